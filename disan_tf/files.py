@@ -1,0 +1,82 @@
+"""Files that are never half-written, and text files whose errors name the line."""
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Iterator, Union
+
+from disan_tf.errors import UserError
+
+PathLike = Union[str, Path]
+
+
+def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
+    """Writes `data` under a temporary name in the same folder, then renames it to `path`."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = data.encode("utf-8") if isinstance(data, str) else data
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def write_json(path: PathLike, value) -> None:
+    """Writes `value` as indented JSON, atomically."""
+    write_atomically(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path: PathLike, remedy: str):
+    """Reads a JSON file.
+
+    Raises:
+      UserError: the file is missing or is not JSON; the sentence ends with `remedy`.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist: {remedy}.") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is not readable JSON ({error}): {remedy}.") from None
+
+
+def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """Yields `(line number from 1, text without its line end)`, splitting on newlines alone.
+
+    Unicode line separators inside a line belong to the text. Memory holds one line at a time.
+
+    Raises:
+      UserError: the file is missing, or a line does not decode.
+    """
+    try:
+        file = open(path, "rb")
+    except OSError as error:
+        raise UserError(f"{path} cannot be opened ({error.strerror}).") from None
+    with file:
+        for number, line in enumerate(file, start=1):
+            try:
+                yield number, line.rstrip(b"\r\n").decode(encoding)
+            except UnicodeDecodeError as error:
+                raise UserError(
+                    f"{path}, line {number}: byte 0x{line[error.start]:02x} at column "
+                    f"{error.start + 1} is not {encoding.upper()}; convert the file to "
+                    f"{encoding.upper()} or restore the official one."
+                ) from None
+
+
+def sha256(path: PathLike) -> str:
+    """The SHA-256 digest of a file's bytes, in hexadecimal."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        for block in iter(lambda: file.read(1 << 20), b""):
+            digest.update(block)
+    return digest.hexdigest()

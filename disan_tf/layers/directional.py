@@ -1,0 +1,119 @@
+"""Directional self-attention (DiSA): token vectors that know their context and their order."""
+
+from typing import Optional
+
+import tensorflow as tf
+
+from disan_tf.layers.fusion_gate import FusionGate
+from disan_tf.layers.mechanism import Mechanism
+from disan_tf.ops import attention_weights, directional_attention
+from disan_tf.ops.pairs import check_direction, check_scale
+
+
+class DirectionalSelfAttention(Mechanism):
+    """A DiSA block, DiSAN Eq. 14 to 20.
+
+    h = activation(Wh x + bh)                                            (14)
+    f(h_i, h_j) = c tanh((W1 h_i + W2 h_j + b1) / c) + M_ij              (15)
+    M_ij = 0 where i < j (forward), i > j (backward), i != j (diagonal),
+    and minus infinity elsewhere                                         (16-18)
+    s_j = sum_i softmax_i(f(h_i, h_j)) * h_i                             (11)
+    u = F * h + (1 - F) * s, F = sigmoid(Wf1 s + Wf2 h + bf)             (19, 20)
+
+    As in the authors' code: W1 and W2 see one and the same dropped h and are not regularised,
+    the attention's values and the gate's h are not dropped, a token that may attend to nothing
+    has s = 0, and u is 0 on padding.
+
+    Args:
+      units: d_h of the paper; None = the size of x.
+      direction: "forward", "backward" or "diagonal".
+      activation: of Eq. 14.
+      scale: c of Eq. 15.
+      attention_form: form of `disan_tf.ops.directional_attention`.
+      dropout, l2, seed: see `Mechanism`; Wh, Wf1 and Wf2 are regularised.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      u, <float>[batch, length, units].
+
+    Raises:
+      ValueError: an unknown direction, or a scale outside (0, 40].
+
+    Example:
+      >>> block = DirectionalSelfAttention(16, direction="forward")
+      >>> block(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 5, 16])
+    """
+
+    def __init__(
+        self, units: Optional[int] = None, direction: str = "forward", activation="elu",
+        scale: float = 5.0, attention_form: str = "lean", **kwargs,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        self.units = units
+        self.direction = check_direction(direction)
+        self.activation = tf.keras.activations.get(activation)
+        self.scale = check_scale(scale)
+        self.attention_form = attention_form
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        units = self.units or dim
+        self.input_map = self.add_linear("input_map", dim, units, activation=self.activation)
+        self.attention_dropout = self.add_dropout("attention_dropout")
+        self.dependent_map = self.add_projection("dependent_map", units, units)  # W1
+        self.head_map = self.add_projection("head_map", units, units)  # W2
+        self.attention_bias = self.add_weight(
+            name="attention_bias", shape=[units], initializer="zeros"
+        )  # b1
+        self.fusion_gate = FusionGate(
+            self.dropout, self.l2, self.seed, name="fusion_gate", dtype=self.dtype_policy
+        )
+        self.fusion_gate.build([None, None, units])
+        super().build(input_shape)
+
+    def call(self, x, mask, training=None):
+        h, head, dependent = self._project(x, training)
+        s = directional_attention(
+            head, dependent, h, mask,
+            direction=self.direction, scale=self.scale, form=self.attention_form,
+        )  # fmt: skip
+        u = self.fusion_gate(h, s, training=training)  # Eq. 19, 20
+        return tf.where(mask[:, :, None], u, 0.0)
+
+    def attend(self, x, mask):
+        """What the block looks at, without dropout.
+
+        Returns:
+          A dictionary: "attention" <float32>[batch, head, dependent, units], "gate" (F of
+          Eq. 19) <float>[batch, length, units], and "output" (u).
+        """
+        h, head, dependent = self._project(x)
+        weights = attention_weights(
+            head, dependent, mask, direction=self.direction, scale=self.scale
+        )
+        s = tf.einsum("bjif,bif->bjf", weights, tf.cast(h, tf.float32))
+        s = tf.cast(s, h.dtype)
+        u = tf.where(mask[:, :, None], self.fusion_gate(h, s), 0.0)
+        return {"attention": weights, "gate": self.fusion_gate.gate(h, s), "output": u}
+
+    def _project(self, x, training=None):
+        h = self.input_map(x, training=training)  # Eq. 14, [batch, length, units]
+        dropped = self.attention_dropout(h, training=training)
+        dependent = self.dependent_map(dropped)  # W1 h_i of Eq. 15
+        head = self.head_map(dropped) + self.attention_bias  # W2 h_j + b1
+        return h, head, dependent
+
+    def get_config(self):
+        config = {
+            "units": self.units,
+            "direction": self.direction,
+            "activation": tf.keras.activations.serialize(self.activation),
+            "scale": self.scale,
+            "attention_form": self.attention_form,
+        }
+        return {**super().get_config(), **config}

@@ -1,0 +1,73 @@
+"""Word vectors: one part that is trained, one that stays fixed."""
+
+import numpy as np
+import tensorflow as tf
+
+
+class WordEmbedding(tf.keras.layers.Layer):
+    """Vectors of token ids, from a trainable and a fixed table.
+
+    Ids: 0 is padding and 1 the unknown word, both the zero vector and never trained; then the
+    trainable words (those of the training data), then the fixed ones (known to the vectors
+    only). Each table is asked only for ids of its own, so that a training step touches no row
+    that is not in the batch.
+
+    Args:
+      trainable_words: rows of the trainable table.
+      fixed_words: rows of the fixed table.
+      dim: size of a vector.
+
+    Call arguments:
+      ids: <int32>[batch, length].
+
+    Returns:
+      <float>[batch, length, dim].
+    """
+
+    FIRST_WORD = 2
+
+    def __init__(self, trainable_words: int, fixed_words: int, dim: int, **kwargs):
+        super().__init__(**kwargs)
+        self.trainable_words = trainable_words
+        self.fixed_words = fixed_words
+        self.dim = dim
+
+    def build(self, input_shape):
+        self.trained = self._table("trained", self.trainable_words, trainable=True)
+        self.fixed = self._table("fixed", self.fixed_words, trainable=False)
+        super().build(input_shape)
+
+    def _table(self, name, words, trainable):
+        initializer = tf.keras.initializers.RandomUniform(-0.05, 0.05)
+        return self.add_weight(name, [words, self.dim], None, initializer, trainable=trainable)
+
+    def set_vectors(self, vectors: np.ndarray) -> None:
+        """Assigns <float32>[trainable_words + fixed_words, dim], the rows of ids 2 and up."""
+        if vectors.shape != (self.trainable_words + self.fixed_words, self.dim):
+            raise ValueError(
+                f"vectors of shape {vectors.shape} do not fit {self.trainable_words} trainable "
+                f"and {self.fixed_words} fixed words of {self.dim} numbers."
+            )
+        self.trained.assign(vectors[: self.trainable_words])
+        self.fixed.assign(vectors[self.trainable_words :])
+
+    def call(self, ids):
+        flat = tf.reshape(ids, [-1])
+        shape = tf.stack([tf.size(flat), self.dim])
+        vectors = tf.zeros(shape, self.compute_dtype)
+        first = self.FIRST_WORD
+        for table in (self.trained, self.fixed):
+            where = tf.where((flat >= first) & (flat < first + table.shape[0]))  # [found, 1]
+            found = tf.gather(table, tf.gather_nd(flat, where) - first)
+            where = tf.cast(where, tf.int32)
+            vectors += tf.scatter_nd(where, tf.cast(found, self.compute_dtype), shape)
+            first += table.shape[0]
+        return tf.reshape(vectors, tf.concat([tf.shape(ids), [self.dim]], axis=0))
+
+    def get_config(self):
+        config = {
+            "trainable_words": self.trainable_words,
+            "fixed_words": self.fixed_words,
+            "dim": self.dim,
+        }
+        return {**super().get_config(), **config}

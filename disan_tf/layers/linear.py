@@ -1,0 +1,71 @@
+"""The authors' linear map: dropout on its input, weight decay on its matrix."""
+
+from typing import Optional
+
+import tensorflow as tf
+
+from disan_tf.layers.dropout import Dropout
+
+
+class Linear(tf.keras.layers.Layer):
+    """activation(dropout(x) W + b), the building stone of all mechanisms here.
+
+    The authors' code drops the input of every linear map and nothing else, and puts
+    l2 * 0.5 * ||W||^2 into the loss for every such W (never for b).
+
+    Args:
+      units: size of the result.
+      activation: Keras activation or None.
+      use_bias: whether b exists; it starts at 0, W by Glorot's uniform rule.
+      dropout: rate, in [0, 1).
+      l2: weight of 0.5 * ||W||^2 in the loss.
+      seed: seed of the dropout masks.
+
+    Call arguments:
+      x: <float>[..., dim].
+      training: whether dropout acts.
+
+    Returns:
+      <float>[..., units].
+    """
+
+    def __init__(
+        self, units: int, activation=None, use_bias: bool = True, dropout: float = 0.0,
+        l2: float = 0.0, seed: int = 0, **kwargs,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        self.units = units
+        self.activation = tf.keras.activations.get(activation)
+        self.use_bias = use_bias
+        self.rate = dropout
+        self.l2 = l2
+        self.seed = seed
+
+    def build(self, input_shape):
+        self.dropout = Dropout(self.rate, self.seed, name="dropout", dtype=self.dtype_policy)
+        self.dropout.build(input_shape)
+        self.dense = tf.keras.layers.Dense(
+            self.units, self.activation, self.use_bias, kernel_regularizer=_penalty(self.l2),
+            name="dense", dtype=self.dtype_policy,
+        )  # fmt: skip
+        self.dense.build(input_shape)
+        super().build(input_shape)
+
+    def call(self, x, training=None):
+        return self.dense(self.dropout(x, training=training))
+
+    def get_config(self):
+        config = {
+            "units": self.units,
+            "activation": tf.keras.activations.serialize(self.activation),
+            "use_bias": self.use_bias,
+            "dropout": self.rate,
+            "l2": self.l2,
+            "seed": self.seed,
+        }
+        return {**super().get_config(), **config}
+
+
+def _penalty(l2: float) -> Optional[tf.keras.regularizers.Regularizer]:
+    """Keras' L2 has no factor 0.5, TensorFlow 1's l2_loss has."""
+    return tf.keras.regularizers.L2(0.5 * l2) if l2 else None

@@ -1,0 +1,58 @@
+"""Encoder(s) -> prediction, and how a config becomes a model."""
+
+import tensorflow as tf
+
+from disan_tf.encoders import ENCODERS
+from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.embedding import WordEmbedding
+from disan_tf.tasks.classification import ClassificationHead, SentenceClassifier, cross_entropy
+
+__all__ = [
+    "ClassificationHead",
+    "SentenceClassifier",
+    "build_model",
+    "count_parameters",
+    "cross_entropy",
+]
+
+
+def build_model(config, words: tuple[int, int], classes: int, attention_form: str = "lean"):
+    """A built model.
+
+    Args:
+      config: a config of `configs/`; `encoder`, `task`, `dtype`, `seed`, `train.l2` and
+        `train.dropout` matter here.
+      words: number of (trainable, fixed) words.
+      classes: number of classes.
+      attention_form: form of `disan_tf.ops.directional_attention`.
+
+    Returns:
+      A `SentenceClassifier` with initial weights.
+    """
+    shared = {
+        "dropout": config.train.dropout,
+        "l2": config.train.l2,
+        "dtype": tf.keras.mixed_precision.Policy(config.dtype),
+    }
+    encoder_options = dict(config.encoder)
+    encoder = ENCODERS[encoder_options.pop("name")](
+        **encoder_options, **shared, attention_form=attention_form,
+        seed=site_seed(config.seed, "encoder"), name="encoder",
+    )  # fmt: skip
+    head = ClassificationHead(
+        classes, **dict(config.task), **shared, seed=site_seed(config.seed, "head"), name="head"
+    )
+    embedding = WordEmbedding(
+        *words, config.data.embedding_dim, dtype=shared["dtype"], name="embedding"
+    )
+    model = SentenceClassifier(embedding, encoder, head, name=config.name)
+    model(tf.zeros([1, 1], tf.int32))
+    return model
+
+
+def count_parameters(model: tf.keras.Model) -> int:
+    """Trainable parameters without the embedding, as the papers count them."""
+    parts = (layer for layer in model.layers if not isinstance(layer, WordEmbedding))
+    return sum(
+        int(tf.size(weight)) for layer in parts for weight in layer.trainable_weights
+    )

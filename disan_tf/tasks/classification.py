@@ -1,0 +1,98 @@
+"""One sentence -> one of several classes."""
+
+import tensorflow as tf
+
+from disan_tf.layers.embedding import WordEmbedding
+from disan_tf.layers.mechanism import Mechanism
+
+
+class ClassificationHead(Mechanism):
+    """Sentence vector -> logits: a hidden layer and an output layer (DiSAN Sec. 5.2).
+
+    Args:
+      classes: number of classes.
+      hidden_units: size of the hidden layer.
+      activation: of the hidden layer.
+      logit_bias: whether the output layer has a bias (the authors' SST code has none).
+      dropout, l2, seed: see `Mechanism`; both matrices are regularised and their inputs dropped.
+
+    Call arguments:
+      x: <float>[batch, dim].
+      training: whether dropout acts.
+
+    Returns:
+      Logits, <float32>[batch, classes].
+    """
+
+    def __init__(
+        self, classes: int, hidden_units: int, activation="elu", logit_bias: bool = True, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.classes = classes
+        self.hidden_units = hidden_units
+        self.activation = tf.keras.activations.get(activation)
+        self.logit_bias = logit_bias
+
+    def build(self, input_shape):
+        self.hidden = self.add_linear(
+            "hidden", input_shape[-1], self.hidden_units, activation=self.activation
+        )
+        self.logits = self.add_linear(
+            "logits", self.hidden_units, self.classes, use_bias=self.logit_bias
+        )
+        super().build(input_shape)
+
+    def call(self, x, training=None):
+        hidden = self.hidden(x, training=training)
+        return tf.cast(self.logits(hidden, training=training), tf.float32)
+
+    def get_config(self):
+        config = {
+            "classes": self.classes,
+            "hidden_units": self.hidden_units,
+            "activation": tf.keras.activations.serialize(self.activation),
+            "logit_bias": self.logit_bias,
+        }
+        return {**super().get_config(), **config}
+
+
+class SentenceClassifier(tf.keras.Model):
+    """Embedding -> encoder -> head.
+
+    Call arguments:
+      ids: <int32>[batch, length], 0 = padding.
+      training: whether dropout acts.
+
+    Returns:
+      Logits, <float32>[batch, classes].
+    """
+
+    def __init__(self, embedding: WordEmbedding, encoder, head: ClassificationHead, **kwargs):
+        super().__init__(**kwargs)
+        self.embedding = embedding
+        self.encoder = encoder
+        self.head = head
+
+    def call(self, ids, training=None):
+        return self.head(self.encode(ids, training=training), training=training)
+
+    def encode(self, ids, training=None):
+        """Sentence vectors, <float>[batch, dim]."""
+        mask = tf.not_equal(ids, 0)  # computed once, passed on by argument
+        return self.encoder(self.embedding(ids), mask=mask, training=training)
+
+    def attend(self, ids):
+        """The encoder's named attention tensors for a batch."""
+        return self.encoder.attend(self.embedding(ids), tf.not_equal(ids, 0))
+
+
+def cross_entropy(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Mean cross-entropy in nats over the batch, <float32>[].
+
+    Args:
+      logits: <float32>[batch, classes].
+      labels: <int32>[batch].
+    """
+    return tf.reduce_mean(
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    )

@@ -1,0 +1,49 @@
+"""Optimizers that equal the authors', and what may be wrapped around them."""
+
+import contextlib
+
+import tensorflow as tf
+
+
+def adadelta(learning_rate: float = 0.5) -> tf.keras.optimizers.legacy.Optimizer:
+    """TensorFlow 1's Adadelta, rho 0.95 and epsilon 1e-8 (Zeiler 2012).
+
+    The legacy Keras class equals it bit for bit on dense and on sparse gradients: rows of an
+    embedding that are not in the batch keep their values and both accumulators. The newer class
+    decays all rows, and the default epsilon of 1e-7 makes the steps about three times as large.
+    """
+    return tf.keras.optimizers.legacy.Adadelta(learning_rate, rho=0.95, epsilon=1e-8)
+
+
+def build_optimizer(config) -> tf.keras.optimizers.legacy.Optimizer:
+    """The optimizer of a config: moving average and loss scaling as `train` and `dtype` say."""
+    optimizer = adadelta(config.train.learning_rate)
+    if config.train.moving_average:
+        from disan_tf.addons import moving_average  # only then is tensorflow-addons needed
+
+        optimizer = moving_average(optimizer, config.train.moving_average)
+    if config.dtype == "mixed_float16":
+        optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer)
+    return optimizer
+
+
+def skipped_steps(optimizer, step: int) -> int:
+    """How many of `step` steps the loss scaling left out because a gradient overflowed."""
+    return step - int(optimizer.iterations)
+
+
+@contextlib.contextmanager
+def averaged_weights(optimizer, model):
+    """Inside, the model has its moving-average weights, if the optimizer keeps any."""
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+    variables = model.trainable_variables
+    if not hasattr(optimizer, "assign_average_vars"):
+        yield
+        return
+    trained = [variable.numpy() for variable in variables]
+    optimizer.assign_average_vars(variables)
+    try:
+        yield
+    finally:
+        for variable, value in zip(variables, trained):
+            variable.assign(value)

@@ -1,0 +1,89 @@
+"""Golden files of the authors' TensorFlow-1 code, and how their variables are named here."""
+
+import json
+import os
+from operator import attrgetter
+from pathlib import Path
+
+import numpy as np
+
+GOLDEN = Path(os.environ.get("DISAN_TF_GOLDEN", Path(__file__).parent / "golden" / "official"))
+
+_BLOCKS = {
+    "dir_attn_fw/": "forward_block.",
+    "dir_attn_bw/": "backward_block.",
+    "sent_enc_attn/": "source2token.",
+}
+_WEIGHTS = {
+    "bn_dense_map/linear_map/W": "input_map.dense.kernel",
+    "bn_dense_map/linear_map/bias": "input_map.dense.bias",
+    "attention/f_bias": "attention_bias",
+    "attention/linear_dependent/W": "dependent_map.kernel",
+    "attention/linear_head/W": "head_map.kernel",
+    "output/linear_fusion_i/W": "fusion_gate.token_map.dense.kernel",
+    "output/linear_fusion_i/bias": "fusion_gate.token_map.dense.bias",
+    "output/linear_fusion_a/W": "fusion_gate.context_map.dense.kernel",
+    "output/linear_fusion_a/bias": "fusion_gate.context_map.dense.bias",
+    "output/o_bias": "fusion_gate.bias",
+    "bn_dense_map1/linear_map/W": "token_map.dense.kernel",
+    "bn_dense_map1/linear_map/bias": "token_map.dense.bias",
+    "bn_dense_map2/linear_map/W": "score_map.dense.kernel",
+    "bn_dense_map2/linear_map/bias": "score_map.dense.bias",
+    "output/pre_logits_linear/W": "head.hidden.dense.kernel",
+    "output/pre_logits_linear/bias": "head.hidden.dense.bias",
+    "output/get_output/W": "head.logits.dense.kernel",
+    "emb/gene_token_emb_mat/emb_mat": "embedding.trained",
+}
+
+
+def load(name: str) -> tuple[dict, dict]:
+    """The arrays of a golden file, and its `meta`."""
+    with np.load(GOLDEN / name, allow_pickle=False) as file:
+        arrays = {key: file[key] for key in file.files if key != "meta"}
+        return arrays, json.loads(str(file["meta"]))
+
+
+def names(pattern: str) -> list:
+    """The golden files that match; an empty directory is an error, not an empty test."""
+    found = sorted(path.name for path in GOLDEN.glob(pattern))
+    assert found, f"no {pattern} in {GOLDEN}"
+    return found
+
+
+def our_path(official: str) -> str:
+    """`DiSAN/ct_attn/dir_attn_fw/attention/f_bias` -> `forward_block.attention_bias`."""
+    suffixes = [suffix for suffix in _WEIGHTS if f"/{official}".endswith(f"/{suffix}")]
+    assert suffixes, f"no name of ours for {official}"
+    blocks = [ours for theirs, ours in _BLOCKS.items() if theirs in official]
+    return "".join(blocks) + _WEIGHTS[max(suffixes, key=len)]
+
+
+def variables_of(model, arrays: dict) -> dict:
+    """Official name -> our variable, for every `var/` of a golden file; none may be left over."""
+
+    def find(path):
+        if path.startswith(("embedding.", "head.")) or not hasattr(model, "encoder"):
+            return attrgetter(path)(model)
+        return attrgetter(path)(model.encoder)
+
+    official = [key[len("var/") :] for key in arrays if key.startswith("var/")]
+    variables = {name: find(our_path(name)) for name in official}
+    assert len({id(variable) for variable in variables.values()}) == len(model.trainable_weights)
+    return variables
+
+
+def assign(model, arrays: dict) -> dict:
+    """Copies every `var/` of a golden file into `model`; returns `variables_of`."""
+    variables = variables_of(model, arrays)
+    for name, variable in variables.items():
+        variable.assign(arrays[f"var/{name}"])
+    return variables
+
+
+def assert_close(actual, expected, what=""):
+    """|a - b| <= 2e-5 max(1, |b|), the project's bound for float32 parity."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape, f"{what}: {actual.shape} is not {expected.shape}"
+    excess = np.abs(actual - expected) - 2e-5 * np.maximum(1.0, np.abs(expected))
+    worst = np.max(excess, initial=-1.0)
+    assert worst <= 0.0, f"{what}: off by {np.abs(actual - expected).max()}"

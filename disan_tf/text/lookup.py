@@ -1,0 +1,76 @@
+"""Text to word ids, in graph ops alone: preparation, prediction and export share this graph."""
+
+from typing import Sequence
+
+import tensorflow as tf
+
+from disan_tf.errors import UserError
+from disan_tf.text.tokenizer import lower, make_tokenizer
+
+PADDING_ID = 0
+UNKNOWN_ID = 1
+FIRST_WORD_ID = 2
+
+
+def _check_vocabulary(words: Sequence[str]) -> None:
+    if not words:
+        raise UserError("The vocabulary holds no word: prepare the corpus again.")
+    seen = {}
+    for line, word in enumerate(words, start=1):
+        if word in seen:
+            raise UserError(
+                f"The vocabulary holds the word {word!r} twice, in lines {seen[word]} and {line}: "
+                "prepare the corpus again."
+            )
+        seen[word] = line
+
+
+class TextToIds(tf.Module):
+    """Word ids of raw text: 0 is padding, 1 the unknown word, `words[k]` has id k + 2.
+
+    A SavedModel that holds this module as an attribute holds the vocabulary too; the process that
+    loads it needs `import tensorflow_text`.
+
+    Args:
+      words: the vocabulary, lower-cased by `tokenizer.lowercase` if `lowercase` is set.
+      tokenizer: a key of `tokenizer.VERSIONS`.
+      lowercase: whether tokens are looked up in lower case.
+
+    Raises:
+      UserError: `words` is empty or holds a word twice, or there is no such tokenizer.
+    """
+
+    def __init__(self, words: Sequence[str], tokenizer: str, lowercase: bool):
+        super().__init__()
+        _check_vocabulary(words)
+        self._tokenizer = make_tokenizer(tokenizer)
+        self._lowercase = lowercase
+        keys = tf.constant(list(words), tf.string)
+        ids = tf.range(FIRST_WORD_ID, FIRST_WORD_ID + len(words), dtype=tf.int32)
+        self._table = tf.lookup.StaticHashTable(
+            tf.lookup.KeyValueTensorInitializer(keys, ids), default_value=UNKNOWN_ID
+        )
+
+    def tokens(self, strings: tf.Tensor) -> tf.RaggedTensor:
+        """`<string>[batch]` -> `<string>[batch, tokens]`, escaped, in their case, valid UTF-8."""
+        tokens = self._tokenizer.tokenize(strings)
+        valid = tf.strings.unicode_transcode(
+            tokens.flat_values, "UTF-8", "UTF-8", errors="replace"
+        )
+        return tokens.with_flat_values(valid)
+
+    def from_tokens(self, tokens: tf.RaggedTensor) -> tf.Tensor:
+        """`<string>[batch, tokens]` -> `<int32>[batch, length]`, see `__call__`."""
+        words = tokens.flat_values
+        ids = self._table.lookup(lower(words) if self._lowercase else words)
+        empty = tf.cast(tokens.row_lengths() == 0, tokens.row_splits.dtype)
+        unknown = tf.fill([tf.reduce_sum(empty)], UNKNOWN_ID)
+        filler = tf.RaggedTensor.from_row_lengths(unknown, empty)
+        return tf.concat([tokens.with_flat_values(ids), filler], axis=1).to_tensor(PADDING_ID)
+
+    def __call__(self, strings: tf.Tensor) -> tf.Tensor:
+        """`<string>[batch]` -> `<int32>[batch, length]`, zero-padded to the longest line.
+
+        A line without tokens is one unknown word, so that every line has an answer.
+        """
+        return self.from_tokens(self.tokens(strings))

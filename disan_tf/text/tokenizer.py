@@ -1,0 +1,187 @@
+r"""Tokenizers made of TensorFlow graph ops only, so that a SavedModel can hold them.
+
+`treebank` reads raw text and follows the Penn Treebank (https://catalog.ldc.upenn.edu/docs/
+LDC99T42/tokenization.html) and the escapes of its Stanford descendants, the Sentiment Treebank
+among them. `whitespace` reads corpora that are tokenised already.
+
+RE2, the engine of the ops, has no look-around. Three facts replace it:
+
+- `regex_split_with_offsets` consumes its input match by match, so an alternation of token
+  patterns, each kept, is a lexer: a pattern only ever starts where the last token ended.
+- Within the alternation the first alternative that matches wins, as in Perl.
+- What depends on the character before (is a quote opening?) is first written into a copy of the
+  text: a control character takes the place of the one that it marks, so no offset moves.
+
+Two faults of tensorflow-text 2.15 are kept out: `regex_split_with_offsets` drops whatever follows
+a NUL, and `WhitespaceTokenizer` leaves the first bytes of a multi-byte space in the token before.
+"""
+
+from typing import List, Sequence, Tuple
+
+import tensorflow as tf
+import tensorflow_text
+
+from disan_tf.errors import UserError
+
+# The behaviour of each tokenizer; prepared data records it, so raise it with every change.
+VERSIONS = {"whitespace": 1, "treebank": 1}
+
+# White space of raw text: Unicode's separators, control characters (but for the marks below), and
+# two invisible characters that editors leave, zero-width space and byte order mark.
+_SPACE = r"\p{Z}\x04-\x1F\x7F-\x{9F}\x{200B}\x{FEFF}"
+
+# The marks: an opening double quote, an opening single quote, the n of "cannot" (can not).
+_MARKS = (("\x01", '"'), ("\x02", "'"), ("\x03", "n"))
+_MARKING = (
+    (r"[\x00-\x03]", " "),
+    (r"\b([Cc]an)not\b", "\\1\x03ot"),
+    (rf"(^|[{_SPACE}(\[{{<])(['`‘]?)\"", "\\1\\2\x01"),
+    # A single quote that stands alone is the closing one or a possessive of tokenised text.
+    (rf"(^|[{_SPACE}(\[{{<])([\x01“]?)'([^{_SPACE}'])", "\\1\\2\x02\\3"),
+)
+
+# A word is atoms (characters that are never tokens of their own, and numbers such as 1,000 or
+# 10:30) that may be joined by one of . & @ / ' - or by stars: and/or, well-known, f***ing.
+_PLAIN = rf"[^{_SPACE}\x01-\x03.,:;!?()\[\]{{}}<>\"“”„`‘'’…—–*/&@#%\-\p{{Sc}}\p{{So}}]"
+_ATOM = rf"(?:[0-9]+(?:[.,:][0-9]+)*|{_PLAIN})"
+_TAIL = rf"(?:(?:[.&@/'’\-]|\*+)?{_ATOM})*"
+
+_TOKENS = (
+    rf"[{_SPACE}]+",
+    r"-[LR][RSC]B-",  # a bracket that is escaped already
+    r"``|''|\.{2,}|-{2,}|(?:\\?\*)+|\\?/",
+    r"[\x02'’‘`][Nn]['’]",  # rock 'n' roll
+    r"[\x02'’‘](?i:em|n|til|tis|twas|cause|[0-9]0s|s|m|re|ve|ll|d)\b",
+    rf"(?:[A-Za-z]\.(?:[A-Za-z]\.)+|[A-HJ-Z]\.){_TAIL}",  # U.S. e.g. J. but not the pronoun "I."
+    r"(?:Mrs?|Ms|Dr|Jr|Sr|St|Mt|Prof|Rev|Gen|Gov|Sen|Rep|Lt|Sgt|Capt|Col|Inc|Co|Corp|Ltd|Bros"
+    r"|Jan|Feb|Aug|Sept?|Oct|Nov|Dec|al|(?i:vs|etc))\.",
+    r"[Oo]l['’]",  # good ol' boys
+    r"\x03ot",
+    rf"[\-+]?\.?[0-9]+(?:[.,:][0-9]+)*{_TAIL}",
+    rf"{_ATOM}{_TAIL}",
+    r"\p{So}[\x{FE0F}\p{Sk}]*(?:\x{200D}\p{So}[\x{FE0F}\p{Sk}]*)*",  # one emoji
+    r"(?s:.)",
+)
+_CLITIC = r"(?i:n['’]t|['’](?:s|m|re|ve|ll|d))$"
+
+_ESCAPES = (
+    (r"^\($", "-LRB-"),
+    (r"^\)$", "-RRB-"),
+    (r"^\[$", "-LSB-"),
+    (r"^\]$", "-RSB-"),
+    (r"^\{$", "-LCB-"),
+    (r"^\}$", "-RCB-"),
+    (r"^[\x01“„]$", "``"),
+    (r"^[\"”]$", "''"),
+    (r"^[\x02‘]$", "`"),
+    (r"[\x02‘’]", "'"),
+    (r"^(?:\.{2,}|…)$", "..."),
+    (r"^(?:-{2,}|—|–)$", "--"),
+    (r"\\?/", r"\\/"),
+    (r"\\?\*", r"\\*"),
+    (r"\x03", "n"),
+)
+
+
+def lower(strings: tf.Tensor) -> tf.Tensor:
+    """Lower-cases `<string>[...]` by Unicode's rules; the only lower-casing of the project."""
+    # ASCII first: the Unicode op obeys the host's locale, and a Turkish one turns I into a
+    # dotless i.
+    return tf.strings.lower(tf.strings.lower(strings), encoding="utf-8")
+
+
+def lowercase(words: Sequence[str]) -> List[str]:
+    """Lower-cases `words` by the ops that the exported graph uses, so that look-ups agree."""
+    return [word.decode("utf-8") for word in lower(tf.constant(list(words), tf.string)).numpy()]
+
+
+def make_tokenizer(name: str, escape: bool = True) -> tensorflow_text.TokenizerWithOffsets:
+    """The tokenizer called `name`; `escape` concerns `treebank` alone.
+
+    Raises:
+      UserError: no tokenizer has this name.
+    """
+    if name == "whitespace":
+        return WhitespaceTokenizer()
+    if name == "treebank":
+        return TreebankTokenizer(escape)
+    raise UserError(f"There is no tokenizer {name!r}; choose one of {', '.join(VERSIONS)}.")
+
+
+def _replace_each(strings: tf.Tensor, table: Sequence[Tuple[str, str]]) -> tf.Tensor:
+    for pattern, rewrite in table:
+        strings = tf.strings.regex_replace(strings, pattern, rewrite)
+    return strings
+
+
+def _split_clitic(tokens, starts):
+    """Splits the last clitic off each token, `I'd've` -> `I'd 've`: tokens, starts, ends."""
+    pieces, begins, stops = tensorflow_text.regex_split_with_offsets(
+        tokens.flat_values, _CLITIC, _CLITIC
+    )
+    origin = tf.repeat(starts.flat_values, pieces.row_lengths())
+    splits = tf.gather(pieces.row_splits, tokens.row_splits)
+    ragged = [pieces.values, origin + begins.values, origin + stops.values]
+    return tuple(tf.RaggedTensor.from_row_splits(values, splits) for values in ragged)
+
+
+class WhitespaceTokenizer(tensorflow_text.TokenizerWithOffsets):
+    """Tokens of text that is tokenised already: whatever stands between ASCII white space.
+
+    A no-break space belongs to its token: the Sentiment Treebank has such tokens (`2\u00a01\\/2`),
+    and tokens joined by spaces must come back as they were. Offsets are as in `TreebankTokenizer`.
+    """
+
+    def tokenize(self, input: tf.Tensor) -> tf.RaggedTensor:
+        """`<string>[batch]` -> `<string>[batch, tokens]`; a blank string has no tokens."""
+        return self.tokenize_with_offsets(input)[0]
+
+    def tokenize_with_offsets(
+        self, input: tf.Tensor
+    ) -> Tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
+        """As `tokenize`, with `<int64>[batch, tokens]` byte offsets: starts, exclusive ends."""
+        text = tf.strings.regex_replace(tf.convert_to_tensor(input), r"\x00", " ")
+        return tensorflow_text.regex_split_with_offsets(text, r"[\t-\r ]+")
+
+
+class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
+    r"""Penn-Treebank tokens of raw text.
+
+    Splits punctuation, quotes, clitics (`do n't`, `it 's`, `dogs '`) and `can not`; keeps numbers,
+    abbreviations, initials, hyphenated words and words with a slash whole. A double quote opens at
+    the start of a white-space word or after an opening bracket, and else closes.
+
+    Nothing is normalised but for the escapes: brackets `-LRB-` and so on, quotes to ``` `` ''
+    ` ' ```, dashes `--`, ellipses `...`, and `\/` and `\*` for slash and star. Bytes that are not
+    UTF-8 pass through.
+
+    Args:
+      escape: whether tokens are escaped; if not, each is the slice of the text at its offsets.
+
+    Example: `"(It isn't bad.)"` -> `-LRB- It is n't bad . -RRB-`.
+    """
+
+    def __init__(self, escape: bool = True):
+        super().__init__()
+        self._table = _ESCAPES if escape else _MARKS
+
+    def tokenize(self, input: tf.Tensor) -> tf.RaggedTensor:
+        """`<string>[batch]` -> `<string>[batch, tokens]`; a blank string has no tokens."""
+        return self.tokenize_with_offsets(input)[0]
+
+    def tokenize_with_offsets(
+        self, input: tf.Tensor
+    ) -> Tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
+        """As `tokenize`, with `<int64>[batch, tokens]` byte offsets: starts, and ends (exclusive).
+
+        The offsets count the bytes of the raw string, whatever the escapes make of a token.
+        """
+        tokens, starts, _ = tensorflow_text.regex_split_with_offsets(
+            _replace_each(tf.convert_to_tensor(input), _MARKING),
+            "|".join(_TOKENS),
+            rf"[^{_SPACE}](?s:.*)",
+        )
+        tokens, starts, _ = _split_clitic(tokens, starts)
+        tokens, starts, ends = _split_clitic(tokens, starts)
+        escaped = tokens.with_flat_values(_replace_each(tokens.flat_values, self._table))
+        return escaped, starts, ends

@@ -1,0 +1,116 @@
+"""Text to ids, eagerly, in a traced graph and in a SavedModel without our code."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.errors import UserError
+from disan_tf.text import TextToIds
+
+WORDS = ["the", "film", "is", "n't", "-lrb-", ".", "été", "\ufffd"]
+
+
+@pytest.fixture(scope="module")
+def text_to_ids():
+    return TextToIds(WORDS, "treebank", lowercase=True)
+
+
+def test_word_k_has_id_k_plus_2_and_the_rest_is_1_with_zeros_after(text_to_ids):
+    ids = text_to_ids(tf.constant(["The film ISN'T new.", "(été", "ÉTÉ"]))
+    assert ids.dtype == tf.int32
+    np.testing.assert_array_equal(
+        ids, [[2, 3, 4, 5, 1, 7], [6, 8, 0, 0, 0, 0], [8, 0, 0, 0, 0, 0]]
+    )
+
+
+def test_an_empty_line_is_one_unknown_token(text_to_ids):
+    np.testing.assert_array_equal(text_to_ids(["", "the film", " \t"]), [[1, 0], [2, 3], [1, 0]])
+    np.testing.assert_array_equal(text_to_ids([""]), [[1]])
+
+
+def test_a_batch_of_no_lines_gives_no_rows(text_to_ids):
+    assert text_to_ids(tf.constant([], tf.string)).shape[0] == 0
+
+
+def test_case_is_kept_in_tokens_and_in_a_cased_look_up(text_to_ids):
+    assert text_to_ids.tokens(["The (FILM)"]).to_list() == [[b"The", b"-LRB-", b"FILM", b"-RRB-"]]
+    cased = TextToIds(["the", "The"], "treebank", lowercase=False)
+    np.testing.assert_array_equal(cased(["The the THE"]), [[3, 2, 1]])
+
+
+@pytest.mark.parametrize("name", ["treebank", "whitespace"])
+def test_tokens_of_invalid_utf8_are_valid_and_have_ids(name):
+    module = TextToIds(WORDS, name, lowercase=True)
+    tokens = module.tokens([b"the \xff film"])
+    assert [token.decode("utf-8") for token in tokens[0].numpy()] == ["the", "\ufffd", "film"]
+    np.testing.assert_array_equal(module([b"the \xff film"]), [[2, 9, 3]])
+
+
+def test_pre_tokenised_input_has_the_ids_of_its_text(text_to_ids):
+    lines = ["The film is n't new .", "", "the"]
+    tokens = tf.ragged.constant([line.split() for line in lines], dtype=tf.string)
+    np.testing.assert_array_equal(text_to_ids.from_tokens(tokens), text_to_ids(lines))
+
+
+def test_pre_tokenised_input_may_have_32_bit_row_splits(text_to_ids):
+    tokens = tf.ragged.constant([["the"], []], dtype=tf.string, row_splits_dtype=tf.int32)
+    np.testing.assert_array_equal(text_to_ids.from_tokens(tokens), [[2], [1]])
+
+
+def test_one_trace_serves_any_batch_size(text_to_ids):
+    graph = tf.function(text_to_ids, [tf.TensorSpec([None], tf.string)])
+    for lines in (["the film"], ["", "é", "the"], []):
+        lines = tf.constant(lines, tf.string)
+        np.testing.assert_array_equal(graph(lines), text_to_ids(lines))
+    assert graph.experimental_get_tracing_count() == 1
+
+
+def test_whitespace_look_up_splits_on_white_space_alone():
+    module = TextToIds(["isn't.", "n't"], "whitespace", lowercase=False)
+    np.testing.assert_array_equal(module(["isn't. n't isn't"]), [[2, 3, 1]])
+
+
+def test_an_empty_vocabulary_is_refused():
+    with pytest.raises(UserError, match="no word"):
+        TextToIds([], "treebank", lowercase=True)
+
+
+def test_a_word_that_stands_twice_is_refused_with_both_lines():
+    with pytest.raises(UserError, match="'b' twice, in lines 2 and 4"):
+        TextToIds(["a", "b", "c", "b"], "treebank", lowercase=True)
+
+
+def test_an_unknown_tokenizer_is_refused():
+    with pytest.raises(UserError, match="no tokenizer 'moses'"):
+        TextToIds(["a"], "moses", lowercase=True)
+
+
+LOAD = """
+import sys
+sys.modules["disan_tf"] = None  # importing it fails from here on
+import tensorflow as tf
+import tensorflow_text
+for _ in range(2):
+    model = tf.saved_model.load(sys.argv[1])
+    print(model.ids(tf.constant(["The film isn't new.", "", "😀 ÉTÉ"])).numpy().tolist())
+    print(model.ids(tf.constant([], tf.string)).shape[0])
+"""
+
+
+def test_a_saved_model_answers_where_our_code_is_absent(tmp_path, text_to_ids):
+    module = tf.Module()
+    module.text = text_to_ids
+    module.ids = tf.function(text_to_ids, [tf.TensorSpec([None], tf.string)])
+    tf.saved_model.save(module, str(tmp_path / "model"))
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    answer = subprocess.run(
+        [sys.executable, "-c", LOAD, str(tmp_path / "model")],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300,
+    )
+    assert answer.returncode == 0, answer.stderr
+    ids = [[2, 3, 4, 5, 1, 7], [1, 0, 0, 0, 0, 0], [1, 8, 0, 0, 0, 0]]
+    assert answer.stdout.splitlines() == [str(ids), "0"] * 2

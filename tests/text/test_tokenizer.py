@@ -1,0 +1,196 @@
+"""Raw text to tokens: our own sentences, and what holds for any text."""
+
+import os
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from disan_tf.errors import UserError
+from disan_tf.text import tokenizer
+
+
+def escaped(text, name="treebank"):
+    tokens = tokenizer.make_tokenizer(name).tokenize(tf.constant([text]))
+    return [token.decode("utf-8") for token in tokens[0].numpy()]
+
+
+SENTENCES = [
+    # clitics and possessives
+    ("I don't, can't and WON'T.", "I do n't , ca n't and WO N'T ."),
+    ("It's IT'S fine", "It 's IT 'S fine"),
+    ("I'm sure they're late; we've eaten", "I 'm sure they 're late ; we 've eaten"),
+    ("She'll stay, he'd go, I'd've run", "She 'll stay , he 'd go , I 'd 've run"),
+    ("It’s what I don’t like", "It 's what I do n't like"),
+    ("the dogs' bowl", "the dogs ' bowl"),
+    ("O'Hara o'clock d'etre", "O'Hara o'clock d'etre"),
+    ("We cannot. Cannot we?", "We can not . Can not we ?"),
+    ("rock 'n' roll of the '80s, get 'em", "rock 'n' roll of the '80s , get 'em"),
+    # numbers
+    ("3.5 or 1,000 at 10:30, 2.", "3.5 or 1,000 at 10:30 , 2 ."),
+    ("-5 and .5 and 1,2:3.4-5,6", "-5 and .5 and 1,2:3.4-5,6"),
+    ("$10 is 20% off #1", "$ 10 is 20 % off # 1"),
+    ("pre-1,000 pages", "pre-1,000 pages"),
+    # periods
+    ("A good film. A bad end", "A good film . A bad end"),
+    ("Mr. and Mrs. Poe, Dr. Ox", "Mr. and Mrs. Poe , Dr. Ox"),
+    ("J. K. Poe Jr. vs. St. Ives etc.", "J. K. Poe Jr. vs. St. Ives etc."),
+    ("the U.S. and U.S.-led, e.g. a.b.com.", "the U.S. and U.S.-led , e.g. a.b.com ."),
+    ("He and I. Drama. Plan b.", "He and I . Drama . Plan b ."),
+    ("Well...no -- yes--maybe", "Well ... no -- yes -- maybe"),
+    # words that stay whole, marks that do not
+    ("a well-known and/or R&B act", r"a well-known and\/or R&B act"),
+    ("5 * 3 / *so* f***ing", r"5 \* 3 \/ \* so \* f\*\*\*ing"),
+    ("[a] {b} (c) <d>", "-LSB- a -RSB- -LCB- b -RCB- -LRB- c -RRB- < d >"),
+    ("What?! No!!", "What ? ! No ! !"),
+    ("film- -end", "film - - end"),
+    # quotes
+    ('"Yes," he said ("no").', "`` Yes , '' he said -LRB- `` no '' -RRB- ."),
+    ("'Yes,' he said ('no').", "` Yes , ' he said -LRB- ` no ' -RRB- ."),
+    ("\"'Yes' or '\"No\"'\"", "`` ` Yes ' or ` `` No '' ' ''"),
+    ("\"Ran\"'s \"\"", "`` Ran '' 's `` ''"),
+    ("“Yes,” ‘no’ … – —", "`` Yes , '' ` no ' ... -- --"),
+    # text that is escaped or tokenised already keeps its tokens
+    ("-LRB- it 's n't `` x '' -RRB-", "-LRB- it 's n't `` x '' -RRB-"),
+    (r"and\/or \/ \* \*\*", r"and\/or \/ \* \*\*"),
+    ("the dogs ' bowl", "the dogs ' bowl"),
+    # beyond ASCII
+    ("Café naïve Ödön", "Café naïve Ödön"),
+    ("great😀👍🏽 👨‍👩‍👧", "great 😀 👍🏽 👨‍👩‍👧"),
+    ("a\u00a0b\u3000c\u200bd\ufeffe", "a b c d e"),
+    ("a\x00b\x01c\x02d\x03e\x07f\x85g", "a b c d e f g"),
+    ("?!...()", "? ! ... -LRB- -RRB-"),
+]
+
+
+@pytest.mark.parametrize("text, expected", SENTENCES)
+def test_treebank_tokens_of_a_sentence(text, expected):
+    assert escaped(text) == expected.split(" ")
+
+
+@pytest.mark.parametrize("text", ["", " ", "\t\n\x00"])
+@pytest.mark.parametrize("name", ["treebank", "whitespace"])
+def test_a_blank_string_has_no_tokens(name, text):
+    assert escaped(text, name) == []
+
+
+def test_an_empty_batch_has_no_rows():
+    tokens = tokenizer.make_tokenizer("treebank").tokenize(tf.constant([], tf.string))
+    assert tokens.shape[0] == 0
+
+
+def test_offsets_count_bytes_of_the_raw_text_before_escapes():
+    text = "“é” (can't)"
+    tokens, starts, ends = tokenizer.TreebankTokenizer().tokenize_with_offsets([text])
+    assert tokens[0].numpy().tolist() == [
+        b"``", "é".encode(), b"''", b"-LRB-", b"ca", b"n't", b"-RRB-"
+    ]
+    assert starts[0].numpy().tolist() == [0, 3, 5, 9, 10, 12, 15]
+    assert ends[0].numpy().tolist() == [3, 5, 8, 10, 12, 15, 16]
+
+
+# Strings dense in what the tokenizer treats specially, beside arbitrary ones.
+PIECES = st.sampled_from(
+    list("aIn19.,:;!?-_/\\*&@#$%'\"`()[]{}<> \t\x00\x01\x02\x03\x85\u00a0“”‘’…—–\ufeff\u200bé😀")
+    + ["n't", "'s", "'em", "cannot", "U.S.", "Mr.", "--", "...", "''", "``", "-LRB-", "etc."]
+)
+TEXTS = st.lists(st.one_of(st.text(), st.lists(PIECES).map("".join)), min_size=1, max_size=5)
+
+
+def is_space(character):
+    category = unicodedata.category(character)
+    return category[0] == "Z" or category == "Cc" or character in "\u200b\ufeff"
+
+
+@settings(deadline=None, max_examples=50)
+@given(TEXTS)
+def test_unescaped_tokens_are_the_slices_and_lose_only_white_space(texts):
+    split = tokenizer.TreebankTokenizer(escape=False).tokenize_with_offsets(tf.constant(texts))
+    for text, tokens, starts, ends in zip(texts, *(part.to_list() for part in split)):
+        raw = text.encode("utf-8")
+        assert tokens == [raw[start:end] for start, end in zip(starts, ends)]
+        assert all(start < end for start, end in zip(starts, ends))
+        assert all(end <= start for end, start in zip(ends, starts[1:]))
+        kept = "".join(character for character in text if not is_space(character))
+        assert b"".join(tokens) == kept.encode("utf-8")
+
+
+@settings(deadline=None, max_examples=50)
+@given(TEXTS)
+def test_escapes_move_no_boundary_and_leave_nothing_raw(texts):
+    plain = tokenizer.TreebankTokenizer(escape=False).tokenize_with_offsets(tf.constant(texts))
+    marked = tokenizer.TreebankTokenizer(escape=True).tokenize_with_offsets(tf.constant(texts))
+    assert [part.to_list() for part in plain[1:]] == [part.to_list() for part in marked[1:]]
+    for token in marked[0].flat_values.numpy():
+        assert not set(token) & set(b"()[]{}\"\x00\x01\x02\x03")
+        assert token.count(b"*") == token.count(b"\\*")
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.binary(max_size=30))
+def test_any_bytes_pass_and_keep_their_offsets(raw):
+    tokens, starts, ends = tokenizer.TreebankTokenizer(escape=False).tokenize_with_offsets([raw])
+    slices = [raw[start:end] for start, end in zip(starts[0].numpy(), ends[0].numpy())]
+    assert tokens[0].numpy().tolist() == slices
+
+
+def test_a_row_does_not_change_with_its_batch():
+    texts = ["It's \"so\".", "", "\"No\" can't", "(x)"]
+    together = tokenizer.make_tokenizer("treebank").tokenize(texts).to_list()
+    assert [[token.decode() for token in row] for row in together] == [escaped(t) for t in texts]
+
+
+def test_one_trace_serves_any_batch_size():
+    graph = tf.function(
+        tokenizer.make_tokenizer("treebank").tokenize, [tf.TensorSpec([None], tf.string)]
+    )
+    assert graph(tf.constant(["a b.", "c"])).to_list() == [[b"a", b"b", b"."], [b"c"]]
+    assert graph(tf.constant([], tf.string)).to_list() == []
+    assert graph.experimental_get_tracing_count() == 1
+
+
+def test_long_text_loses_nothing():
+    text = "word, isn't \"" + "'" * 20000 + " x" * 20000 + "1,2." * 20000
+    tokens = tokenizer.TreebankTokenizer(escape=False).tokenize([text])
+    assert b"".join(tokens[0].numpy()).decode() == text.replace(" ", "")
+
+
+def test_whitespace_tokens_joined_by_spaces_come_back():
+    words = ["2\u00a01\\/2", "``", "it's", "déjà", "à", "...", "\u3000"]
+    assert escaped(" ".join(words), "whitespace") == words
+    assert escaped("\ta  b\r\nc\x00d ", "whitespace") == ["a", "b", "c", "d"]
+
+
+def test_whitespace_offsets_are_bytes():
+    split = tokenizer.make_tokenizer("whitespace").tokenize_with_offsets(["é  b"])
+    assert [part.to_list() for part in split] == [[["é".encode(), b"b"]], [[0, 4]], [[2, 5]]]
+
+
+def test_an_unknown_name_is_told_the_known_ones():
+    with pytest.raises(UserError, match="'spacy'; choose one of whitespace, treebank"):
+        tokenizer.make_tokenizer("spacy")
+
+
+def test_every_version_names_a_tokenizer():
+    for name in tokenizer.VERSIONS:
+        assert escaped("a b", name) == ["a", "b"]
+
+
+def test_lowercase_knows_unicode_and_the_empty_list():
+    assert tokenizer.lowercase(["ÉTÉ", "McX", "'S", "straße"]) == ["été", "mcx", "'s", "straße"]
+    assert tokenizer.lowercase([]) == []
+
+
+def test_lowercase_does_not_depend_on_the_locale_of_the_host():
+    code = "from disan_tf.text import lowercase; print(ascii(lowercase(['FILM', '\\xc9'])))"
+    root = Path(__file__).resolve().parents[2]
+    environment = {**os.environ, "LC_ALL": "tr_TR.UTF-8", "PYTHONPATH": str(root)}
+    answer = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert answer.stdout.strip() == r"['film', '\xe9']", answer.stderr

@@ -1,0 +1,1 @@
+"""Raw corpora and word vectors -> prepared corpora. Runs once and knows no model."""

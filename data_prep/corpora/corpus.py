@@ -1,0 +1,46 @@
+"""What every corpus reader returns."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Example:
+    """One labelled example: a tuple of tokens for each text field of its corpus.
+
+    `label` indexes `Corpus.classes`.
+    """
+
+    example_id: str
+    sentences: tuple[tuple[str, ...], ...]
+    label: int
+
+
+@dataclass
+class Corpus:
+    """A raw corpus, read and checked.
+
+    Attributes:
+      name: its key in `READERS`.
+      fields: names of the texts of an example, in the order of `Example.sentences`.
+      classes: class names by label.
+      splits: examples by split name.
+      counts: by split, what was read, kept and dropped (with reasons), and the official count.
+      inputs: every file that was read.
+      warnings: sentences for the user, e.g. a count that differs from the official one.
+    """
+
+    name: str
+    fields: tuple[str, ...]
+    classes: tuple[str, ...]
+    splits: dict[str, list[Example]]
+    counts: dict[str, dict]
+    inputs: list[Path]
+    warnings: list[str] = field(default_factory=list)
+
+    def tokens(self, split: str) -> Iterator[str]:
+        """All tokens of a split, in order."""
+        for example in self.splits[split]:
+            for sentence in example.sentences:
+                yield from sentence

@@ -1,0 +1,102 @@
+"""Stanford Sentiment Treebank (Socher et al. 2013), from either of its official layouts.
+
+A training example is every node of every training tree (level "phrase") or its root alone (level
+"sentence"); dev and test examples are whole sentences always. The nodes of a tree are numbered
+from 1, leaves first from left to right, then inner nodes with children before their parents.
+"""
+
+from pathlib import Path
+
+from data_prep.corpora.corpus import Corpus, Example
+from data_prep.corpora.sst_layouts import Node, read_trees
+from disan_tf.errors import UserError
+
+OFFICIAL_TREES = {"train": 8544, "dev": 1101, "test": 2210}
+CLASSES = {
+    5: ("very negative", "negative", "neutral", "positive", "very positive"),
+    2: ("negative", "positive"),
+}
+NEUTRAL = 2
+EXTRA_COPIES = 3  # the authors' re-balancing, not in the paper
+
+
+def read(data_dir: Path, options) -> Corpus:
+    """Reads SST from the first layout found below `data_dir`.
+
+    Args:
+      data_dir: folder that holds `sst/trees/{train,dev,test}.txt`, or
+        `trainDevTestTrees_PTB.zip` in `sst/` or `archives/`, or `stanfordSentimentTreebank/`.
+      options: has `level` ("phrase" or "sentence"), `classes` (5, or 2: neutral dropped),
+        `repetitions` (False keeps the first of equal tokens and label), and `rebalance` (training
+        nodes that are not neutral and whole sentences get three more copies, with the same
+        example id, after all others).
+
+    Raises:
+      UserError: an unknown option, no layout found, or malformed data (names file and line).
+    """
+    _check_options(options)
+    trees, inputs = read_trees(Path(data_dir))
+    corpus = Corpus("sst", ("sentence",), CLASSES[options.classes], {}, {}, inputs)
+    for split, expected in OFFICIAL_TREES.items():
+        phrases = split == "train" and options.level == "phrase"
+        nodes = [node for tree in trees[split] for node in tree if phrases or node.is_sentence]
+        kept, dropped = _select(nodes, options.classes, options.repetitions or split != "train")
+        copies = _rebalancing_copies(kept) if options.rebalance and split == "train" else []
+        corpus.splits[split] = [_example(node, options.classes) for node in kept + copies]
+        corpus.counts[split] = {
+            "trees": len(trees[split]),
+            "expected": expected,
+            "nodes": len(nodes),
+            "dropped": dropped,
+            "copies": len(copies),
+            "kept": len(kept) + len(copies),
+        }
+        if len(trees[split]) != expected:
+            corpus.warnings.append(
+                f"SST {split} has {len(trees[split]):,} trees; the official split has {expected:,}."
+            )
+    return corpus
+
+
+def _check_options(options) -> None:
+    for name, allowed in (("level", ("phrase", "sentence")), ("classes", (5, 2))):
+        value = getattr(options, name)
+        if value not in allowed:
+            raise UserError(
+                f"--config.data.{name}={value} is not known for SST; "
+                f"use {' or '.join(map(str, allowed))}."
+            )
+
+
+def _select(nodes: list[Node], classes: int, repetitions: bool) -> tuple[list[Node], dict]:
+    """Nodes that stay, and how many went for which reason."""
+    kept, seen = [], set()
+    dropped = {"neutral": 0, "repetition": 0}
+    for node in nodes:
+        content = (node.tokens, node.label)
+        if classes == 2 and node.label == NEUTRAL:
+            dropped["neutral"] += 1
+        elif not repetitions and content in seen:
+            dropped["repetition"] += 1
+        else:
+            seen.add(content)
+            kept.append(node)
+    return kept, dropped
+
+
+def _rebalancing_copies(nodes: list[Node]) -> list[Node]:
+    """What the authors' code appends to the training nodes: each copied node three times running.
+
+    Their condition, sentiment <= .4 or > .6, is "not neutral" after binning.
+    """
+    return [
+        node
+        for node in nodes
+        if node.label != NEUTRAL or node.is_sentence
+        for _ in range(EXTRA_COPIES)
+    ]
+
+
+def _example(node: Node, classes: int) -> Example:
+    label = node.label if classes == 5 else int(node.label > NEUTRAL)
+    return Example(node.example_id, (node.tokens,), label)

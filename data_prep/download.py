@@ -1,0 +1,332 @@
+"""Fetches the official archives and unpacks them into the layout that the readers expect.
+
+Run as `python -m data_prep.download sst --data_dir=data` (or `glove.6B`, `glove.840B`). Archives
+lie in `<data_dir>/archives`; one that was put there by hand is used after the same checks. A
+broken download continues where it stopped when the command is run again.
+"""
+
+import argparse
+import filecmp
+import http.client
+import re
+import stat
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple, Optional
+
+from disan_tf.errors import UserError
+from disan_tf.files import read_lines, sha256, write_atomically
+
+BLOCK = 1 << 20  # bytes read at a time
+TIMEOUT = 60  # seconds without a byte before the server counts as gone
+
+
+class Archive(NamedTuple):
+    """An official archive.
+
+    Attributes:
+      address: where the corpus' home page puts it.
+      folder: where under the data directory it is unpacked.
+      size, sha256: in bytes and in hexadecimal; None where the publisher's are not known.
+      rows: the number of lines of the members that are counted.
+    """
+
+    address: str
+    folder: str
+    size: Optional[int] = None
+    sha256: Optional[str] = None
+    rows: Mapping[str, int] = {}
+
+    @property
+    def name(self) -> str:
+        return self.address.rsplit("/", 1)[-1]
+
+
+ARCHIVES = {
+    "sst": (
+        Archive(
+            "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip",
+            "sst",
+            789_539,
+            "5c613a4f673fc74097d523a2c83f38e0cc462984d847b82c7aaf36b01cbbbfcc",
+        ),
+        Archive(
+            "https://nlp.stanford.edu/~socherr/stanfordSentimentTreebank.zip",
+            "sst",
+            6_372_817,
+            "3f5209483b46bbf129cacbbbe6ae02fe780407034f61cf6342b7833257c3f1db",
+        ),
+    ),
+    "glove.6B": (
+        Archive(
+            "https://nlp.stanford.edu/data/glove.6B.zip",
+            "glove",
+            rows={f"glove.6B.{dim}d.txt": 400_000 for dim in (50, 100, 200, 300)},
+        ),
+    ),
+    "glove.840B": (
+        Archive(
+            "https://nlp.stanford.edu/data/glove.840B.300d.zip",
+            "glove",
+            rows={"glove.840B.300d.txt": 2_196_017},
+        ),
+    ),
+}
+
+
+def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) -> None:
+    """Downloads `archive` unless it lies there, checks it, unpacks it.
+
+    Args:
+      base_url: another place than the official one that holds a file of the same name.
+
+    Raises:
+      UserError: the network, the bytes or a member of the archive is not as it should be. Nothing
+        is unpacked then. A download with a wrong digest is removed, a file put by hand is kept.
+    """
+    path = Path(data_dir) / "archives" / archive.name
+    url = f"{base_url.rstrip('/')}/{archive.name}" if base_url else archive.address
+    if path.exists():
+        digest = check(
+            archive, path, f"replace or remove it (the official address is {archive.address})"
+        )
+    else:
+        part = path.with_name(path.name + ".part")
+        by_hand = f"place the official file by hand as {path}"
+        fetch(url, part, f"{by_hand} and run the same command again")
+        try:
+            digest = check(
+                archive, part, f"it came from {url} and was removed; try again, or {by_hand}"
+            )
+        except UserError:
+            part.unlink()
+            raise
+        part.replace(path)
+    unpack(path, Path(data_dir) / archive.folder, archive.rows)
+    if not archive.sha256:  # recorded only now, so that a broken archive never becomes the norm
+        write_atomically(_record(path), f"{digest}  {archive.name}\n")
+
+
+def fetch(url: str, part: Path, remedy: str) -> None:
+    """Downloads `url` into `part`, after the bytes that an earlier attempt left there.
+
+    Raises:
+      UserError: the server cannot be reached, or the connection broke; what came is kept.
+    """
+    part.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        response, start, total = _open(url, part.stat().st_size if part.exists() else 0)
+        if response is None:
+            return
+        with response, open(part, "r+b" if start else "wb") as file:
+            file.seek(start)
+            received = start + _copy(response, file, start, total)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise UserError(f"{url} cannot be fetched ({error}); {remedy}.") from None
+    if total is not None and received != total:
+        raise UserError(
+            f"{url} stopped after {received:,} of {total:,} bytes; run the same command again "
+            f"to continue, or {remedy}."
+        )
+
+
+def _open(url: str, start: int):
+    """Asks for the bytes from `start` on.
+
+    Returns:
+      (response, first byte that it holds, size of the whole or None); the response is None when
+      all bytes are there already. A server that knows no ranges starts at 0 again.
+    """
+    headers = {"Range": f"bytes={start}-"} if start else {}
+    try:
+        response = urllib.request.urlopen(
+            urllib.request.Request(url, headers=headers), timeout=TIMEOUT
+        )
+    except urllib.error.HTTPError as error:
+        if not start or error.code != 416:
+            raise
+        if error.headers.get("Content-Range") == f"bytes */{start}":
+            return None, start, start
+        return _open(url, 0)
+    length = response.headers.get("Content-Length")
+    if response.status != 206:
+        return response, 0, int(length) if length else None
+    span = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", ""))
+    if not span or int(span[1]) != start:
+        response.close()
+        return _open(url, 0)
+    return response, start, None if span[2] == "*" else int(span[2])
+
+
+def _copy(response, file, start: int, total: Optional[int]) -> int:
+    """Copies the body and shows the progress on standard error; returns the number of bytes."""
+    received, shown = 0, 0.0
+    interval = 0.5 if sys.stderr.isatty() else 10.0  # seconds
+    end = "\r" if sys.stderr.isatty() else "\n"
+    for block in iter(lambda: response.read(BLOCK), b""):
+        file.write(block)
+        received += len(block)
+        if time.monotonic() - shown > interval:
+            shown = time.monotonic()
+            print(_progress(start + received, total), end=end, file=sys.stderr, flush=True)
+    print(_progress(start + received, total), file=sys.stderr)
+    return received
+
+
+def _progress(received: int, total: Optional[int]) -> str:
+    share = f" of {total / 1e6:.1f} MB ({received / total:.0%})" if total else " MB"
+    return f"{received / 1e6:.1f}{share}"
+
+
+def check(archive: Archive, path: Path, remedy: str) -> str:
+    """Compares a file's digest with the official one, or with the one first seen; returns it.
+
+    Raises:
+      UserError: it differs, or the file is no zip archive.
+    """
+    digest, size = sha256(path), path.stat().st_size
+    expected, wanted = _expected(archive, path)
+    head = _describe(path)
+    if expected and digest != expected:
+        raise UserError(
+            f"{path} has {size:,} bytes and sha256 {digest} instead of {wanted} {expected}"
+            f"{head}; {remedy}."
+        )
+    if head:
+        raise UserError(f"{path} ({size:,} bytes){head}; {remedy}.")
+    return digest
+
+
+def _expected(archive: Archive, path: Path) -> tuple[Optional[str], str]:
+    """The digest to compare with (None when the file is seen for the first time), and its name."""
+    if archive.sha256:
+        return archive.sha256, f"the official {archive.size:,} bytes and"
+    record = _record(path)
+    if not record.exists():
+        return None, ""
+    _, line = next(read_lines(record), (1, ""))
+    if not re.fullmatch(r"[0-9a-f]{64}  .*", line):
+        raise UserError(f"{record}, line 1 is not a sha256 and a name; remove the file.")
+    return line[:64], f"the one recorded in {record},"
+
+
+def _record(path: Path) -> Path:
+    """Where the digest of an archive is kept whose publisher names none."""
+    name = path.name[: -len(".part")] if path.name.endswith(".part") else path.name
+    return path.with_name(name + ".sha256")
+
+
+def _describe(path: Path) -> str:
+    """Says what a file is that is no zip archive, with its first bytes; "" for an archive."""
+    with open(path, "rb") as file:
+        head = file.read(60)
+    if head.startswith(b"PK"):
+        return ""
+    pages = (b"<!doctype html", b"<html", b"<head", b"<?xml")
+    kind = "an HTML page" if head.lstrip(b"\xef\xbb\xbf \r\n\t").lower().startswith(pages) else ""
+    return f", is {kind or 'not a zip archive'} and begins with {head!r}"
+
+
+def unpack(path: Path, folder: Path, rows: Mapping[str, int]) -> None:
+    """Unpacks a zip archive into `folder`: all of its files, or none.
+
+    Args:
+      rows: members that must be there, and their numbers of lines.
+
+    Raises:
+      UserError: the archive is broken, lacks a member or rows of it, holds a member whose path
+        would leave the folder, or another file of the same name lies there already.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".unpacking-") as temporary:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                names = _extract(archive, path, Path(temporary), rows)
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
+            raise UserError(
+                f"{path} cannot be unpacked ({error}); remove it and run the same command again."
+            ) from None
+        for name in names:
+            target = folder / name
+            if target.exists() and not filecmp.cmp(Path(temporary) / name, target, shallow=False):
+                raise UserError(f"{target} differs from the one in {path}; move it away first.")
+        for name in names:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (Path(temporary) / name).replace(folder / name)
+
+
+def _extract(
+    archive: zipfile.ZipFile, path: Path, folder: Path, rows: Mapping[str, int]
+) -> list[str]:
+    """Writes the members into `folder` and counts their rows; returns their names."""
+    members = [info for info in archive.infolist() if not info.filename.startswith("__MACOSX/")]
+    for info in members:
+        _refuse_unsafe(info, path)
+    names = [info.filename for info in members if not info.is_dir()]
+    for name in rows:
+        if name not in names:
+            raise UserError(f"{path} has no member {name}; replace it by the official archive.")
+    for name in names:
+        count = _extract_member(archive, name, folder / name)
+        if count != rows.get(name, count):
+            raise UserError(
+                f"{path}: {name} has {count:,} rows instead of {rows[name]:,}; replace it by the "
+                "official archive."
+            )
+    return names
+
+
+def _refuse_unsafe(info: zipfile.ZipInfo, path: Path) -> None:
+    """Refuses links, devices, and every path that could leave the folder, on any system."""
+    name = info.filename.replace("\\", "/")
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    outside = name.startswith("/") or ":" in name or ".." in PurePosixPath(name).parts
+    if outside or kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise UserError(
+            f"{path}: the member {info.filename!r} is a link or leaves the folder, so nothing was "
+            "unpacked; replace it by the official archive."
+        )
+
+
+def _extract_member(archive: zipfile.ZipFile, name: str, target: Path) -> int:
+    """Copies one member to `target` and returns its number of lines."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    count, last = 0, b"\n"
+    with archive.open(name) as source, open(target, "wb") as file:
+        for block in iter(lambda: source.read(BLOCK), b""):
+            file.write(block)
+            count += block.count(b"\n")
+            last = block[-1:]
+    return count + (last != b"\n")
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Installs one corpus; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="data_prep.download", description=__doc__)
+    parser.add_argument("corpus", help=", ".join(ARCHIVES))
+    parser.add_argument("--data_dir", type=Path, default=Path("data"))
+    parser.add_argument("--base_url", help="a mirror that holds the files by their names")
+    options = parser.parse_args(arguments)
+    try:
+        if options.corpus not in ARCHIVES:
+            raise UserError(f"{options.corpus} is unknown; known are {', '.join(ARCHIVES)}.")
+        for archive in ARCHIVES[options.corpus]:
+            install(archive, options.data_dir, options.base_url)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("Stopped; run the same command again to continue.", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

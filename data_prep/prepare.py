@@ -1,0 +1,250 @@
+"""Raw corpus + word vectors -> prepared corpus, a directory of memory-mappable arrays.
+
+It holds, for every split and text field:
+
+    train.sentence.ids.npy      <int32>[tokens]        the token ids of all examples, end to end
+    train.sentence.offsets.npy  <int64>[examples + 1]  example k is ids[offsets[k]:offsets[k + 1]]
+    train.label.npy             <int32>[examples]
+    train.example_id.npy        <S>[examples]          UTF-8
+
+and for the corpus:
+
+    vocabulary.txt              one word a line; the line k, from 0, is id k + 2
+    embeddings.npy              <float32>[trainable + fixed, dim], row k is id k + 2
+    manifest.json               options, counts, and the digest of every input
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from data_prep import vocabulary as vocabularies
+from data_prep import word_vectors
+from data_prep.corpora import READERS, Corpus, Example
+from data_prep.vocabulary import Vocabulary
+from data_prep.word_vectors import WordVectors
+from disan_tf.errors import UserError
+from disan_tf.files import read_json, sha256, write_atomically, write_json
+from disan_tf.text.tokenizer import VERSIONS, lowercase
+
+FORMAT = 1
+
+
+def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
+    """Prepares a corpus, or finds it prepared from the same inputs.
+
+    Args:
+      options: ConfigDict with `corpus` and the options of its reader, `tokenizer`, `lowercase`,
+        `vectors` (below `data_dir`; "" draws every vector), `embedding_dim`, `fixed_words`
+        ("corpus": dev and test words with a vector; "all": the whole vector file), `oov`, `seed`.
+      data_dir: the raw corpora and vectors.
+      prepared_dir: where the prepared corpora lie.
+
+    Returns:
+      `<prepared_dir>/<corpus>-<digest of the options>`.
+
+    Raises:
+      UserError: bad options, missing or malformed inputs. Nothing is left behind then.
+    """
+    _check_options(options)
+    data_dir, prepared_dir = Path(data_dir), Path(prepared_dir)
+    target = prepared_dir / f"{options.corpus}-{_digest(options)}"
+    if _is_current(target, data_dir):
+        return target
+    prepared_dir.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=prepared_dir, prefix=f".{target.name}.") as scratch:
+        new, outdated = Path(scratch) / "new", Path(scratch) / "outdated"
+        new.mkdir()
+        _write_corpus(options, data_dir, new)
+        if _is_current(target, data_dir):  # another process was faster
+            return target
+        if target.exists():
+            os.replace(target, outdated)
+        os.replace(new, target)
+    return target
+
+
+def report(manifest: dict) -> str:
+    """A few lines for people: what was read, kept and dropped, and what the vectors cover."""
+    lines = [f"{manifest['corpus']}: {', '.join(manifest['classes'])}"]
+    for split, counts in manifest["counts"].items():
+        reasons = [f"{count:,} {reason}" for reason, count in counts["dropped"].items() if count]
+        surplus = counts["trees"] - counts["expected"]
+        lines.append(
+            f"  {split}: {counts['trees']:,} trees (official count {counts['expected']:,}, "
+            f"difference {surplus:+,}), {counts['nodes']:,} nodes, "
+            f"dropped {', '.join(reasons) or 'none'}, added {counts['copies']:,} copies, "
+            f"kept {counts['kept']:,}"
+        )
+    vectors = manifest["vectors"]
+    lines.append(
+        f"  words: {manifest['trainable_words']:,} trainable, {manifest['fixed_words']:,} fixed; "
+        f"vectors ({vectors['file'] or 'none'}) cover {vectors['training_words_found']:,} training "
+        f"words, {vectors['training_tokens_covered']:.1%} of the training tokens"
+    )
+    return "\n".join(lines + [f"  warning: {warning}" for warning in manifest["warnings"]])
+
+
+def _check_options(options) -> None:
+    oov, fixed_words = vocabularies.OOV, vocabularies.FIXED_WORDS
+    known = {"corpus": READERS, "tokenizer": VERSIONS, "oov": oov, "fixed_words": fixed_words}
+    for name, allowed in known.items():
+        if options[name] not in allowed:
+            raise UserError(
+                f"--config.data.{name}={options[name]} is not known; use {' or '.join(allowed)}."
+            )
+
+
+def _digest(options) -> str:
+    content = {
+        "format": FORMAT,
+        "options": options.to_dict(),
+        "tokenizer_version": VERSIONS[options.tokenizer],
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _is_current(target: Path, data_dir: Path) -> bool:
+    """Whether `target` was prepared from what now lies in `data_dir`."""
+    if not (target / "manifest.json").is_file():
+        return False
+    manifest = read_json(target / "manifest.json", f"delete {target} and prepare again")
+    return all(
+        _is_unchanged(data_dir / name, recorded) for name, recorded in manifest["inputs"].items()
+    )
+
+
+def _is_unchanged(path: Path, recorded: dict) -> bool:
+    """Compares size and time, which costs nothing, and the digest only when the time differs."""
+    if not path.is_file() or path.stat().st_size != recorded["bytes"]:
+        return False
+    return path.stat().st_mtime_ns == recorded["mtime_ns"] or sha256(path) == recorded["sha256"]
+
+
+def _write_corpus(options, data_dir: Path, folder: Path) -> None:
+    """Reads, indexes and writes everything, the manifest last."""
+    vector_files = [word_vectors.find(data_dir, options.vectors)] if options.vectors else []
+    corpus = _read_corpus(options, data_dir)
+    tokens = list(dict.fromkeys(chain.from_iterable(map(corpus.tokens, corpus.splits))))
+    words = dict(zip(tokens, _normalised(tokens, options)))
+    vectors = _read_vectors(options, vector_files, words.values())
+    training = [words[token] for token in corpus.tokens("train")]
+    vocabulary = _build_vocabulary(options, training, words.values(), vectors)
+    _write_vocabulary(options, folder, vocabulary, vectors)
+    ids = vocabulary.ids()
+    token_ids = {token: ids.get(word, vocabularies.UNKNOWN) for token, word in words.items()}
+    manifest = _description(options, corpus)
+    manifest["trainable_words"] = vocabulary.trainable
+    manifest["fixed_words"] = len(vocabulary.words) - vocabulary.trainable
+    manifest["splits"] = {
+        split: _write_split(folder, split, corpus.fields, examples, token_ids)
+        for split, examples in corpus.splits.items()
+    }
+    manifest["vectors"] = {
+        "file": options.vectors,
+        "rows": vectors.rows,
+        "training_words_found": vocabulary.training_words_found(),
+        "training_tokens_covered": round(vocabulary.coverage(training), 4),
+    }
+    manifest["inputs"] = {
+        Path(os.path.relpath(path, data_dir)).as_posix(): _fingerprint(path)
+        for path in corpus.inputs + vector_files
+    }
+    write_json(folder / "manifest.json", manifest)
+
+
+def _read_corpus(options, data_dir: Path) -> Corpus:
+    corpus = READERS[options.corpus](data_dir, options)
+    for split, examples in corpus.splits.items():
+        if not examples:
+            raise UserError(
+                f"split {split} of {corpus.name} has no examples left; "
+                "check its files and the options that drop examples."
+            )
+    return corpus
+
+
+def _description(options, corpus: Corpus) -> dict:
+    return {
+        "format": FORMAT,
+        "corpus": corpus.name,
+        "options": options.to_dict(),
+        "tokenizer": {
+            "name": options.tokenizer,
+            "version": VERSIONS[options.tokenizer],
+            "lowercase": options.lowercase,
+        },
+        "classes": list(corpus.classes),
+        "fields": list(corpus.fields),
+        "embedding_dim": options.embedding_dim,
+        "counts": corpus.counts,
+        "warnings": corpus.warnings,
+    }
+
+
+def _fingerprint(path: Path) -> dict:
+    stat = path.stat()
+    return {"sha256": sha256(path), "bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+
+
+def _normalised(words: Sequence[str], options) -> Sequence[str]:
+    return lowercase(words) if options.lowercase else words
+
+
+def _read_vectors(options, files: list[Path], words: Iterable[str]) -> WordVectors:
+    """The vectors that these words may need, or all of them if all are to be kept."""
+    if not files:
+        return WordVectors({}, 0)
+    spellings = set(chain.from_iterable(map(vocabularies.spellings, words)))
+    wanted = (lambda word: True) if options.fixed_words == "all" else spellings.__contains__
+    return word_vectors.read(files[0], options.embedding_dim, wanted)
+
+
+def _build_vocabulary(
+    options, training: Iterable[str], words: Iterable[str], vectors: WordVectors
+) -> Vocabulary:
+    extra = {}
+    if options.fixed_words == "all":
+        origins = list(vectors.by_word)
+        for word, origin in zip(_normalised(origins, options), origins):
+            extra.setdefault(word, origin)
+    return vocabularies.build(dict.fromkeys(training), words, vectors.by_word, extra)
+
+
+def _write_vocabulary(options, folder: Path, vocabulary: Vocabulary, vectors: WordVectors) -> None:
+    matrix = vocabularies.embeddings(
+        vocabulary, vectors.by_word, options.embedding_dim, options.oov, options.seed
+    )
+    _save(folder, "embeddings", matrix)
+    text = "".join(f"{word}\n" for word in vocabulary.words)
+    write_atomically(folder / "vocabulary.txt", text)
+
+
+def _write_split(
+    folder: Path, split: str, fields: Sequence[str], examples: list[Example], token_ids: dict
+) -> dict:
+    """Writes the arrays of one split; an empty sentence becomes one unknown token."""
+    total = 0
+    for position, field in enumerate(fields):
+        sentences = [
+            [token_ids[token] for token in example.sentences[position]] or [vocabularies.UNKNOWN]
+            for example in examples
+        ]
+        offsets = np.cumsum([0] + [len(ids) for ids in sentences], dtype=np.int64)
+        flat = np.fromiter(chain.from_iterable(sentences), np.int32, offsets[-1])
+        _save(folder, f"{split}.{field}.ids", flat)
+        _save(folder, f"{split}.{field}.offsets", offsets)
+        total += len(flat)
+    _save(folder, f"{split}.label", np.array([each.label for each in examples], np.int32))
+    _save(folder, f"{split}.example_id", np.array([each.example_id.encode() for each in examples]))
+    return {"examples": len(examples), "tokens": total, "labeled": True}
+
+
+def _save(folder: Path, name: str, array: np.ndarray) -> None:
+    np.save(folder / f"{name}.npy", array, allow_pickle=False)

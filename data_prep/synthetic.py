@@ -1,0 +1,272 @@
+"""A small grammar that writes sentiment trees in which word order decides the label.
+
+The demo and the tests train on it, because it needs no download. A sentiment is a number from -2
+(very negative) to 2 (very positive); a node's label in the file is that number plus 2. Every
+node's sentiment is a function of its children's:
+
+    very x = 2 sign(x)         not x, than x = -sign(x)       x but y = y
+    fairly x = sign(x)         less x, more x = x             x though y = x (though y = 0)
+    (more x) (than y) = sign(x), x and y opposed              x and y = the stronger, never opposed
+
+A contrast ("x but y", "x though y") is always written together with its mirror image ("y but x"):
+equal words, opposite label. Run as `python -m data_prep.synthetic --data_dir=data`.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple, Optional
+
+import numpy as np
+import scipy.optimize
+import scipy.sparse
+import scipy.special
+
+from disan_tf.errors import UserError
+from disan_tf.files import write_atomically
+
+SIZES = {"train": 3500, "dev": 400, "test": 800}
+
+DETERMINERS = ("the", "this", "its")
+NOUNS = tuple("film plot cast score script story acting ending music dialogue romance hero".split())
+COPULAS = ("is", "was", "seems", "feels", "looks")
+ADJECTIVES = {
+    2: ("wonderful", "brilliant", "superb", "thrilling", "dazzling"),
+    1: ("good", "funny", "warm", "clever", "fresh", "charming", "lively", "tender"),
+    -1: ("bad", "dull", "slow", "clumsy", "bland", "silly", "stale", "cold"),
+    -2: ("awful", "dreadful", "tedious", "wretched", "painful"),
+}
+AMPLIFIERS = ("very", "truly", "really", "deeply")
+SOFTENERS = ("fairly", "somewhat", "rather")
+NEGATORS = ("not", "never", "hardly")
+LAST_DECIDES = ("but", "yet")
+FIRST_DECIDES = ("though", "although")
+
+
+class Tree(NamedTuple):
+    """A node with its sentiment (-2 to 2): a leaf has a word, any other node has two children."""
+
+    sentiment: int
+    word: str = ""
+    children: tuple["Tree", ...] = ()
+
+    def __str__(self) -> str:
+        """The Penn-Treebank form, `(3 (2 very) (3 good))`."""
+        inside = self.word or " ".join(map(str, self.children))
+        return f"({self.sentiment + 2} {inside})"
+
+    def tokens(self) -> tuple[str, ...]:
+        """The words from left to right."""
+        if self.word:
+            return (self.word,)
+        return tuple(token for child in self.children for token in child.tokens())
+
+
+def write_treebank(directory: Path, seed: int, sizes: Mapping[str, int] = SIZES) -> None:
+    """Writes `<directory>/sst/trees/<split>.txt`, one tree a line, no sentence twice.
+
+    Args:
+      seed: equal seeds and sizes write equal bytes.
+      sizes: the number of trees of each split.
+
+    Raises:
+      UserError: another treebank lies there (it may be the real one, so it is kept).
+    """
+    folder = Path(directory) / "sst" / "trees"
+    seen: set = set()
+    texts = {}
+    for split, size in sizes.items():
+        trees = draw_trees(Random(f"{seed}/{split}"), size, seen)
+        texts[folder / f"{split}.txt"] = "".join(f"{tree}\n" for tree in trees)
+    for path, text in texts.items():
+        if path.exists() and path.read_bytes() != text.encode():
+            raise UserError(
+                f"{path} holds another treebank; remove it, or write to another --data_dir."
+            )
+    for path, text in texts.items():
+        write_atomically(path, text)
+
+
+def draw_trees(random: Random, size: int, seen: set) -> Sequence[Tree]:
+    """Draws `size` sentences whose words, in their order, are not in `seen`, and adds them."""
+    trees: list = []
+    while len(trees) < size:
+        fresh = {tree.tokens(): tree for tree in _draw_sentences(random)}
+        if seen.isdisjoint(fresh):
+            seen.update(fresh)
+            trees.extend(fresh.values())
+    return trees[:size]
+
+
+def _draw_sentences(random: Random) -> Iterator[Tree]:
+    """One sentence, or a contrast and its mirror image; a contrast counts twice in the mixture."""
+    sign = random.choice((-1, 1))
+    first = _clause(random, sign)
+    form = random.choice(("clause", "conjunction", "conjunction", "contrast"))
+    if form == "clause":
+        yield _stop(first)
+    elif form == "conjunction":
+        yield _stop(conjunction(first, _clause(random, sign)))
+    else:
+        second, word = _clause(random, -sign), random.choice(LAST_DECIDES + FIRST_DECIDES)
+        yield _stop(contrast(first, word, second))
+        yield _stop(contrast(second, word, first))
+
+
+def _clause(random: Random, sign: int) -> Tree:
+    """A determiner, a noun, a copula and an adjective phrase of the wanted sign."""
+    subject = _join(0, Tree(0, random.choice(DETERMINERS)), Tree(0, random.choice(NOUNS)))
+    phrase = _adjective_phrase(random, sign)
+    predicate = _join(phrase.sentiment, Tree(0, random.choice(COPULAS)), phrase)
+    return _join(predicate.sentiment, subject, predicate)
+
+
+def _adjective_phrase(random: Random, sign: int) -> Tree:
+    """An adjective under at most two operators; the whole has the wanted sign."""
+    form = random.choice(
+        ("plain", "plain", "amplified", "amplified", "softened", "never less", "never less")
+        + ("negated", "negated amplified", "less", "compared")
+    )
+    adjective = _adjective(random, sign)
+    opposite = _adjective(random, -sign)
+    amplifier, negator = random.choice(AMPLIFIERS), random.choice(NEGATORS)
+    if form == "amplified":
+        return operate(amplifier, adjective)
+    if form == "softened":
+        return operate(random.choice(SOFTENERS), adjective)
+    if form == "never less":
+        return operate(negator, operate("less", operate("than", adjective)))
+    if form == "negated":
+        return operate(negator, opposite)
+    if form == "negated amplified":
+        return operate(negator, operate(amplifier, opposite))
+    if form == "less":
+        return operate("less", operate("than", opposite))
+    if form == "compared":
+        return comparison(adjective, opposite)
+    return adjective
+
+
+def _adjective(random: Random, sign: int) -> Tree:
+    sentiment = sign * random.choice((1, 2))
+    return Tree(sentiment, random.choice(ADJECTIVES[sentiment]))
+
+
+def operate(word: str, tree: Tree) -> Tree:
+    """The phrase of an operator ("very", "not", "than", ...) and what it is applied to."""
+    sign = int(np.sign(tree.sentiment))
+    if word in AMPLIFIERS:
+        sentiment = 2 * sign
+    elif word in SOFTENERS:
+        sentiment = sign
+    elif word in NEGATORS or word == "than":
+        sentiment = -sign
+    else:
+        sentiment = tree.sentiment
+    return _join(sentiment, Tree(0, word), tree)
+
+
+def comparison(first: Tree, second: Tree) -> Tree:
+    """ "more dull than funny": what is more decides."""
+    sign = int(np.sign(first.sentiment))
+    return _join(sign, operate("more", first), operate("than", second))
+
+
+def conjunction(first: Tree, second: Tree) -> Tree:
+    """Two clauses of one sign; the stronger one decides."""
+    stronger = max(first.sentiment, second.sentiment, key=abs)
+    return _join(stronger, first, _join(second.sentiment, Tree(0, "and"), second))
+
+
+def contrast(first: Tree, word: str, second: Tree) -> Tree:
+    """Two clauses of opposite signs: the second decides after "but", the first before "though"."""
+    if word in LAST_DECIDES:
+        return _join(second.sentiment, first, _join(second.sentiment, Tree(0, word), second))
+    return _join(first.sentiment, first, _join(0, Tree(0, word), second))
+
+
+def _stop(tree: Tree) -> Tree:
+    return _join(tree.sentiment, tree, Tree(0, "."))
+
+
+def _join(sentiment: int, *children: Tree) -> Tree:
+    return Tree(sentiment, children=children)
+
+
+Examples = Sequence[tuple[Sequence[str], int]]
+
+
+def bag_of_words_accuracy(train: Examples, test: Examples) -> float:
+    """Test accuracy (0 to 1) of a logistic regression on word counts.
+
+    It is what can be had without word order. The penalty is chosen on every tenth training
+    example, held out; then all of them are fitted.
+
+    Args:
+      train, test: pairs of (tokens, label); words unknown to `train` are ignored.
+    """
+    index = {word: i for i, word in enumerate(sorted({w for words, _ in train for w in words}))}
+    classes = sorted({label for _, label in train})
+    counts, labels = _word_counts(train, index), [classes.index(label) for _, label in train]
+    targets = np.eye(len(classes))[labels]
+    held_out = np.arange(len(train)) % 10 == 0
+
+    def score(penalty: float) -> float:
+        weights = _fit(counts[~held_out], targets[~held_out], penalty)
+        return float(_hits(counts[held_out] @ weights, targets[held_out]).mean())
+
+    weights = _fit(counts, targets, max((1e-5, 1e-4, 1e-3, 1e-2, 1e-1), key=score))
+    predicted = np.argmax(_word_counts(test, index) @ weights, axis=-1)
+    return float(np.mean([classes[i] == label for i, (_, label) in zip(predicted, test)]))
+
+
+def _word_counts(examples: Examples, index: Mapping[str, int]) -> scipy.sparse.csr_matrix:
+    """Counts `<float64>[examples, words + 1]`; the last column is 1, for the bias."""
+    cells = [(row, index[w]) for row, (ws, _) in enumerate(examples) for w in ws if w in index]
+    cells += [(row, len(index)) for row in range(len(examples))]
+    rows, columns = zip(*cells)
+    shape = (len(examples), len(index) + 1)
+    return scipy.sparse.csr_matrix((np.ones(len(cells)), (rows, columns)), shape)
+
+
+def _fit(counts, targets: np.ndarray, penalty: float) -> np.ndarray:
+    """Minimises mean cross-entropy + penalty / 2 |W|^2 (without the bias) by L-BFGS."""
+    shape = (counts.shape[1], targets.shape[1])
+    penalties = np.full((shape[0], 1), penalty)
+    penalties[-1] = 0.0
+
+    def loss_and_gradient(flat: np.ndarray):
+        weights = flat.reshape(shape)
+        log_probabilities = scipy.special.log_softmax(counts @ weights, axis=-1)
+        loss = -np.sum(targets * log_probabilities) / len(targets)
+        gradient = counts.T @ (np.exp(log_probabilities) - targets) / len(targets)
+        gradient += penalties * weights
+        return loss + np.sum(penalties * weights**2) / 2, gradient.ravel()
+
+    start = np.zeros(shape[0] * shape[1])
+    solution = scipy.optimize.minimize(loss_and_gradient, start, jac=True, method="L-BFGS-B")
+    return solution.x.reshape(shape)
+
+
+def _hits(scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    return np.argmax(scores, axis=-1) == np.argmax(targets, axis=-1)
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Writes the treebank; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="data_prep.synthetic", description=__doc__)
+    parser.add_argument("--data_dir", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    try:
+        write_treebank(options.data_dir, options.seed)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

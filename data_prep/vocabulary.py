@@ -1,0 +1,110 @@
+"""Word -> id, built from the training words and the vector file, and the embedding matrix.
+
+Id 0 is padding and id 1 the unknown word (both are zero vectors and have no matrix row). Then
+follow the training words, which are trained, and words that only the vector file knows, which
+stay fixed.
+"""
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Optional
+
+import numpy as np
+
+UNKNOWN = 1
+FIRST_WORD = 2
+UNIFORM_LIMIT = 0.05  # DiSAN Sec. 5: out-of-vocabulary words start from U(-0.05, 0.05)
+OOV = ("uniform", "normal")
+FIXED_WORDS = ("corpus", "all")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words in the order of their ids, `words[k]` having id k + 2.
+
+    Attributes:
+      words: trainable words, then fixed words.
+      trainable: how many of them are trainable.
+      sources: for each word, the word of the vector file that gives its vector, or None.
+    """
+
+    words: tuple[str, ...]
+    trainable: int
+    sources: tuple[Optional[str], ...]
+
+    def ids(self) -> dict[str, int]:
+        """Word -> id. Words that are not in it have id `UNKNOWN`."""
+        return {word: number for number, word in enumerate(self.words, start=FIRST_WORD)}
+
+    def training_words_found(self) -> int:
+        """How many trainable words have a vector."""
+        return self.trainable - self.sources[: self.trainable].count(None)
+
+    def coverage(self, training_words: Iterable[str]) -> float:
+        """The part of these running words, 0 to 1, that has a vector."""
+        sources = dict(zip(self.words, self.sources))
+        found = [sources[word] is not None for word in training_words]
+        return sum(found) / max(1, len(found))
+
+
+def spellings(word: str) -> tuple[str, str, str]:
+    """Forms under which a vector is looked up, in order: exact, lower-cased, capitalised."""
+    return word, word.lower(), word.capitalize()
+
+
+def source(word: str, vectors: Container[str]) -> Optional[str]:
+    """The first spelling of `word` that has a vector, or None."""
+    return next((form for form in spellings(word) if form in vectors), None)
+
+
+def build(
+    training_words: Iterable[str],
+    other_words: Iterable[str],
+    vectors: Container[str],
+    extra_words: Optional[Mapping[str, str]] = None,
+) -> Vocabulary:
+    """Orders words by first appearance: training words, then fixed words that have a vector.
+
+    Args:
+      training_words: words of the training split; repetitions are allowed. All of them get ids.
+      other_words: words of the other splits; those without a vector stay unknown.
+      vectors: the words of the vector file.
+      extra_words: further fixed words, each with a word of the vector file that serves when none
+        of its spellings is there (the authors keep the whole vector file).
+    """
+    sources = {word: source(word, vectors) for word in training_words}
+    trainable = len(sources)
+    for word in other_words:
+        if word not in sources:
+            found = source(word, vectors)
+            if found is not None:
+                sources[word] = found
+    for word, origin in (extra_words or {}).items():
+        if word not in sources:
+            sources[word] = source(word, vectors) or origin
+    return Vocabulary(tuple(sources), trainable, tuple(sources.values()))
+
+
+def embeddings(
+    vocabulary: Vocabulary,
+    vectors: Mapping[str, np.ndarray],
+    dim: int,
+    oov: str,
+    seed: int,
+) -> np.ndarray:
+    """The embedding matrix `<float32>[words, dim]`, row k for id k + 2.
+
+    Words without a vector are drawn from U(-0.05, 0.05) (`oov="uniform"`, the paper) or N(0, 1)
+    (`oov="normal"`, the authors' SST code).
+    """
+    generator = np.random.default_rng(seed)
+    shape = (vocabulary.sources.count(None), dim)
+    if oov == "uniform":
+        drawn = generator.uniform(-UNIFORM_LIMIT, UNIFORM_LIMIT, shape)
+    else:
+        drawn = generator.standard_normal(shape)
+    matrix = np.empty((len(vocabulary.words), dim), np.float32)
+    rows = iter(drawn)
+    for row, origin in enumerate(vocabulary.sources):
+        matrix[row] = next(rows) if origin is None else vectors[origin]
+    return matrix

@@ -1,0 +1,112 @@
+"""GloVe and word2vec text files, streamed: one row `word number number ...` a line."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from disan_tf.errors import UserError
+from disan_tf.files import read_lines
+
+
+class WordVectors(NamedTuple):
+    """Vectors of the wanted words, `<float32>[dim]` each, and the number of rows in the file."""
+
+    by_word: dict[str, np.ndarray]
+    rows: int
+
+
+def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
+    """Reads the vectors of the words for which `wanted(word)` is true.
+
+    Rows are split from the right, since some words of GloVe 840B contain spaces. A word2vec
+    header line (`count dim`) is accepted. The first of equal words wins. Memory holds one line
+    and the wanted vectors. The number of fields is checked in every row, the numbers only in
+    rows of wanted words.
+
+    Raises:
+      UserError: the file is missing, empty, not UTF-8, of another dimension, or has a malformed
+        row (names the line).
+    """
+    vectors, rows = {}, 0
+    for number, line in read_lines(path):
+        line = line.rstrip(" ")  # word2vec ends its rows with a space
+        if number == 1:
+            _check_dimension(path, line, dim)
+            if _is_header(line):
+                continue
+        rows += 1
+        spaces = line.count(" ")
+        if spaces < dim:
+            raise _malformed(path, number, f"{spaces + 1} fields instead of a word", dim)
+        # Nearly all words have no space: 0.1 microseconds instead of 8 for 300 numbers.
+        word = line[: line.index(" ")] if spaces == dim else line.rsplit(" ", dim)[0]
+        if word not in vectors and wanted(word):
+            vectors[word] = _numbers(path, number, line[len(word) + 1 :], dim)
+    if not rows:
+        raise UserError(f"{path} holds no word vectors; download it again.")
+    return WordVectors(vectors, rows)
+
+
+def find(data_dir: Path, name: str) -> Path:
+    """The vector file `name` below `data_dir`.
+
+    Raises:
+      UserError: it is not there; lists the vector files that are.
+    """
+    path = data_dir / name
+    if not path.is_file():
+        others = sorted(str(other.relative_to(data_dir)) for other in path.parent.glob("*.txt"))
+        raise UserError(
+            f"{path} does not exist (vector files there: {', '.join(others) or 'none'}); choose "
+            "one with --config.data.vectors=... or fetch it with python -m data_prep.download "
+            f"glove.840B (or glove.6B) --data_dir={data_dir}."
+        )
+    return path
+
+
+def _is_header(line: str) -> bool:
+    fields = line.split(" ")
+    return len(fields) == 2 and all(field.isdigit() for field in fields)
+
+
+def _check_dimension(path: Path, line: str, dim: int) -> None:
+    """Compares `dim` with the header, or else with the count of numbers that end the first row."""
+    fields = line.split(" ")
+    found = int(fields[1]) if _is_header(line) else len(fields) - 1
+    if found > dim and not _is_header(line):  # the first word may contain spaces
+        found = min(found, _trailing_numbers(fields))
+    if found != dim:
+        raise UserError(
+            f"{path} has vectors of dimension {found} (line 1), but the config asks for {dim}; "
+            f"set --config.data.embedding_dim={found} or choose another file with "
+            "--config.data.vectors."
+        )
+
+
+def _trailing_numbers(fields: list[str]) -> int:
+    for count, text in enumerate(reversed(fields)):
+        try:
+            float(text)
+        except ValueError:
+            return count
+    return len(fields)
+
+
+def _numbers(path: Path, line_number: int, text: str, dim: int) -> np.ndarray:
+    """Parses `dim` numbers into `<float32>[dim]`."""
+    try:
+        vector = np.array([float(field) for field in text.split(" ")], np.float32)
+    except ValueError as error:
+        raise _malformed(path, line_number, str(error), dim) from None
+    if not np.isfinite(vector).all():
+        raise _malformed(path, line_number, "a number is not finite", dim)
+    return vector
+
+
+def _malformed(path: Path, line_number: int, what: str, dim: int) -> UserError:
+    return UserError(
+        f"{path}, line {line_number}: {what}, expected a word and {dim} numbers; "
+        "repair the row or download the file again."
+    )

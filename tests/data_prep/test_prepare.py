@@ -1,0 +1,271 @@
+"""data_prep/prepare.py: the files of a prepared corpus, reuse, and failures that leave nothing."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ml_collections import ConfigDict
+
+from data_prep import prepare as preparing
+from data_prep.corpora import Corpus, Example
+from data_prep.prepare import prepare, report
+from disan_tf.errors import UserError
+
+ROOT = Path(__file__).parents[2]
+SHARED = Path(os.environ.get("DISAN_TF_SHARED", ROOT.parent / "shared"))
+
+TREES = {
+    "train": "(3 (2 This) (3 (2 Soup) (3 (2 is) (3 fine))))\n(1 (2 Cold) (1 soup))\n",
+    "dev": "(0 (1 Cold) (2 tea))\n",
+    "test": "(4 (2 Tea) (4 (2 is) (4 okra)))\n(1 (2 This) (1 gruel))\n",
+}
+VECTORS = "soup 1 2\nTea 3 4\nRice 5 6\nis 7 8\n"
+
+
+def options(**changed):
+    values = {
+        "corpus": "sst",
+        "level": "sentence",
+        "classes": 5,
+        "repetitions": True,
+        "rebalance": False,
+        "tokenizer": "whitespace",
+        "lowercase": True,
+        "vectors": "glove/tiny.txt",
+        "embedding_dim": 2,
+        "fixed_words": "corpus",
+        "oov": "uniform",
+        "seed": 5,
+    }
+    return ConfigDict({**values, **changed})
+
+
+@pytest.fixture
+def data_dir(tmp_path):
+    trees = tmp_path / "data/sst/trees"
+    trees.mkdir(parents=True)
+    for split, text in TREES.items():
+        (trees / f"{split}.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "data/glove").mkdir()
+    (tmp_path / "data/glove/tiny.txt").write_text(VECTORS, encoding="utf-8")
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def prepared_dir(tmp_path):
+    return tmp_path / "prepared"
+
+
+def load(folder, name):
+    return np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+
+
+def manifest_of(folder):
+    return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+
+
+def sentences(folder, split):
+    """The words of each example, read back through the vocabulary file."""
+    words = ["<pad>", "<unk>"]
+    words += (folder / "vocabulary.txt").read_bytes().decode().split("\n")[:-1]
+    ids, offsets = load(folder, f"{split}.sentence.ids"), load(folder, f"{split}.sentence.offsets")
+    return [" ".join(words[k] for k in ids[a:b]) for a, b in zip(offsets, offsets[1:])]
+
+
+def test_arrays_hold_the_examples_of_each_split(data_dir, prepared_dir):
+    folder = prepare(options(), data_dir, prepared_dir)
+    assert sentences(folder, "train") == ["this soup is fine", "cold soup"]
+    assert sentences(folder, "dev") == ["cold tea"]
+    assert sentences(folder, "test") == ["tea is <unk>", "this <unk>"]
+    assert load(folder, "train.label").tolist() == [3, 1]
+    assert load(folder, "test.example_id").tolist() == [b"test-1", b"test-2"]
+
+
+def test_array_types_are_the_documented_ones(data_dir, prepared_dir):
+    folder = prepare(options(), data_dir, prepared_dir)
+    types = {name: load(folder, f"train.{name}").dtype for name in ("sentence.ids", "label")}
+    assert types == {"sentence.ids": np.int32, "label": np.int32}
+    assert load(folder, "train.sentence.offsets").dtype == np.int64
+    assert load(folder, "train.example_id").dtype.kind == "S"
+    assert load(folder, "embeddings").dtype == np.float32
+
+
+def test_vocabulary_lines_and_embedding_rows_follow_the_ids(data_dir, prepared_dir):
+    folder = prepare(options(), data_dir, prepared_dir)
+    text = (folder / "vocabulary.txt").read_bytes()
+    assert text == b"this\nsoup\nis\nfine\ncold\ntea\n"  # tea: fixed, found as Tea
+    matrix = load(folder, "embeddings")
+    assert matrix.shape == (6, 2)
+    np.testing.assert_array_equal(matrix[[1, 2, 5]], [[1, 2], [7, 8], [3, 4]])
+    assert np.abs(matrix[[0, 3, 4]]).max() <= 0.05
+
+
+def test_without_lower_casing_cased_words_differ(data_dir, prepared_dir):
+    folder = prepare(options(lowercase=False), data_dir, prepared_dir)
+    assert (folder / "vocabulary.txt").read_text().split() == [
+        "This", "Soup", "is", "fine", "Cold", "soup", "tea", "Tea",
+    ]  # fmt: skip
+    matrix = load(folder, "embeddings")
+    np.testing.assert_array_equal(matrix[[1, 5]], [[1, 2], [1, 2]])
+
+
+def test_fixed_words_all_keeps_the_whole_vector_file_lower_cased(data_dir, prepared_dir):
+    folder = prepare(options(fixed_words="all"), data_dir, prepared_dir)
+    words = (folder / "vocabulary.txt").read_text().split()
+    assert words == ["this", "soup", "is", "fine", "cold", "tea", "rice"]
+    assert manifest_of(folder)["fixed_words"] == 2
+    np.testing.assert_array_equal(load(folder, "embeddings")[6], [5, 6])
+
+
+def test_without_vectors_every_training_word_is_drawn_and_nothing_is_fixed(data_dir, prepared_dir):
+    folder = prepare(options(vectors=""), data_dir, prepared_dir)
+    manifest = manifest_of(folder)
+    assert (manifest["trainable_words"], manifest["fixed_words"]) == (5, 0)
+    assert np.abs(load(folder, "embeddings")).max() <= 0.05
+    assert sentences(folder, "dev") == ["cold <unk>"]
+
+
+def test_the_manifest_records_what_the_model_and_the_user_need(data_dir, prepared_dir):
+    folder = prepare(options(), data_dir, prepared_dir)
+    manifest = manifest_of(folder)
+    assert manifest["format"] == 1
+    assert manifest["corpus"] == "sst"
+    assert manifest["options"] == options().to_dict()
+    assert manifest["tokenizer"]["name"] == "whitespace" and manifest["tokenizer"]["lowercase"]
+    assert manifest["fields"] == ["sentence"]
+    assert manifest["classes"][0] == "very negative"
+    assert (manifest["embedding_dim"], manifest["trainable_words"]) == (2, 5)
+    assert manifest["splits"]["train"] == {"examples": 2, "tokens": 6, "labeled": True}
+    assert manifest["vectors"] == {
+        "file": "glove/tiny.txt",
+        "rows": 4,
+        "training_words_found": 2,
+        "training_tokens_covered": 0.5,
+    }
+    assert set(manifest["inputs"]) == {
+        "sst/trees/train.txt", "sst/trees/dev.txt", "sst/trees/test.txt", "glove/tiny.txt",
+    }  # fmt: skip
+    assert manifest["inputs"]["glove/tiny.txt"]["bytes"] == len(VECTORS)
+    assert manifest["counts"]["train"]["expected"] == 8544
+    assert "8,544" in manifest["warnings"][0]
+
+
+def test_an_empty_sentence_becomes_one_unknown_token(data_dir, prepared_dir, monkeypatch):
+    def read(data_dir, options):
+        examples = [Example("a-1", ((), ("soup",)), 1), Example("a-2", (("tea",), ()), 0)]
+        splits = dict.fromkeys(("train", "dev", "test"), examples)
+        return Corpus("pairs", ("premise", "hypothesis"), ("no", "yes"), splits, {}, [])
+
+    monkeypatch.setitem(preparing.READERS, "pairs", read)
+    folder = prepare(options(corpus="pairs"), data_dir, prepared_dir)
+    assert load(folder, "dev.premise.ids").tolist() == [1, 3]
+    assert load(folder, "dev.premise.offsets").tolist() == [0, 1, 2]
+    assert load(folder, "dev.hypothesis.ids").tolist() == [2, 1]
+    assert manifest_of(folder)["splits"]["dev"]["tokens"] == 4
+
+
+def written_at(folder):
+    return (folder / "embeddings.npy").stat().st_ino
+
+
+def test_a_second_run_reuses_the_directory(data_dir, prepared_dir):
+    first = prepare(options(), data_dir, prepared_dir)
+    before = written_at(first)
+    assert prepare(options(), data_dir, prepared_dir) == first
+    assert written_at(first) == before
+
+
+def test_touched_but_equal_inputs_are_reused(data_dir, prepared_dir):
+    first = prepare(options(), data_dir, prepared_dir)
+    before = written_at(first)
+    os.utime(data_dir / "glove/tiny.txt", ns=(1, 1))
+    assert written_at(prepare(options(), data_dir, prepared_dir)) == before
+
+
+def test_changed_inputs_are_prepared_anew(data_dir, prepared_dir):
+    first = prepare(options(), data_dir, prepared_dir)
+    path = data_dir / "glove/tiny.txt"
+    path.write_text(VECTORS.replace("soup 1", "soup 9"), encoding="utf-8")
+    os.utime(path, ns=(1, 1))
+    assert prepare(options(), data_dir, prepared_dir) == first
+    assert load(first, "embeddings")[1].tolist() == [9, 2]
+    assert os.listdir(prepared_dir) == [first.name]
+
+
+def test_other_options_have_another_directory(data_dir, prepared_dir):
+    first = prepare(options(), data_dir, prepared_dir)
+    second = prepare(options(seed=6), data_dir, prepared_dir)
+    assert first != second
+    assert first.name.startswith("sst-") and len(first.name) == len("sst-") + 12
+
+
+def test_two_preparations_have_the_same_bytes(data_dir, tmp_path):
+    first, second = (prepare(options(), data_dir, tmp_path / name) for name in ("a", "b"))
+    assert first.name == second.name
+    for path in first.iterdir():
+        assert path.read_bytes() == (second / path.name).read_bytes(), path.name
+
+
+def assert_fails_cleanly(data_dir, prepared_dir, message, **changed):
+    before = sorted(prepared_dir.rglob("*")) if prepared_dir.exists() else []
+    with pytest.raises(UserError, match=message):
+        prepare(options(**changed), data_dir, prepared_dir)
+    assert sorted(prepared_dir.rglob("*") if prepared_dir.exists() else []) == before
+
+
+def test_a_truncated_tree_leaves_nothing_behind(data_dir, prepared_dir):
+    (data_dir / "sst/trees/dev.txt").write_text("(0 (1 Cold) (2 te")
+    assert_fails_cleanly(data_dir, prepared_dir, "dev.txt, line 1: the tree is cut off")
+
+
+def test_vectors_of_another_dimension_leave_nothing_behind(data_dir, prepared_dir):
+    assert_fails_cleanly(data_dir, prepared_dir, "dimension 2 .* asks for 300", embedding_dim=300)
+
+
+def test_missing_vectors_are_named_and_leave_nothing_behind(data_dir, prepared_dir):
+    message = "glove/other.txt does not exist .*glove/tiny.txt"
+    assert_fails_cleanly(data_dir, prepared_dir, message, vectors="glove/other.txt")
+
+
+def test_a_split_without_examples_is_refused(data_dir, prepared_dir):
+    (data_dir / "sst/trees/dev.txt").write_text("(2 Tea)\n")
+    message = "split dev of sst has no examples left"
+    assert_fails_cleanly(data_dir, prepared_dir, message, classes=2)
+
+
+def test_a_failure_keeps_what_was_prepared_before(data_dir, prepared_dir):
+    prepare(options(), data_dir, prepared_dir)
+    (data_dir / "glove/tiny.txt").write_text("soup 1 x\n")
+    assert_fails_cleanly(data_dir, prepared_dir, "tiny.txt, line 1")
+
+
+@pytest.mark.parametrize("name", ["corpus", "tokenizer", "fixed_words", "oov"])
+def test_unknown_options_are_refused_with_the_known_ones(data_dir, prepared_dir, name):
+    message = f"--config.data.{name}=wrong is not known; use \\w+"
+    assert_fails_cleanly(data_dir, prepared_dir, message, **{name: "wrong"})
+
+
+def test_the_report_names_counts_differences_reasons_and_coverage(data_dir, prepared_dir):
+    folder = prepare(options(level="phrase", classes=2), data_dir, prepared_dir)
+    text = report(manifest_of(folder))
+    assert "train: 2 trees (official count 8,544, difference -8,542), 10 nodes" in text
+    assert "dropped 4 neutral" in text and "kept 6" in text
+    assert "glove/tiny.txt" in text and "% of the training tokens" in text
+    assert "warning: SST train has 2 trees" in text
+
+
+def test_the_real_treebank_is_prepared_in_time(prepared_dir):
+    if not (SHARED / "data/sst/trees/train.txt").is_file():
+        pytest.skip(f"needs the real treebank in {SHARED}/data (DISAN_TF_SHARED)")
+    vectors = "glove/glove.840B.300d.subset.txt"
+    started = time.monotonic()
+    folder = prepare(
+        options(level="phrase", vectors=vectors, embedding_dim=300), SHARED / "data", prepared_dir
+    )
+    assert time.monotonic() - started < 30
+    splits = manifest_of(folder)["splits"]
+    counts = {split: description["examples"] for split, description in splits.items()}
+    assert counts == {"train": 318582, "dev": 1101, "test": 2210}

@@ -1,0 +1,138 @@
+"""data_prep/word_vectors.py: formats, words with spaces, bounded memory, bad input."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from data_prep import word_vectors
+from disan_tf.errors import UserError
+
+
+@pytest.fixture
+def write(tmp_path):
+    def _write(content):
+        path = tmp_path / "vectors.txt"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return _write
+
+
+def everything(word):
+    return True
+
+
+def as_lists(vectors):
+    return {word: vector.tolist() for word, vector in vectors.by_word.items()}
+
+
+def error_of(path, dim=3):
+    with pytest.raises(UserError) as caught:
+        word_vectors.read(path, dim, everything)
+    message = str(caught.value)
+    assert message.startswith(str(path)) and "\n" not in message
+    return message
+
+
+def test_reads_wanted_words_as_float32_and_counts_all_rows(write):
+    path = write("tea 1 2 3\nsoup -0.5 1e-3 0\nrice 7 8 9\n")
+    vectors = word_vectors.read(path, 3, {"soup", "bread"}.__contains__)
+    assert list(vectors.by_word) == ["soup"]
+    assert vectors.by_word["soup"].dtype == np.float32
+    np.testing.assert_array_equal(vectors.by_word["soup"], np.float32([-0.5, 1e-3, 0]))
+    assert vectors.rows == 3
+
+
+def test_words_may_contain_spaces_even_in_the_first_row(write):
+    path = write(". . . 1 2 3\nat me@site.org 4 5 6\n1 1/2 7 8 9\n")
+    assert as_lists(word_vectors.read(path, 3, everything)) == {
+        ". . .": [1, 2, 3],
+        "at me@site.org": [4, 5, 6],
+        "1 1/2": [7, 8, 9],
+    }
+
+
+def test_numbers_are_words_too(write):
+    path = write("7 1 2 3\n8 4 5 6\n")
+    assert list(word_vectors.read(path, 3, everything).by_word) == ["7", "8"]
+
+
+def test_a_header_line_and_spaces_at_line_ends_are_accepted(write):
+    vectors = word_vectors.read(write("2 3\ntea 1 2 3 \nsoup 4 5 6 \n"), 3, everything)
+    assert as_lists(vectors) == {"tea": [1, 2, 3], "soup": [4, 5, 6]}
+    assert vectors.rows == 2
+
+
+def test_the_first_of_equal_words_wins(write):
+    vectors = word_vectors.read(write("tea 1 2 3\ntea 4 5 6\n"), 3, everything)
+    assert as_lists(vectors) == {"tea": [1, 2, 3]}
+
+
+def test_unicode_line_separators_belong_to_the_word(write):
+    vectors = word_vectors.read(write("a\u2028b 1 2 3\n\x85 4 5 6\n"), 3, everything)
+    assert list(vectors.by_word) == ["a\u2028b", "\x85"]
+
+
+@pytest.mark.parametrize(
+    "row, message",
+    [
+        ("soup 4 5", "line 2: 3 fields instead of a word, expected a word and 3 numbers"),
+        ("", "line 2: 1 fields"),
+        ("soup 4 five 6", "line 2: could not convert string to float: 'five'"),
+        ("soup 4 5 nan", "line 2: a number is not finite"),
+    ],
+)
+def test_a_malformed_row_is_named(write, row, message):
+    assert message in error_of(write(f"tea 1 2 3\n{row}\nrice 7 8 9\n"))
+
+
+def test_a_malformed_first_row_is_named(write):
+    assert "line 1: could not convert" in error_of(write("tea 1 two 3\n"))
+
+
+def test_a_short_row_is_reported_even_when_nobody_wants_its_word(write):
+    with pytest.raises(UserError, match="line 2"):
+        word_vectors.read(write("tea 1 2 3\nsoup 4\n"), 3, {"tea"}.__contains__)
+
+
+@pytest.mark.parametrize("text", ["tea 1 2\n", "tea 1 2 3 4 5\n", "9 5\ntea 1 2 3 4 5\n"])
+def test_a_file_of_another_dimension_is_refused_with_both_dimensions(write, text):
+    message = error_of(write(text))
+    found = len(text.splitlines()[-1].split()) - 1
+    assert f"dimension {found} " in message
+    assert "asks for 3" in message
+    assert f"--config.data.embedding_dim={found}" in message
+
+
+def test_a_byte_that_is_not_utf8_is_named(write):
+    assert "line 2: byte 0xe9" in error_of(write(b"tea 1 2 3\ncaf\xe9 4 5 6\n"))
+
+
+@pytest.mark.parametrize("text", ["", "2 3\n"])
+def test_a_file_without_rows_is_refused(write, text):
+    assert "holds no word vectors" in error_of(write(text))
+
+
+def test_a_missing_file_is_reported_with_its_neighbours_and_the_remedy(tmp_path):
+    (tmp_path / "glove").mkdir()
+    (tmp_path / "glove/small.txt").write_text("tea 1 2 3\n")
+    with pytest.raises(UserError) as caught:
+        word_vectors.find(tmp_path, "glove/large.txt")
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path}/glove/large.txt does not exist")
+    assert "glove/small.txt" in message
+    assert "--config.data.vectors=" in message
+    assert "python -m data_prep.download glove.840B" in message
+
+
+def test_memory_does_not_grow_with_the_file(write):
+    row = " 0.12345" * 50
+    path = write("".join(f"w{number}{row}\n" for number in range(10_000)))  # 4 MB
+    tracemalloc.start()
+    try:
+        word_vectors.read(path, 50, {"w5", "w9999"}.__contains__)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 300_000

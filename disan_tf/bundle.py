@@ -1,0 +1,118 @@
+"""A trained model as a folder: everything that an answer needs, and digests of it.
+
+    config.json          the resolved config
+    vocabulary.txt       words of ids 2 and up
+    <name>.weights.h5    the weights, fixed vectors included
+    model.json           classes, word counts, tokenizer, scores, and the digests of the others
+
+`model.json` is written last and by rename, so a folder always describes files that are whole.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import ml_collections
+import tensorflow as tf
+
+from disan_tf.errors import UserError
+from disan_tf.files import read_json, read_lines, sha256, write_atomically, write_json
+from disan_tf.tasks import build_model, count_parameters
+
+FORMAT = 1
+
+
+@dataclass
+class Bundle:
+    """A loaded model.
+
+    Attributes:
+      directory: where it lies.
+      config: its config.
+      info: the contents of `model.json`.
+      model: the `SentenceClassifier`.
+    """
+
+    directory: Path
+    config: ml_collections.ConfigDict
+    info: dict
+    model: tf.keras.Model
+
+    @property
+    def classes(self) -> list:
+        """Class names in the order of the logits."""
+        return self.info["classes"]
+
+    @property
+    def vocabulary(self) -> list:
+        """Words in the order of their ids, from id 2."""
+        return [word for _, word in read_lines(self.directory / "vocabulary.txt")]
+
+
+def save_bundle(directory, model, config, corpus, scores: dict) -> None:
+    """Writes the bundle of a model that was trained on `corpus`, replacing an older one.
+
+    Args:
+      directory: the folder; made when absent.
+      model: the `SentenceClassifier`.
+      config: its config.
+      corpus: the `PreparedCorpus`.
+      scores: what is known of the model: step and dev scores.
+    """
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    weights = directory / f"step-{scores['step']:08d}.weights.h5"
+    temporary = weights.with_name(f".{weights.name.split('.')[0]}.tmp.weights.h5")
+    model.save_weights(temporary)
+    temporary.rename(weights)
+    write_json(directory / "config.json", config.to_dict())
+    vocabulary = corpus.directory / "vocabulary.txt"
+    write_atomically(directory / "vocabulary.txt", vocabulary.read_bytes())
+    files = ["config.json", "vocabulary.txt", weights.name]
+    info = {
+        "format": FORMAT,
+        "name": config.name,
+        "classes": corpus.classes,
+        "words": list(corpus.words),
+        "tokenizer": corpus.manifest["tokenizer"],
+        "parameters": count_parameters(model),
+        "scores": scores,
+        "weights": weights.name,
+        "sha256": {name: sha256(directory / name) for name in files},
+    }
+    write_json(directory / "model.json", info)
+    for old in directory.glob("*.weights.h5"):
+        if old != weights:
+            old.unlink()
+
+
+def load_bundle(directory, attention_form: str = "lean") -> Bundle:
+    """Loads and checks a bundle.
+
+    Args:
+      directory: the folder.
+      attention_form: form of `disan_tf.ops.directional_attention`; exports need "plain".
+
+    Raises:
+      UserError: a file is missing or differs from its digest.
+    """
+    directory = Path(directory)
+    info = read_json(directory / "model.json", "name a directory that holds a trained model")
+    check_digests(directory, info)
+    config = ml_collections.ConfigDict(read_json(directory / "config.json", "train again")).lock()
+    model = build_model(config, tuple(info["words"]), len(info["classes"]), attention_form)
+    model.load_weights(directory / info["weights"])
+    return Bundle(directory, config, info, model)
+
+
+def check_digests(directory: Path, info: dict) -> None:
+    """Raises UserError for the first file that is missing or is not the one that was saved."""
+    for name, digest in info["sha256"].items():
+        path = Path(directory) / name
+        if not path.is_file():
+            raise UserError(f"{path} is missing; restore it or train the model again.")
+        found = sha256(path)
+        if found != digest:
+            raise UserError(
+                f"{path} has SHA-256 {found[:12]}..., model.json says {digest[:12]}...: the file "
+                "is damaged or was changed; restore it or train the model again."
+            )

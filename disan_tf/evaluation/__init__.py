@@ -1,0 +1,1 @@
+"""Scores of trained models, and reports of them."""

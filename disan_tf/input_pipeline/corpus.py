@@ -1,0 +1,80 @@
+"""The files of a prepared corpus, as memory-mapped arrays."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from disan_tf.errors import UserError
+from disan_tf.files import read_json, read_lines
+
+_REMEDY = "delete the directory and prepare the corpus again with --mode=prepare"
+
+
+@dataclass(frozen=True)
+class Split:
+    """One split of a corpus.
+
+    Attributes:
+      ids: <int32>[tokens], the token ids of all sentences, end to end.
+      offsets: <int64>[examples + 1]; example k is ids[offsets[k]:offsets[k + 1]].
+      labels: <int32>[examples].
+      example_ids: <bytes>[examples], where each example stands in the raw corpus.
+    """
+
+    ids: np.ndarray
+    offsets: np.ndarray
+    labels: np.ndarray
+    example_ids: np.ndarray
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Tokens in each example, <int64>[examples]."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+class PreparedCorpus:
+    """A directory that `data_prep.prepare` wrote.
+
+    Raises:
+      UserError: a file is missing or damaged.
+    """
+
+    def __init__(self, directory):
+        self.directory = Path(directory)
+        self.manifest = read_json(self.directory / "manifest.json", _REMEDY)
+        self.classes = self.manifest["classes"]
+        self.words = (self.manifest["trainable_words"], self.manifest["fixed_words"])
+
+    @property
+    def vocabulary(self) -> list:
+        """Words in the order of their ids, from id 2."""
+        return [word for _, word in read_lines(self.directory / "vocabulary.txt")]
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """<float32>[words, dim], the vectors of ids 2 and up."""
+        return self._array("embeddings")
+
+    def split(self, name: str) -> Split:
+        """The split "train", "dev" or "test"."""
+        split = Split(
+            self._array(f"{name}.sentence.ids"),
+            self._array(f"{name}.sentence.offsets"),
+            self._array(f"{name}.label"),
+            self._array(f"{name}.example_id"),
+        )
+        if split.offsets[-1] != len(split.ids) or len(split.offsets) != len(split.labels) + 1:
+            raise UserError(f"{self.directory}: the {name} split's files disagree; {_REMEDY}.")
+        return split
+
+    def _array(self, name):
+        path = self.directory / f"{name}.npy"
+        try:
+            return np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path} cannot be read ({error}); {_REMEDY}.") from None

@@ -1,0 +1,52 @@
+"""The state from which a training goes on as if it had never stopped."""
+
+from pathlib import Path
+
+import tensorflow as tf
+
+from disan_tf.errors import UserError
+
+
+class TrainingState:
+    """Weights, optimizer slots, dropout counters, loss scale, step and best score, on disk.
+
+    Args:
+      directory: where the checkpoints lie.
+      model: its weights and dropout counters are saved.
+      optimizer: its slots are saved.
+    """
+
+    def __init__(self, directory, model, optimizer):
+        self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self.best_step = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self.best_score = tf.Variable(-1.0, dtype=tf.float64, trainable=False)
+        self._checkpoint = tf.train.Checkpoint(
+            model=model, optimizer=optimizer, step=self.step, best_step=self.best_step,
+            best_score=self.best_score,
+        )  # fmt: skip
+        self._manager = tf.train.CheckpointManager(
+            self._checkpoint, str(directory), max_to_keep=2, checkpoint_name="step"
+        )
+
+    def restore(self) -> int:
+        """Goes back to the newest checkpoint, if there is one; returns its step.
+
+        Raises:
+          UserError: the checkpoint is damaged.
+        """
+        newest = self._manager.latest_checkpoint
+        if newest is None:
+            return 0
+        try:
+            self._checkpoint.restore(newest).assert_existing_objects_matched()
+        except (tf.errors.OpError, AssertionError, ValueError) as error:
+            reason = str(error).strip().splitlines()[0][:200]
+            raise UserError(
+                f"{newest}.* cannot be restored ({reason}); delete the files of that name and "
+                f"{Path(newest).parent / 'checkpoint'} to start again, or restore them."
+            ) from None
+        return int(self.step)
+
+    def save(self) -> None:
+        """Writes a checkpoint of the present step."""
+        self._manager.save(checkpoint_number=int(self.step))

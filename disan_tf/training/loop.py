@@ -1,0 +1,154 @@
+"""The training loop: steps, evaluations, checkpoints, early stop, resume."""
+
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.bundle import save_bundle
+from disan_tf.errors import UserError
+from disan_tf.evaluation.scores import classify
+from disan_tf.input_pipeline import PreparedCorpus, batch_count, make_dataset, plan_batches
+from disan_tf.tasks import build_model
+from disan_tf.training.checkpoints import TrainingState
+from disan_tf.training.metrics_log import MetricsLog
+from disan_tf.training.optimizers import averaged_weights, build_optimizer, skipped_steps
+from disan_tf.training.steps import make_evaluation_step, make_train_step
+
+
+class Trainer:
+    """Trains one model in one work directory; the same call again goes on where it stopped.
+
+    Args:
+      config: a config of `configs/`.
+      corpus: the prepared corpus.
+      workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
+      callbacks: Keras callbacks. Their logs hold `loss` and `accuracy` for a batch, and the dev
+        scores for an evaluation.
+    """
+
+    def __init__(self, config, corpus: PreparedCorpus, workdir, callbacks=()):
+        tf.keras.utils.set_random_seed(config.seed)
+        self.config = config
+        self.corpus = corpus
+        self.workdir = Path(workdir)
+        self.model = build_model(config, corpus.words, len(corpus.classes))
+        self.model.embedding.set_vectors(corpus.vectors)
+        self.optimizer = build_optimizer(config)
+        self.train_step = make_train_step(self.model, self.optimizer)
+        self.evaluation_step = make_evaluation_step(self.model)
+        self.state = TrainingState(self.workdir / "checkpoints", self.model, self.optimizer)
+        self.train, self.dev = corpus.split("train"), corpus.split("dev")
+        self.epoch_steps = batch_count(len(self.train), config.train.batch_size)
+        self._callbacks = callbacks
+
+    def run(self) -> dict:
+        """Trains to `train.steps` or to the early stop.
+
+        Returns:
+          {"step", "best_step", "best_accuracy", "seconds"}.
+
+        Raises:
+          UserError: the loss is not finite (the last good checkpoint stays), or a checkpoint is
+            damaged.
+        """
+        step = self.state.restore()
+        self.log = MetricsLog(self.workdir / "metrics.jsonl", step)
+        self._started = time.monotonic() - self.log.seconds
+        self._losses, self._accuracies = [], []
+        self.callbacks = tf.keras.callbacks.CallbackList(
+            list(self._callbacks), model=self.model,
+            epochs=math.ceil(self.config.train.steps / self.epoch_steps), steps=self.epoch_steps,
+        )  # fmt: skip
+        self.callbacks.on_train_begin()
+        while not self._finished(step):
+            step = self._epoch(step)
+        self.callbacks.on_train_end()
+        return {
+            "step": step,
+            "best_step": int(self.state.best_step),
+            "best_accuracy": float(self.state.best_score),
+            "seconds": self._seconds(),
+        }
+
+    def batches(self, step: int) -> tf.data.Dataset:
+        """The batches that are left of the epoch in which `step` steps have been done."""
+        train = self.config.train
+        epoch, done = divmod(step, self.epoch_steps)
+        plan = plan_batches(
+            self.train.lengths, train.batch_size, train.window, self.config.seed, epoch
+        )
+        return make_dataset(self.train, plan[done:])
+
+    def _epoch(self, step):
+        epoch = step // self.epoch_steps
+        self.callbacks.on_epoch_begin(epoch)
+        for batch in self.batches(step):
+            self.callbacks.on_train_batch_begin(step)
+            loss, accuracy = self.train_step(batch["sentence"], batch["label"])
+            self._losses.append(float(loss))
+            self._accuracies.append(float(accuracy))
+            step += 1
+            logs = {"loss": self._losses[-1], "accuracy": self._accuracies[-1]}
+            self.callbacks.on_train_batch_end(step, logs)
+            self._after_step(step)
+            if self._finished(step):
+                break
+        self.callbacks.on_epoch_end(epoch)
+        return step
+
+    def _after_step(self, step):
+        """Logs, evaluates and saves when it is time to; nothing is saved after a bad loss."""
+        train = self.config.train
+        last = step == train.steps
+        evaluate = last or step % train.evaluate_every == 0
+        save = evaluate or step % train.checkpoint_every == 0
+        if save or step % train.log_every == 0:
+            self._log_training(step)
+        if evaluate:
+            self._evaluate(step)
+        if save:
+            self.state.step.assign(step)
+            self.state.save()
+
+    def _log_training(self, step):
+        loss, accuracy = float(np.mean(self._losses)), float(np.mean(self._accuracies))
+        if not math.isfinite(loss):
+            raise UserError(
+                f"The loss is not finite between steps {step - len(self._losses) + 1} and {step}; "
+                f"the checkpoint of step {int(self.state.step)} in {self.workdir / 'checkpoints'} "
+                "is whole: try a smaller train.learning_rate, or dtype float32, in a new workdir."
+            )
+        self.log.write(
+            step=step, epoch=step / self.epoch_steps, split="train", loss=loss, accuracy=accuracy,
+            skipped_steps=skipped_steps(self.optimizer, step), seconds=self._seconds(),
+        )  # fmt: skip
+        self._losses, self._accuracies = [], []
+
+    def _evaluate(self, step):
+        """Scores the dev split; a better model is written before its score is recorded."""
+        self.callbacks.on_test_begin()
+        with averaged_weights(self.optimizer, self.model):
+            outcome = classify(
+                self.evaluation_step, self.dev, self.config.evaluate.batch_size
+            )
+            scores = {"loss": outcome.loss, "accuracy": outcome.accuracy}
+            if scores["accuracy"] > float(self.state.best_score):
+                found = {"step": step, "dev_accuracy": scores["accuracy"]}
+                save_bundle(self.workdir / "best", self.model, self.config, self.corpus, found)
+                self.state.best_step.assign(step)
+                self.state.best_score.assign(scores["accuracy"])
+        record = {"epoch": step / self.epoch_steps, "split": "dev", **scores}
+        self.log.write(step=step, **record, seconds=self._seconds())
+        self.callbacks.on_test_end({"step": step, **scores})
+
+    def _finished(self, step):
+        train = self.config.train
+        since_best = step - int(self.state.best_step)
+        stale = train.patience and since_best >= train.patience * train.evaluate_every
+        return step >= train.steps or bool(stale)
+
+    def _seconds(self):
+        return round(time.monotonic() - self._started, 3)

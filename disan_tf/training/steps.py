@@ -1,0 +1,61 @@
+"""The compiled training step and evaluation step."""
+
+import tensorflow as tf
+
+from disan_tf.tasks import cross_entropy
+
+_SIGNATURE = [
+    tf.TensorSpec([None, None], tf.int32, name="sentence"),
+    tf.TensorSpec([None], tf.int32, name="label"),
+]
+
+
+def make_train_step(model, optimizer):
+    """One step of the optimizer on cross-entropy + weight decay.
+
+    Args:
+      model: a `SentenceClassifier`.
+      optimizer: see `disan_tf.training.optimizers`; under a loss-scale optimizer a step whose
+        gradients overflow changes nothing and lowers the scale.
+
+    Returns:
+      A traced-once function (sentence <int32>[batch, length], label <int32>[batch]) ->
+      (loss <float32>[], accuracy <float32>[] of this batch).
+    """
+    scaled = isinstance(optimizer, tf.keras.mixed_precision.LossScaleOptimizer)
+
+    @tf.function(input_signature=_SIGNATURE)
+    def train_step(sentence, label):
+        with tf.GradientTape() as tape:
+            logits = model(sentence, training=True)
+            loss = cross_entropy(logits, label) + weight_decay(model)
+            objective = optimizer.get_scaled_loss(loss) if scaled else loss
+        gradients = tape.gradient(objective, model.trainable_variables)
+        if scaled:
+            gradients = optimizer.get_unscaled_gradients(gradients)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        return loss, accuracy(logits, label)
+
+    return train_step
+
+
+def make_evaluation_step(model):
+    """(sentence, label) -> (logits <float32>[batch, classes], loss <float32>[]), no dropout."""
+
+    @tf.function(input_signature=_SIGNATURE)
+    def evaluation_step(sentence, label):
+        logits = model(sentence, training=False)
+        return logits, cross_entropy(logits, label) + weight_decay(model)
+
+    return evaluation_step
+
+
+def weight_decay(model) -> tf.Tensor:
+    """The sum of all l2 * 0.5 * ||W||^2, <float32>[]."""
+    return tf.add_n(model.losses) if model.losses else tf.constant(0.0)
+
+
+def accuracy(logits: tf.Tensor, label: tf.Tensor) -> tf.Tensor:
+    """The share of right answers, <float32>[]."""
+    right = tf.equal(tf.argmax(logits, axis=-1, output_type=label.dtype), label)
+    return tf.reduce_mean(tf.cast(right, tf.float32))

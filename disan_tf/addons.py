@@ -1,6 +1,8 @@
 """Every use of tensorflow-addons, whose development has ended: drop it by editing this file."""
 
+import math
 import warnings
+from typing import Optional
 
 import tensorflow as tf
 
@@ -9,13 +11,61 @@ with warnings.catch_warnings():
     import tensorflow_addons as tfa
 
 
-def progress_bar() -> tf.keras.callbacks.Callback:
-    """A terminal's progress bar: steps, time left, loss, accuracy, sentences per second."""
-    return tfa.callbacks.TQDMProgressBar(
-        epoch_bar_format="{n_fmt}/{total_fmt} {bar} {remaining} left - {desc}",
-        metrics_format="{name}: {value:0.4g}",
-        leave_overall_progress=False,
-    )
+def progress_bar(batch_size: Optional[int] = None) -> tf.keras.callbacks.Callback:
+    """A terminal's progress bar: steps, time left, loss, accuracy, sentences per second.
+
+    Args:
+      batch_size: sentences of a step; None leaves the speed out.
+    """
+    return _ProgressBar(batch_size)
+
+
+class _ProgressBar(tfa.callbacks.TQDMProgressBar):
+    """TFA's bar, made to fit a loop that resumes inside an epoch and evaluates inside one."""
+
+    def __init__(self, batch_size):
+        super().__init__(
+            epoch_bar_format="{n_fmt}/{total_fmt} {bar} {remaining} left - {desc}",
+            metrics_format="{name}: {value:0.4g}",
+            leave_overall_progress=False,
+        )
+        self._batch_size = batch_size
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if self.overall_progress_tqdm.n < epoch:
+            _start_at(self.overall_progress_tqdm, epoch)
+        super().on_epoch_begin(epoch)
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if self.steps_so_far == 0:
+            _start_at(self.epoch_progress_tqdm, batch % self.total_steps)
+
+    def on_epoch_end(self, epoch, logs=None):
+        # TFA fills the bar up to `total_steps`, but a training may end inside an epoch.
+        self.total_steps = self.epoch_progress_tqdm.n + self.steps_to_update
+        steps = max(self.num_samples_seen, 1)
+        super().on_epoch_end(epoch, {name: total / steps for name, total in self.logs.items()})
+
+    def on_test_begin(self, logs=None):
+        """Evaluations have no bar of their own."""
+
+    def on_test_end(self, logs=None):
+        self.tqdm.write(
+            f"step {logs['step']:,}: dev loss {logs['loss']:.4f}, "
+            f"dev accuracy {logs['accuracy']:.4f}"
+        )
+
+    def format_metrics(self, logs=None, factor=1):
+        text = super().format_metrics(logs or {}, factor)
+        rate = self.epoch_progress_tqdm.format_dict["rate"]  # steps a second, None at first
+        if rate and self._batch_size:
+            text += f"{self.metrics_separator}{rate * self._batch_size:,.0f} sentences/s"
+        return text
+
+
+def _start_at(bar, done):
+    """Makes a new tqdm bar begin at `done`, which then does not count as speed."""
+    bar.initial = bar.n = bar.last_print_n = done
 
 
 def moving_average(optimizer, decay: float) -> tf.keras.optimizers.legacy.Optimizer:
@@ -24,14 +74,21 @@ def moving_average(optimizer, decay: float) -> tf.keras.optimizers.legacy.Optimi
 
 
 def f1_scores(labels: tf.Tensor, predictions: tf.Tensor, classes: int) -> tf.Tensor:
-    """F1 of each class, <float32>[classes], from <int32>[examples] labels and predictions."""
+    """F1 of each class, <float32>[classes], from <int32>[examples] labels and predictions.
+
+    A class that is neither a label nor a prediction has 0.
+    """
     metric = tfa.metrics.F1Score(classes)
     metric.update_state(tf.one_hot(labels, classes), tf.one_hot(predictions, classes))
     return metric.result()
 
 
 def cohen_kappa(labels: tf.Tensor, predictions: tf.Tensor, classes: int) -> float:
-    """Cohen's kappa of <int32>[examples] labels and predictions."""
+    """Cohen's kappa of <int32>[examples] labels and predictions.
+
+    It is undefined, and 0 here, where labels and predictions are all of one and the same class.
+    """
     metric = tfa.metrics.CohenKappa(classes, sparse_labels=True)
-    metric.update_state(labels, tf.one_hot(predictions, classes))
-    return float(metric.result())
+    metric.update_state(labels, predictions)  # with two classes it does not take one-hot rows
+    kappa = float(metric.result())
+    return 0.0 if math.isnan(kappa) else kappa

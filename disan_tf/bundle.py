@@ -17,6 +17,7 @@ import tensorflow as tf
 from disan_tf.errors import UserError
 from disan_tf.files import read_json, read_lines, sha256, write_atomically, write_json
 from disan_tf.tasks import build_model, count_parameters
+from disan_tf.text import TextToIds
 
 FORMAT = 1
 
@@ -46,6 +47,10 @@ class Bundle:
     def vocabulary(self) -> list:
         """Words in the order of their ids, from id 2."""
         return [word for _, word in read_lines(self.directory / "vocabulary.txt")]
+
+    def text_to_ids(self) -> TextToIds:
+        """The look-up for raw text, which is tokenised as the treebanks are, escapes included."""
+        return TextToIds(self.vocabulary, "treebank", self.info["tokenizer"]["lowercase"])
 
 
 def save_bundle(directory, model, config, corpus, scores: dict) -> None:

@@ -53,6 +53,4 @@ def build_model(config, words: tuple[int, int], classes: int, attention_form: st
 def count_parameters(model: tf.keras.Model) -> int:
     """Trainable parameters without the embedding, as the papers count them."""
     parts = (layer for layer in model.layers if not isinstance(layer, WordEmbedding))
-    return sum(
-        int(tf.size(weight)) for layer in parts for weight in layer.trainable_weights
-    )
+    return sum(int(tf.size(weight)) for layer in parts for weight in layer.trainable_weights)

@@ -85,6 +85,17 @@ class SentenceClassifier(tf.keras.Model):
         """The encoder's named attention tensors for a batch."""
         return self.encoder.attend(self.embedding(ids), tf.not_equal(ids, 0))
 
+    def get_config(self):
+        parts = {"embedding": self.embedding, "encoder": self.encoder, "head": self.head}
+        serialize = tf.keras.saving.serialize_keras_object
+        return {"name": self.name, **{name: serialize(part) for name, part in parts.items()}}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        deserialize = tf.keras.saving.deserialize_keras_object
+        parts = {name: deserialize(config[name]) for name in ("embedding", "encoder", "head")}
+        return cls(**parts, name=config["name"])
+
 
 def cross_entropy(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Mean cross-entropy in nats over the batch, <float32>[].

@@ -54,9 +54,7 @@ class TextToIds(tf.Module):
     def tokens(self, strings: tf.Tensor) -> tf.RaggedTensor:
         """`<string>[batch]` -> `<string>[batch, tokens]`, escaped, in their case, valid UTF-8."""
         tokens = self._tokenizer.tokenize(strings)
-        valid = tf.strings.unicode_transcode(
-            tokens.flat_values, "UTF-8", "UTF-8", errors="replace"
-        )
+        valid = tf.strings.unicode_transcode(tokens.flat_values, "UTF-8", "UTF-8", errors="replace")
         return tokens.with_flat_values(valid)
 
     def from_tokens(self, tokens: tf.RaggedTensor) -> tf.Tensor:

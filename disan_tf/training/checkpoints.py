@@ -39,8 +39,8 @@ class TrainingState:
             return 0
         try:
             self._checkpoint.restore(newest).assert_existing_objects_matched()
-        except (tf.errors.OpError, AssertionError, ValueError) as error:
-            reason = str(error).strip().splitlines()[0][:200]
+        except (tf.errors.OpError, AssertionError, IndexError, RuntimeError, ValueError) as error:
+            reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise UserError(
                 f"{newest}.* cannot be restored ({reason}); delete the files of that name and "
                 f"{Path(newest).parent / 'checkpoint'} to start again, or restore them."

@@ -14,7 +14,7 @@ from disan_tf.input_pipeline import PreparedCorpus, batch_count, make_dataset, p
 from disan_tf.tasks import build_model
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.metrics_log import MetricsLog
-from disan_tf.training.optimizers import averaged_weights, build_optimizer, skipped_steps
+from disan_tf.training.optimizers import averaged_weights, build_optimizer
 from disan_tf.training.steps import make_evaluation_step, make_train_step
 
 
@@ -36,13 +36,13 @@ class Trainer:
         self.workdir = Path(workdir)
         self.model = build_model(config, corpus.words, len(corpus.classes))
         self.model.embedding.set_vectors(corpus.vectors)
-        self.optimizer = build_optimizer(config)
+        self.optimizer = build_optimizer(config, self.model.trainable_variables)
         self.train_step = make_train_step(self.model, self.optimizer)
         self.evaluation_step = make_evaluation_step(self.model)
         self.state = TrainingState(self.workdir / "checkpoints", self.model, self.optimizer)
         self.train, self.dev = corpus.split("train"), corpus.split("dev")
         self.epoch_steps = batch_count(len(self.train), config.train.batch_size)
-        self._callbacks = callbacks
+        self.callbacks = callbacks
 
     def run(self) -> dict:
         """Trains to `train.steps` or to the early stop.
@@ -57,15 +57,15 @@ class Trainer:
         step = self.state.restore()
         self.log = MetricsLog(self.workdir / "metrics.jsonl", step)
         self._started = time.monotonic() - self.log.seconds
-        self._losses, self._accuracies = [], []
-        self.callbacks = tf.keras.callbacks.CallbackList(
-            list(self._callbacks), model=self.model,
+        self._measured = []
+        callbacks = tf.keras.callbacks.CallbackList(
+            list(self.callbacks), model=self.model,
             epochs=math.ceil(self.config.train.steps / self.epoch_steps), steps=self.epoch_steps,
         )  # fmt: skip
-        self.callbacks.on_train_begin()
+        callbacks.on_train_begin()
         while not self._finished(step):
-            step = self._epoch(step)
-        self.callbacks.on_train_end()
+            step = self._epoch(step, callbacks)
+        callbacks.on_train_end()
         return {
             "step": step,
             "best_step": int(self.state.best_step),
@@ -82,24 +82,25 @@ class Trainer:
         )
         return make_dataset(self.train, plan[done:])
 
-    def _epoch(self, step):
+    def _epoch(self, step, callbacks):
         epoch = step // self.epoch_steps
-        self.callbacks.on_epoch_begin(epoch)
+        callbacks.on_epoch_begin(epoch)
         for batch in self.batches(step):
-            self.callbacks.on_train_batch_begin(step)
-            loss, accuracy = self.train_step(batch["sentence"], batch["label"])
-            self._losses.append(float(loss))
-            self._accuracies.append(float(accuracy))
+            callbacks.on_train_batch_begin(step)
+            measured = [
+                float(value) for value in self.train_step(batch["sentence"], batch["label"])
+            ]
+            self._measured.append(measured)
             step += 1
-            logs = {"loss": self._losses[-1], "accuracy": self._accuracies[-1]}
-            self.callbacks.on_train_batch_end(step, logs)
-            self._after_step(step)
+            logs = {"loss": measured[0], "accuracy": measured[1]}
+            callbacks.on_train_batch_end(step - 1, logs)
+            self._after_step(step, callbacks)
             if self._finished(step):
                 break
-        self.callbacks.on_epoch_end(epoch)
+        callbacks.on_epoch_end(epoch)
         return step
 
-    def _after_step(self, step):
+    def _after_step(self, step, callbacks):
         """Logs, evaluates and saves when it is time to; nothing is saved after a bad loss."""
         train = self.config.train
         last = step == train.steps
@@ -108,32 +109,32 @@ class Trainer:
         if save or step % train.log_every == 0:
             self._log_training(step)
         if evaluate:
-            self._evaluate(step)
+            self._evaluate(step, callbacks)
         if save:
             self.state.step.assign(step)
             self.state.save()
 
     def _log_training(self, step):
-        loss, accuracy = float(np.mean(self._losses)), float(np.mean(self._accuracies))
+        """Means since the last time, and how many steps the loss scaling left out."""
+        loss, accuracy, skipped = np.mean(self._measured, axis=0).tolist()
         if not math.isfinite(loss):
             raise UserError(
-                f"The loss is not finite between steps {step - len(self._losses) + 1} and {step}; "
-                f"the checkpoint of step {int(self.state.step)} in {self.workdir / 'checkpoints'} "
-                "is whole: try a smaller train.learning_rate, or dtype float32, in a new workdir."
+                f"The loss is not finite between steps {step - len(self._measured) + 1} and "
+                f"{step}; the checkpoint of step {int(self.state.step)} in "
+                f"{self.workdir / 'checkpoints'} is whole: try a smaller train.learning_rate, or "
+                "dtype float32, in a new workdir."
             )
         self.log.write(
             step=step, epoch=step / self.epoch_steps, split="train", loss=loss, accuracy=accuracy,
-            skipped_steps=skipped_steps(self.optimizer, step), seconds=self._seconds(),
+            skipped_steps=round(skipped * len(self._measured)), seconds=self._seconds(),
         )  # fmt: skip
-        self._losses, self._accuracies = [], []
+        self._measured = []
 
-    def _evaluate(self, step):
+    def _evaluate(self, step, callbacks):
         """Scores the dev split; a better model is written before its score is recorded."""
-        self.callbacks.on_test_begin()
+        callbacks.on_test_begin()
         with averaged_weights(self.optimizer, self.model):
-            outcome = classify(
-                self.evaluation_step, self.dev, self.config.evaluate.batch_size
-            )
+            outcome = classify(self.evaluation_step, self.dev, self.config.evaluate.batch_size)
             scores = {"loss": outcome.loss, "accuracy": outcome.accuracy}
             if scores["accuracy"] > float(self.state.best_score):
                 found = {"step": step, "dev_accuracy": scores["accuracy"]}
@@ -142,7 +143,7 @@ class Trainer:
                 self.state.best_score.assign(scores["accuracy"])
         record = {"epoch": step / self.epoch_steps, "split": "dev", **scores}
         self.log.write(step=step, **record, seconds=self._seconds())
-        self.callbacks.on_test_end({"step": step, **scores})
+        callbacks.on_test_end({"step": step, **scores})
 
     def _finished(self, step):
         train = self.config.train

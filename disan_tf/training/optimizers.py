@@ -15,8 +15,12 @@ def adadelta(learning_rate: float = 0.5) -> tf.keras.optimizers.legacy.Optimizer
     return tf.keras.optimizers.legacy.Adadelta(learning_rate, rho=0.95, epsilon=1e-8)
 
 
-def build_optimizer(config) -> tf.keras.optimizers.legacy.Optimizer:
-    """The optimizer of a config: moving average and loss scaling as `train` and `dtype` say."""
+def build_optimizer(config, variables) -> tf.keras.optimizers.legacy.Optimizer:
+    """The optimizer of a config: moving average and loss scaling as `train` and `dtype` say.
+
+    Its slots for `variables` exist at once: made inside the first training step, they would
+    make TensorFlow trace that step twice.
+    """
     optimizer = adadelta(config.train.learning_rate)
     if config.train.moving_average:
         from disan_tf.addons import moving_average  # only then is tensorflow-addons needed
@@ -24,12 +28,8 @@ def build_optimizer(config) -> tf.keras.optimizers.legacy.Optimizer:
         optimizer = moving_average(optimizer, config.train.moving_average)
     if config.dtype == "mixed_float16":
         optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer)
+    optimizer._create_all_weights(variables)
     return optimizer
-
-
-def skipped_steps(optimizer, step: int) -> int:
-    """How many of `step` steps the loss scaling left out because a gradient overflowed."""
-    return step - int(optimizer.iterations)
 
 
 @contextlib.contextmanager

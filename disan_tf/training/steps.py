@@ -19,8 +19,8 @@ def make_train_step(model, optimizer):
         gradients overflow changes nothing and lowers the scale.
 
     Returns:
-      A traced-once function (sentence <int32>[batch, length], label <int32>[batch]) ->
-      (loss <float32>[], accuracy <float32>[] of this batch).
+      A traced-once function (sentence <int32>[batch, length], label <int32>[batch]) -> this
+      batch's (loss <float32>[], accuracy <float32>[], skipped <bool>[]).
     """
     scaled = isinstance(optimizer, tf.keras.mixed_precision.LossScaleOptimizer)
 
@@ -34,7 +34,8 @@ def make_train_step(model, optimizer):
         if scaled:
             gradients = optimizer.get_unscaled_gradients(gradients)
         optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-        return loss, accuracy(logits, label)
+        skipped = tf.logical_not(_finite(gradients)) if scaled else tf.constant(False)
+        return loss, accuracy(logits, label), skipped
 
     return train_step
 
@@ -48,6 +49,12 @@ def make_evaluation_step(model):
         return logits, cross_entropy(logits, label) + weight_decay(model)
 
     return evaluation_step
+
+
+def _finite(gradients):
+    """The loss-scale optimizer's own criterion, which it does not tell."""
+    dense = [tf.convert_to_tensor(getattr(gradient, "values", gradient)) for gradient in gradients]
+    return tf.reduce_all([tf.reduce_all(tf.math.is_finite(gradient)) for gradient in dense])
 
 
 def weight_decay(model) -> tf.Tensor:

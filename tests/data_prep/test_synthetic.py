@@ -5,15 +5,13 @@ import re
 from collections import defaultdict
 from random import Random
 
-import numpy as np
 import pytest
-import scipy.special
 
 from data_prep import synthetic
+from data_prep.bag_of_words import bag_of_words_accuracy
 from data_prep.synthetic import (
     SIZES,
     Tree,
-    bag_of_words_accuracy,
     comparison,
     conjunction,
     contrast,
@@ -156,39 +154,6 @@ def test_a_bag_of_words_learns_something_but_stays_under_three_quarters(treebank
         train = [node for tree in train for node in nodes(tree)]
     accuracy = bag_of_words_accuracy(binary(train), binary(treebank["test"]))
     assert 0.55 < accuracy < 0.75
-
-
-def test_word_counts_end_with_the_bias_and_leave_out_unknown_words():
-    counts = synthetic._word_counts([("bab", 0), ("z", 1)], {"a": 0, "b": 1})
-    assert counts.toarray().tolist() == [[1, 2, 1], [0, 0, 1]]
-
-
-def test_the_regression_is_fitted_to_the_minimum_of_its_penalised_loss():
-    random = np.random.default_rng(0)
-    counts = np.hstack([random.integers(0, 3, (40, 4)), np.ones((40, 1))])
-    targets = np.eye(3)[random.integers(0, 3, 40)]
-    weights = synthetic._fit(counts, targets, penalty=0.1)
-    probabilities = scipy.special.softmax(counts @ weights, axis=-1)
-    slope = counts.T @ (targets - probabilities) / 40  # of the likelihood: the penalty's at rest
-    np.testing.assert_allclose(slope[:-1], 0.1 * weights[:-1], atol=1e-4)
-    np.testing.assert_allclose(slope[-1], 0.0, atol=1e-4)
-    assert np.abs(weights).max() > 0.1
-
-
-def test_a_bag_of_words_solves_what_needs_no_order():
-    random = Random(0)
-
-    def draw(size):
-        fillers = [random.choices("abcdefgh", k=6) for _ in range(size)]
-        labels = [random.randrange(3) for _ in range(size)]
-        return [(words + [f"label{label}"], label) for words, label in zip(fillers, labels)]
-
-    assert bag_of_words_accuracy(draw(200), draw(100)) == 1.0
-
-
-def test_a_bag_of_words_is_no_better_than_the_majority_on_unknown_words():
-    train = [(("a",), 0), (("a",), 0), (("a",), 0), (("b",), 1)] * 10
-    assert bag_of_words_accuracy(train, [(("z",), 0), (("z",), 0), (("z",), 1)]) == 2 / 3
 
 
 def test_another_treebank_is_not_overwritten(tmp_path):

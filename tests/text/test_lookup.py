@@ -22,9 +22,7 @@ def text_to_ids():
 def test_word_k_has_id_k_plus_2_and_the_rest_is_1_with_zeros_after(text_to_ids):
     ids = text_to_ids(tf.constant(["The film ISN'T new.", "(été", "ÉTÉ"]))
     assert ids.dtype == tf.int32
-    np.testing.assert_array_equal(
-        ids, [[2, 3, 4, 5, 1, 7], [6, 8, 0, 0, 0, 0], [8, 0, 0, 0, 0, 0]]
-    )
+    np.testing.assert_array_equal(ids, [[2, 3, 4, 5, 1, 7], [6, 8, 0, 0, 0, 0], [8, 0, 0, 0, 0, 0]])
 
 
 def test_an_empty_line_is_one_unknown_token(text_to_ids):
@@ -109,7 +107,11 @@ def test_a_saved_model_answers_where_our_code_is_absent(tmp_path, text_to_ids):
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     answer = subprocess.run(
         [sys.executable, "-c", LOAD, str(tmp_path / "model")],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert answer.returncode == 0, answer.stderr
     ids = [[2, 3, 4, 5, 1, 7], [1, 0, 0, 0, 0, 0], [1, 8, 0, 0, 0, 0]]

@@ -53,7 +53,7 @@ SENTENCES = [
     ('"Yes," he said ("no").', "`` Yes , '' he said -LRB- `` no '' -RRB- ."),
     ("'Yes,' he said ('no').", "` Yes , ' he said -LRB- ` no ' -RRB- ."),
     ("\"'Yes' or '\"No\"'\"", "`` ` Yes ' or ` `` No '' ' ''"),
-    ("\"Ran\"'s \"\"", "`` Ran '' 's `` ''"),
+    ('"Ran"\'s ""', "`` Ran '' 's `` ''"),
     ("“Yes,” ‘no’ … – —", "`` Yes , '' ` no ' ... -- --"),
     # text that is escaped or tokenised already keeps its tokens
     ("-LRB- it 's n't `` x '' -RRB-", "-LRB- it 's n't `` x '' -RRB-"),
@@ -88,7 +88,13 @@ def test_offsets_count_bytes_of_the_raw_text_before_escapes():
     text = "“é” (can't)"
     tokens, starts, ends = tokenizer.TreebankTokenizer().tokenize_with_offsets([text])
     assert tokens[0].numpy().tolist() == [
-        b"``", "é".encode(), b"''", b"-LRB-", b"ca", b"n't", b"-RRB-"
+        b"``",
+        "é".encode(),
+        b"''",
+        b"-LRB-",
+        b"ca",
+        b"n't",
+        b"-RRB-",
     ]
     assert starts[0].numpy().tolist() == [0, 3, 5, 9, 10, 12, 15]
     assert ends[0].numpy().tolist() == [3, 5, 8, 10, 12, 15, 16]
@@ -127,7 +133,7 @@ def test_escapes_move_no_boundary_and_leave_nothing_raw(texts):
     marked = tokenizer.TreebankTokenizer(escape=True).tokenize_with_offsets(tf.constant(texts))
     assert [part.to_list() for part in plain[1:]] == [part.to_list() for part in marked[1:]]
     for token in marked[0].flat_values.numpy():
-        assert not set(token) & set(b"()[]{}\"\x00\x01\x02\x03")
+        assert not set(token) & set(b'()[]{}"\x00\x01\x02\x03')
         assert token.count(b"*") == token.count(b"\\*")
 
 
@@ -140,7 +146,7 @@ def test_any_bytes_pass_and_keep_their_offsets(raw):
 
 
 def test_a_row_does_not_change_with_its_batch():
-    texts = ["It's \"so\".", "", "\"No\" can't", "(x)"]
+    texts = ['It\'s "so".', "", '"No" can\'t', "(x)"]
     together = tokenizer.make_tokenizer("treebank").tokenize(texts).to_list()
     assert [[token.decode() for token in row] for row in together] == [escaped(t) for t in texts]
 

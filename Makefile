@@ -1,0 +1,40 @@
+# Everything runs in .venv, which is made on first need. PYTHON picks the interpreter.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := demo
+
+.PHONY: install demo demo-train test test-all lint clean
+
+install: $(VENV)/.installed
+
+$(VENV)/.installed: requirements.txt requirements-dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 9) <= sys.version_info[:2] <= (3, 11))' || \
+	  { echo "disan_tf needs Python 3.9, 3.10 or 3.11, and $(PYTHON) is $$($(PYTHON) --version 2>&1): say which with make PYTHON=python3.11." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+demo: install
+	$(BIN)/python -m data_prep.synthetic --data_dir=$(DEMO)/data
+	$(BIN)/python run.py --config=configs/demo.py --data_dir=$(DEMO)/data --workdir=$(DEMO)/run
+	$(BIN)/python run.py --mode=evaluate --data_dir=$(DEMO)/data --workdir=$(DEMO)/run
+	$(BIN)/python -m data_prep.bag_of_words --data_dir=$(DEMO)/data
+	$(BIN)/python run.py --mode=export --workdir=$(DEMO)/run
+	$(BIN)/python -m disan_tf.export.answer --saved_model=$(DEMO)/run/saved_model \
+	  "the film is not dull ." "the plot is superb , but the acting is awful ." \
+	  "the plot is awful , but the acting is superb ."
+	@echo "TensorBoard logs: $(DEMO)/run/tensorboard (see them with $(BIN)/tensorboard --logdir $(DEMO)/run/tensorboard)"
+
+test: install
+	$(BIN)/python -m pytest
+
+test-all: install
+	$(BIN)/python -m pytest -m "slow or not slow"
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+clean:
+	rm -rf $(VENV) $(DEMO)

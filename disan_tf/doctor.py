@@ -1,0 +1,45 @@
+"""What is installed here, what it runs on, and which data it can see."""
+
+import importlib.metadata
+import os
+import platform
+from pathlib import Path
+
+import tensorflow as tf
+
+from data_prep.corpora import READERS
+
+_PACKAGES = (
+    "tensorflow", "tensorflow-text", "tensorflow-addons", "numpy", "absl-py", "ml_collections",
+    "h5py", "scipy", "matplotlib", "tqdm",
+)  # fmt: skip
+
+
+def diagnose(data_dir: Path) -> str:
+    """The report of `run.py --mode=doctor`."""
+    lines = [f"Python {platform.python_version()} on {platform.platform()}"]
+    lines += [f"{package} {_version(package)}" for package in _PACKAGES]
+    lines += [f"device {device.name}" for device in tf.config.list_logical_devices()]
+    threads = tf.config.threading.get_intra_op_parallelism_threads() or "all"
+    lines.append(f"threads: {threads} of {os.cpu_count()} processors")
+    lines.append(f"data in {data_dir}:")
+    lines += [f"  corpus {name}: {_corpus(data_dir / name)}" for name in READERS]
+    vectors = sorted((data_dir / "glove").glob("*.txt"))
+    lines += [f"  vectors glove/{path.name}: {path.stat().st_size:,} bytes" for path in vectors]
+    if not vectors:
+        lines.append("  vectors: none (python -m data_prep.download glove.6B)")
+    return "\n".join(lines)
+
+
+def _version(package):
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "is not installed"
+
+
+def _corpus(folder):
+    if not folder.is_dir():
+        return f"none (python -m data_prep.download {folder.name})"
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return f"{len(files)} files in {folder}"

@@ -1,0 +1,99 @@
+"""What a model looks at in lines of text: its attention tensors, as .npz and JSON."""
+
+import json
+import os
+from pathlib import Path
+from typing import Optional
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.bundle import Bundle
+from disan_tf.errors import UserError
+from disan_tf.evaluation.lines import look_up, read_chunks, tokenise
+from disan_tf.evaluation.predict import IDS, describe, make_answer_step, scratch_folder
+
+AXES = {2: ["token", "feature"], 3: ["head", "dependent", "feature"]}  # by rank
+
+
+def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] = None) -> int:
+    """Writes `00001.npz` and `00001.json` for the first line, and so on.
+
+    The .npz holds the tensors of `encoder.attend` for this sentence alone, without padding, all
+    float32: for DiSAN "forward_attention" and "backward_attention" [head, dependent, feature],
+    "forward_gate" and "backward_gate" [token, feature], "source2token" [token, feature]. The JSON
+    holds the line's record, "text", "tokens", "label", "probabilities", the names of the "axes",
+    and under "<name>_mean" each tensor's mean over the features, rounded to 6 digits.
+
+    Args:
+      bundle: the model.
+      input_path: a file, or "-" for standard input.
+      output_dir: a folder that is absent or empty; it appears when it is complete.
+      input_format: see `read_chunks`.
+
+    Returns:
+      The number of lines.
+
+    Raises:
+      UserError: see `read_chunks`; or the folder holds something or cannot be written.
+    """
+    target = _check_target(output_dir)
+    answer, text_to_ids = make_answer_step(bundle.model), bundle.text_to_ids()
+    weights = tf.function(AttentionTensors(bundle.model), input_signature=[IDS])
+    count = 0
+    with scratch_folder(target) as scratch:
+        folder = scratch / "lines"
+        folder.mkdir()
+        for records in read_chunks(input_path, input_format):
+            for record, tokens in zip(records, tokenise(records, text_to_ids)):
+                count += 1
+                ids = look_up([tokens], text_to_ids)  # alone, so that nothing is padded
+                tensors = {name: tensor[0].numpy() for name, tensor in weights(ids).items()}
+                answers = describe(answer(ids).numpy()[0], bundle.classes)
+                record = {"text": " ".join(tokens), **record, "tokens": tokens, **answers}
+                _write(folder / f"{count:05d}", record, tensors)
+        os.replace(folder, target)
+    return count
+
+
+def _check_target(output_dir) -> Path:
+    target = Path(output_dir).resolve()
+    if target.exists() and not target.is_dir():
+        raise UserError(f"{output_dir} is not a directory; name one that is absent or empty.")
+    if target.is_dir() and any(target.iterdir()):
+        raise UserError(f"{output_dir} is not empty; name a directory that is absent or empty.")
+    return target
+
+
+class AttentionTensors(tf.keras.layers.Layer):
+    """`model.attend` with the casts of a mixed precision policy, which act in layer calls alone.
+
+    Args:
+      model: a `SentenceClassifier`.
+
+    Call arguments:
+      ids: <int32>[batch, length].
+
+    Returns:
+      The encoder's named attention tensors, all <float32>.
+    """
+
+    def __init__(self, model):
+        super().__init__(dtype=model.encoder.dtype_policy)
+        self.attend = model.attend
+
+    def call(self, ids):
+        return {name: tf.cast(each, tf.float32) for name, each in self.attend(ids).items()}
+
+
+def _write(stem: Path, record: dict, tensors: dict[str, np.ndarray]) -> None:
+    np.savez_compressed(stem.with_suffix(".npz"), **tensors)
+    axes = {name: AXES[tensor.ndim] for name, tensor in tensors.items()}
+    means = {f"{name}_mean": _mean(tensor) for name, tensor in tensors.items()}
+    text = json.dumps({**record, "axes": axes, **means}, ensure_ascii=False) + "\n"
+    stem.with_suffix(".json").write_text(text, encoding="utf-8")
+
+
+def _mean(tensor):
+    """Mean over the features as nested lists; each has `axes` without its last."""
+    return tensor.mean(axis=-1, dtype=np.float64).round(6).tolist()

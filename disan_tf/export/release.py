@@ -1,0 +1,93 @@
+"""A trained model -> `checkpoints/<name>/` with a model card, and a row of the manifest.
+
+    python -m disan_tf.export.release --workdir=demo/run --name=demo --command="make demo"
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from disan_tf.bundle import check_digests
+from disan_tf.errors import UserError
+from disan_tf.files import read_json, sha256, write_atomically
+from disan_tf.released import CHECKPOINTS, COLUMNS, read_manifest
+
+
+def release(workdir: Path, name: str, command: str, checkpoints: Path = CHECKPOINTS) -> Path:
+    """Copies the best model of an evaluated work directory; returns the new folder.
+
+    Raises:
+      UserError: there is no such model, it is damaged, or it was not evaluated.
+    """
+    source = workdir / "best"
+    info = read_json(source / "model.json", "train first")
+    check_digests(source, info)
+    remedy = "run --mode=evaluate with --split=dev and --split=test first"
+    scores = {
+        split: read_json(workdir / "evaluation" / f"{split}.json", remedy)["accuracy"]
+        for split in ("dev", "test")
+    }
+    with tempfile.TemporaryDirectory(dir=checkpoints, prefix=f".{name}.") as scratch:
+        new = Path(scratch) / "new"
+        new.mkdir()
+        for file in ("model.json", *info["sha256"]):
+            shutil.copyfile(source / file, new / file)
+        write_atomically(new / "README.md", model_card(name, info, scores, command))
+        if (checkpoints / name).exists():
+            os.replace(checkpoints / name, Path(scratch) / "old")
+        os.replace(new, checkpoints / name)
+    _add_row(checkpoints, name, info, scores)
+    return checkpoints / name
+
+
+def model_card(name: str, info: dict, scores: dict, command: str) -> str:
+    """The README of a released model, from what is known of it."""
+    case = "lower-cased" if info["tokenizer"]["lowercase"] else "in its case"
+    return f"""# {name}
+
+Config `{info["name"]}`, trained by `{command}`, step {info["scores"]["step"]:,}.
+
+| | |
+|---|---|
+| task | one sentence -> {", ".join(info["classes"])} |
+| parameters | {info["parameters"]:,}, and {sum(info["words"]):,} word vectors |
+| accuracy | {100 * scores["dev"]:.2f} % on dev, {100 * scores["test"]:.2f} % on test |
+| text | tokenised as in the Penn Treebank, {case} |
+
+    python run.py --mode=predict --checkpoint={name} --input=sentences.txt
+
+Words outside of its vocabulary are unknown to it, and it knows only sentences like those that it
+was trained on. `model.json` holds the digests of all files.
+"""
+
+
+def _add_row(checkpoints, name, info, scores):
+    path = checkpoints / "manifest.tsv"
+    rows = read_manifest(path) if path.exists() else {}
+    accuracies = [f"{scores[split]:.4f}" for split in ("dev", "test")]
+    digest = sha256(checkpoints / name / "model.json")
+    values = [name, info["name"], digest, str(info["parameters"]), *accuracies]
+    rows[name] = dict(zip(COLUMNS, values))
+    lines = [COLUMNS, *(row.values() for row in rows.values())]
+    write_atomically(path, "".join("\t".join(line) + "\n" for line in lines))
+
+
+def main(arguments=None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="disan_tf.export.release")
+    for name in ("workdir", "name", "command"):
+        parser.add_argument(f"--{name}", required=True)
+    options = parser.parse_args(arguments)
+    try:
+        print(release(Path(options.workdir), options.name, options.command))
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

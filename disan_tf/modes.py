@@ -1,0 +1,67 @@
+"""What `run.py --mode=...` does: each mode as a function of plain arguments."""
+
+from pathlib import Path
+
+import data_prep.prepare
+from disan_tf.bundle import load_bundle
+from disan_tf.evaluation.attend import attend as attend_lines
+from disan_tf.evaluation.predict import predict as predict_lines
+from disan_tf.evaluation.report import evaluate as score
+from disan_tf.evaluation.report import render
+from disan_tf.export.saved_model import export_saved_model
+from disan_tf.files import write_json
+from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.released import find_bundle
+from disan_tf.training import experiment
+
+
+def prepare(options, data_dir, prepared_dir) -> PreparedCorpus:
+    """Prepares the corpus of a config's `data`, or finds it prepared, and prints its counts."""
+    directory = data_prep.prepare.prepare(options, Path(data_dir), Path(prepared_dir))
+    corpus = PreparedCorpus(directory)
+    print(f"{data_prep.prepare.report(corpus.manifest)}\n  in {directory}")
+    return corpus
+
+
+def train(config, corpus: PreparedCorpus, workdir) -> None:
+    """Trains, or resumes, and prints what came of it."""
+    summary = experiment.train(config, corpus, workdir)
+    print(
+        f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best dev "
+        f"accuracy {summary['best_accuracy']:.4f} at step {summary['best_step']:,}, in "
+        f"{Path(workdir) / 'best'}; curves: tensorboard --logdir {Path(workdir) / 'tensorboard'}"
+    )
+
+
+def evaluate(checkpoint, split: str, data_dir, prepared_dir, output=None) -> None:
+    """Prints a model's scores and writes them as JSON, into the work directory by default."""
+    bundle = load_bundle(find_bundle(checkpoint))
+    corpus = prepare(bundle.config.data, data_dir, prepared_dir)
+    report = score(bundle, corpus, split)
+    print(render(report))
+    folder = Path(output) if output else Path(checkpoint) / "evaluation"
+    write_json(folder / f"{split}.json", report)
+
+
+def predict(checkpoint, source: str, target: str, input_format=None) -> None:
+    """Labels lines of text."""
+    predict_lines(load_bundle(find_bundle(checkpoint)), source, target, input_format)
+
+
+def attend(checkpoint, source: str, folder: str, input_format=None) -> None:
+    """Writes the attention tensors of lines of text."""
+    count = attend_lines(load_bundle(find_bundle(checkpoint)), source, folder, input_format)
+    print(f"{count} lines in {folder}")
+
+
+def export(checkpoint, folder) -> None:
+    """Writes the two SavedModels."""
+    for path in export_saved_model(find_bundle(checkpoint), Path(folder)):
+        print(path)
+
+
+def doctor(data_dir) -> None:
+    """Prints what a bug report needs: versions, devices, threads, corpora, vectors."""
+    from disan_tf.doctor import diagnose
+
+    print(diagnose(Path(data_dir)))

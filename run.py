@@ -1,0 +1,75 @@
+"""Command line of disan_tf: `python run.py --mode=train --config=configs/disan_sst.py ...`."""
+
+import sys
+from pathlib import Path
+
+from absl import app, flags
+from ml_collections import config_flags
+
+from disan_tf.errors import UserError
+
+MODES = ("prepare", "train", "evaluate", "predict", "attend", "export", "doctor")
+
+FLAGS = flags.FLAGS
+config_flags.DEFINE_config_file("config", None, "Config file, with `:variant` after its name.")
+flags.DEFINE_enum("mode", "train", MODES, "What to do.")
+flags.DEFINE_string("workdir", None, "Everything that a training writes; reruns resume there.")
+flags.DEFINE_string("data_dir", "data", "Raw corpora and word vectors.")
+flags.DEFINE_string("prepared_dir", None, "Prepared corpora; default: <workdir>/prepared.")
+flags.DEFINE_string("checkpoint", None, "A work directory, or a name of checkpoints/manifest.tsv.")
+flags.DEFINE_enum("split", "test", ("train", "dev", "test"), "What `evaluate` scores.")
+flags.DEFINE_string("input", "-", "Text lines or JSONL for `predict` and `attend`; - = stdin.")
+flags.DEFINE_enum("input_format", None, ("text", "jsonl"), "Default: by the input's name.")
+flags.DEFINE_string("output", None, "File of `predict` (default: stdout), folder of the others.")
+
+
+def main(_) -> None:
+    """Dispatches on --mode; the modes live in libraries that tests can call."""
+    from disan_tf import modes  # TensorFlow is loaded only after the flags are right
+
+    if FLAGS.mode == "doctor":
+        modes.doctor(FLAGS.data_dir)
+    elif FLAGS.mode in ("prepare", "train"):
+        config, workdir = _required("config"), Path(_required("workdir"))
+        corpus = modes.prepare(config.data, FLAGS.data_dir, _prepared_dir(workdir))
+        if FLAGS.mode == "train":
+            modes.train(config, corpus, workdir)
+    else:
+        checkpoint = FLAGS.checkpoint or _required("workdir")
+        if FLAGS.mode == "evaluate":
+            prepared_dir = _prepared_dir(FLAGS.workdir or checkpoint)
+            modes.evaluate(checkpoint, FLAGS.split, FLAGS.data_dir, prepared_dir, FLAGS.output)
+        elif FLAGS.mode == "predict":
+            modes.predict(checkpoint, FLAGS.input, FLAGS.output or "-", FLAGS.input_format)
+        elif FLAGS.mode == "attend":
+            modes.attend(checkpoint, FLAGS.input, _required("output"), FLAGS.input_format)
+        else:
+            modes.export(checkpoint, FLAGS.output or FLAGS.workdir or checkpoint)
+
+
+def _required(name):
+    value = getattr(FLAGS, name)
+    if value is None:
+        raise UserError(f"--mode={FLAGS.mode} needs --{name}.")
+    return value
+
+
+def _prepared_dir(workdir) -> Path:
+    return Path(FLAGS.prepared_dir or Path(workdir) / "prepared")
+
+
+def _parse(argv):
+    """Flags; a mistake in them, or in what they name, is the user's."""
+    try:
+        return FLAGS(argv)
+    except (flags.Error, ValueError, AttributeError, KeyError, TypeError, OSError) as error:
+        message = " ".join(str(error).split()).rstrip(".")
+        raise UserError(f"{message}; see --help.") from None
+
+
+if __name__ == "__main__":
+    try:
+        app.run(main, flags_parser=_parse)
+    except UserError as error:
+        print(f"run.py: {error}", file=sys.stderr)
+        sys.exit(2)

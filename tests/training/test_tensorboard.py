@@ -1,0 +1,251 @@
+"""The event files of a training, read back."""
+
+import math
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorboard.plugins.hparams import plugin_data_pb2
+
+from configs.disan_sst import get_config
+from disan_tf.tasks import build_model
+from disan_tf.training import tensorboard
+from disan_tf.training.steps import make_evaluation_step
+from disan_tf.training.tensorboard import TensorBoardLogger, entropy, measure
+
+PROBE = np.array([[2, 3, 4, 5], [3, 4, 0, 0], [2, 0, 0, 0]], np.int32)
+UNITS = 2
+
+
+class _EvenAttention:
+    """On the probe: all admissible tokens alike, gates 0.25 on tokens and 9 on padding."""
+
+    def attend(self, ids):
+        mask = PROBE != 0
+        positions = np.arange(mask.shape[1])
+        earlier = positions[None, :] < positions[:, None]  # [head, dependent]
+        gate = np.repeat(np.where(mask, 0.25, 9.0)[..., None], UNITS, axis=-1)
+        return {
+            "forward_attention": self._even(earlier & mask[:, None, :], axis=2),
+            "backward_attention": self._even(earlier.T & mask[:, None, :], axis=2),
+            "forward_gate": tf.constant(gate, tf.bfloat16),
+            "backward_gate": tf.constant(gate, tf.float32),
+            "source2token": self._even(mask, axis=1),
+        }
+
+    def _even(self, admitted, axis):
+        weights = admitted / np.maximum(admitted.sum(axis, keepdims=True), 1)
+        return tf.constant(np.repeat(weights[..., None], UNITS, axis=-1), tf.float32)
+
+
+@pytest.fixture
+def config():
+    return get_config("tiny")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return build_model(get_config("tiny"), (6, 2), 5)
+
+
+@pytest.fixture
+def start(config, tmp_path):
+    """Begins a training that writes to tmp_path and logs every two steps."""
+
+    def start(model=None, evaluation_step=None):
+        step = evaluation_step or tf.function(tf.identity, input_signature=[tf.TensorSpec([])])
+        logger = TensorBoardLogger(tmp_path, config, PROBE, step, 2)
+        callbacks = tf.keras.callbacks.CallbackList(
+            [logger], model=model or _EvenAttention(), epochs=1, steps=8
+        )
+        callbacks.on_train_begin()
+        return callbacks
+
+    return start
+
+
+def _step(callbacks, batch, loss=1.0, accuracy=0.5):
+    callbacks.on_train_batch_begin(batch)
+    callbacks.on_train_batch_end(batch, {"loss": loss, "accuracy": accuracy})
+
+
+def _evaluate(callbacks, step, loss=1.0, accuracy=0.5):
+    callbacks.on_test_begin()
+    callbacks.on_test_end({"step": step, "loss": loss, "accuracy": accuracy})
+
+
+def _events(directory):
+    for path in sorted(directory.glob("events.*")):
+        yield from tf.compat.v1.train.summary_iterator(str(path))
+
+
+def _values(directory):
+    """(tag, step) -> array, for everything with a tensor."""
+    return {
+        (value.tag, event.step): tf.make_ndarray(value.tensor)
+        for event in _events(directory)
+        for value in event.summary.value
+        if value.HasField("tensor")
+    }
+
+
+def _hparams(directory):
+    """What was written of HParams."""
+    return [
+        plugin_data_pb2.HParamsPluginData.FromString(value.metadata.plugin_data.content)
+        for event in _events(directory)
+        for value in event.summary.value
+    ]
+
+
+def test_training_scalars_are_means_over_the_steps_done(start, tmp_path):
+    running = start()
+    for batch, (loss, accuracy) in enumerate([(4, 0), (2, 0.5), (1, 0.5), (2, 1), (9, 0)]):
+        _step(running, batch, loss, accuracy)
+    running.on_train_end()
+    found = _values(tmp_path / "train")
+    assert {key: float(found[key]) for key in found if key[0] != "sentences_per_second"} == {
+        ("loss", 2): 3.0, ("accuracy", 2): 0.25, ("loss", 4): 1.5, ("accuracy", 4): 0.75,
+    }  # fmt: skip
+
+
+def test_speed_leaves_out_evaluations(start, tmp_path, config, monkeypatch):
+    clock = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(tensorboard, "time", clock)
+    running = start()
+    clock.now += 2.0
+    _step(running, 0)
+    running.on_test_begin()
+    clock.now += 500.0
+    running.on_test_end({"step": 1, "loss": 1.0, "accuracy": 0.5})
+    clock.now += 6.0
+    _step(running, 1)
+    running.on_train_end()
+    speed = _values(tmp_path / "train")["sentences_per_second", 2]
+    assert speed == pytest.approx(2 * config.train.batch_size / 8.0)
+
+
+def test_evaluation_scalars_have_the_step_of_the_logs(start, tmp_path):
+    running = start()
+    _evaluate(running, 3, loss=1.5, accuracy=0.25)
+    _evaluate(running, 6, loss=1.25, accuracy=0.75)
+    running.on_train_end()
+    found = _values(tmp_path / "dev")
+    assert [float(found["loss", step]) for step in (3, 6)] == [1.5, 1.25]
+    assert [float(found["accuracy", step]) for step in (3, 6)] == [0.25, 0.75]
+
+
+def test_histograms_hold_real_tokens_only_and_span_the_entropies(start, tmp_path):
+    running = start()
+    _evaluate(running, 3)
+    running.on_train_end()
+    found = _values(tmp_path / "dev")
+    rows = {
+        "gate/forward": 7,
+        "gate/backward": 7,
+        "attention_entropy/forward": 4,  # 3 + 1 + 0 tokens have an earlier one
+        "attention_entropy/backward": 4,
+        "attention_entropy/source2token": 3,  # sentences
+    }
+    counts = {key: found[key][:, 2].sum() for key in found if "/" in key[0]}
+    assert counts == {(name, 3): UNITS * count for name, count in rows.items()}
+    edges = found["attention_entropy/forward", 3]  # of 1 to 3 dependents
+    assert (edges[0, 0], edges[-1, 1]) == (0.0, pytest.approx(math.log(3)))
+
+
+def test_entropy_of_even_attention_is_the_logarithm_of_its_dependents():
+    values = measure(_EvenAttention(), tf.constant(PROBE))
+    heads = [math.log(n) for n in (1, 2, 3, 1)]  # dependents of the tokens that have any
+    for direction, expected in (("forward", heads), ("backward", [heads[k] for k in (2, 1, 0, 3)])):
+        found = values[f"attention_entropy/{direction}"]
+        np.testing.assert_allclose(found, np.transpose([expected] * UNITS), atol=1e-6)
+    sentences = [math.log(n) for n in (4, 2, 1)]
+    found = values["attention_entropy/source2token"]
+    np.testing.assert_allclose(found, np.transpose([sentences] * UNITS), atol=1e-6)
+
+
+def test_gates_of_padding_are_left_out():
+    values = measure(_EvenAttention(), tf.constant(PROBE))
+    for direction in ("forward", "backward"):
+        np.testing.assert_array_equal(values[f"gate/{direction}"], np.full([7, UNITS], 0.25))
+        assert values[f"gate/{direction}"].dtype == tf.float32
+
+
+def test_entropy_of_a_sure_choice_is_0():
+    np.testing.assert_array_equal(entropy(tf.constant([[0.0, 1.0, 0.0]]), axis=1), [0.0])
+
+
+def test_probe_of_single_tokens_has_empty_histograms(model):
+    values = measure(model, tf.constant([[2], [3]]))
+    assert values["attention_entropy/forward"].shape == [0, 16]
+    assert np.isfinite(values["attention_entropy/source2token"]).all()
+
+
+def test_hparams_name_the_values_and_the_dev_accuracy(start, tmp_path):
+    start().on_train_end()
+    experiment, session = _hparams(tmp_path)
+    found = {
+        name: value.string_value if value.HasField("string_value") else value.number_value
+        for name, value in session.session_start_info.hparams.items()
+    }
+    assert found == {
+        "learning_rate": 0.5, "dropout": 0.2, "l2": 1e-4, "batch_size": 16, "units": 16,
+        "activation": "elu", "dtype": "float32", "seed": 1,
+    }  # fmt: skip
+    [metric] = experiment.experiment.metric_infos
+    assert (metric.name.group, metric.name.tag) == ("dev", "accuracy")
+
+
+def test_trial_is_named_by_the_whole_config(start, tmp_path, config):
+    start().on_train_end()
+    start().on_train_end()
+    with config.unlocked():
+        config.data.lowercase = False
+    start().on_train_end()
+    starts = [data for data in _hparams(tmp_path) if data.HasField("session_start_info")]
+    trials = Counter(data.session_start_info.group_name for data in starts)
+    assert sorted(trials.values()) == [1, 2]
+
+
+def test_resumed_training_adds_event_files(start, tmp_path):
+    for first in (0, 2):
+        running = start()
+        for batch in (first, first + 1):
+            _step(running, batch)
+        _evaluate(running, first + 2)
+        running.on_train_end()
+    assert len(list((tmp_path / "train").iterdir())) == 2
+    assert {step for tag, step in _values(tmp_path / "train") if tag == "loss"} == {2, 4}
+    assert {step for tag, step in _values(tmp_path / "dev") if tag == "loss"} == {2, 4}
+
+
+def test_graph_is_written_once_and_is_that_of_the_evaluation_step(start, model, tmp_path):
+    running = start(model, make_evaluation_step(model))
+    for step in (2, 4):
+        _evaluate(running, step)
+    running.on_train_end()
+    graphs = [event.graph_def for event in _events(tmp_path / "dev") if event.graph_def]
+    assert len(graphs) == 1
+    names = {node.name for node in tf.compat.v1.GraphDef.FromString(graphs[0]).node}
+    assert "sentence" in names and any("source2token" in name for name in names)
+
+
+def test_attention_is_asked_for_at_evaluations_only_and_no_step_is_traced_again(
+    start, model, monkeypatch
+):
+    calls = []
+    attend = model.attend
+    monkeypatch.setattr(model, "attend", lambda ids: calls.append(ids) or attend(ids))
+    evaluation_step = make_evaluation_step(model)
+    running = start(model, evaluation_step)
+    for batch in range(4):
+        _step(running, batch)
+    assert calls == [] and evaluation_step.experimental_get_tracing_count() == 0
+    for length in (4, 3):
+        evaluation_step(PROBE[:, :length], np.zeros(3, np.int32))
+        _evaluate(running, length)
+    running.on_train_end()
+    assert len(calls) == 1  # Python runs at the trace alone
+    assert evaluation_step.experimental_get_tracing_count() == 1

@@ -1,0 +1,51 @@
+"""Small trainings for tests: a config, a corpus of the synthetic grammar, a kill."""
+
+import importlib.util
+from pathlib import Path
+
+import tensorflow as tf
+
+from data_prep.prepare import prepare
+from data_prep.synthetic import write_treebank
+from disan_tf.input_pipeline import PreparedCorpus
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def load_config(name: str, variant: str = ""):
+    """`configs/<name>.py:<variant>`, unlocked for a test to change."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "configs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.get_config(variant).unlock()
+
+
+def tiny_config(dtype="float32", seed=1, **train):
+    """`disan_sst.py:tiny` with changes."""
+    config = load_config("disan_sst", "tiny")
+    config.dtype = dtype
+    config.seed = seed
+    config.train.update(train)
+    return config
+
+
+def corpus_of(config, folder: Path, sizes=None) -> PreparedCorpus:
+    """A prepared corpus of synthetic trees."""
+    write_treebank(folder, seed=0, sizes=sizes or {"train": 60, "dev": 40, "test": 40})
+    return PreparedCorpus(prepare(config.data, folder, folder / "prepared"))
+
+
+class Killed(Exception):
+    """Stands for a kill of the process."""
+
+
+class KillAt(tf.keras.callbacks.Callback):
+    """Raises Killed before a step."""
+
+    def __init__(self, step: int):
+        super().__init__()
+        self.step = step
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if batch == self.step:
+            raise Killed

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from absl import app, flags
+from absl import app, flags, logging
 from ml_collections import config_flags
 
 from disan_tf.errors import UserError
@@ -27,24 +27,26 @@ def main(_) -> None:
     """Dispatches on --mode; the modes live in libraries that tests can call."""
     from disan_tf import modes  # TensorFlow is loaded only after the flags are right
 
+    logging.set_verbosity(logging.WARNING)
+    checkpoint = FLAGS.checkpoint or FLAGS.workdir
     if FLAGS.mode == "doctor":
         modes.doctor(FLAGS.data_dir)
-    elif FLAGS.mode in ("prepare", "train"):
-        config, workdir = _required("config"), Path(_required("workdir"))
-        corpus = modes.prepare(config.data, FLAGS.data_dir, _prepared_dir(workdir))
-        if FLAGS.mode == "train":
-            modes.train(config, corpus, workdir)
+    elif FLAGS.mode == "prepare":
+        modes.prepare(_required("config").data, FLAGS.data_dir, _prepared_dir())
+    elif FLAGS.mode == "train":
+        config, workdir = _required("config"), _required("workdir")
+        modes.train(config, modes.prepare(config.data, FLAGS.data_dir, _prepared_dir()), workdir)
+    elif checkpoint is None:
+        raise UserError(f"--mode={FLAGS.mode} needs --workdir or --checkpoint.")
+    elif FLAGS.mode == "evaluate":
+        folder = FLAGS.output or Path(_required("workdir")) / "evaluation"
+        modes.evaluate(checkpoint, FLAGS.split, FLAGS.data_dir, _prepared_dir(), folder)
+    elif FLAGS.mode == "predict":
+        modes.predict(checkpoint, FLAGS.input, FLAGS.output or "-", FLAGS.input_format)
+    elif FLAGS.mode == "attend":
+        modes.attend(checkpoint, FLAGS.input, _required("output"), FLAGS.input_format)
     else:
-        checkpoint = FLAGS.checkpoint or _required("workdir")
-        if FLAGS.mode == "evaluate":
-            prepared_dir = _prepared_dir(FLAGS.workdir or checkpoint)
-            modes.evaluate(checkpoint, FLAGS.split, FLAGS.data_dir, prepared_dir, FLAGS.output)
-        elif FLAGS.mode == "predict":
-            modes.predict(checkpoint, FLAGS.input, FLAGS.output or "-", FLAGS.input_format)
-        elif FLAGS.mode == "attend":
-            modes.attend(checkpoint, FLAGS.input, _required("output"), FLAGS.input_format)
-        else:
-            modes.export(checkpoint, FLAGS.output or FLAGS.workdir or checkpoint)
+        modes.export(checkpoint, FLAGS.output or _required("workdir"))
 
 
 def _required(name):
@@ -54,8 +56,8 @@ def _required(name):
     return value
 
 
-def _prepared_dir(workdir) -> Path:
-    return Path(FLAGS.prepared_dir or Path(workdir) / "prepared")
+def _prepared_dir() -> Path:
+    return Path(FLAGS.prepared_dir or Path(_required("workdir")) / "prepared")
 
 
 def _parse(argv):

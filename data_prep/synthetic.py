@@ -27,7 +27,10 @@ from disan_tf.files import write_atomically
 SIZES = {"train": 3500, "dev": 400, "test": 800}
 
 DETERMINERS = ("the", "this", "its")
-NOUNS = tuple("film plot cast score script story acting ending music dialogue romance hero".split())
+NOUNS = (
+    "film", "plot", "cast", "score", "script", "story", "acting", "ending", "music", "dialogue",
+    "romance", "hero",
+)  # fmt: skip
 COPULAS = ("is", "was", "seems", "feels", "looks")
 ADJECTIVES = {
     2: ("wonderful", "brilliant", "superb", "thrilling", "dazzling"),

@@ -1,11 +1,13 @@
 """Files that are never half-written, and text files whose errors name the line."""
 
+import contextlib
 import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, Union
+from typing import Union
 
 from disan_tf.errors import UserError
 
@@ -58,7 +60,7 @@ def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, s
       UserError: the file is missing, or a line does not decode.
     """
     try:
-        file = open(path, "rb")
+        file = open(path, "rb")  # noqa: SIM115 (the with below closes it)
     except OSError as error:
         raise UserError(f"{path} cannot be opened ({error.strerror}).") from None
     with file:
@@ -80,3 +82,20 @@ def sha256(path: PathLike) -> str:
         for block in iter(lambda: file.read(1 << 20), b""):
             digest.update(block)
     return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def scratch_folder(target: PathLike) -> Iterator[Path]:
+    """A temporary folder beside `target`, where it can be made before it takes its name.
+
+    Raises:
+      UserError: the folder of `target` cannot be written to.
+    """
+    target = Path(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise UserError(f"{target} cannot be written ({error.strerror}).") from None
+    with folder as scratch:
+        yield Path(scratch)

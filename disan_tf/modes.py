@@ -33,14 +33,13 @@ def train(config, corpus: PreparedCorpus, workdir) -> None:
     )
 
 
-def evaluate(checkpoint, split: str, data_dir, prepared_dir, output=None) -> None:
-    """Prints a model's scores and writes them as JSON, into the work directory by default."""
+def evaluate(checkpoint, split: str, data_dir, prepared_dir, folder) -> None:
+    """Prints a model's scores and writes them as `<folder>/<split>.json`."""
     bundle = load_bundle(find_bundle(checkpoint))
     corpus = prepare(bundle.config.data, data_dir, prepared_dir)
     report = score(bundle, corpus, split)
     print(render(report))
-    folder = Path(output) if output else Path(checkpoint) / "evaluation"
-    write_json(folder / f"{split}.json", report)
+    write_json(Path(folder) / f"{split}.json", report)
 
 
 def predict(checkpoint, source: str, target: str, input_format=None) -> None:

@@ -76,7 +76,7 @@ class DiSAN(Mechanism):
 
         Returns:
           "forward_attention", "backward_attention" <float32>[batch, head, dependent, units],
-          "forward_gate", "backward_gate" <float>[batch, length, units] and "source2token"
+          "forward_gate", "backward_gate" <float32>[batch, length, units] and "source2token"
           <float32>[batch, length, 2 * units].
         """
         forward = self.forward_block.attend(x, mask)

@@ -11,7 +11,8 @@ import tensorflow as tf
 from disan_tf.bundle import Bundle
 from disan_tf.errors import UserError
 from disan_tf.evaluation.lines import look_up, read_chunks, tokenise
-from disan_tf.evaluation.predict import IDS, describe, make_answer_step, scratch_folder
+from disan_tf.evaluation.predict import IDS, describe, make_answer_step
+from disan_tf.files import scratch_folder
 
 AXES = {2: ["token", "feature"], 3: ["head", "dependent", "feature"]}  # by rank
 
@@ -39,7 +40,7 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
     """
     target = _check_target(output_dir)
     answer, text_to_ids = make_answer_step(bundle.model), bundle.text_to_ids()
-    weights = tf.function(AttentionTensors(bundle.model), input_signature=[IDS])
+    weights = tf.function(bundle.model.attend, input_signature=[IDS])
     count = 0
     with scratch_folder(target) as scratch:
         folder = scratch / "lines"
@@ -63,27 +64,6 @@ def _check_target(output_dir) -> Path:
     if target.is_dir() and any(target.iterdir()):
         raise UserError(f"{output_dir} is not empty; name a directory that is absent or empty.")
     return target
-
-
-class AttentionTensors(tf.keras.layers.Layer):
-    """`model.attend` with the casts of a mixed precision policy, which act in layer calls alone.
-
-    Args:
-      model: a `SentenceClassifier`.
-
-    Call arguments:
-      ids: <int32>[batch, length].
-
-    Returns:
-      The encoder's named attention tensors, all <float32>.
-    """
-
-    def __init__(self, model):
-        super().__init__(dtype=model.encoder.dtype_policy)
-        self.attend = model.attend
-
-    def call(self, ids):
-        return {name: tf.cast(each, tf.float32) for name, each in self.attend(ids).items()}
 
 
 def _write(stem: Path, record: dict, tensors: dict[str, np.ndarray]) -> None:

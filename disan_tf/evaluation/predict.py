@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Callable, Optional
@@ -15,6 +14,7 @@ import tensorflow as tf
 from disan_tf.bundle import Bundle
 from disan_tf.errors import UserError
 from disan_tf.evaluation.lines import look_up, read_chunks, tokenise
+from disan_tf.files import scratch_folder
 
 IDS = tf.TensorSpec([None, None], tf.int32, name="ids")
 MAX_POSITIONS = 1 << 14  # tokens and padding of a batch: one of long lines holds fewer lines
@@ -115,19 +115,3 @@ def _output(path) -> Iterator[BinaryIO]:
         with open(scratch / target.name, "wb") as file:
             yield file
         os.replace(scratch / target.name, target)
-
-
-@contextlib.contextmanager
-def scratch_folder(target: Path) -> Iterator[Path]:
-    """A temporary folder beside `target`, where it can be made before it takes its name.
-
-    Raises:
-      UserError: the folder of `target` cannot be written to.
-    """
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise UserError(f"{target} cannot be written ({error.strerror}).") from None
-    with folder as scratch:
-        yield Path(scratch)

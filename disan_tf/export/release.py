@@ -1,6 +1,6 @@
 """A trained model -> `checkpoints/<name>/` with a model card, and a row of the manifest.
 
-    python -m disan_tf.export.release --workdir=demo/run --name=demo --command="make demo"
+python -m disan_tf.export.release --workdir=demo/run --name=demo --command="make demo"
 """
 
 import argparse

@@ -1,17 +1,14 @@
 """A bundle -> two SavedModels: one for text and one for ids."""
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Callable
 
 import tensorflow as tf
 
 from disan_tf.bundle import Bundle, load_bundle
-from disan_tf.errors import UserError
-from disan_tf.evaluation.attend import AttentionTensors
 from disan_tf.evaluation.predict import IDS
-from disan_tf.files import write_json
+from disan_tf.files import scratch_folder, write_json
 from disan_tf.text import TextToIds
 
 _TEXT = [tf.TensorSpec([None], tf.string, name="text")]
@@ -48,12 +45,12 @@ def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
     bundle = load_bundle(bundle_directory, attention_form="plain")  # no loop, no custom gradient
     output_dir, text_to_ids = Path(output_dir), bundle.text_to_ids()
     paths = output_dir / "saved_model", output_dir / "saved_model_ids"
-    with _scratch_folder(output_dir) as scratch:
-        new = Path(scratch) / "text", Path(scratch) / "ids"
+    with scratch_folder(output_dir / "saved_model") as scratch:
+        new = scratch / "text", scratch / "ids"
         _save(new[0], _text_functions(bundle, text_to_ids), _TEXT, text_to_ids)
         _save(new[1], _ids_functions(bundle), [IDS])
         for path, target in zip(new, paths):
-            _replace(path, target, Path(scratch) / f"old_{path.name}")
+            _replace(path, target, scratch / f"old_{path.name}")
     write_json(output_dir / "metadata.json", _metadata(bundle))
     return paths
 
@@ -97,15 +94,14 @@ def _ids_functions(bundle: Bundle) -> dict[str, Callable]:
 def _text_functions(bundle: Bundle, text_to_ids: TextToIds) -> dict[str, Callable]:
     """Functions of text <string>[batch], as `export_saved_model` describes them."""
     classify, encode = _ids_functions(bundle).values()
-    attention = AttentionTensors(bundle.model)
     return {
         "serving_default": lambda text: classify(text_to_ids(text)),
         "encode": lambda text: encode(text_to_ids(text)),
-        "attend": lambda text: _attend(attention, text_to_ids, text),
+        "attend": lambda text: _attend(bundle.model, text_to_ids, text),
     }
 
 
-def _attend(attention, text_to_ids, text):
+def _attend(model, text_to_ids, text):
     """Tokens and feature means of the attention tensors, 0 for heads and tokens that are padding.
 
     A mean over the features keeps the answer small: the tensors themselves have
@@ -114,19 +110,11 @@ def _attend(attention, text_to_ids, text):
     tokens = text_to_ids.tokens(text)
     ids = text_to_ids.from_tokens(tokens)
     answer = {"tokens": tokens.to_tensor("", shape=tf.shape(ids, tf.int64))}
-    for name, tensor in attention(ids).items():
+    for name, tensor in model.attend(ids).items():
         mean = tf.reduce_mean(tensor, axis=-1)
         mask = ids != 0 if mean.shape.rank == 2 else (ids != 0)[:, :, None]
         answer[name] = tf.where(mask, mean, 0.0)
     return answer
-
-
-def _scratch_folder(output_dir: Path) -> tempfile.TemporaryDirectory:
-    try:
-        output_dir.mkdir(parents=True, exist_ok=True)
-        return tempfile.TemporaryDirectory(dir=output_dir, prefix=".export.")
-    except OSError as error:
-        raise UserError(f"{output_dir} cannot be written ({error.strerror}).") from None
 
 
 def _replace(new: Path, target: Path, outdated: Path) -> None:

@@ -90,7 +90,7 @@ class DirectionalSelfAttention(Mechanism):
 
         Returns:
           A dictionary: "attention" <float32>[batch, head, dependent, units], "gate" (F of
-          Eq. 19) <float>[batch, length, units], and "output" (u).
+          Eq. 19) <float32>[batch, length, units], and "output" (u) <float>.
         """
         h, head, dependent = self._project(x)
         weights = attention_weights(
@@ -99,13 +99,14 @@ class DirectionalSelfAttention(Mechanism):
         s = tf.einsum("bjif,bif->bjf", weights, tf.cast(h, tf.float32))
         s = tf.cast(s, h.dtype)
         u = tf.where(mask[:, :, None], self.fusion_gate(h, s), 0.0)
-        return {"attention": weights, "gate": self.fusion_gate.gate(h, s), "output": u}
+        gate = tf.cast(self.fusion_gate.gate(h, s), tf.float32)
+        return {"attention": weights, "gate": gate, "output": u}
 
     def _project(self, x, training=None):
         h = self.input_map(x, training=training)  # Eq. 14, [batch, length, units]
         dropped = self.attention_dropout(h, training=training)
         dependent = self.dependent_map(dropped)  # W1 h_i of Eq. 15
-        head = self.head_map(dropped) + self.attention_bias  # W2 h_j + b1
+        head = self.head_map(dropped) + tf.cast(self.attention_bias, h.dtype)  # W2 h_j + b1
         return h, head, dependent
 
     def get_config(self):

@@ -37,7 +37,7 @@ class FusionGate(Mechanism):
         """F of Eq. 19, <float>[batch, length, dim]."""
         token = self.token_map(h, training=training)
         context = self.context_map(s, training=training)
-        return tf.sigmoid(context + token + self.bias)
+        return tf.sigmoid(context + token + tf.cast(self.bias, h.dtype))
 
     def call(self, h, s, training=None):
         gate = self.gate(h, s, training)

@@ -113,9 +113,9 @@ def _backward(upstream, head, dependent, value, context, denominator, mask, dire
 
 def _blocks(tensor):
     """Tokens in a block and number of blocks, for <float32>[batch, length, dim]."""
-    length = tf.shape(tensor)[1]
+    length = tf.maximum(tf.shape(tensor)[1], 1)  # one empty block for a batch without tokens
     fitting = BLOCK_NUMBERS // tf.maximum(tf.size(tensor), 1)
-    size = tf.clip_by_value(fitting, 1, tf.maximum(length, 1))
+    size = tf.clip_by_value(fitting, 1, length)
     return size, (length + size - 1) // size
 
 

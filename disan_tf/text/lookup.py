@@ -1,6 +1,6 @@
 """Text to word ids, in graph ops alone: preparation, prediction and export share this graph."""
 
-from typing import Sequence
+from collections.abc import Sequence
 
 import tensorflow as tf
 

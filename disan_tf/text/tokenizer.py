@@ -16,7 +16,7 @@ Two faults of tensorflow-text 2.15 are kept out: `regex_split_with_offsets` drop
 a NUL, and `WhitespaceTokenizer` leaves the first bytes of a multi-byte space in the token before.
 """
 
-from typing import List, Sequence, Tuple
+from collections.abc import Sequence
 
 import tensorflow as tf
 import tensorflow_text
@@ -90,7 +90,7 @@ def lower(strings: tf.Tensor) -> tf.Tensor:
     return tf.strings.lower(tf.strings.lower(strings), encoding="utf-8")
 
 
-def lowercase(words: Sequence[str]) -> List[str]:
+def lowercase(words: Sequence[str]) -> list[str]:
     """Lower-cases `words` by the ops that the exported graph uses, so that look-ups agree."""
     return [word.decode("utf-8") for word in lower(tf.constant(list(words), tf.string)).numpy()]
 
@@ -108,7 +108,7 @@ def make_tokenizer(name: str, escape: bool = True) -> tensorflow_text.TokenizerW
     raise UserError(f"There is no tokenizer {name!r}; choose one of {', '.join(VERSIONS)}.")
 
 
-def _replace_each(strings: tf.Tensor, table: Sequence[Tuple[str, str]]) -> tf.Tensor:
+def _replace_each(strings: tf.Tensor, table: Sequence[tuple[str, str]]) -> tf.Tensor:
     for pattern, rewrite in table:
         strings = tf.strings.regex_replace(strings, pattern, rewrite)
     return strings
@@ -138,7 +138,7 @@ class WhitespaceTokenizer(tensorflow_text.TokenizerWithOffsets):
 
     def tokenize_with_offsets(
         self, input: tf.Tensor
-    ) -> Tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
+    ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
         """As `tokenize`, with `<int64>[batch, tokens]` byte offsets: starts, exclusive ends."""
         text = tf.strings.regex_replace(tf.convert_to_tensor(input), r"\x00", " ")
         return tensorflow_text.regex_split_with_offsets(text, r"[\t-\r ]+")
@@ -171,7 +171,7 @@ class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
 
     def tokenize_with_offsets(
         self, input: tf.Tensor
-    ) -> Tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
+    ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
         """As `tokenize`, with `<int64>[batch, tokens]` byte offsets: starts, and ends (exclusive).
 
         The offsets count the bytes of the raw string, whatever the escapes make of a token.

@@ -1,0 +1,189 @@
+"""The evaluation report against numbers counted by hand."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from ml_collections import ConfigDict
+
+from disan_tf.bundle import Bundle
+from disan_tf.errors import UserError
+from disan_tf.evaluation.report import accuracy_by_length, evaluate, render, summarise
+from disan_tf.files import write_json
+from disan_tf.input_pipeline import PreparedCorpus
+
+CLASSES = ["bad", "fair", "good"]
+WORDS = ["awful", "usual", "superb", "film"]  # ids 2 to 5; the first three name their class
+
+# gold bad: 2 right, 1 as fair; gold fair: 1 right, 1 as bad; good is neither gold nor predicted
+LABELS = np.array([0, 0, 0, 1, 1], np.int32)
+PREDICTIONS = np.array([0, 1, 0, 1, 0], np.int32)
+
+
+class _FirstWordDecides:
+    """Answers the class that the first word names, with logit 2 against 0 and 0."""
+
+    losses = ()
+
+    def __call__(self, ids, training=None):
+        return 2.0 * tf.one_hot(ids[:, 0] - 2, len(CLASSES))
+
+
+def _corpus(directory, sentences, labels, classes=CLASSES, words=WORDS):
+    directory.mkdir()
+    manifest = {"classes": classes, "trainable_words": len(words), "fixed_words": 0}
+    write_json(directory / "manifest.json", manifest)
+    (directory / "vocabulary.txt").write_text("".join(f"{word}\n" for word in words))
+    arrays = {
+        "sentence.ids": np.concatenate(sentences).astype(np.int32),
+        "sentence.offsets": np.cumsum([0, *map(len, sentences)]),
+        "label": np.array(labels, np.int32),
+        "example_id": np.array([b"x"] * len(labels)),
+    }
+    for name, array in arrays.items():
+        np.save(directory / f"test.{name}.npy", array)
+    return PreparedCorpus(directory)
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    directory = tmp_path / "best"
+    directory.mkdir()
+    (directory / "vocabulary.txt").write_text("".join(f"{word}\n" for word in WORDS))
+    config = ConfigDict({"evaluate": {"batch_size": 2}})
+    info = {"name": "demo", "classes": CLASSES, "scores": {"step": 1500, "dev_accuracy": 0.5}}
+    return Bundle(directory, config, info, _FirstWordDecides())
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """The gold labels and predictions above, in sentences of 7, 1, 30, 2 and 12 tokens."""
+    lengths = (7, 1, 30, 2, 12)
+    sentences = [[2 + p] + [5] * (n - 1) for p, n in zip(PREDICTIONS, lengths)]
+    return _corpus(tmp_path / "corpus", sentences, LABELS)
+
+
+def test_accuracy_confusion_and_kappa_of_a_hand_counted_case():
+    scores = summarise(LABELS, PREDICTIONS, np.ones(5, int), CLASSES)
+    assert scores["accuracy"] == 0.6
+    assert scores["confusion"] == {
+        "classes": CLASSES,
+        "matrix": [[2, 1, 0], [1, 1, 0], [0, 0, 0]],  # rows = gold
+    }
+    by_chance = (3 * 3 + 2 * 2) / 25
+    assert scores["cohen_kappa"] == pytest.approx((0.6 - by_chance) / (1 - by_chance))
+
+
+def test_precision_recall_f1_and_support_of_each_class():
+    # bad is predicted twice as often as it is gold
+    scores = summarise(np.array([0, 1, 1, 2]), np.array([0, 0, 1, 2]), np.ones(4, int), CLASSES)
+    expected = {
+        "bad": {"precision": 0.5, "recall": 1.0, "f1": 2 / 3, "support": 1},
+        "fair": {"precision": 1.0, "recall": 0.5, "f1": 2 / 3, "support": 2},
+        "good": {"precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 1},
+    }
+    for name, values in expected.items():
+        assert scores["classes"][name] == pytest.approx(values), name
+    assert scores["macro_f1"] == pytest.approx((2 / 3 + 2 / 3 + 1) / 3)
+
+
+def test_absent_class_scores_0_and_counts_in_macro_f1():
+    scores = summarise(LABELS, PREDICTIONS, np.ones(5, int), CLASSES)
+    assert scores["classes"]["good"] == {"precision": 0, "recall": 0, "f1": 0, "support": 0}
+    assert scores["macro_f1"] == pytest.approx((2 / 3 + 1 / 2 + 0) / 3)
+
+
+@pytest.mark.parametrize("prediction", [0, 1])
+def test_one_example_has_no_nan(prediction):
+    scores = summarise(np.array([1]), np.array([prediction]), np.array([3]), CLASSES)
+    assert scores["accuracy"] == prediction
+    assert scores["cohen_kappa"] == 0.0
+    json.dumps(scores, allow_nan=False)
+
+
+def test_two_classes():
+    scores = summarise(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), np.ones(4, int), CLASSES[:2])
+    assert scores["cohen_kappa"] == pytest.approx(0.5)
+    assert scores["confusion"]["matrix"] == [[1, 1], [0, 2]]
+
+
+def test_length_bins_hold_their_bounds():
+    lengths = np.array([1, 4, 5, 11, 12, 24, 25, 37, 38, 500])
+    right = np.array([1, 0, 1, 1, 0, 0, 1, 0, 1, 1], bool)
+    assert accuracy_by_length(right, lengths) == {
+        "1-4": {"count": 2, "accuracy": 0.5},
+        "5-11": {"count": 2, "accuracy": 1.0},
+        "12-24": {"count": 2, "accuracy": 0.0},
+        "25-37": {"count": 2, "accuracy": 0.5},
+        "38+": {"count": 2, "accuracy": 1.0},
+    }
+
+
+def test_length_bin_without_a_sentence_has_no_accuracy():
+    bins = accuracy_by_length(np.array([True]), np.array([6]))
+    assert bins["5-11"] == {"count": 1, "accuracy": 1.0}
+    assert all(bins[name] == {"count": 0, "accuracy": None} for name in bins if name != "5-11")
+
+
+def test_evaluate_scores_a_whole_split_in_its_order(bundle, corpus):
+    report = evaluate(bundle, corpus, "test")
+    expected = summarise(LABELS, PREDICTIONS, np.array([7, 1, 30, 2, 12]), CLASSES)
+    assert {key: report[key] for key in expected} == expected
+    assert report["by_length"]["1-4"] == {"count": 2, "accuracy": 0.5}
+    assert report["by_length"]["38+"] == {"count": 0, "accuracy": None}
+
+
+def test_evaluate_names_checkpoint_split_and_mean_loss(bundle, corpus):
+    report = evaluate(bundle, corpus, "test")
+    assert (report["config"], report["step"]) == ("demo", 1500)
+    assert (report["split"], report["examples"]) == ("test", 5)
+    total = math.log(math.exp(2) + 2)  # cross-entropy is total - 2 where right, else total
+    assert report["loss"] == pytest.approx((3 * (total - 2) + 2 * total) / 5)
+    json.dumps(report, allow_nan=False)
+
+
+def test_evaluate_leaves_weight_decay_in_the_loss(bundle, corpus):
+    plain = evaluate(bundle, corpus, "test")["loss"]
+    bundle.model.losses = [tf.constant(0.25)]
+    assert evaluate(bundle, corpus, "test")["loss"] == pytest.approx(plain + 0.25)
+
+
+def test_corpus_of_other_classes_is_refused(bundle, tmp_path):
+    other = _corpus(tmp_path / "binary", [[2]], [0], classes=["bad", "good"])
+    with pytest.raises(UserError, match="has the classes bad, good, .*best has bad, fair, good;"):
+        evaluate(bundle, other, "test")
+
+
+def test_corpus_of_another_word_is_refused(bundle, tmp_path):
+    other = _corpus(tmp_path / "other", [[2]], [0], words=["awful", "common", "superb", "film"])
+    with pytest.raises(UserError, match="other.*best.*line 2 .'common' and 'usual'."):
+        evaluate(bundle, other, "test")
+
+
+def test_corpus_of_more_words_is_refused(bundle, tmp_path):
+    other = _corpus(tmp_path / "longer", [[2]], [0], words=[*WORDS, "plot"])
+    with pytest.raises(UserError, match="line 5 .'plot' and no word."):
+        evaluate(bundle, other, "test")
+
+
+def test_rendered_report_shows_every_table(bundle, corpus):
+    lines = render(evaluate(bundle, corpus, "test")).splitlines()
+    assert lines[0] == "demo, step 1,500, on test: 5 examples"
+    assert lines[1].startswith("accuracy 0.6000, loss ")
+    table = [line.split() for line in lines]
+    assert ["bad", "0.6667", "0.6667", "0.6667", "3"] in table
+    assert ["good", "0.0000", "0.0000", "0.0000", "0"] in table
+    assert ["gold", "\\", "predicted", *CLASSES] in table
+    assert ["bad", "2", "1", "0"] in table
+    assert ["12-24", "1", "0.0000"] in table
+    assert ["38+", "0", "-"] in table
+
+
+def test_rendered_columns_end_under_their_headers():
+    scores = summarise(LABELS, PREDICTIONS, np.ones(5, int), ["a", "very long name", "b"])
+    report = {"config": "c", "step": 1, "split": "dev", "examples": 5, "loss": 1.0, **scores}
+    blocks = render(report).split("\n\n")
+    for block in blocks[1:]:
+        assert len({len(line) for line in block.splitlines()}) == 1

@@ -54,7 +54,8 @@ def read_json(path: PathLike, remedy: str):
 def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yields `(line number from 1, text without its line end)`, splitting on newlines alone.
 
-    Unicode line separators inside a line belong to the text. Memory holds one line at a time.
+    Unicode line separators inside a line belong to the text; a byte order mark at the start of
+    the file does not. Memory holds one line at a time.
 
     Raises:
       UserError: the file is missing, or a line does not decode.
@@ -66,7 +67,8 @@ def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, s
     with file:
         for number, line in enumerate(file, start=1):
             try:
-                yield number, line.rstrip(b"\r\n").decode(encoding)
+                text = line.rstrip(b"\r\n").decode(encoding)
+                yield number, text[1:] if number == 1 and text[:1] == "\ufeff" else text
             except UnicodeDecodeError as error:
                 raise UserError(
                     f"{path}, line {number}: byte 0x{line[error.start]:02x} at column "

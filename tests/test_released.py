@@ -29,7 +29,7 @@ def test_a_released_model_is_found_by_name_and_has_a_card(workdir, tmp_path):
     assert find_bundle("small", tmp_path) == folder
     load_bundle(folder)
     row = read_manifest(tmp_path / "manifest.tsv")["small"]
-    assert row["config"] == "disan_sst" and row["parameters"] == "5413"
+    assert row["config"] == "disan_sst" and row["parameters"] == "5445"
     assert (row["dev_accuracy"], row["test_accuracy"]) == ("0.5000", "0.2500")
     card = (folder / "README.md").read_text()
     assert "make small" in card and "25.00 % on test" in card

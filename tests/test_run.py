@@ -42,7 +42,7 @@ def workdir(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     outcome = run(TINY, f"--data_dir={data}", f"--workdir={folder}")
     assert outcome.returncode == 0, outcome.stderr
-    assert "5,413 parameters" in outcome.stdout and "tokens a step" in outcome.stdout
+    assert "5,445 parameters" in outcome.stdout and "tokens a step" in outcome.stdout
     return folder
 
 
@@ -58,7 +58,7 @@ def test_training_fills_the_work_directory(workdir):
     expected = {"config.json", "run.json", "checkpoints", "best", "metrics.jsonl", "tensorboard"}
     assert expected <= names
     described = json.loads((workdir / "run.json").read_text())
-    assert described["parameters"] == 5413
+    assert described["parameters"] == 5445
     assert described["versions"]["tensorflow"].startswith("2.15")
 
 

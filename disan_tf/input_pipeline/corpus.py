@@ -68,7 +68,8 @@ class PreparedCorpus:
             self._array(f"{name}.label"),
             self._array(f"{name}.example_id"),
         )
-        if split.offsets[-1] != len(split.ids) or len(split.offsets) != len(split.labels) + 1:
+        agree = len(split.example_ids) == len(split.labels) == len(split.offsets) - 1
+        if not agree or split.offsets[-1] != len(split.ids):
             raise UserError(f"{self.directory}: the {name} split's files disagree; {_REMEDY}.")
         return split
 
@@ -76,5 +77,5 @@ class PreparedCorpus:
         path = self.directory / f"{name}.npy"
         try:
             return np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, EOFError) as error:
             raise UserError(f"{path} cannot be read ({error}); {_REMEDY}.") from None

@@ -41,4 +41,4 @@ class FusionGate(Mechanism):
 
     def call(self, h, s, training=None):
         gate = self.gate(h, s, training)
-        return gate * h + (1.0 - gate) * s
+        return gate * h + (1.0 - gate) * tf.cast(s, h.dtype)

@@ -24,7 +24,7 @@ def make_train_step(model, optimizer):
     """
     scaled = isinstance(optimizer, tf.keras.mixed_precision.LossScaleOptimizer)
 
-    @tf.function(input_signature=_SIGNATURE)
+    @tf.function(input_signature=_SIGNATURE, autograph=False)
     def train_step(sentence, label):
         with tf.GradientTape() as tape:
             logits = model(sentence, training=True)
@@ -43,7 +43,7 @@ def make_train_step(model, optimizer):
 def make_evaluation_step(model):
     """(sentence, label) -> (logits <float32>[batch, classes], loss <float32>[]), no dropout."""
 
-    @tf.function(input_signature=_SIGNATURE)
+    @tf.function(input_signature=_SIGNATURE, autograph=False)
     def evaluation_step(sentence, label):
         logits = model(sentence, training=False)
         return logits, cross_entropy(logits, label) + weight_decay(model)

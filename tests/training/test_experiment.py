@@ -35,11 +35,11 @@ def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
     corpus = corpus_of(config, tmp_path / "corpus")
     summary = experiment.train(config, corpus, tmp_path / "run")
     printed = capsys.readouterr().out
-    assert "5,413 parameters" in printed and "tokens a step" in printed
+    assert "5,445 parameters" in printed and "tokens a step" in printed
     assert "step 10 of 10: dev loss" in printed and "sentences/s" in printed
     assert summary["step"] == 10
     described = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert described["parameters"] == 5413
+    assert described["parameters"] == 5445
     assert set(described["versions"]) == {"disan_tf", "python", "tensorflow", "numpy"}
     assert any(path.endswith("train.txt") for path in described["inputs"])
 

@@ -1,0 +1,107 @@
+"""Batch plans: every example once, the same plan for the same seed and epoch."""
+
+import numpy as np
+import pytest
+
+from disan_tf.input_pipeline import batch_count, evaluation_batches, plan_batches
+from disan_tf.input_pipeline.batch_plan import padding_share
+
+SIZE = 16
+LENGTHS = np.random.default_rng(2).geometric(0.12, size=1000)
+
+
+def _plan(lengths=LENGTHS, size=SIZE, window=10, seed=1, epoch=0):
+    return plan_batches(lengths, size, window, seed, epoch)
+
+
+def test_the_docstrings_example():
+    batches = _plan(np.array([3, 1, 2, 9, 8, 7]), 3, 1)
+    longer = _plan(np.array([3, 1, 2, 9, 8, 7]), 3, 2)
+    assert batches.shape == longer.shape == (2, 3)
+    assert sorted(longer.tolist()) == [[1, 2, 0], [5, 4, 3]]
+
+
+def test_the_same_arguments_give_the_same_plan():
+    first = _plan(seed=4, epoch=7)
+    np.random.default_rng(0).random(5)
+    np.random.seed(3)
+    np.testing.assert_array_equal(first, _plan(seed=4, epoch=7))
+
+
+def test_lengths_are_left_alone():
+    lengths = LENGTHS.copy()
+    _plan(lengths)
+    np.testing.assert_array_equal(lengths, LENGTHS)
+
+
+def test_epochs_and_seeds_give_other_plans():
+    plans = [_plan(seed=seed, epoch=epoch).tobytes() for seed in (0, 1, 2) for epoch in (0, 1, 2)]
+    assert len(set(plans)) == 9
+
+
+@pytest.mark.parametrize("size", [1, 7, 16, 999, 1000, 1001])
+@pytest.mark.parametrize("window", [1, 3, 1000])
+def test_every_example_comes_exactly_once(window, size):
+    batches = _plan(window=window, size=size)
+    assert batches.dtype == np.int64
+    assert batches.shape == (batch_count(1000, size), size)
+    np.testing.assert_array_equal(np.sort(batches[batches >= 0]), np.arange(1000))
+
+
+@pytest.mark.parametrize("window", [1, 10])
+def test_only_one_batch_is_smaller_and_its_fill_comes_last(window):
+    sizes = np.sum(_plan(window=window) >= 0, axis=1)
+    assert sorted(sizes) == [1000 % SIZE] + [SIZE] * (1000 // SIZE)
+    smaller = _plan(window=window)[np.argmin(sizes)]
+    np.testing.assert_array_equal(smaller[1000 % SIZE :], -1)
+
+
+def test_fewer_examples_than_a_batch_make_one_batch():
+    batches = _plan(np.array([4, 2, 3]), 5, 2)
+    assert batches.shape == (1, 5)
+    assert batches[0].tolist() == [1, 2, 0, -1, -1]
+
+
+def test_no_examples_make_no_batch():
+    assert _plan(np.zeros(0, np.int64)).shape == (0, SIZE)
+    assert evaluation_batches(np.zeros(0, np.int64), SIZE).shape == (0, SIZE)
+
+
+def test_windows_of_batches_waste_little_padding():
+    unsorted = padding_share(LENGTHS, _plan(window=1))
+    assert unsorted > 0.5  # a window of one batch is a plain shuffle
+    assert padding_share(LENGTHS, _plan(window=10)) < unsorted / 2
+    assert padding_share(LENGTHS, _plan(window=60)) < unsorted / 4
+
+
+def test_padding_share_of_a_plan_counted_by_hand():
+    lengths = np.array([1, 3, 2, 5])
+    batches = np.array([[0, 1, 2], [3, -1, -1]])  # 6 of 9 positions, 5 of 5
+    assert padding_share(lengths, batches) == pytest.approx(3 / 14)
+
+
+def test_batches_do_not_come_sorted_by_length():
+    first = LENGTHS[_plan(window=1000)[:, 0]]
+    assert abs(np.corrcoef(first, np.arange(len(first)))[0, 1]) < 0.5
+
+
+def test_a_batch_mixes_other_examples_in_the_next_epoch():
+    pairs = []
+    for epoch in (0, 1):
+        batches = _plan(window=4, epoch=epoch)
+        full = batches[np.all(batches >= 0, axis=1)]
+        pairs.append({tuple(sorted(pair)) for batch in full for pair in zip(batch, batch[1:])})
+    assert len(pairs[0] & pairs[1]) < 0.1 * len(pairs[0])
+
+
+def test_evaluation_takes_every_example_once_by_length():
+    batches = evaluation_batches(LENGTHS, SIZE)
+    taken = batches[batches >= 0]
+    np.testing.assert_array_equal(np.sort(taken), np.arange(1000))
+    np.testing.assert_array_equal(LENGTHS[taken], np.sort(LENGTHS))
+    assert padding_share(LENGTHS, batches) < 0.05
+
+
+@pytest.mark.parametrize("examples, count", [(0, 0), (1, 1), (16, 1), (17, 2), (1000, 63)])
+def test_batch_count(examples, count):
+    assert batch_count(examples, 16) == count

@@ -1,0 +1,120 @@
+"""Prepared corpora: what is in the files is read, what is damaged is named."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from disan_tf.errors import UserError
+from disan_tf.input_pipeline import PreparedCorpus
+
+MANIFEST = {"classes": 3, "trainable_words": 2, "fixed_words": 1}
+ARRAYS = {
+    "embeddings": np.arange(6, dtype=np.float32).reshape(3, 2),
+    "dev.sentence.ids": np.array([2, 3, 4, 2], np.int32),
+    "dev.sentence.offsets": np.array([0, 3, 4], np.int64),
+    "dev.label": np.array([2, 0], np.int32),
+    "dev.example_id": np.array([b"dev:1", b"dev:2"]),
+}
+FILES = ("embeddings", "dev.sentence.ids", "dev.sentence.offsets", "dev.label", "dev.example_id")
+
+
+@pytest.fixture
+def directory(tmp_path):
+    (tmp_path / "manifest.json").write_text(json.dumps(MANIFEST))
+    (tmp_path / "vocabulary.txt").write_text("fine\ncold\u2028ish\nnaïve\n", encoding="utf-8")
+    for name, array in ARRAYS.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    return tmp_path
+
+
+def _read(directory):
+    corpus = PreparedCorpus(directory)
+    return corpus.split("dev"), corpus.vectors, corpus.vocabulary
+
+
+def test_what_was_prepared_is_read(directory):
+    corpus = PreparedCorpus(directory)
+    assert (corpus.classes, corpus.words) == (3, (2, 1))
+    split, vectors, vocabulary = _read(directory)
+    np.testing.assert_array_equal(split.ids, ARRAYS["dev.sentence.ids"])
+    assert split.lengths.tolist() == [3, 1]
+    assert split.labels.tolist() == [2, 0]
+    assert split.example_ids.tolist() == [b"dev:1", b"dev:2"]
+    np.testing.assert_array_equal(vectors, ARRAYS["embeddings"])
+    assert vocabulary == ["fine", "cold\u2028ish", "naïve"]
+
+
+def test_arrays_stay_on_the_disk(directory):
+    split, vectors, _ = _read(directory)
+    assert all(isinstance(array, np.memmap) for array in (split.ids, split.offsets, vectors))
+
+
+def _refusal(directory):
+    with pytest.raises(UserError) as refusal:
+        _read(directory)
+    message = str(refusal.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_file_is_named(name, directory):
+    path = directory / f"{name}.npy"
+    path.unlink()
+    assert str(path) in _refusal(directory)
+    assert "--mode=prepare" in _refusal(directory)
+
+
+@pytest.mark.parametrize("kept", [0, 5, 60, -1])
+@pytest.mark.parametrize("name", FILES)
+def test_a_truncated_array_is_named(name, kept, directory):
+    path = directory / f"{name}.npy"
+    path.write_bytes(path.read_bytes()[:kept])
+    assert str(path) in _refusal(directory)
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+@pytest.mark.parametrize("name", FILES)
+def test_pickled_objects_are_refused(name, wrapped, directory):
+    path = directory / f"{name}.npy"
+    content = np.array([{"not": "numbers"}], object)
+    if wrapped:
+        np.save(path, content, allow_pickle=True)
+    else:
+        path.write_bytes(pickle.dumps(content))
+    assert str(path) in _refusal(directory)
+
+
+@pytest.mark.parametrize(
+    "name, array",
+    [
+        ("dev.sentence.offsets", np.array([0, 3, 5])),  # beyond the ids
+        ("dev.sentence.offsets", np.array([0, 3])),  # one example fewer
+        ("dev.sentence.offsets", np.array([0, 1, 3, 4])),  # one more
+        ("dev.sentence.offsets", np.zeros(0, np.int64)),
+        ("dev.sentence.ids", np.array([2, 3, 4], np.int32)),
+        ("dev.label", np.array([2], np.int32)),
+        ("dev.label", np.array([2, 0, 1], np.int32)),
+        ("dev.example_id", np.array([b"dev:1"])),
+    ],
+)
+def test_files_that_disagree_are_refused(name, array, directory):
+    np.save(directory / f"{name}.npy", array)
+    assert f"{directory}: the dev split's files disagree" in _refusal(directory)
+
+
+@pytest.mark.parametrize("content", [None, "", "{", '{"classes": 3'])
+def test_a_missing_or_broken_manifest_is_named(content, directory):
+    path = directory / "manifest.json"
+    path.unlink() if content is None else path.write_text(content)
+    message = _refusal(directory)
+    assert str(path) in message
+    assert "--mode=prepare" in message
+
+
+def test_a_missing_vocabulary_is_named(directory):
+    path = directory / "vocabulary.txt"
+    path.unlink()
+    assert str(path) in _refusal(directory)

@@ -1,0 +1,168 @@
+"""Directional self-attention: who sees whom, whatever the mask."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from disan_tf.encoders import DiSAN
+from disan_tf.layers import DirectionalSelfAttention
+from disan_tf.ops import DIRECTIONS, FORMS
+
+DIM = 3
+PROPERTY = settings(max_examples=25, deadline=None, derandomize=True)
+MASKS = st.integers(1, 7).flatmap(lambda length: arrays(bool, (2, length)))
+
+
+def _block(direction, form="lean", units=4):
+    """A block whose biases are not 0; the same weights for every direction and form."""
+    block = DirectionalSelfAttention(units, direction, attention_form=form)
+    block.build([None, None, DIM])
+    generator = np.random.default_rng(1)
+    for weight in block.trainable_weights:
+        weight.assign(generator.normal(size=weight.shape))
+    return block
+
+
+def _vectors(mask, seed=0):
+    x = np.random.default_rng(seed).normal(size=[*mask.shape, DIM])
+    return tf.constant(x, tf.float32)
+
+
+def _may_see(direction, j, i):
+    return {"forward": i < j, "backward": i > j, "diagonal": i != j}[direction]
+
+
+@PROPERTY
+@given(MASKS, st.sampled_from(DIRECTIONS), st.integers(1, 9), st.integers(0, 99))
+def test_more_padding_changes_nothing(mask, direction, tokens, seed):
+    x = _vectors(mask, seed)
+    block = _block(direction)
+    longer = tf.pad(x, [[0, 0], [0, tokens], [0, 0]], constant_values=7.0)
+    actual = block(longer, mask=np.pad(mask, [[0, 0], [0, tokens]]))
+    expected = block(x, mask=mask)
+    np.testing.assert_allclose(actual[:, : mask.shape[1]], expected, rtol=1e-6, atol=1e-6)
+
+
+@PROPERTY
+@given(MASKS, st.sampled_from(DIRECTIONS), st.data())
+def test_a_token_reaches_exactly_the_tokens_that_may_see_it(mask, direction, data):
+    changed = data.draw(st.integers(0, mask.shape[1] - 1), label="changed token")
+    x = _vectors(mask)
+    other = x.numpy()
+    other[:, changed] += 1.0
+    block = _block(direction)
+    moved = np.any(block(x, mask=mask).numpy() != block(other, mask=mask).numpy(), axis=-1)
+    expected = [
+        [
+            bool(row[j] and row[changed] and (j == changed or _may_see(direction, j, changed)))
+            for j in range(len(row))
+        ]
+        for row in mask
+    ]
+    np.testing.assert_array_equal(moved, expected)
+
+
+@PROPERTY
+@given(MASKS, st.integers(0, 99))
+def test_forward_on_the_reversed_sentence_is_backward_reversed(mask, seed):
+    x = _vectors(mask, seed)
+    forward = _block("forward")(x[:, ::-1], mask=mask[:, ::-1])[:, ::-1]
+    backward = _block("backward")(x, mask=mask)
+    np.testing.assert_allclose(forward, backward, rtol=1e-6, atol=1e-6)
+
+
+def test_forward_and_backward_differ():
+    mask = np.ones([1, 4], bool)
+    outputs = [_block(direction)(_vectors(mask), mask=mask) for direction in DIRECTIONS]
+    for one, other in itertools.combinations(outputs, 2):
+        assert np.abs(one - other).max() > 0.01
+
+
+def _every_mask(length):
+    return np.array(list(itertools.product([False, True], repeat=length)))
+
+
+def _check_finite(layer, mask):
+    x = _vectors(mask)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        output = layer(x, mask=mask)
+        total = tf.reduce_sum(tf.square(output))
+    for tensor in [output, *tape.gradient(total, [x, *layer.trainable_weights])]:
+        assert np.isfinite(tensor).all()
+    return output.numpy()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_no_mask_of_six_tokens_gives_nan(direction, form):
+    mask = _every_mask(6)
+    output = _check_finite(_block(direction, form), mask)
+    assert not output[~mask].any()
+    assert output[mask].any(axis=-1).all()
+
+
+def test_no_mask_of_six_tokens_gives_nan_in_disan():
+    mask = _every_mask(6)
+    encoder = DiSAN(4)
+    encoder.build([None, None, DIM])
+    output = _check_finite(encoder, mask)
+    np.testing.assert_array_equal(output.any(axis=-1), mask.any(axis=-1))
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_a_token_alone_has_no_context(direction):
+    mask = np.array([[False, True, False]])
+    block = _block(direction)
+    x = _vectors(mask)
+    attended = block.attend(x, mask)
+    assert not attended["attention"][:, 1].numpy().any()
+    expected = attended["gate"] * block.input_map(x)  # Eq. 20 with s = 0
+    np.testing.assert_allclose(block(x, mask=mask)[:, 1], expected[:, 1], rtol=1e-6)
+
+
+@PROPERTY
+@given(MASKS, st.sampled_from(DIRECTIONS))
+def test_attend_shows_what_the_block_computes(mask, direction):
+    x = _vectors(mask)
+    block = _block(direction)
+    attended = block.attend(x, mask)
+    np.testing.assert_allclose(attended["output"], block(x, mask=mask), rtol=1e-5, atol=1e-5)
+    h = block.input_map(x)
+    s = tf.einsum("bjif,bif->bjf", attended["attention"], h)
+    u = attended["gate"] * h + (1.0 - attended["gate"]) * s
+    np.testing.assert_allclose(attended["output"].numpy()[mask], u.numpy()[mask], atol=1e-5)
+
+
+def test_attention_sums_to_one_over_the_dependents_a_head_may_see():
+    mask = np.array([[True, False, True, True]])
+    attention = _block("forward").attend(_vectors(mask), mask)["attention"].numpy()
+    assert attention.shape == (1, 4, 4, 4)  # batch, head, dependent, feature
+    sums = attention.sum(axis=2)[0, :, 0]
+    np.testing.assert_allclose(sums, [0, 1, 1, 1], rtol=1e-6)
+    assert not attention[0, :, 1].any()
+
+
+def test_the_papers_block_has_451500_parameters():
+    block = DirectionalSelfAttention(300)
+    block.build([None, None, 300])
+    assert sum(weight.shape.num_elements() for weight in block.trainable_weights) == 451_500
+
+
+def test_units_default_to_the_size_of_x():
+    mask = np.ones([2, 3], bool)
+    assert _block("forward", units=None)(_vectors(mask), mask=mask).shape == [2, 3, DIM]
+
+
+def test_weight_decay_leaves_the_attention_matrices_alone():
+    block = DirectionalSelfAttention(l2=1.0)
+    block.build([None, None, DIM])
+    gate = block.fusion_gate
+    regularised = [block.input_map, gate.token_map, gate.context_map]
+    expected = [0.5 * np.sum(np.square(linear.dense.kernel)) for linear in regularised]
+    np.testing.assert_allclose(sorted(block.losses), sorted(expected), rtol=1e-6)

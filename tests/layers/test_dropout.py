@@ -1,0 +1,137 @@
+"""Dropout: the rate, the scale, and masks that a resumed training draws again."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.encoders import DiSAN
+from disan_tf.layers import Dropout
+from disan_tf.layers.dropout import site_seed
+
+ONES = tf.ones([100, 200])
+
+
+def _built(rate=0.25, seed=3, **options):
+    layer = Dropout(rate, seed, **options)
+    layer(ONES)
+    return layer
+
+
+def _masks(layer, calls):
+    return np.stack([layer(ONES, training=True).numpy() != 0 for _ in range(calls)])
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.25, 0.7])
+def test_the_rate_is_kept(rate):
+    kept = _masks(_built(rate), 5)
+    deviation = np.sqrt(rate * (1 - rate) / kept.size)
+    assert abs(1 - kept.mean() - rate) < 4 * deviation
+
+
+def test_every_column_and_every_row_is_dropped_alike():
+    kept = _masks(_built(0.5), 20).mean(axis=0)
+    for axis, size in ((0, 2000), (1, 4000)):
+        assert np.abs(kept.mean(axis=axis) - 0.5).max() < 5 * 0.5 / np.sqrt(size)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_what_is_kept_is_scaled_up(dtype):
+    values = np.unique(_built(0.75, dtype=dtype)(tf.ones([50, 50], dtype), training=True))
+    np.testing.assert_array_equal(values.astype(np.float32), [0, 4])
+
+
+@pytest.mark.parametrize("training", [None, False])
+def test_nothing_is_dropped_or_counted_outside_training(training):
+    layer = _built()
+    np.testing.assert_array_equal(layer(ONES, training=training), ONES)
+    assert layer.calls.numpy() == 0
+
+
+def test_rate_zero_drops_nothing():
+    np.testing.assert_array_equal(_built(0.0)(ONES, training=True), ONES)
+
+
+def test_masks_are_a_function_of_seed_and_call():
+    np.testing.assert_array_equal(_masks(_built(), 3), _masks(_built(), 3))
+
+
+def test_global_random_state_does_not_matter():
+    tf.random.set_seed(1)
+    first = _masks(_built(), 2)
+    tf.random.set_seed(2)
+    tf.random.uniform([3])
+    np.testing.assert_array_equal(_masks(_built(), 2), first)
+
+
+def _agreement(one, other):
+    return np.mean(one == other)
+
+
+def test_calls_and_seeds_draw_independent_masks():
+    masks = [*_masks(_built(0.5, seed=3), 3), *_masks(_built(0.5, seed=4), 3)]
+    for number, mask in enumerate(masks):
+        for other in masks[:number]:
+            assert abs(_agreement(mask, other) - 0.5) < 5 * 0.5 / np.sqrt(mask.size)
+
+
+def test_a_restored_counter_draws_the_same_masks_again(tmp_path):
+    layer = _built()
+    _masks(layer, 3)
+    path = tf.train.Checkpoint(layer=layer).write(str(tmp_path / "counter"))
+    expected = _masks(layer, 2)
+    resumed = _built()
+    tf.train.Checkpoint(layer=resumed).read(path).assert_consumed()
+    np.testing.assert_array_equal(_masks(resumed, 2), expected)
+
+
+def test_compiled_and_eager_masks_are_the_same():
+    eager, graph = _built(), _built()
+    step = tf.function(lambda x: graph(x, training=True))
+    for _ in range(3):
+        np.testing.assert_array_equal(step(ONES), eager(ONES, training=True))
+
+
+def test_gradients_pass_where_the_mask_does():
+    layer = _built()
+    x = tf.Variable(ONES)
+    with tf.GradientTape() as tape:
+        output = layer(x, training=True)
+    np.testing.assert_array_equal(tape.gradient(output, x), output)
+
+
+def test_a_name_and_a_seed_make_a_site_seed():
+    seeds = {site_seed(seed, site) for seed in (0, 1) for site in ("a", "b", "1/a")}
+    assert len(seeds) == 6
+    assert all(0 <= seed < 2**31 for seed in seeds)
+    assert site_seed(1, "input_map") == 0x4DC39E10  # for ever: a resumed training needs it
+
+
+def _sites(encoder):
+    return [layer for layer in encoder.submodules if isinstance(layer, Dropout)]
+
+
+def test_disan_has_the_authors_ten_sites_with_seeds_of_their_own():
+    encoder = DiSAN(4, dropout=0.25, seed=6)
+    encoder.build([None, None, 3])
+    sites = _sites(encoder)
+    assert len(sites) == 10
+    assert len({site.seed for site in sites}) == 10
+    assert {site.rate for site in sites} == {0.25}
+
+
+def test_one_training_pass_of_disan_visits_every_site_once():
+    encoder = DiSAN(4, dropout=0.25)
+    x, mask = tf.ones([2, 5, 3]), tf.ones([2, 5], tf.bool)
+    encoder(x, mask=mask)
+    assert [site.calls.numpy() for site in _sites(encoder)] == [0] * 10
+    encoder(x, mask=mask, training=True)
+    assert [site.calls.numpy() for site in _sites(encoder)] == [1] * 10
+
+
+def test_another_seed_of_the_encoder_changes_every_site():
+    def seeds(seed):
+        encoder = DiSAN(4, seed=seed)
+        encoder.build([None, None, 3])
+        return {site.seed for site in _sites(encoder)}
+
+    assert not seeds(1) & seeds(2)

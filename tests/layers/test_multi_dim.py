@@ -1,0 +1,99 @@
+"""Multi-dimensional attention and source2token against Eq. 7 to 9, 12 and 13 in NumPy."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.layers import MultiDimAttention, Source2Token
+
+DIM, QUERY_DIM = 5, 3
+MASK = np.array([[1, 1, 1, 1], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]], bool)
+GENERATOR = np.random.default_rng(7)
+X = tf.constant(GENERATOR.normal(size=[4, 4, DIM]), tf.float32)
+QUERY = tf.constant(GENERATOR.normal(size=[4, QUERY_DIM]), tf.float32)
+
+
+def _randomised(layer):
+    layer.build([None, None, DIM])
+    generator = np.random.default_rng(8)
+    for weight in layer.trainable_weights:
+        weight.assign(generator.normal(size=weight.shape))
+    return layer
+
+
+def _dense(linear, x):
+    dense = linear.dense
+    bias = dense.bias.numpy().astype(np.float64) if dense.use_bias else 0.0
+    return np.asarray(x, np.float64) @ dense.kernel.numpy().astype(np.float64) + bias
+
+
+def _reference(layer, query):
+    """s of Eq. 9, <float64>[batch, DIM]; `query` is W2 q, or 0 for source2token."""
+    result = np.zeros([len(X), DIM])
+    for sentence, (x, mask) in enumerate(zip(X.numpy().astype(np.float64), MASK)):
+        if not mask.any():
+            continue
+        hidden = _dense(layer.token_map, x[mask]) + np.broadcast_to(query, [4, DIM])[sentence]
+        hidden = np.where(hidden > 0, hidden, np.expm1(hidden))  # elu
+        logits = _dense(layer.score_map, hidden)
+        weights = np.exp(logits - logits.max(axis=0))
+        result[sentence] = np.sum(weights / weights.sum(axis=0) * x[mask], axis=0)
+    return result
+
+
+def test_source2token_is_equations_12_and_13():
+    layer = _randomised(Source2Token())
+    np.testing.assert_allclose(layer(X, mask=MASK), _reference(layer, 0.0), rtol=1e-5, atol=1e-6)
+
+
+def test_multi_dimensional_attention_is_equations_7_to_9():
+    layer = _randomised(MultiDimAttention(query_dim=QUERY_DIM))
+    expected = _reference(layer, _dense(layer.query_map, QUERY))
+    np.testing.assert_allclose(layer(X, QUERY, mask=MASK), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("queried", [False, True])
+def test_weights_sum_to_one_over_the_real_tokens_of_each_feature(queried):
+    layer = _randomised(MultiDimAttention(query_dim=QUERY_DIM) if queried else Source2Token())
+    arguments = (X, QUERY) if queried else (X,)
+    weights = layer.weights_of(*arguments, mask=MASK).numpy()
+    assert weights.shape == X.shape
+    assert not weights[~MASK].any()
+    np.testing.assert_allclose(weights.sum(axis=1)[:3], np.ones([3, DIM]), rtol=1e-6)
+    assert np.ptp(weights[0, 0]) > 0.01  # each feature has weights of its own
+
+
+def test_without_a_query_it_is_source2token():
+    attention = _randomised(MultiDimAttention(query_dim=QUERY_DIM))
+    plain = _randomised(Source2Token())
+    for ours, theirs in (
+        (plain.token_map, attention.token_map),
+        (plain.score_map, attention.score_map),
+    ):
+        ours.set_weights(theirs.get_weights())
+    expected = plain(X, mask=MASK)
+    actual = attention(X, tf.zeros_like(QUERY), mask=MASK)
+    np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_the_bias_of_the_scores_is_invisible_to_the_softmax():
+    layer = _randomised(Source2Token())
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(tf.square(layer(X, mask=MASK)))
+    gradient = tape.gradient(total, layer.score_map.dense.bias)
+    np.testing.assert_allclose(gradient, np.zeros(DIM), atol=1e-5)
+
+
+def test_the_papers_source2token_of_600_has_721200_parameters():
+    layer = Source2Token()
+    layer.build([None, None, 600])
+    assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 721_200
+
+
+def test_weight_decay_is_on_every_matrix():
+    layer = _randomised(MultiDimAttention(query_dim=QUERY_DIM, l2=2.0))
+    matrices = [weight for weight in layer.trainable_weights if weight.shape.rank == 2]
+    assert len(matrices) == 3
+    np.testing.assert_allclose(
+        sorted(layer.losses), sorted(np.sum(np.square(matrix)) for matrix in matrices), rtol=1e-6
+    )

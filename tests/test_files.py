@@ -1,0 +1,150 @@
+"""Files: whole or untouched, and errors that name the line and the byte."""
+
+import hashlib
+import io
+import os
+import stat
+
+import pytest
+
+from disan_tf import files
+from disan_tf.errors import UserError
+
+
+def test_text_and_bytes_are_written(tmp_path):
+    files.write_atomically(tmp_path / "new" / "deep" / "a.txt", "naïve\n")
+    files.write_atomically(tmp_path / "b.bin", b"\x00\xff")
+    assert (tmp_path / "new" / "deep" / "a.txt").read_bytes() == "naïve\n".encode()
+    assert (tmp_path / "b.bin").read_bytes() == b"\x00\xff"
+
+
+def test_an_old_file_is_replaced(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("a longer old text")
+    files.write_atomically(path, "new")
+    assert path.read_text() == "new"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+class _FullDisk(io.FileIO):
+    def write(self, data):
+        super().write(data[:2])
+        raise OSError(28, "No space left on device")
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def _refuse(*_):
+    raise OSError(5, "Input/output error")
+
+
+@pytest.mark.parametrize(
+    "function, failure",
+    [("fdopen", _FullDisk), ("chmod", _refuse), ("replace", _refuse), ("replace", _interrupt)],
+)
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    tmp_path, monkeypatch, function, failure
+):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    monkeypatch.setattr(files.os, function, failure)
+    with pytest.raises((OSError, KeyboardInterrupt)):
+        files.write_atomically(path, "something new")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_text_that_cannot_be_encoded_writes_nothing(tmp_path):
+    with pytest.raises(UnicodeEncodeError):
+        files.write_atomically(tmp_path / "a.txt", "\ud800")
+    assert os.listdir(tmp_path) == []
+
+
+def test_permissions_are_those_of_an_ordinary_file(tmp_path):
+    ordinary, ours = tmp_path / "ordinary", tmp_path / "ours"
+    ordinary.write_text("")
+    files.write_atomically(ours, "")
+    assert stat.S_IMODE(ours.stat().st_mode) == stat.S_IMODE(ordinary.stat().st_mode)
+
+
+def test_json_comes_back_as_written(tmp_path):
+    value = {"name": "naïve", "list": [1, 2.5, None], "nested": {"true": True}}
+    files.write_json(tmp_path / "a.json", value)
+    assert files.read_json(tmp_path / "a.json", "") == value
+    assert "naïve" in (tmp_path / "a.json").read_text(encoding="utf-8")
+
+
+def test_missing_json_is_named_with_the_remedy(tmp_path):
+    with pytest.raises(UserError, match=r"a\.json does not exist: do this\.$"):
+        files.read_json(tmp_path / "a.json", "do this")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"a": "\xff"}'])
+def test_broken_json_is_named_with_the_remedy(tmp_path, content):
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(UserError, match=r"a\.json is not readable JSON .*: do this\.$"):
+        files.read_json(tmp_path / "a.json", "do this")
+
+
+def _lines(tmp_path, content, **options):
+    path = tmp_path / "lines.txt"
+    path.write_bytes(content)
+    return list(files.read_lines(path, **options))
+
+
+def test_lines_are_numbered_from_one_and_lose_their_ends(tmp_path):
+    assert _lines(tmp_path, b"one\r\n\n two \nlast") == [
+        (1, "one"), (2, ""), (3, " two "), (4, "last")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
+def test_only_a_newline_ends_a_line(tmp_path, separator):
+    text = f"left{separator}right"
+    assert _lines(tmp_path, f"{text}\nnext\n".encode()) == [(1, text), (2, "next")]
+
+
+def test_an_empty_file_has_no_lines(tmp_path):
+    assert _lines(tmp_path, b"") == []
+
+
+def test_a_byte_that_does_not_decode_is_named_with_line_and_column(tmp_path):
+    with pytest.raises(UserError) as refusal:
+        _lines(tmp_path, b"good\nbad \xe9t\xe9\n")
+    message = str(refusal.value)
+    assert f"{tmp_path / 'lines.txt'}, line 2: byte 0xe9 at column 5 is not UTF-8" in message
+    assert "convert the file" in message
+
+
+def test_a_character_cut_off_by_the_end_of_the_file_is_named(tmp_path):
+    with pytest.raises(UserError, match="line 1: byte 0xc3 at column 3"):
+        _lines(tmp_path, b"ab\xc3")
+
+
+def test_lines_before_a_bad_byte_are_read(tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_bytes(b"good\n\xff\n")
+    assert next(iter(files.read_lines(path))) == (1, "good")
+
+
+def test_another_encoding_can_be_asked_for(tmp_path):
+    assert _lines(tmp_path, b"caf\xe9\n", encoding="latin-1") == [(1, "café")]
+
+
+def test_a_missing_text_file_is_named(tmp_path):
+    with pytest.raises(UserError, match="nowhere.txt cannot be opened"):
+        list(files.read_lines(tmp_path / "nowhere.txt"))
+
+
+@pytest.mark.parametrize("size", [0, 3, (1 << 20) + 1])
+def test_sha256_is_the_digest_of_all_bytes(tmp_path, size):
+    data = bytes(number % 251 for number in range(size))
+    (tmp_path / "a").write_bytes(data)
+    assert files.sha256(tmp_path / "a") == hashlib.sha256(data).hexdigest()
+
+
+def test_a_byte_order_mark_at_the_start_is_not_text(tmp_path):
+    (tmp_path / "lines.txt").write_bytes(b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n")
+    assert list(files.read_lines(tmp_path / "lines.txt")) == [(1, "one"), (2, "\ufefftwo")]

@@ -63,10 +63,15 @@ def _prepared_dir() -> Path:
 def _parse(argv):
     """Flags; a mistake in them, or in what they name, is the user's."""
     try:
-        return FLAGS(argv)
+        arguments = FLAGS(argv)
+        getattr(FLAGS.config, "name", None)  # a config that cannot be loaded says so only now
+        return arguments
     except (flags.Error, ValueError, AttributeError, KeyError, TypeError, OSError) as error:
-        message = " ".join(str(error).split()).rstrip(".")
-        raise UserError(f"{message}; see --help.") from None
+        while error.args and isinstance(error.args[0], Exception):
+            error = error.args[0]  # ml_collections wraps errors in errors,
+        message = error.args[0] if isinstance(error, KeyError) else str(error)
+        message = message.rsplit("Error: ", 1)[-1]  # and puts tracebacks into their texts
+        raise UserError(f"{' '.join(message.split()).rstrip('.')}; see --help.") from None
 
 
 if __name__ == "__main__":

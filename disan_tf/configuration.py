@@ -1,8 +1,12 @@
-"""What every config file needs: named variants of a default."""
+"""What every config file needs: named variants of a default, and a check of its values."""
 
 from typing import Callable
 
 from ml_collections import ConfigDict
+
+from disan_tf.errors import UserError
+
+DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 
 
 def apply_variant(
@@ -24,3 +28,54 @@ def apply_variant(
             raise ValueError(f"config {config.name} has no variant {variant!r}; it has {known}")
         variants[variant](config)
     return config.lock()
+
+
+def check_config(config: ConfigDict) -> None:
+    """Refuses values that no training can have. The reader of a corpus checks `config.data`.
+
+    Raises:
+      UserError: naming the value, and what it may be.
+    """
+    from disan_tf.encoders import ENCODERS  # configs are read before TensorFlow is loaded
+
+    _one_of(config, "dtype", DTYPES)
+    _one_of(config, "encoder.name", ENCODERS)
+    for name in ("encoder.activation", "task.activation"):
+        _activation(config, name)
+    for name in ("batch_size", "window", "steps", "evaluate_every", "checkpoint_every"):
+        _at_least(config, f"train.{name}", 1)
+    for name in ("train.log_every", "evaluate.batch_size", "encoder.units", "task.hidden_units"):
+        _at_least(config, name, 1)
+    for name in ("train.patience", "train.learning_rate", "train.l2", "seed"):
+        _at_least(config, name, 0)
+    for name in ("train.dropout", "train.moving_average"):
+        if not 0.0 <= _value(config, name) < 1.0:
+            raise UserError(f"--config.{name}={_value(config, name)} must lie in [0, 1).")
+
+
+def _value(config, name):
+    for part in name.split("."):
+        config = config[part]
+    return config
+
+
+def _one_of(config, name, known):
+    if _value(config, name) not in known:
+        raise UserError(f"--config.{name}={_value(config, name)} must be {' or '.join(known)}.")
+
+
+def _at_least(config, name, least):
+    if not _value(config, name) >= least:
+        raise UserError(f"--config.{name}={_value(config, name)} must be at least {least}.")
+
+
+def _activation(config, name):
+    import tensorflow as tf
+
+    try:
+        tf.keras.activations.get(_value(config, name))
+    except ValueError:
+        raise UserError(
+            f"--config.{name}={_value(config, name)} is not an activation of Keras; the papers "
+            "use elu and relu."
+        ) from None

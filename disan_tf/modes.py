@@ -4,6 +4,7 @@ from pathlib import Path
 
 import data_prep.prepare
 from disan_tf.bundle import load_bundle
+from disan_tf.configuration import check_config
 from disan_tf.evaluation.attend import attend as attend_lines
 from disan_tf.evaluation.predict import predict as predict_lines
 from disan_tf.evaluation.report import evaluate as score
@@ -25,6 +26,7 @@ def prepare(options, data_dir, prepared_dir) -> PreparedCorpus:
 
 def train(config, corpus: PreparedCorpus, workdir) -> None:
     """Trains, or resumes, and prints what came of it."""
+    check_config(config)
     summary = experiment.train(config, corpus, workdir)
     print(
         f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best dev "

@@ -1,0 +1,60 @@
+"""Variants, and values that are refused before anything is written."""
+
+import pytest
+from ml_collections import ConfigDict
+from training_runs import load_config, tiny_config
+
+from disan_tf.configuration import apply_variant, check_config
+from disan_tf.errors import UserError
+
+
+@pytest.mark.parametrize("variant", ["", "official", "binary", "sentence", "tiny"])
+def test_every_variant_is_a_possible_training(variant):
+    check_config(load_config("disan_sst", variant))
+
+
+def test_a_config_is_locked():
+    config = apply_variant(ConfigDict({"name": "x"}), "", {})
+    with pytest.raises(AttributeError):
+        config.other = 1
+
+
+def test_the_default_has_the_papers_values():
+    config = load_config("disan_sst")
+    train = config.train
+    assert (train.batch_size, train.learning_rate, train.l2) == (64, 0.5, 1e-4)
+    assert train.dropout == pytest.approx(1 - 0.8)
+    assert (config.encoder.units, config.encoder.activation) == (300, "elu")
+    assert (config.data.oov, config.data.rebalance) == ("uniform", False)
+
+
+def test_the_official_variant_has_the_authors_values():
+    config = load_config("disan_sst", "official")
+    assert config.train.dropout == pytest.approx(1 - 0.7)
+    assert (config.encoder.activation, config.task.activation) == ("relu", "relu")
+    assert (config.data.oov, config.data.rebalance) == ("normal", True)
+    assert not config.task.logit_bias
+
+
+@pytest.mark.parametrize(
+    "path, value, words",
+    [
+        ("dtype", "float16", "mixed_bfloat16"),
+        ("encoder.name", "lstm", "disan"),
+        ("encoder.activation", "curvy", "elu"),
+        ("train.batch_size", 0, "at least 1"),
+        ("train.evaluate_every", 0, "at least 1"),
+        ("train.patience", -1, "at least 0"),
+        ("train.dropout", 1.0, r"\[0, 1\)"),
+        ("train.learning_rate", float("nan"), "at least 0"),
+    ],
+)
+def test_an_impossible_value_is_refused(path, value, words):
+    config = tiny_config()
+    *parents, last = path.split(".")
+    part = config
+    for parent in parents:
+        part = part[parent]
+    part[last] = value
+    with pytest.raises(UserError, match=rf"--config\.{path}={value} .*{words}"):
+        check_config(config)

@@ -19,7 +19,7 @@ import scipy.sparse
 import scipy.special
 
 from data_prep.corpora import sst
-from disan_tf.errors import UserError
+from disan_tf.errors import exit_status
 
 Examples = Sequence[tuple[Sequence[str], int]]
 
@@ -85,12 +85,12 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="data_prep.bag_of_words", description=__doc__)
     parser.add_argument("--data_dir", type=Path, required=True)
     options = parser.parse_args(arguments)
+    return exit_status(lambda: _report(options.data_dir))
+
+
+def _report(data_dir):
     reading = SimpleNamespace(level="phrase", classes=2, repetitions=False, rebalance=False)
-    try:
-        corpus = sst.read(options.data_dir, reading)
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
+    corpus = sst.read(data_dir, reading)
     train, test = (
         [(example.sentences[0], example.label) for example in corpus.splits[split]]
         for split in ("train", "test")
@@ -98,7 +98,6 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     print(
         f"bag-of-words logistic regression: test accuracy {bag_of_words_accuracy(train, test):.4f}"
     )
-    return 0
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, Optional
 
 from data_prep.unpacking import unpack
-from disan_tf.errors import UserError
+from disan_tf.errors import UserError, exit_status
 from disan_tf.files import read_lines, sha256, write_atomically
 
 BLOCK = 1 << 20  # bytes read at a time
@@ -146,6 +146,7 @@ def _open(url: str, start: int):
             urllib.request.Request(url, headers=headers), timeout=TIMEOUT
         )
     except urllib.error.HTTPError as error:
+        error.close()  # it is an open response too
         if not start or error.code != 416:
             raise
         if error.headers.get("Content-Range") == f"bytes */{start}":
@@ -238,17 +239,17 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--base_url", help="a mirror that holds the files by their names")
     options = parser.parse_args(arguments)
     try:
-        if options.corpus not in ARCHIVES:
-            raise UserError(f"{options.corpus} is unknown; known are {', '.join(ARCHIVES)}.")
-        for archive in ARCHIVES[options.corpus]:
-            install(archive, options.data_dir, options.base_url)
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
+        return exit_status(lambda: _install_corpus(options))
     except KeyboardInterrupt:
         print("Stopped; run the same command again to continue.", file=sys.stderr)
         return 130
-    return 0
+
+
+def _install_corpus(options):
+    if options.corpus not in ARCHIVES:
+        raise UserError(f"{options.corpus} is unknown; known are {', '.join(ARCHIVES)}.")
+    for archive in ARCHIVES[options.corpus]:
+        install(archive, options.data_dir, options.base_url)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from disan_tf.errors import UserError
+from disan_tf.errors import UserError, exit_status
 from disan_tf.files import write_atomically
 
 SIZES = {"train": 3500, "dev": 400, "test": 800}
@@ -201,12 +201,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--data_dir", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    try:
-        write_treebank(options.data_dir, options.seed)
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return exit_status(lambda: write_treebank(options.data_dir, options.seed))
 
 
 if __name__ == "__main__":

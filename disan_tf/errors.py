@@ -1,4 +1,7 @@
-"""The one exception that a user's own mistake raises."""
+"""The one exception that a user's own mistake raises, and how a command ends with it."""
+
+import sys
+from typing import Callable
 
 
 class UserError(Exception):
@@ -7,3 +10,13 @@ class UserError(Exception):
     The message is one sentence that names what is wrong (the file and line where there is one)
     and what to do about it. `run.py` prints it without a traceback and exits with status 2.
     """
+
+
+def exit_status(command: Callable[[], None]) -> int:
+    """Runs a command: 0, or 2 after the sentence of a `UserError` on standard error."""
+    try:
+        command()
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0

@@ -9,7 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from disan_tf.errors import UserError
+from disan_tf.errors import UserError, exit_status
 from disan_tf.files import read_json, write_atomically, write_json
 from disan_tf.training.metrics_log import MetricsLog
 
@@ -87,16 +87,15 @@ def main(arguments=None) -> int:
         record.add_argument(f"--{name}", required=True)
     modes.add_parser("table")
     options = parser.parse_args(arguments)
-    try:
-        if options.mode == "record":
-            said = {key: getattr(options, key) for key in ("command", "paper", "note")}
-            run = summarise_run(Path(options.workdir))
-            write_json(RESULTS / f"{options.name}.json", {**said, **run})
-        update_readme()
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return exit_status(lambda: _run(options))
+
+
+def _run(options):
+    if options.mode == "record":
+        said = {key: getattr(options, key) for key in ("command", "paper", "note")}
+        run = summarise_run(Path(options.workdir))
+        write_json(RESULTS / f"{options.name}.json", {**said, **run})
+    update_readme()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from disan_tf.bundle import check_digests
-from disan_tf.errors import UserError
+from disan_tf.errors import exit_status
 from disan_tf.files import read_json, sha256, write_atomically
 from disan_tf.released import CHECKPOINTS, COLUMNS, read_manifest
 
@@ -81,12 +81,7 @@ def main(arguments=None) -> int:
     for name in ("workdir", "name", "command"):
         parser.add_argument(f"--{name}", required=True)
     options = parser.parse_args(arguments)
-    try:
-        print(release(Path(options.workdir), options.name, options.command))
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return exit_status(lambda: print(release(Path(options.workdir), options.name, options.command)))
 
 
 if __name__ == "__main__":

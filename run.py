@@ -1,16 +1,15 @@
 """Command line of disan_tf: `python run.py --mode=train --config=configs/disan_sst.py ...`."""
 
 import sys
-from pathlib import Path
 
 from absl import app, flags, logging
 from ml_collections import config_flags
 
+from disan_tf.configuration import explain
 from disan_tf.errors import UserError
 
-MODES = ("prepare", "train", "evaluate", "predict", "attend", "export", "doctor")
-
 FLAGS = flags.FLAGS
+MODES = ("prepare", "train", "evaluate", "predict", "attend", "export", "doctor")
 config_flags.DEFINE_config_file("config", None, "Config file, with `:variant` after its name.")
 flags.DEFINE_enum("mode", "train", MODES, "What to do.")
 flags.DEFINE_string("workdir", None, "Everything that a training writes; reruns resume there.")
@@ -39,7 +38,7 @@ def main(_) -> None:
     elif checkpoint is None:
         raise UserError(f"--mode={FLAGS.mode} needs --workdir or --checkpoint.")
     elif FLAGS.mode == "evaluate":
-        folder = FLAGS.output or Path(_required("workdir")) / "evaluation"
+        folder = FLAGS.output or f"{_required('workdir')}/evaluation"
         modes.evaluate(checkpoint, FLAGS.split, FLAGS.data_dir, _prepared_dir(), folder)
     elif FLAGS.mode == "predict":
         modes.predict(checkpoint, FLAGS.input, FLAGS.output or "-", FLAGS.input_format)
@@ -56,8 +55,8 @@ def _required(name):
     return value
 
 
-def _prepared_dir() -> Path:
-    return Path(FLAGS.prepared_dir or Path(_required("workdir")) / "prepared")
+def _prepared_dir():
+    return FLAGS.prepared_dir or f"{_required('workdir')}/prepared"
 
 
 def _parse(argv):
@@ -67,11 +66,7 @@ def _parse(argv):
         getattr(FLAGS.config, "name", None)  # a config that cannot be loaded says so only now
         return arguments
     except (flags.Error, ValueError, AttributeError, KeyError, TypeError, OSError) as error:
-        while error.args and isinstance(error.args[0], Exception):
-            error = error.args[0]  # ml_collections wraps errors in errors,
-        message = error.args[0] if isinstance(error, KeyError) else str(error)
-        message = message.rsplit("Error: ", 1)[-1]  # and puts tracebacks into their texts
-        raise UserError(f"{' '.join(message.split()).rstrip('.')}; see --help.") from None
+        raise UserError(f"{explain(error)}; see --help.") from None
 
 
 if __name__ == "__main__":
@@ -80,3 +75,5 @@ if __name__ == "__main__":
     except UserError as error:
         print(f"run.py: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit("run.py: stopped; the same command goes on where the last checkpoint stands.")

@@ -30,6 +30,14 @@ def apply_variant(
     return config.lock()
 
 
+def explain(error: Exception) -> str:
+    """The sentence inside an error of ml_collections, which wraps errors and their tracebacks."""
+    while error.args and isinstance(error.args[0], Exception):
+        error = error.args[0]
+    message = error.args[0] if isinstance(error, KeyError) else str(error)
+    return " ".join(message.rsplit("Error: ", 1)[-1].split()).rstrip(".")
+
+
 def check_config(config: ConfigDict) -> None:
     """Refuses values that no training can have. The reader of a corpus checks `config.data`.
 

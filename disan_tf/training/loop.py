@@ -51,8 +51,8 @@ class Trainer:
           {"step", "best_step", "best_accuracy", "seconds"}.
 
         Raises:
-          UserError: the loss is not finite (the last good checkpoint stays), or a checkpoint is
-            damaged.
+          UserError: the loss or a weight is not finite (the last good checkpoint stays), or a
+            checkpoint is damaged.
         """
         step = self.state.restore()
         self.log = MetricsLog(self.workdir / "metrics.jsonl", step)
@@ -108,6 +108,8 @@ class Trainer:
         save = evaluate or step % train.checkpoint_every == 0
         if save or step % train.log_every == 0:
             self._log_training(step)
+        if save and not all(np.all(np.isfinite(each)) for each in self.model.trainable_weights):
+            raise self._not_finite(f"A weight is not finite after step {step}")
         if evaluate:
             self._evaluate(step, callbacks)
         if save:
@@ -118,17 +120,20 @@ class Trainer:
         """Means since the last time, and how many steps the loss scaling left out."""
         loss, accuracy, skipped = np.mean(self._measured, axis=0).tolist()
         if not math.isfinite(loss):
-            raise UserError(
-                f"The loss is not finite between steps {step - len(self._measured) + 1} and "
-                f"{step}; the checkpoint of step {int(self.state.step)} in "
-                f"{self.workdir / 'checkpoints'} is whole: try a smaller train.learning_rate, or "
-                "dtype float32, in a new workdir."
-            )
+            first = step - len(self._measured) + 1
+            raise self._not_finite(f"The loss is not finite between steps {first} and {step}")
         self.log.write(
             step=step, epoch=step / self.epoch_steps, split="train", loss=loss, accuracy=accuracy,
             skipped_steps=round(skipped * len(self._measured)), seconds=self._seconds(),
         )  # fmt: skip
         self._measured = []
+
+    def _not_finite(self, what):
+        return UserError(
+            f"{what}; the checkpoint of step {int(self.state.step)} in "
+            f"{self.workdir / 'checkpoints'} is whole: try a smaller train.learning_rate, or dtype "
+            "float32, in a new workdir."
+        )
 
     def _evaluate(self, step, callbacks):
         """Scores the dev split; a better model is written before its score is recorded."""

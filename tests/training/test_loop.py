@@ -130,6 +130,13 @@ def test_an_overflow_under_float16_is_skipped_and_counted(corpus, tmp_path):
     assert np.isfinite(train[-1]["loss"])
 
 
+def test_a_weight_that_is_not_finite_is_never_saved(corpus, tmp_path):
+    trainer = Trainer(tiny_config(), corpus, tmp_path, [Poison(20)])
+    with pytest.raises(UserError, match=r"weight is not finite after step 20; .* of step 10 "):
+        trainer.run()
+    assert Trainer(tiny_config(), corpus, tmp_path).state.restore() == 10
+
+
 class Poison(tf.keras.callbacks.Callback):
     """Makes a weight NaN after some steps."""
 

@@ -11,7 +11,7 @@ from data_prep.corpora import READERS
 
 _PACKAGES = (
     "tensorflow", "tensorflow-text", "tensorflow-addons", "numpy", "absl-py", "ml_collections",
-    "h5py", "scipy", "matplotlib", "tqdm",
+    "h5py", "scipy", "tqdm",
 )  # fmt: skip
 
 

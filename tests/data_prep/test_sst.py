@@ -169,7 +169,7 @@ def original(request, tmp_path, golden):
 def write_original(folder, files):
     folder.mkdir(parents=True)
     for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="")
+        (folder / name).write_bytes(text.encode())
 
 
 def contents(examples):

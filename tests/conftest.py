@@ -14,9 +14,9 @@ for folder in (ROOT, ROOT / "tests"):
 
 
 @pytest.fixture
-def shared() -> Path:
-    """The folder with real corpora; the test is skipped where it is absent."""
-    folder = Path(os.environ.get("DISAN_TF_SHARED", ROOT.parent / "shared"))
-    if not folder.is_dir():
-        pytest.skip("DISAN_TF_SHARED names no folder with the real corpora")
+def real_data() -> Path:
+    """The data directory with the real corpora; the test is skipped where it is absent."""
+    folder = Path(os.environ.get("DISAN_TF_SHARED", ROOT.parent / "shared")) / "data"
+    if not (folder / "sst/trees/train.txt").is_file():
+        pytest.skip(f"needs the real treebank in {folder} (DISAN_TF_SHARED)")
     return folder

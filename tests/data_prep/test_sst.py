@@ -13,7 +13,6 @@ from disan_tf.errors import UserError
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(os.environ.get("DISAN_TF_GOLDEN", ROOT / "tests/golden/official"))
-SHARED = Path(os.environ.get("DISAN_TF_SHARED", ROOT.parent / "shared"))
 
 TREES = {
     "train": "(3 (2 This) (3 (2 soup) (3 (2 is) (3 fine))))\n(1 (2 Cold) (2 soup))\n(2 (2 soup))\n",
@@ -325,10 +324,8 @@ def test_an_unknown_option_is_refused(tmp_path, name, value):
 # The real treebank
 
 
-def test_the_official_treebank_has_its_official_counts():
-    if not (SHARED / "data/sst/trees/train.txt").is_file():
-        pytest.skip(f"needs the real treebank in {SHARED}/data (DISAN_TF_SHARED)")
-    corpus = READERS["sst"](SHARED / "data", options())
+def test_the_official_treebank_has_its_official_counts(real_data):
+    corpus = READERS["sst"](real_data, options())
     assert {split: len(examples) for split, examples in corpus.splits.items()} == {
         "train": 318582, "dev": 1101, "test": 2210,
     }  # fmt: skip

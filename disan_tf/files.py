@@ -98,6 +98,6 @@ def scratch_folder(target: PathLike) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         folder = tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
-        raise UserError(f"{target} cannot be written ({error.strerror}).") from None
+        raise UserError(f"{target.parent} cannot be written ({error.strerror}).") from None
     with folder as scratch:
         yield Path(scratch)

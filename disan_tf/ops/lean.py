@@ -4,6 +4,10 @@ The plain form keeps about eight tensors of [batch, length, length, dim] for its
 one walks over blocks of heads (forward pass) and of dependents (backward pass), keeps only the
 context and the softmax denominators, and computes the rest again. A block also skips the pairs
 that its direction forbids as a whole, nearly half of them.
+
+Measured by `tests/benchmarks/attention_core.py` (batch 64, 300 features, forward and backward, two
+processors): 1.7, 2.0 and 2.2 times as fast as the plain form at lengths 7, 40 and 80; at length 200
+the process peaks at 0.8 GiB, where the plain form already takes 3.5 GiB at length 80.
 """
 
 import tensorflow as tf

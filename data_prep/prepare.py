@@ -31,6 +31,7 @@ from data_prep.vocabulary import Vocabulary
 from data_prep.word_vectors import WordVectors
 from disan_tf.errors import UserError
 from disan_tf.files import read_json, sha256, write_atomically, write_json
+from disan_tf.text.lookup import UNKNOWN_ID
 from disan_tf.text.tokenizer import VERSIONS, lowercase
 
 FORMAT = 1
@@ -138,7 +139,7 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     vocabulary = _build_vocabulary(options, training, words.values(), vectors)
     _write_vocabulary(options, folder, vocabulary, vectors)
     ids = vocabulary.ids()
-    token_ids = {token: ids.get(word, vocabularies.UNKNOWN) for token, word in words.items()}
+    token_ids = {token: ids.get(word, UNKNOWN_ID) for token, word in words.items()}
     manifest = _description(options, corpus)
     manifest["trainable_words"] = vocabulary.trainable
     manifest["fixed_words"] = len(vocabulary.words) - vocabulary.trainable
@@ -233,7 +234,7 @@ def _write_split(
     total = 0
     for position, field in enumerate(fields):
         sentences = [
-            [token_ids[token] for token in example.sentences[position]] or [vocabularies.UNKNOWN]
+            [token_ids[token] for token in example.sentences[position]] or [UNKNOWN_ID]
             for example in examples
         ]
         offsets = np.cumsum([0] + [len(ids) for ids in sentences], dtype=np.int64)

@@ -11,8 +11,8 @@ from typing import Optional
 
 import numpy as np
 
-UNKNOWN = 1
-FIRST_WORD = 2
+from disan_tf.text.lookup import FIRST_WORD_ID
+
 UNIFORM_LIMIT = 0.05  # DiSAN Sec. 5: out-of-vocabulary words start from U(-0.05, 0.05)
 OOV = ("uniform", "normal")
 FIXED_WORDS = ("corpus", "all")
@@ -33,8 +33,8 @@ class Vocabulary:
     sources: tuple[Optional[str], ...]
 
     def ids(self) -> dict[str, int]:
-        """Word -> id. Words that are not in it have id `UNKNOWN`."""
-        return {word: number for number, word in enumerate(self.words, start=FIRST_WORD)}
+        """Word -> id. Words that are not in it have id `UNKNOWN_ID`."""
+        return {word: number for number, word in enumerate(self.words, start=FIRST_WORD_ID)}
 
     def training_words_found(self) -> int:
         """How many trainable words have a vector."""

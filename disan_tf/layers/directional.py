@@ -98,9 +98,9 @@ class DirectionalSelfAttention(Mechanism):
         )
         s = tf.einsum("bjif,bif->bjf", weights, tf.cast(h, tf.float32))
         s = tf.cast(s, h.dtype)
-        u = tf.where(mask[:, :, None], self.fusion_gate(h, s), 0.0)
-        gate = tf.cast(self.fusion_gate.gate(h, s), tf.float32)
-        return {"attention": weights, "gate": gate, "output": u}
+        gate = self.fusion_gate.gate(h, s)
+        u = tf.where(mask[:, :, None], self.fusion_gate.mix(h, s, gate), 0.0)
+        return {"attention": weights, "gate": tf.cast(gate, tf.float32), "output": u}
 
     def _project(self, x, training=None):
         h = self.input_map(x, training=training)  # Eq. 14, [batch, length, units]

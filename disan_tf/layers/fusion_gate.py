@@ -40,5 +40,8 @@ class FusionGate(Mechanism):
         return tf.sigmoid(context + token + tf.cast(self.bias, h.dtype))
 
     def call(self, h, s, training=None):
-        gate = self.gate(h, s, training)
+        return self.mix(h, s, self.gate(h, s, training))
+
+    def mix(self, h, s, gate):
+        """u of Eq. 20, <float>[batch, length, dim]."""
         return gate * h + (1.0 - gate) * tf.cast(s, h.dtype)

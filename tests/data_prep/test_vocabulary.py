@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from data_prep import vocabulary as vocabularies
+from disan_tf.text.lookup import UNKNOWN_ID
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(os.environ.get("DISAN_TF_GOLDEN", ROOT / "tests/golden/official"))
@@ -112,7 +113,7 @@ def test_trainable_and_fixed_words_equal_the_authors(golden, authors_vocabulary)
 def test_the_same_tokens_are_unknown_as_in_the_authors_ids(golden, authors_vocabulary):
     ids = authors_vocabulary.ids()
     for node in golden["train_all_nodes"] + golden["dev"] + golden["test"]:
-        ours = [ids.get(word.lower(), vocabularies.UNKNOWN) for word in node["tokens"]]
+        ours = [ids.get(word.lower(), UNKNOWN_ID) for word in node["tokens"]]
         assert [number == 1 for number in ours] == [number == 1 for number in node["ids"]]
 
 

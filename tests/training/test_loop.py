@@ -53,7 +53,7 @@ def test_another_seed_gives_other_weights(corpus, tmp_path):
 
 @pytest.mark.parametrize("dtype", ["float32", "mixed_float16"])
 def test_a_killed_run_resumes_to_the_bits_of_an_unbroken_one(corpus, tmp_path, dtype):
-    config = tiny_config(dtype=dtype)
+    config = tiny_config(dtype=dtype, log_every=2)  # so that lines after the checkpoint are there
     unbroken, _ = _train(config, corpus, tmp_path / "unbroken")
     with pytest.raises(Killed):
         _train(config, corpus, tmp_path / "killed", [KillAt(34)])

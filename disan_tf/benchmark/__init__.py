@@ -1,0 +1,1 @@
+"""How long things take here, measured beside the authors' formulation of them."""

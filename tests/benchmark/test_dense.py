@@ -1,0 +1,111 @@
+"""The yardstick computes what our own model computes: only then does its time mean anything."""
+
+from operator import attrgetter
+from types import SimpleNamespace
+
+import numpy as np
+import official
+import pytest
+import tensorflow as tf
+
+from disan_tf.benchmark.dense import (
+    DenseDisan,
+    DenseSizes,
+    dense_attention,
+    make_dense_inference,
+    make_dense_train_step,
+)
+from disan_tf.encoders import DiSAN
+from disan_tf.layers import WordEmbedding
+from disan_tf.ops import directional_attention
+from disan_tf.tasks import ClassificationHead
+
+SIZES = DenseSizes(words=20, dim=6, units=8, hidden_units=5)
+PREMISE = np.array([[2, 3, 4, 5, 6], [7, 1, 8, 0, 0], [9, 0, 0, 0, 0]], np.int32)
+HYPOTHESIS = np.array([[21, 3, 2], [4, 0, 0], [5, 6, 0]], np.int32)
+LABELS = np.array([0, 1, 2], np.int32)
+
+
+@pytest.fixture
+def dense():
+    """A yardstick of which every weight, biases too, is random."""
+    model = DenseDisan(SIZES)
+    generator = np.random.default_rng(3)
+    for weight in model.weights.values():
+        weight.assign(generator.normal(0.0, 0.5, weight.shape))
+    return model
+
+
+def our_parts(dense):
+    """Our embedding, encoder and head with the yardstick's weights."""
+    parts = SimpleNamespace(
+        embedding=WordEmbedding(SIZES.words, 0, SIZES.dim),
+        encoder=DiSAN(SIZES.units),
+        head=ClassificationHead(SIZES.classes, SIZES.hidden_units),
+    )
+    parts.embedding.build(None)
+    parts.encoder.build([None, None, SIZES.dim])
+    parts.head.build([None, 8 * SIZES.units])
+    for name, weight in dense.weights.items():
+        attrgetter(name)(parts).assign(weight)
+    ours = [*parts.embedding.weights, *parts.encoder.weights, *parts.head.weights]
+    ours = [weight for weight in ours if weight.dtype.is_floating and tf.size(weight)]
+    assert len(ours) == len(dense.weights)
+    return parts
+
+
+def our_logits(parts):
+    def encode(ids):
+        ids = tf.constant(ids)
+        return parts.encoder(parts.embedding(ids), mask=tf.not_equal(ids, 0))
+
+    p, h = encode(PREMISE), encode(HYPOTHESIS)
+    return parts.head(tf.concat([p, h, p - h, p * h], axis=-1))
+
+
+def test_logits_equal_ours_with_equal_weights(dense):
+    logits = make_dense_inference(dense)(PREMISE, HYPOTHESIS)
+    official.assert_close(logits, our_logits(our_parts(dense)))
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_attention_and_its_gradients_equal_ours(direction):
+    tensors = [tf.random.stateless_normal([3, 5, 4], [1, seed], stddev=3.0) for seed in range(4)]
+    *inputs, upstream = tensors
+    mask = tf.not_equal(PREMISE, 0)
+
+    def results(attention, **options):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            context = attention(*inputs, mask, direction=direction, **options)
+            total = tf.reduce_sum(context * upstream)
+        return [context, *tape.gradient(total, inputs)]
+
+    ours = results(directional_attention, form="plain")
+    for dense_result, our_result in zip(results(dense_attention), ours):
+        official.assert_close(dense_result, our_result)
+
+
+def test_a_training_step_lowers_the_loss_and_touches_no_other_words(dense):
+    before = dense.weights["embedding.trained"].numpy()
+    step = make_dense_train_step(dense)
+    losses = [float(step(PREMISE, HYPOTHESIS, LABELS)) for _ in range(30)]
+    changed = np.flatnonzero(np.any(dense.weights["embedding.trained"].numpy() != before, axis=1))
+    assert np.mean(losses[-5:]) < np.mean(losses[:5])
+    assert set(changed) == {*range(8), 19}
+
+
+def test_the_loss_holds_the_weight_decay():
+    model = DenseDisan(SIZES._replace(dropout=0.0, l2=2.0))
+    norms = sum(float(tf.reduce_sum(kernel**2)) for kernel in model.decayed)
+    logits = model(PREMISE, HYPOTHESIS)
+    entropy = tf.keras.losses.sparse_categorical_crossentropy(LABELS, logits, from_logits=True)
+    loss = make_dense_train_step(model)(PREMISE, HYPOTHESIS, LABELS)
+    assert float(loss) == pytest.approx(float(tf.reduce_mean(entropy)) + norms, rel=1e-5)
+    assert len(model.decayed) == 10
+
+
+def test_the_paper_s_model_has_the_paper_s_parameters():
+    weights = DenseDisan(DenseSizes(words=4)).weights
+    sizes = [int(tf.size(weight)) for name, weight in weights.items() if "embedding" not in name]
+    assert sum(sizes) == 2_345_403

@@ -1,8 +1,8 @@
 """Fetches the official archives and unpacks them into the layout that the readers expect.
 
-Run as `python -m data_prep.download sst --data_dir=data` (or `glove.6B`, `glove.840B`). Archives
-lie in `<data_dir>/archives`; one that was put there by hand is used after the same checks. A
-broken download continues where it stopped when the command is run again.
+Run as `python -m data_prep.download sst --data_dir=data` (or `snli`, `glove.6B`, `glove.840B`).
+Archives lie in `<data_dir>/archives`; one that was put there by hand is used after the same checks.
+A broken download continues where it stopped when the command is run again.
 """
 
 import argparse
@@ -58,6 +58,14 @@ ARCHIVES = {
             "sst",
             6_372_817,
             "3f5209483b46bbf129cacbbbe6ae02fe780407034f61cf6342b7833257c3f1db",
+        ),
+    ),
+    "snli": (
+        Archive(
+            "https://nlp.stanford.edu/projects/snli/snli_1.0.zip",
+            ".",  # its members lie in snli_1.0/
+            94_550_081,
+            "afb3d70a5af5d8de0d9d81e2637e0fb8c22d1235c2749d83125ca43dab0dbd3e",
         ),
     ),
     "glove.6B": (

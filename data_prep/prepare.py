@@ -74,15 +74,8 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
 def report(manifest: dict) -> str:
     """A few lines for people: what was read, kept and dropped, and what the vectors cover."""
     lines = [f"{manifest['corpus']}: {', '.join(manifest['classes'])}"]
-    for split, counts in manifest["counts"].items():
-        reasons = [f"{count:,} {reason}" for reason, count in counts["dropped"].items() if count]
-        surplus = counts["trees"] - counts["expected"]
-        lines.append(
-            f"  {split}: {counts['trees']:,} trees (official count {counts['expected']:,}, "
-            f"difference {surplus:+,}), {counts['nodes']:,} nodes, "
-            f"dropped {', '.join(reasons) or 'none'}, added {counts['copies']:,} copies, "
-            f"kept {counts['kept']:,}"
-        )
+    unit = manifest.get("unit", "trees")  # the first manifests, all of SST, name none
+    lines += [_count_line(*item, unit) for item in manifest["counts"].items()]
     vectors = manifest["vectors"]
     lines.append(
         f"  words: {manifest['trainable_words']:,} trainable, {manifest['fixed_words']:,} fixed; "
@@ -90,6 +83,17 @@ def report(manifest: dict) -> str:
         f"words, {vectors['training_tokens_covered']:.1%} of the training tokens"
     )
     return "\n".join(lines + [f"  warning: {warning}" for warning in manifest["warnings"]])
+
+
+def _count_line(split: str, counts: dict, unit: str) -> str:
+    shown = (unit, "expected", "dropped", "kept")
+    others = [f"{count:,} {name}, " for name, count in counts.items() if name not in shown]
+    dropped = [f"{count:,} {reason}" for reason, count in counts["dropped"].items() if count]
+    return (
+        f"  {split}: {counts[unit]:,} {unit} (official count {counts['expected']:,}, difference "
+        f"{counts[unit] - counts['expected']:+,}), {''.join(others)}"
+        f"dropped {', '.join(dropped) or 'none'}, kept {counts['kept']:,}"
+    )
 
 
 def _check_options(options) -> None:
@@ -180,10 +184,13 @@ def _description(options, corpus: Corpus) -> dict:
             "name": options.tokenizer,
             "version": VERSIONS[options.tokenizer],
             "lowercase": options.lowercase,
+            "split_words": options.get("split_words", False),
+            "empty_tokens": options.get("empty_tokens", False),
         },
         "classes": list(corpus.classes),
         "fields": list(corpus.fields),
         "embedding_dim": options.embedding_dim,
+        "unit": corpus.unit,
         "counts": corpus.counts,
         "warnings": corpus.warnings,
     }

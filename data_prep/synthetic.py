@@ -80,10 +80,15 @@ def write_treebank(directory: Path, seed: int, sizes: Mapping[str, int] = SIZES)
     for split, size in sizes.items():
         trees = draw_trees(Random(f"{seed}/{split}"), size, seen)
         texts[folder / f"{split}.txt"] = "".join(f"{tree}\n" for tree in trees)
+    write_new(texts, "treebank")
+
+
+def write_new(texts: Mapping[Path, str], kind: str) -> None:
+    """Writes files, unless one of them is there with another text: then none, and UserError."""
     for path, text in texts.items():
         if path.exists() and path.read_bytes() != text.encode():
             raise UserError(
-                f"{path} holds another treebank; remove it, or write to another --data_dir."
+                f"{path} holds another {kind}; remove it, or write to another --data_dir."
             )
     for path, text in texts.items():
         write_atomically(path, text)

@@ -29,6 +29,7 @@ class Corpus:
       counts: by split, what was read, kept and dropped (with reasons), and the official count.
       inputs: every file that was read.
       warnings: sentences for the user, e.g. a count that differs from the official one.
+      unit: what `counts` counts, and its key there, e.g. "trees".
     """
 
     name: str
@@ -38,6 +39,7 @@ class Corpus:
     counts: dict[str, dict]
     inputs: list[Path]
     warnings: list[str] = field(default_factory=list)
+    unit: str = "examples"
 
     def tokens(self, split: str) -> Iterator[str]:
         """All tokens of a split, in order."""

@@ -36,7 +36,7 @@ def read(data_dir: Path, options) -> Corpus:
     """
     _check_options(options)
     trees, inputs = read_trees(Path(data_dir))
-    corpus = Corpus("sst", ("sentence",), CLASSES[options.classes], {}, {}, inputs)
+    corpus = Corpus("sst", ("sentence",), CLASSES[options.classes], {}, {}, inputs, unit="trees")
     for split, expected in OFFICIAL_TREES.items():
         phrases = split == "train" and options.level == "phrase"
         nodes = [node for tree in trees[split] for node in tree if phrases or node.is_sentence]

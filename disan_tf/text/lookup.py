@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from disan_tf.errors import UserError
-from disan_tf.text.tokenizer import lower, make_tokenizer
+from disan_tf.text.tokenizer import lower, make_tokenizer, split_words
 
 PADDING_ID = 0
 UNKNOWN_ID = 1
@@ -35,16 +35,27 @@ class TextToIds(tf.Module):
       words: the vocabulary, lower-cased by `tokenizer.lowercase` if `lowercase` is set.
       tokenizer: a key of `tokenizer.VERSIONS`.
       lowercase: whether tokens are looked up in lower case.
+      split: whether tokens are divided by `tokenizer.split_words`.
+      keep_empty: its option.
 
     Raises:
       UserError: `words` is empty or holds a word twice, or there is no such tokenizer.
     """
 
-    def __init__(self, words: Sequence[str], tokenizer: str, lowercase: bool):
+    def __init__(
+        self,
+        words: Sequence[str],
+        tokenizer: str,
+        lowercase: bool,
+        split: bool = False,
+        keep_empty: bool = False,
+    ):
         super().__init__()
         _check_vocabulary(words)
         self._tokenizer = make_tokenizer(tokenizer)
         self._lowercase = lowercase
+        self._split = split
+        self._keep_empty = keep_empty
         keys = tf.constant(list(words), tf.string)
         ids = tf.range(FIRST_WORD_ID, FIRST_WORD_ID + len(words), dtype=tf.int32)
         self._table = tf.lookup.StaticHashTable(
@@ -54,6 +65,8 @@ class TextToIds(tf.Module):
     def tokens(self, strings: tf.Tensor) -> tf.RaggedTensor:
         """`<string>[batch]` -> `<string>[batch, tokens]`, escaped, in their case, valid UTF-8."""
         tokens = self._tokenizer.tokenize(strings)
+        if self._split:
+            tokens = split_words(tokens, self._keep_empty)
         valid = tf.strings.unicode_transcode(tokens.flat_values, "UTF-8", "UTF-8", errors="replace")
         return tokens.with_flat_values(valid)
 

@@ -82,6 +82,9 @@ _ESCAPES = (
     (r"\x03", "n"),
 )
 
+# What the authors of DiSAN divide words of SNLI at: hyphens, dashes, slash, tilde, quotes, degree.
+_JOINTS = "([-\u2212\u2014\u2013/~\"'\u201c\u2019\u201d\u2018\u00b0])"
+
 
 def lower(strings: tf.Tensor) -> tf.Tensor:
     """Lower-cases `<string>[...]` by Unicode's rules; the only lower-casing of the project."""
@@ -93,6 +96,24 @@ def lower(strings: tf.Tensor) -> tf.Tensor:
 def lowercase(words: Sequence[str]) -> list[str]:
     """Lower-cases `words` by the ops that the exported graph uses, so that look-ups agree."""
     return [word.decode("utf-8") for word in lower(tf.constant(list(words), tf.string)).numpy()]
+
+
+def split_words(tokens: tf.RaggedTensor, keep_empty: bool = False) -> tf.RaggedTensor:
+    """Divides tokens before and after each hyphen, dash, slash, tilde, quote and degree sign.
+
+    `well-known` -> `well - known`, `'s` -> `' s`, `-LRB-` -> `- LRB -`.
+
+    Args:
+      tokens: `<string>[batch, tokens]` without NUL, as all tokenizers give them.
+      keep_empty: keeps the empty strings that the authors' split leaves where two such characters
+        meet or one stands at an end: `'s` -> `"" ' s`.
+    """
+    marked = tf.strings.regex_replace(tokens.flat_values, _JOINTS, "\x00\\1\x00")
+    pieces = tf.strings.split(marked, "\x00")
+    if not keep_empty:
+        pieces = tf.ragged.boolean_mask(pieces, pieces != "")
+    splits = tf.gather(pieces.row_splits, tokens.row_splits)
+    return tf.RaggedTensor.from_row_splits(pieces.values, splits)
 
 
 def make_tokenizer(name: str, escape: bool = True) -> tensorflow_text.TokenizerWithOffsets:

@@ -306,7 +306,7 @@ def test_a_server_that_is_not_there_is_one_sentence(server, tmp_path):
 def test_the_command_exits_with_two_and_one_line_for_an_unknown_corpus(tmp_path, capsys):
     assert download.main(["glove.7B", f"--data_dir={tmp_path}"]) == 2
     error = capsys.readouterr().err
-    assert error == "glove.7B is unknown; known are sst, glove.6B, glove.840B.\n"
+    assert error == "glove.7B is unknown; known are sst, snli, glove.6B, glove.840B.\n"
 
 
 def test_the_command_installs_every_archive_of_a_corpus(server, tmp_path, monkeypatch):
@@ -319,6 +319,13 @@ def test_the_command_exits_with_two_when_the_network_fails(server, tmp_path, cap
     status = download.main(["sst", f"--data_dir={tmp_path}", f"--base_url={server.url}"])
     assert status == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_members_of_an_archive_may_bring_their_own_folder(tmp_path):
+    data = zip_bytes({"snli_1.0/snli_1.0_dev.jsonl": "{}\n", "snli_1.0/Icon\r": ""})
+    place_by_hand(tmp_path, data)
+    install(pinned(data)._replace(folder=download.ARCHIVES["snli"][0].folder), tmp_path)
+    assert "snli_1.0/snli_1.0_dev.jsonl" in files(tmp_path)
 
 
 def test_every_archive_has_either_a_pinned_digest_or_a_row_count():

@@ -131,6 +131,7 @@ def test_the_manifest_records_what_the_model_and_the_user_need(data_dir, prepare
     assert manifest["options"] == options().to_dict()
     assert manifest["tokenizer"]["name"] == "whitespace" and manifest["tokenizer"]["lowercase"]
     assert manifest["fields"] == ["sentence"]
+    assert manifest["unit"] == "trees"
     assert manifest["classes"][0] == "very negative"
     assert (manifest["embedding_dim"], manifest["trainable_words"]) == (2, 5)
     assert manifest["splits"]["train"] == {"examples": 2, "tokens": 6, "labeled": True}
@@ -250,6 +251,13 @@ def test_the_report_names_counts_differences_reasons_and_coverage(data_dir, prep
     assert "dropped 4 neutral" in text and "kept 6" in text
     assert "glove/tiny.txt" in text and "% of the training tokens" in text
     assert "warning: SST train has 2 trees" in text
+
+
+def test_a_manifest_of_before_there_were_units_counts_trees(data_dir, prepared_dir):
+    manifest = manifest_of(prepare(options(), data_dir, prepared_dir))
+    whole = report(manifest)
+    del manifest["unit"]
+    assert report(manifest) == whole
 
 
 def test_the_real_treebank_is_prepared_whole(prepared_dir, real_data):

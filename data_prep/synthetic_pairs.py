@@ -1,0 +1,190 @@
+"""A small grammar that writes sentence pairs whose label needs both sentences, in SNLI's format.
+
+A sentence tells who does what to whom, and perhaps where:
+
+    premise        The man is chasing the dog in the park.
+    entailment     The person is chasing the animal.
+    neutral        The fire-fighter is ...           (of a premise that says "the person")
+    contradiction  The dog is chasing the man.
+
+A part of the hypothesis holds if it is the premise's or more general; it is open if it is more
+specific, or if the premise is silent; else it fails. One part that fails makes a contradiction,
+else one that is open makes the pair neutral, else it is entailed; a denial ("isn't") swaps
+entailment and contradiction. Who does it to whom stands in the order of the words alone.
+
+Run as `python -m data_prep.synthetic_pairs --data_dir=data`.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple, Optional, Union
+
+from data_prep.synthetic import write_new
+from disan_tf.errors import exit_status
+
+SIZES = {"train": 6000, "dev": 600, "test": 600}
+
+KINDS = {  # general -> specific
+    "person": ("man", "woman", "fire-fighter", "child"),
+    "animal": ("dog", "cat", "horse", "bird"),
+}
+GENERAL = {specific: general for general, group in KINDS.items() for specific in group}
+NOUNS = (*KINDS, *GENERAL)
+VERBS = ("chasing", "watching", "following", "feeding", "leading", "painting")
+PLACES = ("", "in the park", "at the station", "on the beach", "near the river")  # "" says nothing
+
+Tree = Union[str, tuple]  # a word, or the two parts of a binary parse
+
+
+class Sentence(NamedTuple):
+    """Who does what to whom, where ("" does not say), and whether it is denied."""
+
+    agent: str
+    verb: str
+    patient: str
+    place: str
+    denied: bool = False
+
+    def tree(self) -> Tree:
+        """The binary parse, a full stop at its end."""
+        predicate: Tree = (self.verb, ("the", self.patient))
+        if self.place:
+            preposition, article, noun = self.place.split()
+            predicate = (predicate, (preposition, (article, noun)))
+        copula: Tree = ("is", "n't") if self.denied else "is"
+        return (("The", self.agent), ((copula, predicate), "."))
+
+    def text(self) -> str:
+        """The sentence as people write it."""
+        return " ".join(leaves(self.tree())).replace(" n't", "n't").replace(" .", ".")
+
+
+def leaves(tree: Tree) -> Iterator[str]:
+    """The words of a parse from left to right."""
+    if isinstance(tree, str):
+        yield tree
+    else:
+        for part in tree:
+            yield from leaves(part)
+
+
+def bracketed(tree: Tree) -> str:
+    """`( The ( dog ... ) )`, as SNLI writes binary parses."""
+    return tree if isinstance(tree, str) else f"( {' '.join(map(bracketed, tree))} )"
+
+
+def relation(premise: Sentence, hypothesis: Sentence) -> str:
+    """The gold label of a pair whose premise is not denied."""
+    parts = [
+        _noun_relation(premise.agent, hypothesis.agent),
+        "holds" if hypothesis.verb == premise.verb else "fails",
+        _noun_relation(premise.patient, hypothesis.patient),
+        _place_relation(premise.place, hypothesis.place),
+    ]
+    if "fails" in parts:
+        return "entailment" if hypothesis.denied else "contradiction"
+    if "open" in parts:
+        return "neutral"
+    return "contradiction" if hypothesis.denied else "entailment"
+
+
+def _noun_relation(known: str, claimed: str) -> str:
+    if claimed in (known, GENERAL.get(known)):
+        return "holds"
+    return "open" if GENERAL.get(claimed) == known else "fails"
+
+
+def _place_relation(known: str, claimed: str) -> str:
+    if claimed in (known, ""):
+        return "holds"
+    return "fails" if known else "open"
+
+
+def draw_pairs(random: Random, size: int, seen: set) -> Sequence[tuple[Sentence, Sentence, str]]:
+    """Draws `size` pairs with their labels, none of them in `seen`, and adds them to it.
+
+    The three labels are equally frequent.
+    """
+    pairs: list = []
+    labels = ("contradiction", "neutral", "entailment")
+    while len(pairs) < size:
+        premise = _draw_premise(random)
+        hypothesis = _draw_hypothesis(random, premise)
+        wanted = labels[len(pairs) % len(labels)]
+        if relation(premise, hypothesis) == wanted and (premise, hypothesis) not in seen:
+            seen.add((premise, hypothesis))
+            pairs.append((premise, hypothesis, wanted))
+    random.shuffle(pairs)
+    return pairs
+
+
+def _draw_premise(random: Random) -> Sentence:
+    agent, patient = random.sample(NOUNS, 2)
+    return Sentence(agent, random.choice(VERBS), patient, random.choice(PLACES))
+
+
+def _draw_hypothesis(random: Random, premise: Sentence) -> Sentence:
+    """The premise with some of its parts changed, perhaps denied."""
+    agent, verb, patient, place, _ = premise
+    if random.random() < 0.3:
+        agent, patient = patient, agent
+    if random.random() < 0.2:
+        verb = random.choice(VERBS)
+    if random.random() < 0.5:
+        place = random.choice(PLACES)
+    agent, patient = _vary(random, agent), _vary(random, patient)
+    return Sentence(agent, verb, patient, place, random.random() < 0.5)
+
+
+def _vary(random: Random, noun: str) -> str:
+    """The noun, its general word, or a more specific one."""
+    related = KINDS.get(noun, (GENERAL.get(noun),))
+    return random.choice((noun, noun, random.choice(related)))
+
+
+def write_pairs(directory: Path, seed: int, sizes: Mapping[str, int] = SIZES) -> None:
+    """Writes `<directory>/snli_1.0/snli_1.0_<split>.jsonl`, no pair twice.
+
+    Args:
+      seed: equal seeds and sizes write equal bytes.
+      sizes: the number of pairs of each split.
+
+    Raises:
+      UserError: another corpus lies there (it may be the real one, so it is kept).
+    """
+    seen: set = set()
+    texts = {}
+    for split, size in sizes.items():
+        pairs = draw_pairs(Random(f"{seed}/{split}"), size, seen)
+        path = Path(directory) / "snli_1.0" / f"snli_1.0_{split}.jsonl"
+        rows = (_row(f"{split}-{number}", *pair) for number, pair in enumerate(pairs, start=1))
+        texts[path] = "".join(f"{json.dumps(row)}\n" for row in rows)
+    write_new(texts, "corpus")
+
+
+def _row(name: str, premise: Sentence, hypothesis: Sentence, label: str) -> dict:
+    return {
+        "gold_label": label,
+        "sentence1_binary_parse": bracketed(premise.tree()),
+        "sentence2_binary_parse": bracketed(hypothesis.tree()),
+        "sentence1": premise.text(),
+        "sentence2": hypothesis.text(),
+        "pairID": name,
+    }
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Writes the corpus; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="data_prep.synthetic_pairs", description=__doc__)
+    parser.add_argument("--data_dir", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    return exit_status(lambda: write_pairs(options.data_dir, options.seed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -64,6 +64,7 @@ def get_config(variant: str = "") -> ConfigDict:
 
     config.train = ConfigDict()
     config.train.batch_size = 64  # Sec. 5
+    config.train.batch_tokens = 0  # padded tokens of a batch in place of batch_size; 0 = off
     config.train.window = 100  # batches that are sorted by length together
     config.train.learning_rate = 0.5  # Sec. 5
     config.train.dropout = 0.2  # Sec. 5: keep probability 0.8 for sentiment analysis

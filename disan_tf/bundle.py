@@ -30,7 +30,7 @@ class Bundle:
       directory: where it lies.
       config: its config.
       info: the contents of `model.json`.
-      model: the `SentenceClassifier`.
+      model: the `SentenceModel`.
     """
 
     directory: Path
@@ -48,9 +48,22 @@ class Bundle:
         """Words in the order of their ids, from id 2."""
         return [word for _, word in read_lines(self.directory / "vocabulary.txt")]
 
+    def require_single_sentences(self, mode: str) -> None:
+        """Raises UserError for a model of sentence pairs, which `mode` cannot serve."""
+        if len(self.model.fields) > 1:
+            raise UserError(
+                f"{self.directory} holds a model of sentence pairs, and --mode={mode} takes single "
+                "sentences; use --mode=evaluate for pairs."
+            )
+
     def text_to_ids(self) -> TextToIds:
         """The look-up for raw text, which is tokenised as the treebanks are, escapes included."""
-        return TextToIds(self.vocabulary, "treebank", self.info["tokenizer"]["lowercase"])
+        options = self.info["tokenizer"]
+        return TextToIds(
+            self.vocabulary, "treebank", options["lowercase"],
+            split=options.get("split_words", False),  # absent from older bundles
+            keep_empty=options.get("empty_tokens", False),
+        )  # fmt: skip
 
 
 def save_bundle(directory, model, config, corpus, scores: dict) -> None:
@@ -58,7 +71,7 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
 
     Args:
       directory: the folder; made when absent.
-      model: the `SentenceClassifier`.
+      model: the `SentenceModel`.
       config: its config.
       corpus: the `PreparedCorpus`.
       scores: what is known of the model: step and dev scores.
@@ -90,7 +103,7 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
             old.unlink()
 
 
-def load_bundle(directory, attention_form: str = "lean") -> Bundle:
+def load_bundle(directory, attention_form: str = "auto") -> Bundle:
     """Loads and checks a bundle.
 
     Args:

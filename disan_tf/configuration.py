@@ -45,17 +45,21 @@ def check_config(config: ConfigDict) -> None:
       UserError: naming the value, and what it may be.
     """
     from disan_tf.encoders import ENCODERS  # configs are read before TensorFlow is loaded
+    from disan_tf.tasks import TASKS
 
     _one_of(config, "dtype", DTYPES)
     _one_of(config, "encoder.name", ENCODERS)
+    if "name" in config.task:
+        _one_of(config, "task.name", TASKS)
     for name in ("encoder.activation", "task.activation"):
         _activation(config, name)
     for name in ("batch_size", "window", "steps", "evaluate_every", "checkpoint_every"):
         _at_least(config, f"train.{name}", 1)
     for name in ("train.log_every", "evaluate.batch_size", "encoder.units", "task.hidden_units"):
         _at_least(config, name, 1)
-    for name in ("train.patience", "train.learning_rate", "train.l2", "seed"):
-        _at_least(config, name, 0)
+    for name in ("batch_tokens", "patience", "learning_rate", "l2"):
+        _at_least(config, f"train.{name}", 0)
+    _at_least(config, "seed", 0)
     for name in ("train.dropout", "train.moving_average"):
         if not 0.0 <= _value(config, name) < 1.0:
             raise UserError(f"--config.{name}={_value(config, name)} must lie in [0, 1).")

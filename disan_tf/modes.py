@@ -24,8 +24,9 @@ def prepare(options, data_dir, prepared_dir) -> PreparedCorpus:
     return corpus
 
 
-def train(config, corpus: PreparedCorpus, workdir) -> None:
-    """Trains, or resumes, and prints what came of it."""
+def train(config, data_dir, prepared_dir, workdir) -> None:
+    """Prepares the corpus, trains, or resumes, and prints what came of it."""
+    corpus = prepare(config.data, data_dir, prepared_dir)
     check_config(config)
     summary = experiment.train(config, corpus, workdir)
     print(
@@ -66,3 +67,10 @@ def doctor(data_dir) -> None:
     from disan_tf.doctor import diagnose
 
     print(diagnose(Path(data_dir)))
+
+
+def benchmark(config, output, parts, repetitions: int) -> None:
+    """Measures this machine against the authors' formulation, see `disan_tf.benchmark`."""
+    from disan_tf.benchmark.main import benchmark as measure  # only then is matplotlib needed
+
+    measure(config, output, parts, repetitions)

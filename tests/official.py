@@ -6,6 +6,9 @@ from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
+import tensorflow as tf
+
+from disan_tf.training.optimizers import adadelta
 
 GOLDEN = Path(os.environ.get("DISAN_TF_GOLDEN", Path(__file__).parent / "golden" / "official"))
 
@@ -32,6 +35,10 @@ _WEIGHTS = {
     "output/pre_logits_linear/W": "head.hidden.dense.kernel",
     "output/pre_logits_linear/bias": "head.hidden.dense.bias",
     "output/get_output/W": "head.logits.dense.kernel",
+    "output/pre_output/W": "head.hidden.dense.kernel",
+    "output/pre_output/bias": "head.hidden.dense.bias",
+    "output/logits/W": "head.logits.dense.kernel",
+    "output/logits/bias": "head.logits.dense.bias",
     "emb/gene_token_emb_mat/emb_mat": "embedding.trained",
 }
 
@@ -87,3 +94,32 @@ def assert_close(actual, expected, what=""):
     excess = np.abs(actual - expected) - 2e-5 * np.maximum(1.0, np.abs(expected))
     worst = np.max(excess, initial=-1.0)
     assert worst <= 0.0, f"{what}: off by {np.abs(actual - expected).max()}"
+
+
+def check_gradients(variables: dict, arrays: dict, loss) -> None:
+    """Compares the gradients of `loss()` for every variable."""
+    with tf.GradientTape() as tape:
+        value = loss()
+    for name, gradient in zip(variables, tape.gradient(value, list(variables.values()))):
+        gradient = tf.convert_to_tensor(gradient)
+        assert_close(gradient, arrays[f"gloss_var/{name}"], f"gradient of {name}")
+
+
+def check_three_steps(variables: dict, arrays: dict, loss, learning_rate: float) -> None:
+    """Compares three steps of Adadelta on `loss()`: variables, losses, the optimizer's slots."""
+    optimizer = adadelta(learning_rate)
+    losses = []
+    for step in (1, 2, 3):
+        with tf.GradientTape() as tape:
+            losses.append(loss())
+        gradients = tape.gradient(losses[-1], list(variables.values()))
+        optimizer.apply_gradients(zip(gradients, variables.values()))
+        if step != 2:
+            for name, variable in variables.items():
+                assert_close(variable, arrays[f"ada_step{step}_var/{name}"], f"step {step}: {name}")
+    losses.append(loss())
+    assert_close(tf.stack(losses), arrays["out/ada_loss_before_each_step"], "losses")
+    for ours, theirs in (("accum_grad", "accum"), ("accum_var", "accum_update")):
+        for name, variable in variables.items():
+            slot = optimizer.get_slot(variable, ours)
+            assert_close(slot, arrays[f"ada_slot_{theirs}/{name}"], f"{ours} of {name}")

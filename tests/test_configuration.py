@@ -8,9 +8,14 @@ from disan_tf.configuration import apply_variant, check_config
 from disan_tf.errors import UserError
 
 
-@pytest.mark.parametrize("variant", ["", "official", "binary", "sentence", "tiny"])
-def test_every_variant_is_a_possible_training(variant):
-    check_config(load_config("disan_sst", variant))
+@pytest.mark.parametrize(
+    "name, variants",
+    [("disan_sst", ["", "official", "binary", "sentence", "tiny"]), ("demo", [""])]
+    + [("disan_snli", ["", "official", "tiny"])],
+)
+def test_every_variant_is_a_possible_training(name, variants):
+    for variant in variants:
+        check_config(load_config(name, variant))
 
 
 def test_a_config_is_locked():
@@ -26,6 +31,22 @@ def test_the_default_has_the_papers_values():
     assert train.dropout == pytest.approx(1 - 0.8)
     assert (config.encoder.units, config.encoder.activation) == (300, "elu")
     assert (config.data.oov, config.data.rebalance) == ("uniform", False)
+
+
+def test_the_default_of_snli_has_the_papers_values():
+    config = load_config("disan_snli")
+    train = config.train
+    assert (train.batch_size, train.learning_rate, train.l2) == (64, 0.5, 5e-5)
+    assert train.dropout == pytest.approx(1 - 0.75)
+    assert (config.encoder.units, config.task.hidden_units) == (300, 300)
+    assert (config.encoder.activation, config.task.activation) == ("elu", "elu")
+    assert (config.data.oov, config.data.length_percentile) == ("uniform", 0.97)
+    assert not config.data.empty_tokens
+
+
+def test_the_official_variant_of_snli_keeps_empty_tokens_and_all_vectors():
+    config = load_config("disan_snli", "official")
+    assert (config.data.empty_tokens, config.data.fixed_words) == (True, "all")
 
 
 def test_the_official_variant_has_the_authors_values():
@@ -44,6 +65,8 @@ def test_the_official_variant_has_the_authors_values():
         ("encoder.activation", "curvy", "elu"),
         ("train.batch_size", 0, "at least 1"),
         ("train.evaluate_every", 0, "at least 1"),
+        ("train.batch_tokens", -1, "at least 0"),
+        ("task.name", "parsing", "classification or nli"),
         ("train.patience", -1, "at least 0"),
         ("train.dropout", 1.0, r"\[0, 1\)"),
         ("train.learning_rate", float("nan"), "at least 0"),

@@ -105,6 +105,22 @@ def test_an_export_lies_in_the_work_directory(workdir):
     assert (workdir / "saved_model_ids" / "saved_model.pb").is_file()
 
 
+def test_the_benchmark_prints_and_writes_what_it_measured(tmp_path):
+    outcome = run(
+        "--mode=benchmark", TINY, "--benchmark_parts=step", "--repetitions=1",
+        f"--output={tmp_path / 'bench.json'}",
+    )  # fmt: skip
+    assert outcome.returncode == 0, outcome.stderr
+    assert "Training step and inference" in outcome.stdout
+    measured = json.loads((tmp_path / "bench.json").read_text())
+    assert {record["kind"] for record in measured["step"]} == {"train", "inference"}
+
+
+def test_a_benchmark_that_does_not_fit_the_config_is_refused():
+    outcome = run("--mode=benchmark", TINY, "--benchmark_parts=epoch")
+    assert_refused(outcome, "disan_sst reads one sentence", "--benchmark_parts")
+
+
 def test_the_released_demo_answers():
     outcome = run(
         "--mode=predict", "--checkpoint=demo",

@@ -20,9 +20,9 @@ def load_config(name: str, variant: str = ""):
     return module.get_config(variant).unlock()
 
 
-def tiny_config(dtype="float32", seed=1, **train):
-    """`disan_sst.py:tiny` with changes."""
-    config = load_config("disan_sst", "tiny")
+def tiny_config(dtype="float32", seed=1, name="disan_sst", **train):
+    """`<name>.py:tiny` with changes."""
+    config = load_config(name, "tiny")
     config.dtype = dtype
     config.seed = seed
     config.train.update(train)

@@ -36,8 +36,10 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
       The number of lines.
 
     Raises:
-      UserError: see `read_chunks`; or the folder holds something or cannot be written.
+      UserError: see `read_chunks`; the model is of pairs; or the folder holds something or cannot
+        be written.
     """
+    bundle.require_single_sentences("attend")
     target = _check_target(output_dir)
     answer, text_to_ids = make_answer_step(bundle.model), bundle.text_to_ids()
     weights = tf.function(bundle.model.attend, input_signature=[IDS])

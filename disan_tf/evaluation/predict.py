@@ -43,8 +43,9 @@ def predict(
       The number of lines.
 
     Raises:
-      UserError: see `read_chunks`; or the output cannot be written.
+      UserError: see `read_chunks`; the model is of pairs; or the output cannot be written.
     """
+    bundle.require_single_sentences("predict")
     answer, text_to_ids = make_answer_step(bundle.model), bundle.text_to_ids()
     count = 0
     with _output(output_path) as file:

@@ -66,7 +66,7 @@ def summarise(
     Args:
       labels: <int>[examples], the gold classes.
       predictions: <int>[examples].
-      lengths: <int>[examples], tokens of each sentence.
+      lengths: <int>[examples], tokens of each sentence, or of the longer one of a pair.
       classes: names.
 
     Returns:
@@ -135,7 +135,7 @@ def render(report: dict) -> str:
         [name, *row]
         for name, row in zip(report["confusion"]["classes"], report["confusion"]["matrix"])
     ]
-    by_length = [["tokens", "sentences", "accuracy"]]
+    by_length = [["tokens", "examples", "accuracy"]]
     by_length += [[name, *scores.values()] for name, scores in report["by_length"].items()]
     return "\n\n".join([headline, *map(_table, (per_class, confusion, by_length))])
 

@@ -31,8 +31,9 @@ def classify(evaluation_step, split: Split, batch_size: int) -> Outcome:
       batch_size: examples in a batch.
     """
     logits, total = None, 0.0
-    for batch in make_dataset(split, evaluation_batches(split.lengths, batch_size)):
-        batch_logits, loss = evaluation_step(batch["sentence"], batch["label"])
+    for batch in make_dataset(split, evaluation_batches(split.field_lengths, batch_size)):
+        ids = [batch[field] for field in split.fields]
+        batch_logits, loss = evaluation_step(*ids, batch["label"])
         if logits is None:
             logits = np.zeros([len(split), batch_logits.shape[-1]], np.float32)
         logits[batch["index"]] = batch_logits

@@ -40,9 +40,10 @@ def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
       The paths of `saved_model/` and `saved_model_ids/`.
 
     Raises:
-      UserError: the bundle is damaged, or `output_dir` cannot be written.
+      UserError: the bundle is damaged or of a pair model, or `output_dir` cannot be written.
     """
     bundle = load_bundle(bundle_directory, attention_form="plain")  # no loop, no custom gradient
+    bundle.require_single_sentences("export")
     output_dir, text_to_ids = Path(output_dir), bundle.text_to_ids()
     paths = output_dir / "saved_model", output_dir / "saved_model_ids"
     with scratch_folder(output_dir / "saved_model") as scratch:

@@ -1,14 +1,22 @@
 """Prepared corpora -> batches of token ids."""
 
-from disan_tf.input_pipeline.batch_plan import batch_count, evaluation_batches, plan_batches
+from disan_tf.input_pipeline.batch_plan import (
+    BatchPlan,
+    batch_count,
+    evaluation_batches,
+    padding_share,
+    plan_batches,
+)
 from disan_tf.input_pipeline.batches import make_dataset
 from disan_tf.input_pipeline.corpus import PreparedCorpus, Split
 
 __all__ = [
+    "BatchPlan",
     "PreparedCorpus",
     "Split",
     "batch_count",
     "evaluation_batches",
     "make_dataset",
+    "padding_share",
     "plan_batches",
 ]

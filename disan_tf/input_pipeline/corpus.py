@@ -17,21 +17,28 @@ class Split:
     """One split of a corpus.
 
     Attributes:
-      ids: <int32>[tokens], the token ids of all sentences, end to end.
-      offsets: <int64>[examples + 1]; example k is ids[offsets[k]:offsets[k + 1]].
+      fields: names of the sentences of an example: ("sentence",), or ("premise", "hypothesis").
+      ids: by field, <int32>[tokens], the token ids of all its sentences, end to end.
+      offsets: by field, <int64>[examples + 1]; sentence k is ids[offsets[k]:offsets[k + 1]].
       labels: <int32>[examples].
       example_ids: <bytes>[examples], where each example stands in the raw corpus.
     """
 
-    ids: np.ndarray
-    offsets: np.ndarray
+    fields: tuple[str, ...]
+    ids: dict[str, np.ndarray]
+    offsets: dict[str, np.ndarray]
     labels: np.ndarray
     example_ids: np.ndarray
 
     @cached_property
+    def field_lengths(self) -> np.ndarray:
+        """Tokens in each sentence, <int64>[examples, fields]."""
+        return np.stack([np.diff(self.offsets[field]) for field in self.fields], axis=1)
+
+    @cached_property
     def lengths(self) -> np.ndarray:
-        """Tokens in each example, <int64>[examples]."""
-        return np.diff(self.offsets)
+        """Tokens in each example's longest sentence, <int64>[examples]."""
+        return self.field_lengths.max(axis=1)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -51,6 +58,11 @@ class PreparedCorpus:
         self.words = (self.manifest["trainable_words"], self.manifest["fixed_words"])
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the sentences of an example, see `Split`."""
+        return tuple(self.manifest["fields"])
+
+    @property
     def vocabulary(self) -> list:
         """Words in the order of their ids, from id 2."""
         return [word for _, word in read_lines(self.directory / "vocabulary.txt")]
@@ -63,13 +75,13 @@ class PreparedCorpus:
     def split(self, name: str) -> Split:
         """The split "train", "dev" or "test"."""
         split = Split(
-            self._array(f"{name}.sentence.ids"),
-            self._array(f"{name}.sentence.offsets"),
+            self.fields,
+            {field: self._array(f"{name}.{field}.ids") for field in self.fields},
+            {field: self._array(f"{name}.{field}.offsets") for field in self.fields},
             self._array(f"{name}.label"),
             self._array(f"{name}.example_id"),
         )
-        agree = len(split.example_ids) == len(split.labels) == len(split.offsets) - 1
-        if not agree or split.offsets[-1] != len(split.ids):
+        if not _agree(split):
             raise UserError(f"{self.directory}: the {name} split's files disagree; {_REMEDY}.")
         return split
 
@@ -79,3 +91,12 @@ class PreparedCorpus:
             return np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
             raise UserError(f"{path} cannot be read ({error}); {_REMEDY}.") from None
+
+
+def _agree(split):
+    """Whether every array has as many examples as the others, and as many tokens as it says."""
+    examples = {len(split), len(split.example_ids)}
+    examples |= {len(offsets) - 1 for offsets in split.offsets.values()}
+    return len(examples) == 1 and all(
+        split.offsets[field][-1] == len(split.ids[field]) for field in split.fields
+    )

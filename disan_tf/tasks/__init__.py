@@ -6,17 +6,26 @@ from disan_tf.encoders import ENCODERS
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding import WordEmbedding
 from disan_tf.tasks.classification import ClassificationHead, SentenceClassifier, cross_entropy
+from disan_tf.tasks.nli import SentencePairClassifier
+from disan_tf.tasks.sentences import SentenceModel
+
+TASKS = {"classification": SentenceClassifier, "nli": SentencePairClassifier}
 
 __all__ = [
     "ClassificationHead",
     "SentenceClassifier",
+    "SentenceModel",
+    "SentencePairClassifier",
+    "TASKS",
     "build_model",
     "count_parameters",
     "cross_entropy",
 ]
 
 
-def build_model(config, words: tuple[int, int], classes: int, attention_form: str = "lean"):
+def build_model(
+    config, words: tuple[int, int], classes: int, attention_form: str = "auto"
+) -> SentenceModel:
     """A built model.
 
     Args:
@@ -27,7 +36,7 @@ def build_model(config, words: tuple[int, int], classes: int, attention_form: st
       attention_form: form of `disan_tf.ops.directional_attention`.
 
     Returns:
-      A `SentenceClassifier` with initial weights.
+      The model of `TASKS` that `config.task.name` names, with initial weights.
     """
     shared = {
         "dropout": config.train.dropout,
@@ -39,14 +48,16 @@ def build_model(config, words: tuple[int, int], classes: int, attention_form: st
         **encoder_options, **shared, attention_form=attention_form,
         seed=site_seed(config.seed, "encoder"), name="encoder",
     )  # fmt: skip
+    task_options = dict(config.task)
+    task = TASKS[task_options.pop("name", "classification")]  # absent from older configs
     head = ClassificationHead(
-        classes, **dict(config.task), **shared, seed=site_seed(config.seed, "head"), name="head"
+        classes, **task_options, **shared, seed=site_seed(config.seed, "head"), name="head"
     )
     embedding = WordEmbedding(
         *words, config.data.embedding_dim, dtype=shared["dtype"], name="embedding"
     )
-    model = SentenceClassifier(embedding, encoder, head, name=config.name)
-    model(tf.zeros([1, 1], tf.int32))
+    model = task(embedding, encoder, head, name=config.name)
+    model(*[tf.zeros([1, 1], tf.int32)] * len(model.fields))
     return model
 
 

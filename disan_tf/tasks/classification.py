@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.embedding import WordEmbedding
 from disan_tf.layers.mechanism import Mechanism
+from disan_tf.tasks.sentences import SentenceModel
 
 
 class ClassificationHead(Mechanism):
@@ -56,8 +56,11 @@ class ClassificationHead(Mechanism):
         return {**super().get_config(), **config}
 
 
-class SentenceClassifier(tf.keras.Model):
+class SentenceClassifier(SentenceModel):
     """Embedding -> encoder -> head.
+
+    Args:
+      embedding, encoder, head: see `SentenceModel`.
 
     Call arguments:
       ids: <int32>[batch, length], 0 = padding.
@@ -67,34 +70,14 @@ class SentenceClassifier(tf.keras.Model):
       Logits, <float32>[batch, classes].
     """
 
-    def __init__(self, embedding: WordEmbedding, encoder, head: ClassificationHead, **kwargs):
-        super().__init__(**kwargs)
-        self.embedding = embedding
-        self.encoder = encoder
-        self.head = head
+    fields = ("sentence",)
 
     def call(self, ids, training=None):
         return self.head(self.encode(ids, training=training), training=training)
 
-    def encode(self, ids, training=None):
-        """Sentence vectors, <float>[batch, dim]."""
-        mask = tf.not_equal(ids, 0)  # computed once, passed on by argument
-        return self.encoder(self.embedding(ids), mask=mask, training=training)
-
     def attend(self, ids):
         """The encoder's named attention tensors for a batch."""
-        return self.encoder.attend(self.embedding(ids), tf.not_equal(ids, 0))
-
-    def get_config(self):
-        parts = {"embedding": self.embedding, "encoder": self.encoder, "head": self.head}
-        serialize = tf.keras.saving.serialize_keras_object
-        return {"name": self.name, **{name: serialize(part) for name, part in parts.items()}}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        deserialize = tf.keras.saving.deserialize_keras_object
-        parts = {name: deserialize(config[name]) for name in ("embedding", "encoder", "head")}
-        return cls(**parts, name=config["name"])
+        return self.attend_sentence(ids)
 
 
 def cross_entropy(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:

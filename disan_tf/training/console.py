@@ -9,12 +9,14 @@ class ConsoleLog(tf.keras.callbacks.Callback):
     """Prints a line at every evaluation: scores, speed, time left.
 
     Args:
-      config: the training's config.
+      steps: of the whole training.
+      examples: of a step, in the mean.
     """
 
-    def __init__(self, config):
+    def __init__(self, steps: int, examples: float):
         super().__init__()
-        self._train = config.train
+        self._steps = steps
+        self._examples = examples
         self._started = None
 
     def on_train_batch_begin(self, batch, logs=None):
@@ -24,10 +26,10 @@ class ConsoleLog(tf.keras.callbacks.Callback):
     def on_test_end(self, logs=None):
         steps = logs["step"] - self._first
         speed = steps / (time.monotonic() - self._started)
-        left = (self._train.steps - logs["step"]) / speed / 60
+        left = (self._steps - logs["step"]) / speed / 60
         print(
-            f"step {logs['step']:,} of {self._train.steps:,}: dev loss {logs['loss']:.4f}, "
+            f"step {logs['step']:,} of {self._steps:,}: dev loss {logs['loss']:.4f}, "
             f"dev accuracy {logs['accuracy']:.4f}, "
-            f"{speed * self._train.batch_size:,.0f} sentences/s, {left:.0f} min left",
+            f"{speed * self._examples:,.0f} examples/s, {left:.0f} min left",
             flush=True,
         )

@@ -10,8 +10,12 @@ import tensorflow as tf
 import disan_tf
 from disan_tf.errors import UserError
 from disan_tf.files import read_json, write_json
-from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
-from disan_tf.input_pipeline.batch_plan import padding_share, plan_batches
+from disan_tf.input_pipeline import (
+    PreparedCorpus,
+    evaluation_batches,
+    make_dataset,
+    padding_share,
+)
 from disan_tf.tasks import count_parameters
 from disan_tf.training.console import ConsoleLog
 from disan_tf.training.loop import Trainer
@@ -19,7 +23,8 @@ from disan_tf.training.tensorboard import TensorBoardLogger
 
 # A finished training may be asked for more steps; everything else makes another experiment.
 _MAY_CHANGE = {"train.steps"}
-_PROBE_SENTENCES = 32
+_NEW_VALUES = {"train.batch_tokens": 0}  # what older configs, which do not name them, meant
+_PROBE_EXAMPLES = 32
 
 
 def train(config, corpus: PreparedCorpus, workdir) -> dict:
@@ -33,7 +38,7 @@ def train(config, corpus: PreparedCorpus, workdir) -> dict:
     trainer = Trainer(config, corpus, workdir)
     write_json(workdir / "run.json", describe(trainer))
     print(introduce(trainer))
-    trainer.callbacks = [_tensorboard(trainer), _progress(config)]
+    trainer.callbacks = [_tensorboard(trainer), _progress(trainer)]
     return trainer.run()
 
 
@@ -46,7 +51,7 @@ def claim(workdir: Path, config) -> None:
     path = workdir / "config.json"
     wanted = flatten(config.to_dict())
     if path.exists():
-        found = flatten(read_json(path, "choose another --workdir"))
+        found = {**_NEW_VALUES, **flatten(read_json(path, "choose another --workdir"))}
         differing = [
             f"{key} ({found.get(key)!r} there, {wanted.get(key)!r} here)"
             for key in sorted(found.keys() | wanted.keys())
@@ -89,15 +94,14 @@ def describe(trainer: Trainer) -> dict:
 
 def introduce(trainer: Trainer) -> str:
     """The lines that a training starts with."""
-    train = trainer.config.train
-    plan = plan_batches(trainer.train.lengths, train.batch_size, train.window, 0, 0)
-    tokens = trainer.train.lengths.mean() * train.batch_size
+    lengths = trainer.train.field_lengths
+    padding = padding_share(lengths, trainer.plan.batches(0))
     return (
         f"{trainer.config.name}: {count_parameters(trainer.model):,} parameters without "
         f"embeddings, {sum(trainer.corpus.words):,} words\n"
         f"{len(trainer.train):,} training examples, {trainer.epoch_steps:,} steps an epoch, "
-        f"{tokens:,.0f} tokens a step, "
-        f"{padding_share(trainer.train.lengths, plan):.1%} of the positions are padding"
+        f"{lengths.sum() / trainer.epoch_steps:,.0f} tokens a step, "
+        f"{padding:.1%} of the positions are padding"
     )
 
 
@@ -112,18 +116,24 @@ def _commit():
 
 
 def _tensorboard(trainer):
-    batches = evaluation_batches(trainer.dev.lengths, _PROBE_SENTENCES)
-    probe = next(iter(make_dataset(trainer.dev, batches[len(batches) // 2 :])))["sentence"]
+    batches = evaluation_batches(trainer.dev.field_lengths, _PROBE_EXAMPLES)
+    batch = next(iter(make_dataset(trainer.dev, batches[len(batches) // 2 :])))
     return TensorBoardLogger(
-        trainer.workdir / "tensorboard", trainer.config, probe, trainer.evaluation_step,
-        trainer.config.train.log_every,
+        trainer.workdir / "tensorboard", trainer.config,
+        [batch[field] for field in trainer.model.fields], trainer.evaluation_step,
+        trainer.config.train.log_every, _examples_a_step(trainer),
     )  # fmt: skip
 
 
-def _progress(config):
+def _progress(trainer):
     """A bar on a terminal, lines in a file."""
+    examples = _examples_a_step(trainer)
     if sys.stderr.isatty():
         from disan_tf.addons import progress_bar  # only then is tensorflow-addons needed
 
-        return progress_bar(config.train.batch_size)
-    return ConsoleLog(config)
+        return progress_bar(round(examples * len(trainer.model.fields)))  # in sentences
+    return ConsoleLog(trainer.config.train.steps, examples)
+
+
+def _examples_a_step(trainer):
+    return len(trainer.train) / trainer.epoch_steps

@@ -10,7 +10,7 @@ import tensorflow as tf
 from disan_tf.bundle import save_bundle
 from disan_tf.errors import UserError
 from disan_tf.evaluation.scores import classify
-from disan_tf.input_pipeline import PreparedCorpus, batch_count, make_dataset, plan_batches
+from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
 from disan_tf.tasks import build_model
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.metrics_log import MetricsLog
@@ -27,6 +27,9 @@ class Trainer:
       workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
       callbacks: Keras callbacks. Their logs hold `loss` and `accuracy` for a batch, and the dev
         scores for an evaluation.
+
+    Raises:
+      UserError: the corpus has not the sentences that the config's task reads.
     """
 
     def __init__(self, config, corpus: PreparedCorpus, workdir, callbacks=()):
@@ -35,13 +38,18 @@ class Trainer:
         self.corpus = corpus
         self.workdir = Path(workdir)
         self.model = build_model(config, corpus.words, len(corpus.classes))
+        _check_fields(self.model, corpus)
         self.model.embedding.set_vectors(corpus.vectors)
         self.optimizer = build_optimizer(config, self.model.trainable_variables)
         self.train_step = make_train_step(self.model, self.optimizer)
         self.evaluation_step = make_evaluation_step(self.model)
         self.state = TrainingState(self.workdir / "checkpoints", self.model, self.optimizer)
         self.train, self.dev = corpus.split("train"), corpus.split("dev")
-        self.epoch_steps = batch_count(len(self.train), config.train.batch_size)
+        self.plan = BatchPlan(
+            self.train.field_lengths, config.train.batch_size, config.train.window, config.seed,
+            config.train.batch_tokens,
+        )  # fmt: skip
+        self.epoch_steps = self.plan.count(0)  # with batch_tokens, later epochs differ a little
         self.callbacks = callbacks
 
     def run(self) -> dict:
@@ -75,21 +83,16 @@ class Trainer:
 
     def batches(self, step: int) -> tf.data.Dataset:
         """The batches that are left of the epoch in which `step` steps have been done."""
-        train = self.config.train
-        epoch, done = divmod(step, self.epoch_steps)
-        plan = plan_batches(
-            self.train.lengths, train.batch_size, train.window, self.config.seed, epoch
-        )
-        return make_dataset(self.train, plan[done:])
+        epoch, done = self.plan.locate(step)
+        return make_dataset(self.train, self.plan.batches(epoch)[done:])
 
     def _epoch(self, step, callbacks):
-        epoch = step // self.epoch_steps
+        epoch, _ = self.plan.locate(step)
         callbacks.on_epoch_begin(epoch)
         for batch in self.batches(step):
             callbacks.on_train_batch_begin(step)
-            measured = [
-                float(value) for value in self.train_step(batch["sentence"], batch["label"])
-            ]
+            ids = [batch[field] for field in self.model.fields]
+            measured = [float(value) for value in self.train_step(*ids, batch["label"])]
             self._measured.append(measured)
             step += 1
             logs = {"loss": measured[0], "accuracy": measured[1]}
@@ -123,7 +126,7 @@ class Trainer:
             first = step - len(self._measured) + 1
             raise self._not_finite(f"The loss is not finite between steps {first} and {step}")
         self.log.write(
-            step=step, epoch=step / self.epoch_steps, split="train", loss=loss, accuracy=accuracy,
+            step=step, epoch=self.plan.epochs(step), split="train", loss=loss, accuracy=accuracy,
             skipped_steps=round(skipped * len(self._measured)), seconds=self._seconds(),
         )  # fmt: skip
         self._measured = []
@@ -146,7 +149,7 @@ class Trainer:
                 save_bundle(self.workdir / "best", self.model, self.config, self.corpus, found)
                 self.state.best_step.assign(step)
                 self.state.best_score.assign(scores["accuracy"])
-        record = {"epoch": step / self.epoch_steps, "split": "dev", **scores}
+        record = {"epoch": self.plan.epochs(step), "split": "dev", **scores}
         self.log.write(step=step, **record, seconds=self._seconds())
         callbacks.on_test_end({"step": step, **scores})
 
@@ -158,3 +161,12 @@ class Trainer:
 
     def _seconds(self):
         return round(time.monotonic() - self._started, 3)
+
+
+def _check_fields(model, corpus):
+    if corpus.fields != model.fields:
+        raise UserError(
+            f"{corpus.directory} holds {' and '.join(corpus.fields)}, but the task of the config "
+            f"reads {' and '.join(model.fields)}; choose a config.task.name that fits "
+            "config.data.corpus."
+        )

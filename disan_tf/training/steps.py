@@ -4,30 +4,27 @@ import tensorflow as tf
 
 from disan_tf.tasks import cross_entropy
 
-_SIGNATURE = [
-    tf.TensorSpec([None, None], tf.int32, name="sentence"),
-    tf.TensorSpec([None], tf.int32, name="label"),
-]
-
 
 def make_train_step(model, optimizer):
     """One step of the optimizer on cross-entropy + weight decay.
 
     Args:
-      model: a `SentenceClassifier`.
+      model: a `SentenceModel`.
       optimizer: see `disan_tf.training.optimizers`; under a loss-scale optimizer a step whose
         gradients overflow changes nothing and lowers the scale.
 
     Returns:
-      A traced-once function (sentence <int32>[batch, length], label <int32>[batch]) -> this
-      batch's (loss <float32>[], accuracy <float32>[], skipped <bool>[]).
+      A traced-once function of <int32>[batch, length] ids for each of the model's fields and of
+      label <int32>[batch] -> this batch's (loss <float32>[], accuracy <float32>[], skipped
+      <bool>[]).
     """
     scaled = isinstance(optimizer, tf.keras.mixed_precision.LossScaleOptimizer)
 
-    @tf.function(input_signature=_SIGNATURE, autograph=False)
-    def train_step(sentence, label):
+    @tf.function(input_signature=_signature(model), autograph=False)
+    def train_step(*batch):
+        *ids, label = batch
         with tf.GradientTape() as tape:
-            logits = model(sentence, training=True)
+            logits = model(*ids, training=True)
             loss = cross_entropy(logits, label) + weight_decay(model)
             objective = optimizer.get_scaled_loss(loss) if scaled else loss
         gradients = tape.gradient(objective, model.trainable_variables)
@@ -41,14 +38,23 @@ def make_train_step(model, optimizer):
 
 
 def make_evaluation_step(model):
-    """(sentence, label) -> (logits <float32>[batch, classes], loss <float32>[]), no dropout."""
+    """Ids of each field, label -> (logits <float32>[batch, classes], loss <float32>[]).
 
-    @tf.function(input_signature=_SIGNATURE, autograph=False)
-    def evaluation_step(sentence, label):
-        logits = model(sentence, training=False)
+    Its arguments are those of the training step; no dropout acts.
+    """
+
+    @tf.function(input_signature=_signature(model), autograph=False)
+    def evaluation_step(*batch):
+        *ids, label = batch
+        logits = model(*ids, training=False)
         return logits, cross_entropy(logits, label) + weight_decay(model)
 
     return evaluation_step
+
+
+def _signature(model):
+    ids = [tf.TensorSpec([None, None], tf.int32, name=field) for field in model.fields]
+    return [*ids, tf.TensorSpec([None], tf.int32, name="label")]
 
 
 def _finite(gradients):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
+from pairs import make_pair_corpus
 
 from disan_tf.bundle import Bundle
 from disan_tf.errors import UserError
@@ -25,6 +26,7 @@ PREDICTIONS = np.array([0, 1, 0, 1, 0], np.int32)
 class _FirstWordDecides:
     """Answers the class that the first word names, with logit 2 against 0 and 0."""
 
+    fields = ("sentence",)
     losses = ()
 
     def __call__(self, ids, training=None):
@@ -33,7 +35,8 @@ class _FirstWordDecides:
 
 def _corpus(directory, sentences, labels, classes=CLASSES, words=WORDS):
     directory.mkdir()
-    manifest = {"classes": classes, "trainable_words": len(words), "fixed_words": 0}
+    manifest = {"classes": classes, "fields": ["sentence"]}
+    manifest.update(trainable_words=len(words), fixed_words=0)
     write_json(directory / "manifest.json", manifest)
     (directory / "vocabulary.txt").write_text("".join(f"{word}\n" for word in words))
     arrays = {
@@ -187,3 +190,30 @@ def test_rendered_columns_end_under_their_headers():
     blocks = render(report).split("\n\n")
     for block in blocks[1:]:
         assert len({len(line) for line in block.splitlines()}) == 1
+
+
+class _FirstWordsDecide:
+    """Answers the class of `tests/pairs.py` for every pair of more than 4 tokens, else another."""
+
+    fields = ("premise", "hypothesis")
+    losses = ()
+
+    def __call__(self, premise, hypothesis, training=None):
+        longer = [tf.math.count_nonzero(ids, axis=1) for ids in (premise, hypothesis)]
+        wrong = tf.cast(tf.maximum(*longer) <= 4, tf.int32)
+        return tf.one_hot((premise[:, 0] + hypothesis[:, 0] + wrong) % 3, 3)
+
+
+def test_pairs_are_scored_in_their_order_and_by_the_longer_sentence(bundle, tmp_path):
+    corpus = make_pair_corpus(tmp_path / "pairs")
+    (bundle.directory / "vocabulary.txt").write_text("".join(f"{w}\n" for w in corpus.vocabulary))
+    info = {**bundle.info, "classes": corpus.classes}
+    report = evaluate(
+        Bundle(bundle.directory, bundle.config, info, _FirstWordsDecide()), corpus, "test"
+    )
+    lengths = corpus.split("test").field_lengths
+    short = int(np.sum(lengths.max(axis=1) <= 4))
+    assert 0 < short < 40 and np.any(lengths.min(axis=1) <= 4)
+    assert report["accuracy"] == pytest.approx(1 - short / 40)
+    assert report["by_length"]["1-4"] == {"count": short, "accuracy": 0.0}
+    assert report["by_length"]["5-11"]["accuracy"] == 1.0

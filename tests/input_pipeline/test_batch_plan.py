@@ -3,15 +3,21 @@
 import numpy as np
 import pytest
 
-from disan_tf.input_pipeline import batch_count, evaluation_batches, plan_batches
-from disan_tf.input_pipeline.batch_plan import padding_share
+from disan_tf.input_pipeline import (
+    BatchPlan,
+    batch_count,
+    evaluation_batches,
+    padding_share,
+    plan_batches,
+)
 
 SIZE = 16
 LENGTHS = np.random.default_rng(2).geometric(0.12, size=1000)
+PAIRS = np.stack([LENGTHS, np.random.default_rng(3).geometric(0.2, size=1000)], axis=1)
 
 
-def _plan(lengths=LENGTHS, size=SIZE, window=10, seed=1, epoch=0):
-    return plan_batches(lengths, size, window, seed, epoch)
+def _plan(lengths=LENGTHS, size=SIZE, window=10, seed=1, epoch=0, batch_tokens=0):
+    return plan_batches(lengths, size, window, seed, epoch, batch_tokens)
 
 
 def test_the_docstrings_example():
@@ -105,3 +111,90 @@ def test_evaluation_takes_every_example_once_by_length():
 @pytest.mark.parametrize("examples, count", [(0, 0), (1, 1), (16, 1), (17, 2), (1000, 63)])
 def test_batch_count(examples, count):
     assert batch_count(examples, 16) == count
+
+
+def test_sentences_of_one_field_are_planned_like_their_lengths():
+    np.testing.assert_array_equal(_plan(LENGTHS[:, None]), _plan(LENGTHS))
+
+
+def test_pairs_run_up_and_down_through_the_hypotheses_of_each_premise_length():
+    lengths = np.array([[2, 1], [3, 1], [2, 9], [3, 5], [4, 2], [2, 4], [4, 8]])
+    (batch,) = evaluation_batches(lengths, 7)
+    assert lengths[batch].tolist() == [[2, 1], [2, 4], [2, 9], [3, 5], [3, 1], [4, 2], [4, 8]]
+
+
+def test_pairs_waste_less_padding_than_by_the_longer_sentence():
+    many = np.tile(PAIRS, [10, 1])
+    longer = _plan(many.max(axis=1), window=600)
+    assert padding_share(many, _plan(many, window=600)) < padding_share(many, longer) / 2
+
+
+def test_padding_share_counts_both_sentences():
+    lengths = np.array([[1, 4], [3, 2], [2, 2]])
+    batches = np.array([[0, 1], [2, -1]])  # 4 of 6 and 6 of 8 positions, then 4 of 4
+    assert padding_share(lengths, batches) == pytest.approx(4 / 18)
+
+
+def _padded_tokens(lengths, batches):
+    return [
+        np.sum(batch >= 0) * lengths[batch[batch >= 0]].reshape(np.sum(batch >= 0), -1).max(0).sum()
+        for batch in batches
+    ]
+
+
+@pytest.mark.parametrize("lengths", [LENGTHS, PAIRS], ids=["sentences", "pairs"])
+def test_a_token_budget_is_kept_but_for_examples_longer_than_it(lengths):
+    batches = _plan(lengths, batch_tokens=40)
+    for batch, tokens in zip(batches, _padded_tokens(lengths, batches)):
+        assert tokens <= 40 or np.sum(batch >= 0) == 1
+    assert max(_padded_tokens(lengths, batches)) > 40  # the longest examples stand alone
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 100, 10**6])
+@pytest.mark.parametrize("window", [1, 7, 1000])
+def test_a_token_budget_takes_every_example_exactly_once(window, batch_tokens):
+    batches = _plan(PAIRS, window=window, batch_tokens=batch_tokens)
+    np.testing.assert_array_equal(np.sort(batches[batches >= 0]), np.arange(1000))
+    assert np.all(np.any(batches >= 0, axis=1))
+
+
+def test_a_token_budget_is_used_up():
+    lengths = np.array([2, 2, 2, 2, 2, 3, 3, 5, 8])
+    batches = _plan(lengths, size=9, batch_tokens=10)
+    found = sorted(sorted(lengths[batch[batch >= 0]].tolist()) for batch in batches)
+    assert found == [[2, 2, 2, 2, 2], [3, 3], [5], [8]]
+
+
+def test_a_step_is_found_in_epochs_of_equal_batches():
+    plan = BatchPlan(PAIRS, SIZE, 10, seed=1)
+    count = batch_count(1000, SIZE)
+    assert plan.locate(0) == (0, 0)
+    assert plan.locate(3 * count + 5) == (3, 5)
+    assert plan.locate(count - 1) == (0, count - 1)
+    assert plan.locate(count) == (1, 0)
+    assert plan.epochs(2 * count + count // 3) == pytest.approx(2 + (count // 3) / count)
+
+
+def test_a_step_is_found_where_epochs_differ_in_their_batches():
+    plan = BatchPlan(PAIRS, SIZE, 10, seed=1, batch_tokens=200)
+    counts = [plan.count(epoch) for epoch in range(4)]
+    assert len(set(counts)) > 1
+    steps = [(epoch, done) for epoch in range(4) for done in range(counts[epoch])]
+    assert [plan.locate(step) for step in range(len(steps))] == steps
+    fresh = BatchPlan(PAIRS, SIZE, 10, seed=1, batch_tokens=200)  # as after a kill
+    assert fresh.locate(len(steps) - 1) == steps[-1]
+    assert fresh.epochs(counts[0] + 1) == pytest.approx(1 + 1 / counts[1])
+
+
+def test_past_epochs_are_counted_once(monkeypatch):
+    plan = BatchPlan(PAIRS, SIZE, 10, seed=1, batch_tokens=200)
+    plan.locate(500)
+    monkeypatch.setattr(plan, "batches", None)
+    assert plan.locate(499)[0] <= plan.locate(500)[0]
+
+
+def test_a_plan_has_the_batches_of_each_epoch():
+    plan = BatchPlan(PAIRS, SIZE, 10, seed=4, batch_tokens=200)
+    for epoch in (0, 3):
+        expected = plan_batches(PAIRS, SIZE, 10, 4, epoch, 200)
+        np.testing.assert_array_equal(plan.batches(epoch), expected)

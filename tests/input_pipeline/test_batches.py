@@ -2,6 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
+from pairs import pair_split
 
 from disan_tf.input_pipeline import Split, evaluation_batches, make_dataset, plan_batches
 
@@ -10,8 +11,9 @@ def _split(sentences):
     """Labels are the examples' numbers times ten."""
     lengths = [len(sentence) for sentence in sentences]
     return Split(
-        ids=np.array([word for sentence in sentences for word in sentence], np.int32),
-        offsets=np.cumsum([0, *lengths]).astype(np.int64),
+        fields=("sentence",),
+        ids={"sentence": np.array([word for each in sentences for word in each], np.int32)},
+        offsets={"sentence": np.cumsum([0, *lengths]).astype(np.int64)},
         labels=10 * np.arange(len(sentences), dtype=np.int32),
         example_ids=np.array([b"%d" % number for number in range(len(sentences))]),
     )
@@ -68,8 +70,8 @@ def test_a_whole_epoch_gives_back_every_sentence():
             assert label == 10 * index
             seen[index] = row[: split.lengths[index]].tolist()
             assert not row[split.lengths[index] :].any()
-    starts = split.offsets
-    assert seen == {k: split.ids[starts[k] : starts[k + 1]].tolist() for k in range(100)}
+    ids, starts = split.ids["sentence"], split.offsets["sentence"]
+    assert seen == {k: ids[starts[k] : starts[k + 1]].tolist() for k in range(100)}
 
 
 def test_lengths_are_the_differences_of_the_offsets():
@@ -89,4 +91,23 @@ def test_the_batch_function_holds_no_copy_of_the_corpus():
     ]
     assert constants and max(constants) < 10
     sizes = [tensor.shape.num_elements() for tensor in gather.function.captured_inputs]
-    assert sorted(sizes) == sorted([len(split.ids), len(split.offsets), len(split.labels)])
+    arrays = (split.ids["sentence"], split.offsets["sentence"], split.labels)
+    assert sorted(sizes) == sorted(map(len, arrays))
+
+
+def test_each_sentence_of_a_pair_is_padded_to_the_longest_of_its_field():
+    split = pair_split([[2, 3, 4], [5], [6, 7]], [[8], [9, 2], [3]])
+    (batch,) = make_dataset(split, np.array([[2, 1, 0]]))
+    assert batch["premise"].numpy().tolist() == [[6, 7, 0], [5, 0, 0], [2, 3, 4]]
+    assert batch["hypothesis"].numpy().tolist() == [[3, 0], [9, 2], [8, 0]]
+    assert batch["label"].numpy().tolist() == split.labels[[2, 1, 0]].tolist()
+    assert sorted(batch) == ["hypothesis", "index", "label", "premise"]
+
+
+def test_batches_of_a_token_budget_have_no_filling():
+    split = _random_split(100)
+    plan = plan_batches(split.field_lengths, 8, 3, seed=1, epoch=0, batch_tokens=30)
+    batches = list(make_dataset(split, plan))
+    assert [len(batch["index"]) for batch in batches] == np.sum(plan >= 0, axis=1).tolist()
+    assert all(tf.size(batch["sentence"]) <= 30 for batch in batches)
+    assert sorted(np.concatenate([batch["index"] for batch in batches])) == list(range(100))

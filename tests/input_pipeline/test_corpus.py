@@ -5,11 +5,12 @@ import pickle
 
 import numpy as np
 import pytest
+from pairs import FIELDS, make_pair_corpus
 
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 
-MANIFEST = {"classes": 3, "trainable_words": 2, "fixed_words": 1}
+MANIFEST = {"classes": 3, "fields": ["sentence"], "trainable_words": 2, "fixed_words": 1}
 ARRAYS = {
     "embeddings": np.arange(6, dtype=np.float32).reshape(3, 2),
     "dev.sentence.ids": np.array([2, 3, 4, 2], np.int32),
@@ -38,7 +39,8 @@ def test_what_was_prepared_is_read(directory):
     corpus = PreparedCorpus(directory)
     assert (corpus.classes, corpus.words) == (3, (2, 1))
     split, vectors, vocabulary = _read(directory)
-    np.testing.assert_array_equal(split.ids, ARRAYS["dev.sentence.ids"])
+    assert corpus.fields == split.fields == ("sentence",)
+    np.testing.assert_array_equal(split.ids["sentence"], ARRAYS["dev.sentence.ids"])
     assert split.lengths.tolist() == [3, 1]
     assert split.labels.tolist() == [2, 0]
     assert split.example_ids.tolist() == [b"dev:1", b"dev:2"]
@@ -48,7 +50,8 @@ def test_what_was_prepared_is_read(directory):
 
 def test_arrays_stay_on_the_disk(directory):
     split, vectors, _ = _read(directory)
-    assert all(isinstance(array, np.memmap) for array in (split.ids, split.offsets, vectors))
+    assert all(isinstance(array, np.memmap) for array in (*split.ids.values(), vectors))
+    assert isinstance(split.offsets["sentence"], np.memmap)
 
 
 def _refusal(directory):
@@ -118,3 +121,27 @@ def test_a_missing_vocabulary_is_named(directory):
     path = directory / "vocabulary.txt"
     path.unlink()
     assert str(path) in _refusal(directory)
+
+
+def test_both_sentences_of_pairs_are_read(tmp_path):
+    corpus = make_pair_corpus(tmp_path / "pairs")
+    split = corpus.split("dev")
+    assert corpus.fields == split.fields == FIELDS
+    assert split.field_lengths.shape == (40, 2)
+    for column, field in zip(split.field_lengths.T, FIELDS):
+        np.testing.assert_array_equal(column, np.diff(split.offsets[field]))
+        assert split.offsets[field][-1] == len(split.ids[field])
+
+
+def test_the_longer_sentence_is_the_length_of_a_pair(tmp_path):
+    split = make_pair_corpus(tmp_path / "pairs").split("dev")
+    np.testing.assert_array_equal(split.lengths, np.maximum(*split.field_lengths.T))
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_field_whose_files_disagree_is_refused(field, tmp_path):
+    corpus = make_pair_corpus(tmp_path / "pairs")
+    path = tmp_path / "pairs" / f"dev.{field}.offsets.npy"
+    np.save(path, np.load(path)[:-1])
+    with pytest.raises(UserError, match="the dev split's files disagree"):
+        corpus.split("dev")

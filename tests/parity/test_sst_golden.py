@@ -8,7 +8,6 @@ import tensorflow as tf
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import WordEmbedding
 from disan_tf.tasks import ClassificationHead, SentenceClassifier, cross_entropy
-from disan_tf.training.optimizers import adadelta
 
 FILES = official.names("sst_disan*.npz") + official.names("sst_exp_emb_dir_mul_attn*.npz")
 
@@ -61,34 +60,12 @@ def test_attention_equals_the_authors_on_real_tokens(name):
 def test_gradients_of_the_loss_equal_the_authors(name):
     arrays, meta = official.load(name)
     model, variables = _model(arrays, meta)
-    with tf.GradientTape() as tape:
-        loss = _loss(model, arrays)
-    for official_name, gradient in zip(variables, tape.gradient(loss, list(variables.values()))):
-        expected = arrays[f"gloss_var/{official_name}"]
-        gradient = tf.convert_to_tensor(gradient)
-        official.assert_close(gradient, expected, f"gradient of {official_name}")
+    official.check_gradients(variables, arrays, lambda: _loss(model, arrays))
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_three_training_steps_equal_the_authors(name):
     arrays, meta = official.load(name)
     model, variables = _model(arrays, meta)
-    optimizer = adadelta(meta["learning_rate"])
-    losses = []
-    for step in (1, 2, 3):
-        with tf.GradientTape() as tape:
-            loss = _loss(model, arrays)
-        losses.append(loss)
-        gradients = tape.gradient(loss, list(variables.values()))
-        optimizer.apply_gradients(zip(gradients, variables.values()))
-        if step != 2:
-            for official_name, variable in variables.items():
-                expected = arrays[f"ada_step{step}_var/{official_name}"]
-                official.assert_close(variable, expected, f"step {step}: {official_name}")
-    losses.append(_loss(model, arrays))
-    official.assert_close(tf.stack(losses), arrays["out/ada_loss_before_each_step"], "losses")
-    for slot in ("accum_grad", "accum_var"):
-        theirs = {"accum_grad": "accum", "accum_var": "accum_update"}[slot]
-        for official_name, variable in variables.items():
-            expected = arrays[f"ada_slot_{theirs}/{official_name}"]
-            official.assert_close(optimizer.get_slot(variable, slot), expected, official_name)
+    rate = meta["learning_rate"]
+    official.check_three_steps(variables, arrays, lambda: _loss(model, arrays), rate)

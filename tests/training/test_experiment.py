@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from pairs import make_pair_corpus
 from training_runs import corpus_of, tiny_config
 
 from disan_tf.errors import UserError
+from disan_tf.input_pipeline import padding_share, plan_batches
 from disan_tf.training import experiment
 from disan_tf.training.console import ConsoleLog
 
@@ -24,6 +26,15 @@ def test_a_work_directory_may_be_asked_for_more_steps(tmp_path):
     assert json.loads((tmp_path / "config.json").read_text())["train"]["steps"] == 80
 
 
+def test_a_work_directory_from_before_token_budgets_goes_on_without_one(tmp_path):
+    config = tiny_config().to_dict()
+    del config["train"]["batch_tokens"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(UserError, match=r"train\.batch_tokens \(0 there, 500 here\)"):
+        experiment.claim(tmp_path, tiny_config(batch_tokens=500))
+    experiment.claim(tmp_path, tiny_config())
+
+
 def test_a_damaged_config_is_named(tmp_path):
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(UserError, match="config.json is not readable JSON"):
@@ -36,7 +47,7 @@ def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
     summary = experiment.train(config, corpus, tmp_path / "run")
     printed = capsys.readouterr().out
     assert "5,445 parameters" in printed and "tokens a step" in printed
-    assert "step 10 of 10: dev loss" in printed and "sentences/s" in printed
+    assert "step 10 of 10: dev loss" in printed and "examples/s" in printed
     assert summary["step"] == 10
     described = json.loads((tmp_path / "run" / "run.json").read_text())
     assert described["parameters"] == 5445
@@ -47,9 +58,29 @@ def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
 def test_the_console_tells_speed_and_time_left(capsys, monkeypatch):
     clock = iter([100.0, 110.0])
     monkeypatch.setattr("disan_tf.training.console.time.monotonic", lambda: next(clock))
-    log = ConsoleLog(tiny_config(batch_size=16, steps=100))
+    log = ConsoleLog(steps=100, examples=15.5)
     log.on_train_batch_begin(20)
     log.on_test_end({"step": 40, "loss": 1.5, "accuracy": 0.25})
     line = capsys.readouterr().out
     assert line.startswith("step 40 of 100: dev loss 1.5000, dev accuracy 0.2500")
-    assert "32 sentences/s, 0 min left" in line
+    assert "31 examples/s, 0 min left" in line
+
+
+def test_a_training_of_pairs_says_its_tokens_and_padding_and_leaves_a_record(tmp_path, capsys):
+    corpus = make_pair_corpus(tmp_path / "corpus")
+    experiment.train(tiny_config(name="disan_snli", steps=10), corpus, tmp_path / "run")
+    printed = capsys.readouterr().out
+    split = corpus.split("train")
+    tokens = sum(len(ids) for ids in split.ids.values()) / 4  # 60 pairs in batches of 16
+    assert f"60 training examples, 4 steps an epoch, {tokens:,.0f} tokens a step, " in printed
+    plan = plan_batches(split.field_lengths, 16, 500, seed=1, epoch=0)
+    share = padding_share(split.field_lengths, plan)
+    assert f"{share:.1%} of the positions are padding" in printed
+    described = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert described["parameters"] == 6947
+
+
+def test_a_task_that_does_not_fit_the_corpus_is_refused(tmp_path):
+    corpus = make_pair_corpus(tmp_path / "corpus")
+    with pytest.raises(UserError, match="holds premise and hypothesis, but .* reads sentence;"):
+        experiment.train(tiny_config(), corpus, tmp_path / "run")

@@ -22,6 +22,8 @@ UNITS = 2
 class _EvenAttention:
     """On the probe: all admissible tokens alike, gates 0.25 on tokens and 9 on padding."""
 
+    fields = ("sentence",)
+
     def attend(self, ids):
         mask = PROBE != 0
         positions = np.arange(mask.shape[1])
@@ -56,7 +58,7 @@ def start(config, tmp_path):
 
     def start(model=None, evaluation_step=None):
         step = evaluation_step or tf.function(tf.identity, input_signature=[tf.TensorSpec([])])
-        logger = TensorBoardLogger(tmp_path, config, PROBE, step, 2)
+        logger = TensorBoardLogger(tmp_path, config, [PROBE], step, 2, examples=15.5)
         callbacks = tf.keras.callbacks.CallbackList(
             [logger], model=model or _EvenAttention(), epochs=1, steps=8
         )
@@ -106,12 +108,12 @@ def test_training_scalars_are_means_over_the_steps_done(start, tmp_path):
         _step(running, batch, loss, accuracy)
     running.on_train_end()
     found = _values(tmp_path / "train")
-    assert {key: float(found[key]) for key in found if key[0] != "sentences_per_second"} == {
+    assert {key: float(found[key]) for key in found if key[0] != "examples_per_second"} == {
         ("loss", 2): 3.0, ("accuracy", 2): 0.25, ("loss", 4): 1.5, ("accuracy", 4): 0.75,
     }  # fmt: skip
 
 
-def test_speed_leaves_out_evaluations(start, tmp_path, config, monkeypatch):
+def test_speed_leaves_out_evaluations(start, tmp_path, monkeypatch):
     clock = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
     monkeypatch.setattr(tensorboard, "time", clock)
     running = start()
@@ -123,8 +125,8 @@ def test_speed_leaves_out_evaluations(start, tmp_path, config, monkeypatch):
     clock.now += 6.0
     _step(running, 1)
     running.on_train_end()
-    speed = _values(tmp_path / "train")["sentences_per_second", 2]
-    assert speed == pytest.approx(2 * config.train.batch_size / 8.0)
+    speed = _values(tmp_path / "train")["examples_per_second", 2]
+    assert speed == pytest.approx(2 * 15.5 / 8.0)
 
 
 def test_evaluation_scalars_have_the_step_of_the_logs(start, tmp_path):
@@ -164,6 +166,30 @@ def test_entropy_of_even_attention_is_the_logarithm_of_its_dependents():
     sentences = [math.log(n) for n in (4, 2, 1)]
     found = values["attention_entropy/source2token"]
     np.testing.assert_allclose(found, np.transpose([sentences] * UNITS), atol=1e-6)
+
+
+class _EvenPairs(_EvenAttention):
+    """The probe as hypothesis, and alone with its last sentence as premise."""
+
+    fields = ("premise", "hypothesis")
+
+    def attend(self, premise, hypothesis):
+        tensors = super().attend(hypothesis)
+        last = {f"premise_{name}": tensor[2:] for name, tensor in tensors.items()}
+        return {**last, **{f"hypothesis_{name}": tensor for name, tensor in tensors.items()}}
+
+
+def test_both_sentences_of_pairs_are_measured_apart():
+    values = measure(_EvenPairs(), tf.constant(PROBE[2:]), tf.constant(PROBE))
+    alone = measure(_EvenAttention(), tf.constant(PROBE))
+    for name, expected in alone.items():
+        kind, part = name.split("/")
+        np.testing.assert_array_equal(values.pop(f"{kind}/hypothesis_{part}"), expected)
+    assert {name: value.shape[0] for name, value in values.items()} == {
+        "gate/premise_forward": 1, "gate/premise_backward": 1,
+        "attention_entropy/premise_forward": 0, "attention_entropy/premise_backward": 0,
+        "attention_entropy/premise_source2token": 1,
+    }  # fmt: skip
 
 
 def test_gates_of_padding_are_left_out():

@@ -1,0 +1,58 @@
+"""Problems for the attention core, and a NumPy reading of DiSAN Eq. 15 and 11."""
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.ops import directional_attention
+
+
+def make_inputs(batch, length, dim, seed=0, size=2.0):
+    """head, dependent, value: <float64>[batch, length, dim], exact in float32."""
+    generator = np.random.default_rng(seed)
+    return [
+        (size * generator.normal(size=[batch, length, dim])).astype(np.float32).astype(np.float64)
+        for _ in range(3)
+    ]
+
+
+def make_mask(batch, length, seed=0, share=0.7):
+    """<bool>[batch, length] with holes."""
+    return np.random.default_rng(seed).random([batch, length]) < share
+
+
+def reference(head, dependent, value, mask, direction, head_mask=None, scale=5.0):
+    """Sums over the dependents that the paper's M_ij, the mask and the head's mask leave."""
+    sees = {"forward": lambda i, j: i < j, "backward": lambda i, j: i > j}
+    sees["diagonal"] = lambda i, j: i != j
+    result = np.zeros_like(value)
+    for b, j in np.ndindex(mask.shape):
+        seen = [i for i in range(mask.shape[1]) if mask[b, i] and sees[direction](i, j)]
+        if not seen or (head_mask is not None and not head_mask[b, j]):
+            continue
+        f = scale * np.tanh((dependent[b, seen] + head[b, j]) / scale)
+        p = np.exp(f - f.max(axis=0))
+        result[b, j] = np.sum(p / p.sum(axis=0) * value[b, seen], axis=0)
+    return result
+
+
+def noise(shape):
+    """Upstream gradients that are exact in bfloat16."""
+    numbers = np.random.default_rng(1).integers(-9, 10, size=shape) / 4
+    return tf.constant(numbers, tf.float32)
+
+
+def attend(form, inputs, mask, dtype="float32", **options):
+    """Context, and the gradients of sum(context * noise) for head, dependent and value."""
+    inputs = [tf.cast(tensor, dtype) for tensor in inputs]
+    with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        context = directional_attention(*inputs, tf.constant(mask), form=form, **options)
+        total = tf.reduce_sum(context * tf.cast(noise(context.shape), context.dtype))
+    return [context, *tape.gradient(total, inputs)]
+
+
+def assert_close(actual, expected, bound):
+    """|a - b| <= bound * max(1, |b|), and no NaN."""
+    actual, expected = (np.asarray(tf.cast(it, tf.float64)) for it in (actual, expected))
+    error = np.abs(actual - expected) / np.maximum(1.0, np.abs(expected))
+    assert np.isfinite(actual).all() and np.max(error, initial=0.0) <= bound, np.max(error)

@@ -1,0 +1,127 @@
+"""The classifier of sentence pairs: its features, its two sentences, its promises as a layer."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from layer_contract import DIM, LENGTHS, SequenceContract, assert_near
+
+from disan_tf.encoders import DiSAN
+from disan_tf.layers import WordEmbedding
+from disan_tf.tasks import ClassificationHead, SentencePairClassifier
+
+WORDS = (7, 3)
+OTHER = tf.constant([[3, 4, 0], [2, 9, 11], [5, 0, 0], [8, 6, 1]])  # as many as LENGTHS
+
+
+def _make(name=None, dtype=None, **options):
+    shared = {"dropout": 0.25, "l2": 1e-4, "dtype": dtype, **options}
+    return SentencePairClassifier(
+        WordEmbedding(*WORDS, DIM, dtype=dtype, name="embedding"),
+        DiSAN(6, seed=5, name="encoder", **shared),
+        ClassificationHead(3, 6, seed=6, name="head", **shared),
+        name=name or "pairs",
+    )
+
+
+class TestPremise(SequenceContract):
+    """What varies is the premise."""
+
+    reduces = True
+    units = 3
+    output_dtype = "float32"
+
+    def make(self, **options):
+        return _make(**options)
+
+    def call(self, layer, x, mask, training=None):
+        return layer(x, OTHER[: tf.shape(x)[0]], training=training)
+
+    def idle(self, layer):
+        return [layer.encoder.source2token.score_map.dense.bias]
+
+    def inputs(self):
+        ids = np.random.default_rng(1).integers(1, 12, size=[len(LENGTHS), max(LENGTHS)])
+        mask = tf.sequence_mask(LENGTHS)
+        return tf.where(mask, tf.constant(ids, tf.int32), 0), mask
+
+    def expected_shape(self, x):
+        return [x.shape[0], 3]
+
+    def pad(self, x, tokens):
+        return tf.pad(x, [[0, 0], [0, tokens]])
+
+    def garbage(self, x):
+        return tf.zeros_like(x)  # an id says by itself that it is padding
+
+
+class TestHypothesis(TestPremise):
+    """What varies is the hypothesis."""
+
+    def call(self, layer, x, mask, training=None):
+        return layer(OTHER[: tf.shape(x)[0]], x, training=training)
+
+
+@pytest.fixture
+def model():
+    model = _make()
+    model(OTHER, OTHER)
+    generator = np.random.default_rng(2)
+    for weight in model.trainable_weights:
+        weight.assign(0.4 * generator.normal(size=weight.shape))
+    return model
+
+
+@pytest.fixture
+def premise():
+    return TestPremise().inputs()[0]
+
+
+def test_the_head_sees_both_vectors_their_difference_and_their_product(model, premise):
+    p, h = model.encode(premise), model.encode(OTHER)
+    features = np.concatenate([p, h, np.subtract(p, h), np.multiply(p, h)], axis=1)
+    assert features.shape == (4, 4 * 12)
+    assert_near(model(premise, OTHER), model.head(tf.constant(features)), 1e-6)
+
+
+def test_the_order_of_the_sentences_matters(model, premise):
+    assert np.abs(model(premise, OTHER) - model(OTHER, premise)).max() > 1e-3
+
+
+def test_one_encoder_serves_both_sentences(model):
+    assert len(model.encoder.trainable_weights) + 4 + 1 == len(model.trainable_weights)
+    np.testing.assert_array_equal(model.encode(OTHER), model.encode(OTHER))
+
+
+def test_weight_decay_counts_a_matrix_of_both_sentences_once(model, premise):
+    model(premise, OTHER, training=True)
+    model(premise, OTHER)
+    blocks = (model.encoder.forward_block, model.encoder.backward_block)
+    linears = [block.input_map for block in blocks]
+    linears += [
+        getattr(b.fusion_gate, f"{name}_map") for b in blocks for name in ("token", "context")
+    ]
+    linears += [model.encoder.source2token.token_map, model.encoder.source2token.score_map]
+    linears += [model.head.hidden, model.head.logits]
+    expected = sum(1e-4 * tf.nn.l2_loss(linear.dense.kernel) for linear in linears)
+    np.testing.assert_allclose(tf.add_n(model.losses), expected, rtol=1e-6)
+
+
+def test_in_training_the_premise_draws_its_masks_before_the_hypothesis(model, premise):
+    first, second = (_make() for _ in range(2))
+    for copy in (first, second):
+        copy(OTHER, OTHER)
+        copy.set_weights(model.get_weights())
+    p, h = first.encode(premise, training=True), first.encode(OTHER, training=True)
+    features = tf.concat([p, h, p - h, p * h], axis=1)
+    expected = first.head(features, training=True)
+    np.testing.assert_allclose(model(premise, OTHER, training=True), expected, rtol=1e-5)
+    assert np.abs(second.encode(OTHER, training=True) - h).max() > 1e-3  # the masks differ
+
+
+def test_attention_is_named_by_its_sentence(model, premise):
+    attended = model.attend(premise, OTHER)
+    for field, ids in (("premise", premise), ("hypothesis", OTHER)):
+        alone = model.encoder.attend(model.embedding(ids), ids != 0)
+        for name, tensor in alone.items():
+            np.testing.assert_array_equal(attended.pop(f"{field}_{name}"), tensor)
+    assert not attended

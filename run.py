@@ -9,7 +9,7 @@ from disan_tf.configuration import explain
 from disan_tf.errors import UserError
 
 FLAGS = flags.FLAGS
-MODES = ("prepare", "train", "evaluate", "predict", "attend", "export", "doctor")
+MODES = ("prepare", "train", "evaluate", "predict", "attend", "export", "doctor", "benchmark")
 config_flags.DEFINE_config_file("config", None, "Config file, with `:variant` after its name.")
 flags.DEFINE_enum("mode", "train", MODES, "What to do.")
 flags.DEFINE_string("workdir", None, "Everything that a training writes; reruns resume there.")
@@ -19,7 +19,9 @@ flags.DEFINE_string("checkpoint", None, "A work directory, or a name of checkpoi
 flags.DEFINE_enum("split", "test", ("train", "dev", "test"), "What `evaluate` scores.")
 flags.DEFINE_string("input", "-", "Text lines or JSONL for `predict` and `attend`; - = stdin.")
 flags.DEFINE_enum("input_format", None, ("text", "jsonl"), "Default: by the input's name.")
-flags.DEFINE_string("output", None, "File of `predict` (default: stdout), folder of the others.")
+flags.DEFINE_string("output", None, "File of `predict` and `benchmark`, folder of the others.")
+flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, memory; default: all that fit.")
+flags.DEFINE_integer("repetitions", 9, "How often `benchmark` runs each function.")
 
 
 def main(_) -> None:
@@ -27,15 +29,15 @@ def main(_) -> None:
     from disan_tf import modes  # TensorFlow is loaded only after the flags are right
 
     logging.set_verbosity(logging.WARNING)
-    checkpoint = FLAGS.checkpoint or FLAGS.workdir
     if FLAGS.mode == "doctor":
         modes.doctor(FLAGS.data_dir)
+    elif FLAGS.mode == "benchmark":
+        modes.benchmark(_required("config"), FLAGS.output, FLAGS.benchmark_parts, FLAGS.repetitions)
     elif FLAGS.mode == "prepare":
         modes.prepare(_required("config").data, FLAGS.data_dir, _prepared_dir())
     elif FLAGS.mode == "train":
-        config, workdir = _required("config"), _required("workdir")
-        modes.train(config, modes.prepare(config.data, FLAGS.data_dir, _prepared_dir()), workdir)
-    elif checkpoint is None:
+        modes.train(_required("config"), FLAGS.data_dir, _prepared_dir(), _required("workdir"))
+    elif (checkpoint := FLAGS.checkpoint or FLAGS.workdir) is None:
         raise UserError(f"--mode={FLAGS.mode} needs --workdir or --checkpoint.")
     elif FLAGS.mode == "evaluate":
         folder = FLAGS.output or f"{_required('workdir')}/evaluation"
@@ -49,8 +51,7 @@ def main(_) -> None:
 
 
 def _required(name):
-    value = getattr(FLAGS, name)
-    if value is None:
+    if (value := getattr(FLAGS, name)) is None:
         raise UserError(f"--mode={FLAGS.mode} needs --{name}.")
     return value
 
@@ -62,8 +63,7 @@ def _prepared_dir():
 def _parse(argv):
     """Flags; a mistake in them, or in what they name, is the user's."""
     try:
-        arguments = FLAGS(argv)
-        getattr(FLAGS.config, "name", None)  # a config that cannot be loaded says so only now
+        arguments, _ = FLAGS(argv), getattr(FLAGS.config, "name", None)  # only now is it loaded
         return arguments
     except (flags.Error, ValueError, AttributeError, KeyError, TypeError, OSError) as error:
         raise UserError(f"{explain(error)}; see --help.") from None

@@ -1,0 +1,97 @@
+"""An epoch shaped like SNLI's, input pipeline included, from a random sample of its batches."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from disan_tf.benchmark.step import WORDS, form_names, make_steps
+from disan_tf.benchmark.timing import WARM_UPS, measure
+from disan_tf.input_pipeline import BatchPlan, Split, make_dataset, padding_share
+
+TRAINING_PAIRS = 549_367  # labelled training pairs of SNLI 1.0
+BATCHES = 20  # in a repetition
+_FIELDS = ("premise", "hypothesis")
+_LENGTHS = Path(__file__).with_name("snli_lengths.json")
+
+
+def measure_epoch(config, repetitions: int, batches: int = BATCHES) -> dict:
+    """Pairs per second of training: ours in batches as `Trainer` plans them, and the authors'.
+
+    The authors shuffle, and pad each batch to its longest premise and hypothesis. Ids are random
+    and of lengths as in SNLI; both use our input pipeline. The estimate is a ratio of sums over a
+    random sample of an epoch's batches.
+
+    Returns:
+      {"pairs", "sampled_batches", "forms"}; a form has "pairs_per_second", their "min" and "max"
+      over the repetitions, "epoch_minutes" for all pairs of SNLI, "padding_share" of its whole
+      plan and, if it is ours, "dense_ratio".
+    """
+    split = snli_shaped_split(config.seed)
+    samples = {
+        name: _Sample(_plan(name, config, split), split, make_steps(name, config), batches)
+        for name in form_names(config)
+    }
+    timings = measure({name: sample.run for name, sample in samples.items()}, repetitions)
+    forms = {name: _record(samples[name], timing) for name, timing in timings.items()}
+    for name in forms.keys() - {"dense"}:
+        ratio = forms[name]["pairs_per_second"] / forms["dense"]["pairs_per_second"]
+        forms[name]["dense_ratio"] = ratio
+    return {"pairs": len(split), "sampled_batches": repetitions * batches, "forms": forms}
+
+
+def snli_shaped_split(seed: int) -> Split:
+    """Pairs of random ids: as many of each (premise, hypothesis) length as `snli_lengths.json`."""
+    table = np.array(json.loads(_LENGTHS.read_text(encoding="utf-8"))["counts"])
+    lengths = np.repeat(table[:, :2], table[:, 2], axis=0)
+    generator = np.random.default_rng(seed)
+    ids, offsets = {}, {}
+    for field, each in zip(_FIELDS, lengths.T):
+        ids[field] = generator.integers(2, WORDS + 2, each.sum(), np.int32)
+        offsets[field] = np.concatenate([[0], np.cumsum(each)])
+    labels = generator.integers(0, 3, len(lengths), np.int32)
+    return Split(_FIELDS, ids, offsets, labels, np.array([b""] * len(lengths)))
+
+
+class _Sample:
+    """Batches of a plan in random order, of which each run takes the next few."""
+
+    def __init__(self, plan, split, steps, batches):
+        self.padding = padding_share(split.field_lengths, plan)
+        self.pairs = []  # of each run
+        self._plan = plan[np.random.default_rng(0).permutation(len(plan))]
+        self._split, self._step, self._batches = split, steps["train"], batches
+
+    def run(self):
+        start = len(self.pairs) * self._batches
+        batches = self._plan.take(range(start, start + self._batches), axis=0, mode="wrap")
+        for batch in make_dataset(self._split, batches):
+            self._step(*(batch[field] for field in self._split.fields), batch["label"])
+        self.pairs.append(int(np.sum(batches >= 0)))
+
+
+def _plan(name, config, split):
+    """All batches of an epoch."""
+    train = config.train
+    if name == "dense":
+        generator = np.random.default_rng(config.seed)
+        order = generator.permutation(len(split))
+        return order[: len(order) // train.batch_size * train.batch_size].reshape(
+            -1, train.batch_size
+        )
+    return BatchPlan(
+        split.field_lengths, train.batch_size, train.window, config.seed, train.batch_tokens
+    ).batches(0)
+
+
+def _record(sample, timing):
+    pairs = sample.pairs[WARM_UPS:]
+    speed = sum(pairs) / sum(timing.seconds)
+    speeds = [count / seconds for count, seconds in zip(pairs, timing.seconds)]
+    return {
+        "pairs_per_second": speed,
+        "min": min(speeds),
+        "max": max(speeds),
+        "epoch_minutes": TRAINING_PAIRS / speed / 60,
+        "padding_share": sample.padding,
+    }

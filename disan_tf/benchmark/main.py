@@ -1,0 +1,92 @@
+"""The benchmark: which parts there are, and what is written."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Optional
+
+from disan_tf.benchmark.core import measure_core, measure_core_memory
+from disan_tf.benchmark.epoch import measure_epoch
+from disan_tf.benchmark.machine import describe_machine
+from disan_tf.benchmark.plot import plot_core
+from disan_tf.benchmark.step import is_pair, measure_step_memory, measure_steps
+from disan_tf.benchmark.tables import core_table, epoch_table, memory_table, step_table
+from disan_tf.configuration import check_config
+from disan_tf.errors import UserError
+from disan_tf.files import write_atomically, write_json
+
+_ENCODERS = ("disan",)  # whose matrix products and dense form are known
+
+
+def _memory(config, _):
+    return {"core": measure_core_memory(config), "step": measure_step_memory(config)}
+
+
+PARTS = {
+    "core": (measure_core, core_table),
+    "step": (measure_steps, step_table),
+    "epoch": (measure_epoch, epoch_table),
+    "memory": (_memory, memory_table),
+}
+
+
+def benchmark(
+    config, output: Optional[str] = None, parts: Sequence[str] = (), repetitions: int = 9
+) -> dict:
+    """Measures a config's model, prints a table for each part, and writes what came out.
+
+    Args:
+      config: a config of `configs/`.
+      output: a .json file; a picture of the core's curves goes beside it, as .png.
+      parts: names of `PARTS`; empty = all that make sense for the config.
+      repetitions: of each function; their median counts.
+
+    Returns:
+      What the JSON file holds: "machine", "config", "repetitions", and each part's records.
+
+    Raises:
+      UserError: an unknown part, or one that is not for this config; or a wrong output.
+    """
+    parts = _check(config, output, parts, repetitions)
+    results = {
+        "machine": describe_machine(),
+        "config": config.to_dict(),
+        "repetitions": repetitions,
+    }
+    print(", ".join(f"{key} {value}" for key, value in results["machine"].items()))
+    for part in parts:
+        measure, table = PARTS[part]
+        results[part] = measure(config, repetitions)
+        print(f"\n{table(results[part])}", flush=True)
+        if output:
+            _write(Path(output), results)  # again after each part: the later ones take minutes
+    return results
+
+
+def _check(config, output, parts, repetitions):
+    """The parts to measure."""
+    check_config(config)
+    for part in parts:
+        if part not in PARTS:
+            raise UserError(f"There is no benchmark part {part!r}; choose of {', '.join(PARTS)}.")
+    if config.encoder.name not in _ENCODERS:
+        raise UserError(
+            f"The benchmark knows the encoder {' and '.join(_ENCODERS)}, not "
+            f"{config.encoder.name}; give --config a file of one of them."
+        )
+    if "epoch" in parts and not is_pair(config):
+        raise UserError(
+            f"The part epoch is of SNLI's pairs, but {config.name} reads one sentence; leave it "
+            "out of --benchmark_parts."
+        )
+    if repetitions < 1:
+        raise UserError(f"--repetitions={repetitions} must be at least 1.")
+    if output and Path(output).suffix != ".json":
+        raise UserError(f"--output={output} must end in .json; a .png goes beside it.")
+    return parts or [part for part in PARTS if part != "epoch" or is_pair(config)]
+
+
+def _write(path, results):
+    write_json(path, results)
+    if "core" in results:
+        picture = plot_core(results["core"], results.get("memory", {}).get("core", []))
+        write_atomically(path.with_suffix(".png"), picture)

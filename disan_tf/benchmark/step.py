@@ -1,0 +1,140 @@
+"""Training step and inference of a config's model, beside the dense form and the products."""
+
+import numpy as np
+import tensorflow as tf
+from ml_collections import ConfigDict
+
+from disan_tf.benchmark.dense import (
+    DenseDisan,
+    DenseSizes,
+    make_dense_inference,
+    make_dense_train_step,
+)
+from disan_tf.benchmark.matmuls import make_products, step_products, total_flops
+from disan_tf.benchmark.memory import peak_gib
+from disan_tf.benchmark.timing import measure
+from disan_tf.tasks import build_model
+from disan_tf.training.optimizers import build_optimizer
+from disan_tf.training.steps import make_train_step
+
+WORDS = 36_000  # trainable words of SNLI, about
+DTYPES = {"float32": tf.float32, "mixed_bfloat16": tf.bfloat16}
+KINDS = ("train", "inference")
+_PAIR_LENGTHS = ((15, 8), (40, 40))
+_SENTENCE_LENGTHS = ((20,), (40,))
+
+
+def is_pair(config) -> bool:
+    """Whether the config's model reads two sentences."""
+    return config.task.get("name", "classification") == "nli"
+
+
+def measure_steps(config, repetitions: int, lengths=None) -> list[dict]:
+    """Times of whole steps at fixed lengths, without padding.
+
+    Returns:
+      For each kind and lengths {"kind", "lengths", "gflop", "forms"}. The forms are ours by
+      dtype, for pairs "dense", and "products float32" and "products mixed_bfloat16". All have
+      their times; ours also "products_ratio", how many times the products of their dtype they
+      take, and "dense_ratio", how many times faster than the dense form they are.
+    The dense form keeps the authors' moving average of all weights (measured: 16 of its 229 ms at
+    15/8); ours has one only if `train.moving_average` asks for it.
+    """
+    forms = {name: make_steps(name, config) for name in form_names(config)}
+    return [
+        _measure(config, kind, each, forms, repetitions)
+        for each in lengths or default_lengths(config)
+        for kind in KINDS
+    ]
+
+
+def measure_step_memory(config, lengths=None) -> list[dict]:
+    """{"lengths", "form", "peak_gib"} of processes that do two training steps."""
+    options = config.to_dict()
+    return [
+        {"lengths": list(each), "form": form, "peak_gib": peak_gib(_run, form, options, each)}
+        for each in lengths or default_lengths(config)
+        for form in form_names(config)
+    ]
+
+
+def form_names(config) -> list[str]:
+    """What is compared: the dense form, if it knows the task, and ours by dtype."""
+    return ["dense", *DTYPES] if is_pair(config) else list(DTYPES)
+
+
+def default_lengths(config) -> tuple:
+    """Lengths of each sentence of the examples, as in the published timings."""
+    return _PAIR_LENGTHS if is_pair(config) else _SENTENCE_LENGTHS
+
+
+def make_steps(form: str, config) -> dict:
+    """{"train": f(*ids, label), "inference": f(*ids)}, compiled; `form`: see `form_names`."""
+    if form == "dense":
+        model = DenseDisan(_dense_sizes(config))
+        return {"train": make_dense_train_step(model), "inference": make_dense_inference(model)}
+    config = config.copy_and_resolve_references()
+    with config.unlocked():
+        config.dtype = form
+    model = build_model(config, (WORDS, 0), _classes(config))
+    optimizer = build_optimizer(config, model.trainable_variables)
+    return {"train": make_train_step(model, optimizer), "inference": _make_inference(model)}
+
+
+def make_batch(config, lengths: tuple) -> tuple:
+    """Random ids <int32>[batch, length] for each length, and labels <int32>[batch]."""
+    generator = np.random.default_rng(0)
+    batch = config.train.batch_size
+    ids = [generator.integers(2, WORDS + 2, [batch, length]) for length in lengths]
+    arrays = [*ids, generator.integers(0, _classes(config), batch)]
+    return tuple(tf.constant(array, tf.int32) for array in arrays)
+
+
+def _measure(config, kind, lengths, forms, repetitions):
+    backward = kind == "train"
+    arguments = make_batch(config, lengths)[: None if backward else -1]
+    functions = {name: lambda step=steps[kind]: step(*arguments) for name, steps in forms.items()}
+    products = step_products(config, lengths, _classes(config))
+    for name, dtype in DTYPES.items():
+        functions[f"products {name}"] = make_products(products, dtype, backward)
+    timings = measure(functions, repetitions)
+    return {
+        "kind": kind,
+        "lengths": list(lengths),
+        "gflop": total_flops(products, backward) / 1e9,
+        "forms": {name: _record(name, timings) for name in timings},
+    }
+
+
+def _record(name, timings):
+    record = timings[name].summary()
+    if f"products {name}" in timings:
+        record["products_ratio"] = timings[name].median / timings[f"products {name}"].median
+        if "dense" in timings:
+            record["dense_ratio"] = timings["dense"].median / timings[name].median
+    return record
+
+
+def _make_inference(model):
+    ids = [tf.TensorSpec([None, None], tf.int32, name=field) for field in model.fields]
+    return tf.function(lambda *ids: model(*ids, training=False), input_signature=ids)
+
+
+def _dense_sizes(config):
+    return DenseSizes(
+        words=WORDS, dim=config.data.embedding_dim, units=config.encoder.units,
+        hidden_units=config.task.hidden_units, classes=_classes(config),
+        activation=config.encoder.activation, dropout=config.train.dropout, l2=config.train.l2,
+    )  # fmt: skip
+
+
+def _classes(config):
+    return 3 if is_pair(config) else config.data.get("classes", 5)
+
+
+def _run(form, options, lengths):
+    config = ConfigDict(options)
+    batch = make_batch(config, lengths)
+    step = make_steps(form, config)["train"]
+    for _ in range(2):
+        step(*batch)

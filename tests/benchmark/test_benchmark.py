@@ -1,0 +1,84 @@
+"""The whole benchmark: its files, its tables, and what it refuses."""
+
+import json
+
+import pytest
+from training_runs import tiny_config
+
+from disan_tf.benchmark import core
+from disan_tf.benchmark.main import PARTS, benchmark
+from disan_tf.benchmark.plot import plot_core
+from disan_tf.benchmark.tables import memory_table
+from disan_tf.errors import UserError
+
+
+@pytest.fixture
+def config():
+    return tiny_config(name="disan_snli", batch_size=4)
+
+
+def test_the_core_is_printed_and_written_with_its_picture(config, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(core, "LENGTHS", (4, 6))
+    path = tmp_path / "new" / "bench.json"
+    results = benchmark(config, str(path), ["core"], repetitions=2)
+    assert json.loads(path.read_text()) == json.loads(json.dumps(results))
+    assert results["machine"]["cores"] >= 1 and results["repetitions"] == 2
+    assert results["config"]["encoder"]["units"] == 16
+    assert [record["length"] for record in results["core"]] == [4, 6]
+    assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(each.name for each in path.parent.iterdir()) == ["bench.json", "bench.png"]
+    printed = capsys.readouterr().out.splitlines()
+    assert sum(line.split()[:2] == ["6", "dense"] for line in printed) == 1
+
+
+def test_what_was_measured_is_kept_when_a_later_part_fails(config, tmp_path, monkeypatch):
+    parts = {"core": (lambda *_: [], lambda _: ""), "step": (lambda *_: 1 / 0, str)}
+    monkeypatch.setattr("disan_tf.benchmark.main.PARTS", parts)
+    with pytest.raises(ZeroDivisionError):
+        benchmark(config, str(tmp_path / "bench.json"), ["core", "step"])
+    assert json.loads((tmp_path / "bench.json").read_text())["core"] == []
+
+
+def test_all_parts_that_fit_are_the_default(config, monkeypatch):
+    monkeypatch.setattr("disan_tf.benchmark.main.PARTS", _parts_that_do_nothing())
+    assert set(PARTS) <= set(benchmark(config, None))
+    assert "epoch" not in benchmark(tiny_config(), None)
+
+
+def _parts_that_do_nothing():
+    return {name: (lambda *_: [], lambda _: "") for name in PARTS}
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"parts": ["speed"]}, ["speed", "core, step, epoch, memory"]),
+        ({"repetitions": 0}, ["--repetitions=0"]),
+        ({"output": "bench.png"}, ["bench.png", ".json"]),
+    ],
+    ids=["part", "repetitions", "output"],
+)
+def test_mistakes_are_refused(config, changes, words):
+    with pytest.raises(UserError) as error:
+        benchmark(**{"config": config, "parts": ["core"], **changes})
+    assert all(word in str(error.value) for word in words)
+
+
+def test_the_epoch_of_pairs_is_refused_for_single_sentences():
+    with pytest.raises(UserError, match="disan_sst reads one sentence"):
+        benchmark(tiny_config(), parts=["epoch"])
+
+
+def test_memory_is_a_table_of_gib():
+    step = {"lengths": [15, 8], "form": "float32", "peak_gib": 1.256}
+    table = memory_table(
+        {"core": [{"length": 14, "form": "lean", "peak_gib": 0.5}], "step": [step]}
+    )
+    rows = [line.split() for line in table.splitlines()[2:]]
+    assert rows == [["core", "14", "lean", "0.50"], ["step", "15/8", "float32", "1.26"]]
+
+
+def test_a_picture_without_memory_can_be_drawn():
+    times = {"lean": {"median_ms": 2.0}}
+    picture = plot_core([{"length": length, "forms": times} for length in (8, 400)], [])
+    assert picture.startswith(b"\x89PNG")

@@ -1,0 +1,56 @@
+"""The list of matrix products against a calculation by hand."""
+
+import pytest
+import tensorflow as tf
+from training_runs import load_config, tiny_config
+
+from disan_tf.benchmark.matmuls import Product, make_products, step_products, total_flops
+from disan_tf.tasks import build_model
+
+# A token's multiplications: in each direction 300 x 300 five times (Wh, W1, W2, Wf1, Wf2), then
+# 600 x 600 twice; a pair's: 2400 x 300 and 300 x 3.
+TOKEN = 2 * 5 * 300 * 300 + 2 * 600 * 600
+PAIR = 2400 * 300 + 300 * 3
+
+
+@pytest.mark.parametrize("lengths", [(15, 8), (40, 40)])
+def test_the_operations_of_the_paper_s_model(lengths):
+    products = step_products(load_config("disan_snli"), lengths, 3)
+    forward = 2 * 64 * (sum(lengths) * TOKEN + PAIR)
+    assert total_flops(products, backward=False) == forward
+    assert total_flops(products, backward=True) == 3 * forward
+
+
+def test_one_sentence_has_a_narrower_head():
+    products = step_products(load_config("disan_sst"), (20,), 5)
+    assert products[-2:] == [Product(64, 600, 300), Product(64, 300, 5)]
+    assert len(products) == 14
+
+
+def test_the_products_are_those_of_the_model_s_graph():
+    """Of a forward pass as TensorFlow traces it, with whatever the layers join or split."""
+    config = tiny_config(name="disan_snli")
+    model = build_model(config, (10, 0), 3, attention_form="plain")
+    ids = [tf.ones([16, length], tf.int32) for length in (5, 3)]
+    graph = tf.function(lambda *ids: model(*ids, training=False)).get_concrete_function(*ids).graph
+    flops = sum(_flops(operation) for operation in _operations(graph))
+    assert flops == total_flops(step_products(config, (5, 3), 3), backward=False)
+
+
+def _operations(graph):
+    return [each for each in graph.get_operations() if each.type in ("MatMul", "Einsum")]
+
+
+def _flops(operation):
+    (rows, inner), (_, columns) = (tensor.shape for tensor in operation.inputs)
+    return 2 * rows * inner * columns
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16])
+@pytest.mark.parametrize("backward, count", [(False, 2), (True, 6)])
+def test_every_product_is_computed_in_its_dtype(dtype, backward, count):
+    run = make_products([Product(64, 32, 16), Product(64, 32, 16)], dtype, backward)
+    kinds = [each.inputs[0].dtype for each in run.graph.get_operations() if each.type == "MatMul"]
+    assert kinds == [dtype] * count
+    results = [float(entry) for entry in tf.cast(run(), tf.float32)]
+    assert len(set(results)) == count

@@ -1,0 +1,81 @@
+"""Steps and epoch of the benchmark at tiny sizes."""
+
+import numpy as np
+import pytest
+from training_runs import tiny_config
+
+from disan_tf.benchmark.epoch import measure_epoch, snli_shaped_split
+from disan_tf.benchmark.step import DTYPES, make_batch, measure_steps
+
+PRODUCTS = [f"products {dtype}" for dtype in DTYPES]
+
+
+@pytest.fixture(scope="module")
+def pair_records():
+    return measure_steps(tiny_config(name="disan_snli"), repetitions=2, lengths=[(4, 3)])
+
+
+@pytest.fixture(scope="module")
+def split():
+    return snli_shaped_split(seed=3)
+
+
+def test_pairs_are_measured_beside_the_dense_form_and_the_products(pair_records):
+    assert [record["kind"] for record in pair_records] == ["train", "inference"]
+    for record in pair_records:
+        assert record["lengths"] == [4, 3]
+        assert list(record["forms"]) == ["dense", *DTYPES, *PRODUCTS]
+
+
+def test_ratios_are_of_the_medians_beside_them(pair_records):
+    for record in pair_records:
+        medians = {name: times["median_ms"] for name, times in record["forms"].items()}
+        for dtype in DTYPES:
+            ours = record["forms"][dtype]
+            products = medians[f"products {dtype}"]
+            assert ours["products_ratio"] == pytest.approx(medians[dtype] / products)
+            assert ours["dense_ratio"] == pytest.approx(medians["dense"] / medians[dtype])
+
+
+def test_training_costs_three_times_the_operations_of_inference(pair_records):
+    train, inference = (record["gflop"] for record in pair_records)
+    assert train == pytest.approx(3 * inference)
+
+
+def test_one_sentence_is_measured_without_the_dense_form():
+    record, _ = measure_steps(tiny_config(), repetitions=1, lengths=[(4,)])
+    assert list(record["forms"]) == [*DTYPES, *PRODUCTS]
+    assert "dense_ratio" not in record["forms"]["float32"]
+
+
+def test_a_batch_has_the_lengths_asked_for():
+    *ids, label = make_batch(tiny_config(name="disan_snli", batch_size=5), (4, 3))
+    assert [each.shape for each in ids] == [(5, 4), (5, 3)] and label.shape == (5,)
+    assert all(np.all(each >= 2) for each in ids)  # no padding
+    assert set(label.numpy()) <= {0, 1, 2}
+
+
+def test_the_split_has_the_lengths_of_snli(split):
+    means = split.field_lengths.mean(axis=0)
+    assert len(split) == 89_169 and split.lengths.max() == 25
+    assert means == pytest.approx([13.28, 8.18], abs=0.01)
+    assert min(split.ids["premise"].min(), split.ids["hypothesis"].min()) >= 2
+
+
+def test_the_split_is_the_same_for_the_same_seed(split):
+    again = snli_shaped_split(seed=3)
+    assert np.array_equal(again.ids["premise"], split.ids["premise"])
+
+
+def test_an_epoch_is_measured_in_pairs_per_second(monkeypatch):
+    monkeypatch.setattr("disan_tf.benchmark.epoch.form_names", lambda _: ["dense", "float32"])
+    config = tiny_config(name="disan_snli", batch_size=4)
+    record = measure_epoch(config, repetitions=2, batches=3)
+    assert record["sampled_batches"] == 6 and list(record["forms"]) == ["dense", "float32"]
+    for form in record["forms"].values():
+        assert form["min"] <= form["pairs_per_second"] <= form["max"]
+        minutes = 549_367 / form["pairs_per_second"] / 60
+        assert form["epoch_minutes"] == pytest.approx(minutes)
+    ours, dense = record["forms"]["float32"], record["forms"]["dense"]
+    assert ours["dense_ratio"] == ours["pairs_per_second"] / dense["pairs_per_second"]
+    assert ours["padding_share"] < 0.1 < 0.2 < dense["padding_share"]

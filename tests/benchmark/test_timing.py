@@ -1,0 +1,26 @@
+"""Medians of functions that take turns."""
+
+import time
+
+import pytest
+
+from disan_tf.benchmark.timing import WARM_UPS, Timing, measure
+
+
+def test_functions_take_turns_after_their_warm_ups():
+    calls = []
+    functions = {name: lambda name=name: calls.append(name) for name in "ab"}
+    timings = measure(functions, repetitions=3)
+    assert calls == ["a"] * WARM_UPS + ["b"] * WARM_UPS + ["a", "b"] * 3
+    assert [len(timing.seconds) for timing in timings.values()] == [3, 3]
+
+
+def test_each_function_gets_its_own_time():
+    timings = measure({"slow": lambda: time.sleep(0.02), "quick": lambda: None}, repetitions=3)
+    assert min(timings["slow"].seconds) >= 0.02
+    assert timings["quick"].median < 0.01
+
+
+def test_a_summary_is_in_milliseconds():
+    summary = Timing((0.001, 0.5, 0.003)).summary()
+    assert summary == pytest.approx({"median_ms": 3.0, "min_ms": 1.0, "max_ms": 500.0})

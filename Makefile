@@ -13,6 +13,7 @@ $(VENV)/.installed: requirements.txt requirements-dev.txt
 	  { echo "disan_tf needs Python 3.9, 3.10 or 3.11, and $(PYTHON) is $$($(PYTHON) --version 2>&1): say which with make PYTHON=python3.11." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/python -m disan_tf.ops.native.build
 	@touch $@
 
 demo: install

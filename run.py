@@ -20,7 +20,7 @@ flags.DEFINE_enum("split", "test", ("train", "dev", "test"), "What `evaluate` sc
 flags.DEFINE_string("input", "-", "Text lines or JSONL for `predict` and `attend`; - = stdin.")
 flags.DEFINE_enum("input_format", None, ("text", "jsonl"), "Default: by the input's name.")
 flags.DEFINE_string("output", None, "File of `predict` and `benchmark`, folder of the others.")
-flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, memory; default: all that fit.")
+flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, memory, threads.")
 flags.DEFINE_integer("repetitions", 9, "How often `benchmark` runs each function.")
 
 

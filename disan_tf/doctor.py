@@ -8,10 +8,11 @@ from pathlib import Path
 import tensorflow as tf
 
 from data_prep.corpora import READERS
+from disan_tf.ops import native
 
 _PACKAGES = (
     "tensorflow", "tensorflow-text", "tensorflow-addons", "numpy", "absl-py", "ml_collections",
-    "h5py", "scipy", "tqdm",
+    "h5py", "scipy", "matplotlib", "tqdm",
 )  # fmt: skip
 
 
@@ -22,6 +23,8 @@ def diagnose(data_dir: Path) -> str:
     lines += [f"device {device.name}" for device in tf.config.list_logical_devices()]
     threads = tf.config.threading.get_intra_op_parallelism_threads() or "all"
     lines.append(f"threads: {threads} of {os.cpu_count()} processors")
+    reason = native.unavailable()
+    lines.append(f"operations: portable ({reason})" if reason else "operations: native")
     lines.append(f"data in {data_dir}:")
     lines += [f"  corpus {name}: {_corpus(data_dir / name)}" for name in READERS]
     vectors = sorted((data_dir / "glove").glob("*.txt"))

@@ -1,14 +1,17 @@
 """The attention core, forward and backward, in each of its forms and over lengths."""
 
+import os
+
 import tensorflow as tf
 
 from disan_tf.benchmark.dense import dense_attention
-from disan_tf.benchmark.memory import peak_gib
+from disan_tf.benchmark.processes import in_new_process, peak_gib
 from disan_tf.benchmark.timing import measure
 from disan_tf.ops import available_forms, directional_attention
 
 LENGTHS = (8, 14, 20, 40, 80, 120, 200, 400)
 MEMORY_LENGTHS = (14, 40, 80, 200, 400)
+THREAD_LENGTHS = (14, 40, 80)
 
 # Forms with [batch, length, length, dim] tensors, about eight at once; they stop where those
 # would take more than this.
@@ -36,6 +39,24 @@ def measure_core_memory(config, lengths=None) -> list[dict]:
         for length in lengths or MEMORY_LENGTHS
         for form in forms_at(length, batch, units)
     ]
+
+
+def measure_core_threads(config, repetitions: int, lengths=None) -> list[dict]:
+    """How much faster the fastest form is on all processors than on one, in processes of their own.
+
+    Returns:
+      For each length {"length", "form", "one_ms", "all_ms", "speedup"}.
+    """
+    form, sizes = available_forms()[-1], (config.train.batch_size, config.encoder.units)
+    records = []
+    for length in lengths or THREAD_LENGTHS:
+        one, everything = (
+            in_new_process(_median_ms, threads, repetitions, form, length, *sizes)
+            for threads in (1, os.cpu_count())
+        )
+        times = {"one_ms": one, "all_ms": everything, "speedup": one / everything}
+        records.append({"length": length, "form": form, **times})
+    return records
 
 
 def forms_at(length: int, batch: int, units: int) -> list[str]:
@@ -74,6 +95,11 @@ def _measure_length(length, batch, units, repetitions):
         if "dense" in timings:
             records[form]["dense_ratio"] = timings["dense"].median / timing.median
     return {"length": length, "forms": records}
+
+
+def _median_ms(threads, repetitions, *core):
+    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    return measure({"it": make_core(*core)}, repetitions)["it"].summary()["median_ms"]
 
 
 def _run(form, length, batch, units):

@@ -4,12 +4,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
-from disan_tf.benchmark.core import measure_core, measure_core_memory
+from disan_tf.benchmark.core import measure_core, measure_core_memory, measure_core_threads
 from disan_tf.benchmark.epoch import measure_epoch
 from disan_tf.benchmark.machine import describe_machine
 from disan_tf.benchmark.plot import plot_core
 from disan_tf.benchmark.step import is_pair, measure_step_memory, measure_steps
-from disan_tf.benchmark.tables import core_table, epoch_table, memory_table, step_table
+from disan_tf.benchmark.tables import (
+    core_table,
+    epoch_table,
+    memory_table,
+    step_table,
+    threads_table,
+)
 from disan_tf.configuration import check_config
 from disan_tf.errors import UserError
 from disan_tf.files import write_atomically, write_json
@@ -26,6 +32,7 @@ PARTS = {
     "step": (measure_steps, step_table),
     "epoch": (measure_epoch, epoch_table),
     "memory": (_memory, memory_table),
+    "threads": (measure_core_threads, threads_table),
 }
 
 

@@ -11,7 +11,7 @@ from disan_tf.benchmark.dense import (
     make_dense_train_step,
 )
 from disan_tf.benchmark.matmuls import make_products, step_products, total_flops
-from disan_tf.benchmark.memory import peak_gib
+from disan_tf.benchmark.processes import peak_gib
 from disan_tf.benchmark.timing import measure
 from disan_tf.tasks import build_model
 from disan_tf.training.optimizers import build_optimizer

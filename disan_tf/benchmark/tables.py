@@ -23,6 +23,19 @@ def memory_table(records: dict) -> str:
     return _table("Peak memory of a process", ["what", "length", "form", "GiB"], rows)
 
 
+def threads_table(records: list[dict]) -> str:
+    """Times of the attention core on one thread and on all."""
+    rows = [
+        [
+            each["length"], each["form"], _number(each["one_ms"], 1), _number(each["all_ms"], 1),
+            _number(each["speedup"], 2),
+        ]
+        for each in records
+    ]  # fmt: skip
+    head = ["length", "form", "one thread ms", "all ms", "speedup"]
+    return _table("Threads, attention core", head, rows)
+
+
 def step_table(records: list[dict]) -> str:
     """Times of whole steps and of their matrix products."""
     rows = [

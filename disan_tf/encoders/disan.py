@@ -33,7 +33,7 @@ class DiSAN(Mechanism):
     """
 
     def __init__(
-        self, units: Optional[int] = None, activation="elu", attention_form: str = "lean", **kwargs
+        self, units: Optional[int] = None, activation="elu", attention_form: str = "auto", **kwargs
     ):
         super().__init__(**kwargs)
         self.units = units

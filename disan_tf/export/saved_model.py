@@ -9,6 +9,7 @@ import tensorflow as tf
 from disan_tf.bundle import Bundle, load_bundle
 from disan_tf.evaluation.predict import IDS
 from disan_tf.files import scratch_folder, write_json
+from disan_tf.ops import portable
 from disan_tf.text import TextToIds
 
 _TEXT = [tf.TensorSpec([None], tf.string, name="text")]
@@ -62,10 +63,11 @@ def _save(folder: Path, functions: dict[str, Callable], inputs, text_to_ids=None
     The Keras model stays outside: as an attribute it would be traced and saved a second time,
     layer by layer, in Keras' own form.
     """
-    signatures = {
-        name: tf.function(function, input_signature=inputs).get_concrete_function()
-        for name, function in functions.items()
-    }
+    with portable():  # the native operations are this machine's alone
+        signatures = {
+            name: tf.function(function, input_signature=inputs).get_concrete_function()
+            for name, function in functions.items()
+        }
     module = tf.Module()
     # Only what is read: the counters of dropout are not.
     module.weights = [each for traced in signatures.values() for each in traced.graph.variables]

@@ -5,8 +5,10 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.layers.fusion_gate import FusionGate
+from disan_tf.layers.linear import project
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.ops import attention_weights, directional_attention
+from disan_tf.ops.fused import bias_activation
 from disan_tf.ops.pairs import check_direction, check_scale
 
 
@@ -51,7 +53,7 @@ class DirectionalSelfAttention(Mechanism):
 
     def __init__(
         self, units: Optional[int] = None, direction: str = "forward", activation="elu",
-        scale: float = 5.0, attention_form: str = "lean", **kwargs,
+        scale: float = 5.0, attention_form: str = "auto", **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
         self.units = units
@@ -79,11 +81,10 @@ class DirectionalSelfAttention(Mechanism):
     def call(self, x, mask, training=None):
         h, head, dependent = self._project(x, training)
         s = directional_attention(
-            head, dependent, h, mask,
+            head, dependent, h, mask, head_mask=mask,  # the gate drops what padding would see
             direction=self.direction, scale=self.scale, form=self.attention_form,
         )  # fmt: skip
-        u = self.fusion_gate(h, s, training=training)  # Eq. 19, 20
-        return tf.where(mask[:, :, None], u, 0.0)
+        return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 19, 20
 
     def attend(self, x, mask):
         """What the block looks at, without dropout.
@@ -99,14 +100,17 @@ class DirectionalSelfAttention(Mechanism):
         s = tf.einsum("bjif,bif->bjf", weights, tf.cast(h, tf.float32))
         s = tf.cast(s, h.dtype)
         gate = self.fusion_gate.gate(h, s)
-        u = tf.where(mask[:, :, None], self.fusion_gate.mix(h, s, gate), 0.0)
+        u = tf.where(mask[:, :, None], gate * h + (1.0 - gate) * s, 0.0)
         return {"attention": weights, "gate": tf.cast(gate, tf.float32), "output": u}
 
     def _project(self, x, training=None):
         h = self.input_map(x, training=training)  # Eq. 14, [batch, length, units]
         dropped = self.attention_dropout(h, training=training)
-        dependent = self.dependent_map(dropped)  # W1 h_i of Eq. 15
-        head = self.head_map(dropped) + tf.cast(self.attention_bias, h.dtype)  # W2 h_j + b1
+        dependent = project(dropped, self.dependent_map.kernel)  # W1 h_i of Eq. 15
+        head = project(dropped, self.head_map.kernel)
+        head = bias_activation(
+            head, self.attention_bias, tf.keras.activations.linear
+        )  # W2 h_j + b1
         return h, head, dependent
 
     def get_config(self):

@@ -4,6 +4,8 @@ import zlib
 
 import tensorflow as tf
 
+from disan_tf.ops.fused import apply_mask, keep_mask
+
 
 def site_seed(seed: int, site: str) -> int:
     """A 31-bit seed of its own for each named place in a network."""
@@ -46,13 +48,12 @@ class Dropout(tf.keras.layers.Layer):
     def call(self, x, training=None):
         if not training or not self.rate:
             return x
-        keep = tf.cast(self.keep(tf.shape(x)), x.dtype)
-        return x * keep / tf.cast(1.0 - self.rate, x.dtype)
+        return apply_mask(x, self.keep(tf.size(x)), self.rate)
 
-    def keep(self, shape: tf.Tensor) -> tf.Tensor:
-        """The next mask, <bool>[shape]: True with probability 1 - rate."""
+    def keep(self, entries: tf.Tensor) -> tf.Tensor:
+        """The next mask for so many entries, see `disan_tf.ops.fused.keep_mask`."""
         seed = tf.stack([tf.constant(self.seed, tf.int64), self.calls.assign_add(1)])
-        return tf.random.stateless_uniform(shape, seed) >= self.rate
+        return keep_mask(entries, seed, self.rate)
 
     def get_config(self):
         return {**super().get_config(), "rate": self.rate, "seed": self.seed}

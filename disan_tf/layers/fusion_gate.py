@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.layers.mechanism import Mechanism
+from disan_tf.ops.fused import fusion_gate
 
 
 class FusionGate(Mechanism):
@@ -20,6 +21,7 @@ class FusionGate(Mechanism):
     Call arguments:
       h: <float>[batch, length, dim], the input of the attention.
       s: <float>[batch, length, dim], its output.
+      mask: <bool>[batch, length] or None; where it is False u is exactly 0.
       training: whether dropout acts.
 
     Returns:
@@ -35,13 +37,15 @@ class FusionGate(Mechanism):
 
     def gate(self, h, s, training=None):
         """F of Eq. 19, <float>[batch, length, dim]."""
-        token = self.token_map(h, training=training)
-        context = self.context_map(s, training=training)
-        return tf.sigmoid(context + token + tf.cast(self.bias, h.dtype))
+        token, context, bias = self._parts(h, s, training)
+        return tf.sigmoid(token + context + bias)
 
-    def call(self, h, s, training=None):
-        return self.mix(h, s, self.gate(h, s, training))
+    def call(self, h, s, mask=None, training=None):
+        mask = tf.ones(tf.shape(h)[:-1], tf.bool) if mask is None else mask
+        return fusion_gate(*self._parts(h, s, training), h, s, mask)
 
-    def mix(self, h, s, gate):
-        """u of Eq. 20, <float>[batch, length, dim]."""
-        return gate * h + (1.0 - gate) * tf.cast(s, h.dtype)
+    def _parts(self, h, s, training):
+        token = self.token_map.product(h, training)
+        context = self.context_map.product(s, training)
+        bias = self.token_map.dense.bias + self.context_map.dense.bias + self.bias
+        return token, context, tf.cast(bias, h.dtype)

@@ -5,6 +5,8 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.layers.dropout import Dropout
+from disan_tf.layers.precision import converted
+from disan_tf.ops.fused import bias_activation
 
 
 class Linear(tf.keras.layers.Layer):
@@ -52,7 +54,17 @@ class Linear(tf.keras.layers.Layer):
         super().build(input_shape)
 
     def call(self, x, training=None):
-        return self.dense(self.dropout(x, training=training))
+        return self.finish(self.product(x, training))
+
+    def product(self, x, training=None):
+        """dropout(x) W, <float>[..., units]."""
+        return project(self.dropout(x, training=training), self.dense.kernel)
+
+    def finish(self, product):
+        """activation(product + b)."""
+        if not self.use_bias:
+            return self.activation(product)
+        return bias_activation(product, self.dense.bias, self.activation)
 
     def get_config(self):
         config = {
@@ -64,6 +76,17 @@ class Linear(tf.keras.layers.Layer):
             "seed": self.seed,
         }
         return {**super().get_config(), **config}
+
+
+def project(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
+    """x W for <float>[..., dim] and <float>[dim, units], as one product of rank 2.
+
+    A product of higher rank would make the gradient of W a batch of matrices first.
+    """
+    dim, units = kernel.shape
+    product = tf.matmul(tf.reshape(x, [-1, dim]), converted(kernel, x.dtype))
+    product = tf.reshape(product, tf.concat([tf.shape(x)[:-1], [units]], axis=0))
+    return tf.ensure_shape(product, [*x.shape[:-1], units])
 
 
 def _penalty(l2: float) -> Optional[tf.keras.regularizers.Regularizer]:

@@ -3,6 +3,8 @@
 from typing import Optional
 
 from disan_tf.layers.source2token import Source2Token
+from disan_tf.ops import masked_softmax
+from disan_tf.ops.fused import softmax_pool
 
 
 class MultiDimAttention(Source2Token):
@@ -43,12 +45,17 @@ class MultiDimAttention(Source2Token):
         super().build(input_shape)
 
     def call(self, x, query, mask, training=None):
-        return self.combine(x, self.weights_of(x, query, mask, training))
+        return softmax_pool(self.logits(x, query, training), x, mask)
 
-    def weights_of(self, x, query, mask, training=None):
-        """P, <float32>[batch, length, dim]: each feature's weights sum to 1 over the tokens."""
+    def weights_of(self, x, query, mask):
+        """P without dropout, <float32>[batch, length, dim]; they sum to 1 over the tokens."""
+        return masked_softmax(self.logits(x, query), mask[:, :, None], axis=1)
+
+    def logits(self, x, query, training=None):
+        """f(x_i, q) of Eq. 8, <float>[batch, length, dim]."""
         query = self.query_map(query, training=training)[:, None, :]
-        return self.score(self.token_map(x, training=training) + query, mask, training)
+        hidden = self.token_map.finish(self.token_map.product(x, training) + query)
+        return self.score_map(hidden, training=training)
 
     def get_config(self):
         return {**super().get_config(), "query_dim": self.query_dim}

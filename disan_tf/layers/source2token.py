@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.ops import masked_softmax
+from disan_tf.ops.fused import softmax_pool
 
 
 class Source2Token(Mechanism):
@@ -35,25 +36,22 @@ class Source2Token(Mechanism):
 
     def build(self, input_shape):
         dim = input_shape[-1]
-        self.token_map = self.add_linear("token_map", dim, dim)  # W1, b1
+        self.token_map = self.add_linear(
+            "token_map", dim, dim, activation=self.activation
+        )  # W1, b1
         self.score_map = self.add_linear("score_map", dim, dim)  # W, b
         super().build(input_shape)
 
     def call(self, x, mask, training=None):
-        return self.combine(x, self.weights_of(x, mask, training))
+        return softmax_pool(self.logits(x, training), x, mask)
 
-    def weights_of(self, x, mask, training=None):
-        """P, <float32>[batch, length, dim]: each feature's weights sum to 1 over the tokens."""
-        return self.score(self.token_map(x, training=training), mask, training)
+    def weights_of(self, x, mask):
+        """P without dropout, <float32>[batch, length, dim]; they sum to 1 over the tokens."""
+        return masked_softmax(self.logits(x), mask[:, :, None], axis=1)
 
-    def score(self, hidden, mask, training=None):
-        """Softmax over the tokens of W^T activation(hidden) + b."""
-        logits = self.score_map(self.activation(hidden), training=training)
-        return masked_softmax(logits, mask[:, :, None], axis=1)
-
-    def combine(self, x, weights):
-        """Eq. 13: sum_i P_i * x_i, added up in float32; <float>[batch, dim]."""
-        return tf.cast(tf.reduce_sum(weights * tf.cast(x, tf.float32), axis=1), x.dtype)
+    def logits(self, x, training=None):
+        """f(x_i) of Eq. 12, <float>[batch, length, dim]."""
+        return self.score_map(self.token_map(x, training=training), training=training)
 
     def get_config(self):
         activation = tf.keras.activations.serialize(self.activation)

@@ -1,4 +1,4 @@
-"""The attention core as a function, in forms that agree: `plain` and memory-`lean`."""
+"""The attention core as a function, in forms that agree: `plain`, memory-`lean` and `native`."""
 
 from typing import Optional
 
@@ -6,12 +6,37 @@ import tensorflow as tf
 
 from disan_tf.ops.lean import lean_attention
 from disan_tf.ops.masking import masked_softmax
+from disan_tf.ops.native import is_used, native_attention, portable, unavailable
 from disan_tf.ops.pairs import DIRECTIONS, check_direction, check_scale
 from disan_tf.ops.plain import attention_weights, plain_attention
 
-__all__ = ["DIRECTIONS", "FORMS", "attention_weights", "directional_attention", "masked_softmax"]
+__all__ = [
+    "DIRECTIONS",
+    "FORMS",
+    "attention_weights",
+    "available_forms",
+    "directional_attention",
+    "masked_softmax",
+    "portable",
+]
 
-FORMS = {"plain": plain_attention, "lean": lean_attention}
+
+def _auto_attention(*args, **options) -> tf.Tensor:
+    """The fastest form that this machine has."""
+    return (native_attention if is_used() else lean_attention)(*args, **options)
+
+
+FORMS = {
+    "auto": _auto_attention,
+    "plain": plain_attention,
+    "lean": lean_attention,
+    "native": native_attention,
+}
+
+
+def available_forms() -> list[str]:
+    """The distinct forms that work on this machine."""
+    return ["plain", "lean"] if unavailable() else ["plain", "lean", "native"]
 
 
 def directional_attention(
@@ -23,7 +48,7 @@ def directional_attention(
     direction: str,
     head_mask: Optional[tf.Tensor] = None,
     scale: float = 5.0,
-    form: str = "lean",
+    form: str = "auto",
 ) -> tf.Tensor:
     """Multi-dimensional token2token attention with a positional mask, DiSAN Eq. 15 and 11.
 
@@ -39,13 +64,15 @@ def directional_attention(
       direction: "forward" (i < j), "backward" (i > j) or "diagonal" (i != j).
       head_mask: <bool>[batch, length], True = receives context; None = every token does.
       scale: c of Eq. 15, at most 40, so that no maximum need be subtracted.
-      form: "lean" (memory O(batch * length * dim)) or "plain" (dense, for exports and tests).
+      form: "native" (C++ for this CPU), "lean" (portable, memory O(batch * length * dim)), "plain"
+        (dense, for exports and tests), or "auto": native where it is available, else lean.
 
     Returns:
       <float>[batch, length, dim], the dtype of `value`. All three inputs receive gradients.
 
     Raises:
-      ValueError: an unknown direction or form, or a scale outside (0, 40].
+      ValueError: an unknown direction or form, a scale outside (0, 40], or form "native" where it
+        is not available.
     """
     check_direction(direction)
     if form not in FORMS:

@@ -22,7 +22,7 @@ BLOCK_NUMBERS = 1 << 21
 
 def lean_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
     """DiSAN Eq. 15 and 11, block by block; the arguments are those of `directional_attention`."""
-    head, dependent = (tf.cast(tensor, tf.float32) / scale for tensor in (head, dependent))
+    head, dependent = (tf.cast(tensor, tf.float32) for tensor in (head, dependent))
 
     @tf.custom_gradient
     def attend(head, dependent, value):
@@ -69,10 +69,10 @@ def _forward(head, dependent, value, mask, direction, scale):
 
 
 def _backward(upstream, head, dependent, value, context, denominator, mask, direction, scale):
-    """Gradients for head and dependent (both divided by the scale before) and value.
+    """Gradients for head, dependent and value.
 
     With p_ij the attention, g_j the upstream gradient and t_ij the tanh:
-    dv_i = sum_j p_ij g_j and d(dependent_i + head_j) = scale p_ij g_j (v_i - s_j) (1 - t_ij^2).
+    dv_i = sum_j p_ij g_j and d(dependent_i + head_j) = p_ij g_j (v_i - s_j) (1 - t_ij^2).
     """
     length = tf.shape(head)[1]
     size, blocks = _blocks(head)
@@ -112,7 +112,7 @@ def _backward(upstream, head, dependent, value, context, denominator, mask, dire
     dependent_gradient, value_gradient = (
         _unblock(array, head, blocks, size)[:, :length] for array in arrays
     )
-    return scale * head_gradient, scale * dependent_gradient, value_gradient
+    return head_gradient, dependent_gradient, value_gradient
 
 
 def _blocks(tensor):
@@ -135,7 +135,7 @@ def _weights(head, dependent, pairs, scale):
 
     The logits lie in [-scale, scale], so no maximum has to be subtracted.
     """
-    tanh = tf.tanh(dependent + head)  # [batch, head, dependent, feature]
+    tanh = tf.tanh((dependent + head) * (1.0 / scale))  # [batch, head, dependent, feature]
     return tanh, tf.exp(scale * tanh) * tf.cast(pairs, tf.float32)[..., None]
 
 

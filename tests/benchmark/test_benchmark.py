@@ -52,7 +52,7 @@ def _parts_that_do_nothing():
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"parts": ["speed"]}, ["speed", "core, step, epoch, memory"]),
+        ({"parts": ["speed"]}, ["speed", "core, step, epoch, memory, threads"]),
         ({"repetitions": 0}, ["--repetitions=0"]),
         ({"output": "bench.png"}, ["bench.png", ".json"]),
     ],

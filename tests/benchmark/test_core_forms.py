@@ -4,7 +4,13 @@ import pytest
 import tensorflow as tf
 from training_runs import load_config, tiny_config
 
-from disan_tf.benchmark.core import forms_at, make_core, measure_core, measure_core_memory
+from disan_tf.benchmark.core import (
+    forms_at,
+    make_core,
+    measure_core,
+    measure_core_memory,
+    measure_core_threads,
+)
 from disan_tf.ops import available_forms
 
 FORMS = ["dense", *available_forms()]
@@ -47,3 +53,19 @@ def test_memory_is_that_of_a_process_of_its_own(config, monkeypatch):
     (record,) = measure_core_memory(config, lengths=[6])
     assert (record["length"], record["form"]) == (6, "lean")
     assert 0.1 < record["peak_gib"] < 2.0
+
+
+def test_threads_are_counted_in_processes_of_their_own(config, monkeypatch):
+    """With a process that takes 8 ms on one thread and 8 / n on n."""
+    seen = []
+
+    def process(_, threads, *core):
+        seen.append((threads, *core))
+        return 8.0 / threads
+
+    monkeypatch.setattr("disan_tf.benchmark.core.in_new_process", process)
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    (record,) = measure_core_threads(config, repetitions=3, lengths=[6])
+    assert seen == [(threads, 3, FORMS[-1], 6, 4, 16) for threads in (1, 4)]
+    times = {"one_ms": 8.0, "all_ms": 2.0, "speedup": 4.0}
+    assert record == {"length": 6, "form": FORMS[-1], **times}

@@ -136,6 +136,13 @@ class TestPlainAttention(TestForwardAttention):
         return super().make(**{"attention_form": "plain", **options})
 
 
+class TestLeanAttention(TestForwardAttention):
+    """The others take the native form where there is one."""
+
+    def make(self, **options):
+        return super().make(**{"attention_form": "lean", **options})
+
+
 class TestDiSAN(MaskContract):
     reduces = True
     units = 12

@@ -7,8 +7,9 @@ import tensorflow as tf
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import DirectionalSelfAttention, Source2Token
+from disan_tf.ops import available_forms
 
-FORMS = ("lean", "plain")
+FORMS = available_forms()
 
 
 def _gradients(layer, arrays, training=False):

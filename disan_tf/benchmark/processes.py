@@ -1,4 +1,4 @@
-"""The peak memory of a function: that of a process that does nothing else."""
+"""Functions in processes of their own, for their peak memory or for another number of threads."""
 
 import multiprocessing
 import resource
@@ -13,9 +13,14 @@ def peak_gib(function: Callable, *arguments) -> float:
 
     TensorFlow itself is in it, about 0.4 GiB. The function must be importable by name.
     """
+    return in_new_process(_call, function, arguments)
+
+
+def in_new_process(function: Callable, *arguments):
+    """What `function(*arguments)` returns in a new process; it must be importable by name."""
     fresh = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=fresh) as process:
-        return process.submit(_call, function, arguments).result()
+        return process.submit(function, *arguments).result()
 
 
 def _call(function, arguments):

@@ -1,0 +1,135 @@
+"""C++ operations, built for the CPU that they run on: the attention, and what surrounds it.
+
+`kernel.h` and `fused.h` say how they work. They are there when Linux, a C++ compiler and the
+headers of TensorFlow are, when no GPU is (the kernels are for CPUs), and unless DISAN_TF_NATIVE=0.
+"""
+
+import contextlib
+import functools
+import os
+import sys
+import threading
+from typing import Optional
+
+import tensorflow as tf
+from absl import logging
+
+_DTYPES = (tf.float32, tf.bfloat16, tf.float64, tf.float16)
+_scope = threading.local()
+
+
+@functools.cache
+def unavailable() -> str:
+    """Why the native form cannot be used, as one clause; "" when it can."""
+    from disan_tf.ops.native.build import BuildError  # here, so that `-m` can run that module
+
+    if os.environ.get("DISAN_TF_NATIVE") == "0":
+        return "DISAN_TF_NATIVE=0"
+    if not sys.platform.startswith("linux"):
+        return f"the platform is {sys.platform}, not Linux"
+    if tf.config.list_physical_devices("GPU"):
+        return "there is a GPU, and the native operation runs on CPUs"
+    try:
+        operations()
+    except (BuildError, tf.errors.OpError) as error:
+        return " ".join(str(error).split())
+    return ""
+
+
+def is_used() -> bool:
+    """Whether the fast forms are to be native: available, and not inside of `portable()`."""
+    _log_choice()
+    return not unavailable() and not getattr(_scope, "portable", False)
+
+
+@contextlib.contextmanager
+def portable():
+    """Inside, everything that is called or traced in this thread is portable TensorFlow."""
+    before = getattr(_scope, "portable", False)
+    _scope.portable = True
+    try:
+        yield
+    finally:
+        _scope.portable = before
+
+
+@functools.cache
+def _log_choice():
+    """Says once that the operations are not native, and why."""
+    if unavailable():
+        logging.warning("The model runs in portable TensorFlow: %s.", unavailable())
+
+
+@functools.cache
+def operations():
+    """The loaded library; BuildError where it cannot be built."""
+    from disan_tf.ops.native.build import library
+
+    return tf.load_op_library(str(library()))
+
+
+def native_attention(
+    head: tf.Tensor,
+    dependent: tf.Tensor,
+    value: tf.Tensor,
+    mask: tf.Tensor,
+    *,
+    direction: str,
+    head_mask: Optional[tf.Tensor] = None,
+    scale: float = 5.0,
+) -> tf.Tensor:
+    """DiSAN Eq. 15 and 11; the arguments are those of `directional_attention`.
+
+    float32 and bfloat16 are computed in float32, float64 (which checks gradients) in float64, and
+    float16 is converted. Memory: O(batch * length * dim).
+
+    Raises:
+      InvalidArgumentError: a wrong dtype or shape; the message names the argument.
+      ValueError: the native form is not available, and why.
+    """
+    if unavailable():
+        raise ValueError(f'form="native" is not available: {unavailable()}; use form="auto".')
+    _check_dtypes(head, dependent, value, mask, head_mask)
+    if value.dtype == tf.float16:
+        head, dependent = (tf.cast(tensor, tf.float32) for tensor in (head, dependent))
+        context = native_attention(
+            head, dependent, tf.cast(value, tf.float32), mask,
+            direction=direction, head_mask=head_mask, scale=scale,
+        )  # fmt: skip
+        return tf.cast(context, value.dtype)
+    if head_mask is None:
+        head_mask = tf.zeros([0, 0], tf.bool)
+    context, _, _ = operations().disan_directional_attention(
+        head, dependent, value, mask, head_mask,
+        Real=_real(value), direction=direction, scale=scale,
+    )  # fmt: skip
+    return context
+
+
+def _real(tensor):
+    return tf.float64 if tensor.dtype == tf.float64 else tf.float32
+
+
+def _check_dtypes(head, dependent, value, mask, head_mask):
+    masks = {"mask": mask} if head_mask is None else {"mask": mask, "head_mask": head_mask}
+    expected = {name: (tensor, (tf.bool,)) for name, tensor in masks.items()}
+    expected["value"] = (value, _DTYPES)
+    expected["head"] = (head, (value.dtype,))
+    expected["dependent"] = (dependent, (value.dtype,))
+    for name, (tensor, dtypes) in expected.items():
+        if tensor.dtype not in dtypes:
+            known = " or ".join(dtype.name for dtype in dtypes)
+            message = f"{name} has dtype {tensor.dtype.name}, expected {known}"
+            raise tf.errors.InvalidArgumentError(None, None, message)
+
+
+@tf.RegisterGradient("DisanDirectionalAttention")
+def _gradient(operation, upstream, _exact, _denominator):
+    head, dependent, value, mask, head_mask = operation.inputs
+    context, exact, denominator = operation.outputs
+    gradients = operations().disan_directional_attention_gradient(
+        head, dependent, value, mask, head_mask, upstream,
+        exact if value.dtype == tf.bfloat16 else context, denominator,
+        direction=operation.get_attr("direction"), scale=operation.get_attr("scale"),
+    )  # fmt: skip
+    return [*gradients, None, None]

@@ -1,0 +1,121 @@
+"""Problems for `disan_tf.ops.fused`, and NumPy readings of its equations in double precision."""
+
+import math
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.ops.fused import bias_activation, fusion_gate, softmax_pool
+
+SELU = 1.0507009873554805, 1.6732632423543772  # Klambauer et al. 2017
+
+
+def _elu(x, slope=1.0):
+    return np.where(x > 0, x, slope * np.expm1(np.minimum(x, 0.0)))
+
+
+ACTIVATIONS = {
+    "linear": lambda x: x,
+    "elu": _elu,
+    "relu": lambda x: np.maximum(x, 0.0),
+    "selu": lambda x: SELU[0] * _elu(x, SELU[1]),
+    "tanh": np.tanh,
+    "gelu": lambda x: x * (1.0 + np.vectorize(math.erf, [float])(x / math.sqrt(2.0))) / 2.0,
+}
+NATIVE = ("linear", "elu", "relu", "gate", "pool")
+NAMES = (*ACTIVATIONS, "gate", "pool")
+
+
+class Problem:
+    """Random arguments of one operation.
+
+    Args:
+      name: of an activation (then it is that of a bias), "gate", or "pool".
+      shape: [..., dim] of the tensors; [batch, length, dim] for "gate" and "pool".
+      dtype: of the arguments; all numbers are exact in bfloat16.
+      size: of the numbers.
+    """
+
+    def __init__(self, name, shape, dtype="float32", seed=0, size=2.0):
+        generator = np.random.default_rng(seed)
+        count = {"gate": 5, "pool": 2}.get(name, 2)
+        bias = {"gate": 2, "pool": None}.get(name, 1)
+        shapes = [shape[-1:] if number == bias else shape for number in range(count)]
+        self.name = name
+        self.arguments = [
+            tf.cast(tf.cast(size * generator.normal(size=it), tf.bfloat16), dtype) for it in shapes
+        ]
+        self.mask = generator.random(shape[:-1]) < 0.7
+        self.mask[:1] = False  # a sentence without tokens
+        results = [shape[0], shape[2]] if name == "pool" else shape
+        self.upstream = generator.integers(-9, 10, size=results) / 4  # exact in bfloat16
+
+    def call(self, mask, arguments):
+        """The operation of the package."""
+        if self.name == "gate":
+            return fusion_gate(*arguments, mask)
+        if self.name == "pool":
+            return softmax_pool(*arguments, mask)
+        return bias_activation(*arguments, tf.keras.activations.get(self.name))
+
+    def evaluate(self, mask=None, arguments=None):
+        """[result, gradient of each argument], the gradients of sum(result * upstream)."""
+        mask = tf.constant(self.mask) if mask is None else mask
+        arguments = arguments or self.arguments
+        with tf.GradientTape() as tape:
+            tape.watch(arguments)
+            result = self.call(mask, arguments)
+            total = tf.reduce_sum(result * tf.constant(self.upstream, result.dtype))
+        return [result, *tape.gradient(total, arguments)]
+
+    def reference(self, *arguments):
+        """The same by NumPy."""
+        if self.name == "gate":
+            token, context, bias, h, s = arguments
+            gate = (1.0 + np.tanh((token + context + bias) / 2.0)) / 2.0
+            return np.where(self.mask[..., None], gate * h + (1.0 - gate) * s, 0.0)
+        if self.name == "pool":
+            return _pool(*arguments, self.mask)
+        return ACTIVATIONS[self.name](arguments[0] + arguments[1])
+
+    def expected(self, gradients=True):
+        """What `evaluate` gives, by the reference and its differences in every number."""
+        exact = [to_numpy(argument) for argument in self.arguments]
+        result = self.reference(*exact)
+        return [result, *(self._slopes(exact, number) for number in range(len(exact)) if gradients)]
+
+    def _slopes(self, exact, number):
+        slopes = np.zeros_like(exact[number])
+        for index in np.ndindex(slopes.shape):
+            ends = []
+            for step in (1e-6, -1e-6):
+                moved = [*exact]
+                moved[number] = exact[number].copy()
+                moved[number][index] += step
+                ends.append(np.sum(self.reference(*moved) * self.upstream))
+            slopes[index] = (ends[0] - ends[1]) / 2e-6
+        return slopes
+
+
+def _pool(logits, x, mask):
+    result = np.zeros([x.shape[0], x.shape[2]])
+    for sentence, seen in enumerate(mask):
+        if seen.any():
+            weights = np.exp(logits[sentence, seen] - logits[sentence, seen].max(axis=0))
+            result[sentence] = np.sum(weights / weights.sum(axis=0) * x[sentence, seen], axis=0)
+    return result
+
+
+def to_numpy(tensor):
+    """<float64>, the shape of the tensor."""
+    return np.asarray(tf.cast(tensor, tf.float64))
+
+
+def assert_close(actual, expected, bound):
+    """|a - b| <= bound * max(1, |b|) for each pair of arrays, and the same NaN."""
+    for number, (ours, theirs) in enumerate(zip(actual, expected)):
+        ours, theirs = to_numpy(ours), to_numpy(theirs)
+        assert ours.shape == theirs.shape
+        error = np.abs(ours - theirs) / np.maximum(1.0, np.abs(theirs))
+        np.testing.assert_array_equal(np.isnan(ours), np.isnan(theirs))
+        assert np.nanmax(error, initial=0.0) <= bound, (number, np.nanmax(error))

@@ -1,0 +1,92 @@
+// Random calls of dropout.h and fused.h against naive readings of their formulas.
+//
+//   fuzz_fused CALLS [SEED]
+//
+// Meant for AddressSanitizer and UBSan, as fuzz.cc: arrays of exact size, outputs that start as
+// garbage, NaN in rows that must not be read, and work that is cut at random as threads would.
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "dropout.h"
+#include "fused_problems.h"
+
+namespace disan {
+namespace {
+
+// Philox 4x32-10 as Salmon et al. write it, with a 128-bit counter.
+uint16_t PhiloxWord(const Philox& stream, int64_t word) {
+  unsigned __int128 counter = stream.counter[1];
+  counter = (counter << 64) + stream.counter[0] + word / 8;
+  uint32_t c[4], key[2] = {uint32_t(stream.key), uint32_t(stream.key >> 32)};
+  for (int k = 0; k < 4; ++k) c[k] = uint32_t(counter >> (32 * k));
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t a = uint64_t(0xD2511F53) * c[0], b = uint64_t(0xCD9E8D57) * c[2];
+    const uint32_t next[] = {uint32_t(b >> 32) ^ c[1] ^ key[0], uint32_t(b),
+                             uint32_t(a >> 32) ^ c[3] ^ key[1], uint32_t(a)};
+    std::copy(next, next + 4, c);
+    key[0] += 0x9E3779B9;
+    key[1] += 0xBB67AE85;
+  }
+  return c[word % 8 / 2] >> (word % 2 * 16);
+}
+
+template <typename T>
+bool DropoutSucceeds() {
+  const int64_t entries = Whole(0, 400), groups = (entries + kMaskEntries - 1) / kMaskEntries;
+  const uint16_t threshold = Whole(0, 65535);
+  Philox stream = {generator(), {generator(), generator()}};
+  if (Chance(0.5)) stream.counter[0] = -Whole(1, 60);  // the low half runs over
+  if (Chance(0.5)) stream.counter[1] = -1;
+  const Array<T> x = Numbers<T>(entries), y(entries);
+  const Array<uint64_t> bits(groups);
+  const float factor = std::fabs(Normal());
+  InPieces(groups, [&](int64_t first, int64_t last) {
+    for (int64_t group = first; group < last; ++group) {
+      bits[group] = KeepBits(stream, group, threshold);
+    }
+    ApplyBits(x.data.get(), bits.data.get(), factor, first * kMaskEntries,
+              std::min(last * kMaskEntries, entries), y.data.get());
+  });
+  for (int64_t k = 0; k < entries; ++k) {
+    const bool kept = PhiloxWord(stream, k) >= threshold;
+    const double expected = ToDouble(x[k]) * factor;
+    const bool good = kept ? IsClose("kept", k, y[k], expected, std::fabs(expected))
+                           : IsZero("dropped", k, y[k]);
+    if (!good) return false;
+  }
+  return true;
+}
+
+template <typename Problem>
+bool Succeeds() {
+  return Problem().Succeeds();
+}
+
+template <typename T>
+int Fuzz(const char* type, int calls) {
+  bool (*const problems[])() = {
+      DropoutSucceeds<T>,
+      Succeeds<ActivationProblem<T, Activation::kLinear>>,
+      Succeeds<ActivationProblem<T, Activation::kElu>>,
+      Succeeds<ActivationProblem<T, Activation::kRelu>>,
+      Succeeds<GateProblem<T>>,
+      Succeeds<PoolProblem<T>>,
+  };
+  int failures = 0;
+  for (int call = 0; call < calls; ++call) failures += !problems[call % 6]();
+  std::printf("%s: %d calls, %d failed, vectors of %d bytes\n", type, calls, failures,
+              kVectorBytes);
+  return failures;
+}
+
+}  // namespace
+}  // namespace disan
+
+int main(int count, char** arguments) {
+  const int calls = count > 1 ? std::atoi(arguments[1]) : 300;
+  disan::generator.seed(count > 2 ? std::atoi(arguments[2]) : 1);
+  const int failures = disan::Fuzz<float>("float", calls / 2) +
+                       disan::Fuzz<disan::BFloat16>("bfloat16", calls - calls / 2);
+  return failures ? 1 : 0;
+}

@@ -1,0 +1,110 @@
+"""Wrong arguments of the native attention are refused by name."""
+
+import pytest
+import tensorflow as tf
+
+from disan_tf.ops import available_forms, directional_attention, native
+
+pytestmark = pytest.mark.skipif(bool(native.unavailable()), reason=native.unavailable())
+INVALID = tf.errors.InvalidArgumentError
+NAMES = ("head", "dependent", "value", "mask", "head_mask")
+OPTIONS = {"direction": "forward", "scale": 5.0}
+
+
+def _arguments(dtype=tf.float32):
+    numbers = dict.fromkeys(NAMES[:3], tf.ones([2, 4, 3], dtype))
+    return {**numbers, **dict.fromkeys(NAMES[3:], tf.ones([2, 4], tf.bool))}
+
+
+def _call(arguments):
+    return native.operations().disan_directional_attention(**arguments, **OPTIONS, Real=tf.float32)
+
+
+def _call_gradient(**wrong):
+    saved = dict.fromkeys(["upstream", "exact", "denominator"], tf.ones([2, 4, 3]))
+    return native.operations().disan_directional_attention_gradient(
+        **{**_arguments(), **saved, **wrong}, **OPTIONS
+    )
+
+
+WRONG_SHAPES = {
+    **dict.fromkeys(NAMES[:3], ([2, 5, 3], [1, 4, 3], [2, 4], [2, 4, 3, 1])),
+    **dict.fromkeys(NAMES[3:], ([2, 5], [1, 4], [8], [2, 4, 1], [2, 0])),
+}
+
+
+def _wrong(name, shape):
+    arguments = _arguments()
+    return {**arguments, name: tf.ones(shape, arguments[name].dtype)}
+
+
+def _name_in_message(name, shape):
+    """The head gives the shape that is expected of the others, so one of them is named for it."""
+    return "dependent" if name == "head" and len(shape) == 3 else rf"\b{name}"
+
+
+@pytest.mark.parametrize(
+    "name,shape", [(name, shape) for name, shapes in WRONG_SHAPES.items() for shape in shapes]
+)
+def test_a_wrong_shape_is_refused(name, shape):
+    with pytest.raises(INVALID, match=f"{_name_in_message(name, shape)} has shape"):
+        _call(_wrong(name, shape))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_wrong_shape_is_refused_where_it_shows_only_in_the_run(name):
+    shape = [3, 4, 3] if name in NAMES[:3] else [3, 4]
+    compiled = tf.function(directional_attention).get_concrete_function(
+        **{key: tf.TensorSpec(None, tensor.dtype) for key, tensor in _arguments().items()},
+        direction="forward", form="native",
+    )  # fmt: skip
+    assert compiled(**_arguments()).shape == [2, 4, 3]
+    with pytest.raises(INVALID, match=f"{_name_in_message(name, shape)} has shape"):
+        compiled(**_wrong(name, shape))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [tf.int32, tf.complex64, tf.string])
+def test_a_wrong_dtype_is_refused(name, dtype):
+    arguments = _arguments()
+    arguments[name] = tf.zeros(arguments[name].shape, dtype)
+    with pytest.raises(INVALID, match=f"{name} has dtype {dtype.name}, expected"):
+        directional_attention(**arguments, direction="forward", form="native")
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16, tf.float16, tf.float64])
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_one_input_of_another_dtype_is_refused(name, dtype):
+    other = tf.float32 if dtype == tf.float64 else tf.float64
+    arguments = {**_arguments(dtype), name: tf.ones([2, 4, 3], other)}
+    with pytest.raises(INVALID, match=f"{name} has dtype {other.name}, expected {dtype.name}"):
+        directional_attention(**arguments, direction="forward", form="native")
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, 40.1, float("nan")])
+def test_a_scale_outside_of_the_safe_range_is_refused(scale):
+    with pytest.raises(INVALID, match="scale="):
+        native.native_attention(**_arguments(), direction="forward", scale=scale)
+
+
+@pytest.mark.parametrize("name", ["upstream", "exact", "denominator"])
+def test_the_gradient_refuses_what_the_forward_pass_did_not_give(name):
+    with pytest.raises(INVALID, match=f"{name} has shape"):
+        _call_gradient(**{name: tf.ones([2, 5, 3])})
+
+
+def test_the_gradient_checks_its_inputs_as_the_forward_pass_does():
+    with pytest.raises(INVALID, match="value has shape"):
+        _call_gradient(value=tf.ones([2, 5, 3]))
+
+
+def test_shapes_are_inferred():
+    arguments = {key: tf.TensorSpec(it.shape, it.dtype) for key, it in _arguments().items()}
+    compiled = tf.function(directional_attention).get_concrete_function(
+        **arguments, direction="forward", form="native"
+    )
+    assert compiled.structured_outputs.shape == [2, 4, 3]
+
+
+def test_it_is_among_the_available_forms():
+    assert available_forms() == ["plain", "lean", "native"]

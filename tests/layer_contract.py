@@ -5,12 +5,16 @@ A test class inherits the contract that its layer keeps and says how to make and
 `MaskContract` for those that take a mask.
 """
 
+import contextlib
 import json
 import re
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from worlds import WORLDS, needs_native
+
+from disan_tf.ops import portable
 
 # The largest relative error of one rounding.
 ROUNDING = {"float32": 2.0**-24, "mixed_bfloat16": 2.0**-8, "mixed_float16": 2.0**-11}
@@ -51,6 +55,12 @@ class LayerContract:
         """The weights that cannot matter to the output."""
         return []
 
+    @pytest.fixture(params=WORLDS)
+    def world(self, request):
+        """A test that asks for it runs natively and portably."""
+        with request.param():
+            yield
+
     def inputs(self):
         """x <float32>[batch, length, DIM] and mask <bool>[batch, length]."""
         x = np.random.default_rng(1).normal(size=[len(LENGTHS), max(LENGTHS), DIM])
@@ -70,7 +80,7 @@ class LayerContract:
         return layer
 
     @pytest.mark.parametrize("policy", ROUNDING)
-    def test_output_has_the_promised_shape_and_dtype(self, policy):
+    def test_output_has_the_promised_shape_and_dtype(self, policy, world):
         x, mask = self.inputs()
         layer = self.built(policy)
         for training in (False, True):
@@ -85,10 +95,31 @@ class LayerContract:
         assert {child.dtype_policy.name for child in children} <= {policy}
 
     @pytest.mark.parametrize("policy", HALF)
-    def test_half_precision_is_near_float32(self, policy):
+    def test_half_precision_is_near_float32(self, policy, world):
         expected = self.call(self.built(), *self.inputs())
         actual = self.call(self.built(policy), *self.inputs())
         assert_near(actual, expected, self.roundings * ROUNDING[policy])
+
+    @needs_native
+    @pytest.mark.parametrize("policy", ROUNDING)
+    def test_native_and_portable_outputs_agree_under_the_same_dropout(self, policy):
+        x, mask = self.inputs()
+        native = self.call(self.built(policy), x, mask, training=True)
+        with portable():
+            expected = self.call(self.built(policy), x, mask, training=True)
+        assert_near(native, expected, self.roundings * max(ROUNDING[policy], 2e-7))
+
+    @needs_native
+    def test_native_and_portable_gradients_agree_under_the_same_dropout(self):
+        found = []
+        for world in (contextlib.nullcontext, portable):
+            with world():
+                layer = self.built()
+                x, mask = self.inputs()
+                found.append(self.gradients(layer, x, mask, layer.trainable_weights, training=True))
+        for native, expected in zip(*map(tf.nest.flatten, found)):
+            if expected is not None:  # ids have none
+                assert_near(tf.convert_to_tensor(native), tf.convert_to_tensor(expected), 1e-5)
 
     def test_compiled_for_any_batch_and_length_gives_the_same(self):
         x, mask = self.inputs()
@@ -123,7 +154,7 @@ class LayerContract:
             np.testing.assert_array_equal(actual, expected)
 
     @pytest.mark.parametrize("policy", ROUNDING)
-    def test_a_training_step_moves_every_weight(self, policy):
+    def test_a_training_step_moves_every_weight(self, policy, world):
         layer = self.built(policy)
         idle = {id(weight) for weight in self.idle(layer)}
         weights = [weight for weight in layer.trainable_weights if id(weight) not in idle]
@@ -211,7 +242,7 @@ class SequenceContract(LayerContract):
         np.testing.assert_array_equal(actual, expected)
 
     @pytest.mark.parametrize("policy", ROUNDING)
-    def test_gradients_are_finite_where_sentences_are_short_or_empty(self, policy):
+    def test_gradients_are_finite_where_sentences_are_short_or_empty(self, policy, world):
         layer = self.built(policy)
         x, mask = self.inputs()
         x_gradient, gradients = self.gradients(layer, x, mask, layer.trainable_weights)
@@ -223,7 +254,7 @@ class MaskContract(SequenceContract):
     """Nothing comes from nothing."""
 
     @pytest.mark.parametrize("policy", ROUNDING)
-    def test_where_there_is_no_token_the_output_is_exactly_zero(self, policy):
+    def test_where_there_is_no_token_the_output_is_exactly_zero(self, policy, world):
         x, mask = self.inputs()
         output = tf.cast(self.call(self.built(policy), x, mask), tf.float32)
         nothing = output[~tf.reduce_any(mask, axis=1) if self.reduces else ~mask]
@@ -231,7 +262,7 @@ class MaskContract(SequenceContract):
         np.testing.assert_array_equal(nothing, np.zeros(nothing.shape))
 
     @pytest.mark.parametrize("policy", ROUNDING)
-    def test_padding_gets_no_gradient(self, policy):
+    def test_padding_gets_no_gradient(self, policy, world):
         layer = self.built(policy)
         x, mask = self.inputs()
         gradient, _ = self.gradients(layer, x, mask, layer.trainable_weights)

@@ -8,6 +8,7 @@ from disan_tf.layers.directional import DirectionalSelfAttention
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.layers.source2token import Source2Token
+from disan_tf.ops.fused import copies
 
 
 class DiSAN(Mechanism):
@@ -66,8 +67,9 @@ class DiSAN(Mechanism):
         }
 
     def call(self, x, mask, training=None):
-        forward = self.forward_block(x, mask=mask, training=training)
-        backward = self.backward_block(x, mask=mask, training=training)
+        to_forward, to_backward = copies(x, 2)
+        forward = self.forward_block(to_forward, mask=mask, training=training)
+        backward = self.backward_block(to_backward, mask=mask, training=training)
         u = tf.concat([forward, backward], axis=-1)  # [batch, length, 2 * units]
         return self.source2token(u, mask=mask, training=training)
 

@@ -1,4 +1,4 @@
-"""What real runs showed: small JSON files, and the README's table made from them.
+"""What real runs and benchmarks showed: small JSON files, and the README's tables of them.
 
     python -m disan_tf.evaluation.results record --workdir=runs/disan_sst --name=disan_sst \
         --paper=51.72 --command="python run.py ..." --note="why it differs"
@@ -15,7 +15,7 @@ from disan_tf.training.metrics_log import MetricsLog
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS = ROOT / "checkpoints" / "results"
-_MARKS = ("<!-- results: begin -->\n", "<!-- results: end -->\n")
+BENCHMARKS = ROOT / "checkpoints" / "benchmarks"
 
 
 def summarise_run(workdir: Path) -> dict:
@@ -64,18 +64,75 @@ def table(results: Path = RESULTS) -> str:
     return "\n".join(rows) + "\n"
 
 
-def update_readme(readme: Path = ROOT / "README.md", results: Path = RESULTS) -> None:
-    """Puts `table` between the README's two marks.
+def benchmark_table(benchmarks: Path = BENCHMARKS) -> str:
+    """The Markdown tables of all recorded benchmarks."""
+    return "\n".join(
+        _benchmark(read_json(path, "restore it from the repository"))
+        for path in sorted(benchmarks.glob("*.json"))
+    )
+
+
+def _benchmark(record):
+    machine = record["machine"]
+    rows = [
+        f"{machine['processor']}, {machine['threads']} threads, TensorFlow "
+        f"{machine['tensorflow']}:",
+        "",
+        "| | lengths | authors' formulation | float32 | bfloat16 | faster | times the products |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    rows += [_core_row(each) for each in record["core"] if "dense" in each["forms"]]
+    rows += [_step_row(each) for each in record["step"]]
+    rows.append(_epoch_row(record["epoch"]["forms"]))
+    return "\n".join(rows) + "\n"
+
+
+def _core_row(each):
+    dense, native = each["forms"]["dense"], each["forms"]["native"]
+    return (
+        f"| attention, forward and backward | {each['length']} | {dense['median_ms']:,.1f} "
+        f"| {native['median_ms']:,.1f} | | {native['dense_ratio']:.0f} | |"
+    )
+
+
+def _step_row(each):
+    dense, *ours = (each["forms"][name] for name in ("dense", "float32", "mixed_bfloat16"))
+    times, faster, products = (
+        [f"{form[key]:,.{digits}f}" for form in ours]
+        for key, digits in (("median_ms", 0), ("dense_ratio", 1), ("products_ratio", 2))
+    )
+    lengths = "/".join(map(str, each["lengths"]))
+    name = {"train": "training step", "inference": "inference"}[each["kind"]]
+    return (
+        f"| {name} | {lengths} | {dense['median_ms']:,.0f} | {' | '.join(times)} "
+        f"| {', '.join(faster)} | {', '.join(products)} |"
+    )
+
+
+def _epoch_row(forms):
+    dense, *ours = (forms[name] for name in ("dense", "float32", "mixed_bfloat16"))
+    speeds = [f"{form['pairs_per_second']:,.0f}" for form in (dense, *ours)]
+    faster = [f"{form['dense_ratio']:.1f}" for form in ours]
+    return f"| epoch, pairs per second | of SNLI | {' | '.join(speeds)} | {', '.join(faster)} | |"
+
+
+def update_readme(
+    readme: Path = ROOT / "README.md", results: Path = RESULTS, benchmarks: Path = BENCHMARKS
+) -> None:
+    """Puts `table` and `benchmark_table` between the README's marks.
 
     Raises:
-      UserError: the marks are missing.
+      UserError: marks are missing.
     """
     text = readme.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(_MARKS[0])
-    _, end, after = rest.partition(_MARKS[1])
-    if not begin or not end:
-        raise UserError(f"{readme} has not the lines {' and '.join(m.strip() for m in _MARKS)}.")
-    write_atomically(readme, before + begin + table(results) + end + after)
+    for name, content in (("results", table(results)), ("benchmark", benchmark_table(benchmarks))):
+        marks = (f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n")
+        before, begin, rest = text.partition(marks[0])
+        _, end, after = rest.partition(marks[1])
+        if not begin or not end:
+            raise UserError(f"{readme} has not the lines {' and '.join(map(str.strip, marks))}.")
+        text = before + begin + content + end + after
+    write_atomically(readme, text)
 
 
 def main(arguments=None) -> int:

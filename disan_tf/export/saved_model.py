@@ -16,7 +16,7 @@ _TEXT = [tf.TensorSpec([None], tf.string, name="text")]
 
 
 def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
-    """Exports a trained model; the answers equal those of the bundle.
+    """Exports a trained model; the answers equal those of the bundle, but for rounding.
 
     `saved_model/` takes raw text; its process needs `import tensorflow_text`, whose ops
     TensorFlow Serving has built in. An empty string is one unknown token. Signatures:

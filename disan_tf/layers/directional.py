@@ -8,7 +8,7 @@ from disan_tf.layers.fusion_gate import FusionGate
 from disan_tf.layers.linear import project
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.ops import attention_weights, directional_attention
-from disan_tf.ops.fused import bias_activation
+from disan_tf.ops.fused import bias_activation, copies
 from disan_tf.ops.pairs import check_direction, check_scale
 
 
@@ -79,9 +79,9 @@ class DirectionalSelfAttention(Mechanism):
         super().build(input_shape)
 
     def call(self, x, mask, training=None):
-        h, head, dependent = self._project(x, training)
+        h, value, head, dependent = self._project(x, training)
         s = directional_attention(
-            head, dependent, h, mask, head_mask=mask,  # the gate drops what padding would see
+            head, dependent, value, mask, head_mask=mask,  # the gate drops what padding would see
             direction=self.direction, scale=self.scale, form=self.attention_form,
         )  # fmt: skip
         return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 19, 20
@@ -93,7 +93,7 @@ class DirectionalSelfAttention(Mechanism):
           A dictionary: "attention" <float32>[batch, head, dependent, units], "gate" (F of
           Eq. 19) <float32>[batch, length, units], and "output" (u) <float>.
         """
-        h, head, dependent = self._project(x)
+        h, _, head, dependent = self._project(x)
         weights = attention_weights(
             head, dependent, mask, direction=self.direction, scale=self.scale
         )
@@ -105,13 +105,13 @@ class DirectionalSelfAttention(Mechanism):
 
     def _project(self, x, training=None):
         h = self.input_map(x, training=training)  # Eq. 14, [batch, length, units]
-        dropped = self.attention_dropout(h, training=training)
-        dependent = project(dropped, self.dependent_map.kernel)  # W1 h_i of Eq. 15
-        head = project(dropped, self.head_map.kernel)
-        head = bias_activation(
-            head, self.attention_bias, tf.keras.activations.linear
-        )  # W2 h_j + b1
-        return h, head, dependent
+        h, value, dropped = copies(h, 3)
+        dropped = self.attention_dropout(dropped, training=training)
+        to_dependent, to_head = copies(dropped, 2)
+        dependent = project(to_dependent, self.dependent_map.kernel)  # W1 h_i of Eq. 15
+        head = project(to_head, self.head_map.kernel)  # W2 h_j
+        head = bias_activation(head, self.attention_bias, tf.keras.activations.linear)
+        return h, value, head, dependent
 
     def get_config(self):
         config = {

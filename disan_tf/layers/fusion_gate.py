@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.layers.mechanism import Mechanism
-from disan_tf.ops.fused import fusion_gate
+from disan_tf.ops.fused import copies, fusion_gate
 
 
 class FusionGate(Mechanism):
@@ -42,7 +42,9 @@ class FusionGate(Mechanism):
 
     def call(self, h, s, mask=None, training=None):
         mask = tf.ones(tf.shape(h)[:-1], tf.bool) if mask is None else mask
-        return fusion_gate(*self._parts(h, s, training), h, s, mask)
+        h, to_token = copies(h, 2)
+        s, to_context = copies(s, 2)
+        return fusion_gate(*self._parts(to_token, to_context, training), h, s, mask)
 
     def _parts(self, h, s, training):
         token = self.token_map.product(h, training)

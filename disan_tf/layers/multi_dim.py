@@ -4,7 +4,7 @@ from typing import Optional
 
 from disan_tf.layers.source2token import Source2Token
 from disan_tf.ops import masked_softmax
-from disan_tf.ops.fused import softmax_pool
+from disan_tf.ops.fused import copies, softmax_pool
 
 
 class MultiDimAttention(Source2Token):
@@ -45,7 +45,8 @@ class MultiDimAttention(Source2Token):
         super().build(input_shape)
 
     def call(self, x, query, mask, training=None):
-        return softmax_pool(self.logits(x, query, training), x, mask)
+        x, to_logits = copies(x, 2)
+        return softmax_pool(self.logits(to_logits, query, training), x, mask)
 
     def weights_of(self, x, query, mask):
         """P without dropout, <float32>[batch, length, dim]; they sum to 1 over the tokens."""

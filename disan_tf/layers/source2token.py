@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.ops import masked_softmax
-from disan_tf.ops.fused import softmax_pool
+from disan_tf.ops.fused import copies, softmax_pool
 
 
 class Source2Token(Mechanism):
@@ -43,7 +43,8 @@ class Source2Token(Mechanism):
         super().build(input_shape)
 
     def call(self, x, mask, training=None):
-        return softmax_pool(self.logits(x, training), x, mask)
+        x, to_logits = copies(x, 2)
+        return softmax_pool(self.logits(to_logits, training), x, mask)
 
     def weights_of(self, x, mask):
         """P without dropout, <float32>[batch, length, dim]; they sum to 1 over the tokens."""

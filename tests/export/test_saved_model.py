@@ -15,6 +15,7 @@ from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
 from disan_tf.evaluation.predict import make_answer_step
 from disan_tf.export import export_saved_model
+from disan_tf.ops import portable
 
 # Runs in a process of its own: argv holds the blocked modules, the needed ones, the SavedModel,
 # and a folder of <name>.npy inputs that is left with <name>.<signature>.npz answers.
@@ -190,6 +191,11 @@ def test_the_ids_model_holds_no_text_ops_and_no_loops(export):
     assert not [name for name in ids if name.startswith(text_ops)]
 
 
+def test_exports_hold_no_operation_of_this_machine_alone(export):
+    for path in export:
+        assert not [name for name in operations(path) if name.startswith("Disan")]
+
+
 def test_no_dropout_counter_is_exported(export):
     for path in export:
         loaded = tf.train.load_checkpoint(str(path / "variables" / "variables"))
@@ -237,7 +243,10 @@ def test_a_mixed_precision_model_exports_with_float32_answers(tmp_path):
         for path in export_saved_model(bundle.directory, tmp_path / "export")
     )
     inputs = bundle.text_to_ids()(SENTENCES)
-    expected = make_answer_step(bundle.model)(inputs)
+    with portable():
+        expected = make_answer_step(bundle.model)(inputs)
+    native = make_answer_step(bundle.model)(inputs)
+    np.testing.assert_allclose(expected, native, rtol=0, atol=2.0**-8)
     for model, argument in ((text, tf.constant(SENTENCES)), (ids, inputs)):
         found = model.signatures["serving_default"](argument)["probabilities"]
         assert found.dtype == tf.float32

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from worlds import needs_native
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import Dropout
 from disan_tf.layers.dropout import site_seed
+from disan_tf.ops import portable
 
 ONES = tf.ones([100, 200])
 
@@ -38,6 +40,25 @@ def test_every_column_and_every_row_is_dropped_alike():
 def test_what_is_kept_is_scaled_up(dtype):
     values = np.unique(_built(0.75, dtype=dtype)(tf.ones([50, 50], dtype), training=True))
     np.testing.assert_array_equal(values.astype(np.float32), [0, 4])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("rate", [0.1, 1 / 3, 0.3])
+def test_the_scale_is_that_of_the_rate_itself(rate, dtype):
+    """Not of the nearest rate that sixteen bits can say, nor of 1 - rate rounded to `dtype`."""
+    layer, ones = _built(rate, dtype=dtype), tf.ones([50, 50], dtype)
+    values = np.unique(layer(ones, training=True).numpy())
+    np.testing.assert_array_equal(values, tf.constant([0.0, 1 / (1 - rate)], dtype))
+
+
+@needs_native
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_the_portable_layer_drops_the_same_entries(dtype):
+    native, other = _built(0.3, dtype=dtype), _built(0.3, dtype=dtype)
+    for _ in range(3):
+        expected = native(ONES, training=True)
+        with portable():
+            np.testing.assert_array_equal(other(ONES, training=True), expected)
 
 
 @pytest.mark.parametrize("training", [None, False])

@@ -7,7 +7,7 @@ from fused_problems import ACTIVATIONS, NAMES, NATIVE, Problem, assert_close, to
 from worlds import WORLDS, needs_native
 
 from disan_tf.ops import portable
-from disan_tf.ops.fused import bias_activation, fusion_gate
+from disan_tf.ops.fused import bias_activation, copies, fusion_gate
 
 DIMS = (1, 15, 16, 17, 300, 600)  # around the lanes of a vector, and the sizes of the paper
 # Relative errors of one rounding: 8 and 11 bits.
@@ -39,47 +39,47 @@ def test_values_and_gradients_are_those_of_the_equations(name, world):
 @pytest.mark.parametrize("dim", DIMS)
 def test_native_is_portable_in_every_width(dim, name):
     shapes = [[2, 7, dim], [5, 40, dim]]  # the second has more rows than a block
-    for shape in shapes if name in ("gate", "pool") else [*shapes, [3, dim], [dim], [2, 1, 3, dim]]:
+    for shape in shapes if name in ("gate", "pool") else [*shapes, [3, dim], [2, 1, 3, dim]]:
         problem = Problem(name, shape)
         actual, expected = problem.evaluate(), _portable(problem)
         assert_close(actual[:1], expected[:1], 1e-6)
-        assert_close(actual[1:], expected[1:], 5e-6)
+        assert_close(actual[1:], expected[1:], 1e-5)  # sums of 200 rows
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("shape", [[0, 4, 5], [2, 0, 5], [0, 0, 5], [2, 3, 0]])
-def test_nothing_comes_of_nothing(shape, name, world):
-    if name in ACTIVATIONS:
-        shapes = [shape, shape[1:]] if shape[1] == 0 else [shape]
-    else:
-        shapes = [shape]
-    for each in shapes:
-        result, *gradients = (to_numpy(it) for it in Problem(name, each).evaluate())
-        assert result.shape == ((shape[0], shape[2]) if name == "pool" else tuple(each))
-        assert not np.any(result)
-        for gradient, argument in zip(gradients, Problem(name, each).arguments):
-            np.testing.assert_array_equal(gradient, np.zeros(argument.shape))
+EMPTY = ([0, 4, 5], [2, 0, 5], [0, 0, 5], [2, 3, 0])
+
+
+@pytest.mark.parametrize(
+    "name,shape",
+    [*((name, shape) for name in NAMES for shape in EMPTY), *((it, [0, 5]) for it in ACTIVATIONS)],
+)
+def test_nothing_comes_of_nothing(name, shape, world):
+    problem = Problem(name, shape)
+    result, *gradients = problem.evaluate()
+    np.testing.assert_array_equal(result, np.zeros(problem.upstream.shape))
+    for gradient, argument in zip(gradients, problem.arguments):
+        np.testing.assert_array_equal(gradient, np.zeros(argument.shape))
 
 
 @needs_native
 @pytest.mark.parametrize("name", NATIVE)
 @pytest.mark.parametrize("dim", [5, 16, 300])
 def test_native_bfloat16_rounds_what_it_stores_and_nothing_else(dim, name):
-    """A result is rounded once. A gradient is rounded once, and uses the stored result or gate:
-    each of the terms that are added up may be off by one rounding of its largest factors."""
-    problem = Problem(name, [3, 8, dim], "bfloat16")
-    exact = Problem(name, [3, 8, dim])
-    rows = np.prod([3, 8])
-    for number, (ours, theirs) in enumerate(zip(problem.evaluate(), exact.evaluate())):
+    """Each result and gradient is rounded once, and the gradients of elu and of the gate use a
+    stored number of size 1 that was rounded too: so may each of the terms that they add up be."""
+    half, single = (Problem(name, [3, 8, dim], dtype) for dtype in ("bfloat16", "float32"))
+    term = 0.0
+    if name in ("elu", "gate"):
+        term = np.abs(half.upstream).max()
+    if name == "gate":
+        h, s = (to_numpy(argument) for argument in half.arguments[3:])
+        term *= np.abs(h - s).max()
+    for number, (ours, exact) in enumerate(zip(half.evaluate(), single.evaluate())):
         assert ours.dtype == tf.bfloat16
-        theirs = to_numpy(theirs)
-        stored = 0.0
-        if number and name in ("elu", "gate"):
-            largest = np.max(np.abs(to_numpy(exact.arguments[3]) - to_numpy(exact.arguments[4]))
-                             ) if name == "gate" else 1.0  # fmt: skip
-            stored = 2.25 * max(1.0, largest) * (rows if theirs.ndim == 1 else 1)
-        bound = ROUNDING["bfloat16"] * (np.abs(theirs) + stored) + 1e-6
-        assert np.all(np.abs(to_numpy(ours) - theirs) <= bound), number
+        exact = to_numpy(exact)
+        terms = 24 if exact.ndim == 1 else 1 if number else 0
+        bound = ROUNDING["bfloat16"] * (np.abs(exact) + terms * term) + 1e-6
+        assert np.all(np.abs(to_numpy(ours) - exact) <= bound), number
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -97,15 +97,11 @@ def test_half_precision_is_near_float32(dtype, name, world):
 def test_masked_rows_are_exactly_zero_and_get_no_gradient(dtype, name, world):
     problem = Problem(name, [3, 6, 17], dtype)
     result, *gradients = (to_numpy(it) for it in problem.evaluate())
-    if name == "gate":
-        gradients += [result]
-    else:
-        assert not np.any(result[0]) and np.all(np.any(result[1:], axis=1))
-    assert not problem.mask.all()
-    for gradient in gradients:
-        if gradient.ndim == 3:
-            assert not np.any(gradient[~problem.mask])
-            assert np.all(np.any(gradient[problem.mask], axis=1))
+    if name == "pool":
+        np.testing.assert_array_equal(np.any(result, axis=1), np.any(problem.mask, axis=1))
+    for rows in [result, *gradients]:
+        if rows.ndim == 3:
+            np.testing.assert_array_equal(np.any(rows, axis=2), problem.mask)
 
 
 @needs_native
@@ -141,6 +137,41 @@ def test_elu_far_below_zero_is_minus_one_and_flat(dtype, world):
         y = bias_activation(x, bias, tf.keras.activations.elu)
     np.testing.assert_array_equal(to_numpy(y), -np.ones([1, 4]))
     np.testing.assert_array_equal(to_numpy(tape.gradient(y, x)), np.zeros([1, 4]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("shape", [[], [0], [2, 3, 17], [40, 300]])
+def test_copies_are_the_tensor_and_their_gradients_add_up(shape, number, dtype, world):
+    generator = np.random.default_rng(5)
+    x, *factors = (
+        tf.cast(tf.constant(generator.normal(size=shape)), dtype) for _ in range(1 + number)
+    )
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        here = copies(x, number)
+        total = sum(tf.reduce_sum(copy * factor) for copy, factor in zip(here, factors))
+    for copy in here:
+        np.testing.assert_array_equal(to_numpy(copy), to_numpy(x))
+    factors = np.stack([to_numpy(factor) for factor in factors])
+    bound = number * ROUNDING.get(dtype, 2.0**-24) * np.abs(factors).sum(axis=0)
+    assert np.all(np.abs(to_numpy(tape.gradient(total, x)) - factors.sum(axis=0)) <= bound)
+
+
+def test_a_copy_that_nobody_uses_gives_no_gradient(world):
+    x = tf.ones([2, 17])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        used, _ = copies(x, 2)
+        total = tf.reduce_sum(3.0 * used)
+    np.testing.assert_array_equal(tape.gradient(total, x), 3.0 * x)
+
+
+def test_another_function_of_a_known_name_is_not_taken_for_it(world):
+    def elu(x):
+        return 7.0 * x
+
+    np.testing.assert_array_equal(bias_activation(tf.ones([2, 3]), tf.ones([3]), elu), 14.0)
 
 
 @pytest.mark.parametrize("activation", ["linear", "elu", "relu"])

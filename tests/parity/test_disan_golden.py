@@ -1,15 +1,23 @@
 """DiSAN's layers against the authors' code: values, attention, gradients, dropout masks."""
 
+import contextlib
+
 import numpy as np
 import official
 import pytest
 import tensorflow as tf
+from worlds import WORLDS
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import DirectionalSelfAttention, Source2Token
-from disan_tf.ops import available_forms
+from disan_tf.ops import available_forms, portable
 
-FORMS = available_forms()
+
+@pytest.fixture(params=available_forms())
+def form(request):
+    """A form of the attention; what surrounds it is native with the native one, else portable."""
+    with contextlib.nullcontext() if request.param == "native" else portable():
+        yield request.param
 
 
 def _gradients(layer, arrays, training=False):
@@ -43,7 +51,6 @@ def _valid(tensor, arrays):
     return np.asarray(tensor)[arrays["in/mask"]]
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", official.names("disan_dirattn_*.npz"))
 def test_disa_block_equals_the_authors(name, form):
     arrays, meta = official.load(name)
@@ -58,15 +65,20 @@ def test_disa_block_equals_the_authors(name, form):
 
 
 @pytest.mark.parametrize("name", official.names("disan_s2t_*.npz"))
-def test_source2token_equals_the_authors(name):
+@pytest.mark.parametrize("world", WORLDS)
+def test_source2token_equals_the_authors(world, name):
     arrays, meta = official.load(name)
+    with world():
+        _check_source2token(arrays, meta)
+
+
+def _check_source2token(arrays, meta):
     layer = _build(Source2Token(meta["activation"]), arrays)
     _check(layer, arrays)
     weights = layer.weights_of(tf.constant(arrays["in/x"]), tf.constant(arrays["in/mask"]))
     official.assert_close(_valid(weights, arrays), _valid(arrays["t/soft"], arrays), "weights")
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     "name", [name for name in official.names("disan_full_*.npz") if "trainmasks" not in name]
 )
@@ -96,7 +108,6 @@ def _dropout_sites(encoder):
     yield encoder.source2token.score_map.dropout
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", official.names("disan_full_*trainmasks.npz"))
 def test_recorded_dropout_masks_give_the_authors_training_pass(name, form):
     arrays, meta = official.load(name)

@@ -4,16 +4,25 @@ import numpy as np
 import official
 import pytest
 import tensorflow as tf
+from worlds import WORLDS
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import Dropout, WordEmbedding
+from disan_tf.ops import available_forms
 from disan_tf.tasks import ClassificationHead, SentencePairClassifier, cross_entropy
 
 FILES = official.names("snli_disan.npz")
 SENTENCES = {"premise": "sent1_token", "hypothesis": "sent2_token"}
 
 
-def _model(arrays, meta, form="lean"):
+@pytest.fixture(params=WORLDS, autouse=True)
+def _world(request):
+    """Every test runs natively and portably."""
+    with request.param():
+        yield
+
+
+def _model(arrays, meta, form="auto"):
     shared = {"activation": "elu", "l2": meta["wd"], "dropout": 1 - meta["keep_prob"]}
     fixed = arrays["in/glove_fixed_mat"]
     trained = next(arrays[key] for key in arrays if key.endswith("emb_mat") and "var/" in key)
@@ -36,7 +45,7 @@ def _loss(model, arrays):
     return cross_entropy(logits, tf.constant(arrays["in/gold_label"])) + tf.add_n(model.losses)
 
 
-@pytest.mark.parametrize("form", ["lean", "plain"])
+@pytest.mark.parametrize("form", available_forms())
 @pytest.mark.parametrize("name", FILES)
 def test_sentence_vectors_logits_and_loss_equal_the_authors(name, form):
     arrays, meta = official.load(name)

@@ -104,6 +104,16 @@ void AddBlocks(const float* partial, int64_t blocks, int64_t dim, T* bias_gradie
   });
 }
 
+// y = the sum of several x, for entries [first, last).
+template <typename T>
+void Sum(const std::vector<const T*>& x, int64_t first, int64_t last, T* y) {
+  ForEachVector(last - first, [&](int64_t offset, int count) {
+    Floats sum = Load<float>(x[0] + first + offset, count);
+    for (size_t k = 1; k < x.size(); ++k) sum += Load<float>(x[k] + first + offset, count);
+    Store<float>(sum, y + first + offset, count);
+  });
+}
+
 // F = sigmoid(token + context + bias), u = F h + (1 - F) s, 0 where `mask` is false.
 template <typename T>
 struct Gate {

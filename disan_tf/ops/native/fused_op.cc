@@ -67,6 +67,23 @@ REGISTER_OP("DisanBiasActivationGradient")
       return tensorflow::OkStatus();
     });
 
+REGISTER_OP("DisanCopies")
+    .Attr("T: {float, bfloat16}")
+    .Attr("N: int >= 1")
+    .Input("x: T")
+    .Output("copies: N * T")
+    .SetShapeFn([](InferenceContext* context) {
+      for (int k = 0; k < context->num_outputs(); ++k) context->set_output(k, context->input(0));
+      return tensorflow::OkStatus();
+    });
+
+REGISTER_OP("DisanSum")
+    .Attr("T: {float, bfloat16}")
+    .Attr("N: int >= 1")
+    .Input("x: N * T")
+    .Output("sum: T")
+    .SetShapeFn(FirstInputShape);
+
 REGISTER_OP("DisanFusionGate")
     .Attr("T: {float, bfloat16}")
     .Input("token: T")
@@ -275,6 +292,38 @@ class BiasActivationGradientKernel : public ActivationBase {
   }
 };
 
+// All copies share one buffer.
+class CopiesKernel : public OpKernel {
+ public:
+  explicit CopiesKernel(OpKernelConstruction* construction) : OpKernel(construction) {}
+
+  void Compute(OpKernelContext* context) override {
+    for (int k = 0; k < context->num_outputs(); ++k) context->set_output(k, context->input(0));
+  }
+};
+
+template <typename T>
+class SumKernel : public OpKernel {
+  using E = typename Element<T>::type;
+
+ public:
+  explicit SumKernel(OpKernelConstruction* construction) : OpKernel(construction) {}
+
+  void Compute(OpKernelContext* context) override {
+    const TensorShape& shape = context->input(0).shape();
+    std::vector<const E*> from;
+    for (int k = 0; k < context->num_inputs(); ++k) {
+      OP_REQUIRES_OK(context, CheckShape("x", context->input(k), shape));
+      from.push_back(Data<T>(context->input(k)));
+    }
+    Tensor* output;
+    OP_REQUIRES_OK(context, context->allocate_output(0, shape, &output));
+    E* to = Data<T>(output);
+    RunOnThreads(context, shape.num_elements(), from.size() * kEntryCost,
+                 [=](int64_t first, int64_t last) { Sum(from, first, last, to); });
+  }
+};
+
 template <typename T>
 class FusionGateKernel : public OpKernel {
   using E = typename Element<T>::type;
@@ -427,6 +476,8 @@ REGISTER_KERNEL_BUILDER(Name("DisanKeepMask").Device(tensorflow::DEVICE_CPU), Ke
 REGISTER("DisanApplyMask", ApplyMaskKernel);
 REGISTER("DisanBiasActivation", BiasActivationKernel);
 REGISTER("DisanBiasActivationGradient", BiasActivationGradientKernel);
+REGISTER_KERNEL_BUILDER(Name("DisanCopies").Device(tensorflow::DEVICE_CPU), CopiesKernel);
+REGISTER("DisanSum", SumKernel);
 REGISTER("DisanFusionGate", FusionGateKernel);
 REGISTER("DisanFusionGateGradient", FusionGateGradientKernel);
 REGISTER("DisanSoftmaxPool", SoftmaxPoolKernel);

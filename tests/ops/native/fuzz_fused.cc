@@ -58,6 +58,29 @@ bool DropoutSucceeds() {
   return true;
 }
 
+template <typename T>
+bool SumSucceeds() {
+  const int64_t entries = Whole(0, 200);
+  std::vector<Array<T>> terms;
+  std::vector<const T*> from;
+  for (int64_t k = Whole(1, 4); k; --k) {
+    terms.push_back(Numbers<T>(entries));
+    from.push_back(terms.back().data.get());
+  }
+  const Array<T> y(entries);
+  InPieces(entries, [&](int64_t first, int64_t last) { Sum(from, first, last, y.data.get()); });
+  bool good = true;
+  for (int64_t k = 0; k < entries; ++k) {
+    double sum = 0.0, size = 0.0;
+    for (const Array<T>& term : terms) {
+      sum += ToDouble(term[k]);
+      size += std::fabs(ToDouble(term[k]));
+    }
+    good &= IsClose("sum", k, y[k], sum, size);
+  }
+  return good;
+}
+
 template <typename Problem>
 bool Succeeds() {
   return Problem().Succeeds();
@@ -67,6 +90,7 @@ template <typename T>
 int Fuzz(const char* type, int calls) {
   bool (*const problems[])() = {
       DropoutSucceeds<T>,
+      SumSucceeds<T>,
       Succeeds<ActivationProblem<T, Activation::kLinear>>,
       Succeeds<ActivationProblem<T, Activation::kElu>>,
       Succeeds<ActivationProblem<T, Activation::kRelu>>,
@@ -74,7 +98,7 @@ int Fuzz(const char* type, int calls) {
       Succeeds<PoolProblem<T>>,
   };
   int failures = 0;
-  for (int call = 0; call < calls; ++call) failures += !problems[call % 6]();
+  for (int call = 0; call < calls; ++call) failures += !problems[call % 7]();
   std::printf("%s: %d calls, %d failed, vectors of %d bytes\n", type, calls, failures,
               kVectorBytes);
   return failures;

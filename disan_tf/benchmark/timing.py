@@ -26,13 +26,18 @@ class Timing(NamedTuple):
 
 
 def measure(functions: dict[str, Callable], repetitions: int) -> dict[str, Timing]:
-    """Times each function `repetitions` times, in turns, after `WARM_UPS` calls of each."""
+    """Times each function `repetitions` times, in turns, after `WARM_UPS` calls of each.
+
+    Before each timed call stands one that is not timed: the caches then hold what the function
+    itself left there, as in a training, and not what another one did.
+    """
     for function in functions.values():
         for _ in range(WARM_UPS):
             function()
     seconds = {name: [] for name in functions}
     for _ in range(repetitions):
         for name, function in functions.items():
+            function()
             start = time.perf_counter()
             function()
             seconds[name].append(time.perf_counter() - start)

@@ -114,6 +114,28 @@ void Sum(const std::vector<const T*>& x, int64_t first, int64_t last, T* y) {
   });
 }
 
+// A step of Adadelta (Zeiler 2012, algorithm 1) for entries [first, last), in place.
+struct Adadelta {
+  float learning_rate, rho, epsilon;
+
+  void Run(const float* gradient, int64_t first, int64_t last, float* weight,
+           float* squared_gradients, float* squared_steps) const {
+    ForEachVector(last - first, [&](int64_t offset, int count) {
+      const int64_t at = first + offset;
+      const Floats g = Load<float>(gradient + at, count);
+      const Floats old_steps = Load<float>(squared_steps + at, count);
+      const Floats squares = Load<float>(squared_gradients + at, count) * rho +
+                             g * g * (1.0f - rho);
+      const Floats step =
+          Vector<float>::SquareRoot((old_steps + epsilon) / (squares + epsilon)) * g;
+      const Floats w = Load<float>(weight + at, count) - step * learning_rate;
+      Store<float>(squares, squared_gradients + at, count);
+      Store<float>(w, weight + at, count);
+      Store<float>(old_steps * rho + step * step * (1.0f - rho), squared_steps + at, count);
+    });
+  }
+};
+
 // F = sigmoid(token + context + bias), u = F h + (1 - F) s, 0 where `mask` is false.
 template <typename T>
 struct Gate {

@@ -5,6 +5,8 @@
 #include "dropout.h"
 #include "fused.h"
 #include "op.h"
+#include "tensorflow/core/framework/resource_mgr.h"
+#include "tensorflow/core/framework/resource_var.h"
 
 namespace disan {
 namespace {
@@ -83,6 +85,17 @@ REGISTER_OP("DisanSum")
     .Input("x: N * T")
     .Output("sum: T")
     .SetShapeFn(FirstInputShape);
+
+REGISTER_OP("DisanAdadelta")
+    .Input("weight: resource")
+    .Input("squared_gradients: resource")
+    .Input("squared_steps: resource")
+    .Input("gradient: float")
+    .Input("learning_rate: float")
+    .Input("rho: float")
+    .Input("epsilon: float")
+    .SetIsStateful()
+    .SetShapeFn(tensorflow::shape_inference::NoOutputs);
 
 REGISTER_OP("DisanFusionGate")
     .Attr("T: {float, bfloat16}")
@@ -324,6 +337,59 @@ class SumKernel : public OpKernel {
   }
 };
 
+class AdadeltaKernel : public OpKernel {
+  using Variable = tensorflow::core::RefCountPtr<tensorflow::Var>;
+
+ public:
+  explicit AdadeltaKernel(OpKernelConstruction* construction) : OpKernel(construction) {}
+
+  void Compute(OpKernelContext* context) override {
+    const char* names[] = {"weight", "squared_gradients", "squared_steps"};
+    const Tensor& gradient = context->input(3);
+    float settings[3];
+    for (int k = 0; k < 3; ++k) {
+      const char* name = k == 0 ? "learning_rate" : k == 1 ? "rho" : "epsilon";
+      OP_REQUIRES_OK(context, CheckShape(name, context->input(4 + k), TensorShape({})));
+      settings[k] = context->input(4 + k).scalar<float>()();
+    }
+    // Locked one after the other, in the order that every step of a variable has.
+    Variable variables[3];
+    float* entries[3];
+    for (int k = 0; k < 3; ++k) {
+      OP_REQUIRES_OK(context, tensorflow::LookupResource(
+                                  context, tensorflow::HandleFromInput(context, k),
+                                  &variables[k]));
+    }
+    tensorflow::mutex_lock first(*variables[0]->mu()), second(*variables[1]->mu()),
+        third(*variables[2]->mu());
+    for (int k = 0; k < 3; ++k) {
+      Tensor* tensor = variables[k]->tensor();
+      OP_REQUIRES(context, tensor->dtype() == tensorflow::DT_FLOAT,
+                  InvalidArgument(names[k], " is not a float32 variable"));
+      OP_REQUIRES_OK(context, CheckShape(names[k], *tensor, gradient.shape()));
+      OP_REQUIRES_OK(context, MakeSole(context, tensor));
+      entries[k] = tensor->flat<float>().data();
+    }
+    const Adadelta step = {settings[0], settings[1], settings[2]};
+    const float* from = gradient.flat<float>().data();
+    RunOnThreads(context, gradient.NumElements(), 4 * kEntryCost,
+                 [=](int64_t first, int64_t last) {
+                   step.Run(from, first, last, entries[0], entries[1], entries[2]);
+                 });
+  }
+
+ private:
+  // A value that somebody has read and still holds must not change under him.
+  static Status MakeSole(OpKernelContext* context, Tensor* tensor) {
+    if (tensor->RefCountIsOne()) return tensorflow::OkStatus();
+    Tensor copy;
+    TF_RETURN_IF_ERROR(context->allocate_temp(tensor->dtype(), tensor->shape(), &copy));
+    copy.flat<float>() = tensor->flat<float>();
+    *tensor = copy;
+    return tensorflow::OkStatus();
+  }
+};
+
 template <typename T>
 class FusionGateKernel : public OpKernel {
   using E = typename Element<T>::type;
@@ -478,6 +544,7 @@ REGISTER("DisanBiasActivation", BiasActivationKernel);
 REGISTER("DisanBiasActivationGradient", BiasActivationGradientKernel);
 REGISTER_KERNEL_BUILDER(Name("DisanCopies").Device(tensorflow::DEVICE_CPU), CopiesKernel);
 REGISTER("DisanSum", SumKernel);
+REGISTER_KERNEL_BUILDER(Name("DisanAdadelta").Device(tensorflow::DEVICE_CPU), AdadeltaKernel);
 REGISTER("DisanFusionGate", FusionGateKernel);
 REGISTER("DisanFusionGateGradient", FusionGateGradientKernel);
 REGISTER("DisanSoftmaxPool", SoftmaxPoolKernel);

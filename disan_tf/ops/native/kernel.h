@@ -75,6 +75,10 @@ int64_t Columns(const Inputs<T>& in) {
 class Pairs {
  public:
   Pairs(const bool* mask, const bool* head_mask, int64_t length, Direction direction) {
+    for (auto* positions : {&heads_, &dependents_, &dependents_before_, &dependents_until_,
+                            &heads_before_, &heads_until_}) {
+      positions->reserve(length);
+    }
     for (int64_t token = 0; token < length; ++token) {
       const bool is_head = !head_mask || head_mask[token];
       const auto dependents_before = static_cast<int64_t>(dependents_.size());
@@ -151,11 +155,15 @@ class Scratch {
   template <typename T>
   void Pack(const T* source, int64_t dim, const Panel& panel,
             const std::vector<int64_t>& positions, int64_t matrix) {
+    const int64_t whole = panel.features / kLanes;
+    const int rest = static_cast<int>(panel.features % kLanes);
     for (size_t k = 0; k < positions.size(); ++k) {
       const T* row = source + positions[k] * dim;
-      for (int64_t number = 0; number < panel.columns; ++number) {
-        column(matrix, number)[k] = Load<Real>(row + number * kLanes, Count(panel, number));
+      V* to = column(matrix, 0) + k;
+      for (int64_t number = 0; number < whole; ++number) {
+        to[number * length_] = Load<Real>(row + number * kLanes, kLanes);
       }
+      if (rest) to[whole * length_] = Load<Real>(row + whole * kLanes, rest);
     }
   }
 
@@ -163,6 +171,8 @@ class Scratch {
   template <typename T>
   void Unpack(int64_t matrix, int64_t dim, const Panel& panel,
               const std::vector<int64_t>& positions, int64_t length, T* target) {
+    const int64_t whole = panel.features / kLanes;
+    const int rest = static_cast<int>(panel.features % kLanes);
     int64_t token = 0;
     for (size_t k = 0; k <= positions.size(); ++k) {
       const int64_t end = k < positions.size() ? positions[k] : length;
@@ -170,20 +180,18 @@ class Scratch {
         std::memset(static_cast<void*>(target + token * dim), 0, panel.features * sizeof(T));
       }
       if (k == positions.size()) break;
-      for (int64_t number = 0; number < panel.columns; ++number) {
-        Store<Real>(column(matrix, number)[k], target + token * dim + number * kLanes,
-                    Count(panel, number));
+      T* row = target + token * dim;
+      const V* from = column(matrix, 0) + k;
+      for (int64_t number = 0; number < whole; ++number) {
+        Store<Real>(from[number * length_], row + number * kLanes, kLanes);
       }
+      if (rest) Store<Real>(from[whole * length_], row + whole * kLanes, rest);
       ++token;
     }
   }
 
  private:
   static constexpr int kLanes = Vector<Real>::kLanes;
-
-  static int Count(const Panel& panel, int64_t number) {
-    return static_cast<int>(std::min<int64_t>(kLanes, panel.features - number * kLanes));
-  }
 
   struct Free {
     void operator()(V* memory) const {

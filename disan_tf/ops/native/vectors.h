@@ -9,7 +9,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
+    defined(__AVX512VL__)
 #include <immintrin.h>
 #define DISAN_TF_AVX512
 #endif
@@ -54,6 +55,15 @@ struct Vector<float> {
     typedef double Doubles __attribute__((vector_size(2 * kVectorBytes)));
     const Doubles exact = __builtin_convertvector(x, Doubles) * static_cast<double>(factor);
     return __builtin_convertvector(exact - __builtin_convertvector(product, Doubles), V);
+#endif
+  }
+
+  static inline V SquareRoot(V x) {
+#if defined(DISAN_TF_AVX512)
+    return (V)_mm512_sqrt_ps((__m512)x);
+#else
+    for (int lane = 0; lane < kLanes; ++lane) x[lane] = std::sqrt(x[lane]);
+    return x;
 #endif
   }
 
@@ -121,6 +131,38 @@ struct Arithmetic<BFloat16> {
   using Real = float;
 };
 
+// Copies `count` elements between memory and a vector that has room for more. A call of memcpy for
+// a few bytes would cost more than the rest.
+template <typename Element, typename V>
+inline void ReadPart(const Element* source, int count, V* vector) {
+#if defined(DISAN_TF_AVX512)
+  if constexpr (sizeof(Element) == 4) {
+    *vector = (V)_mm512_maskz_loadu_ps((1u << count) - 1, source);
+    return;
+  }
+  if constexpr (sizeof(Element) == 2) {
+    *vector = (V)_mm256_maskz_loadu_epi16((1u << count) - 1, source);
+    return;
+  }
+#endif
+  std::memcpy(vector, source, count * sizeof(Element));
+}
+
+template <typename Element, typename V>
+inline void WritePart(V vector, int count, Element* target) {
+#if defined(DISAN_TF_AVX512)
+  if constexpr (sizeof(Element) == 4) {
+    _mm512_mask_storeu_ps(target, (1u << count) - 1, (__m512)vector);
+    return;
+  }
+  if constexpr (sizeof(Element) == 2) {
+    _mm256_mask_storeu_epi16(target, (1u << count) - 1, (__m256i)vector);
+    return;
+  }
+#endif
+  std::memcpy(target, &vector, count * sizeof(Element));
+}
+
 // Reads the first `count` of a vector's lanes; the others are 0.
 template <typename Real>
 inline typename Vector<Real>::V Load(const Real* source, int count) {
@@ -128,7 +170,7 @@ inline typename Vector<Real>::V Load(const Real* source, int count) {
   if (count == Vector<Real>::kLanes) {
     std::memcpy(&result, source, sizeof(result));
   } else {
-    std::memcpy(&result, source, count * sizeof(Real));
+    ReadPart(source, count, &result);
   }
   return result;
 }
@@ -138,7 +180,7 @@ inline void Store(typename Vector<Real>::V vector, Real* target, int count) {
   if (count == Vector<Real>::kLanes) {
     std::memcpy(target, &vector, sizeof(vector));
   } else {
-    std::memcpy(target, &vector, count * sizeof(Real));
+    WritePart(vector, count, target);
   }
 }
 
@@ -151,7 +193,7 @@ inline Vector<float>::V Load(const BFloat16* source, int count) {
   if (count == Vector<float>::kLanes) {
     std::memcpy(&halves, source, sizeof(halves));
   } else {
-    std::memcpy(&halves, source, count * sizeof(BFloat16));
+    ReadPart(source, count, &halves);
   }
   return (Vector<float>::V)(__builtin_convertvector(halves, Words) << 16);
 }
@@ -167,7 +209,7 @@ inline void Store(Vector<float>::V vector, BFloat16* target, int count) {
   if (count == Vector<float>::kLanes) {
     std::memcpy(target, &halves, sizeof(halves));
   } else {
-    std::memcpy(target, &halves, count * sizeof(BFloat16));
+    WritePart(halves, count, target);
   }
 }
 

@@ -32,7 +32,8 @@ def measure_epoch(config, repetitions: int, batches: int = BATCHES) -> dict:
         name: _Sample(_plan(name, config, split), split, make_steps(name, config), batches)
         for name in form_names(config)
     }
-    timings = measure({name: sample.run for name, sample in samples.items()}, repetitions)
+    runs = {name: sample.run for name, sample in samples.items()}
+    timings = measure(runs, repetitions, settle=False)  # a run is many batches, each call others
     forms = {name: _record(samples[name], timing) for name, timing in timings.items()}
     for name in forms.keys() - {"dense"}:
         ratio = forms[name]["pairs_per_second"] / forms["dense"]["pairs_per_second"]
@@ -86,6 +87,7 @@ def _plan(name, config, split):
 
 def _record(sample, timing):
     pairs = sample.pairs[WARM_UPS:]
+    assert len(pairs) == len(timing.seconds)
     speed = sum(pairs) / sum(timing.seconds)
     speeds = [count / seconds for count, seconds in zip(pairs, timing.seconds)]
     return {

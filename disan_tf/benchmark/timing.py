@@ -25,11 +25,13 @@ class Timing(NamedTuple):
         }
 
 
-def measure(functions: dict[str, Callable], repetitions: int) -> dict[str, Timing]:
+def measure(
+    functions: dict[str, Callable], repetitions: int, settle: bool = True
+) -> dict[str, Timing]:
     """Times each function `repetitions` times, in turns, after `WARM_UPS` calls of each.
 
-    Before each timed call stands one that is not timed: the caches then hold what the function
-    itself left there, as in a training, and not what another one did.
+    With `settle`, a call that is not timed stands before each timed one: the caches then hold
+    what the function itself left there, as in a training, and not what another one did.
     """
     for function in functions.values():
         for _ in range(WARM_UPS):
@@ -37,7 +39,8 @@ def measure(functions: dict[str, Callable], repetitions: int) -> dict[str, Timin
     seconds = {name: [] for name in functions}
     for _ in range(repetitions):
         for name, function in functions.items():
-            function()
+            if settle:
+                function()
             start = time.perf_counter()
             function()
             seconds[name].append(time.perf_counter() - start)

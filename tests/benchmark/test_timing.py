@@ -10,6 +10,9 @@ from disan_tf.benchmark.timing import WARM_UPS, Timing, measure
 def test_functions_take_turns_after_their_warm_ups():
     calls = []
     functions = {name: lambda name=name: calls.append(name) for name in "ab"}
+    timings = measure(functions, repetitions=3, settle=False)
+    assert calls == ["a"] * WARM_UPS + ["b"] * WARM_UPS + ["a", "b"] * 3
+    calls.clear()
     timings = measure(functions, repetitions=3)
     assert calls == ["a"] * WARM_UPS + ["b"] * WARM_UPS + ["a", "a", "b", "b"] * 3
     assert [len(timing.seconds) for timing in timings.values()] == [3, 3]

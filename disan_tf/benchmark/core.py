@@ -51,7 +51,7 @@ def measure_core_threads(config, repetitions: int, lengths=None) -> list[dict]:
     records = []
     for length in lengths or THREAD_LENGTHS:
         one, everything = (
-            in_new_process(_median_ms, threads, repetitions, form, length, *sizes)
+            in_new_process(_median_ms, threads, 10 * repetitions, form, length, *sizes)
             for threads in (1, os.cpu_count())
         )
         times = {"one_ms": one, "all_ms": everything, "speedup": one / everything}

@@ -7,6 +7,7 @@ import tensorflow as tf
 from disan_tf.layers.fusion_gate import FusionGate
 from disan_tf.layers.linear import project
 from disan_tf.layers.mechanism import Mechanism
+from disan_tf.layers.precision import converted
 from disan_tf.ops import attention_weights, directional_attention
 from disan_tf.ops.fused import bias_activation, copies
 from disan_tf.ops.pairs import check_direction, check_scale
@@ -107,9 +108,10 @@ class DirectionalSelfAttention(Mechanism):
         h = self.input_map(x, training=training)  # Eq. 14, [batch, length, units]
         h, value, dropped = copies(h, 3)
         dropped = self.attention_dropout(dropped, training=training)
-        to_dependent, to_head = copies(dropped, 2)
-        dependent = project(to_dependent, self.dependent_map.kernel)  # W1 h_i of Eq. 15
-        head = project(to_head, self.head_map.kernel)  # W2 h_j
+        # W1 h_i and W2 h_j of Eq. 15 in one product: both see the same dropped h.
+        kernels = [converted(m.kernel, h.dtype) for m in (self.dependent_map, self.head_map)]
+        products = project(dropped, tf.concat(kernels, axis=1))
+        dependent, head = tf.split(products, 2, axis=-1)
         head = bias_activation(head, self.attention_bias, tf.keras.activations.linear)
         return h, value, head, dependent
 

@@ -58,7 +58,7 @@ class Linear(tf.keras.layers.Layer):
 
     def product(self, x, training=None):
         """dropout(x) W, <float>[..., units]."""
-        return project(self.dropout(x, training=training), self.dense.kernel)
+        return project(self.dropout(x, training=training), converted(self.dense.kernel, x.dtype))
 
     def finish(self, product):
         """activation(product + b)."""
@@ -79,12 +79,12 @@ class Linear(tf.keras.layers.Layer):
 
 
 def project(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
-    """x W for <float>[..., dim] and <float>[dim, units], as one product of rank 2.
+    """x W for <float>[..., dim] and <float>[dim, units] of one dtype, as one product of rank 2.
 
     A product of higher rank would make the gradient of W a batch of matrices first.
     """
     dim, units = kernel.shape
-    product = tf.matmul(tf.reshape(x, [-1, dim]), converted(kernel, x.dtype))
+    product = tf.matmul(tf.reshape(x, [-1, dim]), kernel)
     product = tf.reshape(product, tf.concat([tf.shape(x)[:-1], [units]], axis=0))
     return tf.ensure_shape(product, [*x.shape[:-1], units])
 

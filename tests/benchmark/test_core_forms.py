@@ -66,6 +66,6 @@ def test_threads_are_counted_in_processes_of_their_own(config, monkeypatch):
     monkeypatch.setattr("disan_tf.benchmark.core.in_new_process", process)
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     (record,) = measure_core_threads(config, repetitions=3, lengths=[6])
-    assert seen == [(threads, 3, FORMS[-1], 6, 4, 16) for threads in (1, 4)]
+    assert seen == [(threads, 30, FORMS[-1], 6, 4, 16) for threads in (1, 4)]
     times = {"one_ms": 8.0, "all_ms": 2.0, "speedup": 4.0}
     assert record == {"length": 6, "form": FORMS[-1], **times}

@@ -1,5 +1,6 @@
 // The TensorFlow operations around dropout.h and fused.h.
 
+#include <algorithm>
 #include <string>
 
 #include "dropout.h"
@@ -13,8 +14,9 @@ namespace {
 
 using tensorflow::shape_inference::DimensionHandle;
 
-// Nanoseconds for an entry that is read, worked on and written.
-constexpr int64_t kEntryCost = 1;
+// Nanoseconds for so many entries that are read, worked on and written. Measured; with a higher
+// estimate small tensors are split, and waking a thread costs more than it saves.
+constexpr int64_t Cost(int64_t entries) { return std::max<int64_t>(entries / 4, 1); }
 
 // A dimension of the first input; unknown where it has no such dimension, which the kernel refuses.
 DimensionHandle FirstInputDim(InferenceContext* context, int index) {
@@ -183,7 +185,7 @@ class KeepMaskKernel : public OpKernel {
                            {start.flat<uint64_t>()(0), start.flat<uint64_t>()(1)}};
     int64_t* bits = output->flat<int64_t>().data();
     const int threshold = threshold_;
-    RunOnThreads(context, groups, kMaskEntries * kEntryCost, [=](int64_t first, int64_t last) {
+    RunOnThreads(context, groups, Cost(kMaskEntries), [=](int64_t first, int64_t last) {
       for (int64_t group = first; group < last; ++group) {
         bits[group] = KeepBits(stream, group, threshold);
       }
@@ -215,7 +217,7 @@ class ApplyMaskKernel : public OpKernel {
     const auto* bits =
         reinterpret_cast<const uint64_t*>(context->input(1).flat<int64_t>().data());
     const float factor = factor_;
-    RunOnThreads(context, groups, kMaskEntries * kEntryCost, [=](int64_t first, int64_t last) {
+    RunOnThreads(context, groups, Cost(kMaskEntries), [=](int64_t first, int64_t last) {
       ApplyBits(from, bits, factor, first * kMaskEntries, std::min(last * kMaskEntries, entries),
                 to);
     });
@@ -258,7 +260,7 @@ class BiasActivationKernel : public ActivationBase {
                                                         : BiasActivation<E, Activation::kLinear>;
     const E *from = Data<T>(x), *add = Data<T>(bias);
     E* to = Data<T>(output);
-    RunOnThreads(context, rows.count, rows.dim * kEntryCost, [=](int64_t first, int64_t last) {
+    RunOnThreads(context, rows.count, Cost(rows.dim), [=](int64_t first, int64_t last) {
       run(from, add, rows.dim, first, last, to);
     });
   }
@@ -297,7 +299,7 @@ class BiasActivationGradientKernel : public ActivationBase {
     const E *up = Data<T>(upstream), *result = Data<T>(y);
     E* to = linear ? nullptr : Data<T>(x_gradient);
     float* sums = partial.flat<float>().data();
-    RunOnThreads(context, blocks, kBlockRows * rows.dim * kEntryCost,
+    RunOnThreads(context, blocks, Cost(kBlockRows * rows.dim),
                  [=](int64_t first, int64_t last) {
                    run(up, result, rows.count, rows.dim, first, last, to, sums);
                  });
@@ -332,7 +334,7 @@ class SumKernel : public OpKernel {
     Tensor* output;
     OP_REQUIRES_OK(context, context->allocate_output(0, shape, &output));
     E* to = Data<T>(output);
-    RunOnThreads(context, shape.num_elements(), from.size() * kEntryCost,
+    RunOnThreads(context, shape.num_elements(), Cost(from.size()),
                  [=](int64_t first, int64_t last) { Sum(from, first, last, to); });
   }
 };
@@ -372,7 +374,7 @@ class AdadeltaKernel : public OpKernel {
     }
     const Adadelta step = {settings[0], settings[1], settings[2]};
     const float* from = gradient.flat<float>().data();
-    RunOnThreads(context, gradient.NumElements(), 4 * kEntryCost,
+    RunOnThreads(context, gradient.NumElements(), Cost(7),
                  [=](int64_t first, int64_t last) {
                    step.Run(from, first, last, entries[0], entries[1], entries[2]);
                  });
@@ -415,7 +417,7 @@ class FusionGateKernel : public OpKernel {
                           Data<T>(context->input(2)), Data<T>(context->input(3)),
                           Data<T>(context->input(4)), context->input(5).flat<bool>().data()};
     E *to_u = Data<T>(u), *to_gate = Data<T>(gate);
-    RunOnThreads(context, rows.count, 2 * rows.dim * kEntryCost,
+    RunOnThreads(context, rows.count, Cost(2 * rows.dim),
                  [=](int64_t first, int64_t last) { pass.Run(first, last, to_u, to_gate); });
   }
 };
@@ -454,7 +456,7 @@ class FusionGateGradientKernel : public OpKernel {
                                   context->input(4).flat<bool>().data()};
     E *inner = Data<T>(outputs[0]), *to_h = Data<T>(outputs[1]), *to_s = Data<T>(outputs[2]);
     float* sums = partial.flat<float>().data();
-    RunOnThreads(context, blocks, 3 * kBlockRows * rows.dim * kEntryCost,
+    RunOnThreads(context, blocks, Cost(3 * kBlockRows * rows.dim),
                  [=](int64_t first, int64_t last) {
                    pass.Run(first, last, inner, to_h, to_s, sums);
                  });
@@ -498,7 +500,7 @@ class SoftmaxPoolKernel : public OpKernel {
     if (output->NumElements() == 0) return;
     const auto pool = MakePool<T>(context);
     E* to = Data<T>(output);
-    RunOnThreads(context, pool.columns(), logits.dim_size(1) * 2 * kFloatLanes * kEntryCost + 1,
+    RunOnThreads(context, pool.columns(), Cost(logits.dim_size(1) * 4 * kFloatLanes),
                  [=, &pool](int64_t first, int64_t last) { pool.Run(first, last, to); });
   }
 };
@@ -524,7 +526,7 @@ class SoftmaxPoolGradientKernel : public OpKernel {
     const auto pool = MakePool<T>(context);
     const E* up = Data<T>(upstream);
     E *to_logits = Data<T>(logits_gradient), *to_x = Data<T>(x_gradient);
-    RunOnThreads(context, pool.columns(), logits.dim_size(1) * 4 * kFloatLanes * kEntryCost,
+    RunOnThreads(context, pool.columns(), Cost(logits.dim_size(1) * 8 * kFloatLanes),
                  [=, &pool](int64_t first, int64_t last) {
                    pool.Gradient(first, last, up, to_logits, to_x);
                  });

@@ -6,8 +6,8 @@ context and the softmax denominators, and computes the rest again. A block also 
 that its direction forbids as a whole, nearly half of them.
 
 Measured by `tests/benchmarks/attention_core.py` (batch 64, 300 features, forward and backward, two
-processors): 1.7, 2.0 and 2.2 times as fast as the plain form at lengths 7, 40 and 80; at length 200
-the process peaks at 0.8 GiB, where the plain form already takes 3.5 GiB at length 80.
+processors): 1.8, 2.1 and 2.2 times as fast as the plain form at lengths 8, 40 and 80; at length 200
+the process peaks at 0.7 GiB, where the plain form already takes 3.4 GiB at length 80.
 """
 
 import tensorflow as tf

@@ -81,7 +81,9 @@ def native_attention(
     """DiSAN Eq. 15 and 11; the arguments are those of `directional_attention`.
 
     float32 and bfloat16 are computed in float32, float64 (which checks gradients) in float64, and
-    float16 is converted. Memory: O(batch * length * dim).
+    float16 is converted. Memory: O(batch * length * dim). Measured (batch 64, 300 features, forward
+    and backward, two processors with AVX-512): 16, 38 and 52 times as fast as the authors' dense
+    formulation at lengths 14, 40 and 80, and 0.37 s and 0.73 GiB at length 400.
 
     Raises:
       InvalidArgumentError: a wrong dtype or shape; the message names the argument.

@@ -1,4 +1,4 @@
-"""Thousands of random calls of the plain kernel under AddressSanitizer and UBSan, see `fuzz.cc`."""
+"""Thousands of random calls of the plain kernels under AddressSanitizer and UBSan."""
 
 import shutil
 import subprocess
@@ -42,18 +42,22 @@ WIDTHS = {
     "32 bytes": (["-mavx2", "-mfma"], {"avx2", "fma"}, 3_000),
     "generic": ([], set(), 3_000),
 }
+# Program -> a line that it prints when nothing failed: element type, its share of the calls.
+PROGRAMS = {"fuzz": ("double", 4), "fuzz_fused": ("bfloat16", 2)}
 
 
+@pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("width", WIDTHS)
-def test_random_calls_give_the_formulas_and_touch_nothing_else(width, tmp_path):
+def test_random_calls_give_the_formulas_and_touch_nothing_else(width, program, tmp_path):
     flags, needed, calls = WIDTHS[width]
     if not needed <= _cpu_flags():
         pytest.skip(f"the CPU lacks {' or '.join(needed)}")
-    compiled = _compile(FOLDER / "fuzz.cc", tmp_path / "fuzz", *flags, *WARNINGS)
+    compiled = _compile(FOLDER / f"{program}.cc", tmp_path / "fuzz", *flags, *WARNINGS)
     assert compiled.returncode == 0, compiled.stderr
     done = subprocess.run(
         [str(tmp_path / "fuzz"), str(calls)], capture_output=True, text=True, check=False
     )
     print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"double: {calls // 4} calls, 0 failed" in done.stdout
+    dtype, share = PROGRAMS[program]
+    assert f"{dtype}: {calls // share} calls, 0 failed" in done.stdout

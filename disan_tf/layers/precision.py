@@ -30,6 +30,7 @@ def converted(weight: tf.Variable, dtype: tf.DType) -> tf.Tensor:
     known = getattr(_scope, "converted", None)
     if known is None:
         return tf.cast(weight, dtype)
-    if id(weight) not in known:
-        known[id(weight)] = tf.cast(weight, dtype)
-    return known[id(weight)]
+    key = id(weight), dtype
+    if key not in known:  # the weight is kept too, so that no other object can get its id
+        known[key] = weight, tf.cast(weight, dtype)
+    return known[key][1]

@@ -6,6 +6,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Union
 
+DIFFERENCE = "{corpus} {split} has {read:,} {unit}; the official split has {expected:,}."
+
 
 class Example(NamedTuple):
     """One labelled example: a tuple of tokens for each text field of its corpus.
@@ -46,6 +48,24 @@ class Corpus:
     warnings: list[str] = field(default_factory=list)
     unit: str = "examples"
     scores: bool = False
+
+    def count(
+        self, split: str, read: int, expected: int, difference: str = DIFFERENCE,
+        is_whole: bool = True, **others,
+    ) -> None:  # fmt: skip
+        """Enters the counts of a split, and a warning where they are not the official ones.
+
+        Args:
+          split: its name, or that of the file.
+          read, expected: how many of `unit` there are, and how many there should be.
+          difference: the warning; `str.format` fills in what `DIFFERENCE` names.
+          is_whole: False warns even though `read` is `expected`.
+          others: the counts that follow, among them "dropped" (by reason) and "kept".
+        """
+        self.counts[split] = {self.unit: read, "expected": expected, **others}
+        if read != expected or not is_whole:
+            figures = {"split": split, "read": read, "expected": expected, "unit": self.unit}
+            self.warnings.append(difference.format(corpus=self.name.upper(), **figures))
 
     @property
     def genres(self) -> list[str]:

@@ -3,6 +3,10 @@
 The test parts have no public labels. So a seeded half of the matched development part (the genres
 of the training part) is "dev", which chooses, and the other half "test", which reports; the
 mismatched development part (other genres) is "mismatched".
+
+The halves are made of pairs, not of premises, and most premises have three pairs. In a copy of the
+matched part with 8,794 gold labels, `split_seed` 1 puts 2,127 of the 3,326 premises into both
+halves: 2,960 of the 4,397 pairs of "test" have a premise that "dev" has too.
 """
 
 from pathlib import Path

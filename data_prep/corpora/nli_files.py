@@ -16,6 +16,7 @@ import numpy as np
 
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.nli_rows import CLASSES, NO_LABEL, read_rows
+from data_prep.corpora.official_files import find
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
 
@@ -23,6 +24,7 @@ SUFFIXES = (".jsonl", ".txt")  # in the order of preference
 # Parses are tokenised. Text needs the tokenizer that raw text meets when the model is used.
 TOKENIZERS = {"parse": "whitespace", "text": "treebank"}
 BATCH = 8192  # pairs that are tokenised together
+UNLABELED = "without a gold label"  # a reason to drop pairs
 
 
 class Layout(NamedTuple):
@@ -50,18 +52,7 @@ class Layout(NamedTuple):
     def find(self, data_dir: Path) -> dict[str, Path]:
         """The file of each part. Raises UserError where one is missing."""
         stems = {part: f"{self.folder}/{self.folder}_{part}" for part in self.pairs}
-        found = {
-            part: next(filter(Path.is_file, (data_dir / (stem + end) for end in SUFFIXES)), None)
-            for part, stem in stems.items()
-        }
-        missing = [stems[part] for part, path in found.items() if path is None]
-        if missing:
-            names = ", no ".join(f"{stem}{' or '.join(SUFFIXES)}" for stem in missing)
-            raise UserError(
-                f"{self.title} is not in {data_dir} (there is no {names}); "
-                f"python -m data_prep.download {self.name} --data_dir={data_dir} fetches it."
-            )
-        return found
+        return find(data_dir, self.title, stems, SUFFIXES)
 
 
 def read(data_dir: Path, layout: Layout, options) -> Corpus:
@@ -91,13 +82,15 @@ def read(data_dir: Path, layout: Layout, options) -> Corpus:
             raise UserError(f"{path} holds no pair; {layout.restore}.")
         kept, dropped = _select(examples, options.length_percentile if part == "train" else 1.0)
         corpus.splits[part] = kept
-        corpus.counts[part] = {
-            "pairs": len(examples),
-            "expected": layout.pairs[part],
-            "dropped": dropped,
-            "kept": len(kept),
-        }
-        corpus.warnings += _count_warnings(layout, part, corpus.counts[part])
+        pairs, labeled = len(examples), len(examples) - dropped[UNLABELED]
+        difference = (
+            f"{layout.title} {part} has {pairs:,} pairs, {labeled:,} of them with a gold label; "
+            f"the official file has {layout.pairs[part]:,} and {layout.labeled[part]:,}."
+        )
+        corpus.count(
+            part, pairs, layout.pairs[part], difference, labeled == layout.labeled[part],
+            dropped=dropped, kept=len(kept),
+        )  # fmt: skip
     return corpus
 
 
@@ -145,17 +138,7 @@ def _select(examples: list[Example], share: float) -> tuple[list[Example], dict]
     limit = length_limit(list(map(len, sentences)), share)
     labeled = [example for example in examples if example.label != NO_LABEL]
     kept = [example for example in labeled if max(map(len, example.sentences)) <= limit]
-    reasons = {"without a gold label": len(examples) - len(labeled)}
+    reasons = {UNLABELED: len(examples) - len(labeled)}
     if share < 1:
         reasons[f"longer than {limit} tokens"] = len(labeled) - len(kept)
     return kept, reasons
-
-
-def _count_warnings(layout: Layout, part: str, counts: dict) -> list[str]:
-    pairs, labeled = counts["pairs"], counts["pairs"] - counts["dropped"]["without a gold label"]
-    if (pairs, labeled) == (layout.pairs[part], layout.labeled[part]):
-        return []
-    return [
-        f"{layout.title} {part} has {pairs:,} pairs, {labeled:,} of them with a gold label; "
-        f"the official file has {layout.pairs[part]:,} and {layout.labeled[part]:,}."
-    ]

@@ -14,12 +14,15 @@ from typing import NamedTuple
 
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.held_out import fold_numbers, hold_out_dev
+from data_prep.corpora.official_files import absent
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
 from disan_tf.files import read_lines
 
 # The last three are those of the official archive, unpacked in the first.
 FOLDERS = ("polarity", "polarity/data/customerr", "polarity/data/mpqa", "polarity/data/subj")
+
+DIFFERENCE = "{corpus} has {read:,} {unit}; the papers count {expected:,}, blank ones included."
 
 
 class Source(NamedTuple):
@@ -65,22 +68,13 @@ def read(data_dir: Path, options) -> Corpus:
     paths = _find(Path(data_dir), name, source)
     examples = _read_files(paths, name, source, options)
     splits = _split(examples, options)
-    counts = {
-        "sentences": len(examples),
-        "expected": source.sentences,
-        "for dev": len(splits["dev"]),
-        "for test": len(splits["test"]),
-        "dropped": {},
-        "kept": len(splits["train"]),
-    }
-    warnings = []
-    if len(examples) != source.sentences:
-        warnings.append(
-            f"{name.upper()} has {len(examples):,} sentences; the papers count "
-            f"{source.sentences:,}, blank ones included."
-        )
-    fields, unit = ("sentence",), "sentences"
-    return Corpus(name, fields, source.classes, splits, {"train": counts}, paths, warnings, unit)
+    corpus = Corpus(name, ("sentence",), source.classes, splits, {}, paths, unit="sentences")
+    parts = {f"for {split}": len(splits[split]) for split in ("dev", "test")}
+    corpus.count(
+        "train", len(examples), source.sentences, DIFFERENCE, **parts, dropped={},
+        kept=len(splits["train"]),
+    )  # fmt: skip
+    return corpus
 
 
 def _split(examples: list[Example], options) -> dict[str, list[Example]]:
@@ -116,12 +110,9 @@ def _find(data_dir: Path, name: str, source: Source) -> list[Path]:
         pair = [data_dir / folder / f"{source.stem}.{suffix}" for suffix in source.suffixes]
         if all(path.is_file() for path in pair):
             return pair
-    either = " and .".join(source.suffixes)
-    raise UserError(
-        f"{name.upper()} is not in {data_dir} (there is no polarity/{source.stem}.all and no "
-        f"polarity/{source.stem}.{either}); "
-        f"python -m data_prep.download polarity --data_dir={data_dir} fetches it."
-    )
+    stem, either = f"polarity/{source.stem}", " and .".join(source.suffixes)
+    lack = f"there is no {stem}.all and no {stem}.{either}"
+    raise absent(data_dir, name.upper(), lack, "polarity")
 
 
 def _read_files(paths: list[Path], name: str, source: Source, options) -> list[Example]:

@@ -20,6 +20,11 @@ FILES = {
 }
 OFFICIAL_PAIRS = {"train": 4500, "dev": 500, "test": 4927}
 OTHER_EDITION_PAIRS = {"train": 4439, "dev": 495, "test": 4906}
+DIFFERENCE = "{corpus} {split} has {read:,} {unit}; the split of SemEval-2014 has {expected:,}."
+OTHER_EDITION = (
+    "{corpus} {split} has {read:,} {unit}: it is of another edition (Zenodo 2787612), on which "
+    "scores do not compare with the papers'; the split of SemEval-2014 has {expected:,}."
+)
 COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score")
 CLASSES = ("1", "2", "3", "4", "5")
 RESTORE = "restore the official file with python -m data_prep.download sick"
@@ -40,7 +45,7 @@ def read(data_dir: Path, options) -> Corpus:
             f"--config.data.tokenizer={options.tokenizer} does not fit the raw sentences of SICK; "
             "use treebank."
         )
-    paths = find(Path(data_dir), "sick", FILES)
+    paths = find(Path(data_dir), "SICK", FILES)
     tokenizer = SentenceTokenizer(options.tokenizer)
     fields = ("sentence_a", "sentence_b")
     inputs = list(paths.values())
@@ -48,27 +53,9 @@ def read(data_dir: Path, options) -> Corpus:
     for split, path in paths.items():
         corpus.splits[split] = _read_split(path, tokenizer)
         pairs = len(corpus.splits[split])
-        corpus.counts[split] = {
-            "pairs": pairs,
-            "expected": OFFICIAL_PAIRS[split],
-            "dropped": {},
-            "kept": pairs,
-        }
-        corpus.warnings += _count_warnings(split, pairs)
+        difference = OTHER_EDITION if pairs == OTHER_EDITION_PAIRS[split] else DIFFERENCE
+        corpus.count(split, pairs, OFFICIAL_PAIRS[split], difference, dropped={}, kept=pairs)
     return corpus
-
-
-def _count_warnings(split: str, pairs: int) -> list[str]:
-    official = OFFICIAL_PAIRS[split]
-    if pairs == official:
-        return []
-    if pairs == OTHER_EDITION_PAIRS[split]:
-        return [
-            f"SICK {split} has {pairs:,} pairs: it is of another edition (Zenodo 2787612), on "
-            f"which scores do not compare with the papers'; the split of SemEval-2014 has "
-            f"{official:,}."
-        ]
-    return [f"SICK {split} has {pairs:,} pairs; the split of SemEval-2014 has {official:,}."]
 
 
 def _read_split(path: Path, tokenizer: SentenceTokenizer) -> list[Example]:

@@ -43,18 +43,10 @@ def read(data_dir: Path, options) -> Corpus:
         kept, dropped = _select(nodes, options.classes, options.repetitions or split != "train")
         copies = _rebalancing_copies(kept) if options.rebalance and split == "train" else []
         corpus.splits[split] = [_example(node, options.classes) for node in kept + copies]
-        corpus.counts[split] = {
-            "trees": len(trees[split]),
-            "expected": expected,
-            "nodes": len(nodes),
-            "dropped": dropped,
-            "copies": len(copies),
-            "kept": len(kept) + len(copies),
-        }
-        if len(trees[split]) != expected:
-            corpus.warnings.append(
-                f"SST {split} has {len(trees[split]):,} trees; the official split has {expected:,}."
-            )
+        corpus.count(
+            split, len(trees[split]), expected, nodes=len(nodes), dropped=dropped,
+            copies=len(copies), kept=len(kept) + len(copies),
+        )  # fmt: skip
     return corpus
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from data_prep.corpora.official_files import absent
 from disan_tf.errors import UserError
 from disan_tf.files import read_lines
 
@@ -56,11 +57,8 @@ def read_trees(data_dir: Path) -> tuple[Trees, list[Path]]:
     for folder in (data_dir / name for name in ORIGINALS):
         if folder.is_dir():
             return read_original(folder), _original_files(folder)
-    raise UserError(
-        f"SST is not in {data_dir} (looked for {TREES}/{{train,dev,test}}.txt, "
-        f"{', '.join(ARCHIVES + ORIGINALS)}); "
-        f"python -m data_prep.download sst --data_dir={data_dir} fetches it."
-    )
+    places = (f"{TREES}/{{train,dev,test}}.txt", *ARCHIVES, *ORIGINALS)
+    raise absent(data_dir, "SST", f"looked for {', '.join(places)}")
 
 
 def read_archive(path: Path) -> Trees:

@@ -48,7 +48,7 @@ def read(data_dir: Path, options) -> Corpus:
         raise UserError(
             f"--config.data.classes={options.classes} is not known for TREC; use 6 or 50."
         )
-    paths = find(Path(data_dir), "trec", FILES)
+    paths = find(Path(data_dir), "TREC", FILES)
     inputs = list(paths.values())
     corpus = Corpus(
         "trec", ("sentence",), CLASSES[options.classes], {}, {}, inputs, unit="questions"
@@ -56,27 +56,13 @@ def read(data_dir: Path, options) -> Corpus:
     questions, test = (_read_file(paths[split], split, options) for split in ("train", "test"))
     train, dev = hold_out_dev(questions, options)
     corpus.splits = {"train": train, "dev": dev, "test": test}
-    corpus.counts = {
-        "train": _counts("train", questions, {"for dev": len(dev)}, len(train)),
-        "test": _counts("test", test, {}, len(test)),
-    }
-    corpus.warnings = [
-        f"TREC {split} has {counts['questions']:,} questions; the official split has "
-        f"{counts['expected']:,}."
-        for split, counts in corpus.counts.items()
-        if counts["questions"] != counts["expected"]
-    ]
+    for split, read, parts in (
+        ("train", len(questions), {"for dev": len(dev)}),
+        ("test", len(test), {}),
+    ):
+        kept = len(corpus.splits[split])
+        corpus.count(split, read, OFFICIAL_QUESTIONS[split], **parts, dropped={}, kept=kept)
     return corpus
-
-
-def _counts(split: str, questions: list[Example], held_out: dict[str, int], kept: int) -> dict:
-    return {
-        "questions": len(questions),
-        "expected": OFFICIAL_QUESTIONS[split],
-        **held_out,
-        "dropped": {},
-        "kept": kept,
-    }
 
 
 def _read_file(path: Path, split: str, options) -> list[Example]:

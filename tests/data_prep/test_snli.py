@@ -78,6 +78,13 @@ def test_official_counts_are_no_warning(tmp_path, monkeypatch):
     assert snli.read(write(tmp_path, dev=[row(), row("-")]), options()).warnings == []
 
 
+def test_missing_gold_labels_are_a_warning_even_if_all_pairs_are_there(tmp_path, monkeypatch):
+    ones = dict.fromkeys(("train", "dev", "test"), 1)
+    monkeypatch.setattr(snli, "LAYOUT", snli.LAYOUT._replace(pairs=ones, labeled=ones))
+    (warning,) = snli.read(write(tmp_path, dev=[row("-")]), options()).warnings
+    assert warning.startswith("SNLI dev has 1 pairs, 0 of them with a gold label; ")
+
+
 def load(folder, name):
     return np.load(folder / f"{name}.npy", allow_pickle=False)
 

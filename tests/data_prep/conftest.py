@@ -1,0 +1,12 @@
+"""The server that downloads come from."""
+
+import pytest
+from downloads import Server
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    yield server
+    server.http.shutdown()
+    server.http.server_close()

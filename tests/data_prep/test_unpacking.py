@@ -1,0 +1,93 @@
+"""data_prep/unpacking.py: which members of an archive are written, and which are refused."""
+
+import zipfile
+
+import pytest
+from downloads import BYTES, MEMBERS, files, message, pinned, place_by_hand, unpinned, zip_bytes
+
+from data_prep import download
+from data_prep.download import install
+
+
+def test_a_counted_member_with_all_its_rows_is_accepted(tmp_path):
+    place_by_hand(tmp_path, zip_bytes({"v.txt": "a 1\nb 2"}))
+    install(unpinned(rows={"v.txt": 2}), tmp_path)
+    assert (tmp_path / "sst/v.txt").read_text() == "a 1\nb 2"
+
+
+def test_a_counted_member_with_fewer_rows_is_refused(tmp_path):
+    place_by_hand(tmp_path, BYTES)
+    text = message(unpinned(rows={"trees/train.txt": 41}), tmp_path)
+    assert "trees/train.txt has 40 rows instead of 41" in text
+    assert files(tmp_path) == ["archives/small.zip"]
+
+
+def test_a_missing_member_is_named(tmp_path):
+    place_by_hand(tmp_path, BYTES)
+    assert "no member trees/gone.txt" in message(unpinned(rows={"trees/gone.txt": 1}), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["/evil.txt", "../evil.txt", "trees/../../evil.txt", "..\\evil.txt", "C:\\evil.txt"]
+)
+def test_a_member_that_leaves_the_folder_is_refused_by_name(tmp_path, name):
+    data = zip_bytes({**MEMBERS, name: "evil"})
+    place_by_hand(tmp_path, data)
+    assert repr(name) in message(pinned(data), tmp_path)
+    assert files(tmp_path) == ["archives/small.zip"]
+    assert not (tmp_path.parent / "evil.txt").exists()
+
+
+def test_a_symbolic_link_is_refused_by_name(tmp_path):
+    link = zipfile.ZipInfo("trees/link")
+    link.external_attr = 0o120777 << 16
+    data = zip_bytes({**MEMBERS, link: "/etc"})
+    place_by_hand(tmp_path, data)
+    assert "'trees/link'" in message(pinned(data), tmp_path)
+    assert files(tmp_path) == ["archives/small.zip"]
+
+
+def test_another_file_of_the_same_name_is_not_overwritten(tmp_path):
+    place_by_hand(tmp_path, BYTES)
+    mine = tmp_path / "sst/trees/train.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("(4 mine)\n")
+    assert f"{mine} differs" in message(pinned(), tmp_path)
+    assert mine.read_text() == "(4 mine)\n"
+    assert files(tmp_path) == ["archives/small.zip", "sst/trees/train.txt"]
+
+
+def test_the_members_of_an_archive_may_bring_their_own_folder(tmp_path):
+    data = zip_bytes({"snli_1.0/snli_1.0_dev.jsonl": "{}\n", "snli_1.0/Icon\r": ""})
+    place_by_hand(tmp_path, data)
+    install(pinned(data)._replace(folder=download.ARCHIVES["snli"][0].folder), tmp_path)
+    assert "snli_1.0/snli_1.0_dev.jsonl" in files(tmp_path)
+
+
+def test_members_that_are_not_asked_for_stay_in_an_archive_that_is_not_wanted_whole(tmp_path):
+    place_by_hand(tmp_path, BYTES)
+    install(unpinned(rows={"trees/dev.txt": None}, whole=False), tmp_path)
+    assert files(tmp_path / "sst") == ["trees/dev.txt"]
+
+
+def test_a_required_member_of_any_length_is_still_required(tmp_path):
+    place_by_hand(tmp_path, BYTES)
+    archive = unpinned(rows={"trees/gone.txt": None}, whole=False)
+    assert "no member trees/gone.txt" in message(archive, tmp_path)
+
+
+def test_archives_of_one_folder_may_each_have_a_readme(tmp_path):
+    for name in ("first", "second"):
+        data = zip_bytes({"readme.txt": f"the {name}", f"{name}.txt": "soup\n"})
+        place_by_hand(tmp_path, data)
+        install(pinned(data, rows={f"{name}.txt": 1}, whole=False), tmp_path)
+    assert files(tmp_path / "sst") == ["first.txt", "second.txt"]
+
+
+def test_the_other_edition_of_sick_is_refused_by_its_rows(tmp_path):
+    archive = download.ARCHIVES["sick"][0]
+    data = zip_bytes({"SICK_train.txt": "a row\n" * 4440, "readme.txt": "other"})
+    (tmp_path / "archives").mkdir()
+    (tmp_path / "archives" / archive.name).write_bytes(data)
+    assert "SICK_train.txt has 4,440 rows instead of 4,501" in message(archive, tmp_path)
+    assert files(tmp_path / "sick") == []

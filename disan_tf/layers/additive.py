@@ -2,15 +2,10 @@
 
 from typing import Optional
 
-import tensorflow as tf
-
-from disan_tf.layers.mechanism import Mechanism
-from disan_tf.layers.vanilla import average_tokens
-from disan_tf.ops import masked_softmax
-from disan_tf.ops.fused import copies
+from disan_tf.layers.token_attention import TokenAttention, average_tokens
 
 
-class AdditiveSelfAttention(Mechanism):
+class AdditiveSelfAttention(TokenAttention):
     """Additive attention that compresses a sequence, DiSAN Eq. 1 to 5 without their query.
 
     f(x_i) = w^T activation(W x_i + b), p = softmax over the tokens i of f, s = sum_i p_i x_i.
@@ -35,10 +30,11 @@ class AdditiveSelfAttention(Mechanism):
       TensorShape([2, 8])
     """
 
+    pool = staticmethod(average_tokens)
+
     def __init__(self, units: Optional[int] = None, activation="elu", **kwargs):
-        super().__init__(**kwargs)
+        super().__init__(activation, **kwargs)
         self.units = units
-        self.activation = tf.keras.activations.get(activation)
 
     def build(self, input_shape):
         dim = input_shape[-1]
@@ -47,21 +43,5 @@ class AdditiveSelfAttention(Mechanism):
         self.score_map = self.add_linear("score_map", units, 1, use_bias=False, l2=0.0)  # w
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
-        x, to_logits = copies(x, 2)
-        return average_tokens(self.logits(to_logits, training), x, mask)
-
-    def weights_of(self, x, mask):
-        """p without dropout, <float32>[batch, length, 1]; they sum to 1 over the tokens."""
-        return masked_softmax(self.logits(x), mask[:, :, None], axis=1)
-
-    def logits(self, x, training=None):
-        """f(x_i), <float>[batch, length, 1]."""
-        return self.score_map(self.token_map(x, training=training), training=training)
-
     def get_config(self):
-        config = {
-            "units": self.units,
-            "activation": tf.keras.activations.serialize(self.activation),
-        }
-        return {**super().get_config(), **config}
+        return {**super().get_config(), "units": self.units}

@@ -1,13 +1,9 @@
 """Multi-dimensional attention: one weight for each feature of each token."""
 
-from typing import Optional
-
-from disan_tf.layers.source2token import Source2Token
-from disan_tf.ops import masked_softmax
-from disan_tf.ops.fused import copies, softmax_pool
+from disan_tf.layers.token_attention import QueryAttention
 
 
-class MultiDimAttention(Source2Token):
+class MultiDimAttention(QueryAttention):
     """Multi-dimensional attention of a query to a sequence, DiSAN Eq. 7 to 9.
 
     f(x_i, q) = W^T activation(W1 x_i + W2 q + b1) + b,  P = softmax over the tokens i of f,
@@ -33,30 +29,19 @@ class MultiDimAttention(Source2Token):
       TensorShape([2, 8])
     """
 
-    def __init__(self, activation="elu", query_dim: Optional[int] = None, **kwargs):
-        super().__init__(activation, **kwargs)
-        self.query_dim = query_dim
-
     def build(self, input_shape):
         dim = input_shape[-1]
         self.query_map = self.add_linear(  # W2
             "query_map", self.query_dim or dim, dim, use_bias=False
         )
+        self.token_map = self.add_linear(
+            "token_map", dim, dim, activation=self.activation
+        )  # W1, b1
+        self.score_map = self.add_linear("score_map", dim, dim)  # W, b
         super().build(input_shape)
-
-    def call(self, x, query, mask, training=None):
-        x, to_logits = copies(x, 2)
-        return softmax_pool(self.logits(to_logits, query, training), x, mask)
-
-    def weights_of(self, x, query, mask):
-        """P without dropout, <float32>[batch, length, dim]; they sum to 1 over the tokens."""
-        return masked_softmax(self.logits(x, query), mask[:, :, None], axis=1)
 
     def logits(self, x, query, training=None):
         """f(x_i, q) of Eq. 8, <float>[batch, length, dim]."""
         query = self.query_map(query, training=training)[:, None, :]
         hidden = self.token_map.finish(self.token_map.product(x, training) + query)
         return self.score_map(hidden, training=training)
-
-    def get_config(self):
-        return {**super().get_config(), "query_dim": self.query_dim}

@@ -4,14 +4,12 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.layers.mechanism import Mechanism
-from disan_tf.ops import masked_softmax
-from disan_tf.ops.fused import copies
+from disan_tf.layers.token_attention import QueryAttention, average_tokens
 
 COMPATIBILITIES = ("additive", "multiplicative")
 
 
-class VanillaAttention(Mechanism):
+class VanillaAttention(QueryAttention):
     """Attention of a query to a sequence, DiSAN Eq. 1 to 6, ReSAN Eq. 26 to 31.
 
     a_i = f(x_i, q), p = softmax over the tokens i of a, s = sum_i p_i x_i, where
@@ -45,18 +43,18 @@ class VanillaAttention(Mechanism):
       TensorShape([2, 8])
     """
 
+    pool = staticmethod(average_tokens)
+
     def __init__(
         self, compatibility: str = "additive", units: Optional[int] = None,
         query_dim: Optional[int] = None, activation="elu", **kwargs,
     ):  # fmt: skip
-        super().__init__(**kwargs)
+        super().__init__(activation, query_dim, **kwargs)
         if compatibility not in COMPATIBILITIES:
             known = ", ".join(COMPATIBILITIES)
             raise ValueError(f"compatibility={compatibility!r}; known are {known}.")
         self.compatibility = compatibility
         self.units = units
-        self.query_dim = query_dim
-        self.activation = tf.keras.activations.get(activation)
 
     def build(self, input_shape):
         dim = input_shape[-1]
@@ -69,14 +67,6 @@ class VanillaAttention(Mechanism):
             self.score_map = self.add_linear("score_map", units, 1, use_bias=False, l2=0.0)  # w
         super().build(input_shape)
 
-    def call(self, x, query, mask, training=None):
-        x, to_logits = copies(x, 2)
-        return average_tokens(self.logits(to_logits, query, training), x, mask)
-
-    def weights_of(self, x, query, mask):
-        """p without dropout, <float32>[batch, length, 1]; they sum to 1 over the tokens."""
-        return masked_softmax(self.logits(x, query), mask[:, :, None], axis=1)
-
     def logits(self, x, query, training=None):
         """f(x_i, q), <float>[batch, length, 1]."""
         token = self.token_map(x, training=training)  # [batch, length, units]
@@ -86,28 +76,5 @@ class VanillaAttention(Mechanism):
         return self.score_map(self.activation(token + query[:, None, :]), training=training)
 
     def get_config(self):
-        config = {
-            "compatibility": self.compatibility,
-            "units": self.units,
-            "query_dim": self.query_dim,
-            "activation": tf.keras.activations.serialize(self.activation),
-        }
+        config = {"compatibility": self.compatibility, "units": self.units}
         return {**super().get_config(), **config}
-
-
-def average_tokens(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """sum_i softmax_i(logits) x_i over the tokens that `mask` admits, DiSAN Eq. 2 to 4.
-
-    The arithmetic is float32 for every dtype.
-
-    Args:
-      logits: <float>[batch, length, 1].
-      x: <float>[batch, length, dim], finite on padding too.
-      mask: <bool>[batch, length].
-
-    Returns:
-      <float>[batch, dim], the dtype of x; exactly 0 for a sentence without tokens.
-    """
-    weights = masked_softmax(logits, mask[:, :, None], axis=1)
-    average = tf.matmul(weights, tf.cast(x, tf.float32), transpose_a=True)  # [batch, 1, dim]
-    return tf.cast(average[:, 0], x.dtype)

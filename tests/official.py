@@ -1,8 +1,8 @@
 """Golden files of the authors' TensorFlow-1 code, and how their variables are named here."""
 
+import functools
 import json
 import os
-from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,11 @@ _BLOCKS = {
     "/fw_disa/": "forward_block.",
     "/bw_disa/": "backward_block.",
     "/multi_dim_attn_for_disa/": "source2token.",
+    "/forward_resa/": "forward_block.",
+    "/backward_resa/": "backward_block.",
+    "/multi_dim_attn/": "source2token.",
+    "/generate_mask_with_rl_head/": "attention.samplers.head.",
+    "/generate_mask_with_rl_dep/": "attention.samplers.dependent.",
 }
 _WEIGHTS = {
     "bn_dense_map/linear_map/W": "input_map.dense.kernel",
@@ -54,6 +59,14 @@ _WEIGHTS = {
     "output/out_rep_map/linear_map/bias": "head.hidden.dense.bias",
     "output/logits/W": "head.logits.dense.kernel",
     "output/logits/bias": "head.logits.dense.bias",
+    "output/pre_output1/map/linear_map/W": "head.highway.transform.dense.kernel",
+    "output/pre_output1/map/linear_map/bias": "head.highway.transform.dense.bias",
+    "output/pre_output1/gate/linear_map/W": "head.highway.gate.dense.kernel",
+    "output/pre_output1/gate/linear_map/bias": "head.highway.gate.dense.bias",
+    "dense_rep_mat_h1/linear_map/W": "hidden.dense.kernel",
+    "dense_rep_mat_h1/linear_map/bias": "hidden.dense.bias",
+    "dense_rep_mat_h2/linear_map/W": "score.dense.kernel",
+    "dense_rep_mat_h2/linear_map/bias": "score.dense.bias",
     "emb/gene_token_emb_mat/emb_mat": "embedding.trained",
 }
 
@@ -80,23 +93,50 @@ def our_path(official: str) -> str:
     return "".join(blocks) + _WEIGHTS[max(suffixes, key=len)]
 
 
-def variables_of(model, arrays: dict) -> dict:
-    """Official name -> our variable, for every `var/` of a golden file; none may be left over."""
+def by_our_path(arrays: dict) -> dict:
+    """The arrays of all `var/` by our path."""
+    return {our_path(key[len("var/") :]): arrays[key] for key in arrays if key.startswith("var/")}
 
-    def find(path):
-        if path.startswith(("embedding.", "head.")) or not hasattr(model, "encoder"):
-            return attrgetter(path)(model)
-        return attrgetter(path)(model.encoder)
 
+def half(arrays: dict, kind: str) -> dict:
+    """One training, "sl" or "rl", of a file that holds two, named as in a file that holds one."""
+    chosen = {}
+    for key, array in arrays.items():
+        prefix, _, rest = key.partition("/")
+        chosen[f"{prefix.replace(f'_{kind}_', '_')}/{rest}"] = array
+    losses = arrays[f"out/ada_{kind}_losses_sl_rl"][:, ("sl", "rl").index(kind)]
+    return {**chosen, "out/ada_loss_before_each_step": losses}
+
+
+def _weight(model, path):
+    """The weight at this path from the model, from its encoder, or from that one's attention."""
+    first, *others = path.split(".")
+    places = [model]
+    for name in ("encoder", "attention"):
+        places.append(getattr(places[-1], name, places[-1]))
+    start = next(getattr(place, first) for place in places if hasattr(place, first))
+    return functools.reduce(
+        lambda part, name: part[name] if isinstance(part, dict) else getattr(part, name),
+        others, start,
+    )  # fmt: skip
+
+
+def variables_of(model, arrays: dict, lacking=()) -> dict:
+    """Official name -> our variable, for every `var/` of a golden file; none may be left over.
+
+    `lacking` are our layers whose weights the file does not have.
+    """
     official = [key[len("var/") :] for key in arrays if key.startswith("var/")]
-    variables = {name: find(our_path(name)) for name in official}
-    assert len({id(variable) for variable in variables.values()}) == len(model.trainable_weights)
+    variables = {name: _weight(model, our_path(name)) for name in official}
+    found = {id(variable) for variable in variables.values()}
+    found |= {id(weight) for layer in lacking for weight in layer.trainable_weights}
+    assert found == {id(weight) for weight in model.trainable_weights}
     return variables
 
 
-def assign(model, arrays: dict) -> dict:
+def assign(model, arrays: dict, lacking=()) -> dict:
     """Copies every `var/` of a golden file into `model`; returns `variables_of`."""
-    variables = variables_of(model, arrays)
+    variables = variables_of(model, arrays, lacking)
     for name, variable in variables.items():
         variable.assign(arrays[f"var/{name}"])
     return variables
@@ -111,13 +151,15 @@ def assert_close(actual, expected, what=""):
     assert worst <= 0.0, f"{what}: off by {np.abs(actual - expected).max()}"
 
 
-def check_gradients(variables: dict, arrays: dict, loss) -> None:
-    """Compares the gradients of `loss()` for every variable."""
+def check_gradients(sources: dict, arrays: dict, loss, prefix="gloss_var") -> None:
+    """Compares the gradients of `loss()` by variables or tensors; 0 where it has nothing of one."""
     with tf.GradientTape() as tape:
+        tape.watch(sources)
         value = loss()
-    for name, gradient in zip(variables, tape.gradient(value, list(variables.values()))):
+    gradients = tape.gradient(value, sources, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+    for name, gradient in gradients.items():
         gradient = tf.convert_to_tensor(gradient)
-        assert_close(gradient, arrays[f"gloss_var/{name}"], f"gradient of {name}")
+        assert_close(gradient, arrays[f"{prefix}/{name}"], f"gradient of {name}")
 
 
 def check_three_steps(variables: dict, arrays: dict, loss, learning_rate: float) -> None:

@@ -1,27 +1,29 @@
-"""The authors' SNLI models as models of ours, from their golden files."""
+"""The authors' models of sentence pairs as models of ours, from their golden files."""
 
 import numpy as np
 import official
 import tensorflow as tf
 
 from disan_tf.layers import WordEmbedding
-from disan_tf.tasks import ClassificationHead, SentencePairClassifier, cross_entropy
+from disan_tf.tasks import ClassificationHead, SentencePairClassifier
 
-SENTENCES = {"premise": "sent1_token", "hypothesis": "sent2_token"}
+SENTENCES = ("sent1_token", "sent2_token")
 
 
-def pair_model(arrays, meta, make_encoder, head_activation="elu"):
+def pair_model(arrays, meta, make_encoder, head_activation="elu", make=SentencePairClassifier):
     """A model with the weights of a golden file, and its variables by official name.
 
-    `make_encoder` is called with the file's l2 and dropout.
+    `make_encoder` is called with the file's l2 and dropout, `make` with the model's three parts.
     """
     shared = {"l2": meta["wd"], "dropout": 1 - meta["keep_prob"]}
-    fixed = arrays["in/glove_fixed_mat"]
-    trained = next(arrays[key] for key in arrays if key.endswith("emb_mat") and "var/" in key)
-    model = SentencePairClassifier(
-        WordEmbedding(len(trained), len(fixed), meta["word_embedding_length"]),
+    weights = official.by_our_path(arrays)
+    trained, fixed = weights["embedding.trained"], arrays["in/glove_fixed_mat"]
+    hidden, classes = weights["head.logits.dense.kernel"].shape
+    highway = "head.highway.gate.dense.bias" in weights
+    model = make(
+        WordEmbedding(len(trained), len(fixed), trained.shape[1]),
         make_encoder(**shared),
-        ClassificationHead(3, meta["hidden_units_num"], head_activation, **shared),
+        ClassificationHead(classes, hidden, head_activation, highway=highway, **shared),
     )
     model(*pair_ids(arrays))
     model.embedding.set_vectors(np.concatenate([trained, fixed]))
@@ -30,13 +32,13 @@ def pair_model(arrays, meta, make_encoder, head_activation="elu"):
 
 def pair_ids(arrays):
     """The ids of both sentences."""
-    return [tf.constant(arrays[f"in/{name}"]) for name in SENTENCES.values()]
+    return [tf.constant(arrays[f"in/{name}"]) for name in SENTENCES]
 
 
 def pair_loss(model, arrays):
-    """Mean cross-entropy plus weight decay, without dropout."""
+    """The model's loss plus weight decay, without dropout."""
     logits = model(*pair_ids(arrays), training=False)
-    return cross_entropy(logits, tf.constant(arrays["in/gold_label"])) + tf.add_n(model.losses)
+    return model.loss(logits, tf.constant(arrays["in/gold_label"])) + tf.add_n(model.losses)
 
 
 def check_outputs(model, arrays):
@@ -50,7 +52,7 @@ def check_outputs(model, arrays):
 def check_attention(model, arrays, theirs):
     """Compares attention on real tokens; `theirs` has the official name of each of our tensors."""
     attended = model.attend(*pair_ids(arrays))
-    for number, (field, ids) in enumerate(SENTENCES.items(), start=1):
+    for number, (field, ids) in enumerate(zip(model.fields, SENTENCES), start=1):
         real = arrays[f"in/{ids}"] != 0
         for our, their in theirs.items():
             expected = arrays[f"t/s{number}_{their}"][real]

@@ -2,25 +2,40 @@
 
 from disan_tf.encoders.additive import AdditiveEncoder
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.encoders.bi_gru import BiGRUEncoder
 from disan_tf.encoders.bi_lstm import BiLSTMEncoder
 from disan_tf.encoders.disan import DiSAN
+from disan_tf.encoders.hierarchical_cnn import HierarchicalCNNEncoder
 from disan_tf.encoders.multi_head import MultiHeadEncoder
+from disan_tf.encoders.multi_window_cnn import MultiWindowCNNEncoder
+from disan_tf.encoders.resan import ReSAN
+from disan_tf.encoders.selected_source2token import SelectedSource2TokenEncoder
 from disan_tf.encoders.source2token import Source2TokenEncoder
 
 ENCODERS = {
     "additive": AdditiveEncoder,
+    "bi_gru": BiGRUEncoder,
     "bi_lstm": BiLSTMEncoder,
     "disan": DiSAN,
+    "hierarchical_cnn": HierarchicalCNNEncoder,
     "multi_head": MultiHeadEncoder,
+    "multi_window_cnn": MultiWindowCNNEncoder,
+    "resan": ReSAN,
+    "selected_source2token": SelectedSource2TokenEncoder,
     "source2token": Source2TokenEncoder,
 }
 
 __all__ = [
     "AdditiveEncoder",
+    "BiGRUEncoder",
     "BiLSTMEncoder",
     "DiSAN",
     "ENCODERS",
+    "HierarchicalCNNEncoder",
     "MultiHeadEncoder",
+    "MultiWindowCNNEncoder",
+    "ReSAN",
+    "SelectedSource2TokenEncoder",
     "SentenceEncoder",
     "Source2TokenEncoder",
 ]

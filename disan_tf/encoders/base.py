@@ -13,12 +13,19 @@ class SentenceEncoder(Mechanism):
     A subclass defines `call(x, mask, training)`, which returns <float>[batch, size], and
     `attend(x, mask)`, a dictionary of named <float32>[batch, ...] tensors.
 
+    An encoder with hard attention has `samplers`, whose weights learn by policy gradient, takes
+    `selections` as an argument of its call, and has `select(x, mask, how, training)`, which returns
+    `disan_tf.layers.reinforced.Selections`; see `disan_tf.layers.sampling.Sampler.select`. Without
+    `selections` it chooses greedily.
+
     Args:
       activation: of the subclass's maps.
       attention_form: form of `disan_tf.ops.directional_attention`; an encoder without a DiSA block
         has no use for it.
       dropout, l2, seed: see `Mechanism`.
     """
+
+    samplers = ()  # the layers that choose tokens
 
     def __init__(self, activation="elu", attention_form: str = "auto", **kwargs):
         super().__init__(**kwargs)

@@ -94,15 +94,24 @@ class DirectionalSelfAttention(Mechanism):
           A dictionary: "attention" <float32>[batch, head, dependent, units], "gate" (F of
           Eq. 19) <float32>[batch, length, units], and "output" (u) <float>.
         """
+        weights, h, s = self._attention_of(x, mask)
+        return {"attention": weights, **self._gated(h, s, mask)}
+
+    def _attention_of(self, x, dependents, heads=None):
+        """The weights, and h and s <float>[batch, length, units]."""
         h, _, head, dependent = self._project(x)
         weights = attention_weights(
-            head, dependent, mask, direction=self.direction, scale=self.scale
-        )
+            head, dependent, dependents, direction=self.direction, head_mask=heads,
+            scale=self.scale,
+        )  # fmt: skip
         s = tf.einsum("bjif,bif->bjf", weights, tf.cast(h, tf.float32))
-        s = tf.cast(s, h.dtype)
+        return weights, h, tf.cast(s, h.dtype)
+
+    def _gated(self, h, s, mask):
+        """The gate, and u of the tokens in the mask."""
         gate = self.fusion_gate.gate(h, s)
         u = tf.where(mask[:, :, None], gate * h + (1.0 - gate) * s, 0.0)
-        return {"attention": weights, "gate": tf.cast(gate, tf.float32), "output": u}
+        return {"gate": tf.cast(gate, tf.float32), "output": u}
 
     def _project(self, x, training=None):
         h = self.input_map(x, training=training)  # Eq. 14, [batch, length, units]

@@ -5,7 +5,7 @@ import tensorflow as tf
 from disan_tf.encoders import ENCODERS
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding import WordEmbedding
-from disan_tf.tasks.classification import ClassificationHead, SentenceClassifier, cross_entropy
+from disan_tf.tasks.classification import ClassificationHead, SentenceClassifier
 from disan_tf.tasks.nli import SentencePairClassifier
 from disan_tf.tasks.relatedness import LOSSES, SentencePairScorer
 from disan_tf.tasks.sentences import SentenceModel
@@ -26,7 +26,6 @@ __all__ = [
     "TASKS",
     "build_model",
     "count_parameters",
-    "cross_entropy",
 ]
 
 

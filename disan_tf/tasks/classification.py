@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.highway import Highway
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.tasks.sentences import SentenceModel
 from disan_tf.tasks.statistics import accuracy
@@ -13,8 +15,9 @@ class ClassificationHead(Mechanism):
     Args:
       classes: number of classes.
       hidden_units: size of the hidden layer.
-      activation: of the hidden layer.
+      activation: of the hidden layer, and of the highway layer.
       logit_bias: whether the output layer has a bias (the authors' SST code has none).
+      highway: whether a `Highway` layer stands between both (ReSAN on SNLI).
       dropout, l2, seed: see `Mechanism`; both matrices are regularised and their inputs dropped.
 
     Call arguments:
@@ -26,18 +29,26 @@ class ClassificationHead(Mechanism):
     """
 
     def __init__(
-        self, classes: int, hidden_units: int, activation="elu", logit_bias: bool = True, **kwargs
-    ):
+        self, classes: int, hidden_units: int, activation="elu", logit_bias: bool = True,
+        highway: bool = False, **kwargs,
+    ):  # fmt: skip
         super().__init__(**kwargs)
         self.classes = classes
         self.hidden_units = hidden_units
         self.activation = tf.keras.activations.get(activation)
         self.logit_bias = logit_bias
+        self.has_highway = highway
 
     def build(self, input_shape):
         self.hidden = self.add_linear(
             "hidden", input_shape[-1], self.hidden_units, activation=self.activation
         )
+        if self.has_highway:
+            self.highway = Highway(
+                self.activation, dropout=self.dropout, l2=self.l2,
+                seed=site_seed(self.seed, "highway"), name="highway", dtype=self.dtype_policy,
+            )  # fmt: skip
+            self.highway.build([None, self.hidden_units])
         self.logits = self.add_linear(
             "logits", self.hidden_units, self.classes, use_bias=self.logit_bias
         )
@@ -45,6 +56,8 @@ class ClassificationHead(Mechanism):
 
     def call(self, x, training=None):
         hidden = self.hidden(x, training=training)
+        if self.has_highway:
+            hidden = self.highway(hidden, training=training)
         return tf.cast(self.logits(hidden, training=training), tf.float32)
 
     def get_config(self):
@@ -53,6 +66,7 @@ class ClassificationHead(Mechanism):
             "hidden_units": self.hidden_units,
             "activation": tf.keras.activations.serialize(self.activation),
             "logit_bias": self.logit_bias,
+            "highway": self.has_highway,
         }
         return {**super().get_config(), **config}
 
@@ -64,8 +78,8 @@ class Classification:
     criterion = "accuracy"
     batch_score_name = "accuracy"
 
-    def loss(self, outputs, labels):
-        return cross_entropy(outputs, labels)
+    def example_losses(self, outputs, labels):
+        return cross_entropies(outputs, labels)
 
     def batch_score(self, outputs, labels):
         return tf.reduce_mean(tf.cast(tf.equal(self.answers(outputs), labels), tf.float32))
@@ -85,6 +99,7 @@ class SentenceClassifier(Classification, SentenceModel):
 
     Call arguments:
       ids: <int32>[batch, length], 0 = padding.
+      selections: see `SentenceModel.select`.
       training: whether dropout acts.
 
     Returns:
@@ -93,21 +108,19 @@ class SentenceClassifier(Classification, SentenceModel):
 
     fields = ("sentence",)
 
-    def call(self, ids, training=None):
-        return self.head(self.encode(ids, training=training), training=training)
+    def call(self, ids, selections=(None,), training=None):
+        return self.head(self.encode(ids, training, *selections), training=training)
 
     def attend(self, ids):
         """The encoder's named attention tensors for a batch."""
         return self.attend_sentence(ids)
 
 
-def cross_entropy(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Mean cross-entropy in nats over the batch, <float32>[].
+def cross_entropies(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """-ln softmax(logits) of the right class, in nats, <float32>[batch].
 
     Args:
       logits: <float32>[batch, classes].
       labels: <int32>[batch].
     """
-    return tf.reduce_mean(
-        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    )
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)

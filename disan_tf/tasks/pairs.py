@@ -16,6 +16,7 @@ class SentencePairModel(SentenceModel):
     Call arguments:
       first: <int32>[batch, first length], 0 = padding.
       second: <int32>[batch, second length], 0 = padding.
+      selections: of both, see `SentenceModel.select`.
       training: whether dropout acts.
 
     Returns:
@@ -26,9 +27,10 @@ class SentencePairModel(SentenceModel):
         """What the head sees, <float>[batch, features], of two <float>[batch, dim] vectors."""
         raise NotImplementedError
 
-    def call(self, first, second, training=None):
+    def call(self, first, second, selections=(None, None), training=None):
         with shared_conversions():
-            vectors = [self.encode(ids, training=training) for ids in (first, second)]
+            sentences = zip((first, second), selections)
+            vectors = [self.encode(ids, training, selected) for ids, selected in sentences]
         return self.head(self.features(*vectors), training=training)
 
     def attend(self, first, second):

@@ -17,8 +17,8 @@ class SentencePairScorer(SentencePairModel):
 
     Args:
       embedding, encoder, head: see `SentenceModel`; the head has one class for each point.
-      loss: "kl", the mean of KL(t || p) with the `sparse_distribution` t of the gold score y, or
-        "squared_error", the mean of (sum_k k p_k - y)^2 / 2 (the ReSAN authors' code).
+      loss: "kl", KL(t || p) with the `sparse_distribution` t of the gold score y, or
+        "squared_error", (sum_k k p_k - y)^2 / 2 (the ReSAN authors' code).
 
     Call arguments:
       sentence_a, sentence_b: <int32>[batch, length], 0 = padding.
@@ -46,7 +46,7 @@ class SentencePairScorer(SentencePairModel):
     def features(self, first, second):
         return tf.concat([first * second, tf.abs(first - second)], axis=-1)
 
-    def loss(self, outputs, labels):
+    def example_losses(self, outputs, labels):
         return LOSSES[self.loss_name](outputs, labels)
 
     def batch_score(self, outputs, labels):
@@ -92,18 +92,18 @@ def sparse_distribution(scores: tf.Tensor, points: int) -> tf.Tensor:
 
 
 def kl_divergence(logits: tf.Tensor, scores: tf.Tensor) -> tf.Tensor:
-    """Mean of KL(t || softmax(logits)) in nats, <float32>[]; t is the `sparse_distribution`.
+    """KL(t || softmax(logits)) in nats, <float32>[batch]; t is the `sparse_distribution`.
 
     Both distributions are clipped to [1e-10, 1], as in the authors' code.
     """
     target = sparse_distribution(scores, logits.shape[-1])
     target, answer = (tf.clip_by_value(p, _LEAST, 1.0) for p in (target, tf.nn.softmax(logits)))
-    return tf.reduce_mean(tf.reduce_sum(target * tf.math.log(target / answer), axis=-1))
+    return tf.reduce_sum(target * tf.math.log(target / answer), axis=-1)
 
 
 def half_squared_error(logits: tf.Tensor, scores: tf.Tensor) -> tf.Tensor:
-    """Mean of (sum_k k softmax_k - y)^2 / 2, <float32>[]."""
-    return 0.5 * tf.reduce_mean(tf.square(expected_score(logits) - scores))
+    """(sum_k k softmax_k - y)^2 / 2, <float32>[batch]."""
+    return 0.5 * tf.square(expected_score(logits) - scores)
 
 
 LOSSES = {"kl": kl_divergence, "squared_error": half_squared_error}

@@ -16,7 +16,7 @@ class SentenceModel(tf.keras.Model):
     A subclass also says how it is trained and measured; the training loop and the evaluation know
     nothing else of its task:
 
-        model.loss(outputs, labels) -> <float32>[], mean over the batch, without weight decay
+        model.example_losses(outputs, labels) -> <float32>[batch], without weight decay
         model.batch_score(outputs, labels) -> <float32>[], what a training shows beside the loss
         model.answers(outputs) -> [batch], what the model says: class numbers, or scores
         model.scores(outputs, labels) -> {name: float} of the NumPy arrays of a whole split
@@ -39,10 +39,34 @@ class SentenceModel(tf.keras.Model):
         self.encoder = encoder
         self.head = head
 
-    def encode(self, ids, training=None):
-        """Sentence vectors, <float>[batch, dim], of one field's ids."""
+    def loss(self, outputs, labels):
+        """Mean of the batch, <float32>[]."""
+        return tf.reduce_mean(self.example_losses(outputs, labels))
+
+    def encode(self, ids, training=None, selections=None):
+        """Sentence vectors, <float>[batch, dim], of one field's ids.
+
+        `selections` are what `select` chose for it; None leaves the choice to the encoder.
+        """
         mask = tf.not_equal(ids, 0)  # computed once, passed on by argument
-        return self.encoder(self.embedding(ids), mask=mask, training=training)
+        options = {} if selections is None else {"selections": selections}
+        return self.encoder(self.embedding(ids), mask=mask, training=training, **options)
+
+    def select(self, *ids, how: str, training=None) -> list:
+        """What an encoder with hard attention chooses in each field, for `call`.
+
+        Args:
+          ids: <int32>[batch, length] of each field.
+          how: "all", "sample" or "greedy".
+          training: whether dropout acts.
+
+        Returns:
+          A `disan_tf.layers.reinforced.Selections` for each field.
+        """
+        return [
+            self.encoder.select(self.embedding(each), tf.not_equal(each, 0), how, training)
+            for each in ids
+        ]
 
     def attend_sentence(self, ids):
         """The encoder's named attention tensors for one field's ids."""

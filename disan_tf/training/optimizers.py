@@ -1,6 +1,7 @@
 """Optimizers that equal the authors', and what may be wrapped around them."""
 
 import contextlib
+from typing import Optional
 
 import tensorflow as tf
 
@@ -35,13 +36,17 @@ class _Adadelta(tf.keras.optimizers.legacy.Adadelta):
         )  # fmt: skip
 
 
-def build_optimizer(config, variables) -> tf.keras.optimizers.legacy.Optimizer:
+def build_optimizer(
+    config, variables, learning_rate: Optional[float] = None
+) -> tf.keras.optimizers.legacy.Optimizer:
     """The optimizer of a config: moving average and loss scaling as `train` and `dtype` say.
+
+    The learning rate is `train.learning_rate`, where no other is given.
 
     Its slots for `variables` exist at once: made inside the first training step, they would
     make TensorFlow trace that step twice.
     """
-    optimizer = adadelta(config.train.learning_rate)
+    optimizer = adadelta(learning_rate or config.train.learning_rate)
     if config.train.moving_average:
         from disan_tf.addons import moving_average  # only then is tensorflow-addons needed
 
@@ -53,10 +58,9 @@ def build_optimizer(config, variables) -> tf.keras.optimizers.legacy.Optimizer:
 
 
 @contextlib.contextmanager
-def averaged_weights(optimizer, model):
-    """Inside, the model has its moving-average weights, if the optimizer keeps any."""
+def averaged_weights(optimizer, variables):
+    """Inside, the optimizer's variables are their moving averages, if it keeps any."""
     optimizer = getattr(optimizer, "inner_optimizer", optimizer)
-    variables = model.trainable_variables
     if not hasattr(optimizer, "assign_average_vars"):
         yield
         return

@@ -1,5 +1,7 @@
 """The compiled training step and evaluation step."""
 
+from typing import Optional
+
 import tensorflow as tf
 
 
@@ -13,46 +15,90 @@ def make_train_step(model, optimizer):
 
     Returns:
       A traced-once function of <int32>[batch, length] ids for each of the model's fields and of
-      label [batch] of its `label_dtype` -> this batch's (loss <float32>[], `model.batch_score`
-      <float32>[], skipped <bool>[]).
+      label [batch] of its `label_dtype` -> a dictionary of this batch's <float32>[] "loss",
+      `model.batch_score_name`, and "skipped_steps", 1 where the step changed nothing.
     """
-    scaled = isinstance(optimizer, tf.keras.mixed_precision.LossScaleOptimizer)
 
-    @tf.function(input_signature=_signature(model), autograph=False)
+    @tf.function(input_signature=batch_signature(model), autograph=False)
     def train_step(*batch):
         *ids, label = batch
         with tf.GradientTape() as tape:
             outputs = model(*ids, training=True)
-            loss = model.loss(outputs, label) + weight_decay(model)
-            objective = optimizer.get_scaled_loss(loss) if scaled else loss
+            loss = model.loss(outputs, label) + sum(weight_decay(model))
+            objective = scaled(optimizer, loss)
         gradients = tape.gradient(objective, model.trainable_variables)
-        if scaled:
-            gradients = optimizer.get_unscaled_gradients(gradients)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-        skipped = tf.logical_not(_finite(gradients)) if scaled else tf.constant(False)
-        return loss, model.batch_score(outputs, label), skipped
+        _, skipped = apply_gradients(optimizer, gradients, model.trainable_variables)
+        return {
+            "loss": loss,
+            model.batch_score_name: model.batch_score(outputs, label),
+            "skipped_steps": skipped,
+        }
 
     return train_step
 
 
-def make_evaluation_step(model):
+def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
     """Ids of each field, label -> (outputs <float32>[batch, classes], loss <float32>[]).
 
     Its arguments are those of the training step; no dropout acts.
+
+    Args:
+      model: a `SentenceModel`.
+      how: an encoder with hard attention chooses tokens, see
+        `disan_tf.layers.sampling.Sampler.select`; None = the encoder's own way.
+      samples: with more than one, the outputs are logarithms of the mean of the probabilities of
+        so many choices.
     """
 
-    @tf.function(input_signature=_signature(model), autograph=False)
+    @tf.function(input_signature=batch_signature(model), autograph=False)
     def evaluation_step(*batch):
         *ids, label = batch
-        outputs = model(*ids, training=False)
-        return outputs, model.loss(outputs, label) + weight_decay(model)
+        outputs = [_answer(model, ids, how) for _ in range(samples)]
+        outputs = outputs[0] if samples == 1 else _log_mean_probabilities(outputs)
+        return outputs, model.loss(outputs, label) + sum(weight_decay(model))
 
     return evaluation_step
 
 
-def _signature(model):
+def _answer(model, ids, how):
+    if how is None:
+        return model(*ids, training=False)
+    return model(*ids, selections=model.select(*ids, how=how), training=False)
+
+
+def _log_mean_probabilities(outputs):
+    """ln of the mean of softmax(logits) over a list of logits <float32>[batch, classes]."""
+    logs = tf.stack([tf.nn.log_softmax(each) for each in outputs])
+    return tf.reduce_logsumexp(logs, axis=0) - tf.math.log(float(len(outputs)))
+
+
+def batch_signature(model) -> list:
+    """Of the ids of each field, and of the labels."""
     ids = [tf.TensorSpec([None, None], tf.int32, name=field) for field in model.fields]
     return [*ids, tf.TensorSpec([None], model.label_dtype, name="label")]
+
+
+def scaled(optimizer, loss: tf.Tensor) -> tf.Tensor:
+    """What must be differentiated: the loss, or what a loss-scale optimizer makes of it."""
+    return optimizer.get_scaled_loss(loss) if _scales(optimizer) else loss
+
+
+def apply_gradients(optimizer, gradients: list, weights: list) -> tuple[tf.Tensor, tf.Tensor]:
+    """Moves the weights by the gradients of a `scaled` loss.
+
+    Returns:
+      The gradients' norm, and 1 where they overflowed and nothing moved, else 0; both <float32>[].
+    """
+    if _scales(optimizer):
+        gradients = optimizer.get_unscaled_gradients(gradients)
+    optimizer.apply_gradients(zip(gradients, weights))
+    norm = tf.linalg.global_norm(gradients)
+    skipped = tf.logical_not(_finite(gradients)) if _scales(optimizer) else False
+    return norm, tf.cast(skipped, tf.float32)
+
+
+def _scales(optimizer):
+    return isinstance(optimizer, tf.keras.mixed_precision.LossScaleOptimizer)
 
 
 def _finite(gradients):
@@ -61,6 +107,9 @@ def _finite(gradients):
     return tf.reduce_all([tf.reduce_all(tf.math.is_finite(gradient)) for gradient in dense])
 
 
-def weight_decay(model) -> tf.Tensor:
-    """The sum of all l2 * 0.5 * ||W||^2, <float32>[]."""
-    return tf.add_n(model.losses) if model.losses else tf.constant(0.0)
+def weight_decay(model) -> tuple[tf.Tensor, tf.Tensor]:
+    """The sums of l2 * 0.5 * ||W||^2 of all other matrices and of the samplers', <float32>[]."""
+    samplers = [loss for sampler in model.encoder.samplers for loss in sampler.losses]
+    total, hard = (tf.add_n(losses) if losses else tf.constant(0.0)
+                   for losses in (model.losses, samplers))  # fmt: skip
+    return total - hard if samplers else total, hard

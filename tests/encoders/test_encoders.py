@@ -50,7 +50,8 @@ def _of_reversed(encoder):
 @pytest.mark.parametrize("name, options, blind", [
     ("additive", {}, True), ("source2token", {}, True), ("disan", DIAGONAL, True),
     ("disan", {}, False), ("multi_head", {"heads": 2, "units": 3}, False),
-    ("bi_lstm", {"units": 3}, False),
+    ("bi_lstm", {"units": 3}, False), ("bi_gru", {"units": 3}, False),
+    ("multi_window_cnn", {"units": 3}, False), ("hierarchical_cnn", {"units": 3}, False),
 ])  # fmt: skip
 def test_who_sees_the_order_of_the_tokens(name, options, blind):
     encoder = ENCODERS[name](seed=1, **options)

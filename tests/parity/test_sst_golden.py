@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import WordEmbedding
-from disan_tf.tasks import ClassificationHead, SentenceClassifier, cross_entropy
+from disan_tf.tasks import ClassificationHead, SentenceClassifier
 
 FILES = official.names("sst_disan*.npz") + official.names("sst_exp_emb_dir_mul_attn*.npz")
 
@@ -28,7 +28,7 @@ def _model(arrays, meta, form="lean"):
 
 def _loss(model, arrays):
     logits = model(tf.constant(arrays["in/token"]), training=False)
-    return cross_entropy(logits, tf.constant(arrays["in/label"])) + tf.add_n(model.losses)
+    return model.loss(logits, tf.constant(arrays["in/label"])) + tf.add_n(model.losses)
 
 
 @pytest.mark.parametrize("form", ["lean", "plain"])

@@ -1,0 +1,74 @@
+"""A convolution over the tokens of a sentence."""
+
+import tensorflow as tf
+
+from disan_tf.layers.linear import decay
+from disan_tf.layers.mechanism import Mechanism
+from disan_tf.layers.precision import converted
+from disan_tf.ops.fused import bias_activation
+
+
+class Convolution(Mechanism):
+    """activation(W [x_(j-before); ...; x_(j+after)] + b) at each token j.
+
+    There are `width` vectors in a window: before = (width - 1) // 2, after = width // 2, as in
+    TensorFlow's "SAME". Outside the sentence, where the mask is False, x is 0: so more padding
+    changes nothing, and a sentence may be shorter than the window.
+
+    Glorot's rule counts width * dim inputs and width * units outputs, as for any convolution.
+
+    Args:
+      units: number of feature maps.
+      width: tokens in a window.
+      activation: Keras activation or None.
+      dropout, l2, seed: see `Mechanism`; x is dropped and W is regularised.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      <float>[batch, length, units]; exactly 0 on padding.
+
+    Raises:
+      ValueError: a width under 1.
+
+    Example:
+      >>> Convolution(3, width=5)(tf.ones([2, 4, 8]), mask=tf.ones([2, 4], tf.bool)).shape
+      TensorShape([2, 4, 3])
+    """
+
+    def __init__(self, units: int, width: int, activation=None, **kwargs):
+        super().__init__(**kwargs)
+        if width < 1:
+            raise ValueError(f"width={width!r}; a window has at least 1 token.")
+        self.units = units
+        self.width = width
+        self.activation = tf.keras.activations.get(activation)
+
+    def build(self, input_shape):
+        shape = [self.width, input_shape[-1], self.units]
+        self.kernel = self.add_weight(
+            "kernel", shape, None, "glorot_uniform", decay(self.l2), experimental_autocast=False
+        )
+        self.bias = self.add_weight(
+            "bias", [self.units], None, "zeros", experimental_autocast=False
+        )
+        self.input_dropout = self.add_dropout("input_dropout")
+        super().build(input_shape)
+
+    def call(self, x, mask, training=None):
+        real, nothing = mask[:, :, None], tf.zeros([], x.dtype)
+        x = self.input_dropout(tf.where(real, x, nothing), training=training)
+        kernel = converted(self.kernel, x.dtype)
+        product = tf.nn.conv1d(x, kernel, stride=1, padding="SAME")
+        return tf.where(real, bias_activation(product, self.bias, self.activation), nothing)
+
+    def get_config(self):
+        config = {
+            "units": self.units,
+            "width": self.width,
+            "activation": tf.keras.activations.serialize(self.activation),
+        }
+        return {**super().get_config(), **config}

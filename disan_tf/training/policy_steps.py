@@ -1,0 +1,95 @@
+"""The compiled training step of models with hard attention."""
+
+import tensorflow as tf
+
+from disan_tf.training.rewards import policy_loss
+from disan_tf.training.steps import apply_gradients, batch_signature, scaled, weight_decay
+
+SOFT, POLICY = "soft", "policy"  # what learns by back-propagation, what by REINFORCE
+
+
+class Baseline:
+    """A moving average of the rewards, which REINFORCE may subtract from them.
+
+    Args:
+      decay: of the average, in [0, 1); 0 = no baseline.
+    """
+
+    def __init__(self, decay: float):
+        self._decay = decay
+        self.sums = tf.Variable([0.0, 0.0], trainable=False)  # of rewards, and of their weights
+
+    def value(self) -> tf.Tensor:
+        """<float32>[]; 0 before the first reward."""
+        return tf.math.divide_no_nan(self.sums[0], self.sums[1])
+
+    def add(self, reward: tf.Tensor) -> None:
+        """Takes in the mean reward of a batch, <float32>[]."""
+        if self._decay:
+            new = tf.stack([reward, 1.0])
+            self.sums.assign(self._decay * self.sums + (1.0 - self._decay) * new)
+
+
+def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseline):
+    """One step of a model whose encoder has hard attention.
+
+    Args:
+      model: a `SentenceModel`.
+      optimizers: for what learns, SOFT or POLICY or both, its optimizer. The weights of SOFT have
+        the gradient of the loss (ReSAN Eq. 16), those of POLICY the policy gradient (Eq. 20);
+        either with the weight decay of its own matrices. Both come from one forward pass.
+      how: tokens are chosen, see `disan_tf.layers.sampling.Sampler.select`.
+      reward: a function of (losses <float32>[batch], `Selections`) -> <float32>[batch].
+      baseline: of the rewards.
+
+    Returns:
+      A traced-once function of the arguments of `make_train_step`'s, -> a dictionary of
+      <float32>[]: "loss" and `model.batch_score_name`, "reward" (mean over the sentences),
+      "head_fraction" and "dependent_fraction" (of the real tokens, mean over the sentences),
+      "policy_loss", "gradient_norm" and "policy_gradient_norm" (0 of what does not learn now), and
+      "skipped_steps", of either optimizer.
+    """
+
+    @tf.function(input_signature=batch_signature(model), autograph=False)
+    def policy_step(*batch):
+        *ids, label = batch
+        with tf.GradientTape(persistent=True) as tape:
+            selections = model.select(*ids, how=how, training=True)
+            outputs = model(*ids, selections=selections, training=True)
+            losses = model.example_losses(outputs, label)
+            rewards = [reward(losses, each) for each in selections]
+            decays = dict(zip((SOFT, POLICY), weight_decay(model)))
+            objectives = {
+                SOFT: tf.reduce_mean(losses) + decays[SOFT],
+                POLICY: policy_loss(rewards, selections, baseline.value()) + decays[POLICY],
+            }
+            targets = {kind: scaled(optimizers[kind], objectives[kind]) for kind in optimizers}
+        norms = {SOFT: tf.constant(0.0), POLICY: tf.constant(0.0)}
+        skipped = tf.constant(0.0)
+        weights = dict(zip((SOFT, POLICY), split_weights(model)))
+        for kind, optimizer in optimizers.items():
+            gradients = tape.gradient(targets[kind], weights[kind])
+            norms[kind], was_skipped = apply_gradients(optimizer, gradients, weights[kind])
+            skipped += was_skipped
+        mean_reward = tf.reduce_mean(rewards)
+        baseline.add(mean_reward)
+        return {
+            "loss": objectives[SOFT],
+            model.batch_score_name: model.batch_score(outputs, label),
+            "reward": mean_reward,
+            "head_fraction": tf.reduce_mean([each.head_fraction for each in selections]),
+            "dependent_fraction": tf.reduce_mean([each.dependent_fraction for each in selections]),
+            "policy_loss": objectives[POLICY],
+            "gradient_norm": norms[SOFT],
+            "policy_gradient_norm": norms[POLICY],
+            "skipped_steps": skipped,
+        }
+
+    return policy_step
+
+
+def split_weights(model) -> tuple[list, list]:
+    """theta_s and theta_r of ReSAN section 4: all other weights, and the samplers' weights."""
+    samplers = [w for sampler in model.encoder.samplers for w in sampler.trainable_weights]
+    known = {id(weight) for weight in samplers}
+    return [w for w in model.trainable_weights if id(w) not in known], samplers

@@ -1,0 +1,53 @@
+"""What both recurrent layers do alike."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_attention import MASK, X, randomised
+from small_recurrent import UNITS
+
+from disan_tf.layers import GRU, LSTM
+from disan_tf.ops import portable
+
+
+@pytest.fixture(params=[LSTM, GRU])
+def kind(request):
+    return request.param
+
+
+def test_the_kernels_decay_and_the_biases_do_not(kind):
+    layer = randomised(kind(UNITS, l2=2.0))
+    kernels = [weight for weight in layer.trainable_weights if weight.shape.rank == 2]
+    expected = [np.sum(np.square(kernel)) for kernel in kernels]
+    np.testing.assert_allclose(layer.losses, expected, rtol=1e-6)
+
+
+def test_dropout_acts_on_the_input_alone(kind):
+    layer = randomised(kind(UNITS, dropout=0.5))
+    layer.input_dropout.keep = lambda entries: tf.zeros([entries], tf.bool)
+    actual = layer(X, mask=MASK, training=True)
+    np.testing.assert_array_equal(actual, layer(tf.zeros_like(X), mask=MASK))
+
+
+def test_two_steps_agree_in_every_bit(kind):
+    layer = kind(64)
+    x = tf.random.stateless_normal([16, 20, 64], [1, 2])
+    mask = tf.sequence_mask(tf.range(5, 21), 20)
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            total = tf.reduce_sum(tf.square(layer(x, mask=mask)))
+        return tape.gradient(total, layer.trainable_weights)
+
+    for once, again in zip(step(), step()):
+        np.testing.assert_array_equal(once, again)
+
+
+def test_an_export_has_operations_of_tensorflow_alone(kind):
+    layer = randomised(kind(UNITS))
+    with portable():
+        function = tf.function(lambda x: layer(x, mask=MASK)).get_concrete_function(X)
+    graph = function.graph.as_graph_def()
+    nodes = [*graph.node, *(node for body in graph.library.function for node in body.node_def)]
+    assert nodes and not [node.op for node in nodes if node.op.startswith("Disan")]

@@ -38,7 +38,7 @@ def make_pair_bundle(directory: Path, config_name: str, encoder: Optional[dict] 
     config = tiny_config(name=config_name).copy_and_resolve_references()
     if encoder:
         config.encoder = ConfigDict(encoder)
-    corpus = _corpus(directory / "corpus", CLASSES[config_name])
+    corpus = _corpus(directory / "corpus", CLASSES[f"disan_{config.data.corpus}"])
     model = build_model(config, corpus.words, len(corpus.classes))
     generator = np.random.default_rng(7)
     for weight in model.weights:

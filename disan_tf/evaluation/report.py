@@ -6,7 +6,7 @@ from disan_tf.evaluation import classification, relatedness
 from disan_tf.evaluation.scores import run_split
 from disan_tf.evaluation.tables import table
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.training.steps import make_evaluation_step
+from disan_tf.training.methods import final_evaluation_step
 
 _KINDS = {"accuracy": classification, "pearson": relatedness}  # by the model's criterion
 
@@ -25,7 +25,8 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
     """
     check_corpus(bundle, corpus)
     split, model = corpus.split(split_name), bundle.model
-    outcome = run_split(make_evaluation_step(model), split, bundle.config.evaluate.batch_size)
+    step = final_evaluation_step(bundle.config, model)
+    outcome = run_split(step, split, bundle.config.evaluate.batch_size)
     answers = model.answers(outcome.outputs).numpy()
     return {
         "config": bundle.info["name"],

@@ -9,21 +9,21 @@ from disan_tf.errors import UserError
 
 
 class TrainingState:
-    """Weights, optimizer slots, dropout counters, loss scale, step and best score, on disk.
+    """Weights, dropout counters, step, best score and what the method of learning has, on disk.
 
     Args:
       directory: where the checkpoints lie.
       model: its weights and dropout counters are saved.
-      optimizer: its slots are saved.
+      saved: name -> what else is saved, such as the optimizer with its slots and loss scale.
     """
 
-    def __init__(self, directory, model, optimizer):
+    def __init__(self, directory, model, saved: dict):
         self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
         self.best_step = tf.Variable(0, dtype=tf.int64, trainable=False)
         self.best_score = tf.Variable(-np.inf, dtype=tf.float64, trainable=False)
         self._checkpoint = tf.train.Checkpoint(
-            model=model, optimizer=optimizer, step=self.step, best_step=self.best_step,
-            best_score=self.best_score,
+            model=model, step=self.step, best_step=self.best_step, best_score=self.best_score,
+            **saved,
         )  # fmt: skip
         self._manager = tf.train.CheckpointManager(
             self._checkpoint, str(directory), max_to_keep=2, checkpoint_name="step"

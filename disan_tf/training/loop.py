@@ -13,9 +13,8 @@ from disan_tf.evaluation.scores import run_split
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
 from disan_tf.tasks import build_model
 from disan_tf.training.checkpoints import TrainingState
+from disan_tf.training.methods import make_method
 from disan_tf.training.metrics_log import MetricsLog
-from disan_tf.training.optimizers import averaged_weights, build_optimizer
-from disan_tf.training.steps import make_evaluation_step, make_train_step
 
 
 class Trainer:
@@ -25,8 +24,9 @@ class Trainer:
       config: a config of `configs/`.
       corpus: the prepared corpus.
       workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
-      callbacks: Keras callbacks. Their logs hold `loss` and the model's `batch_score` for a batch,
-        and `step`, `loss` and the model's scores on dev for an evaluation.
+      callbacks: Keras callbacks. Their logs hold for a batch `loss`, the model's `batch_score` and
+        what else the method of learning measures, and for an evaluation `step`, `loss` and the
+        model's scores on dev.
 
     Raises:
       UserError: the corpus has not the sentences or the labels that the config's task reads, or
@@ -41,10 +41,8 @@ class Trainer:
         self.model = build_model(config, corpus.words, len(corpus.classes))
         _check_corpus(self.model, corpus)
         self.model.embedding.set_vectors(corpus.vectors)
-        self.optimizer = build_optimizer(config, self.model.trainable_variables)
-        self.train_step = make_train_step(self.model, self.optimizer)
-        self.evaluation_step = make_evaluation_step(self.model)
-        self.state = TrainingState(self.workdir / "checkpoints", self.model, self.optimizer)
+        self.method = make_method(config, self.model)
+        self.state = TrainingState(self.workdir / "checkpoints", self.model, self.method.saved)
         self.train, self.dev = corpus.split("train"), corpus.split("dev")
         watched = config.evaluate.get("splits", ())  # absent from older configs
         self.watched = {name: corpus.split(name) for name in watched}
@@ -97,10 +95,10 @@ class Trainer:
         for batch in self.batches(step):
             callbacks.on_train_batch_begin(step)
             ids = [batch[field] for field in self.model.fields]
-            measured = [float(value) for value in self.train_step(*ids, batch["label"])]
+            measured = self.method.train(step, *ids, batch["label"])
             self._measured.append(measured)
             step += 1
-            logs = {"loss": measured[0], self.model.batch_score_name: measured[1]}
+            logs = {name: value for name, value in measured.items() if name != "skipped_steps"}
             callbacks.on_train_batch_end(step - 1, logs)
             self._after_step(step, callbacks)
             if self._finished(step):
@@ -126,15 +124,17 @@ class Trainer:
 
     def _log_training(self, step):
         """Means since the last time, and how many steps the loss scaling left out."""
-        loss, score, skipped = np.mean(self._measured, axis=0).tolist()
-        if not math.isfinite(loss):
+        means = {
+            name: float(np.mean([each[name] for each in self._measured]))
+            for name in self._measured[0]
+        }
+        skipped = round(means.pop("skipped_steps") * len(self._measured))
+        if not math.isfinite(means["loss"]):
             first = step - len(self._measured) + 1
             raise self._not_finite(f"The loss is not finite between steps {first} and {step}")
-        self.log.write(
-            step=step, epoch=self.plan.epochs(step), split="train", loss=loss,
-            **{self.model.batch_score_name: score},
-            skipped_steps=round(skipped * len(self._measured)), seconds=self._seconds(),
-        )  # fmt: skip
+        record = {**means, **self.method.facts(means), "skipped_steps": skipped}
+        epoch = self.plan.epochs(step)
+        self.log.write(step=step, epoch=epoch, split="train", **record, seconds=self._seconds())
         self._measured = []
 
     def _not_finite(self, what):
@@ -147,21 +147,31 @@ class Trainer:
     def _evaluate(self, step, callbacks):
         """Scores the dev split, which chooses, and the splits that are only watched."""
         callbacks.on_test_begin()
-        with averaged_weights(self.optimizer, self.model):
-            dev = self._score(self.dev)
+        with self.method.averaged_weights():
+            dev = self._score(self.method.evaluation_step, self.dev)
             self._keep_if_best(step, dev)
-            watched = {name: self._score(split) for name, split in self.watched.items()}
+            for name, evaluation_step in self.method.other_evaluations.items():
+                others = self._score(evaluation_step, self.dev)
+                dev.update({f"{name}_{score}": value for score, value in others.items()})
+            watched = {
+                name: self._score(self.method.evaluation_step, split)
+                for name, split in self.watched.items()
+            }
+        self.method.evaluated(step, dev)
         for name, scores in {"dev": dev, **watched}.items():
             record = {"epoch": self.plan.epochs(step), "split": name, **scores}
             self.log.write(step=step, **record, seconds=self._seconds())
         callbacks.on_test_end({"step": step, **dev})
 
-    def _score(self, split):
-        outcome = run_split(self.evaluation_step, split, self.config.evaluate.batch_size)
+    def _score(self, evaluation_step, split):
+        outcome = run_split(evaluation_step, split, self.config.evaluate.batch_size)
         return {"loss": outcome.loss, **self.model.scores(outcome.outputs, split.labels)}
 
     def _keep_if_best(self, step, scores):
         """A better model is written before its score is recorded."""
+        if not self.method.may_choose:
+            self.state.best_step.assign(step)  # the early stop counts from here
+            return
         score = scores[self.model.criterion]
         if score > float(self.state.best_score):
             found = {"step": step, f"dev_{self.model.criterion}": score}

@@ -101,7 +101,8 @@ def measure(model, *ids: tf.Tensor) -> dict:
     Returns:
       "gate/<name>" <float32>[tokens, units] for every gate of the encoder, "attention_entropy/
       <name>" <float32>[heads, features] for every attention between tokens, and <float32>[batch,
-      features] for every attention of a whole sentence: for DiSAN "gate/forward",
+      features] for every attention of a whole sentence, and "selected/<what>" <float32>[tokens, 1],
+      1 for the selected tokens: for DiSAN "gate/forward",
       "attention_entropy/forward" and "attention_entropy/source2token"; for pairs
       "gate/premise_forward", and so on.
     """
@@ -117,6 +118,8 @@ def measure(model, *ids: tf.Tensor) -> dict:
 
 def _measure(name, tensor, mask):
     """The histogram's name and its values, of a tensor of one field."""
+    if name.startswith("selected_"):
+        return name.replace("_", "/"), tf.boolean_mask(tensor, mask)
     if name.endswith("_gate"):
         gate = tf.boolean_mask(tensor, mask)
         return f"gate/{name.removesuffix('_gate')}", tf.cast(gate, tf.float32)

@@ -59,7 +59,7 @@ def test_a_killed_run_resumes_to_the_bits_of_an_unbroken_one(corpus, tmp_path, d
         _train(config, corpus, tmp_path / "killed", [KillAt(34)])
     resumed, _ = _train(config, corpus, tmp_path / "killed")
     _assert_same_bits(_weights(unbroken), _weights(resumed))
-    for slot in unbroken.optimizer.variables():
+    for slot in unbroken.method.optimizer.variables():
         assert np.all(np.isfinite(slot.numpy()))
     records = [
         MetricsLog.read(tmp_path / name / "metrics.jsonl") for name in ("unbroken", "killed")
@@ -80,8 +80,8 @@ def test_a_finished_run_does_nothing_more(corpus, tmp_path):
 
 def test_each_step_is_traced_once(corpus, tmp_path):
     trainer, _ = _train(tiny_config(), corpus, tmp_path)
-    assert trainer.train_step.experimental_get_tracing_count() == 1
-    assert trainer.evaluation_step.experimental_get_tracing_count() == 1
+    assert trainer.method.train_step.experimental_get_tracing_count() == 1
+    assert trainer.method.evaluation_step.experimental_get_tracing_count() == 1
 
 
 def test_the_best_model_is_the_one_with_the_best_dev_accuracy(corpus, tmp_path):
@@ -122,7 +122,7 @@ def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_checkpoint(corpus, t
 
 def test_an_overflow_under_float16_is_skipped_and_counted(corpus, tmp_path):
     trainer = Trainer(tiny_config(dtype="mixed_float16", steps=10), corpus, tmp_path)
-    trainer.optimizer._loss_scale.current_loss_scale.assign(2.0**100)
+    trainer.method.optimizer._loss_scale.current_loss_scale.assign(2.0**100)
     trainer.run()
     records = MetricsLog.read(tmp_path / "metrics.jsonl")
     train = [record for record in records if record["split"] == "train"]

@@ -77,14 +77,14 @@ def test_epochs_of_a_token_budget_hold_every_pair_once(unbroken):
 @pytest.mark.parametrize("batch_tokens", [0, BUDGET])
 def test_each_step_is_traced_once(unbroken, batch_tokens):
     trainer = unbroken[batch_tokens]
-    assert trainer.train_step.experimental_get_tracing_count() == 1
-    assert trainer.evaluation_step.experimental_get_tracing_count() == 1
+    assert trainer.method.train_step.experimental_get_tracing_count() == 1
+    assert trainer.method.evaluation_step.experimental_get_tracing_count() == 1
 
 
 def test_pairs_train_in_bfloat16(corpus, tmp_path):
     trainer = _train(_config(dtype="mixed_bfloat16", steps=4), corpus, tmp_path)
     assert all(np.all(np.isfinite(weight)) for weight in trainer.model.weights)
-    assert trainer.train_step.experimental_get_tracing_count() == 1
+    assert trainer.method.train_step.experimental_get_tracing_count() == 1
 
 
 def test_the_best_model_scores_on_dev_what_was_recorded(corpus, unbroken):

@@ -26,7 +26,7 @@ def float32_accuracy(corpus, tmp_path_factory):
 def test_low_precision_ends_within_a_point_of_float32(dtype, corpus, float32_accuracy, tmp_path):
     trainer = Trainer(tiny_config(dtype=dtype, **LEARNING), corpus, tmp_path)
     assert abs(trainer.run()["best_score"] - float32_accuracy) <= 0.01
-    assert trainer.train_step.experimental_get_tracing_count() == 1
+    assert trainer.method.train_step.experimental_get_tracing_count() == 1
 
 
 @pytest.mark.slow

@@ -61,8 +61,8 @@ def test_a_killed_run_resumes_to_the_bits_of_an_unbroken_one(corpus, unbroken, t
 
 def test_each_step_is_traced_once(unbroken):
     trainer, _ = unbroken
-    assert trainer.train_step.experimental_get_tracing_count() == 1
-    assert trainer.evaluation_step.experimental_get_tracing_count() == 1
+    assert trainer.method.train_step.experimental_get_tracing_count() == 1
+    assert trainer.method.evaluation_step.experimental_get_tracing_count() == 1
 
 
 def test_the_best_model_is_the_one_with_the_best_dev_correlation(unbroken):
@@ -113,8 +113,8 @@ def test_scores_train_in_half_precision(corpus, tmp_path, loss, dtype):
     config.dtype, config.task.loss = dtype, loss
     trainer, summary = _train(config, corpus, tmp_path)
     assert all(np.all(np.isfinite(weight)) for weight in trainer.model.weights)
-    assert trainer.train_step.experimental_get_tracing_count() == 1
-    outputs, value = trainer.evaluation_step(
+    assert trainer.method.train_step.experimental_get_tracing_count() == 1
+    outputs, value = trainer.method.evaluation_step(
         tf.constant([[2, 3]]), tf.constant([[4]]), tf.constant([3.5])
     )
     assert outputs.dtype == value.dtype == tf.float32

@@ -1,0 +1,54 @@
+"""ReSAN on the Stanford Natural Language Inference corpus, Tables 1, 2 and 4 of the ReSAN paper.
+
+    python run.py --config=configs/resan_snli.py --data_dir=data --workdir=runs/resan_snli
+
+The paper: 86.3 % test accuracy, 92.6 % on the training data, 3.1 million parameters (GloVe 6B, 300
+dimensions).
+
+Variants (`--config=configs/resan_snli.py:official`), with the paper's test accuracy:
+  without_unselected             heads that are not selected leave the sentence, 86.1 %
+  without_dependency_restricted  one sampler for heads and dependents; the others leave, 85.6 %
+  without_hard_attention         DiSAN with the highway layer, 86.0 %
+  without_soft_attention         source2token on the selected words, 83.4 %
+  without_attention              source2token on all words, 83.1 %
+  iterative                      tokens are chosen one after another, 86.2 %
+  paper_reward                   the reward of Eq. 17 in place of the authors' code's
+  bi_lstm, bi_gru                85.0 %, 84.9 %
+  multi_window_cnn               83.2 %
+  hierarchical_cnn               83.9 %
+  multi_head, disan              84.2 %, 85.6 %
+  official                       the authors' code: ELU, the context of an unselected head is the
+                                 mean of the others, and the odd tokens of configs/disan_snli.py
+  tiny                           seconds on a CPU, for tests
+"""
+
+from ml_collections import ConfigDict
+
+from disan_tf.configuration import apply_variant
+from disan_tf.paper_settings import RESAN_VARIANTS, resan
+
+
+def get_config(variant: str = "") -> ConfigDict:
+    """The config of a variant; "" is the paper's."""
+    config = resan("resan_snli", corpus="snli", task="nli")
+    config.data.tokens = "parse"  # as for DiSAN
+    config.data.split_words = True
+    config.data.empty_tokens = False
+    config.data.length_percentile = 0.97
+    config.task.highway = True  # authors' code; the paper's parameter count has it
+    config.train.dropout = 0.35  # authors' code: keep probability 0.65; Sec. 4: 0.65 to 0.8
+    config.train.window = 250  # an epoch has 4,200 batches
+    config.train.steps = 400_000  # authors' code: 200,000 of pretraining and as many after it
+    config.train.evaluate_every = 2000
+    config.policy.pretrain_steps = 200_000
+    config.policy.pretrain_patience = 5
+    config.policy.policy_steps = 5000  # authors' code
+    return apply_variant(config, variant, {**RESAN_VARIANTS, "official": _official})
+
+
+def _official(config):
+    config.data.empty_tokens = True
+    config.data.fixed_words = "all"
+    config.encoder.activation = "elu"
+    config.encoder.unselected = "mean_of_others"
+    config.task.activation = "elu"

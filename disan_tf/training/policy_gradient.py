@@ -1,0 +1,185 @@
+"""Training of models with hard attention: REINFORCE beside back-propagation, in phases."""
+
+import contextlib
+import functools
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from disan_tf.errors import UserError
+from disan_tf.training.optimizers import averaged_weights, build_optimizer
+from disan_tf.training.policy_steps import (
+    POLICY,
+    SOFT,
+    Baseline,
+    make_policy_step,
+    split_weights,
+)
+from disan_tf.training.rewards import REWARDS
+from disan_tf.training.steps import make_evaluation_step
+from disan_tf.training.supervised import BackPropagation
+
+# phase -> how tokens are chosen, what learns
+PHASES = {
+    "pretrain": ("all", (SOFT,)),
+    "policy": ("sample", (POLICY,)),
+    "both": ("sample", (SOFT, POLICY)),
+    "soft": ("sample", (SOFT,)),
+}
+SCHEDULES = ("sim", "sep")
+SELECTIONS = ("sample", "greedy", "mean")
+_COLLAPSED = 0.01  # a selected fraction nearer to 0 or 1 than this is worth an alarm
+
+
+class PolicyGradient(BackPropagation):
+    """ReSAN section 4: theta_s by back-propagation, the samplers' theta_r by REINFORCE.
+
+    First all tokens are selected and theta_s learns ("pretrain"), until the dev loss has not fallen
+    for `policy.pretrain_patience` evaluations, or for `policy.pretrain_steps` steps. Then for
+    `policy.policy_steps` steps theta_r alone learns ("policy"), and after that both: at once
+    ("both", schedule "sim"), or in turns of `policy.period` steps ("policy" and "soft", schedule
+    "sep"). Each has an Adadelta of its own. Scores on dev choose a model after "pretrain" only:
+    before, its samplers know nothing.
+
+    Args and attributes: see `BackPropagation`; `config.policy` is read too, and
+    `config.evaluate.selection`: "sample", "greedy" or "mean" (of `evaluate.samples` samples).
+
+    Raises:
+      UserError: a value of `config.policy` or `config.evaluate.selection` that does not exist, or
+        too few steps to leave "pretrain".
+    """
+
+    def __init__(self, config, model):
+        check_policy(config)
+        self._model, self._policy = model, config.policy
+        soft, hard = split_weights(model)
+        self._optimizers = {
+            SOFT: build_optimizer(config, soft),
+            POLICY: build_optimizer(config, hard, config.policy.learning_rate),
+        }
+        self._weights = {SOFT: soft, POLICY: hard}
+        self.baseline = Baseline(config.policy.baseline)
+        reward = functools.partial(REWARDS[config.policy.reward], penalty=config.policy.penalty)
+        self.steps = {
+            phase: make_policy_step(
+                model, {kind: self._optimizers[kind] for kind in learns}, how, reward,
+                self.baseline,
+            )
+            for phase, (how, learns) in PHASES.items()
+        }  # fmt: skip
+        self._evaluations = evaluation_steps(config, model)
+        self._selection = config.evaluate.selection
+        self._evaluate_every = config.train.evaluate_every
+        self.pretrained = tf.Variable(-1, dtype=tf.int64, trainable=False)  # the step; -1 = not yet
+        self._lowest = tf.Variable(np.inf, dtype=tf.float64, trainable=False)  # dev loss
+        self._lowest_step = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self._alarmed = set()
+        self.saved = {
+            "optimizer": self._optimizers[SOFT],
+            "policy_optimizer": self._optimizers[POLICY],
+            "baseline": self.baseline.sums,
+            "pretrained": self.pretrained,
+            "lowest_loss": self._lowest,
+            "lowest_loss_step": self._lowest_step,
+        }
+
+    def phase(self, step: int) -> str:
+        """The key of `PHASES` after `step` steps."""
+        if not self.may_choose:
+            return "pretrain"
+        since = step - int(self.pretrained) - self._policy.policy_steps
+        if since < 0:
+            return "policy"
+        if self._policy.schedule == "sim":
+            return "both"
+        return ("soft", "policy")[since // self._policy.period % 2]
+
+    def train(self, step, *batch):
+        if not self.may_choose and step >= self._policy.pretrain_steps:
+            self.pretrained.assign(step)
+        self._phase = self.phase(step)
+        measured = {name: float(value) for name, value in self.steps[self._phase](*batch).items()}
+        return {**measured, "phase": list(PHASES).index(self._phase)}
+
+    def facts(self, means):
+        """The phase by name, and which fraction of selected tokens has collapsed."""
+        collapsed = [
+            name
+            for name in ("head_fraction", "dependent_fraction")
+            if self._phase != "pretrain" and not _COLLAPSED <= means[name] <= 1.0 - _COLLAPSED
+        ]
+        for name in set(collapsed) - self._alarmed:
+            logging.warning(
+                "The %s is %.3f: the choice has collapsed; try another policy.penalty than %g.",
+                name.replace("_", " "), means[name], self._policy.penalty,
+            )  # fmt: skip
+        self._alarmed = set(collapsed)
+        return {"phase": self._phase, **({"collapsed": collapsed} if collapsed else {})}
+
+    @property
+    def evaluation_step(self):
+        return self._evaluations[self._selection if self.may_choose else "all"]
+
+    @property
+    def other_evaluations(self):
+        if not self.may_choose:
+            return {}
+        names = {"sample", "greedy"} - {self._selection}
+        return {name: self._evaluations[name] for name in sorted(names)}
+
+    @property
+    def may_choose(self):
+        return self.pretrained >= 0
+
+    def evaluated(self, step, scores):
+        if self.may_choose:
+            return
+        if scores["loss"] < float(self._lowest):
+            self._lowest.assign(scores["loss"])
+            self._lowest_step.assign(step)
+        patience = self._policy.pretrain_patience * self._evaluate_every
+        if patience and step - int(self._lowest_step) >= patience:
+            self.pretrained.assign(step)
+
+    @contextlib.contextmanager
+    def averaged_weights(self):
+        with contextlib.ExitStack() as stack:
+            for kind, optimizer in self._optimizers.items():
+                stack.enter_context(averaged_weights(optimizer, self._weights[kind]))
+            yield
+
+
+def evaluation_steps(config, model) -> dict:
+    """Selection -> evaluation step of a model with hard attention, see `SELECTIONS`."""
+    return {
+        "all": make_evaluation_step(model, "all"),
+        "sample": make_evaluation_step(model, "sample"),
+        "greedy": make_evaluation_step(model, "greedy"),
+        "mean": make_evaluation_step(model, "sample", config.evaluate.samples),
+    }
+
+
+def check_policy(config) -> None:
+    """Raises UserError for values that a training by policy gradient cannot have."""
+    policy = config.get("policy")
+    if policy is None:
+        raise UserError(
+            f"{config.name} has an encoder with hard attention, but no policy; take the values of "
+            "config.policy from disan_tf/paper_settings.py."
+        )
+    choices = {
+        "policy.reward": (policy.reward, REWARDS),
+        "policy.schedule": (policy.schedule, SCHEDULES),
+        "evaluate.selection": (config.evaluate.selection, SELECTIONS),
+    }
+    for name, (value, known) in choices.items():
+        if value not in known:
+            raise UserError(f"config.{name} is {value!r}; choose {', '.join(known)}.")
+    if not 0.0 <= policy.baseline < 1.0:
+        raise UserError(f"config.policy.baseline is {policy.baseline}; choose a decay in [0, 1).")
+    if config.train.steps <= policy.pretrain_steps:
+        raise UserError(
+            f"config.train.steps is {config.train.steps}, but pretraining may take "
+            f"{policy.pretrain_steps}; choose more steps or a lower config.policy.pretrain_steps."
+        )

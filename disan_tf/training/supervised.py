@@ -1,0 +1,46 @@
+"""Training by back-propagation alone: one optimizer for all weights."""
+
+import contextlib
+
+from disan_tf.training.optimizers import averaged_weights, build_optimizer
+from disan_tf.training.steps import make_evaluation_step, make_train_step
+
+
+class BackPropagation:
+    """How a model without hard attention learns; what `Trainer` asks of a method of learning.
+
+    Args:
+      config: a config of `configs/`.
+      model: the `SentenceModel`.
+
+    Attributes:
+      evaluation_step: see `disan_tf.training.steps.make_evaluation_step`.
+      other_evaluations: name -> evaluation step whose scores on dev are reported too.
+      saved: name -> what a checkpoint must hold besides the model, so that nothing is forgotten.
+      may_choose: whether the model is now one that the best score on dev may choose.
+    """
+
+    other_evaluations: dict = {}
+    may_choose = True
+
+    def __init__(self, config, model):
+        self._model = model
+        self.optimizer = build_optimizer(config, model.trainable_variables)
+        self.train_step = make_train_step(model, self.optimizer)
+        self.evaluation_step = make_evaluation_step(model)
+        self.saved = {"optimizer": self.optimizer}
+
+    def train(self, step: int, *batch) -> dict:
+        """One step on a batch after `step` steps; returns what the step measured, as floats."""
+        return {name: float(value) for name, value in self.train_step(*batch).items()}
+
+    def facts(self, means: dict) -> dict:
+        """What a line of metrics.jsonl says besides the means of what the steps measured."""
+        return {}
+
+    def evaluated(self, step: int, scores: dict) -> None:
+        """Takes note of the scores on dev after `step` steps."""
+
+    def averaged_weights(self) -> contextlib.AbstractContextManager:
+        """Inside, the model has its moving-average weights, if the config wants any."""
+        return averaged_weights(self.optimizer, self._model.trainable_variables)

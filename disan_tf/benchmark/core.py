@@ -65,13 +65,16 @@ def forms_at(length: int, batch: int, units: int) -> list[str]:
     return [form for form in ["dense", *available_forms()] if fits or form not in _QUADRATIC]
 
 
-def make_core(form: str, length: int, batch: int, units: int):
-    """A compiled function without arguments: the context and all three gradients."""
+def make_core(form: str, length: int, batch: int, units: int, rate: float = 1.0):
+    """A compiled function without arguments: the context and all three gradients.
+
+    With a rate below 1, so many of the heads and of the dependents are selected, at random.
+    """
     *inputs, upstream = (
         tf.random.stateless_normal([batch, length, units], [0, seed]) for seed in range(4)
     )
-    mask = tf.ones([batch, length], tf.bool)
-    options = {} if form == "dense" else {"form": form}
+    mask, heads = (_selected([batch, length], rate, seed) for seed in (4, 5))
+    options = {} if form == "dense" else {"form": form, "head_mask": heads}
     attention = dense_attention if form == "dense" else directional_attention
 
     @tf.function(autograph=False)
@@ -82,6 +85,12 @@ def make_core(form: str, length: int, batch: int, units: int):
         return [context, *tape.gradient(context, inputs, output_gradients=upstream)]
 
     return core.get_concrete_function()
+
+
+def _selected(shape, rate, seed):
+    """A mask <bool> in which so many places of each row are True, to the nearest number."""
+    ranks = tf.argsort(tf.argsort(tf.random.stateless_uniform(shape, [1, seed]), axis=1), axis=1)
+    return ranks < round(rate * shape[1])
 
 
 def _measure_length(length, batch, units, repetitions):

@@ -9,12 +9,14 @@ from disan_tf.benchmark.encoders import measure_encoders
 from disan_tf.benchmark.epoch import measure_epoch
 from disan_tf.benchmark.machine import describe_machine
 from disan_tf.benchmark.plot import plot_core
+from disan_tf.benchmark.selection import measure_selection
 from disan_tf.benchmark.step import is_pair, measure_step_memory, measure_steps
 from disan_tf.benchmark.tables import (
     core_table,
     encoders_table,
     epoch_table,
     memory_table,
+    selection_table,
     step_table,
     threads_table,
 )
@@ -22,8 +24,8 @@ from disan_tf.configuration import check_config
 from disan_tf.errors import UserError
 from disan_tf.files import write_atomically, write_json
 
-_OF_PAIRS = ("epoch", "encoders")
-_ENCODERS = ("disan",)  # whose matrix products and dense form are known
+_OF_PAIRS = ("epoch", "encoders", "selection")
+_OF_RESAN = ("selection",)  # the others know the matrix products and the dense form of DiSAN
 
 
 def _memory(config, _):
@@ -35,6 +37,7 @@ PARTS = {
     "step": (measure_steps, step_table),
     "epoch": (measure_epoch, epoch_table),
     "encoders": (measure_encoders, encoders_table),
+    "selection": (measure_selection, selection_table),
     "memory": (_memory, memory_table),
     "threads": (measure_core_threads, threads_table),
 }
@@ -79,10 +82,13 @@ def _check(config, output, parts, repetitions):
     for part in parts:
         if part not in PARTS:
             raise UserError(f"There is no benchmark part {part!r}; choose of {', '.join(PARTS)}.")
-    if config.encoder.name not in _ENCODERS:
+    known = {"disan": [part for part in PARTS if part not in _OF_RESAN], "resan": _OF_RESAN}
+    fitting = known.get(config.encoder.name, ())
+    if not fitting or set(parts) - set(fitting):
+        wanted = f"part {', '.join(sorted(set(parts) - set(fitting)))}" if parts else "part"
         raise UserError(
-            f"The benchmark knows the encoder {' and '.join(_ENCODERS)}, not "
-            f"{config.encoder.name}; give --config a file of one of them."
+            f"The benchmark has no {wanted} for the encoder {config.encoder.name}; give --config a "
+            f"file of {' or '.join(known)}, or other --benchmark_parts."
         )
     for part in _OF_PAIRS:
         if part in parts and not is_pair(config):
@@ -94,7 +100,7 @@ def _check(config, output, parts, repetitions):
         raise UserError(f"--repetitions={repetitions} must be at least 1.")
     if output and Path(output).suffix != ".json":
         raise UserError(f"--output={output} must end in .json; a .png goes beside it.")
-    return parts or [part for part in PARTS if part not in _OF_PAIRS or is_pair(config)]
+    return parts or [part for part in fitting if part not in _OF_PAIRS or is_pair(config)]
 
 
 def _write(path, results):

@@ -20,7 +20,7 @@ from disan_tf.training.steps import make_train_step
 WORDS = 36_000  # trainable words of SNLI, about
 DTYPES = {"float32": tf.float32, "mixed_bfloat16": tf.bfloat16}
 KINDS = ("train", "inference")
-_PAIR_LENGTHS = ((15, 8), (40, 40))
+PAIR_LENGTHS = ((15, 8), (40, 40))
 _SENTENCE_LENGTHS = ((20,), (40,))
 
 
@@ -65,7 +65,7 @@ def form_names(config) -> list[str]:
 
 def default_lengths(config) -> tuple:
     """Lengths of each sentence of the examples, as in the published timings."""
-    return _PAIR_LENGTHS if is_pair(config) else _SENTENCE_LENGTHS
+    return PAIR_LENGTHS if is_pair(config) else _SENTENCE_LENGTHS
 
 
 def make_steps(form: str, config) -> dict:
@@ -76,14 +76,14 @@ def make_steps(form: str, config) -> dict:
     config = config.copy_and_resolve_references()
     with config.unlocked():
         config.dtype = form
-    model = _build(config)
+    model = build(config)
     optimizer = build_optimizer(config, model.trainable_variables)
     return {"train": make_train_step(model, optimizer), "inference": _make_inference(model)}
 
 
 def count_config_parameters(config) -> int:
     """Parameters of the config's model, without the embedding."""
-    return count_parameters(_build(config))
+    return count_parameters(build(config))
 
 
 def make_batch(config, lengths: tuple) -> tuple:
@@ -95,7 +95,8 @@ def make_batch(config, lengths: tuple) -> tuple:
     return tuple(tf.constant(array, tf.int32) for array in arrays)
 
 
-def _build(config):
+def build(config):
+    """The config's model, with as many words as SNLI has."""
     return build_model(config, (WORDS, 0), _classes(config))
 
 

@@ -81,6 +81,25 @@ def encoders_table(record: dict) -> str:
     return _table(title, [*head, "inference pairs/s"], rows)
 
 
+def selection_table(record: dict) -> str:
+    """Times by the share of selected heads and dependents."""
+    rows = [
+        [what, each["length"], form, rate, *_times(times), _ratio(times, "ratio")]
+        for what in ("core", "layer")
+        for each in record[what]
+        for form, rates in each["forms"].items()
+        for rate, times in rates.items()
+    ]
+    rows += [
+        ["model", _lengths(each), kind, rate, *_times(times), _ratio(times, "ratio")]
+        for each in record["model"]
+        for kind in ("train", "inference")
+        for rate, times in each[kind].items()
+    ]
+    head = ["what", "length", "form", "selected", "median ms", "min", "max", "it / all"]
+    return _table("Share of selected tokens", head, rows)
+
+
 def _times(times):
     return [_number(times[key], 1) for key in ("median_ms", "min_ms", "max_ms")]
 

@@ -69,3 +69,11 @@ def test_threads_are_counted_in_processes_of_their_own(config, monkeypatch):
     assert seen == [(threads, 30, FORMS[-1], 6, 4, 16) for threads in (1, 4)]
     times = {"one_ms": 8.0, "all_ms": 2.0, "speedup": 4.0}
     assert record == {"length": 6, "form": FORMS[-1], **times}
+
+
+def test_a_rate_selects_this_share_of_heads_and_dependents():
+    context, *gradients = make_core("lean", 8, 3, 5, rate=0.25)()
+    heads = tf.reduce_any(context != 0.0, axis=2)
+    assert tf.reduce_sum(tf.cast(heads, tf.int32)) <= 3 * 2
+    dependents = tf.reduce_any(gradients[2] != 0.0, axis=2)
+    assert 0 < tf.reduce_sum(tf.cast(dependents, tf.int32)) <= 3 * 2

@@ -1,0 +1,159 @@
+"""What hard attention costs and saves: times over the share of selected tokens."""
+
+import contextlib
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.benchmark.core import make_core
+from disan_tf.benchmark.step import PAIR_LENGTHS, build, make_batch, make_steps
+from disan_tf.benchmark.timing import measure
+from disan_tf.layers.reinforced import ReinforcedSelfAttention
+from disan_tf.ops import available_forms, portable
+from disan_tf.paper_settings import RESAN_VARIANTS
+from disan_tf.training.methods import make_method
+from disan_tf.training.steps import make_evaluation_step
+
+RATES = (1.0, 0.75, 0.5, 0.25, 0.1)
+LENGTHS = (14, 40, 80)
+_OTHERS = ("without_hard_attention", "iterative")  # variants that stand beside the model
+
+
+def measure_selection(config, repetitions: int, lengths=LENGTHS, pair_lengths=PAIR_LENGTHS) -> dict:
+    """Times of attention core, layer and model by the share of heads and of dependents selected.
+
+    Returns:
+      "core" and "layer": for each length {"length", "form", "rates"}, the times of forward and
+      backward by rate, each with "ratio", its share of the time in which all are selected; the
+      layer's forms are "native" and "portable". "model": for each pair of lengths {"lengths",
+      "train", "inference"}, times by rate and beside them "all" (nothing sampled),
+      "without_hard_attention" and "iterative" (half of the tokens), with "ratio" to "all".
+    """
+    sizes = config.train.batch_size, config.encoder.units
+    return {
+        "core": [_core(length, *sizes, repetitions) for length in lengths],
+        "layer": [_layer(config, length, *sizes, repetitions) for length in lengths],
+        "model": [_model(config, each, repetitions) for each in pair_lengths],
+    }
+
+
+def _core(length, batch, units, repetitions):
+    forms = {
+        (form, rate): make_core(form, length, batch, units, rate)
+        for form in available_forms()
+        for rate in RATES
+    }
+    return {"length": length, **_by_form(measure(forms, repetitions))}
+
+
+def _layer(config, length, batch, units, repetitions):
+    runs = {}
+    for form in ("native", "portable"):
+        if form == "native" and "native" not in available_forms():
+            continue
+        with portable() if form == "portable" else contextlib.nullcontext():
+            for rate in RATES:
+                runs[form, rate] = _make_layer(config, length, batch, units, rate)
+    return {"length": length, **_by_form(measure(runs, repetitions))}
+
+
+def _make_layer(config, length, batch, units, rate):
+    """A compiled function without arguments: the layer's output and the gradient of its input."""
+    layer = ReinforcedSelfAttention(units, config.encoder.activation)
+    x = tf.random.stateless_normal([batch, length, units], [0, 1])
+    mask = tf.ones([batch, length], tf.bool)
+    layer.build(x.shape)
+
+    @tf.function(autograph=False)
+    def run():
+        choose_at_rate(layer.samplers.values(), rate)
+        selections = layer.select(x, mask, "sample")
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            output, _ = layer(x, mask, selections=selections)
+        return output, tape.gradient(output, x)
+
+    return run.get_concrete_function()
+
+
+def choose_at_rate(samplers, rate: float) -> None:
+    """Makes samplers choose this share of all tokens, whatever they are."""
+    for sampler in samplers:
+        kernel, bias = (sampler.score.dense.kernel, sampler.score.dense.bias)
+        kernel.assign(tf.zeros_like(kernel))
+        odds = rate / max(1.0 - rate, 1e-9)
+        bias.assign(tf.fill(bias.shape, float(np.log(odds))))
+
+
+def _model(config, lengths, repetitions):
+    batch = make_batch(config, lengths)
+    train, inference = _steps(config, batch)
+    for name in _OTHERS:
+        variant = _variant(config, name)
+        if name == "iterative":
+            steps = _hard_steps(variant)
+            train[name], inference[name] = (
+                lambda step=steps[kind]: step(*batch) for kind in ("both", "sample")
+            )
+        else:
+            steps = make_steps(config.dtype, variant)
+            train[name] = lambda step=steps["train"]: step(*batch)
+            inference[name] = lambda step=steps["inference"]: step(*batch[:-1])
+    kinds = {"train": train, "inference": inference}
+    return {
+        "lengths": list(lengths),
+        **{kind: _ratios(measure(runs, repetitions), "all") for kind, runs in kinds.items()},
+    }
+
+
+def _steps(config, batch):
+    """Training steps and inferences by rate, and "all"."""
+    steps = _hard_steps(config)
+    samplers = steps["samplers"]
+
+    def at_rate(kind, rate):
+        def run():
+            choose_at_rate(samplers, rate)
+            return steps[kind](*batch)
+
+        return run
+
+    train = {str(rate): at_rate("both", rate) for rate in RATES}
+    inference = {str(rate): at_rate("sample", rate) for rate in RATES}
+    train["all"] = lambda: steps["pretrain"](*batch)
+    inference["all"] = lambda: steps["everything"](*batch)
+    return train, inference
+
+
+def _hard_steps(config):
+    """The compiled steps of a model with hard attention, and its samplers."""
+    model = build(config)
+    return {
+        **make_method(config, model).steps,
+        "sample": make_evaluation_step(model, "sample"),
+        "everything": make_evaluation_step(model, "all"),
+        "samplers": model.encoder.samplers,
+    }
+
+
+def _variant(config, name):
+    config = config.copy_and_resolve_references()
+    with config.unlocked():
+        RESAN_VARIANTS[name](config)
+    return config
+
+
+def _by_form(timings):
+    """{"forms": {form: {rate: times}}} of timings by (form, rate)."""
+    forms = {}
+    for form, rate in timings:
+        forms.setdefault(form, {})[str(rate)] = timings[form, rate]
+    return {"forms": {form: _ratios(rates, "1.0") for form, rates in forms.items()}}
+
+
+def _ratios(timings, whole):
+    """The times, each with its share of those of `whole`."""
+    return {
+        name: {**timing.summary(), "ratio": timing.median / timings[whole].median}
+        for name, timing in timings.items()
+    }

@@ -1,0 +1,48 @@
+"""The benchmark's part on hard attention."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from training_runs import tiny_config
+
+from disan_tf.benchmark.main import benchmark
+from disan_tf.benchmark.selection import RATES, choose_at_rate, measure_selection
+from disan_tf.benchmark.tables import selection_table
+from disan_tf.errors import UserError
+from disan_tf.layers import ReinforcedSequenceSampling
+
+
+@pytest.fixture
+def config():
+    return tiny_config(name="resan_snli", batch_size=4)
+
+
+def test_every_rate_is_measured_in_core_layer_and_model(config):
+    record = measure_selection(config, 1, lengths=(4,), pair_lengths=((4, 3),))
+    rates = {str(rate) for rate in RATES}
+    for part in ("core", "layer"):
+        assert all(set(form) == rates for form in record[part][0]["forms"].values())
+    beside = {"all", "without_hard_attention", "iterative"}
+    assert set(record["model"][0]["train"]) == rates | beside
+    assert record["model"][0]["inference"]["all"]["ratio"] == 1.0
+    rows = selection_table(record).splitlines()
+    assert sum(row.split()[0] == "model" for row in rows[2:]) == 2 * len(rates | beside)
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_a_sampler_chooses_at_the_rate_that_it_is_given(rate):
+    sampler = ReinforcedSequenceSampling(4)
+    x, mask = tf.random.normal([50, 40, 6]), tf.ones([50, 40], tf.bool)
+    sampler(x, mask=mask)
+    choose_at_rate([sampler], rate)
+    selected = sampler.select(x, mask, "sample").selected
+    error = 3 * np.sqrt(rate * (1 - rate) / 2000) + 1e-6
+    assert abs(np.mean(selected) - rate) <= error
+
+
+@pytest.mark.parametrize(
+    "name, part", [("resan_snli", "core"), ("disan_snli", "selection"), ("resan_sick", "selection")]
+)
+def test_a_part_that_is_not_for_the_config_is_refused(name, part):
+    with pytest.raises(UserError, match=f"part {part} "):
+        benchmark(tiny_config(name=name), parts=[part])

@@ -246,6 +246,7 @@ class SequenceContract(LayerContract):
         layer = self.built(policy)
         x, mask = self.inputs()
         x_gradient, gradients = self.gradients(layer, x, mask, layer.trainable_weights)
+        gradients = [each for each in gradients if each is not None]  # samplers have none
         for gradient in [x_gradient] * x.dtype.is_floating + gradients:
             assert np.isfinite(tf.convert_to_tensor(gradient).numpy()).all()
 

@@ -72,7 +72,9 @@ class Sampler(Mechanism):
         self.activation = tf.keras.activations.get(activation)
 
     def build(self, input_shape):
-        self.uniforms = Uniforms(site_seed(self.seed, "uniforms"), name="uniforms")
+        self.uniforms = Uniforms(
+            site_seed(self.seed, "uniforms"), name="uniforms", dtype=self.dtype_policy
+        )
         self.uniforms.build(None)
         super().build(input_shape)
 

@@ -75,6 +75,26 @@ class TestBiLSTM(EncoderContract):
     attended = {"source2token": (5, 12)}
 
 
+class TestBiGRU(TestBiLSTM):
+    encoder = "bi_gru"
+
+
+class TestMultiWindowCNN(EncoderContract):
+    units = 12
+    encoder = "multi_window_cnn"
+    options = {"windows": [3, 4, 5], "units": 4}
+    attended = {"maximum": (5, 12)}
+    compressing = "maximum"
+    bad_arguments = (*EncoderContract.bad_arguments, {"windows": ()})
+
+
+class TestHierarchicalCNN(EncoderContract):
+    encoder = "hierarchical_cnn"
+    options = {"units": 6, "layers": 2, "width": 3}
+    attended = {"source2token": (5, DIM)}
+    bad_arguments = (*EncoderContract.bad_arguments, {"width": 0})
+
+
 class TestDiSAN(EncoderContract):
     units = 12
     encoder = "disan"
@@ -97,3 +117,53 @@ class TestDiSANWithoutDirections(TestDiSAN):
         "first_attention": (5, 5, 6), "second_attention": (5, 5, 6), "first_gate": (5, 6),
         "second_gate": (5, 6), "source2token": (5, 12),
     }  # fmt: skip
+
+
+class TestReSAN(EncoderContract):
+    units = 12
+    encoder = "resan"
+    options = {"units": 6}
+    attended = {
+        "forward_attention": (5, 5, 6), "backward_attention": (5, 5, 6), "forward_gate": (5, 6),
+        "backward_gate": (5, 6), "selected_heads": (5, 1), "selected_dependents": (5, 1),
+        "source2token": (5, 12),
+    }  # fmt: skip
+    bad_arguments = (
+        *EncoderContract.bad_arguments,
+        {"attention_form": "thick"},
+        {"unselected": "median"},
+        {"sampling": "slow"},
+    )
+
+    def idle(self, layer):
+        """The samplers choose, and what they chose has no gradient."""
+        samplers = [weight for it in layer.samplers for weight in it.trainable_weights]
+        return super().idle(layer) + samplers
+
+
+class TestReSANWithTheMeanOfOthers(TestReSAN):
+    options = {"units": 6, "unselected": "mean_of_others"}
+
+
+class TestReSANOfSelectedTokens(TestReSAN):
+    options = {"units": 6, "unselected": "drop", "shared": True}
+
+
+class TestIterativeReSAN(TestReSAN):
+    options = {"units": 6, "sampling": "iterative"}
+    attended = {**TestReSAN.attended, "selected_heads": (5, 2), "selected_dependents": (5, 2)}
+
+    def built(self, policy="float32", **options):
+        """Every sampler chooses some tokens, otherwise a block has nothing to learn from."""
+        layer = super().built(policy, **options)
+        for sampler in layer.samplers:
+            sampler.score_bias.assign_add([1.0])
+        return layer
+
+
+class TestSelectedSource2Token(TestReSAN):
+    units = DIM
+    encoder = "selected_source2token"
+    options = {"units": 4}
+    attended = {"selected_words": (5, 1), "source2token": (5, DIM)}
+    bad_arguments = EncoderContract.bad_arguments

@@ -1,11 +1,13 @@
-"""The contract of every layer, applied to the attention catalogue and to the LSTM."""
+"""The contract of every layer, applied to the attention catalogue and to the baselines' layers."""
 
 import tensorflow as tf
 from layer_contract import MaskContract
 
 from disan_tf.layers import (
+    GRU,
     LSTM,
     AdditiveSelfAttention,
+    Convolution,
     IntraAttention,
     MultiHeadAttention,
     SelfAlignment,
@@ -78,11 +80,34 @@ class TestMultiHeadAttentionWithBiases(TestMultiHeadAttention):
 
 class TestForwardLSTM(AttentionContract):
     units = 6
+    kind = LSTM
     backward = False
 
     def make(self, **options):
-        return LSTM(**{"units": 6, "backward": self.backward, **SHARED, **options})
+        return self.kind(**{"units": 6, "backward": self.backward, **SHARED, **options})
 
 
 class TestBackwardLSTM(TestForwardLSTM):
     backward = True
+
+
+class TestForwardGRU(TestForwardLSTM):
+    kind = GRU
+
+
+class TestBackwardGRU(TestBackwardLSTM):
+    kind = GRU
+
+
+class TestConvolution(AttentionContract):
+    units = 6
+    width = 3
+    bad_arguments = (*BAD_DROPOUT, {"width": 0})
+
+    def make(self, **options):
+        mine = {"units": 6, "width": self.width, "activation": "elu"}
+        return Convolution(**{**mine, **SHARED, **options})
+
+
+class TestConvolutionOverMoreThanTheSentence(TestConvolution):
+    width = 12

@@ -1,0 +1,175 @@
+"""ReSAN and its ablations: their sizes, and what selections do to a sentence's vector."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from samplers import DIM, MASK, PATTERNS, X, as_selection, count, randomised
+
+from disan_tf.encoders import ENCODERS, DiSAN, ReSAN, SelectedSource2TokenEncoder
+from disan_tf.layers import IterativeSequenceSampling, WordEmbedding
+from disan_tf.layers.packing import pack
+from disan_tf.layers.reinforced import join
+from disan_tf.tasks import ClassificationHead, SentencePairClassifier, count_parameters
+
+SELECTED = PATTERNS[0, : len(MASK), : MASK.shape[1]] & MASK
+NOTHING = np.zeros_like(MASK)
+KINDS = {
+    "resan": ("resan", {"units": 4}),
+    "resan, one sampler": ("resan", {"units": 4, "shared": True}),
+    "resan, dropped": ("resan", {"units": 4, "unselected": "drop"}),
+    "resan, iterative": ("resan", {"units": 4, "sampling": "iterative"}),
+    "selected_source2token": ("selected_source2token", {"units": 4}),
+}
+each_kind = pytest.mark.parametrize("name, options", KINDS.values(), ids=KINDS)
+
+
+# With the paper's rounding; "iterative" has 4.0 m in its Table 4, see `ReSAN`.
+@pytest.mark.parametrize("name, options, highway, total", [
+    ("resan", {}, True, 3_067_205),  # 3.1 m
+    ("resan", {"shared": True, "unselected": "drop"}, True, 2_796_604),  # 2.8 m
+    ("disan", {}, True, 2_526_003),  # 2.5 m
+    ("selected_source2token", {}, True, 993_004),  # 1.0 m
+    ("resan", {"sampling": "iterative"}, True, 3_970_807),
+])  # fmt: skip
+def test_a_pair_model_of_300_units_has_the_papers_parameters(name, options, highway, total):
+    head = ClassificationHead(3, 300, highway=highway)
+    model = SentencePairClassifier(WordEmbedding(7, 0, 300), ENCODERS[name](**options), head)
+    model(tf.constant([[2, 3]]), tf.constant([[4, 0]]))
+    assert count_parameters(model) == total
+
+
+def test_readings_of_the_iterative_size_differ_by_the_samplers():
+    one, wide = (count(IterativeSequenceSampling(units)) for units in (300, 600))
+    rest = 2_526_003  # of DiSAN with a highway layer
+    assert rest + 4 * one == 3_970_807
+    assert (rest + 2 * one, rest + 2 * wide) == (3_248_405, 4_690_805)
+    wide_states = wide - (300 + 600 + 1 + 1) * 300  # a hidden layer of 300 units
+    assert rest + 2 * wide_states == 4_149_605
+
+
+def _encoder(name, options, **others):
+    return randomised(ENCODERS[name](**options, **others), seed=11)
+
+
+def _same(selected):
+    chosen = [as_selection(selected)] * 2
+    return join(chosen, chosen, MASK)
+
+
+def test_where_all_are_selected_resan_is_disan():
+    resan = randomised(ReSAN(4))
+    disan = DiSAN(4)
+    disan.build([None, None, DIM])
+    for part in ("forward_block", "backward_block"):
+        getattr(disan, part).set_weights(getattr(resan.attention, part).get_weights())
+    disan.source2token.set_weights(resan.source2token.get_weights())
+    actual = resan(X, mask=MASK, selections=resan.select(X, MASK, "all"))
+    np.testing.assert_array_equal(actual, disan(X, mask=MASK))
+
+
+@pytest.mark.parametrize("name, options", [
+    ("resan", {"units": 4, "shared": True, "unselected": "drop"}), ("selected_source2token", {}),
+])  # fmt: skip
+def test_words_that_are_dropped_might_as_well_not_stand_in_the_sentence(name, options):
+    encoder = _encoder(name, options)
+    actual = encoder(X, mask=MASK, selections=_same(SELECTED))
+    shorter, mask = pack(X, SELECTED)
+    selections = encoder.select(shorter, mask, "all")
+    expected = encoder(shorter, mask=mask, selections=selections)
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_dropped_words_leave_the_order_of_the_others():
+    encoder = _encoder("resan", {"units": 4, "shared": True, "unselected": "drop"})
+    order = [3, 1, 2, 0, 4]  # two words that stay change places
+    vectors = [
+        encoder(x, mask=MASK, selections=_same(selected))[0]
+        for x, selected in ((X, SELECTED), (tf.gather(X, order, axis=1), SELECTED[:, order]))
+    ]
+    assert SELECTED[0, 1] and SELECTED[0, 3]
+    assert np.abs(vectors[0] - vectors[1]).max() > 1e-3
+
+
+@pytest.mark.parametrize("name, options", [
+    ("resan", {"unselected": "drop"}), ("selected_source2token", {}),
+])  # fmt: skip
+def test_where_every_word_is_dropped_the_vector_is_zero(name, options):
+    encoder = _encoder(name, options)
+    selected = NOTHING.copy()
+    selected[0, 1:3] = True
+    vectors = encoder(X, mask=MASK, selections=_same(selected)).numpy()
+    assert vectors[0].all() and not vectors[1:].any()
+    assert not np.any(encoder(X, mask=MASK, selections=_same(NOTHING)))
+
+
+@pytest.mark.parametrize("unselected", ["mean", "mean_of_others"])
+def test_where_no_word_is_selected_resan_still_reads_the_sentence(unselected):
+    encoder = _encoder("resan", {"unselected": unselected})
+    vectors = encoder(X, mask=MASK, selections=_same(NOTHING)).numpy()
+    assert vectors[:3].all() and not vectors[3].any()  # the last sentence is empty
+
+
+@each_kind
+def test_the_samplers_of_an_encoder_are_found(name, options):
+    encoder = _encoder(name, options)
+    uniforms = [layer for layer in encoder.submodules if type(layer).__name__ == "Uniforms"]
+    assert {id(each) for each in uniforms} == {id(each.uniforms) for each in encoder.samplers}
+    assert len({each.seed for each in uniforms}) == len(uniforms)
+
+
+def test_an_encoder_without_hard_attention_has_no_samplers():
+    assert not DiSAN().samplers
+
+
+@each_kind
+def test_without_selections_an_encoder_is_greedy(name, options):
+    encoder = _encoder(name, options)
+    selections = encoder.select(X, MASK, "greedy")
+    assert 0 < np.sum(selections.heads[0]) < MASK.sum()
+    actual, expected = encoder(X, mask=MASK), encoder(X, mask=MASK, selections=selections)
+    np.testing.assert_array_equal(actual, expected)
+
+
+@each_kind
+def test_the_loss_and_the_policy_move_weights_of_their_own(name, options):
+    encoder = _encoder(name, options)
+    with tf.GradientTape(persistent=True) as tape:
+        selections = encoder.select(X, MASK, "sample")
+        total = tf.reduce_sum(encoder(X, mask=MASK, selections=selections))
+        log_probability = tf.reduce_sum(selections.log_probability)
+    samplers = {id(it) for sampler in encoder.samplers for it in sampler.trainable_weights}
+    for weight in encoder.trainable_weights:
+        of_sampler = id(weight) in samplers
+        assert (tape.gradient(total, weight) is None) == of_sampler, weight.name
+        assert (tape.gradient(log_probability, weight) is None) != of_sampler, weight.name
+
+
+def test_selected_words_are_heads_and_dependents_alike():
+    selections = _encoder("selected_source2token", {}).select(X, MASK, "sample")
+    assert len(selections.heads) == len(selections.dependents) == 1
+    np.testing.assert_array_equal(selections.heads[0], selections.dependents[0])
+
+
+def test_words_that_are_not_selected_have_no_weight():
+    encoder = _encoder("selected_source2token", {"units": 4})
+    attended = encoder.attend(X, MASK)
+    shown = attended["selected_words"].numpy()[:, :, 0] > 0
+    np.testing.assert_array_equal(shown, encoder.select(X, MASK, "greedy").heads[0])
+    np.testing.assert_array_equal(np.any(attended["source2token"], axis=-1), shown)
+
+
+@each_kind
+def test_an_unknown_way_to_choose_is_refused(name, options):
+    with pytest.raises(ValueError, match="how='best'; choose all, sample, greedy"):
+        _encoder(name, options).select(X, MASK, "best")
+
+
+def test_what_resan_cannot_do_is_refused_when_it_is_built():
+    with pytest.raises(ValueError, match="unselected='drop'; with iterative sampling"):
+        ReSAN(sampling="iterative", unselected="drop").build([None, None, DIM])
+
+
+def test_300_units_have_the_documented_parameters():
+    for encoder, total in ((ReSAN(), 2_165_402), (SelectedSource2TokenEncoder(), 451_201)):
+        encoder.build([None, None, 300])
+        assert sum(w.shape.num_elements() for w in encoder.trainable_weights) == total

@@ -1,0 +1,109 @@
+"""The highway layer, and the classification head that has one."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from layer_contract import LayerContract, SequenceContract
+from samplers import DIM, X, count, randomised
+
+from disan_tf.layers import Highway
+from disan_tf.tasks import ClassificationHead
+
+SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
+BAD_DROPOUT = ({"dropout": 1.0}, {"dropout": -0.1})
+
+
+class TestHighway(SequenceContract):
+    bad_arguments = BAD_DROPOUT
+
+    def make(self, **options):
+        return Highway(**{**SHARED, **options})
+
+    def call(self, layer, x, mask, training=None):
+        return layer(x, training=training)
+
+
+class TestClassificationHeadWithHighway(LayerContract):
+    units = 3
+    output_dtype = "float32"
+    bad_arguments = BAD_DROPOUT
+
+    def make(self, **options):
+        mine = {"classes": 3, "hidden_units": 6, "highway": True}
+        return ClassificationHead(**{**mine, **SHARED, **options})
+
+    def call(self, layer, x, mask, training=None):
+        return layer(x, training=training)
+
+    def inputs(self):
+        x, mask = super().inputs()
+        return x[:, 0], mask
+
+
+def _map(linear, x):
+    return x @ linear.dense.kernel.numpy().astype(np.float64) + linear.dense.bias.numpy()
+
+
+@pytest.mark.parametrize("activation, function", [("elu", np.expm1), ("relu", np.zeros_like)])
+def test_it_mixes_a_new_part_with_its_input(activation, function):
+    layer = randomised(Highway(activation))
+    x = X.numpy().astype(np.float64)
+    new = _map(layer.transform, x)
+    new = np.where(new > 0, new, function(np.minimum(new, 0.0)))
+    gate = 1 / (1 + np.exp(-_map(layer.gate, x)))
+    np.testing.assert_allclose(layer(X), gate * new + (1 - gate) * x, rtol=1e-5, atol=1e-6)
+
+
+def test_its_gate_passes_the_input_or_the_new_part():
+    layer = randomised(Highway())
+    for bias, expected in ((-100.0, X), (100.0, layer.transform(X))):
+        layer.gate.dense.bias.assign(tf.fill([DIM], bias))
+        np.testing.assert_allclose(layer(X), expected, rtol=1e-6)
+
+
+def test_300_units_have_180600_parameters():
+    assert count(Highway()) == 180_600
+
+
+def test_both_matrices_decay():
+    layer = randomised(Highway(l2=2.0))
+    kernels = [linear.dense.kernel for linear in (layer.transform, layer.gate)]
+    np.testing.assert_allclose(layer.losses, [np.sum(np.square(k)) for k in kernels], rtol=1e-6)
+
+
+def test_dropout_leaves_what_is_passed_on_alone():
+    layer = randomised(Highway(dropout=0.5))
+    for linear in (layer.transform, layer.gate):
+        linear.dropout.keep = lambda entries: tf.zeros([entries], tf.bool)
+    gate, new = (linear(tf.zeros_like(X)) for linear in (layer.gate, layer.transform))
+    expected = gate * new + (1.0 - gate) * X
+    np.testing.assert_allclose(layer(X, training=True), expected, rtol=1e-6)
+
+
+def test_both_maps_draw_masks_of_their_own():
+    layer = randomised(Highway(dropout=0.5, seed=3))
+    assert layer.transform.dropout.seed != layer.gate.dropout.seed
+
+
+def _head(**options):
+    head = ClassificationHead(3, 4, highway=True, **options)
+    return randomised(head)
+
+
+def test_a_heads_highway_stands_between_hidden_layer_and_logits():
+    head = _head(activation="relu")
+    hidden = head.hidden(X[:, 0])
+    assert head.highway.activation is tf.keras.activations.relu
+    np.testing.assert_array_equal(head(X[:, 0]), head.logits(head.highway(hidden)))
+
+
+def test_a_heads_highway_shares_its_dropout_and_weight_decay():
+    highway = _head(dropout=0.5, l2=0.25, seed=3).highway
+    assert (highway.dropout, highway.l2) == (0.5, 0.25)
+    assert highway.seed != _head(seed=4).highway.seed
+
+
+def test_a_head_has_no_highway_by_default():
+    head = randomised(ClassificationHead(3, 4))
+    assert not head.get_config()["highway"]
+    np.testing.assert_array_equal(head(X[:, 0]), head.logits(head.hidden(X[:, 0])))

@@ -1,0 +1,135 @@
+"""Sampling by a recurrent network against a loop in NumPy."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from layer_contract import MaskContract
+from samplers import DIM, MASK, X, choose_only, count, randomised
+
+from disan_tf.layers import IterativeSequenceSampling
+
+UNITS = 4
+HOLES = np.array([[1, 1, 0, 1, 1], [1, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]], bool)
+both_directions = pytest.mark.parametrize("backward", [False, True])
+
+
+class TestIterativeSequenceSampling(MaskContract):
+    units = 1
+    output_dtype = "float32"
+    bad_arguments = ({"dropout": 1.0}, {"dropout": -0.1})
+
+    def make(self, **options):
+        mine = {"units": 6, "backward": True, "dropout": 0.25, "l2": 1e-4, "seed": 5}
+        return IterativeSequenceSampling(**{**mine, **options})
+
+    def call(self, layer, x, mask, training=None):
+        return layer(x, mask=mask, training=training)[:, :, None]
+
+
+def _sampler(backward=False, **options):
+    return randomised(IterativeSequenceSampling(UNITS, backward=backward, **options))
+
+
+def _sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def _reference(sampler, mask, thresholds):
+    """p and z of Eq. 22 to 25, token by token, <float64> and <bool>[batch, length]."""
+    weights = {weight.name.split(":")[0]: weight.numpy() for weight in sampler.trainable_weights}
+    probabilities, selected = np.zeros(mask.shape), np.zeros(mask.shape, bool)
+    for sentence in range(len(mask)):
+        h = np.zeros(UNITS)
+        for token in np.flatnonzero(mask[sentence])[:: -1 if sampler.backward else 1]:
+            x = X.numpy()[sentence, token].astype(np.float64)
+            hidden = np.concatenate([x, h]) @ weights["hidden_kernel"] + weights["hidden_bias"]
+            hidden = np.maximum(hidden, 0.0)
+            p = _sigmoid(hidden @ weights["score_kernel"] + weights["score_bias"])[0]
+            z = p >= thresholds[sentence, token]
+            after = np.concatenate([x, h, [float(z)]])
+            h = np.tanh(after @ weights["state_kernel"] + weights["state_bias"])
+            probabilities[sentence, token], selected[sentence, token] = p, z
+    return probabilities, selected
+
+
+@both_directions
+@pytest.mark.parametrize("mask", [MASK, HOLES], ids=["padding", "holes"])
+def test_it_is_equations_22_to_25_over_the_real_tokens(mask, backward):
+    sampler = _sampler(backward)
+    thresholds = np.random.default_rng(5).random(mask.shape).astype(np.float32)
+    sampler.thresholds = lambda shape, how: tf.constant(thresholds)
+    selected, probabilities = sampler.choose(X, mask, "sample")
+    expected, chosen = _reference(sampler, mask, thresholds)
+    np.testing.assert_allclose(probabilities, expected, rtol=1e-5)
+    np.testing.assert_array_equal(selected, chosen)
+    assert chosen.any() and (mask & ~chosen).any()
+
+
+@both_directions
+def test_called_it_gives_the_probabilities_of_greedy_choices(backward):
+    sampler = _sampler(backward)
+    expected, _ = _reference(sampler, MASK, np.full(MASK.shape, 0.5))
+    np.testing.assert_allclose(sampler(X, mask=MASK), expected, rtol=1e-5)
+
+
+@both_directions
+@pytest.mark.parametrize("changed", range(5))
+def test_a_probability_depends_on_earlier_choices_only(backward, changed):
+    sampler = _sampler(backward)
+    choices = np.random.default_rng(6).random([1, 5]) < 0.5
+    other = choices.copy()
+    other[0, changed] ^= True
+    found = []
+    for each in (choices, other):
+        choose_only(sampler, each)
+        found.append(sampler.choose(X[:1], MASK[:1], "sample")[1].numpy()[0])
+    later = np.arange(5) < changed if backward else np.arange(5) > changed
+    np.testing.assert_array_equal(found[0] != found[1], later)
+
+
+@both_directions
+@pytest.mark.parametrize("changed", range(5))
+def test_a_probability_depends_on_the_words_read_so_far(backward, changed):
+    sampler = randomised(IterativeSequenceSampling(UNITS, activation="elu", backward=backward))
+    choose_only(sampler, MASK[:1])
+    other = X.numpy()[:1]
+    other[:, changed] += 1.0
+    found = [sampler.choose(x, MASK[:1], "sample")[1].numpy()[0] for x in (X[:1], other)]
+    read = np.arange(5) <= changed if backward else np.arange(5) >= changed
+    np.testing.assert_array_equal(found[0] != found[1], read)
+
+
+def test_backward_on_the_reversed_sentence_is_forward_reversed():
+    x, mask = X[:1], MASK[:1]
+    backward = _sampler(True)(x[:, ::-1], mask=mask)[:, ::-1]
+    np.testing.assert_allclose(_sampler(False)(x, mask=mask), backward, rtol=1e-6)
+
+
+def test_units_default_to_the_size_of_x():
+    assert randomised(IterativeSequenceSampling()).state_bias.shape == [DIM]
+
+
+def test_300_units_on_300_dimensions_have_361201_parameters():
+    assert count(IterativeSequenceSampling()) == 361_201
+
+
+def test_matrices_decay_and_biases_do_not():
+    sampler = _sampler(l2=2.0)
+    kernels = [weight for weight in sampler.trainable_weights if weight.shape.rank == 2]
+    assert len(kernels) == 3
+    np.testing.assert_allclose(sampler.losses, [np.sum(np.square(k)) for k in kernels], rtol=1e-6)
+
+
+def test_matrices_start_by_glorots_rule_and_biases_at_zero():
+    sampler = IterativeSequenceSampling(300)
+    sampler.build([None, None, 300])
+    for weight in sampler.trainable_weights:
+        limit = (6 / sum(weight.shape)) ** 0.5 if weight.shape.rank == 2 else 0.0
+        assert 0.98 * limit <= np.abs(weight).max() <= limit
+
+
+def test_dropout_acts_on_the_input_alone():
+    sampler = _sampler(dropout=0.5)
+    sampler.input_dropout.keep = lambda entries: tf.zeros([entries], tf.bool)
+    actual = sampler(X, mask=MASK, training=True)
+    np.testing.assert_array_equal(actual, sampler(tf.zeros_like(X), mask=MASK))

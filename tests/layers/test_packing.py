@@ -1,0 +1,72 @@
+"""What is left of sequences when tokens are dropped."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from disan_tf.layers.packing import pack, packed_mask
+
+SELECTED = st.integers(1, 7).flatmap(lambda length: arrays(bool, (3, length)))
+
+
+def _vectors(selected, dtype=tf.float32):
+    """Each token's vector tells its place."""
+    places = np.stack(np.indices(selected.shape), axis=-1) + 1
+    return tf.constant(places, dtype)
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(SELECTED)
+def test_the_selected_tokens_stand_on_the_left_in_their_order(selected):
+    x = _vectors(selected)
+    packed, mask = pack(x, selected)
+    assert packed.shape[1] == max(1, selected.sum(axis=1).max())
+    np.testing.assert_array_equal(mask, packed_mask(selected))
+    for row, (chosen, real) in enumerate(zip(selected, mask.numpy())):
+        np.testing.assert_array_equal(packed[row][real], x[row][chosen])
+        assert not np.any(packed[row][~real])
+        assert not np.any(np.diff(real.astype(int)) > 0)  # no token after padding
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16, tf.float16])
+def test_a_batch_without_any_has_one_place_of_padding(dtype):
+    selected = np.zeros([2, 4], bool)
+    packed, mask = pack(_vectors(selected, dtype), selected)
+    assert packed.dtype == dtype
+    np.testing.assert_array_equal(packed, np.zeros([2, 1, 2]))
+    np.testing.assert_array_equal(mask, [[False], [False]])
+
+
+def test_where_all_are_selected_nothing_changes():
+    selected = np.ones([2, 4], bool)
+    packed, mask = pack(_vectors(selected), selected)
+    np.testing.assert_array_equal(packed, _vectors(selected))
+    np.testing.assert_array_equal(mask, selected)
+
+
+def test_a_selected_token_alone_gets_a_gradient():
+    selected = np.array([[False, True, False, True], [False, True, False, False]])
+    x = tf.Variable(_vectors(selected))
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(pack(x, selected)[0])
+    gradient = tf.convert_to_tensor(tape.gradient(total, x))
+    np.testing.assert_array_equal(gradient, np.repeat(selected[:, :, None], 2, axis=2))
+
+
+def test_what_is_not_a_number_stays_out():
+    selected = np.array([[False, True], [False, False]])
+    x = tf.where(selected[:, :, None], _vectors(selected), np.nan)
+    np.testing.assert_array_equal(pack(x, selected)[0], [[[1, 2]], [[0, 0]]])
+
+
+def test_compiled_for_any_length_gives_the_same():
+    selected = np.array([[True, False, True], [False, False, True]])
+    x = _vectors(selected)
+    signature = [tf.TensorSpec([None, None, 2]), tf.TensorSpec([None, None], tf.bool)]
+    compiled = tf.function(pack, input_signature=signature)
+    assert compiled.get_concrete_function().output_shapes[0][-1] == 2
+    for actual, expected in zip(compiled(x, selected), pack(x, selected)):
+        np.testing.assert_array_equal(actual, expected)

@@ -21,7 +21,8 @@ def config_of(corpus="sst", encoder="disan", seed=3, embedding_dim=300, **data) 
     if corpus == "sst":
         data.setdefault("classes", 5)
     train = {"steps": 30, "patience": 0, "evaluate_every": 10}
-    return {"seed": seed, "data": data, "encoder": {"name": encoder}, "train": train}
+    experiment = {"name": f"disan_{corpus}", "seed": seed}
+    return {**experiment, "data": data, "encoder": {"name": encoder}, "train": train}
 
 
 def write(path: Path, value) -> None:
@@ -50,6 +51,27 @@ def write_run(folder: Path, config: dict, dev=0.5, test=0.475, **run) -> Path:
     ]
     lines = "".join(json.dumps(record) + "\n" for record in records)
     (folder / "metrics.jsonl").write_text(lines)
+    return folder
+
+
+def write_selections(folder: Path, phases: dict) -> Path:
+    """Makes a run one of hard attention, with new train records; returns `folder`.
+
+    `phases` has for each step of a record its phase and which fraction of the heads was selected;
+    of the dependents it was half of that.
+    """
+    path = folder / "metrics.jsonl"
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    train = [
+        {
+            "step": step, "split": "train", "accuracy": 0.5, "epoch": step / 20.0, "phase": phase,
+            "head_fraction": heads, "dependent_fraction": heads / 2.0, "seconds": 6.0 * step - 10.0,
+        }
+        for step, (phase, heads) in phases.items()
+    ]  # fmt: skip
+    records = train + [record for record in records if record["split"] != "train"]
+    records.sort(key=lambda record: record["step"])
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return folder
 
 

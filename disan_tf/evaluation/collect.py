@@ -1,7 +1,7 @@
 """`--mode=report`: a tree of work directories -> recorded results, and the tables made of them.
 
     <output>/results/<name>.json      one for each run or series; the name is its place in the tree
-    <output>/tables/                  the paper's tables with ours beside, see `paper_report`
+    <output>/tables/                  the papers' tables with ours beside, see `paper_report`
 
 `note.txt` in the folder of a run or series says why its figures differ from the paper's.
 """

@@ -1,12 +1,13 @@
-"""The tables of the DiSAN paper with our runs beside them, as Markdown and CSV.
+"""The tables of the papers with our runs beside them, as Markdown and CSV.
 
-A row of the paper has a line for each recorded run of its model, or says "not run".
+A row of a paper has a line for each recorded run of its model, or says "not run".
 """
 
 import csv
 import io
 
-from disan_tf.evaluation.paper_tables import TABLES, Row, Score, Table
+from disan_tf.evaluation.paper_rows import Row, Score, Table
+from disan_tf.evaluation.paper_tables import TABLES
 from disan_tf.evaluation.recorded import describe_data, describe_members, deviation, mean
 from disan_tf.evaluation.runs import CRITERIA
 
@@ -22,10 +23,10 @@ def render_tables(results: dict[str, dict]) -> dict[str, str]:
       results: by name, what `disan_tf.evaluation.recorded` holds.
     """
     files = {}
-    for number, table in TABLES.items():
+    for name, table in TABLES.items():
         lines = [line for row in table.rows for line in _lines(table, row, _runs_of(row, results))]
-        files[f"disan_table_{number}.md"] = _markdown(number, table, lines)
-        files[f"disan_table_{number}.csv"] = _csv(lines, list(lines[0]))
+        files[f"{name}.md"] = _markdown(table, lines)
+        files[f"{name}.csv"] = _csv(lines, list(lines[0]))
     files["disan_figure_5.csv"] = _csv(_accuracy_by_length(results), _FIGURE_5)
     return files
 
@@ -56,6 +57,7 @@ def _line(table: Table, row: Row, name: str, run: dict) -> dict:
         "parameters, ours": f"{size:,}" if size else "",
         "seconds an epoch, paper": row.seconds,
         "seconds an epoch, ours": f"{seconds:,.0f}" if seconds else "",
+        **({"inference seconds, paper": row.inference} if row.inference else {}),
         **_ours(run, dev, "dev", "dev, ours"),
     }
     for score, figure in zip(table.scores, row.figures):
@@ -63,6 +65,8 @@ def _line(table: Table, row: Row, name: str, run: dict) -> dict:
         line.update(_ours(run, score, score.split, f"{score.name}, ours"))
         if score.split != "train":
             line.update(_ours(run, score, f"best_on_{score.split}", f"{score.name}, {_OPTIMISTIC}"))
+    for score in table.further:
+        line.update(_ours(run, score, score.split, score.name))
     said = {key: run.get(key) or "" for key in ("command", "note")}
     return {**line, **said, "data": describe_data(run)}
 
@@ -79,7 +83,7 @@ def _ours(run, score: Score, split: str, name: str) -> dict:
 
 def _accuracy_by_length(results) -> list[dict]:
     """Figure 5: accuracy on SST's test sentences by length, for each series of DiSAN."""
-    (row,) = (row for row in TABLES[2].rows if row.encoder == "disan")
+    (row,) = (row for row in TABLES["disan_table_2"].rows if row.variant == "")
     return [
         {"run": name, "tokens": tokens, **{key: each[key] for key in _FIGURE_5[2:]}}
         for name, run in _runs_of(row, results).items()
@@ -87,7 +91,7 @@ def _accuracy_by_length(results) -> list[dict]:
     ]
 
 
-def _markdown(number, table: Table, lines) -> str:
+def _markdown(table: Table, lines) -> str:
     """Empty columns are left out; deviations stand in parentheses; commands follow as a list."""
     hidden = ("command", "data", "note")
     columns = [
@@ -99,7 +103,7 @@ def _markdown(number, table: Table, lines) -> str:
     ]
     rows = [columns, ["---"] * len(columns)]
     rows += [[_cell(line, column) for column in columns] for line in lines]
-    texts = [f"# Table {number} of the DiSAN paper: {table.title}", ""]
+    texts = [f"# Table {table.number} of the {table.paper} paper: {table.title}", ""]
     texts += [f"| {' | '.join(row)} |" for row in rows] + [""]
     texts += [_remark(line) for line in lines]
     return "\n".join(texts) + "\n"

@@ -78,7 +78,8 @@ def _benchmark(record):
 
 def _encoder_rows(title, record):
     rows = [f"{title}, {record['dtype']}:", "", *_ENCODERS_HEAD]
-    paper = {row.encoder: float(row.seconds) for row in TABLES[1].rows}
+    rows_of_paper = TABLES["disan_table_1"].rows
+    paper = {row.variant or "disan": float(row.seconds) for row in rows_of_paper}
     for name, each in record["encoders"].items():
         rows.append(
             f"| {name} | {each['parameters']:,} | {each['epoch_seconds']:,.0f} "

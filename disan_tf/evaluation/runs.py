@@ -10,6 +10,7 @@ from disan_tf.training.metrics_log import MetricsLog
 CRITERIA = ("accuracy", "pearson")  # what dev chooses by, and what curves show
 SCORES = (*CRITERIA, "spearman", "mse")  # of tables
 REMEDY = "train, then run --mode=evaluate with --split=dev and --split=test"
+_FRACTIONS = ("head_fraction", "dependent_fraction")
 
 
 def is_finished(workdir: Path, config) -> bool:
@@ -49,8 +50,10 @@ def summarise_run(workdir: Path) -> dict:
       "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`;
       "steps", "epochs", "minutes", "seconds_per_epoch" (without evaluations), "best_step",
       "best_epoch", "minutes_to_best"; "dev_curve", pairs of a step and the criterion; the report
-      of each split under its name; and for each watched split (`config.evaluate.splits`)
-      "best_on_<split>", the best of its curve: optimistic, since the split reports what it chose.
+      of each split under its name; for each watched split (`config.evaluate.splits`)
+      "best_on_<split>", the best of its curve: optimistic, since the split reports what it chose;
+      and of hard attention "selected", the "head_fraction" and "dependent_fraction" of the tokens
+      that it chose in training before the best step.
 
     Raises:
       UserError: the run was not trained, or not evaluated on dev and test.
@@ -78,6 +81,7 @@ def summarise_run(workdir: Path) -> dict:
         "dev_curve": [[record["step"], round(_criterion(record), 4)] for record in dev],
         **dict(sorted(reports.items())),
         **_best_on(records),
+        **_selected(records, best["step"]),
     }
 
 
@@ -98,6 +102,23 @@ def _best_on(records):
         record = max(_curve(records, split), key=_criterion)
         best[f"best_on_{split}"] = {key: record[key] for key in ("step", *SCORES) if key in record}
     return best
+
+
+def _selected(records, step):
+    """What `summarise_run` says of hard attention; pretraining, which selects all, left out.
+
+    Returns:
+      {"selected": {"head_fraction", "dependent_fraction"}}, of the training's last record up to the
+      step; {} where there is none.
+    """
+    chosen = [
+        record
+        for record in _curve(records, "train")
+        if record["step"] <= step and record.get("phase", "pretrain") != "pretrain"
+    ]
+    if not chosen:
+        return {}
+    return {"selected": {key: round(chosen[-1][key], 4) for key in _FRACTIONS}}
 
 
 def _seconds_per_epoch(records):

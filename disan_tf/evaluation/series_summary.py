@@ -28,8 +28,9 @@ def summarise_series(workdir: Path) -> dict:
       of its first member; means of the members' steps and times; "members", each with "name",
       "seed", "fold" (or None), its steps, times and dev curve, and "scores": split -> score ->
       value, where the splits that were watched during training (`config.evaluate.splits`) have a
-      "best_on_<split>" beside them, which is optimistic; "mean" and "standard_deviation" (over
-      n - 1; None of a single member): split -> score -> value; and "by_length", see `_by_length`.
+      "best_on_<split>" beside them, which is optimistic, and hard attention has "selected", see
+      `summarise_run`; "mean" and "standard_deviation" (over n - 1; None of a single member):
+      split -> score -> value; and "by_length", see `_by_length`.
 
     Raises:
       UserError: no member is finished.
@@ -85,7 +86,8 @@ def _place(config):
 
 
 def _describe(workdir, folder, run):
-    splits = [key for key in run if key.startswith("best_on_") or key in run["data"]["splits"]]
+    scored = {*run["data"]["splits"], "selected"}
+    splits = [key for key in run if key.startswith("best_on_") or key in scored]
     return {
         "name": folder.relative_to(workdir).as_posix(),
         "seed": run["config"]["seed"],

@@ -60,8 +60,8 @@ def test_a_single_run_may_be_named(tree, tmp_path):
 def test_the_tables_are_written(tree, tmp_path):
     report(tree, tmp_path / "out")
     tables = {path.name for path in (tmp_path / "out" / "tables").iterdir()}
-    numbers = range(1, 6)
-    expected = {f"disan_table_{n}.{kind}" for n in numbers for kind in ("md", "csv")}
+    names = [f"disan_table_{n}" for n in range(1, 6)] + [f"resan_table_{n}" for n in range(1, 5)]
+    expected = {f"{name}.{kind}" for name in names for kind in ("md", "csv")}
     assert tables == expected | {"disan_figure_5.csv"}
     text = (tmp_path / "out" / "tables" / "disan_table_2.md").read_text()
     assert (

@@ -19,6 +19,13 @@ _ENCODERS_HEAD = (
     "| encoder | parameters | T(s)/epoch | in epochs of DiSAN | the paper's | inference, pairs/s |",
     "|---|---|---|---|---|---|",
 )
+_RATES = ("1.0", "0.5", "0.25", "0.1")
+_BESIDE = ("all", "without_hard_attention", "iterative")
+_SELECTION_HEAD = (
+    "| ms | lengths | form | all | half of all | a quarter | a tenth | nothing sampled "
+    "| without hard attention | iterative sampling |",
+    "|---|---|---|---|---|---|---|---|---|---|",
+)
 
 
 def table(results: Path = RESULTS) -> str:
@@ -64,6 +71,8 @@ def _benchmark(record):
     )
     if "encoders" in record:
         rows = _encoder_rows(title, record["encoders"])
+    elif "selection" in record:
+        rows = _selection_rows(title, record["config"]["dtype"], record["selection"])
     else:
         rows = [
             f"{title}:",
@@ -87,6 +96,27 @@ def _encoder_rows(title, record):
             f"| {each['inference_pairs_per_second']:,.0f} |"
         )
     return rows
+
+
+def _selection_rows(title, dtype, record):
+    rows = [f"{title}, {dtype}; heads and dependents selected:", "", *_SELECTION_HEAD]
+    for what in ("core", "layer"):
+        for each in record[what]:
+            for form, times in each["forms"].items():
+                rows.append(
+                    _selection_row(f"{what}, forward and backward", each["length"], form, times)
+                )
+    for each in record["model"]:
+        lengths = "/".join(map(str, each["lengths"]))
+        for kind, name in (("train", "training step"), ("inference", "inference")):
+            rows.append(_selection_row(name, lengths, "", each[kind]))
+    return rows
+
+
+def _selection_row(what, lengths, form, times):
+    cells = [f"{times[key]['median_ms']:,.1f}" if key in times else ""
+             for key in (*_RATES, *_BESIDE)]  # fmt: skip
+    return f"| {what} | {lengths} | {form} | {' | '.join(cells)} |"
 
 
 def _core_row(each):

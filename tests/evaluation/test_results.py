@@ -40,6 +40,27 @@ def test_folds_are_counted(tmp_path, folds, shown):
     assert f"| mine ({shown}) |" in _updated(tmp_path)
 
 
+def test_the_readme_gets_the_times_by_the_share_of_selected_tokens(tmp_path):
+    rates = {
+        rate: {"median_ms": 100 * float(rate)} for rate in ("1.0", "0.75", "0.5", "0.25", "0.1")
+    }
+    model = {**rates, "all": {"median_ms": 1.5}, "iterative": {"median_ms": 2000.0}}
+    record = {
+        "machine": {"processor": "Fast", "threads": 2, "tensorflow": "2.15.1"},
+        "config": {"dtype": "float32"},
+        "selection": {
+            "core": [{"length": 40, "forms": {"native": rates}}],
+            "layer": [],
+            "model": [{"lengths": [15, 8], "train": model, "inference": rates}],
+        },
+    }
+    write(tmp_path / "benchmarks" / "resan.json", record)
+    text = _updated(tmp_path)
+    shown = "| 100.0 | 50.0 | 25.0 | 10.0 |"
+    assert f"| core, forward and backward | 40 | native {shown}  |  |  |" in text
+    assert f"| training step | 15/8 |  {shown} 1.5 |  | 2,000.0 |" in text
+
+
 def test_the_readme_gets_the_times_of_each_benchmark(tmp_path):
     times = {"dense": 90.0, "native": 3.0, "float32": 30.0, "mixed_bfloat16": 20.0}
     forms = {

@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist=loadfile
 
 .PHONY: install demo demo-train test test-all lint clean
 
@@ -28,10 +29,10 @@ demo: install
 	@echo "TensorBoard logs: $(DEMO)/run/tensorboard (see them with $(BIN)/tensorboard --logdir $(DEMO)/run/tensorboard)"
 
 test: install
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 test-all: install
-	$(BIN)/python -m pytest -m "slow or not slow"
+	$(PYTEST) -m "slow or not slow"
 
 lint: install
 	$(BIN)/ruff check .

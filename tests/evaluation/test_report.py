@@ -16,6 +16,7 @@ from disan_tf.evaluation.classification import accuracy_by_genre, accuracy_by_le
 from disan_tf.evaluation.report import evaluate, render
 from disan_tf.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.tasks import SentenceModel
 from disan_tf.tasks.classification import Classification
 
 CLASSES = ["bad", "fair", "good"]
@@ -26,11 +27,18 @@ LABELS = np.array([0, 0, 0, 1, 1], np.int32)
 PREDICTIONS = np.array([0, 1, 0, 1, 0], np.int32)
 
 
-class _FirstWordDecides(Classification):
+class _Answers(Classification):
+    """As much of a `SentenceModel` as the evaluation needs."""
+
+    encoder = SimpleNamespace(samplers=())
+    losses = ()
+    loss = SentenceModel.loss
+
+
+class _FirstWordDecides(_Answers):
     """Answers the class that the first word names, with logit 2 against 0 and 0."""
 
     fields = ("sentence",)
-    losses = ()
 
     def __call__(self, ids, training=None):
         return 2.0 * tf.one_hot(ids[:, 0] - 2, len(CLASSES))
@@ -221,11 +229,10 @@ def test_rendered_columns_end_under_their_headers():
         assert len({len(line) for line in block.splitlines()}) == 1
 
 
-class _FirstWordsDecide(Classification):
+class _FirstWordsDecide(_Answers):
     """Answers the class of `tests/pairs.py` for every pair of more than 4 tokens, else another."""
 
     fields = ("premise", "hypothesis")
-    losses = ()
 
     def __call__(self, premise, hypothesis, training=None):
         longer = [tf.math.count_nonzero(ids, axis=1) for ids in (premise, hypothesis)]

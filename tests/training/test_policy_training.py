@@ -106,7 +106,13 @@ def test_only_a_model_whose_samplers_have_learnt_is_kept(unbroken):
 
 
 @pytest.mark.parametrize(  # inside every phase
-    "schedule, kill", [("sim", 6), ("sim", 19), ("sep", 11), ("sep", 27)]
+    "schedule, kill",
+    [
+        ("sim", 19),
+        ("sep", 27),
+        pytest.param("sim", 6, marks=pytest.mark.slow),
+        pytest.param("sep", 11, marks=pytest.mark.slow),
+    ],
 )
 def test_a_killed_training_resumes_bit_for_bit(schedule, kill, unbroken, corpus, tmp_path):
     config = _config(schedule=schedule, period=4)
@@ -138,7 +144,9 @@ def test_each_step_is_traced_once(unbroken):
     assert traces == {"pretrain": 1, "policy": 1, "both": 0, "soft": 1}
 
 
-@pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
+@pytest.mark.parametrize(
+    "dtype", ["mixed_float16", pytest.param("mixed_bfloat16", marks=pytest.mark.slow)]
+)
 def test_both_optimizers_work_in_low_precision(dtype, corpus, tmp_path):
     trainer = _train(_config(dtype), corpus, tmp_path)
     before = _weights(Trainer(_config(dtype), corpus, tmp_path / "new"))
@@ -173,8 +181,8 @@ def test_a_collapsed_choice_raises_an_alarm_once(unbroken, caplog):
     for _ in range(2):
         facts = method.facts({"head_fraction": 0.001, "dependent_fraction": 0.999})
         assert facts["collapsed"] == ["head_fraction", "dependent_fraction"]
-    assert sorted(record.getMessage()[:30] for record in caplog.records) == [
-        "The dependent fraction is 0.99", "The head fraction is 0.001: the",
+    assert sorted(record.getMessage().split(":")[0] for record in caplog.records) == [
+        "The dependent fraction is 0.999", "The head fraction is 0.001",
     ]  # fmt: skip
 
 

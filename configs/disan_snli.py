@@ -15,7 +15,7 @@ whole corpus), about 30 minutes on one core:
 
                       dev    test   train
   additive            68.83  69.47  72.28
-  source2token        72.80  73.27  S2TTRAIN
+  source2token        72.80  73.27  76.98
   multi_head          70.22  70.62  72.99
   bi_lstm             72.89  72.41  76.63
   without_directions  74.75  74.93  79.45

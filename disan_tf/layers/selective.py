@@ -61,7 +61,7 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
     def attend(self, x, mask, heads, dependents):
         """As of `DirectionalSelfAttention`; attention is 0 outside the selected pairs.
 
-        Every token keeps its place: heads that are dropped have gate and output 0.
+        Every token keeps its place: heads that are dropped have output 0.
         """
         weights, h, s = self._attention_of(x, dependents, heads)
         if self.unselected == "drop":

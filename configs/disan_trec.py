@@ -13,8 +13,8 @@ paper:
     as configured, 50 epochs                                         89.5 % (0.5)  [90.7 % (0.4)]
     --config.train.moving_average=0.995 --config.train.steps=6160    89.7 % (0.3)  [90.4 % (0.2)]
 
-30 epochs gave 88.9 %. Dropout 0.5 (70 epochs, averaged weights, four seeds) lowers the dev loss from
-0.56 to 0.52 and leaves the accuracy at 89.6 %.
+30 epochs gave 88.9 %. Dropout 0.5 (70 epochs, averaged weights, four seeds) lowers the dev loss
+from 0.56 to 0.52 and leaves the accuracy at 89.6 %.
 
 Variants (`--config=configs/disan_trec.py:fine`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1

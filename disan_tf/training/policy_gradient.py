@@ -176,6 +176,8 @@ def check_policy(config) -> None:
     for name, (value, known) in choices.items():
         if value not in known:
             raise UserError(f"config.{name} is {value!r}; choose {', '.join(known)}.")
+    if policy.period < 1:
+        raise UserError(f"config.policy.period is {policy.period}; choose at least 1 step.")
     if not 0.0 <= policy.baseline < 1.0:
         raise UserError(f"config.policy.baseline is {policy.baseline}; choose a decay in [0, 1).")
     if config.train.steps <= policy.pretrain_steps:

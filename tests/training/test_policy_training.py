@@ -192,6 +192,7 @@ def test_a_collapsed_choice_raises_an_alarm_once(unbroken, caplog):
         ({"policy.reward": "gold"}, "config.policy.reward is 'gold'; choose product, probability."),
         ({"policy.schedule": "now"}, "config.policy.schedule is 'now'; choose sim, sep."),
         ({"evaluate.selection": "best"}, "config.evaluate.selection is 'best'; choose sample,"),
+        ({"policy.period": 0}, "config.policy.period is 0; choose at least 1 step."),
         ({"policy.baseline": 1.0}, "config.policy.baseline is 1.0; choose a decay"),
         ({"train.steps": 8}, "config.train.steps is 8, but pretraining may take 8; choose more"),
     ],

@@ -13,8 +13,9 @@ import numpy as np
 
 from disan_tf.text.lookup import FIRST_WORD_ID
 
-UNIFORM_LIMIT = 0.05  # DiSAN Sec. 5: out-of-vocabulary words start from U(-0.05, 0.05)
-OOV = ("uniform", "normal")
+# Out-of-vocabulary words start from U(-limit, limit): DiSAN Sec. 5 and DSA app. B; DSA app. A.
+UNIFORM_LIMITS = {"uniform": 0.05, "narrow_uniform": 0.005}
+OOV = (*UNIFORM_LIMITS, "normal")
 FIXED_WORDS = ("corpus", "all")
 
 
@@ -94,13 +95,13 @@ def embeddings(
 ) -> np.ndarray:
     """The embedding matrix `<float32>[words, dim]`, row k for id k + 2.
 
-    Words without a vector are drawn from U(-0.05, 0.05) (`oov="uniform"`, the paper) or N(0, 1)
-    (`oov="normal"`, the authors' SST code).
+    Words without a vector are drawn from U(-limit, limit), where `UNIFORM_LIMITS` has the kind
+    `oov`, or from N(0, 1) (`oov="normal"`, the authors' SST code of DiSAN).
     """
     generator = np.random.default_rng(seed)
     shape = (vocabulary.sources.count(None), dim)
-    if oov == "uniform":
-        drawn = generator.uniform(-UNIFORM_LIMIT, UNIFORM_LIMIT, shape)
+    if oov in UNIFORM_LIMITS:
+        drawn = generator.uniform(-UNIFORM_LIMITS[oov], UNIFORM_LIMITS[oov], shape)
     else:
         drawn = generator.standard_normal(shape)
     matrix = np.empty((len(vocabulary.words), dim), np.float32)

@@ -16,6 +16,7 @@ class WordEmbedding(tf.keras.layers.Layer):
       trainable_words: rows of the trainable table.
       fixed_words: rows of the fixed table.
       dim: size of a vector.
+      learns: whether the trainable table is trained; if not, training leaves both as they are.
 
     Call arguments:
       ids: <int32>[batch, length].
@@ -26,14 +27,17 @@ class WordEmbedding(tf.keras.layers.Layer):
 
     FIRST_WORD = 2
 
-    def __init__(self, trainable_words: int, fixed_words: int, dim: int, **kwargs):
+    def __init__(
+        self, trainable_words: int, fixed_words: int, dim: int, learns: bool = True, **kwargs
+    ):
         super().__init__(**kwargs)
         self.trainable_words = trainable_words
         self.fixed_words = fixed_words
         self.dim = dim
+        self.learns = learns
 
     def build(self, input_shape):
-        self.trained = self._table("trained", self.trainable_words, trainable=True)
+        self.trained = self._table("trained", self.trainable_words, trainable=self.learns)
         self.fixed = self._table("fixed", self.fixed_words, trainable=False)
         super().build(input_shape)
 
@@ -69,5 +73,6 @@ class WordEmbedding(tf.keras.layers.Layer):
             "trainable_words": self.trainable_words,
             "fixed_words": self.fixed_words,
             "dim": self.dim,
+            "learns": self.learns,
         }
         return {**super().get_config(), **config}

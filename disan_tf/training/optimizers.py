@@ -1,4 +1,4 @@
-"""Optimizers that equal the authors', and what may be wrapped around them."""
+"""The papers' optimizers, and what may be wrapped around them."""
 
 import contextlib
 from typing import Optional
@@ -8,8 +8,10 @@ import tensorflow as tf
 from disan_tf.ops import native
 
 
-def adadelta(learning_rate: float = 0.5) -> tf.keras.optimizers.legacy.Optimizer:
-    """TensorFlow 1's Adadelta, rho 0.95 and epsilon 1e-8 (Zeiler 2012).
+def adadelta(
+    learning_rate: float = 0.5, rho: float = 0.95, epsilon: float = 1e-8
+) -> tf.keras.optimizers.legacy.Optimizer:
+    """TensorFlow 1's Adadelta (Zeiler 2012), with its defaults of rho and epsilon.
 
     The legacy Keras class equals it bit for bit on dense and on sparse gradients: rows of an
     embedding that are not in the batch keep their values and both accumulators. The newer class
@@ -17,7 +19,19 @@ def adadelta(learning_rate: float = 0.5) -> tf.keras.optimizers.legacy.Optimizer
     Where native operations are used, dense gradients go through one of them, which differs in the
     last bits: it rounds the quotient of the two roots once, TensorFlow three times.
     """
-    return _Adadelta(learning_rate, rho=0.95, epsilon=1e-8, name="Adadelta")
+    return _Adadelta(learning_rate, rho=rho, epsilon=epsilon, name="Adadelta")
+
+
+def adam(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimizer:
+    """Adam (Kingma and Ba 2015) with the defaults of the paper and of PyTorch.
+
+    Epsilon, 1e-8, is added to the root of the second moment before that is corrected for its
+    bias (the paper's "epsilon hat"), PyTorch adds it after that: no difference to speak of.
+    """
+    return tf.keras.optimizers.legacy.Adam(learning_rate, epsilon=1e-8, name="Adam")
+
+
+OPTIMIZERS = {"adadelta": adadelta, "adam": adam}
 
 
 class _Adadelta(tf.keras.optimizers.legacy.Adadelta):
@@ -41,12 +55,16 @@ def build_optimizer(
 ) -> tf.keras.optimizers.legacy.Optimizer:
     """The optimizer of a config: moving average and loss scaling as `train` and `dtype` say.
 
-    The learning rate is `train.learning_rate`, where no other is given.
+    It is `train.optimizer`, a key of `OPTIMIZERS` ("adadelta" where it is absent), with
+    `train.optimizer_options`, if there are any. The learning rate is `train.learning_rate`, where
+    no other is given.
 
     Its slots for `variables` exist at once: made inside the first training step, they would
     make TensorFlow trace that step twice.
     """
-    optimizer = adadelta(learning_rate or config.train.learning_rate)
+    make = OPTIMIZERS[config.train.get("optimizer", "adadelta")]
+    options = config.train.get("optimizer_options", {})
+    optimizer = make(learning_rate or config.train.learning_rate, **options)
     if config.train.moving_average:
         from disan_tf.addons import moving_average  # only then is tensorflow-addons needed
 

@@ -3,11 +3,15 @@
 import contextlib
 
 from disan_tf.training.optimizers import averaged_weights, build_optimizer
+from disan_tf.training.plateau import Plateau
 from disan_tf.training.steps import make_evaluation_step, make_train_step
 
 
 class BackPropagation:
     """How a model without hard attention learns; what `Trainer` asks of a method of learning.
+
+    With `config.train.plateau` the learning rate falls when the training loss does not, see
+    `Plateau`.
 
     Args:
       config: a config of `configs/`.
@@ -29,17 +33,26 @@ class BackPropagation:
         self.train_step = make_train_step(model, self.optimizer)
         self.evaluation_step = make_evaluation_step(model)
         self.saved = {"optimizer": self.optimizer}
+        self._plateau = None
+        if config.train.get("plateau"):
+            self._plateau = Plateau(self.optimizer, **config.train.plateau)
+            self.saved["plateau"] = self._plateau.state
 
     def train(self, step: int, *batch) -> dict:
         """One step on a batch after `step` steps; returns what the step measured, as floats."""
-        return {name: float(value) for name, value in self.train_step(*batch).items()}
+        measured = {name: float(value) for name, value in self.train_step(*batch).items()}
+        if self._plateau:
+            self._plateau.add(measured["loss"])
+        return measured
 
     def facts(self, means: dict) -> dict:
         """What a line of metrics.jsonl says besides the means of what the steps measured."""
-        return {}
+        return {"learning_rate": self._plateau.learning_rate} if self._plateau else {}
 
     def evaluated(self, step: int, scores: dict) -> None:
         """Takes note of the scores on dev after `step` steps."""
+        if self._plateau:
+            self._plateau.end_interval()
 
     def averaged_weights(self) -> contextlib.AbstractContextManager:
         """Inside, the model has its moving-average weights, if the config wants any."""

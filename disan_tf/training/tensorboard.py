@@ -149,7 +149,7 @@ def write_hparams(config, criterion: str) -> None:
         "batch_size": config.train.batch_size,
         "encoder": config.encoder.name,
         "units": config.encoder.get("units", 0),  # of an encoder that has none, 0
-        "activation": config.encoder.activation,
+        "activation": config.encoder.get("activation", ""),  # of one without a choice, ""
         "dtype": config.dtype,
         "seed": config.seed,
     }

@@ -1,0 +1,56 @@
+"""A learning rate that is lowered when the training loss stops falling."""
+
+import numpy as np
+import tensorflow as tf
+
+
+class Plateau:
+    """Multiplies a learning rate by `factor` after `patience` intervals without a lower loss.
+
+    An interval is what lies between two evaluations; its loss is the mean over its steps, as
+    training minimises it. A loss counts as lower below best * (1 - threshold), PyTorch's
+    `ReduceLROnPlateau` in its default mode; unlike there, `patience` intervals are enough, not
+    one more.
+
+    Args:
+      optimizer: whose `learning_rate` is lowered.
+      factor: in (0, 1).
+      patience: intervals, at least 1; the count begins again after each lowering.
+      threshold: relative, in [0, 1).
+
+    Attributes:
+      state: variables that a checkpoint must hold; the learning rate itself is the optimizer's.
+    """
+
+    def __init__(self, optimizer, factor: float, patience: int, threshold: float):
+        self._optimizer = optimizer
+        self._factor, self._patience, self._threshold = factor, patience, threshold
+        self._total = tf.Variable(0.0, dtype=tf.float64, trainable=False)
+        self._steps = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self._best = tf.Variable(np.inf, dtype=tf.float64, trainable=False)
+        self._stale = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self.state = [self._total, self._steps, self._best, self._stale]
+
+    @property
+    def learning_rate(self) -> float:
+        """The present one."""
+        return float(self._optimizer.learning_rate)
+
+    def add(self, loss: float) -> None:
+        """Takes note of the loss of a step."""
+        self._total.assign_add(loss)
+        self._steps.assign_add(1)
+
+    def end_interval(self) -> None:
+        """Lowers the learning rate when it is time to."""
+        mean = float(self._total) / int(self._steps)
+        self._total.assign(0.0)
+        self._steps.assign(0)
+        if mean < float(self._best) * (1.0 - self._threshold):
+            self._best.assign(mean)
+            self._stale.assign(0)
+            return
+        self._stale.assign_add(1)
+        if int(self._stale) >= self._patience:
+            self._optimizer.learning_rate = self.learning_rate * self._factor
+            self._stale.assign(0)

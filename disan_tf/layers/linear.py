@@ -18,10 +18,11 @@ class Linear(tf.keras.layers.Layer):
     Args:
       units: size of the result.
       activation: Keras activation or None.
-      use_bias: whether b exists; it starts at 0, W by Glorot's uniform rule.
+      use_bias: whether b exists; it starts at 0.
       dropout: rate, in [0, 1).
       l2: weight of 0.5 * ||W||^2 in the loss.
       seed: seed of the dropout masks.
+      kernel_initializer: how W starts, a Keras initializer or its name.
 
     Call arguments:
       x: <float>[..., dim].
@@ -33,7 +34,7 @@ class Linear(tf.keras.layers.Layer):
 
     def __init__(
         self, units: int, activation=None, use_bias: bool = True, dropout: float = 0.0,
-        l2: float = 0.0, seed: int = 0, **kwargs,
+        l2: float = 0.0, seed: int = 0, kernel_initializer="glorot_uniform", **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
         self.units = units
@@ -42,13 +43,14 @@ class Linear(tf.keras.layers.Layer):
         self.rate = dropout
         self.l2 = l2
         self.seed = seed
+        self.kernel_initializer = tf.keras.initializers.get(kernel_initializer)
 
     def build(self, input_shape):
         self.dropout = Dropout(self.rate, self.seed, name="dropout", dtype=self.dtype_policy)
         self.dropout.build(input_shape)
         self.dense = tf.keras.layers.Dense(
-            self.units, self.activation, self.use_bias, kernel_regularizer=decay(self.l2),
-            name="dense", dtype=self.dtype_policy,
+            self.units, self.activation, self.use_bias, self.kernel_initializer,
+            kernel_regularizer=decay(self.l2), name="dense", dtype=self.dtype_policy,
         )  # fmt: skip
         self.dense.build(input_shape)
         super().build(input_shape)
@@ -74,6 +76,7 @@ class Linear(tf.keras.layers.Layer):
             "dropout": self.rate,
             "l2": self.l2,
             "seed": self.seed,
+            "kernel_initializer": tf.keras.initializers.serialize(self.kernel_initializer),
         }
         return {**super().get_config(), **config}
 

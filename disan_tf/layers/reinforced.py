@@ -93,15 +93,10 @@ class ReinforcedSelfAttention(Mechanism):
         shared: bool = False, sampling: str = "parallel", attention_form: str = "auto", **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        if sampling not in SAMPLERS:
-            raise ValueError(f"sampling={sampling!r}; choose {' or '.join(SAMPLERS)}.")
-        if sampling == "iterative" and unselected == "drop":
-            raise ValueError(
-                f"unselected={unselected!r}; with iterative sampling each direction has its heads."
-            )
+        check_hard_attention(unselected, sampling)
         self.units = units
         self.activation = tf.keras.activations.get(activation)
-        self.unselected = check_unselected(unselected)
+        self.unselected = unselected
         self.shared = shared
         self.sampling = sampling
         self.attention_form = attention_form
@@ -195,6 +190,17 @@ class ReinforcedSelfAttention(Mechanism):
             "attention_form": self.attention_form,
         }
         return {**super().get_config(), **config}
+
+
+def check_hard_attention(unselected: str, sampling: str) -> None:
+    """Raises ValueError for values that do not exist, or that do not go together."""
+    check_unselected(unselected)
+    if sampling not in SAMPLERS:
+        raise ValueError(f"sampling={sampling!r}; choose {' or '.join(SAMPLERS)}.")
+    if sampling == "iterative" and unselected == "drop":
+        raise ValueError(
+            f"unselected={unselected!r}; with iterative sampling each direction has its heads."
+        )
 
 
 def _as_features(selected):

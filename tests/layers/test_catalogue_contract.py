@@ -13,6 +13,9 @@ from disan_tf.layers import (
     SelfAlignment,
     VanillaAttention,
 )
+from disan_tf.layers.dense_convolution import DenselyConnectedCNN
+from disan_tf.layers.dynamic_attention import DynamicSelfAttention
+from disan_tf.layers.self_attention import SelfAttention
 
 SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
 BAD_DROPOUT = ({"dropout": 1.0}, {"dropout": -0.1})
@@ -66,6 +69,24 @@ class TestSelfAlignment(AttentionContract):
         return SelfAlignment(**{"units": 6, **SHARED, **options})
 
 
+class TestDynamicSelfAttention(AttentionContract):
+    reduces = True
+    units = 6
+    bad_arguments = (*BAD_DROPOUT, {"attentions": 0}, {"iterations": 0})
+
+    def make(self, **options):
+        mine = {"units": 3, "attentions": 2, "iterations": 3}
+        return DynamicSelfAttention(**{**mine, **SHARED, **options})
+
+
+class TestSelfAttention(AttentionContract):
+    reduces = True
+    units = 6
+
+    def make(self, **options):
+        return SelfAttention(**{"units": 6, **SHARED, **options})
+
+
 class TestMultiHeadAttention(AttentionContract):
     units = 6
 
@@ -111,3 +132,25 @@ class TestConvolution(AttentionContract):
 
 class TestConvolutionOverMoreThanTheSentence(TestConvolution):
     width = 12
+
+
+class TestDenselyConnectedCNN(AttentionContract):
+    units = 6
+    first_width = 1
+    bad_arguments = (
+        *BAD_DROPOUT,
+        {"layers": 0},
+        {"widths": ()},
+        {"widths": (3, 0)},
+        {"first_width": 0},
+        {"init_scale": "drop"},
+    )
+
+    def make(self, **options):
+        mine = {"layers": 3, "first_units": 5, "units": 4, "compressed_units": 6}
+        mine["first_width"] = self.first_width
+        return DenselyConnectedCNN(**{**mine, **SHARED, **options})
+
+
+class TestDenselyConnectedCNNOfWideWindows(TestDenselyConnectedCNN):
+    first_width = None

@@ -3,13 +3,19 @@
 import tensorflow as tf
 
 from disan_tf.encoders import ENCODERS
+from disan_tf.errors import UserError
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding import WordEmbedding
 from disan_tf.tasks.classification import ClassificationHead, SentenceClassifier
-from disan_tf.tasks.nli import SentencePairClassifier
+from disan_tf.tasks.nli import MATCHINGS, SentencePairClassifier
+from disan_tf.tasks.normalized_head import NormalizedHead
 from disan_tf.tasks.relatedness import LOSSES, SentencePairScorer
 from disan_tf.tasks.sentences import SentenceModel
 
+HEADS = {
+    "plain": ClassificationHead,
+    "normalized": NormalizedHead,
+}
 TASKS = {
     "classification": SentenceClassifier,
     "nli": SentencePairClassifier,
@@ -18,7 +24,10 @@ TASKS = {
 
 __all__ = [
     "ClassificationHead",
+    "HEADS",
     "LOSSES",
+    "MATCHINGS",
+    "NormalizedHead",
     "SentenceClassifier",
     "SentenceModel",
     "SentencePairClassifier",
@@ -35,37 +44,48 @@ def build_model(
     """A built model.
 
     Args:
-      config: a config of `configs/`; `encoder`, `task`, `dtype`, `seed`, `train.l2` and
-        `train.dropout` matter here.
+      config: a config of `configs/`; `encoder`, `task`, `dtype`, `seed`, `train.l2`,
+        `train.dropout` and `train.embeddings` (whether words learn; absent = they do) matter here.
+        `encoder.dropout` and `task.dropout`, where they are given, win over `train.dropout`.
       words: number of (trainable, fixed) words.
       classes: number of classes, or of the points of a scale.
       attention_form: form of `disan_tf.ops.directional_attention`.
 
     Returns:
-      The model of `TASKS` that `config.task.name` names, with initial weights.
+      The model of `TASKS` that `config.task.name` names, with initial weights. Its head is that of
+      `HEADS` that `config.task.head` names, "plain" where none is named.
+
+    Raises:
+      UserError: an unknown head.
     """
     shared = {
-        "dropout": config.train.dropout,
         "l2": config.train.l2,
         "dtype": tf.keras.mixed_precision.Policy(config.dtype),
     }
-    encoder_options = dict(config.encoder)
+    encoder_options = {"dropout": config.train.dropout, **config.encoder}
     encoder = ENCODERS[encoder_options.pop("name")](
         **encoder_options, **shared, attention_form=attention_form,
         seed=site_seed(config.seed, "encoder"), name="encoder",
     )  # fmt: skip
-    task_options = dict(config.task)
+    task_options = {"dropout": config.train.dropout, **config.task}
     task = TASKS[task_options.pop("name", "classification")]  # absent from older configs
     own_options = {name: task_options.pop(name) for name in task.options if name in task_options}
-    head = ClassificationHead(
+    head = _head(task_options.pop("head", "plain"))(
         classes, **task_options, **shared, seed=site_seed(config.seed, "head"), name="head"
     )
     embedding = WordEmbedding(
-        *words, config.data.embedding_dim, dtype=shared["dtype"], name="embedding"
-    )
+        *words, config.data.embedding_dim, config.train.get("embeddings", True),
+        dtype=shared["dtype"], name="embedding",
+    )  # fmt: skip
     model = task(embedding, encoder, head, **own_options, name=config.name)
     model(*[tf.zeros([1, 1], tf.int32)] * len(model.fields))
     return model
+
+
+def _head(name):
+    if name not in HEADS:
+        raise UserError(f"config.task.head is {name!r}; choose {' or '.join(HEADS)}.")
+    return HEADS[name]
 
 
 def count_parameters(model: tf.keras.Model) -> int:

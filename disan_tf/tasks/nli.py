@@ -5,16 +5,22 @@ import tensorflow as tf
 from disan_tf.tasks.classification import Classification
 from disan_tf.tasks.pairs import SentencePairModel
 
+MATCHINGS = {
+    "difference": lambda p, h: [p, h, p - h, p * h],
+    "absolute": lambda p, h: [h, p, tf.abs(h - p), h * p],
+}
+
 
 class SentencePairClassifier(Classification, SentencePairModel):
     """A `SentencePairModel` of classes (DiSAN Sec. 5.1).
 
-    With p and h the vectors of premise and hypothesis, the head sees [p; h; p - h; p * h]. The
-    difference keeps its sign, as in the authors' code. 300 units on 300-dimensional vectors, three
-    classes: 2,345,403 parameters without the embedding.
+    With p and h the vectors of premise and hypothesis, the head sees a matching of them. DiSAN of
+    300 units on 300-dimensional vectors, three classes: 2,345,403 parameters without the embedding.
 
     Args:
       embedding, encoder, head: see `SentenceModel`; the head has one class for each label.
+      matching: "difference", [p; h; p - h; p * h] with its sign as in the DiSAN authors' code, or
+        "absolute", [h; p; |h - p|; h * p] (DSA Sec. 4.1), both after Mou et al. (2016).
 
     Call arguments:
       premise: <int32>[batch, premise length], 0 = padding.
@@ -23,6 +29,9 @@ class SentencePairClassifier(Classification, SentencePairModel):
 
     Returns:
       Logits, <float32>[batch, classes].
+
+    Raises:
+      ValueError: an unknown matching.
 
     Example:
       >>> model = SentencePairClassifier(
@@ -33,6 +42,16 @@ class SentencePairClassifier(Classification, SentencePairModel):
     """
 
     fields = ("premise", "hypothesis")
+    options = ("matching",)
+
+    def __init__(self, *parts, matching: str = "difference", **kwargs):
+        super().__init__(*parts, **kwargs)
+        if matching not in MATCHINGS:
+            raise ValueError(f"matching={matching!r}; choose {' or '.join(MATCHINGS)}.")
+        self.matching = matching
 
     def features(self, first, second):
-        return tf.concat([first, second, first - second, first * second], axis=-1)
+        return tf.concat(MATCHINGS[self.matching](first, second), axis=-1)
+
+    def get_config(self):
+        return {**super().get_config(), "matching": self.matching}

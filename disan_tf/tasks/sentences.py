@@ -72,6 +72,16 @@ class SentenceModel(tf.keras.Model):
         """The encoder's named attention tensors for one field's ids."""
         return self.encoder.attend(self.embedding(ids), tf.not_equal(ids, 0))
 
+    def weight_vectors(self, *ids) -> dict:
+        """The encoder's, by the name "weight_vectors", of a pair with the field's before it."""
+        found = {}
+        for field, each in zip(self.fields, ids):
+            prefix = "" if len(ids) == 1 else f"{field}_"
+            vectors = self.encoder.weight_vectors(self.embedding(each), tf.not_equal(each, 0))
+            if vectors is not None:
+                found[f"{prefix}weight_vectors"] = vectors
+        return found
+
     def get_config(self):
         parts = {"embedding": self.embedding, "encoder": self.encoder, "head": self.head}
         serialize = tf.keras.saving.serialize_keras_object

@@ -5,20 +5,22 @@ import pytest
 import tensorflow as tf
 from layer_contract import DIM, assert_near
 from pair_models import OTHER, PairContract, with_drawn_weights
+from training_runs import tiny_config
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import WordEmbedding
-from disan_tf.tasks import ClassificationHead, SentencePairClassifier
+from disan_tf.tasks import ClassificationHead, SentencePairClassifier, build_model
 
 WORDS = (7, 3)
 
 
-def _make(name=None, dtype=None, **options):
+def _make(name=None, dtype=None, matching="difference", **options):
     shared = {"dropout": 0.25, "l2": 1e-4, "dtype": dtype, **options}
     return SentencePairClassifier(
         WordEmbedding(*WORDS, DIM, dtype=dtype, name="embedding"),
         DiSAN(6, seed=5, name="encoder", **shared),
         ClassificationHead(3, 6, seed=6, name="head", **shared),
+        matching=matching,
         name=name or "pairs",
     )
 
@@ -27,6 +29,7 @@ class TestPremise(PairContract):
     """What varies is the premise."""
 
     units = 3
+    bad_arguments = ({"matching": "cosine"},)
 
     def make(self, **options):
         return _make(**options)
@@ -54,6 +57,29 @@ def test_the_head_sees_both_vectors_their_difference_and_their_product(model, pr
     features = np.concatenate([p, h, np.subtract(p, h), np.multiply(p, h)], axis=1)
     assert features.shape == (4, 4 * 12)
     assert_near(model(premise, OTHER), model.head(tf.constant(features)), 1e-6)
+
+
+def test_absolute_matching_begins_with_the_hypothesis_and_drops_the_sign(premise):
+    model = with_drawn_weights(_make(matching="absolute"))
+    p, h = (np.asarray(model.encode(ids), np.float64) for ids in (premise, OTHER))
+    features = np.concatenate([h, p, np.abs(h - p), h * p], axis=1)
+    assert_near(model.features(*map(tf.constant, (p, h))), features, 1e-6)
+    expected = model.head(tf.constant(features, tf.float32))
+    assert_near(model(premise, OTHER), expected, 1e-6)
+
+
+def test_the_matching_survives_a_round_trip_of_the_config():
+    config = _make(matching="absolute").get_config()
+    assert SentencePairClassifier.from_config(config).matching == "absolute"
+
+
+@pytest.mark.parametrize(
+    "task, matching", [({}, "difference"), ({"matching": "absolute"}, "absolute")]
+)
+def test_a_config_may_name_the_matching(task, matching):
+    config = tiny_config(name="disan_snli")
+    config.task.update(task)
+    assert build_model(config, (5, 2), 3).matching == matching
 
 
 def test_the_order_of_the_sentences_matters(model, premise):

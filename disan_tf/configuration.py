@@ -7,6 +7,14 @@ from ml_collections import ConfigDict
 from disan_tf.errors import UserError
 
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
+_COUNTS = (
+    "units", "heads", "attentions", "iterations", "layers", "first_units", "dense_units",
+    "compressed_units",
+)  # fmt: skip
+_FRACTIONS = (
+    "train.dropout", "train.moving_average", "train.plateau.factor", "train.plateau.threshold",
+    "encoder.dropout", "encoder.word_dropout", "task.dropout",
+)  # fmt: skip
 
 
 def apply_variant(
@@ -45,24 +53,34 @@ def check_config(config: ConfigDict) -> None:
       UserError: naming the value, and what it may be.
     """
     from disan_tf.encoders import ENCODERS  # configs are read before TensorFlow is loaded
+    from disan_tf.encoders.dsa import ATTENTIONS
+    from disan_tf.encoders.pooled_bi_lstm import POOLINGS
+    from disan_tf.layers.initializers import INIT_SCALES
+    from disan_tf.layers.reinforced import SAMPLERS
+    from disan_tf.layers.selective import UNSELECTED
     from disan_tf.ops.pairs import DIRECTIONS
-    from disan_tf.tasks import LOSSES, TASKS
+    from disan_tf.tasks import HEADS, LOSSES, MATCHINGS, TASKS
 
-    _one_of(config, "dtype", DTYPES)
-    _one_of(config, "encoder.name", ENCODERS)
-    if "name" in config.task:
-        _one_of(config, "task.name", TASKS)
-        if config.task.name == "relatedness":
-            _one_of(config, "task.loss", LOSSES)
-    for name in ("encoder.activation", "task.activation"):
-        _activation(config, name)
+    choices = {
+        "dtype": DTYPES, "encoder.name": ENCODERS, "encoder.unselected": UNSELECTED,
+        "encoder.sampling": SAMPLERS, "encoder.attention": ATTENTIONS,
+        "encoder.pooling": POOLINGS, "encoder.init_scale": INIT_SCALES, "task.name": TASKS,
+        "task.loss": LOSSES, "task.head": HEADS, "task.matching": MATCHINGS,
+        "task.init_scale": INIT_SCALES,
+    }  # fmt: skip
+    for name, known in choices.items():
+        if _has(config, name):
+            _one_of(config, name, known)
+    for part in ("encoder", "task"):
+        if "activation" in config[part]:
+            _activation(config, f"{part}.activation")
     for name in ("batch_size", "window", "steps", "evaluate_every", "checkpoint_every"):
         _at_least(config, f"train.{name}", 1)
     for name in ("train.log_every", "evaluate.batch_size", "task.hidden_units"):
         _at_least(config, name, 1)
-    for name in ("units", "heads"):
-        if name in config.encoder:  # not every encoder has them
-            _at_least(config, f"encoder.{name}", 1)
+    for name in (*(f"encoder.{count}" for count in _COUNTS), "task.hidden_layers"):
+        if _has(config, name):
+            _at_least(config, name, 1)
     directions = config.encoder.get("directions", ("forward", "backward"))
     if len(directions) != 2 or not set(directions) <= set(DIRECTIONS):
         raise UserError(
@@ -71,9 +89,30 @@ def check_config(config: ConfigDict) -> None:
     for name in ("batch_tokens", "patience", "learning_rate", "l2"):
         _at_least(config, f"train.{name}", 0)
     _at_least(config, "seed", 0)
-    for name in ("train.dropout", "train.moving_average"):
-        if not 0.0 <= _value(config, name) < 1.0:
+    for name in _FRACTIONS:
+        if _has(config, name) and not 0.0 <= _value(config, name) < 1.0:
             raise UserError(f"--config.{name}={_value(config, name)} must lie in [0, 1).")
+    _check_learning(config)
+
+
+def _check_learning(config):
+    from disan_tf.training.optimizers import OPTIMIZERS
+
+    if "optimizer" in config.train:  # absent from older configs
+        _one_of(config, "train.optimizer", OPTIMIZERS)
+    if config.train.get("plateau"):
+        _at_least(config, "train.plateau.patience", 1)
+        if not config.train.plateau.factor > 0.0:
+            raise UserError(
+                f"--config.train.plateau.factor={config.train.plateau.factor} must lie in (0, 1)."
+            )
+
+
+def _has(config, name):
+    *parts, last = name.split(".")
+    for part in parts:
+        config = config.get(part, {})
+    return last in config
 
 
 def _value(config, name):

@@ -110,3 +110,27 @@ def test_directions_are_two_of_the_known_ones():
         config.encoder.directions = directions
         with pytest.raises(UserError, match="directions=.* must be two of forward, backward"):
             check_config(config)
+
+
+@pytest.mark.parametrize("config, variant, name, value, sentence", [
+    ("resan_sick", "", "encoder.unselected", "median", "must be mean or mean_of_others or drop"),
+    ("resan_sick", "", "encoder.sampling", "slow", "must be parallel or iterative"),
+    ("dsa_snli", "", "encoder.attention", "slow", "must be dynamic or static"),
+    ("dsa_snli", "", "encoder.init_scale", "dropped", "must be keep or rate"),
+    ("dsa_snli", "", "encoder.iterations", 0, "must be at least 1"),
+    ("dsa_snli", "", "encoder.word_dropout", 1.0, r"must lie in \[0, 1\)"),
+    ("dsa_snli", "", "task.head", "deep", "must be plain or normalized"),
+    ("dsa_snli", "", "task.hidden_layers", 0, "must be at least 1"),
+    ("dsa_snli", "", "task.matching", "cosine", "must be difference or absolute"),
+    ("dsa_snli", "", "train.optimizer", "newton", "must be adadelta or adam"),
+    ("dsa_snli", "", "train.plateau.patience", 0, "must be at least 1"),
+    ("dsa_snli", "", "train.plateau.factor", 0.0, r"must lie in \(0, 1\)"),
+    ("dsa_snli", "", "train.plateau.threshold", 1.0, r"must lie in \[0, 1\)"),
+    ("dsa_sst", "bi_lstm", "encoder.pooling", "first", "must be last or self_attention"),
+])  # fmt: skip
+def test_a_value_that_does_not_exist_is_refused(config, variant, name, value, sentence):
+    config = load_config(config, variant)
+    with config.unlocked():
+        config.update_from_flattened_dict({name: value})
+    with pytest.raises(UserError, match=f"--config.{name}={value} {sentence}"):
+        check_config(config)

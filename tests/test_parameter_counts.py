@@ -108,6 +108,31 @@ BY_CONFIG["resan_sick"] = {
     "official": 2_527_207,
     "tiny": 7_559,
 }
+# DSA: the paper's 2.1m, 7.0m and 2.4m are those of `paper_count`.
+BY_CONFIG["dsa_snli"] = {
+    "": 1_808_553,
+    "single": 1_808_553,
+    "multiple": 6_733_581,
+    "self_attention": 2_169_753,
+    "paper_count": 2_078_553,
+    "multiple_paper_count": 7_003_581,
+    "self_attention_paper_count": 2_439_753,
+    "tiny": 8_547,
+}
+BY_CONFIG["dsa_sst"] = {
+    "": 1_174_655,
+    "single": 1_174_655,
+    "multiple": 2_770_127,
+    "self_attention": 1_535_855,
+    "paper_count": 1_444_655,
+    "multiple_paper_count": 3_040_127,
+    "self_attention_paper_count": 1_805_855,
+    "bi_lstm": 1_625_405,
+    "bi_lstm_self_attention": 1_986_605,
+    "cnn_non_static": 452_705,
+    "binary": 1_173_752,
+    "tiny": 7_413,
+}
 COUNTS = {
     (config, variant): count
     for config, counts in BY_CONFIG.items()

@@ -5,9 +5,11 @@ from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.encoders.bi_gru import BiGRUEncoder
 from disan_tf.encoders.bi_lstm import BiLSTMEncoder
 from disan_tf.encoders.disan import DiSAN
+from disan_tf.encoders.dsa import DSAEncoder
 from disan_tf.encoders.hierarchical_cnn import HierarchicalCNNEncoder
 from disan_tf.encoders.multi_head import MultiHeadEncoder
 from disan_tf.encoders.multi_window_cnn import MultiWindowCNNEncoder
+from disan_tf.encoders.pooled_bi_lstm import PooledBiLSTMEncoder
 from disan_tf.encoders.resan import ReSAN
 from disan_tf.encoders.selected_source2token import SelectedSource2TokenEncoder
 from disan_tf.encoders.source2token import Source2TokenEncoder
@@ -17,9 +19,11 @@ ENCODERS = {
     "bi_gru": BiGRUEncoder,
     "bi_lstm": BiLSTMEncoder,
     "disan": DiSAN,
+    "dsa": DSAEncoder,
     "hierarchical_cnn": HierarchicalCNNEncoder,
     "multi_head": MultiHeadEncoder,
     "multi_window_cnn": MultiWindowCNNEncoder,
+    "pooled_bi_lstm": PooledBiLSTMEncoder,
     "resan": ReSAN,
     "selected_source2token": SelectedSource2TokenEncoder,
     "source2token": Source2TokenEncoder,
@@ -29,11 +33,13 @@ __all__ = [
     "AdditiveEncoder",
     "BiGRUEncoder",
     "BiLSTMEncoder",
+    "DSAEncoder",
     "DiSAN",
     "ENCODERS",
     "HierarchicalCNNEncoder",
     "MultiHeadEncoder",
     "MultiWindowCNNEncoder",
+    "PooledBiLSTMEncoder",
     "ReSAN",
     "SelectedSource2TokenEncoder",
     "SentenceEncoder",

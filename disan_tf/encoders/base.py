@@ -48,6 +48,13 @@ class SentenceEncoder(Mechanism):
         layer.build([None, None, dim])
         return layer
 
+    def weight_vectors(self, x, mask):
+        """Vectors with which a sentence weighs its own tokens; None where there are none.
+
+        <float32>[batch, iterations, attentions, units], of the same arguments as `call`'s.
+        """
+        return None
+
     def get_config(self):
         config = {
             "activation": tf.keras.activations.serialize(self.activation),

@@ -11,7 +11,8 @@ class BiRecurrentEncoder(SentenceEncoder):
     """A recurrent layer in each direction, then source2token.
 
     A subclass creates its layers with `add_directions` in `build`, before it calls the base's, and
-    hands them out in `directions`.
+    hands them out in `directions`. One that compresses the states in another way overrides
+    `build_pool`, `pool` and `attend`.
 
     Args:
       units: of each recurrent layer.
@@ -32,8 +33,12 @@ class BiRecurrentEncoder(SentenceEncoder):
         self.units = units
 
     def build(self, input_shape):
-        self.source2token = self.add_source2token(2 * self.units)
+        self.build_pool(2 * self.units)
         super().build(input_shape)
+
+    def build_pool(self, dim: int) -> None:
+        """Creates what `pool` needs for states of this size."""
+        self.source2token = self.add_source2token(dim)
 
     def add_directions(self, kind: type, input_shape) -> tuple:
         """Two built layers of a kind of `Recurrent`, which read forward and backward."""
@@ -48,19 +53,23 @@ class BiRecurrentEncoder(SentenceEncoder):
         raise NotImplementedError
 
     def call(self, x, mask, training=None):
-        states = self._states(x, mask, training)
+        return self.pool(self.states(x, mask, training), mask, training)
+
+    def pool(self, states, mask, training=None):
+        """The sentence's vector of the states <float>[batch, length, 2 * units]."""
         return self.source2token(states, mask=mask, training=training)
 
     def attend(self, x, mask):
         """Weights without dropout, "source2token" <float32>[batch, length, 2 * units]."""
-        return {"source2token": self.source2token.weights_of(self._states(x, mask), mask)}
+        return {"source2token": self.source2token.weights_of(self.states(x, mask), mask)}
 
-    def _states(self, x, mask, training=None):
+    def states(self, x, mask, training=None):
+        """Of both directions, <float>[batch, length, 2 * units]."""
         states = [
             layer(copy, mask=mask, training=training)
             for layer, copy in zip(self.directions(), copies(x, 2))
         ]
-        return tf.concat(states, axis=-1)  # [batch, length, 2 * units]
+        return tf.concat(states, axis=-1)
 
     def get_config(self):
         return {**super().get_config(), "units": self.units}

@@ -3,7 +3,7 @@
 from typing import Optional
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.reinforced import ReinforcedSelfAttention
+from disan_tf.layers.reinforced import ReinforcedSelfAttention, check_hard_attention
 
 
 class ReSAN(SentenceEncoder):
@@ -30,6 +30,9 @@ class ReSAN(SentenceEncoder):
 
     Returns:
       The sentence's vector, <float>[batch, 2 * units]; 0 where all heads are dropped.
+
+    Raises:
+      ValueError: see `ReinforcedSelfAttention`.
     """
 
     def __init__(
@@ -37,6 +40,7 @@ class ReSAN(SentenceEncoder):
         sampling: str = "parallel", **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
+        check_hard_attention(unselected, sampling)
         self.units = units
         self.unselected = unselected
         self.shared = shared

@@ -75,6 +75,43 @@ class TestBiLSTM(EncoderContract):
     attended = {"source2token": (5, 12)}
 
 
+class TestLastStatesOfBiLSTM(TestBiLSTM):
+    encoder = "pooled_bi_lstm"
+    attended = {"ends": (5, 2)}
+    compressing = "ends"
+    bad_arguments = (*EncoderContract.bad_arguments, {"pooling": "first"})
+
+
+class TestBiLSTMWithSelfAttention(TestLastStatesOfBiLSTM):
+    options = {"units": 6, "pooling": "self_attention"}
+    attended = {"attention": (5, 1)}
+    compressing = "attention"
+
+
+class TestDSA(EncoderContract):
+    units = 12
+    encoder = "dsa"
+    options = {
+        "units": 6, "attentions": 2, "layers": 2, "first_units": 5, "dense_units": 3,
+        "compressed_units": 4,
+    }  # fmt: skip
+    attended = {"attention_1": (5, 2), "attention": (5, 2)}
+    compressing = "attention"
+    bad_arguments = (
+        *EncoderContract.bad_arguments,
+        {"attention": "slow"},
+        {"attention": "static"},  # there is only one
+        {"word_dropout": 1.0},
+    )
+
+
+class TestDSAWithStaticAttention(TestDSA):
+    units = 6
+    options = {**TestDSA.options, "attentions": 1, "attention": "static"}
+    attended = {"attention": (5, 1)}
+    bad_arguments = EncoderContract.bad_arguments
+
+
 class TestBiGRU(TestBiLSTM):
     encoder = "bi_gru"
 

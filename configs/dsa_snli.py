@@ -1,0 +1,47 @@
+"""DSA on the Stanford Natural Language Inference corpus, Table 1 of the DSA paper.
+
+    python run.py --config=configs/dsa_snli.py --data_dir=data --workdir=runs/dsa_snli
+
+The paper, 300-dimensional GloVe 840B, test accuracy, training accuracy, parameters:
+single DSA 86.8 %, 87.3 %, 2.1m; multiple DSA 87.4 %, 89.0 %, 7.0m; static self-attention 84.6 %,
+88.7 %, 2.4m.
+
+Left open by the paper, besides what `disan_tf/paper_settings/dsa.py` lists:
+  Preparation: "as Conneau et al. (2017)", whose code takes the raw sentences, splits them by the
+    rules of the Penn treebank and keeps capitals.
+  Length of training: 20 epochs; dev chooses one of them.
+
+Variants (`--config=configs/dsa_snli.py:multiple`):
+  single          the default: one attention of 600 units, 1,808,553 parameters
+  multiple        eight of 300 units, 6,733,581 parameters
+  self_attention  static attention in its place, 2,169,753 parameters
+  paper_count, multiple_paper_count, self_attention_paper_count
+                  the first convolution as wide as its tower, in place of 1 as the text says:
+                  2,078,553, 7,003,581 and 2,439,753 parameters, the paper's counts
+  tiny            seconds on a CPU, for tests
+"""
+
+from ml_collections import ConfigDict
+
+from disan_tf.configuration import apply_variant
+from disan_tf.paper_settings import DSA_VARIANTS, dsa
+
+
+def get_config(variant: str = "") -> ConfigDict:
+    """The config of a variant; "" is the paper's."""
+    config = dsa("dsa_snli", corpus="snli", task="nli")
+    config.data.tokens = "text"
+    config.data.tokenizer = "treebank"
+    config.data.lowercase = False
+    config.data.split_words = False
+    config.data.empty_tokens = False
+    config.data.length_percentile = 1.0  # no pair is left out
+    config.data.oov = "narrow_uniform"  # App. A: U(-0.005, 0.005)
+    config.task.matching = "absolute"  # Sec. 4.1
+    config.train.batch_size = 256  # App. A
+    config.train.window = 125  # an epoch has 2,146 batches
+    config.train.optimizer = "adam"  # App. A
+    config.train.learning_rate = 0.001  # App. A: the default
+    config.train.steps = 42_920
+    config.train.evaluate_every = 2146  # an epoch
+    return apply_variant(config, variant, DSA_VARIANTS)

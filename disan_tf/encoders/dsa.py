@@ -1,0 +1,125 @@
+"""DSA: dynamic self-attention over a densely connected CNN."""
+
+from collections.abc import Sequence
+
+from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.dense_convolution import DenselyConnectedCNN
+from disan_tf.layers.dropout import Dropout, site_seed
+from disan_tf.layers.dynamic_attention import DynamicSelfAttention
+from disan_tf.layers.self_attention import SelfAttention
+
+ATTENTIONS = ("dynamic", "static")
+
+
+class DSAEncoder(SentenceEncoder):
+    """Words -> `DenselyConnectedCNN` -> `DynamicSelfAttention` -> sentence (DSA Fig. 1).
+
+    Yoon, Lee and Lee (2018), "Dynamic Self-Attention: Computing Attention over Words Dynamically
+    for Sentence Embedding". Dropout acts on the word vectors, at a rate of its own, and on each
+    convolution's output; the attention has none. On 300-dimensional words, 600 units and one
+    attention: 991,650 parameters, with the head for language inference 1,808,553 (2,078,553 with
+    `first_width=0`, the paper's 2.1m).
+
+    Args:
+      units: of each attention, d_o.
+      attentions: in parallel, m.
+      iterations: of each, r.
+      attention: "dynamic", or "static", the paper's baseline of one `SelfAttention`.
+      word_dropout: rate on the word vectors.
+      layers, first_units, dense_units, widths, compressed_units, first_width: L, d_1, d_l, k, d_c
+        and the width of the first convolution (0 = the tower's own), see `DenselyConnectedCNN`.
+      negative_slope: of every LeakyReLU.
+      init_scale: see `DenselyConnectedCNN`.
+      attention_form, dropout, l2, seed: see `SentenceEncoder`; `dropout` is that of the
+        convolutions.
+
+    Call arguments:
+      x: <float>[batch, length, dim], word vectors.
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      The sentence's vector, <float>[batch, attentions * units]; exactly 0 for a sentence without
+      tokens.
+
+    Raises:
+      ValueError: an unknown `attention`, or several static ones.
+    """
+
+    def __init__(
+        self, units: int = 600, attentions: int = 1, iterations: int = 2,
+        attention: str = "dynamic", word_dropout: float = 0.3, layers: int = 4,
+        first_units: int = 150, dense_units: int = 75, widths: Sequence[int] = (3, 5),
+        compressed_units: int = 300, first_width: int = 1,
+        negative_slope: float = 0.01, init_scale: str = "keep", **kwargs,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        if attention not in ATTENTIONS:
+            raise ValueError(f"attention={attention!r}; choose {' or '.join(ATTENTIONS)}.")
+        if attention == "static" and attentions != 1:
+            raise ValueError(f"attention={attention!r}; there is one such, not {attentions}.")
+        self.units = units
+        self.attentions = attentions
+        self.iterations = iterations
+        self.attention_kind = attention
+        self.word_dropout = word_dropout
+        self.cnn_options = {
+            "layers": layers,
+            "first_units": first_units,
+            "units": dense_units,
+            "widths": tuple(widths),
+            "compressed_units": compressed_units,
+            "first_width": first_width or None,
+            "init_scale": init_scale,
+        }
+        self.negative_slope = negative_slope
+
+    def build(self, input_shape):
+        self.input_dropout = Dropout(
+            self.word_dropout, site_seed(self.seed, "words"), name="input_dropout",
+            dtype=self.dtype_policy,
+        )  # fmt: skip
+        self.input_dropout.build(input_shape)
+        self.cnn = DenselyConnectedCNN(
+            **self.cnn_options, negative_slope=self.negative_slope, **self.child_options("cnn")
+        )
+        self.cnn.build(input_shape)
+        self.attention = self._make_attention()
+        self.attention.build([None, None, self.cnn.compressed_units])
+        super().build(input_shape)
+
+    def _make_attention(self):
+        options = {**self.child_options("attention"), "dropout": 0.0}
+        options["negative_slope"] = self.negative_slope
+        if self.attention_kind == "static":
+            return SelfAttention(self.units, **options)
+        return DynamicSelfAttention(self.units, self.attentions, self.iterations, **options)
+
+    def call(self, x, mask, training=None):
+        words = self.input_dropout(x, training=training)
+        words = self.cnn(words, mask=mask, training=training)
+        return self.attention(words, mask=mask, training=training)
+
+    def attend(self, x, mask):
+        """What the attention looks at, without dropout: the tensors of its own `attend`."""
+        return self.attention.attend(self.cnn(x, mask=mask), mask)
+
+    def weight_vectors(self, x, mask):
+        """See `DynamicSelfAttention.weight_vectors`; None of a static attention."""
+        if self.attention_kind == "static":
+            return None
+        return self.attention.weight_vectors(self.cnn(x, mask=mask), mask)
+
+    def get_config(self):
+        cnn = {**self.cnn_options, "widths": list(self.cnn_options["widths"])}
+        config = {
+            "units": self.units,
+            "attentions": self.attentions,
+            "iterations": self.iterations,
+            "attention": self.attention_kind,
+            "word_dropout": self.word_dropout,
+            "dense_units": cnn.pop("units"),
+            **cnn,
+            "negative_slope": self.negative_slope,
+        }
+        return {**super().get_config(), **config}

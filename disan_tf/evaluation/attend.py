@@ -13,9 +13,12 @@ from disan_tf.errors import UserError
 from disan_tf.evaluation.lines import look_up, read_chunks, tokenise
 from disan_tf.evaluation.predict import describe, input_specs, make_answer_step
 from disan_tf.evaluation.records import find_text, text_name, tokens_name
+from disan_tf.evaluation.weight_vectors import NAME as WEIGHT_VECTORS
+from disan_tf.evaluation.weight_vectors import WeightVectors
 from disan_tf.files import scratch_folder
 
 AXES = {2: ["token", "feature"], 3: ["head", "dependent", "feature"]}  # by rank
+_VECTOR_AXES = ["iteration", "attention", "feature"]  # of DSA's weight vectors
 
 
 def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] = None) -> int:
@@ -26,6 +29,11 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
     "forward_gate" and "backward_gate" [token, feature], "source2token" [token, feature]. The JSON
     holds the line's record, "text", "tokens", the answer as `predict` gives it, the names of the
     "axes", and under "<name>_mean" each tensor's mean over the features, rounded to 6 digits.
+
+    Of DSA there are "attention" [token, feature] of the last iteration, with a feature for each
+    attention in parallel, "attention_1" and so on of those before it, and "weight_vectors"
+    [iteration, attention, feature]; of all lines together, `weight_vectors.npz` and `.json` hold
+    the dynamic weight vectors in two dimensions, see `WeightVectors.write`.
 
     Of a pair both have "<field>_" before the names of each sentence's tensors: "premise_tokens",
     "hypothesis_source2token".
@@ -44,8 +52,11 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
     """
     target, fields = _check_target(output_dir), bundle.model.fields
     answer, text_to_ids = make_answer_step(bundle.model), bundle.text_to_ids()
-    weights = tf.function(bundle.model.attend, input_signature=input_specs(fields))
-    count = 0
+    weights = tf.function(
+        lambda *ids: {**bundle.model.attend(*ids), **bundle.model.weight_vectors(*ids)},
+        input_signature=input_specs(fields),
+    )
+    count, vectors = 0, WeightVectors()
     with scratch_folder(target) as scratch:
         folder = scratch / "lines"
         folder.mkdir()
@@ -57,6 +68,8 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
                 answers = describe(*(each[0].numpy() for each in answer(*ids)), bundle)
                 record = {**_with_tokens(record, fields, sentences), **answers}
                 _write(folder / f"{count:05d}", record, tensors)
+                vectors.add(count, tensors)
+        vectors.write(folder)
         os.replace(folder, target)
     return count
 
@@ -82,10 +95,14 @@ def _with_tokens(record: dict, fields, sentences) -> dict:
 
 def _write(stem: Path, record: dict, tensors: dict[str, np.ndarray]) -> None:
     np.savez_compressed(stem.with_suffix(".npz"), **tensors)
-    axes = {name: AXES[tensor.ndim] for name, tensor in tensors.items()}
+    axes = {name: _axes(name, tensor) for name, tensor in tensors.items()}
     means = {f"{name}_mean": _mean(tensor) for name, tensor in tensors.items()}
     text = json.dumps({**record, "axes": axes, **means}, ensure_ascii=False) + "\n"
     stem.with_suffix(".json").write_text(text, encoding="utf-8")
+
+
+def _axes(name, tensor):
+    return _VECTOR_AXES if name.endswith(WEIGHT_VECTORS) else AXES[tensor.ndim]
 
 
 def _mean(tensor):

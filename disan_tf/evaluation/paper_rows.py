@@ -49,6 +49,7 @@ class Row:
       seconds: T(s)/epoch, on a GTX 1080 Ti.
       inference: inference T(s), on the same.
       flags: what our command has besides the config: the paper's runs or folds.
+      classes: of the corpus; None = those of `CLASSES`.
     """
 
     model: str
@@ -60,6 +61,7 @@ class Row:
     seconds: str = ""
     inference: str = ""
     flags: str = ""
+    classes: Optional[int] = None
 
     @property
     def command(self) -> str:
@@ -74,7 +76,7 @@ class Row:
             config["name"] == self.config
             and self.variant_of(config) == self.variant
             and data["embedding_dim"] == VECTOR_DIM
-            and data.get("classes") in (None, CLASSES.get(data["corpus"]))
+            and data.get("classes") in (None, self.classes or CLASSES.get(data["corpus"]))
         )
 
 
@@ -83,12 +85,13 @@ class Table:
     """A table of a paper.
 
     Attributes:
-      paper: "DiSAN" or "ReSAN".
+      paper: "DiSAN", "ReSAN" or "DSA".
       number: in the paper.
       title: its corpus.
       scores: the columns of the paper and of ours.
       rows: the models that we build.
       further: columns of ours alone.
+      part: of a table of the paper that is several of ours.
     """
 
     paper: str
@@ -97,8 +100,10 @@ class Table:
     scores: tuple[Score, ...]
     rows: tuple[Row, ...]
     further: tuple[Score, ...] = ()
+    part: str = ""
 
     @property
     def name(self) -> str:
         """Of its files, such as "disan_table_1"."""
-        return f"{self.paper.lower()}_table_{self.number}"
+        part = f"_{self.part}" if self.part else ""
+        return f"{self.paper.lower()}_table_{self.number}{part}"

@@ -25,11 +25,14 @@ _OTHERS = {  # encoder.name -> variant, where they differ
 def resan_variant(config: dict) -> Optional[str]:
     """The variant of `configs/resan_*.py` that a config is.
 
-    None for what stands in no table: the authors' code, another activation or another reward.
+    ELU, which the authors' code has on SNLI, may stand in for ReLU. None for what is in no table:
+    the rest of the authors' code, another activation or another reward.
     """
     encoder, reward = config["encoder"], config.get("policy", {}).get("reward", "product")
     name, directions = encoder["name"], encoder.get("directions", ())
-    if (reward, encoder["activation"]) != ("product", "relu") or "diagonal" in directions:
+    if reward != "product" or "diagonal" in directions:
+        return None
+    if encoder["activation"] not in ("relu", "elu"):
         return None
     if name == "resan":
         return _RESAN.get((encoder["unselected"], encoder["shared"], encoder["sampling"]))

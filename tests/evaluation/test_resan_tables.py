@@ -80,12 +80,18 @@ def test_disan_of_one_paper_is_not_that_of_the_other():
 
 
 @pytest.mark.parametrize(
-    "option, value", [("directions", ["diagonal", "diagonal"]), ("activation", "elu")]
+    "option, value", [("directions", ["diagonal", "diagonal"]), ("activation", "tanh")]
 )
 def test_another_encoder_stands_in_no_table(option, value):
     config = _config("disan")
     config["encoder"][option] = value
     assert paper_figures(config) == ""
+
+
+def test_elu_stands_where_relu_does():
+    config = _config("", "resan_sick")
+    config["encoder"]["activation"] = "elu"
+    assert paper_figures(config).startswith(".8720")
 
 
 def test_resan_stands_in_tables_1_2_and_4(tmp_path):

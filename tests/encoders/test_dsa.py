@@ -1,0 +1,73 @@
+"""DSA's encoder and the Bi-LSTMs of its Table 2, made of layers that are tested alone."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_attention import MASK, X, randomised
+
+from disan_tf.encoders import DSAEncoder, PooledBiLSTMEncoder
+
+SMALL = {
+    "units": 6, "attentions": 2, "layers": 2, "first_units": 5, "dense_units": 3,
+    "compressed_units": 4,
+}  # fmt: skip
+
+
+def _size(layer):
+    return sum(w.shape.num_elements() for w in layer.trainable_weights)
+
+
+def _built(encoder):
+    encoder.build(tf.TensorShape([None, None, 300]))
+    return encoder
+
+
+def test_it_is_the_attention_of_the_cnn():
+    encoder = randomised(DSAEncoder(**SMALL))
+    expected = encoder.attention(encoder.cnn(X, mask=MASK), mask=MASK)
+    np.testing.assert_array_equal(encoder(X, mask=MASK), expected)
+
+
+@pytest.mark.parametrize("options, size", [
+    ({}, 991_650),
+    ({"first_width": 0}, 1_261_650),
+    ({"units": 300, "attentions": 8}, 1_533_450),
+    ({"attention": "static"}, 1_352_850),
+])  # fmt: skip
+def test_it_has_the_papers_parameters(options, size):
+    assert _size(_built(DSAEncoder(**options))) == size
+
+
+def test_words_and_convolutions_are_dropped_at_rates_of_their_own():
+    encoder = _built(DSAEncoder(**SMALL, dropout=0.2, word_dropout=0.4))
+    assert encoder.input_dropout.rate == 0.4
+    assert {each.rate for each in encoder.cnn.output_dropouts} == {0.2}
+    assert encoder.attention.projection.rate == 0.0
+
+
+def test_weight_vectors_of_the_last_iteration_are_the_sentence():
+    encoder = randomised(DSAEncoder(**SMALL))
+    vectors = encoder.weight_vectors(X, MASK)
+    np.testing.assert_allclose(
+        tf.reshape(vectors[:, -1], [len(X), -1]), encoder(X, mask=MASK), rtol=1e-6
+    )
+
+
+def test_a_static_attention_has_no_weight_vectors_of_a_sentence():
+    encoder = randomised(DSAEncoder(**{**SMALL, "attentions": 1}, attention="static"))
+    assert encoder.weight_vectors(X, MASK) is None
+
+
+@pytest.mark.parametrize("pooling, size", [("last", 1_442_400), ("self_attention", 1_803_600)])
+def test_bi_lstms_have_these_parameters(pooling, size):
+    assert _size(_built(PooledBiLSTMEncoder(pooling, units=300))) == size
+
+
+def test_last_states_are_of_the_last_token_and_of_the_first():
+    encoder = randomised(PooledBiLSTMEncoder("last", units=3))
+    states, vectors = encoder.states(X, MASK).numpy(), encoder(X, mask=MASK).numpy()
+    for row, (state, mask) in enumerate(zip(states, np.asarray(MASK))):
+        real = np.flatnonzero(mask)
+        if len(real):
+            expected = np.concatenate([state[real[-1], :3], state[real[0], 3:]])
+            np.testing.assert_array_equal(vectors[row], expected)

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.ops.fused import bias_activation, fusion_gate, softmax_pool
+from disan_tf.ops.fused import LeakyReLU, bias_activation, fusion_gate, softmax_pool
 
+LEAK = 0.25
 SELU = 1.0507009873554805, 1.6732632423543772  # Klambauer et al. 2017
 
 
@@ -18,11 +19,12 @@ ACTIVATIONS = {
     "linear": lambda x: x,
     "elu": _elu,
     "relu": lambda x: np.maximum(x, 0.0),
+    "leaky_relu": lambda x: np.where(x > 0, x, LEAK * x),
     "selu": lambda x: SELU[0] * _elu(x, SELU[1]),
     "tanh": np.tanh,
     "gelu": lambda x: x * (1.0 + np.vectorize(math.erf, [float])(x / math.sqrt(2.0))) / 2.0,
 }
-NATIVE = ("linear", "elu", "relu", "gate", "pool")
+NATIVE = ("linear", "elu", "relu", "leaky_relu", "gate", "pool")
 NAMES = (*ACTIVATIONS, "gate", "pool")
 
 
@@ -56,7 +58,9 @@ class Problem:
             return fusion_gate(*arguments, mask)
         if self.name == "pool":
             return softmax_pool(*arguments, mask)
-        return bias_activation(*arguments, tf.keras.activations.get(self.name))
+        leaky = self.name == "leaky_relu"
+        activation = LeakyReLU(LEAK) if leaky else tf.keras.activations.get(self.name)
+        return bias_activation(*arguments, activation)
 
     def evaluate(self, mask=None, arguments=None):
         """[result, gradient of each argument], the gradients of sum(result * upstream)."""

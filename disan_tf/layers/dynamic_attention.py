@@ -6,6 +6,7 @@ from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.ops import masked_softmax
+from disan_tf.ops.fused import LeakyReLU
 
 
 class DynamicSelfAttention(Mechanism):
@@ -110,8 +111,8 @@ class DynamicSelfAttention(Mechanism):
 
     def _project(self, x, training):
         """xhat of Eq. 6, <float32>[batch, attentions, length, units]."""
-        product = self.projection(x, training=training)  # [batch, length, attentions * units]
-        projected = tf.nn.leaky_relu(product, self.negative_slope)
+        product = self.projection.product(x, training)  # [batch, length, attentions * units]
+        projected = self.projection.finish(product, LeakyReLU(self.negative_slope))
         split = [*tf.unstack(tf.shape(x))[:2], self.attentions, self.units]
         # One copy for all iterations; none if there is one attention.
         projected = tf.transpose(tf.reshape(projected, split), [0, 2, 1, 3])

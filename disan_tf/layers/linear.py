@@ -62,11 +62,12 @@ class Linear(tf.keras.layers.Layer):
         """dropout(x) W, <float>[..., units]."""
         return project(self.dropout(x, training=training), converted(self.dense.kernel, x.dtype))
 
-    def finish(self, product):
-        """activation(product + b)."""
+    def finish(self, product, activation=None):
+        """activation(product + b); the activation is the layer's own where None is given."""
+        activation = activation or self.activation
         if not self.use_bias:
-            return self.activation(product)
-        return bias_activation(product, self.dense.bias, self.activation)
+            return activation(product)
+        return bias_activation(product, self.dense.bias, activation)
 
     def get_config(self):
         config = {

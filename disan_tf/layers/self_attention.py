@@ -2,11 +2,10 @@
 
 from typing import Optional
 
-import tensorflow as tf
-
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
 from disan_tf.layers.token_attention import TokenAttention, average_tokens
+from disan_tf.ops.fused import LeakyReLU
 
 
 class SelfAttention(TokenAttention):
@@ -79,7 +78,8 @@ class SelfAttention(TokenAttention):
         """xhat, <float>[batch, length, units]."""
         if not self.units:
             return x
-        return tf.nn.leaky_relu(self.projection(x, training=training), self.negative_slope)
+        product = self.projection.product(x, training)
+        return self.projection.finish(product, LeakyReLU(self.negative_slope))
 
     def get_config(self):
         config = {"units": self.units, "negative_slope": self.negative_slope}

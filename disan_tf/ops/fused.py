@@ -7,7 +7,7 @@ in both cases, at lengths 40/40 and batch 64: processor time besides the product
 draw the same dropout masks.
 """
 
-from typing import Callable
+from typing import Callable, NamedTuple
 
 import tensorflow as tf
 
@@ -21,6 +21,19 @@ _ACTIVATIONS = {
     tf.keras.activations.relu: "relu",
 }
 _LEVELS = 1 << 16  # a dropout mask compares 16 random bits with the rate
+
+
+class LeakyReLU(NamedTuple):
+    """The activation x where x > 0, else slope * x.
+
+    Attributes:
+      slope: above 0.
+    """
+
+    slope: float
+
+    def __call__(self, x: tf.Tensor) -> tf.Tensor:
+        return tf.nn.leaky_relu(x, self.slope)
 
 
 def keep_mask(entries: tf.Tensor, seed: tf.Tensor, rate: float) -> tf.Tensor:
@@ -79,12 +92,14 @@ def bias_activation(x: tf.Tensor, bias: tf.Tensor, activation: Callable) -> tf.T
     Args:
       x: <float>[..., dim].
       bias: <float>[dim].
-      activation: a Keras activation.
+      activation: a Keras activation, or `LeakyReLU`.
     """
     bias = tf.cast(bias, x.dtype)
-    name = _ACTIVATIONS.get(activation)
+    leaky = isinstance(activation, LeakyReLU)
+    name = "leaky_relu" if leaky else _ACTIVATIONS.get(activation)
     if native.is_used() and x.dtype in _DTYPES and name:
-        return native.operations().disan_bias_activation(x, bias, activation=name)
+        slope = activation.slope if leaky else 0.0
+        return native.operations().disan_bias_activation(x, bias, activation=name, slope=slope)
     return activation(x + bias)
 
 
@@ -142,8 +157,9 @@ def _copies_gradient(_, *upstreams):
 @tf.RegisterGradient("DisanBiasActivation")
 def _bias_activation_gradient(operation, upstream):
     return native.operations().disan_bias_activation_gradient(
-        upstream, operation.outputs[0], activation=operation.get_attr("activation")
-    )
+        upstream, operation.outputs[0], activation=operation.get_attr("activation"),
+        slope=operation.get_attr("slope"),
+    )  # fmt: skip
 
 
 @tf.RegisterGradient("DisanFusionGate")

@@ -6,6 +6,7 @@ from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal, variance_factor
 from disan_tf.layers.linear import Linear
 from disan_tf.layers.mechanism import Mechanism
+from disan_tf.ops.fused import LeakyReLU
 
 
 class NormalizedHead(Mechanism):
@@ -96,8 +97,8 @@ class NormalizedHead(Mechanism):
 
     def call(self, x, training=None):
         for norm, hidden in zip(self.norms, self.hidden):
-            x = hidden(norm(x, training=training), training=training)
-            x = tf.nn.leaky_relu(x, self.negative_slope)
+            product = hidden.product(norm(x, training=training), training)
+            x = hidden.finish(product, LeakyReLU(self.negative_slope))
         return tf.cast(self.logits(x), tf.float32)
 
     def get_config(self):

@@ -16,7 +16,7 @@
 
 namespace disan {
 
-enum class Activation { kLinear, kElu, kRelu };
+enum class Activation { kLinear, kElu, kRelu, kLeakyRelu };
 
 constexpr int64_t kBlockRows = 64;
 
@@ -39,32 +39,38 @@ inline Floats ExpNegative(Floats x) {
   return Vector<float>::Exp2(power < -126.0f ? Floats{} - 126.0f : power);
 }
 
+// `slope` is that of kLeakyRelu for numbers below 0, positive; the others have no use for it.
 template <Activation kActivation>
-inline Floats Activate(Floats x) {
+inline Floats Activate(Floats x, float slope) {
   if constexpr (kActivation == Activation::kElu) {
     const Floats below = ExpNegative(x > 0.0f ? Floats{} : x) - 1.0f;
     return x >= 0.0f ? x : below;  // 0 stays 0, which 2^0 - 1 is not to the last bit
   }
   if constexpr (kActivation == Activation::kRelu) return x < 0.0f ? Floats{} : x;
+  if constexpr (kActivation == Activation::kLeakyRelu) return x < 0.0f ? x * slope : x;
   return x;
 }
 
 // The derivative, from the activation's result.
 template <Activation kActivation>
-inline Floats Slope(Floats y) {
+inline Floats Slope(Floats y, float slope) {
   if constexpr (kActivation == Activation::kElu) return y > 0.0f ? Floats{} + 1.0f : y + 1.0f;
   if constexpr (kActivation == Activation::kRelu) return y > 0.0f ? Floats{} + 1.0f : Floats{};
+  if constexpr (kActivation == Activation::kLeakyRelu) {
+    return y > 0.0f ? Floats{} + 1.0f : Floats{} + slope;
+  }
   return Floats{} + 1.0f;
 }
 
 // y = activation(x + bias) for rows [first, last) of [rows, dim]; y may be x.
 template <typename T, Activation kActivation>
-void BiasActivation(const T* x, const T* bias, int64_t dim, int64_t first, int64_t last, T* y) {
+void BiasActivation(const T* x, const T* bias, float slope, int64_t dim, int64_t first,
+                    int64_t last, T* y) {
   for (int64_t row = first; row < last; ++row) {
     ForEachVector(dim, [&](int64_t offset, int count) {
       const Floats sum = Load<float>(x + row * dim + offset, count) +
                          Load<float>(bias + offset, count);
-      Store<float>(Activate<kActivation>(sum), y + row * dim + offset, count);
+      Store<float>(Activate<kActivation>(sum, slope), y + row * dim + offset, count);
     });
   }
 }
@@ -72,8 +78,9 @@ void BiasActivation(const T* x, const T* bias, int64_t dim, int64_t first, int64
 // The gradient for blocks [first, last): x_gradient (not written for kLinear, which hands the
 // upstream gradient on), and the sums of its rows in partial[block].
 template <typename T, Activation kActivation>
-void BiasActivationGradient(const T* upstream, const T* y, int64_t rows, int64_t dim,
-                            int64_t first, int64_t last, T* x_gradient, float* partial) {
+void BiasActivationGradient(const T* upstream, const T* y, float slope, int64_t rows,
+                            int64_t dim, int64_t first, int64_t last, T* x_gradient,
+                            float* partial) {
   for (int64_t block = first; block < last; ++block) {
     float* sums = partial + block * dim;
     std::fill(sums, sums + dim, 0.0f);
@@ -83,7 +90,7 @@ void BiasActivationGradient(const T* upstream, const T* y, int64_t rows, int64_t
         const int64_t at = row * dim + offset;
         Floats gradient = Load<float>(upstream + at, count);
         if constexpr (kActivation != Activation::kLinear) {
-          gradient *= Slope<kActivation>(Load<float>(y + at, count));
+          gradient *= Slope<kActivation>(Load<float>(y + at, count), slope);
           Store<float>(gradient, x_gradient + at, count);
         }
         Store<float>(Load<float>(sums + offset, count) + gradient, sums + offset, count);

@@ -52,7 +52,8 @@ REGISTER_OP("DisanApplyMask")
 
 REGISTER_OP("DisanBiasActivation")
     .Attr("T: {float, bfloat16}")
-    .Attr("activation: {'linear', 'elu', 'relu'}")
+    .Attr("activation: {'linear', 'elu', 'relu', 'leaky_relu'}")
+    .Attr("slope: float = 0.0")
     .Input("x: T")
     .Input("bias: T")
     .Output("y: T")
@@ -60,7 +61,8 @@ REGISTER_OP("DisanBiasActivation")
 
 REGISTER_OP("DisanBiasActivationGradient")
     .Attr("T: {float, bfloat16}")
-    .Attr("activation: {'linear', 'elu', 'relu'}")
+    .Attr("activation: {'linear', 'elu', 'relu', 'leaky_relu'}")
+    .Attr("slope: float = 0.0")
     .Input("upstream: T")
     .Input("y: T")
     .Output("x_gradient: T")
@@ -232,11 +234,16 @@ class ActivationBase : public OpKernel {
   explicit ActivationBase(OpKernelConstruction* construction) : OpKernel(construction) {
     std::string name;
     OP_REQUIRES_OK(construction, construction->GetAttr("activation", &name));
-    activation_ = name == "elu"    ? Activation::kElu
-                  : name == "relu" ? Activation::kRelu
-                                   : Activation::kLinear;
+    OP_REQUIRES_OK(construction, construction->GetAttr("slope", &slope_));
+    activation_ = name == "elu"          ? Activation::kElu
+                  : name == "relu"       ? Activation::kRelu
+                  : name == "leaky_relu" ? Activation::kLeakyRelu
+                                         : Activation::kLinear;
+    OP_REQUIRES(construction, activation_ != Activation::kLeakyRelu || slope_ > 0.0f,
+                InvalidArgument("slope=", slope_, "; it must lie above 0"));
   }
   Activation activation_;
+  float slope_;
 };
 
 template <typename T>
@@ -257,11 +264,14 @@ class BiasActivationKernel : public ActivationBase {
                    context->forward_input_or_allocate_output({0}, 0, x.shape(), &output));
     const auto run = activation_ == Activation::kElu    ? BiasActivation<E, Activation::kElu>
                      : activation_ == Activation::kRelu ? BiasActivation<E, Activation::kRelu>
-                                                        : BiasActivation<E, Activation::kLinear>;
+                     : activation_ == Activation::kLeakyRelu
+                         ? BiasActivation<E, Activation::kLeakyRelu>
+                         : BiasActivation<E, Activation::kLinear>;
+    const float slope = slope_;
     const E *from = Data<T>(x), *add = Data<T>(bias);
     E* to = Data<T>(output);
     RunOnThreads(context, rows.count, Cost(rows.dim), [=](int64_t first, int64_t last) {
-      run(from, add, rows.dim, first, last, to);
+      run(from, add, slope, rows.dim, first, last, to);
     });
   }
 };
@@ -295,13 +305,16 @@ class BiasActivationGradientKernel : public ActivationBase {
                          ? BiasActivationGradient<E, Activation::kElu>
                      : activation_ == Activation::kRelu
                          ? BiasActivationGradient<E, Activation::kRelu>
+                     : activation_ == Activation::kLeakyRelu
+                         ? BiasActivationGradient<E, Activation::kLeakyRelu>
                          : BiasActivationGradient<E, Activation::kLinear>;
     const E *up = Data<T>(upstream), *result = Data<T>(y);
     E* to = linear ? nullptr : Data<T>(x_gradient);
     float* sums = partial.flat<float>().data();
+    const float slope = slope_;
     RunOnThreads(context, blocks, Cost(kBlockRows * rows.dim),
                  [=](int64_t first, int64_t last) {
-                   run(up, result, rows.count, rows.dim, first, last, to, sums);
+                   run(up, result, slope, rows.count, rows.dim, first, last, to, sums);
                  });
     AddBlocks(sums, blocks, rows.dim, Data<T>(bias_gradient));
   }

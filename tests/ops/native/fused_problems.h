@@ -74,14 +74,18 @@ void Hide(const Array<bool>& mask, int64_t dim, const Array<T>& array) {
 
 inline int64_t RandomRows() { return Chance(0.05) ? Whole(60, 200) : Whole(0, 12); }
 
+constexpr float kLeak = 0.01f;  // the slope of LeakyReLU
+
 inline double Activated(Activation activation, double x) {
   if (activation == Activation::kElu) return x > 0.0 ? x : std::expm1(x);
   if (activation == Activation::kRelu) return x < 0.0 ? 0.0 : x;
+  if (activation == Activation::kLeakyRelu) return x < 0.0 ? kLeak * x : x;
   return x;
 }
 
 inline double SlopeAt(Activation activation, double y) {
   if (activation == Activation::kElu) return y > 0.0 ? 1.0 : y + 1.0;
+  if (activation == Activation::kLeakyRelu) return y > 0.0 ? 1.0 : kLeak;
   return activation == Activation::kLinear || y > 0.0 ? 1.0 : 0.0;
 }
 
@@ -95,13 +99,13 @@ struct ActivationProblem {
     const bool in_place = Chance(0.5);
     if (in_place) std::copy(x.data.get(), x.data.get() + x.size, y.data.get());
     InPieces(rows, [&](int64_t first, int64_t last) {
-      BiasActivation<T, kActivation>((in_place ? y : x).data.get(), bias.data.get(), dim, first,
-                                     last, y.data.get());
+      BiasActivation<T, kActivation>((in_place ? y : x).data.get(), bias.data.get(), kLeak, dim,
+                                     first, last, y.data.get());
     });
     const Array<float> partial(Blocks(rows) * dim);
     InPieces(Blocks(rows), [&](int64_t first, int64_t last) {
       BiasActivationGradient<T, kActivation>(
-          upstream.data.get(), kIsLinear ? nullptr : y.data.get(), rows, dim, first, last,
+          upstream.data.get(), kIsLinear ? nullptr : y.data.get(), kLeak, rows, dim, first, last,
           kIsLinear ? nullptr : x_gradient.data.get(), partial.data.get());
     });
     AddBlocks(partial.data.get(), Blocks(rows), dim, bias_gradient.data.get());

@@ -94,6 +94,7 @@ int Fuzz(const char* type, int calls) {
       Succeeds<ActivationProblem<T, Activation::kLinear>>,
       Succeeds<ActivationProblem<T, Activation::kElu>>,
       Succeeds<ActivationProblem<T, Activation::kRelu>>,
+      Succeeds<ActivationProblem<T, Activation::kLeakyRelu>>,
       Succeeds<GateProblem<T>>,
       Succeeds<PoolProblem<T>>,
   };

@@ -19,8 +19,8 @@ core, with 4,180 GloVe 840B vectors (all of the training words but 5):
   DiSAN (`:disan`) r .8695 (.0016), rho .8141 (.0023), mean squared error .3271 (.0064)
 
 So hard attention does not help here: with the authors' penalty the samplers come back to 97 to 99 %
-of the tokens once both learn, after they had gone down to 5 to 60 % of the heads. Dev, on 500
-pairs, prefers ReSAN by as little (both .8652). ELU, since DiSAN gains by it (configs/disan_sick.py).
+of the tokens once both learn, after they had gone down to 5 to 60 % of the heads. On dev, 500
+pairs, both stand at .8652. ELU, since DiSAN gains by it (configs/disan_sick.py).
 
 Variants (`--config=configs/resan_sick.py:official`), with the paper's r:
   without_unselected, without_dependency_restricted, without_hard_attention,

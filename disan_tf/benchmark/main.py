@@ -26,10 +26,12 @@ from disan_tf.files import write_atomically, write_json
 
 _OF_PAIRS = ("epoch", "encoders", "selection")
 _OF_RESAN = ("selection",)  # the others know the matrix products and the dense form of DiSAN
+_OF_DSA = ("step", "memory")
 
 
 def _memory(config, _):
-    return {"core": measure_core_memory(config), "step": measure_step_memory(config)}
+    core = measure_core_memory(config) if config.encoder.name == "disan" else []
+    return {"core": core, "step": measure_step_memory(config)}
 
 
 PARTS = {
@@ -82,7 +84,11 @@ def _check(config, output, parts, repetitions):
     for part in parts:
         if part not in PARTS:
             raise UserError(f"There is no benchmark part {part!r}; choose of {', '.join(PARTS)}.")
-    known = {"disan": [part for part in PARTS if part not in _OF_RESAN], "resan": _OF_RESAN}
+    known = {
+        "disan": [part for part in PARTS if part not in _OF_RESAN],
+        "dsa": _OF_DSA,
+        "resan": _OF_RESAN,
+    }
     fitting = known.get(config.encoder.name, ())
     if not fitting or set(parts) - set(fitting):
         wanted = f"part {', '.join(sorted(set(parts) - set(fitting)))}" if parts else "part"

@@ -1,30 +1,77 @@
-"""The matrix products of a DiSAN step, alone: what no faster attention can take away."""
+"""The matrix products and convolutions of a step, alone: what nothing faster can take away."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Union
 
 import tensorflow as tf
 
 
 class Product(NamedTuple):
-    """<float>[rows, inner] times <float>[inner, columns]."""
+    """<float>[rows, inner] times <float>[inner, columns].
+
+    Attributes:
+      to_input: whether training needs the gradient for the first operand, which that of fixed
+        word vectors is not.
+    """
 
     rows: int
     inner: int
     columns: int
+    to_input: bool = True
 
     @property
     def flops(self) -> int:
         return 2 * self.rows * self.inner * self.columns
 
+    @property
+    def shapes(self) -> tuple:
+        """Of input, weights and result."""
+        return (self.rows, self.inner), (self.inner, self.columns), (self.rows, self.columns)
 
-def step_products(config, lengths: tuple, classes: int) -> list[Product]:
-    """The products of a forward pass of the encoder "disan" and its head.
+    def apply(self, x, weights):
+        return tf.matmul(x, weights)
+
+
+class Windows(NamedTuple):
+    """A convolution over <float>[batch, length, inner], its kernel <float>[width, inner, columns].
+
+    Attributes:
+      to_input: see `Product`.
+    """
+
+    batch: int
+    length: int
+    inner: int
+    width: int
+    columns: int
+    to_input: bool = True
+
+    @property
+    def flops(self) -> int:
+        return 2 * self.batch * self.length * self.width * self.inner * self.columns
+
+    @property
+    def shapes(self) -> tuple:
+        """Of input, weights and result."""
+        tokens, kernel = (self.batch, self.length), (self.width, self.inner, self.columns)
+        return (*tokens, self.inner), kernel, (*tokens, self.columns)
+
+    def apply(self, x, weights):
+        return tf.nn.conv1d(x, weights, stride=1, padding="SAME")
+
+
+Work = Union[Product, Windows]
+
+
+def step_products(config, lengths: tuple, classes: int) -> list[Work]:
+    """What a forward pass of the encoder "disan" or "dsa" and its head must multiply.
 
     Args:
       config: a config of `configs/`.
       lengths: padded length of each sentence of an example; one, or two for pairs.
       classes: number of classes.
     """
+    if config.encoder.name == "dsa":
+        return dsa_products(config, lengths, classes)
     batch, units = config.train.batch_size, config.encoder.units
     hidden = config.task.hidden_units
     encoders = [_encoder_products(config, batch * length) for length in lengths]
@@ -33,12 +80,58 @@ def step_products(config, lengths: tuple, classes: int) -> list[Product]:
     return sum(encoders, []) + head
 
 
-def total_flops(products: list[Product], backward: bool) -> int:
-    """Floating-point operations; the two products of the gradients cost one forward pass each."""
-    return (3 if backward else 1) * sum(product.flops for product in products)
+def dsa_products(config, lengths: tuple, classes: int) -> list[Work]:
+    """`step_products` of DSA: Eq. 2, 3, 5, 6, Eq. 1 of the static attention, and the head.
+
+    The products of Algorithm 1, with one vector of each sentence, are left out: they are bound by
+    memory, not by arithmetic.
+    """
+    encoder, batch = config.encoder, config.train.batch_size
+    dynamic = encoder.attention == "dynamic"
+    work = []
+    for length in lengths:
+        tokens = batch * length
+        work += _dense_cnn(config, length)
+        work.append(Product(tokens, encoder.compressed_units, encoder.attentions * encoder.units))
+        if not dynamic:
+            work += [Product(tokens, encoder.units, columns) for columns in (encoder.units, 1)]
+    joined = encoder.attentions * encoder.units * (4 if len(lengths) == 2 else 1)
+    for _ in range(config.task.hidden_layers):
+        work.append(Product(batch, joined, config.task.hidden_units))
+        joined = config.task.hidden_units
+    return [*work, Product(batch, joined, classes)]
 
 
-def make_products(products: list[Product], dtype: tf.DType, backward: bool):
+def _dense_cnn(config, length) -> list[Work]:
+    """Each tower, then the compression."""
+    encoder, dim = config.encoder, config.data.embedding_dim
+    batch, learns = config.train.batch_size, config.train.embeddings
+    work = []
+    for width in encoder.widths:
+        first = encoder.first_width or width
+        work.append(_windows(batch, length, dim, first, encoder.first_units, learns))
+        for layer in range(1, encoder.layers):
+            inner = encoder.first_units + (layer - 1) * encoder.dense_units
+            work.append(Windows(batch, length, inner, width, encoder.dense_units))
+    tower = encoder.first_units + (encoder.layers - 1) * encoder.dense_units
+    inner = len(encoder.widths) * tower + dim
+    return [*work, Product(batch * length, inner, encoder.compressed_units)]
+
+
+def _windows(batch, length, inner, width, columns, to_input) -> Work:
+    """A window of one token is a plain product."""
+    if width == 1:
+        return Product(batch * length, inner, columns, to_input)
+    return Windows(batch, length, inner, width, columns, to_input)
+
+
+def total_flops(products: list[Work], backward: bool) -> int:
+    """Floating-point operations; each gradient costs as much as the product itself."""
+    passes = [1 + (1 + product.to_input if backward else 0) for product in products]
+    return sum(count * product.flops for count, product in zip(passes, products))
+
+
+def make_products(products: list[Work], dtype: tf.DType, backward: bool):
     """A compiled function without arguments that computes the products and nothing else.
 
     Each has operands of its own, so that none can be shared or computed beforehand, and an entry
@@ -53,11 +146,16 @@ def make_products(products: list[Product], dtype: tf.DType, backward: bool):
 
     @tf.function(autograph=False)
     def run():
-        results = [tf.matmul(x, weights) for x, weights, _ in operands]
-        for x, weights, upstream in reversed(operands if backward else []):
-            results.append(tf.matmul(upstream, weights, transpose_b=True))
-            results.append(tf.matmul(x, upstream, transpose_a=True))
-        return tf.stack([result[0, 0] for result in results])
+        results = []
+        for product, (x, weights, upstream) in zip(products, operands):
+            sources = [x, weights] if product.to_input else [weights]
+            with tf.GradientTape() as tape:
+                tape.watch(sources)
+                result = product.apply(x, weights)
+            results.append(result)
+            if backward:
+                results += tape.gradient(result, sources, output_gradients=upstream)
+        return tf.stack([tf.reshape(result, [-1])[0] for result in results])
 
     return run.get_concrete_function()
 
@@ -72,12 +170,7 @@ def _encoder_products(config, tokens):
 
 def _operands(product, seed, dtype):
     """Input, weights and the gradient of the result."""
-    shapes = [
-        (product.rows, product.inner),
-        (product.inner, product.columns),
-        (product.rows, product.columns),
-    ]
     return [
         tf.cast(tf.random.stateless_normal(shape, [seed, part]), dtype)
-        for part, shape in enumerate(shapes)
+        for part, shape in enumerate(product.shapes)
     ]

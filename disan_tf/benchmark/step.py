@@ -13,6 +13,7 @@ from disan_tf.benchmark.dense import (
 from disan_tf.benchmark.matmuls import make_products, step_products, total_flops
 from disan_tf.benchmark.processes import peak_gib
 from disan_tf.benchmark.timing import measure
+from disan_tf.paper_settings import disan
 from disan_tf.tasks import build_model, count_parameters
 from disan_tf.training.optimizers import build_optimizer
 from disan_tf.training.steps import make_train_step
@@ -36,7 +37,9 @@ def measure_steps(config, repetitions: int, lengths=None) -> list[dict]:
       For each kind and lengths {"kind", "lengths", "gflop", "forms"}. The forms are ours by
       dtype, for pairs "dense", and "products float32" and "products mixed_bfloat16". All have
       their times; ours also "products_ratio", how many times the products of their dtype they
-      take, and "dense_ratio", how many times faster than the dense form they are.
+      take, and "dense_ratio", how many times faster than the dense form they are. Beside DSA on
+      pairs stand DiSAN with batches as large, "disan float32" and "disan mixed_bfloat16", and its
+      dense form; "disan_ratio" is how many times faster than DiSAN in its dtype DSA is.
     The dense form keeps the authors' moving average of all weights (measured: 16 of its 229 ms at
     15/8); ours has one only if `train.moving_average` asks for it.
     """
@@ -59,8 +62,11 @@ def measure_step_memory(config, lengths=None) -> list[dict]:
 
 
 def form_names(config) -> list[str]:
-    """What is compared: the dense form, if it knows the task, and ours by dtype."""
-    return ["dense", *DTYPES] if is_pair(config) else list(DTYPES)
+    """What is compared: the dense form, if it knows the task, DiSAN beside DSA, ours by dtype."""
+    if not is_pair(config):
+        return list(DTYPES)
+    beside = [f"disan {dtype}" for dtype in DTYPES] if config.encoder.name == "dsa" else []
+    return ["dense", *beside, *DTYPES]
 
 
 def default_lengths(config) -> tuple:
@@ -71,11 +77,11 @@ def default_lengths(config) -> tuple:
 def make_steps(form: str, config) -> dict:
     """{"train": f(*ids, label), "inference": f(*ids)}, compiled; `form`: see `form_names`."""
     if form == "dense":
-        model = DenseDisan(_dense_sizes(config))
+        model = DenseDisan(_dense_sizes(_disan(config)))
         return {"train": make_dense_train_step(model), "inference": make_dense_inference(model)}
-    config = config.copy_and_resolve_references()
+    config = _disan(config) if form.startswith("disan ") else config.copy_and_resolve_references()
     with config.unlocked():
-        config.dtype = form
+        config.dtype = form.split()[-1]
     model = build(config)
     optimizer = build_optimizer(config, model.trainable_variables)
     return {"train": make_train_step(model, optimizer), "inference": _make_inference(model)}
@@ -118,11 +124,23 @@ def _measure(config, kind, lengths, forms, repetitions):
 
 def _record(name, timings):
     record = timings[name].summary()
+    if f"disan {name}" in timings:
+        record["disan_ratio"] = timings[f"disan {name}"].median / timings[name].median
     if f"products {name}" in timings:
         record["products_ratio"] = timings[name].median / timings[f"products {name}"].median
         if "dense" in timings:
             record["dense_ratio"] = timings["dense"].median / timings[name].median
     return record
+
+
+def _disan(config):
+    """The config itself, or in place of DSA's a DiSAN with batches as large and as many units."""
+    if config.encoder.name != "dsa":
+        return config
+    beside = disan("disan_snli", config.data.corpus, config.task.name)
+    beside.data.embedding_dim = config.data.embedding_dim
+    beside.train.batch_size = config.train.batch_size
+    return beside
 
 
 def _make_inference(model):

@@ -42,12 +42,13 @@ def step_table(records: list[dict]) -> str:
         [
             each["kind"], _lengths(each), _number(each["gflop"], 1), form, *_times(times),
             _ratio(times, "products_ratio"), _ratio(times, "dense_ratio"),
+            _ratio(times, "disan_ratio"),
         ]
         for each in records
         for form, times in each["forms"].items()
     ]  # fmt: skip
     head = ["step", "lengths", "GFLOP", "form", "median ms", "min", "max", "it / products"]
-    return _table("Training step and inference", [*head, "dense / it"], rows)
+    return _table("Training step and inference", [*head, "dense / it", "DiSAN / it"], rows)
 
 
 def epoch_table(record: dict) -> str:

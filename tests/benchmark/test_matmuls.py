@@ -5,6 +5,7 @@ import tensorflow as tf
 from training_runs import load_config, tiny_config
 
 from disan_tf.benchmark.matmuls import Product, make_products, step_products, total_flops
+from disan_tf.ops import portable
 from disan_tf.tasks import build_model
 
 # A token's multiplications: in each direction 300 x 300 five times (Wh, W1, W2, Wf1, Wf2), then
@@ -37,12 +38,39 @@ def test_the_products_are_those_of_the_model_s_graph():
     assert flops == total_flops(step_products(config, (5, 3), 3), backward=False)
 
 
+@pytest.mark.parametrize("changes", [{}, {"first_width": 0}, {"attention": "static"}])
+def test_dsa_s_products_and_convolutions_are_those_of_its_graph(changes):
+    config = tiny_config(name="dsa_snli")
+    config.encoder.update(changes)
+    model = build_model(config, (10, 0), 3)
+    ids = [tf.ones([16, length], tf.int32) for length in (5, 3)]
+    with portable():
+        step = tf.function(lambda *ids: model(*ids, training=False))
+        graph = step.get_concrete_function(*ids).graph
+    flops = sum(_flops(operation) for operation in _operations(graph))
+    assert flops == total_flops(step_products(config, (5, 3), 3), backward=False)
+
+
+def test_fixed_words_need_no_gradient():
+    config = load_config("dsa_snli")
+    products = step_products(config, (15, 8), 3)
+    forward = total_flops(products, backward=False)
+    towers = 2 * 256 * 23 * 300 * 150 * 2  # both towers' first layer
+    assert total_flops(products, backward=True) == 3 * forward - towers
+    config.train.embeddings = True
+    assert total_flops(step_products(config, (15, 8), 3), backward=True) == 3 * forward
+
+
 def _operations(graph):
-    return [each for each in graph.get_operations() if each.type in ("MatMul", "Einsum")]
+    known = ("MatMul", "Einsum", "Conv2D")
+    return [each for each in graph.get_operations() if each.type in known]
 
 
 def _flops(operation):
-    (rows, inner), (_, columns) = (tensor.shape for tensor in operation.inputs)
+    x, weights = (tensor.shape for tensor in operation.inputs)
+    if operation.type == "Conv2D":  # [batch, 1, length, dim] and [1, width, dim, units]
+        return 2 * x[0] * x[2] * weights.num_elements()
+    (rows, inner), (_, columns) = x, weights
     return 2 * rows * inner * columns
 
 

@@ -50,6 +50,16 @@ def test_one_sentence_is_measured_without_the_dense_form():
     assert "dense_ratio" not in record["forms"]["float32"]
 
 
+def test_dsa_is_measured_beside_disan_with_batches_as_large():
+    record, _ = measure_steps(tiny_config(name="dsa_snli"), repetitions=1, lengths=[(4, 3)])
+    beside = [f"disan {dtype}" for dtype in DTYPES]
+    assert list(record["forms"]) == ["dense", *beside, *DTYPES, *PRODUCTS]
+    medians = {name: times["median_ms"] for name, times in record["forms"].items()}
+    for dtype in DTYPES:
+        expected = medians[f"disan {dtype}"] / medians[dtype]
+        assert record["forms"][dtype]["disan_ratio"] == pytest.approx(expected)
+
+
 def test_a_batch_has_the_lengths_asked_for():
     *ids, label = make_batch(tiny_config(name="disan_snli", batch_size=5), (4, 3))
     assert [each.shape for each in ids] == [(5, 4), (5, 3)] and label.shape == (5,)

@@ -46,23 +46,23 @@ def dsa(name: str, corpus: str, task: str) -> ConfigDict:
     config.encoder.first_width = 1  # Sec. 3.1; 0 = the tower's own
     config.encoder.negative_slope = 0.01
     config.encoder.init_scale = "keep"  # or "rate", the printed form
-    config.encoder.dropout = 0.2  # App., of every convolution
-    config.encoder.word_dropout = 0.3
+    config.encoder.word_dropout = 0.3  # App. A
 
     config.task = ConfigDict()
     config.task.name = task
     config.task.head = "normalized"
-    config.task.hidden_layers = 2
-    config.task.hidden_units = 300
+    config.task.hidden_layers = 2  # App. A
+    config.task.hidden_units = 300  # App. A
     config.task.negative_slope = 0.01
     config.task.init_scale = "keep"
-    config.task.dropout = 0.3
+    config.task.dropout = 0.3  # App. A
 
     config.train.embeddings = False  # Sec. 4: word vectors stay as they are
+    config.train.dropout = 0.2  # App., of every convolution
     config.train.l2 = 1e-5  # App.
     config.train.plateau = ConfigDict()
     config.train.plateau.factor = 0.5  # App.
-    config.train.plateau.patience = 5
+    config.train.plateau.patience = 5  # App. A
     config.train.plateau.threshold = 0.001  # App.
     return config
 

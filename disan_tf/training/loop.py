@@ -96,6 +96,8 @@ class Trainer:
             callbacks.on_train_batch_begin(step)
             ids = [batch[field] for field in self.model.fields]
             measured = self.method.train(step, *ids, batch["label"])
+            if self._measured and measured.get("phase") != self._measured[0].get("phase"):
+                self._log_training(step)  # a line is of one phase
             self._measured.append(measured)
             step += 1
             logs = {name: value for name, value in measured.items() if name != "skipped_steps"}

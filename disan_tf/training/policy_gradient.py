@@ -29,6 +29,21 @@ PHASES = {
 }
 SCHEDULES = ("sim", "sep")
 SELECTIONS = ("sample", "greedy", "mean")
+_CHOICES = {  # key of a config -> its values
+    "policy.reward": REWARDS,
+    "policy.schedule": SCHEDULES,
+    "evaluate.selection": SELECTIONS,
+}
+_NUMBERS = {  # key of a config -> whether it may have a value, what else to choose
+    "policy.pretrain_steps": (lambda steps: steps >= 0, "at least 0 steps"),
+    "policy.pretrain_patience": (lambda times: times >= 0, "at least 1 evaluation, or 0 for none"),
+    "policy.policy_steps": (lambda steps: steps >= 0, "at least 0 steps"),
+    "policy.period": (lambda steps: steps >= 1, "at least 1 step"),
+    "policy.penalty": (lambda penalty: penalty >= 0.0, "at least 0"),
+    "policy.learning_rate": (lambda rate: rate > 0.0, "a rate above 0"),
+    "policy.baseline": (lambda decay: 0.0 <= decay < 1.0, "a decay in [0, 1)"),
+    "evaluate.samples": (lambda samples: samples >= 1, "at least 1 sample"),
+}
 _COLLAPSED = 0.01  # a selected fraction nearer to 0 or 1 than this is worth an alarm
 
 
@@ -46,8 +61,8 @@ class PolicyGradient(BackPropagation):
     `config.evaluate.selection`: "sample", "greedy" or "mean" (of `evaluate.samples` samples).
 
     Raises:
-      UserError: a value of `config.policy` or `config.evaluate.selection` that does not exist, or
-        too few steps to leave "pretrain".
+      UserError: a value of `config.policy` or `config.evaluate` that cannot be, or too few steps to
+        leave "pretrain".
     """
 
     def __init__(self, config, model):
@@ -98,16 +113,17 @@ class PolicyGradient(BackPropagation):
     def train(self, step, *batch):
         if not self.may_choose and step >= self._policy.pretrain_steps:
             self.pretrained.assign(step)
-        self._phase = self.phase(step)
-        measured = {name: float(value) for name, value in self.steps[self._phase](*batch).items()}
-        return {**measured, "phase": list(PHASES).index(self._phase)}
+        phase = self.phase(step)
+        measured = {name: float(value) for name, value in self.steps[phase](*batch).items()}
+        return {**measured, "phase": list(PHASES).index(phase)}
 
     def facts(self, means):
         """The phase by name, and which fraction of selected tokens has collapsed."""
+        phase = list(PHASES)[int(means["phase"])]  # that of all steps: the means are of one phase
         collapsed = [
             name
             for name in ("head_fraction", "dependent_fraction")
-            if self._phase != "pretrain" and not _COLLAPSED <= means[name] <= 1.0 - _COLLAPSED
+            if phase != "pretrain" and not _COLLAPSED <= means[name] <= 1.0 - _COLLAPSED
         ]
         for name in set(collapsed) - self._alarmed:
             logging.warning(
@@ -115,7 +131,7 @@ class PolicyGradient(BackPropagation):
                 name.replace("_", " "), means[name], self._policy.penalty,
             )  # fmt: skip
         self._alarmed = set(collapsed)
-        return {"phase": self._phase, **({"collapsed": collapsed} if collapsed else {})}
+        return {"phase": phase, **({"collapsed": collapsed} if collapsed else {})}
 
     @property
     def evaluation_step(self):
@@ -166,22 +182,23 @@ def check_policy(config) -> None:
     if policy is None:
         raise UserError(
             f"{config.name} has an encoder with hard attention, but no policy; take the values of "
-            "config.policy from disan_tf/paper_settings.py."
+            "config.policy from disan_tf/paper_settings/resan.py."
         )
-    choices = {
-        "policy.reward": (policy.reward, REWARDS),
-        "policy.schedule": (policy.schedule, SCHEDULES),
-        "evaluate.selection": (config.evaluate.selection, SELECTIONS),
-    }
-    for name, (value, known) in choices.items():
-        if value not in known:
-            raise UserError(f"config.{name} is {value!r}; choose {', '.join(known)}.")
-    if policy.period < 1:
-        raise UserError(f"config.policy.period is {policy.period}; choose at least 1 step.")
-    if not 0.0 <= policy.baseline < 1.0:
-        raise UserError(f"config.policy.baseline is {policy.baseline}; choose a decay in [0, 1).")
+    for name, known in _CHOICES.items():
+        if _value(config, name) not in known:
+            raise UserError(
+                f"config.{name} is {_value(config, name)!r}; choose {', '.join(known)}."
+            )
+    for name, (fits, remedy) in _NUMBERS.items():
+        if not fits(_value(config, name)):
+            raise UserError(f"config.{name} is {_value(config, name)}; choose {remedy}.")
     if config.train.steps <= policy.pretrain_steps:
         raise UserError(
             f"config.train.steps is {config.train.steps}, but pretraining may take "
             f"{policy.pretrain_steps}; choose more steps or a lower config.policy.pretrain_steps."
         )
+
+
+def _value(config, name):
+    section, key = name.split(".")
+    return config[section][key]

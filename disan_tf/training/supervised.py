@@ -39,7 +39,10 @@ class BackPropagation:
             self.saved["plateau"] = self._plateau.state
 
     def train(self, step: int, *batch) -> dict:
-        """One step on a batch after `step` steps; returns what the step measured, as floats."""
+        """One step on a batch after `step` steps; returns what the step measured, as floats.
+
+        If there is a "phase" among it, steps of another one begin a new line of metrics.jsonl.
+        """
         measured = {name: float(value) for name, value in self.train_step(*batch).items()}
         if self._plateau:
             self._plateau.add(measured["loss"])

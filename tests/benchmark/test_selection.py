@@ -6,7 +6,8 @@ import tensorflow as tf
 from training_runs import tiny_config
 
 from disan_tf.benchmark.main import benchmark
-from disan_tf.benchmark.selection import RATES, choose_at_rate, measure_selection
+from disan_tf.benchmark.selection import RATES, _steps, choose_at_rate, measure_selection
+from disan_tf.benchmark.step import make_batch
 from disan_tf.benchmark.tables import selection_table
 from disan_tf.errors import UserError
 from disan_tf.layers import ReinforcedSequenceSampling
@@ -38,6 +39,14 @@ def test_a_sampler_chooses_at_the_rate_that_it_is_given(rate):
     selected = sampler.select(x, mask, "sample").selected
     error = 3 * np.sqrt(rate * (1 - rate) / 2000) + 1e-6
     assert abs(np.mean(selected) - rate) <= error
+
+
+def test_a_training_step_selects_at_its_rate(config):
+    train, _ = _steps(config, make_batch(config, (40, 40)))
+    for name, share in {"0.1": 0.1, "all": 1.0, "0.75": 0.75}.items():
+        measured = train[name]()
+        for kind in ("head", "dependent"):
+            assert abs(measured[f"{kind}_fraction"] - share) <= 0.1
 
 
 @pytest.mark.parametrize(

@@ -54,3 +54,25 @@ def test_mean_is_the_logarithm_of_the_mean_probability_of_so_many_samples():
     np.testing.assert_allclose(tf.exp(found), tf.reduce_mean(samples, axis=0), rtol=1e-5)
     expected = model.loss(found, LABELS) + tf.add_n(model.losses)
     np.testing.assert_allclose(loss, expected, rtol=1e-5)
+
+
+def test_in_pretraining_dev_is_scored_with_all_tokens():
+    config, model = _model()
+    method = make_method(config, model)
+    everything = model(*IDS, selections=model.select(*IDS, how="all"))
+    np.testing.assert_array_equal(method.evaluation_step(*IDS, LABELS)[0], everything)
+    assert np.any(everything != model(*IDS))
+    assert not method.other_evaluations
+
+
+@pytest.mark.parametrize("selection", ["sample", "greedy", "mean"])
+def test_then_dev_is_scored_as_the_config_says_and_sampled_and_greedily(selection):
+    config, model = _model(selection=selection, samples=2)
+    method = make_method(config, model)
+    method.pretrained.assign(20)
+    steps = {selection: method.evaluation_step, **method.other_evaluations}
+    assert steps.keys() == {selection, "sample", "greedy"}
+    outputs = {name: [step(*IDS, LABELS)[0] for _ in range(8)] for name, step in steps.items()}
+    different = {name: len({each.numpy().tobytes() for each in outputs[name]}) for name in steps}
+    assert all((different[name] == 1) == (name == "greedy") for name in steps)
+    np.testing.assert_array_equal(outputs["greedy"][0], model(*IDS))

@@ -1,17 +1,22 @@
 """Trainings with hard attention: phases, resume, precision, figures, alarms, refusals."""
 
+import itertools
+import re
+
 import numpy as np
 import pytest
 from pairs import make_pair_corpus
 from training_runs import KillAt, Killed, tiny_config
 
+from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
+from disan_tf.training.policy_gradient import PHASES, check_policy
 
 STEPS = {"steps": 32, "window": 1, "evaluate_every": 4, "checkpoint_every": 4, "log_every": 2}
-PHASES = {"pretrain_steps": 8, "policy_steps": 6}
+LIMITS = {"pretrain_steps": 8, "policy_steps": 5}  # so that a phase ends between two log steps
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +26,13 @@ def corpus(tmp_path_factory) -> PreparedCorpus:
 
 def _config(dtype="float32", **policy):
     config = tiny_config(name="resan_snli", dtype=dtype, **STEPS)
-    config.policy.update({**PHASES, **policy})
+    config.policy.update({**LIMITS, **policy})
     return config
+
+
+def _whole_config(schedule):
+    """Of a training whose every part has a state."""
+    return _config(schedule=schedule, period=4, baseline=0.9)
 
 
 def _train(config, corpus, workdir, callbacks=()):
@@ -51,37 +61,50 @@ def unbroken(corpus, tmp_path_factory):
     """For each schedule, a training that was not disturbed."""
     folder = tmp_path_factory.mktemp("unbroken_policy")
     return {
-        schedule: _train(_config(schedule=schedule, period=4), corpus, folder / schedule)
+        schedule: _train(_whole_config(schedule), corpus, folder / schedule)
         for schedule in ("sim", "sep")
     }
 
 
+def _phases(trainer):
+    """The phase and the steps of each of its lines, in their order."""
+    lines = [(record["phase"], record["step"]) for record in _records(trainer, "train")]
+    return [(phase, [step for _, step in group])
+            for phase, group in itertools.groupby(lines, key=lambda line: line[0])]  # fmt: skip
+
+
 def test_the_phases_follow_one_another(unbroken):
-    phases = [record["phase"] for record in _records(unbroken["sim"], "train")]
-    assert phases == ["pretrain"] * 4 + ["policy"] * 3 + ["both"] * 9
+    assert _phases(unbroken["sim"]) == [
+        ("pretrain", [2, 4, 6, 8]), ("policy", [10, 12, 13]), ("both", list(range(14, 33, 2))),
+    ]  # fmt: skip
 
 
 def test_in_turns_each_has_its_period(unbroken):
-    phases = [record["phase"] for record in _records(unbroken["sep"], "train")]
-    turns = ["soft"] * 2 + ["policy"] * 2
-    assert phases == ["pretrain"] * 4 + ["policy"] * 3 + (3 * turns)[:9]
+    assert _phases(unbroken["sep"])[2:] == [
+        ("soft", [14, 16, 17]), ("policy", [18, 20, 21]), ("soft", [22, 24, 25]),
+        ("policy", [26, 28, 29]), ("soft", [30, 32]),
+    ]  # fmt: skip
+
+
+def test_a_line_measures_steps_of_its_phase_alone(unbroken):
+    for record in _records(unbroken["sep"], "train"):
+        assert (record["gradient_norm"] == 0.0) == (record["phase"] == "policy")
+        assert (record["policy_gradient_norm"] == 0.0) == (record["phase"] != "policy")
 
 
 @pytest.mark.parametrize(
-    "phase, steps, policy, hard_moves, soft_moves",
+    "phase, policy, hard_moves, soft_moves",
     [
-        ("pretrain", 2, {"pretrain_steps": 20}, False, True),
-        ("policy", 2, {"pretrain_steps": 0, "policy_steps": 20}, True, False),
-        ("both", 2, {"pretrain_steps": 0, "policy_steps": 0}, True, True),
-        ("soft", 2, {"pretrain_steps": 0, "policy_steps": 0, "schedule": "sep"}, False, True),
+        ("pretrain", {"pretrain_steps": 20}, False, True),
+        ("policy", {"pretrain_steps": 0, "policy_steps": 20}, True, False),
+        ("both", {"pretrain_steps": 0, "policy_steps": 0}, True, True),
+        ("soft", {"pretrain_steps": 0, "policy_steps": 0, "schedule": "sep"}, False, True),
     ],
 )
-def test_a_phase_moves_what_it_should(
-    phase, steps, policy, hard_moves, soft_moves, corpus, tmp_path
-):  # fmt: skip
+def test_a_phase_moves_what_it_should(phase, policy, hard_moves, soft_moves, corpus, tmp_path):
     trainer = Trainer(_config(**policy), corpus, tmp_path)
     before = _weights(trainer)
-    for step, batch in zip(range(steps), trainer.batches(0)):
+    for step, batch in zip(range(2), trainer.batches(0)):
         ids = [batch[field] for field in trainer.model.fields]
         trainer.method.train(step, *ids, batch["label"])
         assert trainer.method.phase(step) == phase
@@ -101,8 +124,14 @@ def test_both_dev_figures_are_reported_once_tokens_are_chosen(unbroken):
     assert [("greedy_accuracy" in record) for record in dev] == [False] * 2 + [True] * 6
 
 
-def test_only_a_model_whose_samplers_have_learnt_is_kept(unbroken):
-    assert int(unbroken["sim"].state.best_step) > PHASES["pretrain_steps"]
+def test_only_a_model_whose_samplers_have_learnt_is_kept(corpus, tmp_path):
+    trainer = Trainer(_config(), corpus, tmp_path)
+    trainer._keep_if_best(4, {"accuracy": 1.0})
+    assert not (tmp_path / "best").exists()
+    assert int(trainer.state.best_step) == 4  # the early stop counts from here
+    trainer.method.pretrained.assign(4)
+    trainer._keep_if_best(8, {"accuracy": 0.5})
+    assert load_bundle(tmp_path / "best").info["scores"] == {"step": 8, "dev_accuracy": 0.5}
 
 
 @pytest.mark.parametrize(  # inside every phase
@@ -115,7 +144,7 @@ def test_only_a_model_whose_samplers_have_learnt_is_kept(unbroken):
     ],
 )
 def test_a_killed_training_resumes_bit_for_bit(schedule, kill, unbroken, corpus, tmp_path):
-    config = _config(schedule=schedule, period=4)
+    config = _whole_config(schedule)
     with pytest.raises(Killed):
         _train(config, corpus, tmp_path, [KillAt(kill)])
     resumed, whole = _train(config, corpus, tmp_path), unbroken[schedule]
@@ -129,12 +158,13 @@ def test_a_killed_training_resumes_bit_for_bit(schedule, kill, unbroken, corpus,
 
 
 def test_pretraining_ends_when_the_dev_loss_has_stopped_falling(corpus, tmp_path):
-    config = _config(pretrain_steps=28, pretrain_patience=2)
-    config.train.learning_rate = 0.0001  # so that only weight decay and rounding move the loss
-    trainer = Trainer(config, corpus, tmp_path)
-    for step, loss in ((4, 1.0), (8, 0.9), (12, 0.95), (16, 0.9)):
-        assert not trainer.method.may_choose
-        trainer.method.evaluated(step, {"loss": loss})
+    for losses in ({4: 1.0, 8: 0.9}, {12: 0.95, 16: 0.9}):
+        trainer = Trainer(_config(pretrain_steps=28, pretrain_patience=2), corpus, tmp_path)
+        trainer.state.restore()  # as after a kill
+        for step, loss in losses.items():
+            assert not trainer.method.may_choose
+            trainer.method.evaluated(step, {"loss": loss})
+        trainer.state.save()
     assert int(trainer.method.pretrained) == 16
 
 
@@ -148,38 +178,31 @@ def test_each_step_is_traced_once(unbroken):
     "dtype", ["mixed_float16", pytest.param("mixed_bfloat16", marks=pytest.mark.slow)]
 )
 def test_both_optimizers_work_in_low_precision(dtype, corpus, tmp_path):
-    trainer = _train(_config(dtype), corpus, tmp_path)
-    before = _weights(Trainer(_config(dtype), corpus, tmp_path / "new"))
+    config = _config(dtype)
+    config.train.update({"steps": 16, "evaluate_every": 16, "checkpoint_every": 16})
+    trainer = _train(config, corpus, tmp_path)
+    before = _weights(Trainer(config, corpus, tmp_path / "new"))
     assert all(_moved(*pair) for pair in zip(before, _weights(trainer)))
     for record in _records(trainer, "train"):
-        assert np.isfinite([record["loss"], record["policy_loss"], record["gradient_norm"]]).all()
+        norms = [record["gradient_norm"], record["policy_gradient_norm"]]
+        assert np.isfinite([record["loss"], record["policy_loss"], *norms]).all()
+        assert max(norms) < 100.0  # loss scaling makes them thousands of times larger
 
 
-def test_a_step_whose_policy_gradient_overflows_is_skipped(corpus, tmp_path):
-    config = _config("mixed_float16", pretrain_steps=0, policy_steps=20)
-    trainer = Trainer(config, corpus, tmp_path)
-    trainer.method.saved["policy_optimizer"]._loss_scale.current_loss_scale.assign(2.0**120)
-    before, _ = _weights(trainer)
-    batch = next(iter(trainer.batches(0)))
-    ids = [batch[field] for field in trainer.model.fields]
-    assert trainer.method.train(0, *ids, batch["label"])["skipped_steps"] == 1
-    assert not _moved(before, _weights(trainer)[0])
-
-
-def test_a_baseline_is_a_moving_average_of_the_rewards(corpus, tmp_path):
-    config = _config(pretrain_steps=0, baseline=0.9)
-    config.train.steps = 6
-    trainer = _train(config, corpus, tmp_path)
-    rewards = [record["reward"] for record in _records(trainer, "train")]
-    assert min(rewards) <= float(trainer.method.baseline.value()) <= max(rewards)
+def test_the_baseline_of_a_training_lies_among_its_rewards(unbroken):
+    for trainer in unbroken.values():
+        rewards = [record["reward"] for record in _records(trainer, "train")]
+        assert min(rewards) <= float(trainer.method.baseline.value()) <= max(rewards)
 
 
 def test_a_collapsed_choice_raises_an_alarm_once(unbroken, caplog):
     method = unbroken["sim"].method
-    healthy = {"head_fraction": 0.5, "dependent_fraction": 0.5}
+    phase = list(PHASES).index("both")
+    healthy = {"phase": phase, "head_fraction": 0.5, "dependent_fraction": 0.5}
     assert "collapsed" not in method.facts(healthy)
+    assert "collapsed" not in method.facts({"phase": 0, "head_fraction": 1.0})  # no choice yet
     for _ in range(2):
-        facts = method.facts({"head_fraction": 0.001, "dependent_fraction": 0.999})
+        facts = method.facts({**healthy, "head_fraction": 0.001, "dependent_fraction": 0.999})
         assert facts["collapsed"] == ["head_fraction", "dependent_fraction"]
     assert sorted(record.getMessage().split(":")[0] for record in caplog.records) == [
         "The dependent fraction is 0.999", "The head fraction is 0.001",
@@ -189,19 +212,34 @@ def test_a_collapsed_choice_raises_an_alarm_once(unbroken, caplog):
 @pytest.mark.parametrize(
     "values, message",
     [
-        ({"policy.reward": "gold"}, "config.policy.reward is 'gold'; choose product, probability."),
-        ({"policy.schedule": "now"}, "config.policy.schedule is 'now'; choose sim, sep."),
-        ({"evaluate.selection": "best"}, "config.evaluate.selection is 'best'; choose sample,"),
-        ({"policy.period": 0}, "config.policy.period is 0; choose at least 1 step."),
-        ({"policy.baseline": 1.0}, "config.policy.baseline is 1.0; choose a decay"),
-        ({"train.steps": 8}, "config.train.steps is 8, but pretraining may take 8; choose more"),
+        ({"policy.reward": "gold"}, "policy.reward is 'gold'; choose product, probability."),
+        ({"policy.schedule": "now"}, "policy.schedule is 'now'; choose sim, sep."),
+        ({"policy.pretrain_steps": -1}, "policy.pretrain_steps is -1; choose at least 0 steps."),
+        ({"policy.pretrain_patience": -1}, "policy.pretrain_patience is -1; choose at least 1 ev"),
+        ({"policy.policy_steps": -1}, "policy.policy_steps is -1; choose at least 0 steps."),
+        ({"policy.period": 0}, "policy.period is 0; choose at least 1 step."),
+        ({"policy.penalty": -0.1}, "policy.penalty is -0.1; choose at least 0."),
+        ({"policy.penalty": float("nan")}, "policy.penalty is nan; choose at least 0."),
+        ({"policy.learning_rate": 0.0}, "policy.learning_rate is 0.0; choose a rate above 0."),
+        ({"policy.learning_rate": -0.5}, "policy.learning_rate is -0.5; choose a rate above 0."),
+        ({"policy.baseline": 1.0}, "policy.baseline is 1.0; choose a decay in [0, 1)."),
+        ({"policy.baseline": -0.1}, "policy.baseline is -0.1; choose a decay in [0, 1)."),
+        ({"evaluate.selection": "best"}, "evaluate.selection is 'best'; choose sample, greedy, m"),
+        ({"evaluate.samples": 0}, "evaluate.samples is 0; choose at least 1 sample."),
+        ({"evaluate.samples": -2}, "evaluate.samples is -2; choose at least 1 sample."),
+        ({"train.steps": 8}, "train.steps is 8, but pretraining may take 8; choose more steps"),
     ],
 )
-def test_a_bad_value_is_refused_by_name(values, message, corpus, tmp_path):
+def test_a_bad_value_is_refused_by_name(values, message):
     config = _config()
     config.update_from_flattened_dict(values)
-    with pytest.raises(UserError, match=message.replace("[", r"\[")):
-        Trainer(config, corpus, tmp_path)
+    with pytest.raises(UserError, match=re.escape(f"config.{message}")):
+        check_policy(config)
+
+
+def test_zeros_that_switch_something_off_are_allowed():
+    zeros = ("pretrain_steps", "pretrain_patience", "policy_steps", "penalty", "baseline")
+    check_policy(_config(**dict.fromkeys(zeros, 0)))
 
 
 def test_hard_attention_without_a_policy_is_refused(corpus, tmp_path):

@@ -26,8 +26,8 @@ weights, one seed, 4 to 15 minutes each on a busy core:
   multi_window_cnn               62.07  62.98  65.16
   bi_lstm                        63.70  63.88  66.32
 
-Here the fewer parameters a model has the further it is, since all have just begun: DiSAN needs
-20,000 steps for 75 % (configs/disan_snli.py). Nothing about the paper's order follows from it.
+All have just begun (DiSAN needs 20,000 steps for 75 %, see configs/disan_snli.py), and those with
+directional attention begin slowly: nothing about the paper's order follows from these figures.
 
 Variants (`--config=configs/resan_snli.py:official`), with the paper's test accuracy:
   without_unselected             heads that are not selected leave the sentence, 86.1 %

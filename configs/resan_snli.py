@@ -7,7 +7,7 @@ dimensions).
 
 Ours so far is an early point: 4,200 steps of 64 pairs for every row, 3 epochs of 89,169 of the
 549,367 training pairs, with 4,180 GloVe 840B vectors (92 % of the training tokens) and averaged
-weights, one seed, 4 to 15 minutes each on a busy core:
+weights, one seed, 2 to 21 minutes each on a busy core:
 
     --config.dtype=mixed_bfloat16 --config.data.tokens=text --config.data.tokenizer=treebank
     --config.data.vectors=glove/glove.840B.300d.subset.txt --config.train.batch_size=64

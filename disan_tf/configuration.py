@@ -8,9 +8,11 @@ from disan_tf.errors import UserError
 
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 _COUNTS = (
-    "units", "heads", "attentions", "iterations", "layers", "first_units", "dense_units",
-    "compressed_units",
+    "encoder.units", "encoder.heads", "encoder.attentions", "encoder.iterations",
+    "encoder.layers", "encoder.first_units", "encoder.dense_units", "encoder.compressed_units",
+    "task.hidden_layers", "train.plateau.patience",
 )  # fmt: skip
+_ABOVE_ZERO = ("encoder.negative_slope", "task.negative_slope", "train.plateau.factor")
 _FRACTIONS = (
     "train.dropout", "train.moving_average", "train.plateau.factor", "train.plateau.threshold",
     "encoder.dropout", "encoder.word_dropout", "task.dropout",
@@ -53,20 +55,13 @@ def check_config(config: ConfigDict) -> None:
       UserError: naming the value, and what it may be.
     """
     from disan_tf.encoders import ENCODERS  # configs are read before TensorFlow is loaded
-    from disan_tf.encoders.dsa import ATTENTIONS
-    from disan_tf.encoders.pooled_bi_lstm import POOLINGS
-    from disan_tf.layers.initializers import INIT_SCALES
-    from disan_tf.layers.reinforced import SAMPLERS
-    from disan_tf.layers.selective import UNSELECTED
     from disan_tf.ops.pairs import DIRECTIONS
     from disan_tf.tasks import HEADS, LOSSES, MATCHINGS, TASKS
+    from disan_tf.training.optimizers import OPTIMIZERS
 
     choices = {
-        "dtype": DTYPES, "encoder.name": ENCODERS, "encoder.unselected": UNSELECTED,
-        "encoder.sampling": SAMPLERS, "encoder.attention": ATTENTIONS,
-        "encoder.pooling": POOLINGS, "encoder.init_scale": INIT_SCALES, "task.name": TASKS,
-        "task.loss": LOSSES, "task.head": HEADS, "task.matching": MATCHINGS,
-        "task.init_scale": INIT_SCALES,
+        "dtype": DTYPES, "encoder.name": ENCODERS, "task.name": TASKS, "task.loss": LOSSES,
+        "task.head": HEADS, "task.matching": MATCHINGS, "train.optimizer": OPTIMIZERS,
     }  # fmt: skip
     for name, known in choices.items():
         if _has(config, name):
@@ -78,7 +73,7 @@ def check_config(config: ConfigDict) -> None:
         _at_least(config, f"train.{name}", 1)
     for name in ("train.log_every", "evaluate.batch_size", "task.hidden_units"):
         _at_least(config, name, 1)
-    for name in (*(f"encoder.{count}" for count in _COUNTS), "task.hidden_layers"):
+    for name in _COUNTS:
         if _has(config, name):
             _at_least(config, name, 1)
     directions = config.encoder.get("directions", ("forward", "backward"))
@@ -92,20 +87,21 @@ def check_config(config: ConfigDict) -> None:
     for name in _FRACTIONS:
         if _has(config, name) and not 0.0 <= _value(config, name) < 1.0:
             raise UserError(f"--config.{name}={_value(config, name)} must lie in [0, 1).")
-    _check_learning(config)
+    for name in _ABOVE_ZERO:
+        if _has(config, name) and not _value(config, name) > 0.0:
+            raise UserError(f"--config.{name}={_value(config, name)} must be above 0.")
+    _check_parts(config)
 
 
-def _check_learning(config):
-    from disan_tf.training.optimizers import OPTIMIZERS
+def _check_parts(config):
+    """Encoder and head know best which of their own values exist and go together."""
+    from disan_tf.tasks import make_encoder, make_head
 
-    if "optimizer" in config.train:  # absent from older configs
-        _one_of(config, "train.optimizer", OPTIMIZERS)
-    if config.train.get("plateau"):
-        _at_least(config, "train.plateau.patience", 1)
-        if not config.train.plateau.factor > 0.0:
-            raise UserError(
-                f"--config.train.plateau.factor={config.train.plateau.factor} must lie in (0, 1)."
-            )
+    for part, make in (("encoder", make_encoder), ("task", lambda it: make_head(it, classes=2))):
+        try:
+            make(config)
+        except ValueError as error:  # "name=value; remedy"
+            raise UserError(f"--config.{part}.{error}") from None
 
 
 def _has(config, name):

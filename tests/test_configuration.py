@@ -113,10 +113,14 @@ def test_directions_are_two_of_the_known_ones():
 
 
 @pytest.mark.parametrize("config, variant, name, value, sentence", [
-    ("resan_sick", "", "encoder.unselected", "median", "must be mean or mean_of_others or drop"),
-    ("resan_sick", "", "encoder.sampling", "slow", "must be parallel or iterative"),
-    ("dsa_snli", "", "encoder.attention", "slow", "must be dynamic or static"),
-    ("dsa_snli", "", "encoder.init_scale", "dropped", "must be keep or rate"),
+    ("resan_sick", "", "encoder.unselected", "median", "; choose mean, mean_of_others, drop"),
+    ("resan_sick", "", "encoder.sampling", "slow", "; choose parallel or iterative"),
+    ("resan_sick", "iterative", "encoder.unselected", "drop", "; with iterative sampling"),
+    ("dsa_snli", "", "encoder.attention", "slow", "; choose dynamic or static"),
+    ("dsa_snli", "multiple", "encoder.attention", "static", "; there is one such, not 8"),
+    ("dsa_snli", "", "encoder.init_scale", "dropped", "; choose keep or rate"),
+    ("dsa_snli", "", "encoder.negative_slope", 0.0, "must be above 0"),
+    ("dsa_snli", "", "task.init_scale", "dropped", "; choose keep or rate"),
     ("dsa_snli", "", "encoder.iterations", 0, "must be at least 1"),
     ("dsa_snli", "", "encoder.word_dropout", 1.0, r"must lie in \[0, 1\)"),
     ("dsa_snli", "", "task.head", "deep", "must be plain or normalized"),
@@ -124,13 +128,13 @@ def test_directions_are_two_of_the_known_ones():
     ("dsa_snli", "", "task.matching", "cosine", "must be difference or absolute"),
     ("dsa_snli", "", "train.optimizer", "newton", "must be adadelta or adam"),
     ("dsa_snli", "", "train.plateau.patience", 0, "must be at least 1"),
-    ("dsa_snli", "", "train.plateau.factor", 0.0, r"must lie in \(0, 1\)"),
+    ("dsa_snli", "", "train.plateau.factor", 0.0, "must be above 0"),
     ("dsa_snli", "", "train.plateau.threshold", 1.0, r"must lie in \[0, 1\)"),
-    ("dsa_sst", "bi_lstm", "encoder.pooling", "first", "must be last or self_attention"),
+    ("dsa_sst", "bi_lstm", "encoder.pooling", "first", "; choose last or self_attention"),
 ])  # fmt: skip
 def test_a_value_that_does_not_exist_is_refused(config, variant, name, value, sentence):
     config = load_config(config, variant)
     with config.unlocked():
         config.update_from_flattened_dict({name: value})
-    with pytest.raises(UserError, match=f"--config.{name}={value} {sentence}"):
+    with pytest.raises(UserError, match=f"--config.{name}='?{value}'? ?{sentence}"):
         check_config(config)

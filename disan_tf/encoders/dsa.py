@@ -6,6 +6,7 @@ from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.dense_convolution import DenselyConnectedCNN
 from disan_tf.layers.dropout import Dropout, site_seed
 from disan_tf.layers.dynamic_attention import DynamicSelfAttention
+from disan_tf.layers.initializers import check_init_scale
 from disan_tf.layers.self_attention import SelfAttention
 
 ATTENTIONS = ("dynamic", "static")
@@ -43,7 +44,7 @@ class DSAEncoder(SentenceEncoder):
       tokens.
 
     Raises:
-      ValueError: an unknown `attention`, or several static ones.
+      ValueError: an unknown `attention` or `init_scale`, or several static attentions.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class DSAEncoder(SentenceEncoder):
             "widths": tuple(widths),
             "compressed_units": compressed_units,
             "first_width": first_width or None,
-            "init_scale": init_scale,
+            "init_scale": check_init_scale(init_scale),
         }
         self.negative_slope = negative_slope
 

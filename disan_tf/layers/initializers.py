@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-INIT_SCALES = ("keep", "rate")  # see `variance_factor`
+INIT_SCALES = ("keep", "rate")
 
 
 def he_normal(seed: int, keep: float = 1.0) -> tf.keras.initializers.VarianceScaling:
@@ -39,8 +39,11 @@ def variance_factor(init_scale: str, rate: float) -> float:
     Raises:
       ValueError: an unknown `init_scale`.
     """
-    if init_scale == "keep":
-        return 1.0 - rate
-    if init_scale == "rate":
-        return rate or 1.0
-    raise ValueError(f"init_scale={init_scale!r}; choose keep or rate.")
+    return 1.0 - rate if check_init_scale(init_scale) == "keep" else rate or 1.0
+
+
+def check_init_scale(init_scale: str) -> str:
+    """Returns `init_scale`, or raises ValueError with the known ones."""
+    if init_scale not in INIT_SCALES:
+        raise ValueError(f"init_scale={init_scale!r}; choose {' or '.join(INIT_SCALES)}.")
+    return init_scale

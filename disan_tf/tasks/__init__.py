@@ -3,7 +3,6 @@
 import tensorflow as tf
 
 from disan_tf.encoders import ENCODERS
-from disan_tf.errors import UserError
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding import WordEmbedding
 from disan_tf.tasks.classification import ClassificationHead, SentenceClassifier
@@ -35,6 +34,8 @@ __all__ = [
     "TASKS",
     "build_model",
     "count_parameters",
+    "make_encoder",
+    "make_head",
 ]
 
 
@@ -55,37 +56,55 @@ def build_model(
       The model of `TASKS` that `config.task.name` names, with initial weights. Its head is that of
       `HEADS` that `config.task.head` names, "plain" where none is named.
 
-    Raises:
-      UserError: an unknown head.
     """
-    shared = {
-        "l2": config.train.l2,
-        "dtype": tf.keras.mixed_precision.Policy(config.dtype),
-    }
-    encoder_options = {"dropout": config.train.dropout, **config.encoder}
-    encoder = ENCODERS[encoder_options.pop("name")](
-        **encoder_options, **shared, attention_form=attention_form,
-        seed=site_seed(config.seed, "encoder"), name="encoder",
-    )  # fmt: skip
-    task_options = {"dropout": config.train.dropout, **config.task}
-    task = TASKS[task_options.pop("name", "classification")]  # absent from older configs
-    own_options = {name: task_options.pop(name) for name in task.options if name in task_options}
-    head = _head(task_options.pop("head", "plain"))(
-        classes, **task_options, **shared, seed=site_seed(config.seed, "head"), name="head"
-    )
     embedding = WordEmbedding(
         *words, config.data.embedding_dim, config.train.get("embeddings", True),
-        dtype=shared["dtype"], name="embedding",
+        dtype=tf.keras.mixed_precision.Policy(config.dtype), name="embedding",
     )  # fmt: skip
+    encoder, head = make_encoder(config, attention_form), make_head(config, classes)
+    task, own_options, _ = _task_of(config)
     model = task(embedding, encoder, head, **own_options, name=config.name)
     model(*[tf.zeros([1, 1], tf.int32)] * len(model.fields))
     return model
 
 
-def _head(name):
-    if name not in HEADS:
-        raise UserError(f"config.task.head is {name!r}; choose {' or '.join(HEADS)}.")
-    return HEADS[name]
+def make_encoder(config, attention_form: str = "auto"):
+    """The encoder of a config, without weights yet; see `build_model`.
+
+    Raises:
+      ValueError: a value of `config.encoder` that does not exist, or does not fit another.
+    """
+    options = {"dropout": config.train.dropout, **config.encoder}
+    return ENCODERS[options.pop("name")](
+        **options, **_shared(config), attention_form=attention_form,
+        seed=site_seed(config.seed, "encoder"), name="encoder",
+    )  # fmt: skip
+
+
+def make_head(config, classes: int):
+    """The head of a config, without weights yet; see `build_model`.
+
+    Raises:
+      ValueError: a value of `config.task` that does not exist.
+    """
+    _, _, options = _task_of(config)
+    options = {"dropout": config.train.dropout, **options}
+    return HEADS[options.pop("head", "plain")](
+        classes, **options, **_shared(config), seed=site_seed(config.seed, "head"), name="head"
+    )
+
+
+def _shared(config):
+    """What encoder and head have in common."""
+    return {"l2": config.train.l2, "dtype": tf.keras.mixed_precision.Policy(config.dtype)}
+
+
+def _task_of(config):
+    """The class of `TASKS`, its options in `config.task`, and those of the head."""
+    options = dict(config.task)
+    task = TASKS[options.pop("name", "classification")]  # absent from older configs
+    own_options = {name: options.pop(name) for name in task.options if name in options}
+    return task, own_options, options
 
 
 def count_parameters(model: tf.keras.Model) -> int:

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.layers.dropout import site_seed
-from disan_tf.layers.initializers import he_normal, variance_factor
+from disan_tf.layers.initializers import check_init_scale, he_normal, variance_factor
 from disan_tf.layers.linear import Linear
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.ops.fused import LeakyReLU
@@ -69,7 +69,7 @@ class NormalizedHead(Mechanism):
         self.hidden_units = hidden_units
         self.hidden_layers = hidden_layers
         self.negative_slope = negative_slope
-        self.init_scale = init_scale
+        self.init_scale = check_init_scale(init_scale)
         self.momentum = momentum
         self.epsilon = epsilon
 

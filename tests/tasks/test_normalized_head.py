@@ -7,7 +7,6 @@ from layer_contract import ROUNDING, LayerContract
 from ml_collections import ConfigDict
 from training_runs import tiny_config
 
-from disan_tf.errors import UserError
 from disan_tf.tasks import ClassificationHead, NormalizedHead, build_model
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.supervised import BackPropagation
@@ -233,11 +232,6 @@ def test_a_config_without_a_head_has_the_plain_one(task):
     config = tiny_config()
     config.task.update(task)
     assert type(build_model(config, (5, 2), 5).head) is ClassificationHead
-
-
-def test_an_unknown_head_is_refused_with_the_known_ones():
-    with pytest.raises(UserError, match="config.task.head is 'deep'; choose plain or normalized."):
-        build_model(_config(head="deep"), (5, 2), 5)
 
 
 @pytest.mark.parametrize("parts", [(), ("encoder",), ("task",), ("encoder", "task")])

@@ -1,0 +1,84 @@
+"""Trainings of DSA: what batch normalisation, Adam and the plateau keep between steps."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from pairs import make_pair_corpus
+from tiny_pairs import PAIRS
+from training_runs import KillAt, Killed, tiny_config
+
+from disan_tf.bundle import load_bundle
+from disan_tf.export import export_saved_model
+from disan_tf.training.loop import Trainer
+from disan_tf.training.metrics_log import MetricsLog
+
+STEPS = {"steps": 24, "window": 1, "evaluate_every": 6, "checkpoint_every": 4, "log_every": 2}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return make_pair_corpus(tmp_path_factory.mktemp("pairs") / "corpus")
+
+
+def _train(corpus, workdir, callbacks=(), dtype="float32"):
+    config = tiny_config(name="dsa_snli", dtype=dtype, **STEPS)
+    config.train.plateau.patience = 1
+    config.train.plateau.threshold = 0.2  # so that the rate falls within these steps
+    trainer = Trainer(config, corpus, workdir, callbacks)
+    trainer.run()
+    return trainer
+
+
+def _records(trainer):
+    records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
+    return [{key: value for key, value in it.items() if key != "seconds"} for it in records]
+
+
+@pytest.fixture(scope="module")
+def unbroken(corpus, tmp_path_factory):
+    return _train(corpus, tmp_path_factory.mktemp("unbroken"))
+
+
+@pytest.mark.parametrize("step", [11, 21])  # inside an interval between evaluations, and late
+def test_a_killed_training_resumes_bit_for_bit(corpus, unbroken, tmp_path, step):
+    with pytest.raises(Killed):
+        _train(corpus, tmp_path, [KillAt(step)])
+    resumed = _train(corpus, tmp_path)
+    for one, other in zip(resumed.model.weights, unbroken.model.weights):
+        np.testing.assert_array_equal(one, other, one.name)
+    assert _records(resumed) == _records(unbroken)
+
+
+def test_the_learning_rate_falls_and_is_logged(unbroken):
+    rates = [it["learning_rate"] for it in _records(unbroken) if it["split"] == "train"]
+    assert rates[0] == pytest.approx(0.001)
+    assert rates[-1] < rates[0]
+
+
+def test_words_stay_as_they_are(corpus, unbroken):
+    np.testing.assert_array_equal(
+        tf.concat([unbroken.model.embedding.trained, unbroken.model.embedding.fixed], axis=0),
+        corpus.vectors,
+    )
+
+
+def test_it_trains_in_bfloat16(corpus, tmp_path):
+    losses = [it["loss"] for it in _records(_train(corpus, tmp_path, dtype="mixed_bfloat16"))]
+    assert np.isfinite(losses).all()
+
+
+def test_an_export_answers_as_the_best_model(unbroken, tmp_path):
+    bundle = load_bundle(unbroken.workdir / "best")
+    path, _ = export_saved_model(bundle.directory, tmp_path / "export")
+    texts = dict(zip(bundle.model.fields, map(tf.constant, zip(*PAIRS))))
+    ids = [bundle.text_to_ids()(each) for each in texts.values()]
+    signatures = tf.saved_model.load(str(path)).signatures
+    np.testing.assert_allclose(
+        signatures["serving_default"](**texts)["probabilities"],
+        tf.nn.softmax(bundle.model(*ids)), atol=1e-6,
+    )  # fmt: skip
+    attended = bundle.model.attend(*ids)
+    np.testing.assert_allclose(
+        signatures["attend"](**texts)["premise_attention"],
+        tf.reduce_mean(attended["premise_attention"], axis=-1), atol=1e-6,
+    )  # fmt: skip

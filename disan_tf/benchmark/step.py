@@ -134,7 +134,7 @@ def _record(name, timings):
 
 
 def _disan(config):
-    """The config itself, or in place of DSA's a DiSAN with batches as large and as many units."""
+    """The config itself; in place of DSA's that of DiSAN on SNLI, with batches as large."""
     if config.encoder.name != "dsa":
         return config
     beside = disan("disan_snli", config.data.corpus, config.task.name)

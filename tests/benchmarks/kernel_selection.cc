@@ -1,7 +1,8 @@
 // The attention kernel alone, without TensorFlow, on one thread, by the share of selected tokens.
 //
-//   g++ -std=c++17 -O3 -march=native -I disan_tf/ops/native tests/benchmarks/kernel_selection.cc \
-//     -o /tmp/kernel_selection && /tmp/kernel_selection
+//   cd tests/benchmarks
+//   g++ -std=c++17 -O3 -march=native -I ../../disan_tf/ops/native kernel_selection.cc -o /tmp/it
+//   /tmp/it
 //
 // Batch 64, 300 features, forward and backward; as many heads and dependents as the rate says, at
 // random places. A line has the least time of 30, and its share of the time in which all are

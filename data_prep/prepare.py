@@ -8,11 +8,21 @@ It holds, for every split and text field:
     train.example_id.npy        <S>[examples]          UTF-8
     train.genre.npy             <S>[examples]          UTF-8, "" unknown; where genres are told
 
+of pairs, where `word_features` are asked for, and `sentence` stands for a field:
+
+    train.sentence.spelling.npy <int32>[tokens]        the row of `spellings` of each token
+    train.sentence.match.npy    <uint8>[tokens]        1: the pair's other sentence has its stem or
+                                                       its lemma
+
 and for the corpus:
 
     vocabulary.txt              one word a line; the line k, from 0, is id k + 2
     embeddings.npy              <float32>[trainable + fixed, dim], row k is id k + 2
     manifest.json               options, counts, and the digest of every input
+    spellings.npy               <uint8>[rows, word_length], ids of `disan_tf.text.spelling`: row 0
+                                is zeros, the others are the distinct tokens in their own case
+    forms.tsv                   a line for each word: the word, its stem, its lemma, with tabs
+                                between; other words are their own stems and lemmas
 """
 
 import contextlib
@@ -32,15 +42,15 @@ from data_prep import word_vectors
 from data_prep.corpora import READERS, Corpus
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.fingerprints import fingerprint, is_unchanged
+from data_prep.manifests import FORMAT, describe
 from data_prep.split_arrays import index_tokens, save, write_split
 from data_prep.vocabulary import Vocabulary
+from data_prep.word_features import check_options, write_word_features
 from data_prep.word_vectors import WordVectors
 from disan_tf.errors import UserError
 from disan_tf.files import read_json, write_atomically, write_json
 from disan_tf.text.lookup import UNKNOWN_ID
 from disan_tf.text.tokenizer import VERSIONS, lowercase
-
-FORMAT = 1
 
 
 def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
@@ -49,7 +59,9 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
     Args:
       options: ConfigDict with `corpus` and the options of its reader, `tokenizer`, `lowercase`,
         `vectors` (below `data_dir`; "" draws every vector), `embedding_dim`, `fixed_words`
-        ("corpus": dev and test words with a vector; "all": the whole vector file), `oov`, `seed`.
+        ("corpus": dev and test words with a vector; "all": the whole vector file), `oov`, `seed`;
+        and `word_features`, absent or False for none, with `word_length`, the characters kept of
+        a word.
       data_dir: the raw corpora and vectors.
       prepared_dir: where the prepared corpora lie.
 
@@ -111,6 +123,7 @@ def _check_options(options) -> None:
             raise UserError(
                 f"--config.data.{name}={options[name]} is not known; use {' or '.join(allowed)}."
             )
+    check_options(options)
 
 
 def _digest(options) -> str:
@@ -155,11 +168,14 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     _write_vocabulary(options, folder, vocabulary, vectors)
     ids = vocabulary.ids()
     token_ids = np.array([ids.get(word, UNKNOWN_ID) for word in words], np.int32)
-    manifest = _description(options, corpus)
+    manifest = describe(options, corpus)
     manifest["trainable_words"] = vocabulary.trainable
     manifest["fixed_words"] = len(vocabulary.words) - vocabulary.trainable
+    flags, about = write_word_features(options, folder, index, corpus.fields)
+    manifest.update(about)
     manifest["splits"] = {
-        split: write_split(folder, split, corpus, index, token_ids) for split in corpus.splits
+        split: write_split(folder, split, corpus, index, token_ids, flags)
+        for split in corpus.splits
     }
     manifest["vectors"] = {
         "file": options.vectors,
@@ -184,29 +200,6 @@ def _read_corpus(options, data_dir: Path) -> Corpus:
             )
     corpus.warnings += overlap_warnings(corpus)
     return corpus
-
-
-def _description(options, corpus: Corpus) -> dict:
-    return {
-        "format": FORMAT,
-        "corpus": corpus.name,
-        "options": options.to_dict(),
-        "tokenizer": {
-            "name": options.tokenizer,
-            "version": VERSIONS[options.tokenizer],
-            "lowercase": options.lowercase,
-            "split_words": options.get("split_words", False),
-            "empty_tokens": options.get("empty_tokens", False),
-        },
-        "classes": list(corpus.classes),
-        "fields": list(corpus.fields),
-        "genres": corpus.genres,
-        "embedding_dim": options.embedding_dim,
-        "scores": corpus.scores,
-        "unit": corpus.unit,
-        "counts": corpus.counts,
-        "warnings": corpus.warnings,
-    }
 
 
 def _word_counts(words: Sequence[str], token_counts: np.ndarray) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -62,12 +62,15 @@ def _look_up(sentences: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> 
 
 
 def write_split(
-    folder: Path, split: str, corpus: Corpus, index: TokenIndex, token_ids: np.ndarray
-) -> dict:
+    folder: Path, split: str, corpus: Corpus, index: TokenIndex, token_ids: np.ndarray,
+    flags: Optional[Mapping[tuple[str, str], np.ndarray]] = None,
+) -> dict:  # fmt: skip
     """Writes the arrays of one split; an empty sentence becomes one unknown word.
 
     Args:
       token_ids: `<int32>[tokens]`, the word id of each token of `index`.
+      flags: by split and field, `<uint8>[tokens]`, see `data_prep.word_features`; with them go the
+        rows of `spellings`. None writes neither.
 
     Returns:
       What the manifest tells about the split.
@@ -76,10 +79,14 @@ def write_split(
     for field in corpus.fields:
         numbers, offsets = index.sentences[split, field]
         lengths = np.diff(offsets)
-        ids = np.insert(token_ids[numbers], offsets[:-1][lengths == 0], UNKNOWN_ID)
+        empty = offsets[:-1][lengths == 0]
+        ids = np.insert(token_ids[numbers], empty, UNKNOWN_ID)
         save(folder, f"{split}.{field}.ids", ids)
         ends = np.cumsum(np.maximum(lengths, 1))
         save(folder, f"{split}.{field}.offsets", np.insert(ends, 0, 0))
+        if flags is not None:
+            save(folder, f"{split}.{field}.spelling", np.insert(numbers + 1, empty, 0))
+            save(folder, f"{split}.{field}.match", np.insert(flags[split, field], empty, 0))
         total += len(ids)
     labels = np.array([each.label for each in examples], np.float32 if corpus.scores else np.int32)
     save(folder, f"{split}.label", labels)

@@ -2,6 +2,7 @@
 
     config.json          the resolved config
     vocabulary.txt       words of ids 2 and up
+    forms.tsv            stems and lemmas of words, for models that read word features
     <name>.weights.h5    the weights, fixed vectors included
     model.json           classes, word counts, tokenizer, scores, and the digests of the others
 
@@ -17,7 +18,8 @@ import tensorflow as tf
 from disan_tf.errors import UserError
 from disan_tf.files import read_json, read_lines, sha256, write_atomically, write_json
 from disan_tf.tasks import build_model, count_parameters
-from disan_tf.text import TextToIds
+from disan_tf.text import TextToIds, TextToPairFeatures, WordForms
+from disan_tf.text.word_forms import FORMS_FILE, read_forms
 
 FORMAT = 1
 
@@ -49,13 +51,21 @@ class Bundle:
         return [word for _, word in read_lines(self.directory / "vocabulary.txt")]
 
     def text_to_ids(self) -> TextToIds:
-        """The look-up for raw text, which is tokenised as the treebanks are, escapes included."""
+        """The look-up for raw text, which is tokenised as the treebanks are, escapes included.
+
+        It is a `TextToPairFeatures` for a model that reads word features.
+        """
         options = self.info["tokenizer"]
-        return TextToIds(
+        arguments = (
             self.vocabulary, "treebank", options["lowercase"],
-            split=options.get("split_words", False),  # absent from older bundles
-            keep_empty=options.get("empty_tokens", False),
+            options.get("split_words", False),  # absent from older bundles
+            options.get("empty_tokens", False),
         )  # fmt: skip
+        if FORMS_FILE not in self.info["sha256"]:
+            return TextToIds(*arguments)
+        forms = WordForms(read_forms(self.directory / FORMS_FILE))
+        word_length = self.config.data.word_length
+        return TextToPairFeatures(*arguments, forms=forms, word_length=word_length)
 
 
 def save_bundle(directory, model, config, corpus, scores: dict) -> None:
@@ -75,9 +85,10 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
     model.save_weights(temporary)
     temporary.rename(weights)
     write_json(directory / "config.json", config.to_dict())
-    vocabulary = corpus.directory / "vocabulary.txt"
-    write_atomically(directory / "vocabulary.txt", vocabulary.read_bytes())
-    files = ["config.json", "vocabulary.txt", weights.name]
+    copied = ["vocabulary.txt", FORMS_FILE] if model.word_features else ["vocabulary.txt"]
+    for name in copied:
+        write_atomically(directory / name, (corpus.directory / name).read_bytes())
+    files = ["config.json", *copied, weights.name]
     info = {
         "format": FORMAT,
         "name": config.name,

@@ -71,8 +71,12 @@ def tokenise(
 
 
 def look_up(sentences: Sequence[tuple], text_to_ids: TextToIds) -> list[tf.Tensor]:
-    """Word ids of what `tokenise` gives: for each field <int32>[batch, length], zero-padded."""
-    return [_look_up_field(tokens, text_to_ids) for tokens in zip(*sentences)]
+    """What a model reads of what `tokenise` gives, see `inputs` of `text_to_ids`.
+
+    These are word ids, for each field <int32>[batch, length], zero-padded, and after them whatever
+    else the model was trained on.
+    """
+    return text_to_ids.inputs(*(_ragged(tokens) for tokens in zip(*sentences)))
 
 
 def _tokenise_field(records, text_to_ids, field):
@@ -85,10 +89,11 @@ def _tokenise_field(records, text_to_ids, field):
     ]
 
 
-def _look_up_field(tokens, text_to_ids):
+def _ragged(tokens):
+    """Lists of tokens as <string>[batch, tokens]."""
     flat = tf.constant([token for sentence in tokens for token in sentence], tf.string)
     lengths = tf.constant([len(sentence) for sentence in tokens], tf.int64)
-    return text_to_ids.from_tokens(tf.RaggedTensor.from_row_lengths(flat, lengths))
+    return tf.RaggedTensor.from_row_lengths(flat, lengths)
 
 
 def _raw_chunks(path) -> Iterator[list[bytes]]:

@@ -20,30 +20,55 @@ def make_dataset(split: Split, batches: np.ndarray) -> tf.data.Dataset:
 
     Returns:
       A dataset of dictionaries: for each field of the split, e.g. "sentence", <int32>[batch,
-      longest] token ids with 0 for padding; "label" [batch] of the split's labels' dtype, "index"
+      longest] token ids with 0 for padding; where the split has word features "<field>_characters"
+      <int32>[batch, longest, word_length] and "<field>_match" <int32>[batch, longest], 0 for
+      padding too; "label" [batch] of the split's labels' dtype, "index"
       <int64>[batch].
     """
-    fields = {
-        field: (tf.constant(split.ids[field]), tf.constant(split.offsets[field]))
-        for field in split.fields
-    }
+    fields = [_make_gather(split, field) for field in split.fields]
     labels = tf.constant(split.labels)
 
     def gather(indices, examples):
-        indices = indices[:examples]
-        sentences = {field: _pad(*flat, indices) for field, flat in fields.items()}
-        return {**sentences, "label": tf.gather(labels, indices), "index": indices}
+        batch, indices = {}, indices[:examples]
+        for gather_field in fields:
+            batch.update(gather_field(indices))
+        return {**batch, "label": tf.gather(labels, indices), "index": indices}
 
     sizes = np.sum(batches >= 0, axis=1)
     dataset = tf.data.Dataset.from_tensor_slices((batches, sizes))
     return dataset.map(gather, num_parallel_calls=1, deterministic=True).prefetch(4)
 
 
-def _pad(ids, offsets, indices):
-    """Sentences of one field, <int32>[batch, longest], 0 after their ends."""
+def _make_gather(split, field):
+    """A function of indices <int64>[batch] that gives the tensors of one field by their names."""
+    ids, offsets = tf.constant(split.ids[field]), tf.constant(split.offsets[field])
+    features = split.features
+    if features is None:
+        return lambda indices: {field: _pad(ids, *_locate(offsets, indices))}
+    spellings = tf.constant(features.spellings)
+    spelling, match = tf.constant(features.spelling[field]), tf.constant(features.match[field])
+
+    def gather(indices):
+        places = _locate(offsets, indices)
+        characters = tf.gather(spellings, _pad(spelling, *places))  # row 0 is zeros
+        return {
+            field: _pad(ids, *places),
+            f"{field}_characters": tf.cast(characters, tf.int32),
+            f"{field}_match": tf.cast(_pad(match, *places), tf.int32),
+        }
+
+    return gather
+
+
+def _locate(offsets, indices):
+    """Which positions hold a token, <bool>[batch, longest], and where in the array it stands."""
     starts = tf.gather(offsets, indices)
     lengths = tf.gather(offsets, indices + 1) - starts
     positions = tf.range(tf.reduce_max(lengths))[None, :]
     real = positions < lengths[:, None]
-    flat = tf.where(real, starts[:, None] + positions, 0)
-    return tf.where(real, tf.gather(ids, flat), 0)
+    return real, tf.where(real, starts[:, None] + positions, 0)
+
+
+def _pad(values, real, flat):
+    """What `values` [tokens] has at the places of `_locate`, 0 elsewhere: [batch, longest]."""
+    return tf.where(real, tf.gather(values, flat), tf.constant(0, values.dtype))

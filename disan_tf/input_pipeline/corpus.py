@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -11,6 +11,20 @@ from disan_tf.errors import UserError
 from disan_tf.files import read_json, read_lines
 
 _REMEDY = "delete the directory and prepare the corpus again with --mode=prepare"
+
+
+class WordFeatures(NamedTuple):
+    """The characters of the words of a split of pairs, and which of them match.
+
+    Attributes:
+      spellings: <uint8>[rows, word_length], ids of `disan_tf.text.spelling`; row 0 is zeros.
+      spelling: by field, <int32>[tokens], the row of each token.
+      match: by field, <uint8>[tokens], 1 where the other sentence has a token's stem or lemma.
+    """
+
+    spellings: np.ndarray
+    spelling: dict[str, np.ndarray]
+    match: dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -25,6 +39,7 @@ class Split:
       labels: <int32>[examples], numbers of classes, or <float32>[examples], scores.
       example_ids: <bytes>[examples], where each example stands in the raw corpus.
       genres: <bytes>[examples], where the text comes from; None if the corpus does not say.
+      features: what the words of pairs have besides ids; None if the corpus has none.
     """
 
     fields: tuple[str, ...]
@@ -33,6 +48,7 @@ class Split:
     labels: np.ndarray
     example_ids: np.ndarray
     genres: Optional[np.ndarray] = None
+    features: Optional[WordFeatures] = None
 
     @cached_property
     def field_lengths(self) -> np.ndarray:
@@ -77,6 +93,11 @@ class PreparedCorpus:
         return self.manifest.get("scores", False)  # absent from older manifests
 
     @property
+    def word_features(self) -> bool:
+        """Whether splits have `WordFeatures`."""
+        return "word_features" in self.manifest
+
+    @property
     def vocabulary(self) -> list:
         """Words in the order of their ids, from id 2."""
         return [word for _, word in read_lines(self.directory / "vocabulary.txt")]
@@ -102,10 +123,18 @@ class PreparedCorpus:
             self._array(f"{name}.label"),
             self._array(f"{name}.example_id"),
             self._optional_array(f"{name}.genre"),
+            self._features(name) if self.word_features else None,
         )
         if not _agree(split):
             raise UserError(f"{self.directory}: the {name} split's files disagree; {_REMEDY}.")
         return split
+
+    def _features(self, name):
+        return WordFeatures(
+            self._array("spellings"),
+            {field: self._array(f"{name}.{field}.spelling") for field in self.fields},
+            {field: self._array(f"{name}.{field}.match") for field in self.fields},
+        )
 
     def _optional_array(self, name):
         return self._array(name) if (self.directory / f"{name}.npy").exists() else None
@@ -125,5 +154,17 @@ def _agree(split):
     if split.genres is not None:
         examples.add(len(split.genres))
     return len(examples) == 1 and all(
-        split.offsets[field][-1] == len(split.ids[field]) for field in split.fields
+        split.offsets[field][-1] == len(split.ids[field])
+        and (split.features is None or _fit(split.features, field, len(split.ids[field])))
+        for field in split.fields
+    )
+
+
+def _fit(features, field, tokens):
+    """Whether a field has features of so many tokens, and all rows that they name."""
+    spelling, rows = features.spelling[field], len(features.spellings)
+    return (
+        len(spelling) == len(features.match[field]) == tokens
+        and spelling.min(initial=0) >= 0
+        and spelling.max(initial=0) < rows
     )

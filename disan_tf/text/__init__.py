@@ -1,6 +1,11 @@
-"""Tokenizers and the id look-up: one graph for preparation, prediction and export."""
+"""Tokenizers and look-ups of words: one graph for preparation, prediction and export."""
 
+from disan_tf.text.features import TextToPairFeatures
 from disan_tf.text.lookup import TextToIds
 from disan_tf.text.tokenizer import VERSIONS, lower, lowercase, make_tokenizer, split_words
+from disan_tf.text.word_forms import WordForms
 
-__all__ = ["VERSIONS", "TextToIds", "lower", "lowercase", "make_tokenizer", "split_words"]
+__all__ = [
+    "VERSIONS", "TextToIds", "TextToPairFeatures", "WordForms", "lower", "lowercase",
+    "make_tokenizer", "split_words",
+]  # fmt: skip

@@ -12,6 +12,13 @@ UNKNOWN_ID = 1
 FIRST_WORD_ID = 2
 
 
+def fill_empty_rows(rows: tf.RaggedTensor, filler) -> tf.RaggedTensor:
+    """Gives each row of `[batch, values]` that is empty one value, `filler`."""
+    empty = tf.cast(rows.row_lengths() == 0, rows.row_splits.dtype)
+    fillers = tf.fill([tf.reduce_sum(empty)], tf.constant(filler, rows.dtype))
+    return tf.concat([rows, tf.RaggedTensor.from_row_lengths(fillers, empty)], axis=1)
+
+
 def _check_vocabulary(words: Sequence[str]) -> None:
     if not words:
         raise UserError("The vocabulary holds no word: prepare the corpus again.")
@@ -74,10 +81,11 @@ class TextToIds(tf.Module):
         """`<string>[batch, tokens]` -> `<int32>[batch, length]`, see `__call__`."""
         words = tokens.flat_values
         ids = self._table.lookup(lower(words) if self._lowercase else words)
-        empty = tf.cast(tokens.row_lengths() == 0, tokens.row_splits.dtype)
-        unknown = tf.fill([tf.reduce_sum(empty)], UNKNOWN_ID)
-        filler = tf.RaggedTensor.from_row_lengths(unknown, empty)
-        return tf.concat([tokens.with_flat_values(ids), filler], axis=1).to_tensor(PADDING_ID)
+        return fill_empty_rows(tokens.with_flat_values(ids), UNKNOWN_ID).to_tensor(PADDING_ID)
+
+    def inputs(self, *tokens: tf.RaggedTensor) -> list[tf.Tensor]:
+        """What a model reads: the ids of each field, `from_tokens` of its tokens, in order."""
+        return [self.from_tokens(each) for each in tokens]
 
     def __call__(self, strings: tf.Tensor) -> tf.Tensor:
         """`<string>[batch]` -> `<int32>[batch, length]`, zero-padded to the longest line.

@@ -1,0 +1,106 @@
+"""The characters of the tokens of a corpus of pairs, and which tokens match the other sentence."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Optional
+
+import numpy as np
+import tensorflow as tf
+
+from data_prep.split_arrays import Sentences, TokenIndex, save
+from data_prep.word_forms import find_forms, write_forms
+from disan_tf.errors import UserError
+from disan_tf.text.spelling import characters
+from disan_tf.text.tokenizer import lowercase
+from disan_tf.text.word_forms import FORMS_FILE
+
+Flags = dict[tuple[str, str], np.ndarray]
+
+
+def check_options(options) -> None:
+    """Refuses word features without a length of words.
+
+    Raises:
+      UserError: naming `word_length`, and what it may be.
+    """
+    if options.get("word_features") and not options.get("word_length", 0) >= 1:
+        raise UserError(
+            f"--config.data.word_length={options.get('word_length')} must be at least 1: so many "
+            "characters of a word are kept."
+        )
+
+
+def write_word_features(
+    options, folder: Path, index: TokenIndex, fields: Sequence[str]
+) -> tuple[Optional[Flags], dict]:
+    """Writes what a corpus has once, `spellings.npy` and `forms.tsv`, if features are asked for.
+
+    Args:
+      options: of `prepare`.
+      folder: the prepared corpus.
+      index: its sentences.
+      fields: the names of the two sentences of a pair.
+
+    Returns:
+      By split and field, `<uint8>[tokens]`: 1 where a token has the stem or the lemma of a token of
+      the pair's other sentence; and an entry for the manifest. Without features None and no entry.
+
+    Raises:
+      UserError: the corpus has no pairs.
+    """
+    if not options.get("word_features"):
+        return None, {}
+    if len(fields) != 2:
+        raise UserError(
+            "--config.data.word_features=True needs a corpus of sentence pairs, and this one has "
+            "single sentences; leave the option out."
+        )
+    spellings = characters(tf.constant(index.tokens, tf.string), options.word_length).numpy()
+    save(folder, "spellings", np.pad(spellings, [(1, 0), (0, 0)]).astype(np.uint8))
+    words = lowercase(index.tokens)
+    forms = find_forms(words)
+    write_forms(folder / FORMS_FILE, forms)
+    about = {"word_length": options.word_length, "spellings": len(words), "forms": len(forms)}
+    return _flag_all(index, fields, words, forms), {"word_features": about}
+
+
+def _flag_all(index: TokenIndex, fields, words: Sequence[str], forms: Mapping) -> Flags:
+    columns = zip(*(forms.get(word, (word, word)) for word in words))
+    numbers = [_number(column) for column in columns]
+    is_word = np.array([word != "" for word in words])  # an empty token matches nothing
+    flags = {}
+    for split in dict.fromkeys(split for split, _ in index.sentences):
+        keys = [(split, field) for field in fields]
+        found = _flag_pairs(*(index.sentences[key] for key in keys), numbers)
+        for key, each in zip(keys, found):
+            flags[key] = (each & is_word[index.sentences[key].numbers]).astype(np.uint8)
+    return flags
+
+
+def _number(strings: Iterable[str]) -> np.ndarray:
+    """Equal strings get equal numbers, from 0, `<int64>[strings]`."""
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(each, len(numbers)) for each in strings], np.int64)
+
+
+def _flag_pairs(
+    first: Sentences, second: Sentences, forms: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which tokens share a form with the other sentence of their pair, two `<bool>[tokens]`.
+
+    Args:
+      forms: for each kind of form `<int64>[distinct tokens]`, the number of each token's form.
+    """
+    in_second, in_first = (np.zeros(len(each.numbers), bool) for each in (first, second))
+    for form in forms:
+        of_first, of_second = (_pair_and_form(each, form) for each in (first, second))
+        in_second |= np.isin(of_first, of_second)
+        in_first |= np.isin(of_second, of_first)
+    return in_second, in_first
+
+
+def _pair_and_form(sentences: Sentences, form: np.ndarray) -> np.ndarray:
+    """One number for the pair and the form of each token, `<int64>[tokens]`."""
+    lengths = np.diff(sentences.offsets)
+    pairs = np.repeat(np.arange(len(lengths)), lengths)
+    return pairs * (form.max(initial=0) + 1) + form[sentences.numbers]

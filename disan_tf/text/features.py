@@ -1,0 +1,49 @@
+"""Pairs of sentences as word ids, characters and match flags, in graph ops alone."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from disan_tf.text.lookup import TextToIds, fill_empty_rows
+from disan_tf.text.spelling import characters
+from disan_tf.text.word_forms import WordForms
+
+
+class TextToPairFeatures(TextToIds):
+    """What models of pairs read that need more than word ids (DRCN Sec. 3.1.1 and 3.2.2).
+
+    Args:
+      words, tokenizer, lowercase, split, keep_empty: see `TextToIds`.
+      forms: the stems and lemmas.
+      word_length: how many characters of a word are kept.
+
+    Raises:
+      UserError: see `TextToIds`.
+    """
+
+    def __init__(
+        self, words: Sequence[str], tokenizer: str, lowercase: bool, split: bool = False,
+        keep_empty: bool = False, *, forms: WordForms, word_length: int,
+    ):  # fmt: skip
+        super().__init__(words, tokenizer, lowercase, split, keep_empty)
+        self._forms = forms
+        self._word_length = word_length
+
+    def inputs(self, first: tf.RaggedTensor, second: tf.RaggedTensor) -> list[tf.Tensor]:
+        """What a model reads of pairs of tokenised sentences, `<string>[batch, tokens]` each.
+
+        Words that the vocabulary lacks have characters and flags too. A line without tokens is one
+        unknown word without characters that matches nothing.
+
+        Returns:
+          [ids of first, ids of second, characters of first, characters of second, match of first,
+          match of second]: ids and match `<int32>[batch, length]`, characters
+          `<int32>[batch, length, word_length]`, 0 after the end of a sentence.
+        """
+        sentences = [first, second]
+        filled = [fill_empty_rows(each, "") for each in sentences]
+        spelt = [
+            each.with_flat_values(characters(each.flat_values, self._word_length)).to_tensor(0)
+            for each in filled
+        ]
+        return [*super().inputs(*sentences), *spelt, *self._forms.matches(*filled)]

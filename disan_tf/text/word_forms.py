@@ -1,0 +1,111 @@
+"""Which tokens of a pair of sentences occur in the other one, by stem or lemma, in graph ops."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from disan_tf.errors import UserError
+from disan_tf.files import PathLike, read_lines
+from disan_tf.text.tokenizer import lower
+
+FORMS_FILE = "forms.tsv"  # of prepared corpora and of bundles
+
+
+def read_forms(path: PathLike) -> list[tuple[str, str, str]]:
+    """The rows of `forms.tsv`: word, stem and lemma.
+
+    Raises:
+      UserError: the file is missing, or a line has not three columns.
+    """
+    rows = []
+    for number, line in read_lines(path):
+        row = tuple(line.split("\t"))
+        if len(row) != 3:
+            raise UserError(
+                f"{path}, line {number}: {len(row)} columns, not word, stem and lemma; prepare the "
+                "corpus again or restore the file."
+            )
+        rows.append(row)
+    return rows
+
+
+class WordForms(tf.Module):
+    """The match flag of DRCN (Sec. 3.2.2): a stem or a lemma that the other sentence has too.
+
+    Tokens are compared in lower case. A SavedModel that holds this module as an attribute holds its
+    tables.
+
+    Args:
+      rows: word, stem and lemma, in lower case, each word once; other words are their own stems and
+        lemmas.
+
+    Raises:
+      UserError: there is no row.
+
+    Example:
+      >>> forms = WordForms([("dogs", "dog", "dog"), ("mice", "mice", "mouse")])
+      >>> first = tf.ragged.constant([["Dogs", "chase", "mice"], ["no"]])
+      >>> second = tf.ragged.constant([["a", "mouse"], ["No", "dog"]])
+      >>> [each.numpy().tolist() for each in forms.matches(first, second)]
+      [[[0, 0, 1], [1, 0, 0]], [[0, 1], [1, 0]]]
+    """
+
+    def __init__(self, rows: Sequence[tuple[str, str, str]]):
+        super().__init__()
+        if not rows:
+            raise UserError("The table of word forms has no row: prepare the corpus again.")
+        words, stems, lemmas = zip(*rows)
+        self._tables = [_table(words, forms) for forms in (stems, lemmas)]
+
+    def matches(
+        self, first: tf.RaggedTensor, second: tf.RaggedTensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Flags the tokens that match.
+
+        Args:
+          first, second: `<string>[batch, tokens]`.
+
+        Returns:
+          `<int32>[batch, length]` for each: 1 where the stem or the lemma of a token is that of a
+          token of the other sentence, else 0. An empty token matches none.
+        """
+        words = lower(tf.concat([first.flat_values, second.flat_values], 0))
+        pairs = tf.concat([first.value_rowids(), second.value_rowids()], 0)
+        is_first = tf.range(tf.size(words)) < tf.size(first.flat_values)
+        found = tf.zeros_like(words, tf.bool)
+        for table in self._tables:
+            forms = table.lookup(words)
+            forms = tf.where(forms == "", words, forms)
+            found |= _is_shared(forms, tf.cast(pairs, tf.int64), is_first)
+        flags = tf.cast(found & (words != ""), tf.int32)
+        return (
+            first.with_flat_values(flags[: tf.size(first.flat_values)]).to_tensor(0),
+            second.with_flat_values(flags[tf.size(first.flat_values) :]).to_tensor(0),
+        )
+
+
+def _table(words, forms):
+    initializer = tf.lookup.KeyValueTensorInitializer(
+        tf.constant(words, tf.string), tf.constant(forms, tf.string)
+    )
+    return tf.lookup.StaticHashTable(initializer, default_value="")
+
+
+def _is_shared(forms, pairs, is_first):
+    """Whether both sentences of a token's pair have its form, `<bool>[tokens]`.
+
+    The pair and the form of a token make one number, so the work grows with the tokens and not with
+    the product of the lengths.
+
+    Args:
+      forms: `<string>[tokens]`.
+      pairs: `<int64>[tokens]`, the pair of each.
+      is_first: `<bool>[tokens]`, whether it is of the pair's first sentence.
+    """
+    distinct, numbers = tf.unique(forms, tf.int64)
+    keys, places = tf.unique(pairs * tf.size(distinct, tf.int64) + numbers)
+    sides = [
+        tf.math.unsorted_segment_max(tf.cast(side, tf.int32), places, tf.size(keys))
+        for side in (is_first, ~is_first)
+    ]
+    return tf.gather(sides[0] + sides[1] == 2, places)

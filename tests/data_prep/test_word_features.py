@@ -1,0 +1,137 @@
+"""Word features of a prepared corpus: what raw text has in serving, and what corpora lack them."""
+
+import nli
+import numpy as np
+import pytest
+import tensorflow as tf
+import tiny_trees
+
+from data_prep import word_features
+from data_prep.prepare import prepare
+from disan_tf.errors import UserError
+from disan_tf.files import read_json
+from disan_tf.input_pipeline import PreparedCorpus, make_dataset
+from disan_tf.text import TextToPairFeatures, WordForms
+from disan_tf.text.word_forms import read_forms
+
+PAIRS = [
+    ("A dog plays with Ann's bone.", "Playing dogs like bones and bones!"),
+    ("", "The children were here"),
+    ("Three mice ate", ""),
+    ("", ""),
+    ("It is as it was: I isn't one of us.", "as I is, so a child (it) 's"),
+    ('The "Women" bought extraordinarily-long caf\u00e9 \u65e5', "a woman buys \u65e5 CAF\u00c9"),
+    ("better", "good good GOOD"),
+    ("It's well-made", "She's half-right"),  # may be split into empty tokens, which match nothing
+]
+FIELDS = ("premise", "hypothesis")
+LENGTH = 5
+ARRAYS = {
+    "train.premise.spelling": np.int32,
+    "dev.hypothesis.match": np.uint8,
+    "spellings": np.uint8,
+}
+
+
+def options(**changed):
+    features = {"word_features": True, "word_length": LENGTH}
+    return nli.text_options(**{**features, "lowercase": True, "split_words": False, **changed})
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    train = [nli.row(premise=premise, hypothesis=other) for premise, other in PAIRS]
+    return nli.write(tmp_path_factory.mktemp("raw"), train=train)
+
+
+@pytest.fixture(scope="module")
+def prepared(data_dir, tmp_path_factory):
+    return prepare(options(), data_dir, tmp_path_factory.mktemp("prepared"))
+
+
+@pytest.fixture
+def known_forms(prepared, monkeypatch):
+    """Spares a preparation the stemming of the whole dictionary."""
+    forms = {word: (stem, lemma) for word, stem, lemma in read_forms(prepared / "forms.tsv")}
+    monkeypatch.setattr(word_features, "find_forms", lambda words: forms)
+
+
+def batch_of(folder):
+    split = PreparedCorpus(folder).split("train")
+    (batch,) = make_dataset(split, np.arange(len(split))[None])
+    return batch
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("empty_tokens", [True, False])
+@pytest.mark.usefixtures("known_forms")
+def test_preparation_agrees_with_raw_text(data_dir, tmp_path, lowercase, empty_tokens):
+    chosen = options(lowercase=lowercase, split_words=empty_tokens, empty_tokens=empty_tokens)
+    folder = prepare(chosen, data_dir, tmp_path)
+    text = TextToPairFeatures(
+        PreparedCorpus(folder).vocabulary, "treebank", lowercase, empty_tokens, empty_tokens,
+        forms=WordForms(read_forms(folder / "forms.tsv")), word_length=LENGTH,
+    )  # fmt: skip
+    expected = text.inputs(*(text.tokens(tf.constant(lines)) for lines in zip(*PAIRS)))
+    batch = batch_of(folder)
+    names = [f"{field}{name}" for name in ("", "_characters", "_match") for field in FIELDS]
+    for name, value in zip(names, expected):
+        assert batch[name].dtype == tf.int32
+        np.testing.assert_array_equal(batch[name], value, err_msg=name)
+
+
+def test_flags_are_those_of_stems_and_lemmas(prepared):
+    flags = batch_of(prepared)["hypothesis_match"].numpy()
+    assert flags[0].tolist()[:7] == [1, 1, 0, 1, 0, 1, 0]  # playing dogs like bones and bones !
+    assert not flags[1:4].any()
+    assert flags[6].tolist()[:3] == [1, 1, 1]
+
+
+def test_array_types_and_the_manifest_are_the_documented_ones(prepared):
+    found = {name: np.load(prepared / f"{name}.npy") for name in ARRAYS}
+    assert {name: array.dtype for name, array in found.items()} == ARRAYS
+    assert found["spellings"].shape[1] == LENGTH and not found["spellings"][0].any()
+    manifest = read_json(prepared / "manifest.json", "")
+    rows = len((prepared / "forms.tsv").read_bytes().splitlines())
+    assert manifest["word_features"] == {
+        "word_length": LENGTH, "spellings": len(found["spellings"]) - 1, "forms": rows,
+    }  # fmt: skip
+
+
+def test_spellings_keep_the_case_of_tokens(prepared):
+    characters = batch_of(prepared)["premise_characters"].numpy()
+    assert characters[0, 0].tolist() == [ord("A") - 31, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("changed", [{}, {"word_features": False, "word_length": 3}])
+def test_without_features_nothing_is_added(data_dir, tmp_path, changed):
+    folder = prepare(nli.text_options(**changed), data_dir, tmp_path)
+    corpus = PreparedCorpus(folder)
+    assert not corpus.word_features and corpus.split("dev").features is None
+    names = {path.name for path in folder.iterdir()}
+    assert not any("spelling" in name or "match" in name or "forms" in name for name in names)
+
+
+@pytest.mark.usefixtures("known_forms")
+def test_other_arrays_are_the_same_without_features(data_dir, tmp_path):
+    plain = prepare(options(word_features=False), data_dir, tmp_path)
+    rich = prepare(options(), data_dir, tmp_path)
+    assert plain != rich
+    for path in plain.glob("*.npy"):
+        assert path.read_bytes() == (rich / path.name).read_bytes()
+
+
+def test_single_sentences_are_refused(tmp_path):
+    data_dir, prepared_dir = tiny_trees.write(tmp_path / "data"), tmp_path / "prepared"
+    message = "^--config.data.word_features=True needs a corpus of sentence pairs.*leave"
+    with pytest.raises(UserError, match=message):
+        prepare(tiny_trees.options(word_features=True, word_length=3), data_dir, prepared_dir)
+    assert list(prepared_dir.iterdir()) == []
+
+
+@pytest.mark.parametrize("changed", [{"word_length": 0}, {}])
+def test_features_without_a_length_of_words_are_refused(data_dir, tmp_path, changed):
+    chosen = nli.text_options(word_features=True, **changed)
+    message = f"--config.data.word_length={changed.get('word_length')} must be at least 1"
+    with pytest.raises(UserError, match=message):
+        prepare(chosen, data_dir, tmp_path)

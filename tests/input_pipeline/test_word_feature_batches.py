@@ -1,0 +1,105 @@
+"""Characters and match flags of prepared pairs: read, padded beside the ids, or refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from pair_features import draw_features, make_feature_corpus
+from pairs import FIELDS, make_pair_corpus, pair_split
+
+from disan_tf.errors import UserError
+from disan_tf.input_pipeline import make_dataset
+from disan_tf.input_pipeline.corpus import WordFeatures
+
+
+def split_with_features():
+    split = pair_split([[2, 3, 4], [5], [6, 7]], [[8], [9, 2], [3]])
+    spellings = np.array([[0, 0], [10, 11], [20, 0], [30, 31]], np.uint8)
+    spelling = {"premise": [1, 2, 3, 0, 1, 2], "hypothesis": [3, 1, 0, 2]}
+    match = {"premise": [1, 0, 1, 0, 0, 1], "hypothesis": [1, 1, 0, 1]}
+    arrays = (
+        {field: np.array(rows[field], kind) for field in FIELDS}
+        for rows, kind in ((spelling, np.int32), (match, np.uint8))
+    )
+    return replace(split, features=WordFeatures(spellings, *arrays))
+
+
+def test_characters_and_flags_are_padded_as_the_ids_are():
+    (batch,) = make_dataset(split_with_features(), np.array([[2, 0, 1]]))
+    assert {name: value.dtype for name, value in batch.items() if "_" in name} == {
+        f"{field}_{name}": tf.int32 for field in FIELDS for name in ("characters", "match")
+    }
+    assert batch["premise"].numpy().tolist() == [[6, 7, 0], [2, 3, 4], [5, 0, 0]]
+    assert batch["premise_characters"].numpy().tolist() == [
+        [[10, 11], [20, 0], [0, 0]], [[10, 11], [20, 0], [30, 31]], [[0, 0], [0, 0], [0, 0]],
+    ]  # fmt: skip
+    assert batch["premise_match"].numpy().tolist() == [[0, 1, 0], [1, 0, 1], [0, 0, 0]]
+    assert batch["hypothesis_characters"].numpy().tolist() == [
+        [[20, 0], [0, 0]], [[30, 31], [0, 0]], [[10, 11], [0, 0]],
+    ]  # fmt: skip
+    assert batch["hypothesis_match"].numpy().tolist() == [[1, 0], [1, 0], [1, 0]]
+
+
+def test_a_smaller_batch_has_features_without_filling():
+    _, batch = make_dataset(split_with_features(), np.array([[0, 1], [2, -1]]))
+    assert batch["premise_match"].numpy().tolist() == [[0, 1]]
+    assert batch["hypothesis_characters"].shape == (1, 1, 2)
+
+
+def test_the_other_tensors_are_those_of_a_split_without_features():
+    split, plan = split_with_features(), np.array([[1, 2, 0]])
+    (rich,), (plain,) = (
+        make_dataset(each, plan) for each in (split, replace(split, features=None))
+    )
+    assert sorted(plain) == ["hypothesis", "index", "label", "premise"]
+    for name, value in plain.items():
+        np.testing.assert_array_equal(rich[name], value)
+
+
+def test_features_of_a_corpus_are_read_from_the_disk(tmp_path):
+    corpus = make_feature_corpus(tmp_path / "pairs")
+    features = corpus.split("dev").features
+    expected = draw_features(make_pair_corpus(tmp_path / "plain").split("dev"), 6)
+    assert corpus.word_features
+    np.testing.assert_array_equal(features.spellings, expected.spellings)
+    for field in FIELDS:
+        for found, drawn in zip(features[1:], expected[1:]):
+            assert isinstance(found[field], np.memmap)
+            np.testing.assert_array_equal(found[field], drawn[field])
+
+
+def test_a_corpus_without_features_has_none(tmp_path):
+    corpus = make_pair_corpus(tmp_path / "pairs")
+    assert not corpus.word_features and corpus.split("dev").features is None
+
+
+NAMES = ["spellings", "dev.premise.spelling", "dev.hypothesis.match"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kept", [None, 0, 60, -1])
+def test_a_missing_or_truncated_file_is_named(tmp_path, name, kept):
+    corpus = make_feature_corpus(tmp_path / "pairs")
+    path = tmp_path / "pairs" / f"{name}.npy"
+    path.unlink() if kept is None else path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(UserError, match=rf"{name}\.npy cannot be read .*--mode=prepare"):
+        corpus.split("dev")
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("spellings", lambda array: array[:3]),  # fewer rows than are named
+        ("dev.premise.spelling", lambda array: array[1:]),
+        ("dev.hypothesis.spelling", lambda array: -array),
+        ("dev.premise.match", lambda array: array[1:]),
+        ("dev.hypothesis.match", lambda array: np.append(array, array[:1])),
+    ],
+)
+def test_files_that_disagree_are_refused(tmp_path, name, damage):
+    corpus = make_feature_corpus(tmp_path / "pairs")
+    path = tmp_path / "pairs" / f"{name}.npy"
+    np.save(path, damage(np.load(path)))
+    with pytest.raises(UserError, match="the dev split's files disagree"):
+        corpus.split("dev")

@@ -1,0 +1,117 @@
+"""Match flags of pairs of tokenised sentences."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.errors import UserError
+from disan_tf.text import WordForms
+from disan_tf.text.word_forms import read_forms
+
+ROWS = [
+    ("plays", "play", "play"), ("playing", "play", "playe"), ("mice", "mice", "mouse"),
+    ("mouses", "mous", "mouses"), ("better", "better", "good"), ("été", "ét", "être"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def forms():
+    return WordForms(ROWS)
+
+
+def ragged(*lines):
+    return tf.ragged.constant([line.split() for line in lines], tf.string, ragged_rank=1)
+
+
+def flags(forms, first, second):
+    """Of one pair."""
+    return [each.numpy()[0].tolist() for each in forms.matches(ragged(first), ragged(second))]
+
+
+def test_tokens_match_by_their_stem(forms):
+    assert flags(forms, "she plays", "playing it") == [[0, 1], [1, 0]]
+
+
+def test_tokens_match_by_their_lemma(forms):
+    assert flags(forms, "better mice", "a good mouse") == [[1, 1], [0, 1, 1]]
+
+
+def test_a_stem_does_not_match_a_lemma(forms):
+    assert flags(forms, "playe", "plays") == [[0], [0]]
+
+
+def test_words_that_the_table_lacks_match_themselves(forms):
+    assert flags(forms, "zyx . abc", "zyxs abc") == [[0, 0, 1], [0, 1]]
+
+
+def test_case_does_not_matter(forms):
+    assert flags(forms, "PLAYS ÉTÉ abc", "Playing Être ABC") == [[1, 1, 1], [1, 1, 1]]
+
+
+def test_tokens_match_their_own_pair_alone(forms):
+    first, second = forms.matches(ragged("a b", "c"), ragged("c", "b c"))
+    assert first.numpy().tolist() == [[0, 0], [1, 0]]
+    assert second.numpy().tolist() == [[0, 0], [0, 1]]
+
+
+def test_a_token_that_repeats_in_its_own_sentence_matches_nothing(forms):
+    assert flags(forms, "a a", "b b") == [[0, 0], [0, 0]]
+
+
+def test_every_occurrence_is_flagged(forms):
+    assert flags(forms, "a b a", "a c a a") == [[1, 0, 1], [1, 0, 1, 1]]
+
+
+def test_padding_and_empty_tokens_match_nothing(forms):
+    first = tf.ragged.constant([["", "a"], [""]])
+    second = tf.ragged.constant([[""], ["", "", "b"]])
+    found = [each.numpy().tolist() for each in forms.matches(first, second)]
+    assert found == [[[0, 0], [0, 0]], [[0, 0, 0], [0, 0, 0]]]
+
+
+def test_sentences_without_tokens_have_no_flags(forms):
+    first, second = forms.matches(ragged("", "a"), ragged("a", ""))
+    assert first.numpy().tolist() == [[0], [0]] and second.numpy().tolist() == [[0], [0]]
+    assert first.dtype == second.dtype == tf.int32
+    first, second = forms.matches(ragged(""), ragged(""))
+    assert first.shape == second.shape == (1, 0)
+
+
+def test_row_splits_of_32_bits_serve_too(forms):
+    first = ragged("a b").with_row_splits_dtype(tf.int32)
+    second = ragged("b").with_row_splits_dtype(tf.int32)
+    assert [each.numpy().tolist() for each in forms.matches(first, second)] == [[[0, 1]], [[1]]]
+
+
+def test_a_table_without_rows_is_refused():
+    with pytest.raises(UserError, match="no row: prepare the corpus again"):
+        WordForms([])
+
+
+def test_one_trace_serves_any_batch(forms):
+    spec = tf.RaggedTensorSpec([None, None], tf.string, 1)
+    graph = tf.function(forms.matches, [spec, spec])
+    for first, second in ((["she plays"], ["playing"]), (["a", "b c"], ["a b", "b"]), ([], [])):
+        pair = (ragged(*first), ragged(*second))
+        for found, expected in zip(graph(*pair), forms.matches(*pair)):
+            np.testing.assert_array_equal(found, expected)
+    assert graph.experimental_get_tracing_count() == 1
+
+
+def test_rows_of_a_file_are_read_as_they_are(tmp_path):
+    path = tmp_path / "forms.tsv"
+    path.write_bytes("été\tét\têtre\na\u2028b\ta\tb\n".encode())
+    assert read_forms(path) == [("été", "ét", "être"), ("a\u2028b", "a", "b")]
+
+
+@pytest.mark.parametrize("line", ["mice\tmice", "a\tb\tc\td", ""])
+def test_a_line_that_is_no_row_is_named(tmp_path, line):
+    path = tmp_path / "forms.tsv"
+    path.write_text(f"mice\tmice\tmouse\n{line}\n")
+    with pytest.raises(UserError, match=r"forms\.tsv, line 2: \d columns, not word, stem"):
+        read_forms(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(UserError, match=r"forms\.tsv cannot be opened"):
+        read_forms(tmp_path / "forms.tsv")

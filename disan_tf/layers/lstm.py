@@ -36,16 +36,13 @@ class LSTM(Recurrent):
       TensorShape([2, 5, 3])
     """
 
+    cell = "lstm"
     states = 2  # c, h
 
     def build(self, input_shape):
         self.kernel = self.add_kernel("kernel", input_shape[-1], gates=4)
         self.bias = self.add_bias("bias", gates=4, initializer="zeros")
         super().build(input_shape)
-
-    def split_weights(self, input_dim):
-        input_kernel, state_kernel = tf.split(self.kernel, [input_dim, self.units])
-        return input_kernel, self.bias, state_kernel
 
     def step(self, states, product, kernel):
         c, h = states

@@ -46,6 +46,16 @@ class Mechanism(tf.keras.layers.Layer):
         projection.build([None, None, input_dim])
         return projection
 
+    def child_options(self, name: str) -> dict:
+        """Arguments that every `Mechanism` child gets."""
+        return {
+            "dropout": self.dropout,
+            "l2": self.l2,
+            "seed": site_seed(self.seed, name),
+            "name": name,
+            "dtype": self.dtype_policy,
+        }
+
     def get_config(self):
         config = {"dropout": self.dropout, "l2": self.l2, "seed": self.seed}
         return {**super().get_config(), **config}

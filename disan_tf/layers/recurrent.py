@@ -4,7 +4,9 @@ import tensorflow as tf
 
 from disan_tf.layers.linear import decay, project
 from disan_tf.layers.mechanism import Mechanism
+from disan_tf.ops import native
 from disan_tf.ops.fused import bias_activation
+from disan_tf.ops.recurrence import recurrence
 
 
 class Recurrent(Mechanism):
@@ -15,8 +17,8 @@ class Recurrent(Mechanism):
     step, and Glorot's rule sees the joined matrices, of [x; h]. The recurrence is float32; the
     product with x, for all steps at once, has the layer's precision.
 
-    A subclass creates its weights in `build`, before it calls the base's, and defines
-    `split_weights` and `step`.
+    A subclass creates its weights in `build`, before it calls the base's, and defines `step`, and
+    `split_weights` where it has more than one `kernel` and one `bias`.
 
     Args:
       units: size of h.
@@ -32,6 +34,7 @@ class Recurrent(Mechanism):
       h, <float>[batch, length, units]; exactly 0 on padding.
     """
 
+    cell = ""  # of `disan_tf.ops.recurrence`, if that has the layer's steps
     states: int  # how many <float32>[batch, units] one step hands to the next; h is the last
 
     def __init__(self, units: int, backward: bool = False, **kwargs):
@@ -57,8 +60,12 @@ class Recurrent(Mechanism):
         )
 
     def split_weights(self, input_dim: int) -> tuple:
-        """The matrix of x, the bias, and the matrices of h that `step` gets."""
-        raise NotImplementedError
+        """The matrix of x, the bias, and the matrices of h that `step` gets.
+
+        Here those of a layer with one joined matrix.
+        """
+        input_kernel, state_kernel = tf.split(self.kernel, [input_dim, self.units])
+        return input_kernel, self.bias, state_kernel
 
     def step(self, states: tuple, product: tf.Tensor, *kernels: tf.Tensor) -> tuple:
         """The states after one token, of those before it and of its product with x."""
@@ -67,18 +74,29 @@ class Recurrent(Mechanism):
     def call(self, x, mask, training=None):
         input_kernel, bias, *state_kernels = self.split_weights(x.shape[-1])
         product = self._input_product(x, input_kernel, bias, training)
+        if self.cell and native.is_used():
+            h = recurrence(product, mask, *state_kernels, cell=self.cell, backward=self.backward)
+        else:
+            h = self._loop(product, mask, *state_kernels)
+        h = tf.ensure_shape(tf.cast(h, x.dtype), [*x.shape[:-1], self.units])
+        return tf.where(mask[:, :, None], h, tf.zeros([], h.dtype))
+
+    def _loop(self, product, mask, *kernels):
+        """The states h <float32>[batch, length, units], token by token."""
+        length = tf.shape(mask)[1]
+        padding = tf.cast(length == 0, tf.int32)  # a scan without a step is an error
+        product = tf.pad(product, [[0, 0], [0, padding], [0, 0]])
+        mask = tf.pad(mask, [[0, 0], [0, padding]])
         steps = tf.transpose(product, [1, 0, 2]), tf.transpose(mask)[:, :, None]
-        nothing = tf.zeros([tf.shape(x)[0], self.units])
+        nothing = tf.zeros([tf.shape(product)[0], self.units])
 
         def advance(old, token):
             product, real = token
-            new = self.step(old, product, *state_kernels)
+            new = self.step(old, product, *kernels)
             return tuple(tf.where(real, *pair) for pair in zip(new, old))
 
         *_, h = tf.scan(advance, steps, (nothing,) * self.states, reverse=self.backward)
-        h = tf.cast(tf.transpose(h, [1, 0, 2]), x.dtype)
-        h = tf.ensure_shape(h, [*x.shape[:-1], self.units])
-        return tf.where(mask[:, :, None], h, tf.zeros([], h.dtype))
+        return tf.transpose(h, [1, 0, 2])[:, :length]
 
     def _input_product(self, x, kernel, bias, training):
         """dropout(x) W + b for every token, <float32>[batch, length, gates * units]."""

@@ -19,7 +19,7 @@ from pathlib import Path
 import tensorflow as tf
 
 FOLDER = Path(__file__).parent
-SOURCES = ("op.cc", "fused_op.cc")
+SOURCES = ("op.cc", "fused_op.cc", "pair_scores_op.cc", "recurrence_op.cc")
 # GCC 12 warns of its own AVX-512 headers.
 FLAGS = ("-shared", "-fPIC", "-O3", "-march=native", "-Wno-maybe-uninitialized")
 

@@ -123,10 +123,12 @@ void Sum(const std::vector<const T*>& x, int64_t first, int64_t last, T* y) {
 
 // A step of Adadelta (Zeiler 2012, algorithm 1) for entries [first, last), in place.
 struct Adadelta {
+  static constexpr int kVariables = 3;
+  static constexpr const char* kNames[] = {"weight", "squared_gradients", "squared_steps"};
   float learning_rate, rho, epsilon;
 
-  void Run(const float* gradient, int64_t first, int64_t last, float* weight,
-           float* squared_gradients, float* squared_steps) const {
+  void Run(const float* gradient, int64_t first, int64_t last, float* const* variables) const {
+    float *weight = variables[0], *squared_gradients = variables[1], *squared_steps = variables[2];
     ForEachVector(last - first, [&](int64_t offset, int count) {
       const int64_t at = first + offset;
       const Floats g = Load<float>(gradient + at, count);
@@ -139,6 +141,26 @@ struct Adadelta {
       Store<float>(squares, squared_gradients + at, count);
       Store<float>(w, weight + at, count);
       Store<float>(old_steps * rho + step * step * (1.0f - rho), squared_steps + at, count);
+    });
+  }
+};
+
+// A step of RMSProp (Hinton 2012, lecture 6e) for entries [first, last), in place.
+struct RmsProp {
+  static constexpr int kVariables = 2;
+  static constexpr const char* kNames[] = {"weight", "squared_gradients"};
+  float learning_rate, rho, epsilon;
+
+  void Run(const float* gradient, int64_t first, int64_t last, float* const* variables) const {
+    float *weight = variables[0], *squared_gradients = variables[1];
+    ForEachVector(last - first, [&](int64_t offset, int count) {
+      const int64_t at = first + offset;
+      const Floats g = Load<float>(gradient + at, count);
+      const Floats squares = Load<float>(squared_gradients + at, count) * rho +
+                             g * g * (1.0f - rho);
+      const Floats step = g / (Vector<float>::SquareRoot(squares) + epsilon);
+      Store<float>(squares, squared_gradients + at, count);
+      Store<float>(Load<float>(weight + at, count) - step * learning_rate, weight + at, count);
     });
   }
 };

@@ -1,7 +1,9 @@
 // The TensorFlow operations around dropout.h and fused.h.
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <vector>
 
 #include "dropout.h"
 #include "fused.h"
@@ -94,6 +96,16 @@ REGISTER_OP("DisanAdadelta")
     .Input("weight: resource")
     .Input("squared_gradients: resource")
     .Input("squared_steps: resource")
+    .Input("gradient: float")
+    .Input("learning_rate: float")
+    .Input("rho: float")
+    .Input("epsilon: float")
+    .SetIsStateful()
+    .SetShapeFn(tensorflow::shape_inference::NoOutputs);
+
+REGISTER_OP("DisanRmsProp")
+    .Input("weight: resource")
+    .Input("squared_gradients: resource")
     .Input("gradient: float")
     .Input("learning_rate: float")
     .Input("rho: float")
@@ -352,44 +364,46 @@ class SumKernel : public OpKernel {
   }
 };
 
-class AdadeltaKernel : public OpKernel {
+// A step of an optimizer: `Step` has the variables, and its settings are their last three inputs.
+template <typename Step>
+class OptimizerKernel : public OpKernel {
+  static constexpr int kVariables = Step::kVariables;
   using Variable = tensorflow::core::RefCountPtr<tensorflow::Var>;
 
  public:
-  explicit AdadeltaKernel(OpKernelConstruction* construction) : OpKernel(construction) {}
+  explicit OptimizerKernel(OpKernelConstruction* construction) : OpKernel(construction) {}
 
   void Compute(OpKernelContext* context) override {
-    const char* names[] = {"weight", "squared_gradients", "squared_steps"};
-    const Tensor& gradient = context->input(3);
+    const Tensor& gradient = context->input(kVariables);
     float settings[3];
     for (int k = 0; k < 3; ++k) {
       const char* name = k == 0 ? "learning_rate" : k == 1 ? "rho" : "epsilon";
-      OP_REQUIRES_OK(context, CheckShape(name, context->input(4 + k), TensorShape({})));
-      settings[k] = context->input(4 + k).scalar<float>()();
+      OP_REQUIRES_OK(context, CheckShape(name, context->input(kVariables + 1 + k), TensorShape({})));
+      settings[k] = context->input(kVariables + 1 + k).scalar<float>()();
     }
     // Locked one after the other, in the order that every step of a variable has.
-    Variable variables[3];
-    float* entries[3];
-    for (int k = 0; k < 3; ++k) {
+    Variable variables[kVariables];
+    std::array<float*, kVariables> entries;
+    std::vector<tensorflow::mutex_lock> locks;
+    for (int k = 0; k < kVariables; ++k) {
       OP_REQUIRES_OK(context, tensorflow::LookupResource(
                                   context, tensorflow::HandleFromInput(context, k),
                                   &variables[k]));
+      locks.emplace_back(*variables[k]->mu());
     }
-    tensorflow::mutex_lock first(*variables[0]->mu()), second(*variables[1]->mu()),
-        third(*variables[2]->mu());
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < kVariables; ++k) {
       Tensor* tensor = variables[k]->tensor();
       OP_REQUIRES(context, tensor->dtype() == tensorflow::DT_FLOAT,
-                  InvalidArgument(names[k], " is not a float32 variable"));
-      OP_REQUIRES_OK(context, CheckShape(names[k], *tensor, gradient.shape()));
+                  InvalidArgument(Step::kNames[k], " is not a float32 variable"));
+      OP_REQUIRES_OK(context, CheckShape(Step::kNames[k], *tensor, gradient.shape()));
       OP_REQUIRES_OK(context, MakeSole(context, tensor));
       entries[k] = tensor->flat<float>().data();
     }
-    const Adadelta step = {settings[0], settings[1], settings[2]};
+    const Step step = {settings[0], settings[1], settings[2]};
     const float* from = gradient.flat<float>().data();
     RunOnThreads(context, gradient.NumElements(), Cost(7),
                  [=](int64_t first, int64_t last) {
-                   step.Run(from, first, last, entries[0], entries[1], entries[2]);
+                   step.Run(from, first, last, entries.data());
                  });
   }
 
@@ -559,7 +573,10 @@ REGISTER("DisanBiasActivation", BiasActivationKernel);
 REGISTER("DisanBiasActivationGradient", BiasActivationGradientKernel);
 REGISTER_KERNEL_BUILDER(Name("DisanCopies").Device(tensorflow::DEVICE_CPU), CopiesKernel);
 REGISTER("DisanSum", SumKernel);
-REGISTER_KERNEL_BUILDER(Name("DisanAdadelta").Device(tensorflow::DEVICE_CPU), AdadeltaKernel);
+REGISTER_KERNEL_BUILDER(Name("DisanAdadelta").Device(tensorflow::DEVICE_CPU),
+                        OptimizerKernel<Adadelta>);
+REGISTER_KERNEL_BUILDER(Name("DisanRmsProp").Device(tensorflow::DEVICE_CPU),
+                        OptimizerKernel<RmsProp>);
 REGISTER("DisanFusionGate", FusionGateKernel);
 REGISTER("DisanFusionGateGradient", FusionGateGradientKernel);
 REGISTER("DisanSoftmaxPool", SoftmaxPoolKernel);

@@ -99,7 +99,7 @@ int Fuzz(const char* type, int calls) {
       Succeeds<PoolProblem<T>>,
   };
   int failures = 0;
-  for (int call = 0; call < calls; ++call) failures += !problems[call % 7]();
+  for (int call = 0; call < calls; ++call) failures += !problems[call % 8]();
   std::printf("%s: %d calls, %d failed, vectors of %d bytes\n", type, calls, failures,
               kVectorBytes);
   return failures;

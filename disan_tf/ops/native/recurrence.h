@@ -1,0 +1,239 @@
+// Recurrent layers over whole sentences: the products with h, the gates and the states of a step in
+// one pass, for rows of a batch that know nothing of each other.
+//
+// In TensorFlow's loop a step is about ten operations forward and forty backward, each of which
+// costs more to start than to do for a hundred units; and its gradient adds up the kernel's after
+// each step, where here one product for all steps is left to the caller.
+
+#ifndef DISAN_TF_OPS_NATIVE_RECURRENCE_H_
+#define DISAN_TF_OPS_NATIVE_RECURRENCE_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "fused.h"
+
+namespace disan {
+
+// 1 / (1 + e^-x), to about 1e-7; NaN stays NaN.
+inline Floats Logistic(Floats x) {
+  Floats power = x * -float(kLog2E);
+  power = power > 120.0f ? Floats{} + 120.0f : power;  // beyond, the result is 0 or 1
+  power = power < -120.0f ? Floats{} - 120.0f : power;
+  return Vector<float>::Reciprocal(Vector<float>::Exp2(power) + 1.0f);
+}
+
+inline Floats Tanh(Floats x) { return Logistic(x * 2.0f) * 2.0f - 1.0f; }
+
+// kRows rows of out = a b, for one or two vectors of columns; each sum runs through b's rows in
+// order, so it does not depend on how the rows are shared out.
+template <int kRows, bool kTwo>
+inline void ProductBlock(const float* a, const float* b, int64_t inner, int64_t columns, int count,
+                         float* out) {
+  Floats sums[kRows][2] = {};
+  for (int64_t k = 0; k < inner; ++k) {
+    const float* row = b + k * columns;
+    const Floats left = Load<float>(row, kTwo ? kFloatLanes : count);
+    const Floats right = kTwo ? Load<float>(row + kFloatLanes, count) : Floats{};
+    for (int n = 0; n < kRows; ++n) {
+      sums[n][0] += left * a[n * inner + k];
+      if constexpr (kTwo) sums[n][1] += right * a[n * inner + k];
+    }
+  }
+  for (int n = 0; n < kRows; ++n) {
+    Store<float>(sums[n][0], out + n * columns, kTwo ? kFloatLanes : count);
+    if constexpr (kTwo) Store<float>(sums[n][1], out + n * columns + kFloatLanes, count);
+  }
+}
+
+template <int kRows>
+inline void ProductRows(const float* a, const float* b, int64_t inner, int64_t columns,
+                        float* out) {
+  int64_t column = 0;
+  for (; column + kFloatLanes < columns; column += 2 * kFloatLanes) {
+    const int64_t rest = columns - column - kFloatLanes;
+    const int count = static_cast<int>(std::min<int64_t>(rest, kFloatLanes));
+    ProductBlock<kRows, true>(a, b + column, inner, columns, count, out + column);
+  }
+  if (column < columns) {
+    ProductBlock<kRows, false>(a, b + column, inner, columns,
+                               static_cast<int>(columns - column), out + column);
+  }
+}
+
+// out [rows, columns] = a [rows, inner] b [inner, columns].
+inline void Product(const float* a, const float* b, int64_t rows, int64_t inner, int64_t columns,
+                    float* out) {
+  int64_t row = 0;
+  for (; row + 8 <= rows; row += 8) {
+    ProductRows<8>(a + row * inner, b, inner, columns, out + row * columns);
+  }
+  for (; row < rows; ++row) {
+    ProductRows<1>(a + row * inner, b, inner, columns, out + row * columns);
+  }
+}
+
+// [i; j; f; o] = z, c <- sigmoid(f + 1) c + sigmoid(i) tanh(j), h = sigmoid(o) tanh(c).
+struct LstmCell {
+  static constexpr int kGates = 4;
+
+  // One row. z [4 units] becomes the gates, c and h the states after the token.
+  static void Advance(int64_t units, float* z, float* c, float* h) {
+    ForEachVector(units, [&](int64_t at, int count) {
+      const Floats i = Logistic(Load<float>(z + at, count));
+      const Floats j = Tanh(Load<float>(z + units + at, count));
+      const Floats f = Logistic(Load<float>(z + 2 * units + at, count) + 1.0f);
+      const Floats o = Logistic(Load<float>(z + 3 * units + at, count));
+      const Floats cell = f * Load<float>(c + at, count) + i * j;
+      const Floats gates[] = {i, j, f, o};
+      for (int k = 0; k < kGates; ++k) Store<float>(gates[k], z + k * units + at, count);
+      Store<float>(cell, c + at, count);
+      Store<float>(o * Tanh(cell), h + at, count);
+    });
+  }
+
+  // One row. Of h's gradient and of c's, which becomes that before the token, that of z.
+  static void Return(int64_t units, const float* gates, const float* old_c, const float* h_gradient,
+                     float* c_gradient, float* z_gradient) {
+    ForEachVector(units, [&](int64_t at, int count) {
+      const Floats i = Load<float>(gates + at, count);
+      const Floats j = Load<float>(gates + units + at, count);
+      const Floats f = Load<float>(gates + 2 * units + at, count);
+      const Floats o = Load<float>(gates + 3 * units + at, count);
+      const Floats old = Load<float>(old_c + at, count);
+      const Floats output = Tanh(f * old + i * j);
+      const Floats h = Load<float>(h_gradient + at, count);
+      const Floats c = Load<float>(c_gradient + at, count) + h * o * (1.0f - output * output);
+      const Floats found[] = {c * j * i * (1.0f - i), c * i * (1.0f - j * j),
+                              c * old * f * (1.0f - f), h * output * o * (1.0f - o)};
+      for (int k = 0; k < kGates; ++k) Store<float>(found[k], z_gradient + k * units + at, count);
+      Store<float>(c * f, c_gradient + at, count);
+    });
+  }
+};
+
+// h = tanh(z); c has no use.
+struct RnnCell {
+  static constexpr int kGates = 1;
+
+  static void Advance(int64_t units, float* z, float*, float* h) {
+    ForEachVector(units, [&](int64_t at, int count) {
+      const Floats state = Tanh(Load<float>(z + at, count));
+      Store<float>(state, z + at, count);
+      Store<float>(state, h + at, count);
+    });
+  }
+
+  static void Return(int64_t units, const float* gates, const float*, const float* h_gradient,
+                     float*, float* z_gradient) {
+    ForEachVector(units, [&](int64_t at, int count) {
+      const Floats h = Load<float>(gates + at, count);
+      Store<float>(Load<float>(h_gradient + at, count) * (1.0f - h * h), z_gradient + at, count);
+    });
+  }
+};
+
+// A layer of `Cell` that reads in one direction. Where the mask is false the states stay as they
+// are, and h is 0.
+template <typename Cell>
+struct Recurrence {
+  static constexpr int64_t kRows = 16;  // of a piece of work
+
+  int64_t batch, length, units;
+  bool backward;
+  const bool* mask;  // [batch, length]
+
+  int64_t pieces() const { return (batch + kRows - 1) / kRows; }
+  int64_t gates() const { return Cell::kGates * units; }
+
+  // Pieces [first, last). From product [batch, length, gates], x W + b of each token, and kernel
+  // [units, gates]: h [batch, length, units], and what the gradient needs of each real token: its
+  // gates [batch, length, gates], and h and c before it [batch, length, units].
+  void Run(int64_t first, int64_t last, const float* product, const float* kernel, float* h,
+           float* saved_gates, float* old_h, float* old_c) const {
+    std::vector<float> state(kRows * units), cell(kRows * units), z(kRows * gates());
+    for (int64_t piece = first; piece < last; ++piece) {
+      const int64_t start = piece * kRows, rows = std::min(kRows, batch - start);
+      std::fill(state.begin(), state.end(), 0.0f);
+      std::fill(cell.begin(), cell.end(), 0.0f);
+      for (int64_t step = 0; step < length; ++step) {
+        const int64_t token = backward ? length - 1 - step : step;
+        if (Any(start, rows, token)) {
+          Product(state.data(), kernel, rows, units, gates(), z.data());
+        }
+        for (int64_t row = 0; row < rows; ++row) {
+          const int64_t at = (start + row) * length + token;
+          float *my_state = &state[row * units], *my_cell = &cell[row * units];
+          if (!mask[at]) {
+            std::fill_n(h + at * units, units, 0.0f);
+            std::fill_n(old_h + at * units, units, 0.0f);
+            continue;
+          }
+          std::copy_n(my_state, units, old_h + at * units);
+          std::copy_n(my_cell, units, old_c + at * units);
+          float *my_z = &z[row * gates()], *my_gates = saved_gates + at * gates();
+          ForEachVector(gates(), [&](int64_t k, int count) {
+            const Floats sum = Load<float>(my_z + k, count) +
+                               Load<float>(product + at * gates() + k, count);
+            Store<float>(sum, my_gates + k, count);
+          });
+          Cell::Advance(units, my_gates, my_cell, my_state);
+          std::copy_n(my_state, units, h + at * units);
+        }
+      }
+    }
+  }
+
+  // Pieces [first, last) of product's gradient [batch, length, gates], 0 where the mask is false.
+  // `transposed` is the kernel as [gates, units].
+  void Gradient(int64_t first, int64_t last, const float* upstream, const float* transposed,
+                const float* saved_gates, const float* old_c, float* product_gradient) const {
+    std::vector<float> state(kRows * units), cell(kRows * units), back(kRows * units),
+        z(kRows * gates());
+    for (int64_t piece = first; piece < last; ++piece) {
+      const int64_t start = piece * kRows, rows = std::min(kRows, batch - start);
+      std::fill(state.begin(), state.end(), 0.0f);
+      std::fill(cell.begin(), cell.end(), 0.0f);
+      std::fill(z.begin(), z.end(), 0.0f);
+      for (int64_t step = 0; step < length; ++step) {
+        const int64_t token = backward ? step : length - 1 - step;
+        for (int64_t row = 0; row < rows; ++row) {
+          const int64_t at = (start + row) * length + token;
+          if (!mask[at]) {
+            std::fill_n(product_gradient + at * gates(), gates(), 0.0f);
+            continue;
+          }
+          float *my_state = &state[row * units], *my_z = &z[row * gates()];
+          ForEachVector(units, [&](int64_t k, int count) {
+            const Floats sum = Load<float>(my_state + k, count) +
+                               Load<float>(upstream + at * units + k, count);
+            Store<float>(sum, my_state + k, count);
+          });
+          Cell::Return(units, saved_gates + at * gates(), old_c + at * units, my_state,
+                       &cell[row * units], my_z);
+          std::copy_n(my_z, gates(), product_gradient + at * gates());
+        }
+        if (!Any(start, rows, token)) continue;
+        Product(z.data(), transposed, rows, gates(), units, back.data());
+        for (int64_t row = 0; row < rows; ++row) {
+          if (mask[(start + row) * length + token]) {
+            std::copy_n(&back[row * units], units, &state[row * units]);
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  bool Any(int64_t start, int64_t rows, int64_t token) const {
+    for (int64_t row = start; row < start + rows; ++row) {
+      if (mask[row * length + token]) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace disan
+
+#endif  // DISAN_TF_OPS_NATIVE_RECURRENCE_H_

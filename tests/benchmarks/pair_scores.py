@@ -1,0 +1,65 @@
+"""Additive scores of all pairs of words, forward and backward, native and portable.
+
+    python -m tests.benchmarks.pair_scores --repetitions 9
+
+The medians of repetitions that take turns, in one process.
+"""
+
+import argparse
+import contextlib
+import time
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.ops import portable
+from disan_tf.ops.pair_scores import additive_scores
+
+SIZES = ((64, 14, 8, 200), (64, 8, 14, 100), (64, 40, 20, 200))
+WORLDS = {"native": contextlib.nullcontext, "portable": portable}
+
+
+def _compile(world, size):
+    """A function that scores and derives pairs of `size`, already traced and run."""
+    batch, first, second, dim = size
+    shapes = ([batch, first, dim], [batch, second, dim], [dim])
+    inputs = [tf.random.stateless_normal(shape, [1, k]) for k, shape in enumerate(shapes)]
+    upstream = tf.random.stateless_normal([batch, first, second], [1, 3])
+
+    @tf.function
+    def step(*inputs):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            scores = additive_scores(*inputs)
+        return tape.gradient(scores, inputs, upstream)
+
+    with WORLDS[world]():
+        step(*inputs)
+    return lambda: [gradient.numpy() for gradient in step(*inputs)]
+
+
+def measure(size: tuple[int, ...], repetitions: int) -> dict[str, float]:
+    """Milliseconds of a forward and backward pass in each world, for (batch, L1, L2, dim)."""
+    steps = {world: _compile(world, size) for world in WORLDS}
+    times = {world: [] for world in WORLDS}
+    for _ in range(repetitions):
+        for world, step in steps.items():
+            start = time.perf_counter()
+            step()
+            times[world].append(1e3 * (time.perf_counter() - start))
+    return {world: float(np.median(taken)) for world, taken in times.items()}
+
+
+def main() -> None:
+    """Prints a line for each size."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repetitions", type=int, default=9)
+    options = parser.parse_args()
+    for size in SIZES:
+        times = measure(size, options.repetitions)
+        forms = ", ".join(f"{world} {taken:.2f} ms" for world, taken in times.items())
+        print(f"{size}: {forms}, ratio {times['portable'] / times['native']:.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""The autoencoder: its code, and the loss of its reconstruction, against NumPy."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from layer_contract import ROUNDING, MaskContract
+from small_attention import DIM, MASK, X, randomised
+
+from disan_tf.layers.bottleneck import Bottleneck
+
+UNITS = 3
+
+
+class TestBottleneck(MaskContract):
+    units = 6
+    bad_arguments = ({"dropout": 1.0}, {"dropout": -0.1}, {"weight": -1.0})
+
+    def make(self, **options):
+        return Bottleneck(**{"units": 6, "dropout": 0.25, "l2": 1e-4, "seed": 5, **options})
+
+    def call(self, layer, x, mask, training=None):
+        return layer(x, mask=mask, training=training)
+
+    def idle(self, layer):
+        return layer.decoder.trainable_weights
+
+
+def _map(linear, x):
+    return x @ linear.dense.kernel.numpy().astype(np.float64) + linear.dense.bias.numpy()
+
+
+def _code(layer, x=X):
+    """z of every token, real or not, in float64."""
+    return np.maximum(_map(layer.encoder, x.numpy().astype(np.float64)), 0.0)
+
+
+def _error(layer, mask=MASK):
+    """The mean of ||x - x'||^2 / DIM over the real tokens in float64."""
+    error = X.numpy().astype(np.float64) - _map(layer.decoder, _code(layer))
+    return np.mean(np.square(error[mask]))
+
+
+def test_the_result_is_the_rectified_code_and_zero_on_padding():
+    layer = randomised(Bottleneck(UNITS))
+    expected = np.where(MASK[:, :, None], _code(layer), 0.0)
+    assert np.any(expected)
+    for training in (False, True):
+        actual = layer(X, mask=MASK, training=training)
+        np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.25, 0.0])
+def test_training_adds_the_weighted_error_of_real_tokens(weight):
+    layer = randomised(Bottleneck(UNITS, weight=weight))
+    layer(X, mask=MASK, training=True)
+    np.testing.assert_allclose(layer.losses, [weight * _error(layer)], rtol=1e-5)
+
+
+@pytest.mark.parametrize("training", [False, None])
+def test_inference_adds_no_loss(training):
+    layer = randomised(Bottleneck(UNITS))
+    layer(X, mask=MASK, training=training)
+    assert not layer.losses
+
+
+def test_a_step_that_reads_two_sentences_adds_the_loss_of_each():
+    class Pair(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.bottleneck = randomised(Bottleneck(UNITS))
+
+        def call(self, x, training=None):
+            return [self.bottleneck(x, mask=mask, training=training) for mask in (MASK, ~MASK)]
+
+    model = Pair()
+
+    @tf.function
+    def step(training):
+        model(X, training=training)
+        return model.losses
+
+    expected = [_error(model.bottleneck), _error(model.bottleneck, ~MASK)]
+    for _ in range(2):
+        np.testing.assert_allclose(step(True), expected, rtol=1e-5)
+    assert step(False) == []
+
+
+def _training_gradients(layer, x, mask, of_code=0.0):
+    """The gradients of the losses + of_code * sum(z), for x and for every weight."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        z = layer(x, mask=mask, training=True)
+        loss = tf.add_n(layer.losses)
+        total = loss + of_code * tf.reduce_sum(tf.cast(z, tf.float32))
+    return loss, tape.gradient(total, [x, *layer.trainable_weights])
+
+
+def test_the_loss_reaches_x_through_the_code_alone():
+    layer = randomised(Bottleneck(UNITS))
+    _, (actual, *_) = _training_gradients(layer, X, MASK)
+    x, real = X.numpy().astype(np.float64), MASK[:, :, None]
+    encoder, decoder = (it.dense.kernel.numpy() for it in (layer.encoder, layer.decoder))
+    of_output = 2.0 * (_map(layer.decoder, _code(layer)) - x) / (DIM * MASK.sum()) * real
+    expected = (of_output @ decoder.T * (_code(layer) > 0)) @ encoder.T
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_loss_trains_all_its_weights():
+    _, (_, *gradients) = _training_gradients(randomised(Bottleneck(UNITS)), X, MASK)
+    assert len(gradients) == 4 and all(np.any(gradient) for gradient in gradients)
+
+
+@pytest.mark.parametrize("policy", ROUNDING)
+def test_without_tokens_the_loss_is_exactly_zero_and_nothing_learns(policy):
+    layer = randomised(Bottleneck(UNITS, dtype=tf.keras.mixed_precision.Policy(policy)))
+    loss, gradients = _training_gradients(layer, X, np.zeros_like(MASK), of_code=1.0)
+    assert loss == 0.0
+    for gradient in gradients:
+        np.testing.assert_array_equal(gradient, np.zeros(gradient.shape))
+
+
+@pytest.mark.parametrize("policy", ROUNDING)
+def test_the_loss_is_float32_and_padding_does_not_matter_to_it(policy):
+    layer = randomised(Bottleneck(UNITS, dtype=tf.keras.mixed_precision.Policy(policy)))
+    dirty = tf.where(MASK[:, :, None], X, np.nan)
+    padded = tf.pad(dirty, [[0, 0], [0, 3], [0, 0]], constant_values=np.inf)
+    for x, mask in ((X, MASK), (dirty, MASK), (padded, np.pad(MASK, [[0, 0], [0, 3]]))):
+        loss, gradients = _training_gradients(layer, x, mask)
+        assert loss.dtype == tf.float32
+        np.testing.assert_allclose(loss, _error(layer), rtol=max(1e-5, 20 * ROUNDING[policy]))
+        assert all(np.isfinite(gradient).all() for gradient in gradients)
+
+
+def test_large_features_keep_the_loss_finite_in_half_precision():
+    layer = Bottleneck(UNITS, dtype=tf.keras.mixed_precision.Policy("mixed_float16"))
+    loss, _ = _training_gradients(layer, 1e3 * X, MASK)  # squares overflow float16
+    assert np.isfinite(loss) and loss > 1e5
+
+
+def test_dropout_acts_on_the_code():
+    layer = randomised(Bottleneck(UNITS, dropout=0.5))
+    layer.code_dropout.keep = lambda entries: tf.range(entries) % 2 == 0
+    kept = np.arange(_code(layer).size).reshape(*MASK.shape, UNITS) % 2 == 0
+    actual = layer(X, mask=MASK, training=True)
+    expected = np.where(kept & MASK[:, :, None], 2.0 * _code(layer), 0.0)
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_exactly_the_matrices_decay():
+    layer = randomised(Bottleneck(UNITS, l2=2.0))
+    kernels = [linear.dense.kernel for linear in (layer.encoder, layer.decoder)]
+    np.testing.assert_allclose(layer.losses, [np.sum(np.square(k)) for k in kernels], rtol=1e-6)
+
+
+def test_200_units_on_1000_dimensions_have_401200_parameters():
+    layer = Bottleneck()
+    layer.build([None, None, 1000])
+    assert layer.units == 200
+    assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 401_200

@@ -1,0 +1,169 @@
+"""Scores of pairs of words, block by block in portable TensorFlow, against NumPy."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from attention_problems import assert_close, noise
+
+from disan_tf.ops import pair_scores, portable
+from disan_tf.ops.pair_scores import additive_scores, product_scores
+
+BATCH, LENGTHS, DIM, UNITS = 2, (7, 3), 4, 5
+POSITION = BATCH * LENGTHS[1] * DIM  # numbers of one position of the first sentence
+FUNCTIONS = [additive_scores, product_scores]
+
+
+@pytest.fixture(autouse=True)
+def _portable():
+    with portable():
+        yield
+
+
+def _inputs(function, lengths=LENGTHS, batch=BATCH):
+    """Arguments of the function, <float64>, exact in bfloat16."""
+    generator = np.random.default_rng(4)
+    shapes = [[batch, length, DIM] for length in lengths]
+    shapes += [[DIM]] if function is additive_scores else [[DIM, UNITS], [UNITS]]
+    return [generator.integers(-6, 7, size=shape) / 4 for shape in shapes]
+
+
+def _reference(function, first, second, *weights):
+    pairs = first[:, :, None], second[:, None]
+    if function is additive_scores:
+        return np.tanh(pairs[0] + pairs[1]) @ weights[0]
+    return np.tanh((pairs[0] * pairs[1]) @ weights[0]) @ weights[1]
+
+
+def _run(function, inputs, positions=100):
+    """The scores, and the gradients of sum(scores * noise), in blocks of `positions`."""
+    inputs = [
+        tensor if tf.is_tensor(tensor) else tf.constant(tensor, "float32") for tensor in inputs
+    ]
+    with mock.patch.object(pair_scores, "BLOCK_NUMBERS", positions * POSITION):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            scores = function(*inputs)
+            total = tf.reduce_sum(scores * noise(scores.shape))
+        return [scores, *tape.gradient(total, inputs)]
+
+
+@pytest.mark.parametrize("positions", [1, 3, 7])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_scores_are_their_definition(function, positions):
+    inputs = _inputs(function)
+    scores, *_ = _run(function, inputs, positions)
+    assert scores.dtype == tf.float32
+    assert_close(scores, _reference(function, *inputs), 1e-6)
+
+
+@pytest.mark.parametrize("positions", [1, 3, 7])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_gradients_are_the_slopes_of_the_definition(function, positions):
+    inputs = _inputs(function)
+    scores, *gradients = _run(function, inputs, positions)
+    upstream = noise(scores.shape).numpy()
+    for number, gradient in enumerate(gradients):
+        step = np.random.default_rng(2).normal(size=inputs[number].shape)
+        ends = []
+        for sign in (1e-6, -1e-6):
+            moved = [*inputs]
+            moved[number] = inputs[number] + sign * step
+            ends.append(np.sum(upstream * _reference(function, *moved)))
+        slope = (ends[0] - ends[1]) / 2e-6
+        assert abs(slope) > 1e-3
+        np.testing.assert_allclose(np.sum(gradient * step), slope, rtol=1e-5)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_compiled_with_unknown_lengths_in_several_blocks_it_is_the_same(function):
+    inputs = [tf.constant(tensor, tf.float32) for tensor in _inputs(function)]
+    sentence = tf.TensorSpec([None, None, DIM])
+    signature = [sentence, sentence, *(tf.TensorSpec(it.shape) for it in inputs[2:])]
+
+    @tf.function(input_signature=signature)
+    def compiled(*inputs):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            total = tf.reduce_sum(tf.square(function(*inputs)))
+        return [total, *tape.gradient(total, inputs)]
+
+    with mock.patch.object(pair_scores, "BLOCK_NUMBERS", 2 * POSITION):
+        compiled.get_concrete_function()
+    for length in LENGTHS:  # four blocks, and two
+        short = [inputs[0][:, :length], *inputs[1:]]
+        expected = compiled.python_function(*short)
+        for actual, whole in zip(compiled(*short), expected):
+            assert_close(actual, whole, 2e-6)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_the_features_of_all_pairs_are_never_held_at_once(function):
+    inputs = _inputs(function)
+    units = inputs[-1].size
+    with mock.patch.object(pair_scores, "_weigh", wraps=pair_scores._weigh) as weigh:
+        _run(function, inputs, positions=2)
+    blocks = [call.args[0].shape.as_list() for call in weigh.call_args_list]
+    assert blocks == 2 * [[BATCH, size, LENGTHS[1], units] for size in (2, 2, 2, 1)]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_what_fits_is_one_block(function):
+    with mock.patch.object(pair_scores, "_weigh", wraps=pair_scores._weigh) as weigh:
+        _run(function, _inputs(function), positions=7)
+    assert weigh.call_count == 2  # forward and backward
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_the_gradient_keeps_no_features_of_pairs(function):
+    arrays = _inputs(function, lengths=(40, 30))
+    inputs = [tf.constant(tensor, tf.float32) for tensor in arrays]
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(inputs)
+        scores = function(*inputs)
+    with mock.patch.object(pair_scores, "_weigh", wraps=pair_scores._weigh) as weigh:
+        tape.gradient(scores, inputs)
+    assert weigh.call_count == 1  # it computes them again
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_half_precision_is_near_float32(function, dtype):
+    exact = _inputs(function)
+    half = [tf.constant(tensor, dtype) for tensor in exact[:-1]] + [
+        tf.constant(exact[-1], "float32")
+    ]
+    actual = _run(function, half)
+    assert actual[0].dtype == tf.float32
+    assert [gradient.dtype for gradient in actual[1:]] == [tensor.dtype for tensor in half]
+    for ours, expected in zip(actual, _run(function, exact)):
+        assert_close(ours, expected, {"bfloat16": 0.06, "float16": 0.006}[dtype])
+
+
+def test_half_precision_of_a_sum_is_that_of_its_gradients_alone():
+    exact = _inputs(additive_scores)
+    half = [tf.constant(tensor, "bfloat16") for tensor in exact[:2]]
+    actual = _run(additive_scores, [*half, exact[2]])
+    expected = _run(additive_scores, exact)
+    np.testing.assert_array_equal(actual[0], expected[0])
+    for ours, whole in zip(actual[1:3], expected[1:3]):
+        np.testing.assert_array_equal(ours, tf.cast(whole, tf.bfloat16))
+
+
+@pytest.mark.parametrize("lengths", [(0, 3), (3, 0), (0, 0)])
+@pytest.mark.parametrize("batch", [0, 2])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_where_there_are_no_pairs_there_is_no_gradient(function, batch, lengths):
+    inputs = _inputs(function, lengths, batch)
+    scores, *gradients = _run(function, inputs)
+    assert scores.shape == [batch, *lengths]
+    for gradient, tensor in zip(gradients, inputs):
+        np.testing.assert_array_equal(gradient, np.zeros(tensor.shape))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_huge_inputs_stay_finite(function):
+    inputs = [1e4 * tensor for tensor in _inputs(function)]
+    for tensor in _run(function, inputs):
+        assert np.isfinite(tensor).all()

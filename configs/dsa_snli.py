@@ -39,7 +39,6 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.oov = "narrow_uniform"  # App. A: U(-0.005, 0.005)
     config.task.matching = "absolute"  # Sec. 4.1
     config.train.batch_size = 256  # App. A
-    config.train.window = 125  # an epoch has 2,146 batches
     config.train.optimizer = "adam"  # App. A
     config.train.learning_rate = 0.001  # App. A: the default
     config.train.steps = 42_920

@@ -10,7 +10,8 @@ DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 _COUNTS = (
     "encoder.units", "encoder.heads", "encoder.attentions", "encoder.iterations",
     "encoder.layers", "encoder.first_units", "encoder.dense_units", "encoder.compressed_units",
-    "task.hidden_layers", "train.plateau.patience",
+    "task.hidden_layers", "train.plateau.patience", "words.character_dim",
+    "words.character_units", "words.character_width",
 )  # fmt: skip
 _ABOVE_ZERO = ("encoder.negative_slope", "task.negative_slope", "train.plateau.factor")
 _FRACTIONS = (
@@ -54,18 +55,25 @@ def check_config(config: ConfigDict) -> None:
     Raises:
       UserError: naming the value, and what it may be.
     """
-    from disan_tf.encoders import ENCODERS  # configs are read before TensorFlow is loaded
-    from disan_tf.ops.pairs import DIRECTIONS
+    from disan_tf.ops.pairs import DIRECTIONS  # configs are read before TensorFlow is loaded
     from disan_tf.tasks import HEADS, LOSSES, MATCHINGS, TASKS
     from disan_tf.training.optimizers import OPTIMIZERS
 
     choices = {
-        "dtype": DTYPES, "encoder.name": ENCODERS, "task.name": TASKS, "task.loss": LOSSES,
+        "dtype": DTYPES, "task.name": TASKS, "task.loss": LOSSES,
         "task.head": HEADS, "task.matching": MATCHINGS, "train.optimizer": OPTIMIZERS,
+        "train.plateau.monitor": ("train", "dev"),
     }  # fmt: skip
     for name, known in choices.items():
         if _has(config, name):
             _one_of(config, name, known)
+    task = TASKS[config.task.get("name", "classification")]
+    _one_of(config, "encoder.name", task.encoders)
+    if task.word_features and not config.data.get("word_features"):
+        raise UserError(
+            f"--config.task.name={config.task.name} reads characters and matches of words: set "
+            "--config.data.word_features=True."
+        )
     for part in ("encoder", "task"):
         if "activation" in config[part]:
             _activation(config, f"{part}.activation")

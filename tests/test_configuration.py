@@ -100,6 +100,13 @@ def test_sizes_of_an_encoder_are_at_least_1(variant, name, value):
         check_config(config)
 
 
+def test_a_model_of_characters_needs_them():
+    config = load_config("drcn_snli")
+    config.data.word_features = False
+    with pytest.raises(UserError, match="reads characters .* set --config.data.word_features=True"):
+        check_config(config)
+
+
 def test_an_encoder_without_units_is_a_possible_training():
     check_config(load_config("disan_sick", "source2token"))
 
@@ -131,6 +138,13 @@ def test_directions_are_two_of_the_known_ones():
     ("dsa_snli", "", "train.plateau.factor", 0.0, "must be above 0"),
     ("dsa_snli", "", "train.plateau.threshold", 1.0, r"must lie in \[0, 1\)"),
     ("dsa_sst", "bi_lstm", "encoder.pooling", "first", "; choose last or self_attention"),
+    ("drcn_snli", "", "encoder.name", "disan", "must be drcn"),
+    ("drcn_snli", "", "encoder.recurrence", "gru", "; choose rnn or lstm"),
+    ("drcn_snli", "", "encoder.functions", "B-B", "; join some of B, Ca, Cs, D, M"),
+    ("drcn_snli", "", "encoder.aggregation", "layers", "; choose words or functions"),
+    ("drcn_snli", "", "train.plateau.monitor", "test", "must be train or dev"),
+    ("drcn_snli", "", "words.character_width", 0, "must be at least 1"),
+    ("dsa_snli", "", "encoder.name", "drcn", "must be additive or .*"),
 ])  # fmt: skip
 def test_a_value_that_does_not_exist_is_refused(config, variant, name, value, sentence):
     config = load_config(config, variant)

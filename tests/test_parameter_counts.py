@@ -133,6 +133,23 @@ BY_CONFIG["dsa_sst"] = {
     "binary": 1_173_752,
     "tiny": 7_413,
 }
+# DRCN: 9,165 features of a pair, 1,000 units twice and 3 classes make 10,174,003 of each.
+BY_CONFIG["drcn_snli"] = {
+    "": 11_338_915,
+    "B-Ca-Cs-D-M": 12_691_017,
+    "B-Ca-Cs-D": 12_440_717,
+    "B-Ca-Cs-M": 12_440_717,
+    "B-Ca-D-M": 12_491_017,
+    "B-Cs-D-M": 12_390_717,
+    "Ca-Cs-D-M": 12_441_015,
+    "Cs": 11_338_915,
+    "own_parameters": 13_102_520,
+    "over_functions": 11_840_717,
+    "bi_lstm": 20_314_115,
+    "bottleneck": 4_616_948,
+    "hypothesis_only": 11_338_915,
+    "tiny": 10_473,
+}
 COUNTS = {
     (config, variant): count
     for config, counts in BY_CONFIG.items()

@@ -144,8 +144,9 @@ def _disan(config):
 
 
 def _make_inference(model):
-    ids = [tf.TensorSpec([None, None], tf.int32, name=field) for field in model.fields]
-    return tf.function(lambda *ids: model(*ids, training=False), input_signature=ids)
+    return tf.function(
+        lambda *inputs: model(*inputs, training=False), input_signature=model.input_specs()
+    )
 
 
 def _dense_sizes(config):

@@ -5,6 +5,7 @@ from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.encoders.bi_gru import BiGRUEncoder
 from disan_tf.encoders.bi_lstm import BiLSTMEncoder
 from disan_tf.encoders.disan import DiSAN
+from disan_tf.encoders.drcn import DRCN
 from disan_tf.encoders.dsa import DSAEncoder
 from disan_tf.encoders.hierarchical_cnn import HierarchicalCNNEncoder
 from disan_tf.encoders.multi_head import MultiHeadEncoder
@@ -28,17 +29,20 @@ ENCODERS = {
     "selected_source2token": SelectedSource2TokenEncoder,
     "source2token": Source2TokenEncoder,
 }
+PAIR_ENCODERS = {"drcn": DRCN}  # they read both sentences of a pair at once
 
 __all__ = [
     "AdditiveEncoder",
     "BiGRUEncoder",
     "BiLSTMEncoder",
+    "DRCN",
     "DSAEncoder",
     "DiSAN",
     "ENCODERS",
     "HierarchicalCNNEncoder",
     "MultiHeadEncoder",
     "MultiWindowCNNEncoder",
+    "PAIR_ENCODERS",
     "PooledBiLSTMEncoder",
     "ReSAN",
     "SelectedSource2TokenEncoder",

@@ -2,7 +2,6 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.layers.source2token import Source2Token
 
@@ -31,16 +30,6 @@ class SentenceEncoder(Mechanism):
         super().__init__(**kwargs)
         self.activation = tf.keras.activations.get(activation)
         self.attention_form = attention_form
-
-    def child_options(self, name: str) -> dict:
-        """Arguments that every `Mechanism` child gets."""
-        return {
-            "dropout": self.dropout,
-            "l2": self.l2,
-            "seed": site_seed(self.seed, name),
-            "name": name,
-            "dtype": self.dtype_policy,
-        }
 
     def add_source2token(self, dim: int) -> Source2Token:
         """A built `Source2Token` child for vectors of this size."""

@@ -11,7 +11,7 @@ import tensorflow as tf
 from disan_tf.bundle import Bundle
 from disan_tf.errors import UserError
 from disan_tf.evaluation.lines import look_up, read_chunks, tokenise
-from disan_tf.evaluation.predict import describe, input_specs, make_answer_step
+from disan_tf.evaluation.predict import describe, make_answer_step, served_specs
 from disan_tf.evaluation.records import find_text, text_name, tokens_name
 from disan_tf.evaluation.weight_vectors import NAME as WEIGHT_VECTORS
 from disan_tf.evaluation.weight_vectors import WeightVectors
@@ -35,6 +35,9 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
     [iteration, attention, feature]; of all lines together, `weight_vectors.npz` and `.json` hold
     the dynamic weight vectors in two dimensions, see `WeightVectors.write`.
 
+    Of DRCN there are "premise_cosine_1" [premise, hypothesis, 1] and so on: for each attention
+    function and each layer, how the words of the first sentence attend to those of the other.
+
     Of a pair both have "<field>_" before the names of each sentence's tensors: "premise_tokens",
     "hypothesis_source2token".
 
@@ -53,8 +56,9 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
     target, fields = _check_target(output_dir), bundle.model.fields
     answer, text_to_ids = make_answer_step(bundle.model), bundle.text_to_ids()
     weights = tf.function(
-        lambda *ids: {**bundle.model.attend(*ids), **bundle.model.weight_vectors(*ids)},
-        input_signature=input_specs(fields),
+        lambda *inputs: {**bundle.model.attend(*inputs), **bundle.model.weight_vectors(*inputs)},
+        input_signature=served_specs(bundle.model),
+        autograph=False,
     )
     count, vectors = 0, WeightVectors()
     with scratch_folder(target) as scratch:
@@ -63,9 +67,9 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
         for records in read_chunks(input_path, input_format, fields):
             for record, sentences in zip(records, tokenise(records, text_to_ids, fields)):
                 count += 1
-                ids = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
-                tensors = {name: tensor[0].numpy() for name, tensor in weights(*ids).items()}
-                answers = describe(*(each[0].numpy() for each in answer(*ids)), bundle)
+                inputs = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
+                tensors = {name: tensor[0].numpy() for name, tensor in weights(*inputs).items()}
+                answers = describe(*(each[0].numpy() for each in answer(*inputs)), bundle)
                 record = {**_with_tokens(record, fields, sentences), **answers}
                 _write(folder / f"{count:05d}", record, tensors)
                 vectors.add(count, tensors)

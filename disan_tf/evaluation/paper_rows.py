@@ -85,7 +85,7 @@ class Table:
     """A table of a paper.
 
     Attributes:
-      paper: "DiSAN", "ReSAN" or "DSA".
+      paper: "DiSAN", "ReSAN", "DSA" or "DRCN".
       number: in the paper.
       title: its corpus.
       scores: the columns of the paper and of ours.

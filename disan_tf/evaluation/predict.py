@@ -3,7 +3,7 @@
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Callable, NamedTuple, Optional
 
@@ -17,6 +17,7 @@ from disan_tf.evaluation.submissions import make_output_format
 from disan_tf.files import scratch_folder
 from disan_tf.input_pipeline import evaluation_batches
 
+IDS = [tf.TensorSpec([None, None], tf.int32, name="ids")]  # of one sentence
 MAX_POSITIONS = 1 << 14  # tokens and padding of a batch: one of long lines holds fewer lines
 
 
@@ -80,22 +81,27 @@ def predict(
     return counts
 
 
-def input_specs(fields: Sequence[str]) -> list[tf.TensorSpec]:
-    """The ids that a model takes: `ids`, or, for pairs, `<field>_ids`, <int32>[batch, length]."""
-    names = ["ids"] if len(fields) == 1 else [f"{field}_ids" for field in fields]
-    return [tf.TensorSpec([None, None], tf.int32, name=name) for name in names]
+def served_specs(model) -> list[tf.TensorSpec]:
+    """The model's inputs, ids called `ids`, or, for pairs, `<field>_ids`; see `input_specs`."""
+    names = {field: f"{field}_ids" for field in model.fields}
+    if len(names) == 1:
+        return IDS
+    specs = model.input_specs()
+    return [
+        tf.TensorSpec(each.shape, each.dtype, names.get(each.name, each.name)) for each in specs
+    ]
 
 
 def make_answer_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
-    """Compiled ids <int32>[batch, length] of each field -> probabilities, answers.
+    """The model's inputs -> probabilities, answers; compiled.
 
     Probabilities are <float32>[batch, classes]; answers are class numbers <int32>[batch] or, of a
     model of relatedness, scores <float32>[batch].
     """
 
-    @tf.function(input_signature=input_specs(model.fields))
-    def answer(*ids):
-        outputs = model(*ids, training=False)
+    @tf.function(input_signature=served_specs(model), autograph=False)
+    def answer(*inputs):
+        outputs = model(*inputs, training=False)
         return tf.nn.softmax(outputs), model.answers(outputs)
 
     return answer
@@ -124,8 +130,8 @@ def _answer_all(answer, sentences, text_to_ids, batch_size) -> list[tuple]:
     rows = [None] * len(sentences)
     lengths = np.array([[len(tokens) for tokens in each] for each in sentences])
     for batch in _batches(lengths, batch_size):
-        ids = look_up([sentences[index] for index in batch], text_to_ids)
-        for index, *row in zip(batch, *(each.numpy() for each in answer(*ids))):
+        inputs = look_up([sentences[index] for index in batch], text_to_ids)
+        for index, *row in zip(batch, *(each.numpy() for each in answer(*inputs))):
             rows[index] = row
     return rows
 

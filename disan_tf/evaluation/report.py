@@ -26,7 +26,7 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
     check_corpus(bundle, corpus)
     split, model = corpus.split(split_name), bundle.model
     step = final_evaluation_step(bundle.config, model)
-    outcome = run_split(step, split, bundle.config.evaluate.batch_size)
+    outcome = run_split(step, split, model.reads, bundle.config.evaluate.batch_size)
     answers = model.answers(outcome.outputs).numpy()
     return {
         "config": bundle.info["name"],

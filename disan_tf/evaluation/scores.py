@@ -1,5 +1,6 @@
 """A model's outputs on a whole split, in the split's order."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,18 +21,18 @@ class Outcome:
     loss: float
 
 
-def run_split(evaluation_step, split: Split, batch_size: int) -> Outcome:
+def run_split(evaluation_step, split: Split, inputs: Sequence[str], batch_size: int) -> Outcome:
     """Runs `evaluation_step` over a split, in batches of similar length.
 
     Args:
       evaluation_step: see `disan_tf.training.steps.make_evaluation_step`.
       split: the examples.
+      inputs: names of what the step takes of a batch, before the label.
       batch_size: examples in a batch.
     """
     outputs, total = None, 0.0
     for batch in make_dataset(split, evaluation_batches(split.field_lengths, batch_size)):
-        ids = [batch[field] for field in split.fields]
-        batch_outputs, loss = evaluation_step(*ids, batch["label"])
+        batch_outputs, loss = evaluation_step(*(batch[name] for name in inputs), batch["label"])
         if outputs is None:
             outputs = np.zeros([len(split), batch_outputs.shape[-1]], np.float32)
         outputs[batch["index"]] = batch_outputs

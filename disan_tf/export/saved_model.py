@@ -6,7 +6,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from disan_tf.bundle import Bundle, load_bundle
-from disan_tf.evaluation.predict import input_specs
+from disan_tf.evaluation.predict import IDS, served_specs
 from disan_tf.evaluation.records import SENTENCE, text_name
 from disan_tf.files import scratch_folder, write_json
 from disan_tf.ops import portable
@@ -21,7 +21,8 @@ def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
 
         serving_default: text <string>[batch] -> class <string>[batch],
             class_names <string>[batch, classes], probabilities <float32>[batch, classes]
-        encode: text -> vectors <float32>[batch, dim]
+        encode: text -> vectors <float32>[batch, dim]; not of a model that never sees one sentence
+            without the other (DRCN)
         attend: text -> tokens <string>[batch, length], and the encoder's attention tensors,
             averaged over the features: <float32>[batch, head, dependent] or [batch, length];
             "" and 0 after a sentence's end
@@ -32,8 +33,10 @@ def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
     <float32>[batch], the expected point, and probabilities of the points.
 
     `saved_model_ids/` takes ids <int32>[batch, length] (0 = padding, 1 = unknown, the k-th word
-    of the vocabulary, from 0, is k + 2), or for pairs `<field>_ids`, and needs TensorFlow alone.
-    It has serving_default and encode. `metadata.json` beside them names the task, its inputs in
+    of the vocabulary, from 0, is k + 2), or for pairs `<field>_ids`, and what else the model reads
+    of their words (of DRCN `<field>_characters` and `<field>_match`, which
+    `disan_tf.text.TextToPairFeatures` makes of text), and needs TensorFlow alone. It has
+    serving_default and encode. `metadata.json` beside them names the task, its inputs in
     their order, the classes or the range of the score, the config, the step.
 
     Args:
@@ -71,7 +74,9 @@ def _save(folder: Path, functions: dict[str, tuple], text_to_ids=None) -> None:
     """
     with portable():  # the native operations are this machine's alone
         signatures = {
-            name: tf.function(function, input_signature=inputs).get_concrete_function()
+            name: tf.function(
+                function, input_signature=inputs, autograph=False
+            ).get_concrete_function()
             for name, (function, inputs) in functions.items()
         }
     module = tf.Module()
@@ -89,13 +94,13 @@ def _ids_functions(bundle: Bundle) -> dict[str, tuple]:
     def encode(ids):
         return {"vectors": tf.cast(model.encode(ids, training=False), tf.float32)}
 
-    def answer(*ids):
-        return _describe(model(*ids, training=False), bundle)
+    def answer(*inputs):
+        return _describe(model(*inputs, training=False), bundle)
 
-    return {
-        "serving_default": (answer, input_specs(model.fields)),
-        "encode": (encode, input_specs(SENTENCE)),
-    }
+    functions = {"serving_default": (answer, served_specs(model))}
+    if model.encodes:
+        functions["encode"] = (encode, IDS)
+    return functions
 
 
 def _describe(outputs, bundle):
@@ -113,14 +118,20 @@ def _describe(outputs, bundle):
 
 def _text_functions(bundle: Bundle, text_to_ids: TextToIds) -> dict[str, tuple]:
     """Functions of text <string>[batch], as `export_saved_model` describes them."""
-    functions, fields = _ids_functions(bundle), bundle.model.fields
-    answer, encode = (functions[name][0] for name in ("serving_default", "encode"))
-    text, texts = _text_specs(SENTENCE), _text_specs(fields)
-    return {
-        "serving_default": (lambda *texts: answer(*map(text_to_ids, texts)), texts),
-        "encode": (lambda text: encode(text_to_ids(text)), text),
+    of_ids, texts = _ids_functions(bundle), _text_specs(bundle.model.fields)
+    answer, _ = of_ids["serving_default"]
+
+    def answer_texts(*texts):
+        return answer(*text_to_ids.inputs(*map(text_to_ids.tokens, texts)))
+
+    functions = {
+        "serving_default": (answer_texts, texts),
         "attend": (lambda *texts: _attend(bundle.model, text_to_ids, texts), texts),
     }
+    if "encode" in of_ids:
+        encode, _ = of_ids["encode"]
+        functions["encode"] = (lambda text: encode(text_to_ids(text)), _text_specs(SENTENCE))
+    return functions
 
 
 def _text_specs(fields):
@@ -128,28 +139,22 @@ def _text_specs(fields):
 
 
 def _attend(model, text_to_ids, texts):
-    """Tokens and feature means of the attention tensors of each sentence."""
-    answer = {}
-    for field, text in zip(model.fields, texts):
-        prefix = "" if len(texts) == 1 else f"{field}_"
-        found = _attend_sentence(model, text_to_ids, text)
-        answer.update({f"{prefix}{name}": tensor for name, tensor in found.items()})
-    return answer
+    """Tokens of each sentence, and feature means of the attention tensors.
 
-
-def _attend_sentence(model, text_to_ids, text):
-    """The tensors are 0 for heads and tokens that are padding.
-
-    A mean over the features keeps the answer small: the tensors themselves have
-    [batch, length, length, dim] numbers.
+    The tensors are 0 for heads and tokens that are padding. A mean over the features keeps the
+    answer small: the tensors themselves have [batch, length, length, dim] numbers.
     """
-    tokens = text_to_ids.tokens(text)
-    ids = text_to_ids.from_tokens(tokens)
-    answer = {"tokens": tokens.to_tensor("", shape=tf.shape(ids, tf.int64))}
-    for name, tensor in model.attend_sentence(ids).items():
-        mean = tf.reduce_mean(tensor, axis=-1)
-        mask = ids != 0 if mean.shape.rank == 2 else (ids != 0)[:, :, None]
-        answer[name] = tf.where(mask, mean, 0.0)
+    tokens = [text_to_ids.tokens(text) for text in texts]
+    inputs = text_to_ids.inputs(*tokens)
+    attended, answer = model.attend(*inputs), {}
+    for field, words, ids in zip(model.fields, tokens, inputs):
+        prefix = "" if len(texts) == 1 else f"{field}_"
+        answer[f"{prefix}tokens"] = words.to_tensor("", shape=tf.shape(ids, tf.int64))
+        for name, tensor in attended.items():
+            if name.startswith(prefix):
+                mean = tf.reduce_mean(tensor, axis=-1)
+                mask = ids != 0 if mean.shape.rank == 2 else (ids != 0)[:, :, None]
+                answer[name] = tf.where(mask, mean, 0.0)
     return answer
 
 

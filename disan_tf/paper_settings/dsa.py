@@ -24,6 +24,9 @@ def dsa(name: str, corpus: str, task: str) -> ConfigDict:
         biases and batch normalisation.
       "If training loss is not reduced for five times with a patience of 0.001": the mean training
         loss of an epoch, five in a row that are not below 0.999 of the best.
+      Batches: drawn from all lengths (`train.window=1`). In batches of sorted lengths, as elsewhere
+        here, batch normalisation sees sentences of one length at a time, and what it keeps for
+        evaluation fits none: on SST's phrases dev accuracy was 25 % after an epoch, 42 % with this.
       Length of training: it names none; see the experiment.
 
     Args:
@@ -57,6 +60,7 @@ def dsa(name: str, corpus: str, task: str) -> ConfigDict:
     config.task.init_scale = "keep"
     config.task.dropout = 0.3  # App. A
 
+    config.train.window = 1  # see above
     config.train.embeddings = False  # Sec. 4: word vectors stay as they are
     config.train.dropout = 0.2  # App., of every convolution
     config.train.l2 = 1e-5  # App.

@@ -2,10 +2,13 @@
 
 import tensorflow as tf
 
-from disan_tf.encoders import ENCODERS
+from disan_tf.encoders import SentenceEncoder
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding import WordEmbedding
+from disan_tf.layers.word_representation import WordRepresentation
 from disan_tf.tasks.classification import ClassificationHead, SentenceClassifier
+from disan_tf.tasks.matching import SentencePairMatcher
+from disan_tf.tasks.matching_head import MatchingHead
 from disan_tf.tasks.nli import MATCHINGS, SentencePairClassifier
 from disan_tf.tasks.normalized_head import NormalizedHead
 from disan_tf.tasks.relatedness import LOSSES, SentencePairScorer
@@ -14,11 +17,13 @@ from disan_tf.tasks.sentences import SentenceModel
 HEADS = {
     "plain": ClassificationHead,
     "normalized": NormalizedHead,
+    "matching": MatchingHead,
 }
 TASKS = {
     "classification": SentenceClassifier,
     "nli": SentencePairClassifier,
     "relatedness": SentencePairScorer,
+    "matching": SentencePairMatcher,
 }
 
 __all__ = [
@@ -26,10 +31,12 @@ __all__ = [
     "HEADS",
     "LOSSES",
     "MATCHINGS",
+    "MatchingHead",
     "NormalizedHead",
     "SentenceClassifier",
     "SentenceModel",
     "SentencePairClassifier",
+    "SentencePairMatcher",
     "SentencePairScorer",
     "TASKS",
     "build_model",
@@ -46,7 +53,8 @@ def build_model(
 
     Args:
       config: a config of `configs/`; `encoder`, `task`, `dtype`, `seed`, `train.l2`,
-        `train.dropout` and `train.embeddings` (whether words learn; absent = they do) matter here.
+        `train.dropout` and `train.embeddings` (whether words learn; absent = they do) matter here,
+        and for a model that reads characters `words`, see `WordRepresentation`.
         `encoder.dropout` and `task.dropout`, where they are given, win over `train.dropout`.
       words: number of (trainable, fixed) words.
       classes: number of classes, or of the points of a scale.
@@ -57,15 +65,24 @@ def build_model(
       `HEADS` that `config.task.head` names, "plain" where none is named.
 
     """
-    embedding = WordEmbedding(
-        *words, config.data.embedding_dim, config.train.get("embeddings", True),
-        dtype=tf.keras.mixed_precision.Policy(config.dtype), name="embedding",
-    )  # fmt: skip
     encoder, head = make_encoder(config, attention_form), make_head(config, classes)
     task, own_options, _ = _task_of(config)
-    model = task(embedding, encoder, head, **own_options, name=config.name)
-    model(*[tf.zeros([1, 1], tf.int32)] * len(model.fields))
+    model = task(_make_embedding(config, words), encoder, head, **own_options, name=config.name)
+    model(*(tf.zeros([1] * spec.shape.rank, tf.int32) for spec in model.input_specs()))
     return model
+
+
+def _make_embedding(config, words):
+    """`WordRepresentation` for a model that reads more of a word than its id."""
+    task, _, _ = _task_of(config)
+    arguments = *words, config.data.embedding_dim, config.train.get("embeddings", True)
+    dtype = tf.keras.mixed_precision.Policy(config.dtype)
+    if not task.word_features:
+        return WordEmbedding(*arguments, dtype=dtype, name="embedding")
+    return WordRepresentation(
+        *arguments, **config.words, l2=config.train.l2, dtype=dtype,
+        seed=site_seed(config.seed, "embedding"), name="embedding",
+    )  # fmt: skip
 
 
 def make_encoder(config, attention_form: str = "auto"):
@@ -74,11 +91,14 @@ def make_encoder(config, attention_form: str = "auto"):
     Raises:
       ValueError: a value of `config.encoder` that does not exist, or does not fit another.
     """
+    task, _, _ = _task_of(config)
     options = {"dropout": config.train.dropout, **config.encoder}
-    return ENCODERS[options.pop("name")](
-        **options, **_shared(config), attention_form=attention_form,
-        seed=site_seed(config.seed, "encoder"), name="encoder",
-    )  # fmt: skip
+    kind = task.encoders[options.pop("name")]
+    if issubclass(kind, SentenceEncoder):
+        options["attention_form"] = attention_form
+    return kind(
+        **options, **_shared(config), seed=site_seed(config.seed, "encoder"), name="encoder"
+    )
 
 
 def make_head(config, classes: int):
@@ -109,5 +129,7 @@ def _task_of(config):
 
 def count_parameters(model: tf.keras.Model) -> int:
     """Trainable parameters without the embedding, as the papers count them."""
-    parts = (layer for layer in model.layers if not isinstance(layer, WordEmbedding))
-    return sum(int(tf.size(weight)) for layer in parts for weight in layer.trainable_weights)
+    embeddings = (part for part in model.submodules if isinstance(part, WordEmbedding))
+    vectors = {id(weight) for part in embeddings for weight in part.trainable_weights}
+    counted = (each for each in model.trainable_weights if id(each) not in vectors)
+    return sum(int(tf.size(weight)) for weight in counted)

@@ -5,11 +5,11 @@ import tensorflow as tf
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import check_init_scale, he_normal, variance_factor
 from disan_tf.layers.linear import Linear
-from disan_tf.layers.mechanism import Mechanism
 from disan_tf.ops.fused import LeakyReLU
+from disan_tf.tasks.batch_norm_head import BatchNormHead
 
 
-class NormalizedHead(Mechanism):
+class NormalizedHead(BatchNormHead):
     """Features -> logits: hidden layers with batch normalisation (DSA Appendix A and B).
 
     With x_0 the features, in the hidden layers l = 1, ..., L and then in the output layer
@@ -17,15 +17,8 @@ class NormalizedHead(Mechanism):
         x_l = LeakyReLU(dropout(BN_l(x_(l-1))) W_l + b_l)
         logits = x_L W + b
 
-    BN(x) = gamma * (x - mean) / sqrt(variance + epsilon) + beta, feature by feature (Ioffe and
-    Szegedy 2015), in float32 under every policy. In training mean and variance are those of the
-    batch, else moving averages of them, v <- momentum * v + (1 - momentum) * batch, which are saved
-    with the weights. A batch of one example has the variance 0 and becomes beta; PyTorch refuses
-    it. PyTorch also averages variances with n - 1 in the denominator, Keras with n: for 256
-    examples the moving variance is 0.4 % less here.
-
-    Each matrix starts by `he_normal`, times the square root of `variance_factor` for the dropout
-    of its input; W has none. Biases start at 0.
+    For BN see `BatchNormHead`. Each matrix starts by `he_normal`, times the square root of
+    `variance_factor` for the dropout of its input; W has none. Biases start at 0.
 
     Parameters: 816,903 of 2400 features, 300 units and 3 classes; 5,200,131 of 9600 features and
     512 units; 183,005 of 600 features, one hidden layer of 300 units and 5 classes.
@@ -36,8 +29,7 @@ class NormalizedHead(Mechanism):
       hidden_layers: L; 2 for language inference, 1 for sentiment.
       negative_slope: of LeakyReLU; 0.01 is PyTorch's default.
       init_scale: see `variance_factor`.
-      momentum: of the moving averages; PyTorch's default, which it calls momentum 0.1.
-      epsilon: PyTorch's default.
+      momentum, epsilon: see `BatchNormHead`.
       dropout, l2, seed: see `Mechanism`; all matrices decay, the inputs of W_l are dropped.
 
     Call arguments:
@@ -60,35 +52,19 @@ class NormalizedHead(Mechanism):
         negative_slope: float = 0.01, init_scale: str = "keep", momentum: float = 0.9,
         epsilon: float = 1e-5, **kwargs,
     ):  # fmt: skip
-        super().__init__(**kwargs)
-        if not 0.0 <= self.dropout < 1.0:  # here, for He's rule would meet it before `Dropout` does
-            raise ValueError(f"dropout={self.dropout!r}; a dropout rate lies in [0, 1).")
-        if hidden_layers < 1:
-            raise ValueError(f"hidden_layers={hidden_layers!r}; a head has at least 1.")
-        self.classes = classes
-        self.hidden_units = hidden_units
-        self.hidden_layers = hidden_layers
+        super().__init__(classes, hidden_units, hidden_layers, momentum, epsilon, **kwargs)
         self.negative_slope = negative_slope
         self.init_scale = check_init_scale(init_scale)
-        self.momentum = momentum
-        self.epsilon = epsilon
 
     def build(self, input_shape):
         dims = [input_shape[-1]] + [self.hidden_units] * (self.hidden_layers - 1)
-        self.norms = [self._add_norm(f"norm_{n}", dim) for n, dim in enumerate(dims, 1)]
+        self.norms = [self.add_norm(f"norm_{n}", dim) for n, dim in enumerate(dims, 1)]
         self.hidden = [
             self._add_map(f"hidden_{n}", dim, self.hidden_units, self.dropout)
             for n, dim in enumerate(dims, 1)
         ]
         self.logits = self._add_map("logits", self.hidden_units, self.classes, dropout=0.0)
         super().build(input_shape)
-
-    def _add_norm(self, name, dim):
-        norm = tf.keras.layers.BatchNormalization(
-            momentum=self.momentum, epsilon=self.epsilon, name=name, dtype=self.dtype_policy
-        )
-        norm.build([None, dim])
-        return norm
 
     def _add_map(self, name, input_dim, units, dropout) -> Linear:
         seed = site_seed(self.seed, f"{name}/kernel")
@@ -103,12 +79,7 @@ class NormalizedHead(Mechanism):
 
     def get_config(self):
         config = {
-            "classes": self.classes,
-            "hidden_units": self.hidden_units,
-            "hidden_layers": self.hidden_layers,
             "negative_slope": self.negative_slope,
             "init_scale": self.init_scale,
-            "momentum": self.momentum,
-            "epsilon": self.epsilon,
         }
         return {**super().get_config(), **config}

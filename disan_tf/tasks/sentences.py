@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from disan_tf.encoders import ENCODERS
 from disan_tf.layers.embedding import WordEmbedding
 
 
@@ -9,9 +10,9 @@ class SentenceModel(tf.keras.Model):
     """Embedding, encoder and head; subclasses say which sentences they join and how.
 
     A subclass is called with <int32>[batch, length] ids (0 = padding) for each of its `fields`,
-    in their order, and with `training`. So for every model
+    in their order, then with its `word_features` of each, and with `training`. So for every model
 
-        outputs = model(*(batch[field] for field in model.fields), training=True)
+        outputs = model(*(batch[name] for name in model.reads), training=True)
 
     A subclass also says how it is trained and measured; the training loop and the evaluation know
     nothing else of its task:
@@ -28,6 +29,9 @@ class SentenceModel(tf.keras.Model):
     """
 
     fields: tuple[str, ...]  # the names of the sentences in a batch
+    encoders: dict = ENCODERS  # those that it can have
+    encodes = True  # whether `encode` gives the vector of a sentence by itself
+    word_features: dict[str, int] = {}  # what it reads of a field's words besides ids: name -> rank
     label_dtype: tf.DType  # of the labels in a batch
     criterion: str  # the key of `scores` that is best where it is highest on dev
     batch_score_name: str  # the name of `batch_score`
@@ -38,6 +42,18 @@ class SentenceModel(tf.keras.Model):
         self.embedding = embedding
         self.encoder = encoder
         self.head = head
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Names of what a call takes, as in a batch: fields, then `<field>_<feature>`."""
+        return tuple(spec.name for spec in self.input_specs())
+
+    def input_specs(self) -> list[tf.TensorSpec]:
+        """What a call takes, all <int32>[batch, length, ...]."""
+        ranks = dict.fromkeys(self.fields, 2)
+        for feature, rank in self.word_features.items():
+            ranks.update({f"{field}_{feature}": rank for field in self.fields})
+        return [tf.TensorSpec([None] * rank, tf.int32, name) for name, rank in ranks.items()]
 
     def loss(self, outputs, labels):
         """Mean of the batch, <float32>[]."""

@@ -132,7 +132,7 @@ def _tensorboard(trainer):
     batch = next(iter(make_dataset(trainer.dev, batches[len(batches) // 2 :])))
     return TensorBoardLogger(
         trainer.workdir / "tensorboard", trainer.config,
-        [batch[field] for field in trainer.model.fields], trainer.method.evaluation_step,
+        [batch[name] for name in trainer.model.reads], trainer.method.evaluation_step,
         trainer.config.train.log_every, _examples_a_step(trainer),
     )  # fmt: skip
 

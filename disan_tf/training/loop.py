@@ -94,8 +94,8 @@ class Trainer:
         callbacks.on_epoch_begin(epoch)
         for batch in self.batches(step):
             callbacks.on_train_batch_begin(step)
-            ids = [batch[field] for field in self.model.fields]
-            measured = self.method.train(step, *ids, batch["label"])
+            inputs = [batch[name] for name in self.model.reads]
+            measured = self.method.train(step, *inputs, batch["label"])
             if self._measured and measured.get("phase") != self._measured[0].get("phase"):
                 self._log_training(step)  # a line is of one phase
             self._measured.append(measured)
@@ -166,7 +166,8 @@ class Trainer:
         callbacks.on_test_end({"step": step, **dev})
 
     def _score(self, evaluation_step, split):
-        outcome = run_split(evaluation_step, split, self.config.evaluate.batch_size)
+        inputs, batch_size = self.model.reads, self.config.evaluate.batch_size
+        outcome = run_split(evaluation_step, split, inputs, batch_size)
         return {"loss": outcome.loss, **self.model.scores(outcome.outputs, split.labels)}
 
     def _keep_if_best(self, step, scores):
@@ -201,6 +202,11 @@ def is_over(train, step: int, best_step: int) -> bool:
 
 
 def _check_corpus(model, corpus):
+    if model.word_features and not corpus.word_features:
+        raise UserError(
+            f"{corpus.directory} has no characters of words; prepare it with "
+            "--config.data.word_features=True."
+        )
     fields = [" and ".join(names) for names in (corpus.fields, model.fields)]
     kinds = [
         "scores" if each else "classes" for each in (corpus.scores, model.label_dtype.is_floating)

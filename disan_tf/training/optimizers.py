@@ -31,7 +31,16 @@ def adam(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimizer:
     return tf.keras.optimizers.legacy.Adam(learning_rate, epsilon=1e-8, name="Adam")
 
 
-OPTIMIZERS = {"adadelta": adadelta, "adam": adam}
+def rmsprop(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimizer:
+    """RMSProp (Hinton 2012) with the defaults of PyTorch, which adds epsilon to the root.
+
+    Rows of an embedding that are not in the batch keep their values and their mean square. Where
+    native operations are used, dense gradients go through one of them.
+    """
+    return _RMSprop(learning_rate, rho=0.99, epsilon=1e-8, name="RMSprop")
+
+
+OPTIMIZERS = {"adadelta": adadelta, "adam": adam, "rmsprop": rmsprop}
 
 
 class _Adadelta(tf.keras.optimizers.legacy.Adadelta):
@@ -40,14 +49,27 @@ class _Adadelta(tf.keras.optimizers.legacy.Adadelta):
     def _resource_apply_dense(self, grad, var, apply_state=None):
         if not native.is_used():
             return super()._resource_apply_dense(grad, var, apply_state)
-        device, dtype = var.device, var.dtype.base_dtype
-        settings = (apply_state or {}).get((device, dtype))
-        settings = settings or self._fallback_apply_state(device, dtype)
-        slots = [self.get_slot(var, name) for name in ("accum_grad", "accum_var")]
-        return native.operations().disan_adadelta(
-            var.handle, *(slot.handle for slot in slots), grad,
-            settings["lr_t"], settings["rho"], settings["epsilon"],
-        )  # fmt: skip
+        slots = [self.get_slot(var, name).handle for name in ("accum_grad", "accum_var")]
+        settings = _settings(self, var, apply_state)
+        return native.operations().disan_adadelta(var.handle, *slots, grad, *settings)
+
+
+class _RMSprop(tf.keras.optimizers.legacy.RMSprop):
+    """The legacy class, whose dense steps read and write each number once."""
+
+    def _resource_apply_dense(self, grad, var, apply_state=None):
+        if not native.is_used():
+            return super()._resource_apply_dense(grad, var, apply_state)
+        settings = _settings(self, var, apply_state)
+        squares = self.get_slot(var, "rms").handle
+        return native.operations().disan_rms_prop(var.handle, squares, grad, *settings)
+
+
+def _settings(optimizer, var, apply_state):
+    """Learning rate, rho and epsilon of a step, <float32>[]."""
+    key = var.device, var.dtype.base_dtype
+    settings = (apply_state or {}).get(key) or optimizer._fallback_apply_state(*key)
+    return [tf.cast(settings[name], tf.float32) for name in ("lr_t", "rho", "epsilon")]
 
 
 def build_optimizer(

@@ -1,4 +1,4 @@
-"""A learning rate that is lowered when the training loss stops falling."""
+"""A learning rate that is lowered when a loss stops falling."""
 
 import numpy as np
 import tensorflow as tf
@@ -8,22 +8,26 @@ class Plateau:
     """Multiplies a learning rate by `factor` after `patience` intervals without a lower loss.
 
     An interval is what lies between two evaluations; its loss is the mean over its steps, as
-    training minimises it. A loss counts as lower below best * (1 - threshold), PyTorch's
-    `ReduceLROnPlateau` in its default mode; unlike there, `patience` intervals are enough, not
-    one more.
+    training minimises it, or that on dev at its end. A loss counts as lower below best * (1 -
+    threshold), PyTorch's `ReduceLROnPlateau` in its default mode; unlike there, `patience`
+    intervals are enough, not one more.
 
     Args:
       optimizer: whose `learning_rate` is lowered.
       factor: in (0, 1).
       patience: intervals, at least 1; the count begins again after each lowering.
       threshold: relative, in [0, 1).
+      monitor: whose loss, "train" or "dev".
 
     Attributes:
       state: variables that a checkpoint must hold; the learning rate itself is the optimizer's.
     """
 
-    def __init__(self, optimizer, factor: float, patience: int, threshold: float):
+    def __init__(
+        self, optimizer, factor: float, patience: int, threshold: float, monitor: str = "train"
+    ):
         self._optimizer = optimizer
+        self._monitor = monitor
         self._factor, self._patience, self._threshold = factor, patience, threshold
         self._total = tf.Variable(0.0, dtype=tf.float64, trainable=False)
         self._steps = tf.Variable(0, dtype=tf.int64, trainable=False)
@@ -41,13 +45,13 @@ class Plateau:
         self._total.assign_add(loss)
         self._steps.assign_add(1)
 
-    def end_interval(self) -> None:
+    def end_interval(self, dev_loss: float) -> None:
         """Lowers the learning rate when it is time to."""
-        mean = float(self._total) / int(self._steps)
+        loss = dev_loss if self._monitor == "dev" else float(self._total) / int(self._steps)
         self._total.assign(0.0)
         self._steps.assign(0)
-        if mean < float(self._best) * (1.0 - self._threshold):
-            self._best.assign(mean)
+        if loss < float(self._best) * (1.0 - self._threshold):
+            self._best.assign(loss)
             self._stale.assign(0)
             return
         self._stale.assign_add(1)

@@ -14,9 +14,9 @@ def make_train_step(model, optimizer):
         gradients overflow changes nothing and lowers the scale.
 
     Returns:
-      A traced-once function of <int32>[batch, length] ids for each of the model's fields and of
-      label [batch] of its `label_dtype` -> a dictionary of this batch's <float32>[] "loss",
-      `model.batch_score_name`, and "skipped_steps", 1 where the step changed nothing.
+      A traced-once function of the model's `inputs` and of label [batch] of its `label_dtype`
+      -> a dictionary of this batch's <float32>[] "loss", `model.batch_score_name`, and
+      "skipped_steps", 1 where the step changed nothing.
     """
 
     @tf.function(input_signature=batch_signature(model), autograph=False)
@@ -38,7 +38,7 @@ def make_train_step(model, optimizer):
 
 
 def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
-    """Ids of each field, label -> (outputs <float32>[batch, classes], loss <float32>[]).
+    """The model's inputs, label -> (outputs <float32>[batch, classes], loss <float32>[]).
 
     Its arguments are those of the training step; no dropout acts.
 
@@ -73,9 +73,8 @@ def _log_mean_probabilities(outputs):
 
 
 def batch_signature(model) -> list:
-    """Of the ids of each field, and of the labels."""
-    ids = [tf.TensorSpec([None, None], tf.int32, name=field) for field in model.fields]
-    return [*ids, tf.TensorSpec([None], model.label_dtype, name="label")]
+    """Of the model's inputs, and of the labels."""
+    return [*model.input_specs(), tf.TensorSpec([None], model.label_dtype, name="label")]
 
 
 def scaled(optimizer, loss: tf.Tensor) -> tf.Tensor:

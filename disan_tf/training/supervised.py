@@ -10,8 +10,7 @@ from disan_tf.training.steps import make_evaluation_step, make_train_step
 class BackPropagation:
     """How a model without hard attention learns; what `Trainer` asks of a method of learning.
 
-    With `config.train.plateau` the learning rate falls when the training loss does not, see
-    `Plateau`.
+    With `config.train.plateau` the learning rate falls when a loss does not, see `Plateau`.
 
     Args:
       config: a config of `configs/`.
@@ -55,7 +54,7 @@ class BackPropagation:
     def evaluated(self, step: int, scores: dict) -> None:
         """Takes note of the scores on dev after `step` steps."""
         if self._plateau:
-            self._plateau.end_interval()
+            self._plateau.end_interval(scores["loss"])
 
     def averaged_weights(self) -> contextlib.AbstractContextManager:
         """Inside, the model has its moving-average weights, if the config wants any."""

@@ -21,7 +21,7 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
     Args:
       directory: `<workdir>/tensorboard`.
       config: the training's config.
-      probe: for each of the model's fields <int32>[batch, length], what the histograms show.
+      probe: the model's inputs, of what the histograms show.
       evaluation_step: see `disan_tf.training.steps.make_evaluation_step`.
       log_every: steps between two points of the training curves.
       examples: of a step, in the mean.
@@ -33,7 +33,7 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         super().__init__()
         self._directory = Path(directory)
         self._config = config
-        self._probe = [tf.constant(ids, tf.int32) for ids in probe]
+        self._probe = [tf.constant(each, tf.int32) for each in probe]
         self._evaluation_step = evaluation_step
         self._log_every = log_every
         self._examples = examples
@@ -88,7 +88,7 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         self._dev.close()
 
 
-def measure(model, *ids: tf.Tensor) -> dict:
+def measure(model, *inputs: tf.Tensor) -> dict:
     """What the histograms show of a batch.
 
     The entropy -sum_i p_i ln p_i is in nats: 0 where a feature looks at one token, ln n where it
@@ -96,7 +96,7 @@ def measure(model, *ids: tf.Tensor) -> dict:
 
     Args:
       model: a `SentenceModel`.
-      ids: <int32>[batch, length] for each of its fields.
+      inputs: its inputs.
 
     Returns:
       "gate/<name>" <float32>[tokens, units] for every gate of the encoder, "attention_entropy/
@@ -106,11 +106,11 @@ def measure(model, *ids: tf.Tensor) -> dict:
       "attention_entropy/forward" and "attention_entropy/source2token"; for pairs
       "gate/premise_forward", and so on.
     """
-    attended = model.attend(*ids)
-    prefixes = [f"{field}_" for field in model.fields] if len(ids) > 1 else [""]
+    attended = model.attend(*inputs)
+    prefixes = [f"{field}_" for field in model.fields] if len(model.fields) > 1 else [""]
     return dict(
         _measure(name, tensor, tf.not_equal(field_ids, 0))
-        for prefix, field_ids in zip(prefixes, ids)
+        for prefix, field_ids in zip(prefixes, inputs)
         for name, tensor in attended.items()
         if name.startswith(prefix)
     )

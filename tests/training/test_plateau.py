@@ -1,4 +1,4 @@
-"""The learning rate falls when the training loss no longer does."""
+"""The learning rate falls when the loss no longer does, in training or on dev."""
 
 import pytest
 import tensorflow as tf
@@ -9,15 +9,22 @@ from disan_tf.training.plateau import Plateau
 STATE = ("total", "steps", "best", "stale")
 
 
-def _plateau(patience=2, threshold=0.1, optimizer=None):
-    return Plateau(optimizer or adam(0.8), 0.5, patience, threshold)
+def _plateau(patience=2, threshold=0.1, optimizer=None, monitor="train"):
+    return Plateau(optimizer or adam(0.8), 0.5, patience, threshold, monitor)
 
 
-def _interval(plateau, *losses):
+def _interval(plateau, *losses, dev=9.0):
     for loss in losses:
         plateau.add(loss)
-    plateau.end_interval()
+    plateau.end_interval(dev)
     return plateau.learning_rate
+
+
+def test_the_dev_loss_decides_where_it_is_monitored():
+    plateau = _plateau(patience=1, monitor="dev")
+    rates = [_interval(plateau, 4.0, dev=dev) for dev in (3.0, 2.0, 2.0)]
+    assert rates == pytest.approx([0.8, 0.8, 0.4])
+    assert _interval(_plateau(patience=1, monitor="dev"), 4.0, dev=5.0) == pytest.approx(0.8)
 
 
 def test_falling_losses_leave_the_learning_rate():

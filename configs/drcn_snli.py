@@ -1,0 +1,54 @@
+"""DRCN with multiway co-attention on the Stanford Natural Language Inference corpus, Table 1.
+
+    python run.py --config=configs/drcn_snli.py:B-Ca-Cs-M --data_dir=data --workdir=runs/drcn_snli
+
+The paper (Au, Haran and Sandler), 300-dimensional GloVe 840B, 6 epochs, test accuracy:
+
+  B-Ca-Cs-D-M  81.26 %     B bilinear, Ca concatenation, Cs cosine, D dot, M minus
+  B-Ca-Cs-D    81.38 %
+  B-Ca-Cs-M    82.86 %
+  B-Ca-D-M     80.64 %
+  B-Cs-D-M     80.01 %
+  Ca-Cs-D-M    74.56 %
+  Cs           77.46 %     the default, the baseline of Kim et al. (2018), who report 88.9 %
+
+Left open by the paper, and our choice:
+  Tokens: its tokenizer is spaCy's; here the rules of the Penn treebank, capitals kept.
+  Stems and lemmas: its are NLTK's Porter stemmer and WordNet; see `data_prep.word_forms`.
+  Characters: printable ASCII; convolution over 5 of them, the first 16 of a word.
+  Hidden dimension 100: of each direction of the first layer, and of the plain recurrent layers,
+    which read forward.
+  Size of the fully connected layers: 1,000, as in Kim et al. The output layer is a third one.
+  Bottleneck: none; it is optional (`:bottleneck`).
+  L2: half of 1e-6 times the squares of all matrices. PyTorch's weight decay, which the paper
+    presumably used, also shrinks biases and word vectors: under RMSProp it moves the vectors of
+    words that are not in the batch by about the learning rate in each step.
+  When the learning rate falls: after each epoch whose dev loss is not below the best.
+  Length of training: 6 epochs; dev accuracy chooses one of them.
+
+Variants (`--config=configs/drcn_snli.py:B-Ca-Cs-M`), besides the seven models:
+  own_parameters   B-Ca-Cs-M, no layer shares its co-attention's parameters (Sec. 6)
+  over_functions   B-Ca-Cs-M, the Bi-LSTM of Eq. 6 reads a word's functions, not the words
+  bi_lstm          Bi-LSTMs in all layers (Kim et al.)
+  bottleneck       an autoencoder of 200 units after each layer but the last (Kim et al.)
+  hypothesis_only  what the hypotheses give away; the paper quotes 67 %
+  tiny             seconds on a CPU, for tests
+"""
+
+from ml_collections import ConfigDict
+
+from disan_tf.configuration import apply_variant
+from disan_tf.paper_settings import DRCN_VARIANTS, drcn
+
+
+def get_config(variant: str = "") -> ConfigDict:
+    """The config of a variant; "" is the paper's baseline."""
+    config = drcn("drcn_snli", corpus="snli")
+    config.data.tokens = "text"
+    config.data.split_words = False
+    config.data.empty_tokens = False
+    config.data.length_percentile = 1.0  # no pair is left out
+    config.train.batch_size = 64  # Sec. 4.1
+    config.train.steps = 51_504  # Sec. 4.1: 6 epochs
+    config.train.evaluate_every = 8584  # an epoch
+    return apply_variant(config, variant, DRCN_VARIANTS)

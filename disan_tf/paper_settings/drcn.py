@@ -1,0 +1,111 @@
+"""The experiments of the multiway DRCN paper: its seven models, and what others would add."""
+
+from typing import Callable
+
+from ml_collections import ConfigDict
+
+from disan_tf.paper_settings.disan import disan, tiny
+
+
+def drcn(name: str, corpus: str) -> ConfigDict:
+    """The training setup of section 4.1; the default is the baseline, cosine attention alone.
+
+    Args:
+      name, corpus: see `disan`.
+    """
+    config = disan(name, corpus, task="matching")
+    config.data.tokenizer = "treebank"
+    config.data.lowercase = False
+    config.data.vectors = "glove/glove.840B.300d.txt"  # Sec. 4.1
+    config.data.oov = "normal"  # Sec. 4.1: standard normal, seed 1
+    config.data.word_features = True  # characters, and the exact-match flag
+    config.data.word_length = 16
+
+    config.words = ConfigDict()
+    config.words.character_dim = 16  # Sec. 4.1
+    config.words.character_units = 32  # Sec. 4.1
+    config.words.character_width = 5
+
+    config.encoder = ConfigDict()
+    config.encoder.name = "drcn"
+    config.encoder.units = 100  # Sec. 4.1
+    config.encoder.layers = 5  # Fig. 1
+    config.encoder.recurrence = "rnn"  # Sec. 3.1.2; or "lstm", Kim et al.
+    config.encoder.functions = "Cs"  # Sec. 3.1.2
+    config.encoder.aggregation = "words"  # Eq. 6; or "functions"
+    config.encoder.own_parameters = False  # Sec. 5.2: layers 2 to 5 share theirs
+    config.encoder.bottleneck_units = 0  # optional; Kim et al. have 200
+    config.encoder.dropout = 0.5  # Sec. 4.1
+
+    config.task = ConfigDict()
+    config.task.name = "matching"
+    config.task.head = "matching"
+    config.task.hypothesis_only = False
+    config.task.hidden_layers = 2  # Sec. 3.1.3
+    config.task.hidden_units = 1000  # Kim et al.
+    config.task.dropout = 0.2  # Sec. 4.1
+
+    config.train.window = 1  # batch normalisation, see `disan_tf.paper_settings.dsa`
+    config.train.dropout = 0.0
+    config.train.optimizer = "rmsprop"  # Sec. 4.1
+    config.train.learning_rate = 0.001  # Sec. 4.1
+    config.train.l2 = 1e-6  # Sec. 4.1
+    config.train.plateau = ConfigDict()
+    config.train.plateau.monitor = "dev"  # Sec. 4.1
+    config.train.plateau.factor = 0.15  # Sec. 4.1
+    config.train.plateau.patience = 1
+    config.train.plateau.threshold = 0.0
+    return config
+
+
+def _functions(names: str) -> Callable[[ConfigDict], None]:
+    def variant(config):
+        config.encoder.functions = names
+
+    return variant
+
+
+def _own_parameters(config):
+    config.encoder.functions = "B-Ca-Cs-M"
+    config.encoder.own_parameters = True
+
+
+def _over_functions(config):
+    config.encoder.functions = "B-Ca-Cs-M"
+    config.encoder.aggregation = "functions"
+
+
+def _bi_lstm(config):
+    config.encoder.recurrence = "lstm"
+
+
+def _bottleneck(config):
+    config.encoder.bottleneck_units = 200
+
+
+def _hypothesis_only(config):
+    config.task.hypothesis_only = True
+
+
+def _tiny(config):
+    tiny(config)
+    config.data.word_length = 8
+    config.words.character_dim = 4
+    config.words.character_units = 4
+    config.encoder.units = 4
+    config.encoder.layers = 3
+    config.encoder.functions = "B-Ca-Cs-D-M"
+
+
+FULL = "B-Ca-Cs-D-M"
+# Table 1, in its order; the last is the default.
+TABLE_1 = (FULL, "B-Ca-Cs-D", "B-Ca-Cs-M", "B-Ca-D-M", "B-Cs-D-M", "Ca-Cs-D-M", "Cs")
+DRCN_VARIANTS: dict[str, Callable[[ConfigDict], None]] = {
+    **{names: _functions(names) for names in TABLE_1},
+    "own_parameters": _own_parameters,
+    "over_functions": _over_functions,
+    "bi_lstm": _bi_lstm,
+    "bottleneck": _bottleneck,
+    "hypothesis_only": _hypothesis_only,
+    "tiny": _tiny,
+}

@@ -1,0 +1,148 @@
+"""Trainings of DRCN: characters and flags on their way from the corpus to the served model."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from pair_features import make_feature_corpus
+from pairs import make_pair_corpus
+from tiny_pairs import PAIRS
+from training_runs import KillAt, Killed, tiny_config
+
+from disan_tf.bundle import load_bundle
+from disan_tf.errors import UserError
+from disan_tf.evaluation.lines import look_up, tokenise
+from disan_tf.evaluation.report import evaluate
+from disan_tf.export import export_saved_model
+from disan_tf.training.loop import Trainer
+from disan_tf.training.metrics_log import MetricsLog
+
+STEPS = {"steps": 12, "window": 1, "evaluate_every": 4, "checkpoint_every": 2, "log_every": 2}
+WORD_LENGTH = 8
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return make_feature_corpus(tmp_path_factory.mktemp("pairs") / "corpus", WORD_LENGTH)
+
+
+def _config(dtype="float32", **encoder):
+    config = tiny_config(name="drcn_snli", dtype=dtype, **STEPS)
+    config.encoder.update(encoder)
+    config.train.plateau.threshold = 0.5  # so that the rate falls within these steps
+    return config
+
+
+def _train(corpus, workdir, callbacks=(), **options):
+    trainer = Trainer(_config(**options), corpus, workdir, callbacks)
+    trainer.run()
+    return trainer
+
+
+def _records(trainer):
+    records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
+    return [{key: value for key, value in it.items() if key != "seconds"} for it in records]
+
+
+@pytest.fixture(scope="module")
+def unbroken(corpus, tmp_path_factory):
+    return _train(corpus, tmp_path_factory.mktemp("unbroken"))
+
+
+def test_a_killed_training_resumes_bit_for_bit(corpus, unbroken, tmp_path):
+    with pytest.raises(Killed):
+        _train(corpus, tmp_path, [KillAt(7)])
+    resumed = _train(corpus, tmp_path)
+    for one, other in zip(resumed.model.weights, unbroken.model.weights):
+        np.testing.assert_array_equal(one, other, one.name)
+    assert _records(resumed) == _records(unbroken)
+
+
+def test_the_learning_rate_falls_when_the_dev_loss_does_not(unbroken):
+    records = _records(unbroken)
+    rates = [it["learning_rate"] for it in records if it["split"] == "train"]
+    assert rates[0] == pytest.approx(0.001)
+    assert rates[-1] == pytest.approx(0.001 * 0.15, rel=1e-5)
+
+
+def test_one_copy_of_the_words_learns(corpus, unbroken):
+    embedding = unbroken.model.embedding
+    trainable = embedding.learned.trainable_words
+    np.testing.assert_array_equal(embedding.constant.trained, corpus.vectors[:trainable])
+    assert np.any(embedding.learned.trained.numpy() != corpus.vectors[:trainable])
+
+
+def test_it_trains_in_bfloat16_with_a_bottleneck(corpus, tmp_path):
+    trainer = _train(corpus, tmp_path, dtype="mixed_bfloat16", bottleneck_units=3)
+    assert np.isfinite([it["loss"] for it in _records(trainer)]).all()
+
+
+@pytest.fixture(scope="module")
+def bundle(unbroken):
+    return load_bundle(unbroken.workdir / "best")
+
+
+@pytest.fixture(scope="module")
+def exported(bundle, tmp_path_factory):
+    """The signatures for text, and for ids."""
+    paths = export_saved_model(bundle.directory, tmp_path_factory.mktemp("export"))
+    return [tf.saved_model.load(str(path)).signatures for path in paths]
+
+
+def _inputs(bundle):
+    records = [dict(zip(bundle.model.fields, pair)) for pair in PAIRS]
+    text_to_ids = bundle.text_to_ids()
+    return look_up(tokenise(records, text_to_ids, bundle.model.fields), text_to_ids)
+
+
+def test_the_best_model_is_loaded_whole(corpus, unbroken, bundle):
+    report = evaluate(bundle, corpus, "dev")
+    best = max(it["accuracy"] for it in _records(unbroken) if it["split"] == "dev")
+    assert report["accuracy"] == pytest.approx(best)
+    fixed = bundle.model.embedding.constant.trained
+    np.testing.assert_array_equal(fixed, unbroken.model.embedding.constant.trained)
+
+
+def test_words_that_the_vocabulary_lacks_are_told_apart_by_their_characters(bundle):
+    ids, _, characters, *_ = _inputs(bundle)
+    unknown = ids.numpy() == 1
+    assert len(np.unique(characters.numpy()[unknown], axis=0)) > 5
+
+
+def test_an_export_answers_raw_text_as_the_best_model(bundle, exported):
+    texts = dict(zip(bundle.model.fields, map(tf.constant, zip(*PAIRS))))
+    inputs = _inputs(bundle)
+    expected = tf.nn.softmax(bundle.model(*inputs))
+    text_model, ids_model = exported
+    found = text_model["serving_default"](**texts)["probabilities"]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    names = ["premise_ids", "hypothesis_ids", *bundle.model.reads[2:]]
+    found = ids_model["serving_default"](**dict(zip(names, inputs)))["probabilities"]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert "encode" not in text_model and "encode" not in ids_model
+
+
+def test_an_export_attends_from_each_sentence_to_the_other(bundle, exported):
+    texts = dict(zip(bundle.model.fields, map(tf.constant, zip(*PAIRS))))
+    found = exported[0]["attend"](**texts)
+    inputs = _inputs(bundle)
+    attended = bundle.model.attend(*inputs)
+    assert found.keys() == {"premise_tokens", "hypothesis_tokens", *attended}
+    premises, hypotheses = (found[f"{field}_tokens"].shape[1] for field in bundle.model.fields)
+    assert found["hypothesis_minus_2"].shape == [len(PAIRS), hypotheses, premises]
+    real = inputs[0] != 0
+    for name in ("premise_cosine_1", "premise_concatenation_3"):
+        expected = tf.where(real[:, :, None], attended[name][:, :, :, 0], 0.0)
+        np.testing.assert_allclose(found[name], expected, atol=1e-5)
+
+
+def test_an_empty_batch_has_an_empty_answer(bundle, exported):
+    nothing = tf.constant([], tf.string)
+    texts = dict.fromkeys(bundle.model.fields, nothing)
+    answer = exported[0]["serving_default"](**texts)
+    assert answer["probabilities"].shape == (0, 3)
+
+
+def test_a_corpus_without_word_features_is_refused(tmp_path):
+    bare = make_pair_corpus(tmp_path / "corpus")
+    with pytest.raises(UserError, match="word_features=True"):
+        Trainer(_config(), bare, tmp_path / "run")

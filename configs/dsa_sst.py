@@ -5,6 +5,16 @@
 The paper, 300-dimensional GloVe 840B: test accuracy 50.6 % with five classes, 88.5 % with two
 (`:binary`).
 
+Ours, with five classes, one seed, 6 epochs in batches of 128:
+
+    --config.dtype=mixed_bfloat16 --config.data.vectors=glove/glove.840B.300d.subset.txt
+    --config.train.embeddings=True --config.train.steps=7470 --config.train.evaluate_every=415
+
+            dev    test   train phrases
+  single    47.68  46.97  73.03
+
+Words learn there, since the vectors were 4,180, and all other words would stay at random.
+
 Left open by the paper, besides what `disan_tf/paper_settings/dsa.py` lists:
   Preparation: "as Kim (2014)", who trains on the phrases of the training trees, each distinct one
     once, and tests on sentences, in small letters.

@@ -6,6 +6,17 @@ The paper, 300-dimensional GloVe 840B, test accuracy, training accuracy, paramet
 single DSA 86.8 %, 87.3 %, 2.1m; multiple DSA 87.4 %, 89.0 %, 7.0m; static self-attention 84.6 %,
 88.7 %, 2.4m.
 
+Ours, on 94,108 of its 549,367 training pairs, one seed, 4 epochs (an early point; the paper's
+number is not told):
+
+    --config.dtype=mixed_bfloat16 --config.data.vectors=glove/glove.840B.300d.subset.txt
+    --config.train.embeddings=True --config.train.steps=1472 --config.train.evaluate_every=368
+
+            dev    test   train
+  single    70.21  69.92  79.64
+
+Words learn there: the vectors know 4,437 of the 21,531 training words, 92 % of the tokens.
+
 Left open by the paper, besides what `disan_tf/paper_settings/dsa.py` lists:
   Preparation: "as Conneau et al. (2017)", whose code takes the raw sentences, splits them by the
     rules of the Penn treebank and keeps capitals.

@@ -13,7 +13,8 @@ Ours, with five classes, one seed, 6 epochs in batches of 128:
             dev    test   train phrases
   single    47.68  46.97  73.03
 
-Words learn there, since the vectors were 4,180, and all other words would stay at random.
+Words learn there: the vectors know 2,435 of the 16,581 training words, 68 % of the tokens, and all
+others would stay at random.
 
 Left open by the paper, besides what `disan_tf/paper_settings/dsa.py` lists:
   Preparation: "as Kim (2014)", who trains on the phrases of the training trees, each distinct one

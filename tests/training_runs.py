@@ -8,6 +8,7 @@ import tensorflow as tf
 from data_prep.prepare import prepare
 from data_prep.synthetic import write_treebank
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.training.metrics_log import MetricsLog
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -33,6 +34,12 @@ def corpus_of(config, folder: Path, sizes=None) -> PreparedCorpus:
     """A prepared corpus of synthetic trees."""
     write_treebank(folder, seed=0, sizes=sizes or {"train": 60, "dev": 40, "test": 40})
     return PreparedCorpus(prepare(config.data, folder, folder / "prepared"))
+
+
+def records_of(trainer) -> list[dict]:
+    """The lines of `metrics.jsonl`, without the seconds, which no two trainings share."""
+    records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
+    return [{key: value for key, value in it.items() if key != "seconds"} for it in records]
 
 
 class Killed(Exception):

@@ -32,6 +32,8 @@ class _Answers(Classification):
 
     encoder = SimpleNamespace(samplers=())
     losses = ()
+    word_features = {}
+    reads, input_specs = SentenceModel.reads, SentenceModel.input_specs
     loss = SentenceModel.loss
 
 

@@ -6,7 +6,7 @@ import tensorflow as tf
 from pair_features import make_feature_corpus
 from pairs import make_pair_corpus
 from tiny_pairs import PAIRS
-from training_runs import KillAt, Killed, tiny_config
+from training_runs import KillAt, Killed, records_of, tiny_config
 
 from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
@@ -14,7 +14,6 @@ from disan_tf.evaluation.lines import look_up, tokenise
 from disan_tf.evaluation.report import evaluate
 from disan_tf.export import export_saved_model
 from disan_tf.training.loop import Trainer
-from disan_tf.training.metrics_log import MetricsLog
 
 STEPS = {"steps": 12, "window": 1, "evaluate_every": 4, "checkpoint_every": 2, "log_every": 2}
 WORD_LENGTH = 8
@@ -38,11 +37,6 @@ def _train(corpus, workdir, callbacks=(), **options):
     return trainer
 
 
-def _records(trainer):
-    records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
-    return [{key: value for key, value in it.items() if key != "seconds"} for it in records]
-
-
 @pytest.fixture(scope="module")
 def unbroken(corpus, tmp_path_factory):
     return _train(corpus, tmp_path_factory.mktemp("unbroken"))
@@ -54,11 +48,11 @@ def test_a_killed_training_resumes_bit_for_bit(corpus, unbroken, tmp_path):
     resumed = _train(corpus, tmp_path)
     for one, other in zip(resumed.model.weights, unbroken.model.weights):
         np.testing.assert_array_equal(one, other, one.name)
-    assert _records(resumed) == _records(unbroken)
+    assert records_of(resumed) == records_of(unbroken)
 
 
 def test_the_learning_rate_falls_when_the_dev_loss_does_not(unbroken):
-    records = _records(unbroken)
+    records = records_of(unbroken)
     rates = [it["learning_rate"] for it in records if it["split"] == "train"]
     assert rates[0] == pytest.approx(0.001)
     assert rates[-1] == pytest.approx(0.001 * 0.15, rel=1e-5)
@@ -73,7 +67,7 @@ def test_one_copy_of_the_words_learns(corpus, unbroken):
 
 def test_it_trains_in_bfloat16_with_a_bottleneck(corpus, tmp_path):
     trainer = _train(corpus, tmp_path, dtype="mixed_bfloat16", bottleneck_units=3)
-    assert np.isfinite([it["loss"] for it in _records(trainer)]).all()
+    assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +90,7 @@ def _inputs(bundle):
 
 def test_the_best_model_is_loaded_whole(corpus, unbroken, bundle):
     report = evaluate(bundle, corpus, "dev")
-    best = max(it["accuracy"] for it in _records(unbroken) if it["split"] == "dev")
+    best = max(it["accuracy"] for it in records_of(unbroken) if it["split"] == "dev")
     assert report["accuracy"] == pytest.approx(best)
     fixed = bundle.model.embedding.constant.trained
     np.testing.assert_array_equal(fixed, unbroken.model.embedding.constant.trained)

@@ -5,12 +5,11 @@ import pytest
 import tensorflow as tf
 from pairs import make_pair_corpus
 from tiny_pairs import PAIRS
-from training_runs import KillAt, Killed, tiny_config
+from training_runs import KillAt, Killed, records_of, tiny_config
 
 from disan_tf.bundle import load_bundle
 from disan_tf.export import export_saved_model
 from disan_tf.training.loop import Trainer
-from disan_tf.training.metrics_log import MetricsLog
 
 STEPS = {"steps": 24, "window": 1, "evaluate_every": 6, "checkpoint_every": 4, "log_every": 2}
 
@@ -29,11 +28,6 @@ def _train(corpus, workdir, callbacks=(), dtype="float32"):
     return trainer
 
 
-def _records(trainer):
-    records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
-    return [{key: value for key, value in it.items() if key != "seconds"} for it in records]
-
-
 @pytest.fixture(scope="module")
 def unbroken(corpus, tmp_path_factory):
     return _train(corpus, tmp_path_factory.mktemp("unbroken"))
@@ -46,11 +40,11 @@ def test_a_killed_training_resumes_bit_for_bit(corpus, unbroken, tmp_path, step)
     resumed = _train(corpus, tmp_path)
     for one, other in zip(resumed.model.weights, unbroken.model.weights):
         np.testing.assert_array_equal(one, other, one.name)
-    assert _records(resumed) == _records(unbroken)
+    assert records_of(resumed) == records_of(unbroken)
 
 
 def test_the_learning_rate_falls_and_is_logged(unbroken):
-    rates = [it["learning_rate"] for it in _records(unbroken) if it["split"] == "train"]
+    rates = [it["learning_rate"] for it in records_of(unbroken) if it["split"] == "train"]
     assert rates[0] == pytest.approx(0.001)
     assert rates[-1] < rates[0]
 
@@ -63,7 +57,7 @@ def test_words_stay_as_they_are(corpus, unbroken):
 
 
 def test_it_trains_in_bfloat16(corpus, tmp_path):
-    losses = [it["loss"] for it in _records(_train(corpus, tmp_path, dtype="mixed_bfloat16"))]
+    losses = [it["loss"] for it in records_of(_train(corpus, tmp_path, dtype="mixed_bfloat16"))]
     assert np.isfinite(losses).all()
 
 

@@ -61,22 +61,33 @@ int64_t PieceCost(const Recurrence<Cell>& layer) {
   return layer.kRows * layer.length * (layer.units * layer.gates() / 20 + 10 * layer.gates());
 }
 
-class RecurrenceKernel : public OpKernel {
+// Reads the attributes, and computes by Kernel::Run<Cell>.
+template <typename Kernel>
+class CellKernel : public OpKernel {
  public:
-  explicit RecurrenceKernel(OpKernelConstruction* construction) : OpKernel(construction) {
+  explicit CellKernel(OpKernelConstruction* construction) : OpKernel(construction) {
     OP_REQUIRES_OK(construction, construction->GetAttr("cell", &cell_));
     OP_REQUIRES_OK(construction, construction->GetAttr("backward", &backward_));
   }
 
   void Compute(OpKernelContext* context) override {
-    cell_ == "lstm" ? Run<LstmCell>(context) : Run<RnnCell>(context);
+    if (cell_ == "lstm") {
+      Kernel::template Run<LstmCell>(context, backward_);
+    } else {
+      Kernel::template Run<RnnCell>(context, backward_);
+    }
   }
 
  private:
+  std::string cell_;
+  bool backward_;
+};
+
+struct RecurrenceKernel {
   template <typename Cell>
-  void Run(OpKernelContext* context) {
+  static void Run(OpKernelContext* context, bool backward) {
     Recurrence<Cell> layer;
-    OP_REQUIRES_OK(context, MakeRecurrence(context, 0, backward_, &layer));
+    OP_REQUIRES_OK(context, MakeRecurrence(context, 0, backward, &layer));
     const Tensor &product = context->input(0), &kernel = context->input(2);
     OP_REQUIRES_OK(context,
                    CheckShape("kernel", kernel, TensorShape({layer.units, layer.gates()})));
@@ -93,27 +104,13 @@ class RecurrenceKernel : public OpKernel {
                 outputs[2], outputs[3]);
     });
   }
-
-  std::string cell_;
-  bool backward_;
 };
 
-class RecurrenceGradientKernel : public OpKernel {
- public:
-  explicit RecurrenceGradientKernel(OpKernelConstruction* construction) : OpKernel(construction) {
-    OP_REQUIRES_OK(construction, construction->GetAttr("cell", &cell_));
-    OP_REQUIRES_OK(construction, construction->GetAttr("backward", &backward_));
-  }
-
-  void Compute(OpKernelContext* context) override {
-    cell_ == "lstm" ? Run<LstmCell>(context) : Run<RnnCell>(context);
-  }
-
- private:
+struct RecurrenceGradientKernel {
   template <typename Cell>
-  void Run(OpKernelContext* context) {
+  static void Run(OpKernelContext* context, bool backward) {
     Recurrence<Cell> layer;
-    OP_REQUIRES_OK(context, MakeRecurrence(context, 3, backward_, &layer));
+    OP_REQUIRES_OK(context, MakeRecurrence(context, 3, backward, &layer));
     const TensorShape states({layer.batch, layer.length, layer.units});
     const Tensor &upstream = context->input(0), &transposed = context->input(2),
                  &gates = context->input(3), &old_c = context->input(4);
@@ -128,15 +125,12 @@ class RecurrenceGradientKernel : public OpKernel {
                      Data<float>(gates), Data<float>(old_c), Data<float>(gradient));
     });
   }
-
-  std::string cell_;
-  bool backward_;
 };
 
 REGISTER_KERNEL_BUILDER(Name("DisanRecurrence").Device(tensorflow::DEVICE_CPU),
-                        RecurrenceKernel);
+                        CellKernel<RecurrenceKernel>);
 REGISTER_KERNEL_BUILDER(Name("DisanRecurrenceGradient").Device(tensorflow::DEVICE_CPU),
-                        RecurrenceGradientKernel);
+                        CellKernel<RecurrenceGradientKernel>);
 
 }  // namespace
 }  // namespace disan

@@ -45,6 +45,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.train = ConfigDict()
     config.train.batch_size = 64
     config.train.batch_tokens = 0  # off: batches have batch_size sentences
+    config.train.examples = 0  # all
     config.train.window = 100
     config.train.learning_rate = 2.0  # the paper's 0.5 takes off too late for a minute
     config.train.dropout = 0.1

@@ -89,7 +89,7 @@ def check_config(config: ConfigDict) -> None:
         raise UserError(
             f"--config.encoder.directions={directions} must be two of {', '.join(DIRECTIONS)}."
         )
-    for name in ("batch_tokens", "patience", "learning_rate", "l2"):
+    for name in ("batch_tokens", "examples", "patience", "learning_rate", "l2"):
         _at_least(config, f"train.{name}", 0)
     _at_least(config, "seed", 0)
     for name in _FRACTIONS:

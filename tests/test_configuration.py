@@ -66,6 +66,7 @@ def test_the_official_variant_has_the_authors_values():
         ("train.batch_size", 0, "at least 1"),
         ("train.evaluate_every", 0, "at least 1"),
         ("train.batch_tokens", -1, "at least 0"),
+        ("train.examples", -1, "at least 0"),
         ("task.name", "parsing", "classification or nli"),
         ("train.patience", -1, "at least 0"),
         ("train.dropout", 1.0, r"\[0, 1\)"),

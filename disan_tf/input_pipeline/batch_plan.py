@@ -73,19 +73,27 @@ class BatchPlan:
 
     Args:
       lengths, batch_size, window, seed, batch_tokens: see `plan_batches`.
+      examples: unless 0, train on so many of the examples, drawn once, for all seeds alike; the
+        draw of a smaller number is a part of that of a larger one.
+
+    Attributes:
+      rows: <int64>[examples], those that are trained on, in their order.
     """
 
     def __init__(
-        self, lengths: np.ndarray, batch_size: int, window: int, seed: int, batch_tokens: int = 0
-    ):
-        self._lengths = lengths
+        self, lengths: np.ndarray, batch_size: int, window: int, seed: int, batch_tokens: int = 0,
+        examples: int = 0,
+    ):  # fmt: skip
+        self.rows = _draw(len(lengths), examples)
+        self._lengths = lengths[self.rows]
         self._options = {"batch_size": batch_size, "window": window, "seed": seed}
         self._options["batch_tokens"] = batch_tokens
         self._ends = []  # by epoch, the steps that are done when it ends
 
     def batches(self, epoch: int) -> np.ndarray:
         """The epoch's batches, see `plan_batches`."""
-        return plan_batches(self._lengths, epoch=epoch, **self._options)
+        batches = plan_batches(self._lengths, epoch=epoch, **self._options)
+        return np.where(batches >= 0, self.rows[batches], -1)
 
     def count(self, epoch: int) -> int:
         """The number of the epoch's batches."""
@@ -107,6 +115,12 @@ class BatchPlan:
 
     def _start(self, epoch):
         return self._ends[epoch - 1] if epoch else 0
+
+
+def _draw(available, examples):
+    """The sorted rows of a draw without replacement; all of them if `examples` is 0."""
+    order = np.random.default_rng(0).permutation(available)
+    return np.sort(order[: examples or available])
 
 
 def _by_field(lengths):

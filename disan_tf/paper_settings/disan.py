@@ -44,6 +44,7 @@ def disan(name: str, corpus: str, task: str) -> ConfigDict:
     config.train = ConfigDict()
     config.train.batch_size = 64  # Sec. 5
     config.train.batch_tokens = 0  # padded tokens of a batch in place of batch_size; 0 = off
+    config.train.examples = 0  # train on so many, drawn from all; 0 = all
     config.train.window = 100  # batches that are sorted by length together
     config.train.learning_rate = 0.5  # Sec. 5
     config.train.dropout = 0.25  # Sec. 5: keep probability 0.75, or by the size of the corpus

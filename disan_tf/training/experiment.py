@@ -29,6 +29,7 @@ _NEW_VALUES = {  # what older configs, which do not name them, meant
     "evaluate.splits": [],
     "task.name": "classification",
     "train.batch_tokens": 0,
+    "train.examples": 0,
 }
 _PROBE_EXAMPLES = 32
 
@@ -106,13 +107,13 @@ def describe(trainer: Trainer) -> dict:
 
 def introduce(trainer: Trainer) -> str:
     """The lines that a training starts with."""
-    lengths = trainer.train.field_lengths
+    lengths, rows = trainer.train.field_lengths, trainer.plan.rows
     padding = padding_share(lengths, trainer.plan.batches(0))
     return (
         f"{trainer.config.name}: {count_parameters(trainer.model):,} parameters without "
         f"embeddings, {sum(trainer.corpus.words):,} words\n"
-        f"{len(trainer.train):,} training examples, {trainer.epoch_steps:,} steps an epoch, "
-        f"{lengths.sum() / trainer.epoch_steps:,.0f} tokens a step, "
+        f"{len(rows):,} training examples, {trainer.epoch_steps:,} steps an epoch, "
+        f"{lengths[rows].sum() / trainer.epoch_steps:,.0f} tokens a step, "
         f"{padding:.1%} of the positions are padding"
     )
 
@@ -148,4 +149,4 @@ def _progress(trainer):
 
 
 def _examples_a_step(trainer):
-    return len(trainer.train) / trainer.epoch_steps
+    return len(trainer.plan.rows) / trainer.epoch_steps

@@ -30,7 +30,7 @@ class Trainer:
 
     Raises:
       UserError: the corpus has not the sentences or the labels that the config's task reads, or
-        not a split of `evaluate.splits`.
+        not a split of `evaluate.splits`, or fewer training examples than `train.examples`.
     """
 
     def __init__(self, config, corpus: PreparedCorpus, workdir, callbacks=()):
@@ -44,11 +44,12 @@ class Trainer:
         self.method = make_method(config, self.model)
         self.state = TrainingState(self.workdir / "checkpoints", self.model, self.method.saved)
         self.train, self.dev = corpus.split("train"), corpus.split("dev")
+        _check_examples(config.train, len(self.train))
         watched = config.evaluate.get("splits", ())  # absent from older configs
         self.watched = {name: corpus.split(name) for name in watched}
         self.plan = BatchPlan(
             self.train.field_lengths, config.train.batch_size, config.train.window, config.seed,
-            config.train.batch_tokens,
+            config.train.batch_tokens, config.train.get("examples", 0),  # absent from older configs
         )  # fmt: skip
         self.epoch_steps = self.plan.count(0)  # with batch_tokens, later epochs differ a little
         self.callbacks = callbacks
@@ -199,6 +200,14 @@ def is_over(train, step: int, best_step: int) -> bool:
     """
     stale = train.patience and step - best_step >= train.patience * train.evaluate_every
     return step >= train.steps or bool(stale)
+
+
+def _check_examples(train, available):
+    if train.get("examples", 0) > available:
+        raise UserError(
+            f"--config.train.examples={train.examples} is more than the {available} training "
+            "examples of the corpus; 0 takes all."
+        )
 
 
 def _check_corpus(model, corpus):

@@ -198,3 +198,26 @@ def test_a_plan_has_the_batches_of_each_epoch():
     for epoch in (0, 3):
         expected = plan_batches(PAIRS, SIZE, 10, 4, epoch, 200)
         np.testing.assert_array_equal(plan.batches(epoch), expected)
+
+
+@pytest.mark.parametrize("batch_tokens", [0, 200])
+def test_a_draw_of_examples_is_the_same_in_every_epoch_and_for_every_seed(batch_tokens):
+    drawn = None
+    for seed, epoch in ((1, 0), (1, 3), (2, 0)):
+        plan = BatchPlan(PAIRS, SIZE, 10, seed, batch_tokens, examples=150)
+        batches = plan.batches(epoch)
+        found = np.sort(batches[batches >= 0])
+        np.testing.assert_array_equal(found, plan.rows)
+        assert len(set(found.tolist())) == 150 and plan.count(epoch) == len(batches)
+        drawn = plan.rows if drawn is None else drawn
+        np.testing.assert_array_equal(plan.rows, drawn)
+
+
+def test_a_small_draw_is_a_part_of_a_larger_one_from_all_places():
+    small, large = (BatchPlan(PAIRS, SIZE, 1, 1, examples=n).rows for n in (100, 400))
+    assert set(small.tolist()) <= set(large.tolist())
+    assert np.histogram(small, bins=4, range=(0, 1000))[0].min() > 10
+
+
+def test_without_a_draw_all_examples_are_trained_on():
+    np.testing.assert_array_equal(BatchPlan(PAIRS, SIZE, 1, 1).rows, np.arange(1000))

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from pairs import make_pair_corpus
 from training_runs import corpus_of, tiny_config
@@ -28,7 +29,7 @@ def test_a_work_directory_may_be_asked_for_more_steps(tmp_path):
 
 def test_a_work_directory_from_before_token_budgets_goes_on_without_one(tmp_path):
     config = tiny_config().to_dict()
-    del config["train"]["batch_tokens"]
+    del config["train"]["batch_tokens"], config["train"]["examples"]
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(UserError, match=r"train\.batch_tokens \(0 there, 500 here\)"):
         experiment.claim(tmp_path, tiny_config(batch_tokens=500))
@@ -102,3 +103,20 @@ def test_a_task_that_does_not_fit_the_corpus_is_refused(tmp_path):
     corpus = make_pair_corpus(tmp_path / "corpus")
     with pytest.raises(UserError, match="holds premise and hypothesis, but .* reads sentence;"):
         experiment.train(tiny_config(), corpus, tmp_path / "run")
+
+
+def test_a_training_on_a_draw_of_its_examples_says_so_and_sees_no_other(tmp_path, capsys):
+    corpus = make_pair_corpus(tmp_path / "corpus")
+    config = tiny_config(name="disan_snli", steps=2, examples=20)
+    experiment.train(config, corpus, tmp_path / "run")
+    assert "20 training examples, 2 steps an epoch, " in capsys.readouterr().out
+    trainer = experiment.Trainer(config, corpus, tmp_path / "other")
+    seen = np.concatenate([batch["index"] for batch in trainer.batches(0)])
+    np.testing.assert_array_equal(np.sort(seen), trainer.plan.rows)
+
+
+def test_more_examples_than_the_corpus_has_are_refused(tmp_path):
+    corpus = make_pair_corpus(tmp_path / "corpus")
+    config = tiny_config(name="disan_snli", examples=61)
+    with pytest.raises(UserError, match="train.examples=61 is more than the 60 training examples"):
+        experiment.train(config, corpus, tmp_path / "run")

@@ -7,6 +7,7 @@ from disan_tf.layers.elman import SimpleRecurrent
 from disan_tf.layers.lstm import LSTM
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.layers.multiway import MultiwayCoAttention
+from disan_tf.layers.packing import real_tokens, rounded
 
 RECURRENCES = ("rnn", "lstm")
 
@@ -120,24 +121,26 @@ class DRCN(Mechanism):
 
     def call(self, first, second, first_mask, second_mask, training=None):
         pair = _Pair(first_mask, second_mask)
-        x = pair.join(first, second)
+        x = pair.words(first, second)
         for layer in range(self.layers):
             h = self._states(layer, x, pair, training)
             a = self.co_attentions[layer](*pair.split(h), *pair.masks, training=training)
             x = self._grown(layer, x, h, pair.join(*a), pair.mask, training)
-        return pair.split(_maximum(x, pair.mask))
+        return tf.split(_maximum(x, pair.mask), 2)
 
     def _states(self, layer, x, pair, training=None):
-        """h of both sentences, <float>[2 * batch, length, units]."""
+        """h of both sentences, <float>[2 * batch, length, units], of x <float>[rows, dim]."""
         layers = self.recurrent(layer)
         states = [each(x, mask=pair.mask, training=training) for each in layers]
         return self.dropouts[layer](tf.concat(states, axis=-1), training=training)
 
     def _grown(self, layer, x, h, a, mask, training=None):
-        """x of the next layer, Eq. 3."""
-        x = tf.concat([x, h, a], axis=-1)
+        """x <float>[rows, dim] of the next layer, Eq. 3."""
+        x = tf.concat([x, real_tokens(h, mask), real_tokens(a, mask)], axis=-1)
         if layer < len(self.bottlenecks):
-            x = self.bottlenecks[layer](x, mask=mask, training=training)
+            tokens = tf.math.count_nonzero(mask, dtype=tf.int32)
+            real = tf.sequence_mask([tokens], tf.shape(x)[0])  # as if all were of one sentence
+            x = self.bottlenecks[layer](x[None], mask=real, training=training)[0]
         return x
 
     def attend(self, first, second, first_mask, second_mask):
@@ -148,11 +151,12 @@ class DRCN(Mechanism):
           the second's, <float32>[batch, first length, second length], and the other way round)}.
         """
         pair, found = _Pair(first_mask, second_mask), []
-        x = pair.join(first, second)
+        x = pair.words(first, second)
         for layer, co_attention in enumerate(self.co_attentions):
             h = self._states(layer, x, pair)
             sentences = (*pair.split(h), *pair.masks)
-            found.append(co_attention.attend(*sentences))
+            weights = co_attention.attend(*sentences)
+            found.append({name: _cut(both, first, second) for name, both in weights.items()})
             x = self._grown(layer, x, h, pair.join(*co_attention(*sentences)), pair.mask)
         return found
 
@@ -170,33 +174,53 @@ class DRCN(Mechanism):
 
 
 class _Pair:
-    """Two batches of sentences as one, padded to the longer: recurrent layers run once for both."""
+    """Two batches of sentences as one, padded to the longer: recurrent layers run once for both.
+
+    Attributes:
+      masks: of both, <bool>[batch, length], of `rounded` lengths.
+      mask: of the joined ones, <bool>[2 * batch, longer length].
+    """
 
     def __init__(self, first_mask, second_mask):
-        self.masks = first_mask, second_mask
-        self._lengths = [tf.shape(mask)[1] for mask in self.masks]
+        self.masks = rounded(first_mask), rounded(second_mask)
         self.mask = self.join(*(mask[:, :, None] for mask in self.masks))[:, :, 0]
+
+    def words(self, first, second):
+        """The tokens <float>[rows, dim] of both, of <float>[batch, length, dim] as they came."""
+        return real_tokens(self.join(rounded(first), rounded(second)), self.mask)
 
     def join(self, first, second):
         """<...>[batch, length, dim] of both -> [2 * batch, longer length, dim]."""
-        longest = tf.maximum(*self._lengths)
-        return tf.concat(
-            [
-                tf.pad(each, [[0, 0], [0, longest - length], [0, 0]])
-                for each, length in zip((first, second), self._lengths)
-            ],
-            axis=0,
-        )
+        lengths = [tf.shape(mask)[1] for mask in self.masks]
+        surpluses = [tf.maximum(*lengths) - length for length in lengths]
+        padded = (tf.pad(x, [[0, 0], [0, n], [0, 0]]) for x, n in zip((first, second), surpluses))
+        return tf.concat(list(padded), axis=0)
 
     def split(self, joined):
-        """What `join` joined, or what became of it, with the lengths that they had."""
-        halves = tf.split(joined, 2)
-        if joined.shape.rank == 2:
-            return halves
-        return [half[:, :length] for half, length in zip(halves, self._lengths)]
+        """What `join` joined, or what became of it, with the lengths of the masks."""
+        pairs = zip(tf.split(joined, 2), self.masks)
+        return [half[:, : tf.shape(mask)[1]] for half, mask in pairs]
+
+
+def _cut(weights, first, second):
+    """Weights between the words of both sentences without those of the padding that we added."""
+    lengths = [tf.shape(sentence)[1] for sentence in (first, second)]
+    forth, back = weights
+    return forth[:, : lengths[0], : lengths[1]], back[:, : lengths[1], : lengths[0]]
 
 
 def _maximum(x, mask):
-    """The largest of the real tokens, feature by feature, <float>[batch, dim]; 0 without any."""
-    largest = tf.reduce_max(tf.where(mask[:, :, None], x, x.dtype.min), axis=1)
+    """The largest of each sentence's real tokens, feature by feature; 0 without any.
+
+    Args:
+      x: <float>[rows, dim], see `real_tokens`.
+      mask: <bool>[batch, length].
+
+    Returns:
+      <float>[batch, dim].
+    """
+    sentences = tf.where(mask)[:, 0]
+    surplus = tf.fill([tf.shape(x)[0] - tf.shape(sentences)[0]], tf.constant(-1, tf.int64))
+    numbers = tf.concat([sentences, surplus], axis=0)  # no sentence has number -1
+    largest = tf.math.unsorted_segment_max(x, numbers, tf.shape(mask)[0])
     return tf.where(tf.reduce_any(mask, axis=1, keepdims=True), largest, tf.zeros([], x.dtype))

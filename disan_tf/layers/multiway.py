@@ -9,6 +9,7 @@ from disan_tf.layers.dot_attention import DotAttention
 from disan_tf.layers.lstm import LSTM
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.layers.minus_attention import MinusAttention
+from disan_tf.layers.packing import real_tokens
 from disan_tf.layers.pair_attention import average
 from disan_tf.layers.precision import shared_conversions
 from disan_tf.ops import masked_softmax
@@ -141,6 +142,7 @@ class MultiwayCoAttention(Mechanism):
         x = [tf.pad(x, [[0, 0], [0, longest - n], [0, 0]]) for x, n in zip(contexts, lengths)]
         mask = [tf.pad(mask, [[0, 0], [0, longest - n]]) for mask, n in zip(masks, lengths)]
         x, mask = tf.concat(x, axis=0), tf.concat(mask, axis=0)
+        x = real_tokens(x, mask)
         states = [direction(x, mask=mask) for direction in (self.forward, self.backward)]
         combined = tf.split(tf.concat(states, axis=-1), 2)  # of the first, of the second sentence
         return [found[:, :length] for found, length in zip(combined, lengths)]

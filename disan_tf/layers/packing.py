@@ -1,6 +1,11 @@
-"""Sequences without the tokens that were not selected."""
+"""Sequences without padding, or without the tokens that were not selected."""
 
 import tensorflow as tf
+
+# oneDNN compiles a product for each shape that it meets, in 10 to 25 ms, and keeps 1,024 of them;
+# of 1,424 tokens with 1,633 features and 100 units it takes 2 ms.
+ROWS = 128
+LENGTH = 8
 
 
 def pack(x: tf.Tensor, selected: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -26,3 +31,40 @@ def packed_mask(selected: tf.Tensor) -> tf.Tensor:
     """
     count = tf.reduce_sum(tf.cast(selected, tf.int32), axis=1)
     return tf.sequence_mask(count, tf.maximum(1, tf.reduce_max(count)))
+
+
+def real_tokens(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    """The tokens of all sentences, one after the other, without padding.
+
+    What is done to each token by itself costs nothing for padding then; SNLI pairs in batches of 64
+    in any order are 69 % padding.
+
+    Args:
+      x: <float>[batch, length, dim].
+      mask: <bool>[batch, length], True = real token.
+
+    Returns:
+      <float>[rows, dim], with as many rows as there are tokens, rounded up to `ROWS`: the surplus
+      repeats some token, and `placed_tokens` leaves it out.
+    """
+    places = tf.where(mask)
+    surplus = -tf.shape(places)[0] % ROWS
+    return tf.gather_nd(x, tf.pad(places, [[0, surplus], [0, 0]]))
+
+
+def placed_tokens(tokens: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    """The inverse of `real_tokens`: <float>[rows, dim] -> [batch, length, dim], 0 on padding."""
+    places = tf.where(mask)
+    shape = tf.concat([tf.shape(mask, tf.int64), [tokens.shape[-1]]], axis=0)
+    placed = tf.scatter_nd(places, tokens[: tf.shape(places)[0]], shape)
+    return tf.ensure_shape(placed, [*mask.shape, tokens.shape[-1]])
+
+
+def rounded(x: tf.Tensor) -> tf.Tensor:
+    """[batch, length, ...] with padding, 0 or False, up to a length that is a multiple of `LENGTH`.
+
+    The fewer shapes there are, the fewer products must be compiled, see `ROWS`.
+    """
+    x = tf.convert_to_tensor(x)
+    surplus = -tf.shape(x)[1] % LENGTH
+    return tf.pad(x, [[0, 0], [0, surplus], *[[0, 0]] * (x.shape.rank - 2)])

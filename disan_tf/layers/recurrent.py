@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from disan_tf.layers.linear import decay, project
 from disan_tf.layers.mechanism import Mechanism
+from disan_tf.layers.packing import placed_tokens
 from disan_tf.ops import native
 from disan_tf.ops.fused import bias_activation
 from disan_tf.ops.recurrence import recurrence
@@ -26,7 +27,7 @@ class Recurrent(Mechanism):
       dropout, l2, seed: see `Mechanism`; the joined matrices are regularised.
 
     Call arguments:
-      x: <float>[batch, length, dim].
+      x: <float>[batch, length, dim], or [tokens, dim], the `real_tokens` of it.
       mask: <bool>[batch, length], True = real token.
       training: whether dropout acts.
 
@@ -74,11 +75,13 @@ class Recurrent(Mechanism):
     def call(self, x, mask, training=None):
         input_kernel, bias, *state_kernels = self.split_weights(x.shape[-1])
         product = self._input_product(x, input_kernel, bias, training)
+        if x.shape.rank == 2:
+            product = placed_tokens(product, mask)
         if self.cell and native.is_used():
             h = recurrence(product, mask, *state_kernels, cell=self.cell, backward=self.backward)
         else:
             h = self._loop(product, mask, *state_kernels)
-        h = tf.ensure_shape(tf.cast(h, x.dtype), [*x.shape[:-1], self.units])
+        h = tf.ensure_shape(tf.cast(h, x.dtype), [*mask.shape, self.units])
         return tf.where(mask[:, :, None], h, tf.zeros([], h.dtype))
 
     def _loop(self, product, mask, *kernels):
@@ -99,7 +102,7 @@ class Recurrent(Mechanism):
         return tf.transpose(h, [1, 0, 2])[:, :length]
 
     def _input_product(self, x, kernel, bias, training):
-        """dropout(x) W + b for every token, <float32>[batch, length, gates * units]."""
+        """dropout(x) W + b for every token, <float32>[..., gates * units]."""
         x = self.input_dropout(x, training=training)
         product = tf.cast(project(x, tf.cast(kernel, x.dtype)), tf.float32)
         return bias_activation(product, bias, tf.keras.activations.linear)

@@ -83,8 +83,8 @@ def test_swapping_the_sentences_swaps_their_vectors(functions):
 def test_padding_and_what_stands_there_do_not_matter():
     encoder = make(functions="B-Ca-Cs-D-M", bottleneck_units=5)
     expected = encoder(FIRST, SECOND, *MASKS)
-    padded = [np.pad(each, [(0, 0), (0, n), (0, 0)]) for each, n in ((FIRST, 1), (SECOND, 4))]
-    masks = [tf.pad(mask, [[0, 0], [0, n]]) for mask, n in zip(MASKS, (1, 4))]
+    padded = [np.pad(each, [(0, 0), (0, n), (0, 0)]) for each, n in ((FIRST, 9), (SECOND, 20))]
+    masks = [tf.pad(mask, [[0, 0], [0, n]]) for mask, n in zip(MASKS, (9, 20))]
     padded = [np.where(mask[:, :, None], each, 9.0) for each, mask in zip(padded, masks)]
     np.testing.assert_allclose(encoder(*padded, *masks), expected, atol=1e-5)
 

@@ -7,7 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from disan_tf.layers.packing import pack, packed_mask
+from disan_tf.layers.packing import (
+    LENGTH,
+    ROWS,
+    pack,
+    packed_mask,
+    placed_tokens,
+    real_tokens,
+    rounded,
+)
 
 SELECTED = st.integers(1, 7).flatmap(lambda length: arrays(bool, (3, length)))
 
@@ -70,3 +78,36 @@ def test_compiled_for_any_length_gives_the_same():
     assert compiled.get_concrete_function().output_shapes[0][-1] == 2
     for actual, expected in zip(compiled(x, selected), pack(x, selected)):
         np.testing.assert_array_equal(actual, expected)
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(SELECTED)
+def test_real_tokens_stand_in_their_order_and_find_their_places_again(mask):
+    x = _vectors(mask)
+    rows, tokens = real_tokens(x, mask), int(mask.sum())
+    np.testing.assert_array_equal(rows[:tokens], x[mask])
+    assert rows.shape[0] == -(-tokens // ROWS) * ROWS
+    placed = placed_tokens(rows, tf.constant(mask))
+    np.testing.assert_array_equal(placed, np.where(mask[:, :, None], x, 0))
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16, tf.float16])
+def test_surplus_rows_neither_count_nor_learn(dtype):
+    mask = tf.constant([[True, False, True], [False, True, False]])
+    x, kernel = tf.Variable(_vectors(mask, dtype)), tf.Variable(tf.ones([2, 1], dtype))
+    with tf.GradientTape() as tape:
+        placed = placed_tokens(tf.matmul(real_tokens(x, mask), kernel), mask)
+        total = tf.reduce_sum(placed)
+    gradients = tape.gradient(total, [x, kernel])
+    real = np.repeat(mask.numpy()[:, :, None], 2, axis=2)
+    np.testing.assert_array_equal(tf.convert_to_tensor(gradients[0]), real)
+    np.testing.assert_array_equal(gradients[1][:, 0], np.sum(x.numpy(), axis=(0, 1), where=real))
+    assert total.dtype == dtype
+
+
+@pytest.mark.parametrize("length", [0, 1, LENGTH, LENGTH + 1])
+def test_lengths_are_rounded_up_with_padding(length):
+    x = rounded(tf.ones([2, length, 3]))
+    assert x.shape == [2, -(-length // LENGTH) * LENGTH, 3]
+    assert np.all(x[:, :length] == 1) and not np.any(x[:, length:])
+    assert rounded(tf.ones([2, length], tf.bool)).shape == x.shape[:2]

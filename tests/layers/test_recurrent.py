@@ -7,6 +7,7 @@ from small_attention import MASK, X, randomised
 from small_recurrent import UNITS
 
 from disan_tf.layers import GRU, LSTM
+from disan_tf.layers.packing import real_tokens
 from disan_tf.ops import portable
 
 
@@ -51,3 +52,12 @@ def test_an_export_has_operations_of_tensorflow_alone(kind):
     graph = function.graph.as_graph_def()
     nodes = [*graph.node, *(node for body in graph.library.function for node in body.node_def)]
     assert nodes and not [node.op for node in nodes if node.op.startswith("Disan")]
+
+
+def test_it_reads_the_tokens_without_their_padding(kind):
+    layer, x = kind(4, backward=True), tf.random.normal([3, 6, 5])
+    mask = tf.constant([[0, 1, 1, 0, 1, 0], [1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0]]) > 0
+    expected = layer(x, mask=mask)
+    found = layer(real_tokens(x, mask), mask=mask)
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)

@@ -112,6 +112,11 @@ class DenselyConnectedCNN(Mechanism):
         convolution.build([None, None, input_dim])
         self.convolutions.append(convolution)
 
+    @property
+    def reach(self) -> int:
+        """How many tokens away another token may stand and still be in a window."""
+        return max(*self.widths, self.first_width or 1) // 2
+
     def call(self, x, mask, training=None):
         real = mask[:, :, None]
         words = tf.where(real, x, tf.zeros([], x.dtype))  # X^0

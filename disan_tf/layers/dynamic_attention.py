@@ -5,6 +5,7 @@ import tensorflow as tf
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
 from disan_tf.layers.mechanism import Mechanism
+from disan_tf.layers.packing import placed_tokens
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.fused import LeakyReLU
 
@@ -36,7 +37,7 @@ class DynamicSelfAttention(Mechanism):
         nothing here.
 
     Call arguments:
-      x: <float>[batch, length, dim], finite on padding too.
+      x: <float>[batch, length, dim], finite on padding too, or its `real_tokens`, [rows, dim].
       mask: <bool>[batch, length], True = real token.
       training: whether dropout acts.
 
@@ -99,7 +100,7 @@ class DynamicSelfAttention(Mechanism):
 
     def _iterate(self, x, mask, training=None):
         """Of each iteration a <float32>[batch, attentions, 1, length], and z, ending in units."""
-        projected = self._project(x, training)
+        projected = self._project(x, mask, training)
         q = tf.zeros(tf.shape(projected)[:3])[:, :, None]  # [batch, attentions, 1, length]
         weights, vectors = [], []
         for iteration in range(self.iterations):
@@ -109,11 +110,13 @@ class DynamicSelfAttention(Mechanism):
             vectors.append(tf.tanh(tf.matmul(weights[-1], projected)))  # lines 5 and 6
         return weights, vectors
 
-    def _project(self, x, training):
+    def _project(self, x, mask, training):
         """xhat of Eq. 6, <float32>[batch, attentions, length, units]."""
-        product = self.projection.product(x, training)  # [batch, length, attentions * units]
+        product = self.projection.product(x, training)
         projected = self.projection.finish(product, LeakyReLU(self.negative_slope))
-        split = [*tf.unstack(tf.shape(x))[:2], self.attentions, self.units]
+        if x.shape.rank == 2:
+            projected = placed_tokens(projected, mask)
+        split = [*tf.unstack(tf.shape(mask)), self.attentions, self.units]
         # One copy for all iterations; none if there is one attention.
         projected = tf.transpose(tf.reshape(projected, split), [0, 2, 1, 3])
         return tf.cast(projected, tf.float32)

@@ -7,9 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from disan_tf.layers.convolution import Convolution
 from disan_tf.layers.packing import (
     LENGTH,
     ROWS,
+    Stream,
     pack,
     packed_mask,
     placed_tokens,
@@ -111,3 +113,36 @@ def test_lengths_are_rounded_up_with_padding(length):
     assert x.shape == [2, -(-length // LENGTH) * LENGTH, 3]
     assert np.all(x[:, :length] == 1) and not np.any(x[:, length:])
     assert rounded(tf.ones([2, length], tf.bool)).shape == x.shape[:2]
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(SELECTED)
+def test_a_stream_has_the_sentences_apart_and_gives_their_tokens_back(mask):
+    x = _vectors(mask)
+    stream = Stream(tf.constant(mask), gap=2)
+    assert stream.mask.shape[1] % ROWS == 0
+    assert np.sum(stream.mask) == mask.sum()
+    laid = stream.lay(x)
+    np.testing.assert_array_equal(laid[stream.mask], x[mask])
+    tokens = stream.tokens(laid)
+    assert tokens.shape == real_tokens(x, tf.constant(mask)).shape
+    np.testing.assert_array_equal(tokens[: mask.sum()], x[mask])
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5])
+def test_a_convolution_of_a_stream_is_one_of_each_sentence(width):
+    mask = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [1, 1, 0, 0]]) == 1
+    x, layer = tf.random.normal([5, 4, 3], seed=1), Convolution(6, width, "relu")
+    expected = layer(x, mask=mask)
+    stream = Stream(tf.constant(mask), gap=width // 2)
+    tokens = stream.tokens(layer(stream.lay(x), mask=stream.mask))
+    found = placed_tokens(tokens, tf.constant(mask))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (2, 0), (2, 4)])
+def test_a_stream_without_a_token_is_all_padding(shape):
+    stream = Stream(tf.zeros(shape, tf.bool), gap=2)
+    laid = stream.lay(tf.ones([*shape, 3]))
+    assert laid.shape == [1, ROWS, 3] and not np.any(stream.mask)
+    assert stream.tokens(laid).shape == [0, 3]

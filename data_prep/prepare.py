@@ -38,7 +38,7 @@ from pathlib import Path
 import numpy as np
 
 from data_prep import vocabulary as vocabularies
-from data_prep import word_vectors
+from data_prep import word_forms, word_vectors
 from data_prep.corpora import READERS, Corpus
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.fingerprints import fingerprint, is_unchanged
@@ -132,6 +132,8 @@ def _digest(options) -> str:
         "options": options.to_dict(),
         "tokenizer_version": VERSIONS[options.tokenizer],
     }
+    if options.get("word_features"):
+        content["word_forms"] = word_forms.versions()
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
 

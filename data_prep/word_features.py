@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from data_prep.split_arrays import Sentences, TokenIndex, save
-from data_prep.word_forms import find_forms, write_forms
+from data_prep.word_forms import find_forms, versions, write_forms
 from disan_tf.errors import UserError
 from disan_tf.text.spelling import characters
 from disan_tf.text.tokenizer import lowercase
@@ -61,6 +61,7 @@ def write_word_features(
     forms = find_forms(words)
     write_forms(folder / FORMS_FILE, forms)
     about = {"word_length": options.word_length, "spellings": len(words), "forms": len(forms)}
+    about.update(versions())
     return _flag_all(index, fields, words, forms), {"word_features": about}
 
 

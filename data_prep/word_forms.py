@@ -19,6 +19,7 @@ What is known not to be right:
 """
 
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 
 import snowballstemmer
@@ -30,6 +31,11 @@ from disan_tf.text.tokenizer import lowercase
 
 _LANGUAGE = "en"
 _SHORT = 2  # letters of words that have no ending
+
+
+def versions() -> dict[str, str]:
+    """Of the packages that stems and lemmas come from."""
+    return {package: version(package) for package in ("snowballstemmer", "simplemma")}
 
 
 def find_forms(words: Iterable[str]) -> dict[str, tuple[str, str]]:

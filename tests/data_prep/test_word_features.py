@@ -1,12 +1,14 @@
 """Word features of a prepared corpus: what raw text has in serving, and what corpora lack them."""
 
+from importlib.metadata import version
+
 import nli
 import numpy as np
 import pytest
 import tensorflow as tf
 import tiny_trees
 
-from data_prep import word_features
+from data_prep import word_features, word_forms
 from data_prep.prepare import prepare
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
@@ -95,7 +97,20 @@ def test_array_types_and_the_manifest_are_the_documented_ones(prepared):
     rows = len((prepared / "forms.tsv").read_bytes().splitlines())
     assert manifest["word_features"] == {
         "word_length": LENGTH, "spellings": len(found["spellings"]) - 1, "forms": rows,
+        "snowballstemmer": version("snowballstemmer"), "simplemma": version("simplemma"),
     }  # fmt: skip
+
+
+@pytest.mark.usefixtures("known_forms")
+def test_another_version_of_a_dictionary_makes_another_corpus(
+    prepared, data_dir, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(word_forms, "version", lambda package: "0.0.1")
+    assert prepare(options(), data_dir, tmp_path).name != prepared.name
+    plain = options(word_features=False)
+    other = prepare(plain, data_dir, tmp_path)
+    monkeypatch.undo()
+    assert prepare(plain, data_dir, tmp_path) == other
 
 
 def test_spellings_keep_the_case_of_tokens(prepared):

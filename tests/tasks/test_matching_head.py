@@ -3,35 +3,27 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import ROUNDING, LayerContract
+from batch_norm_heads import (
+    HeadContract,
+    X,
+    assert_large_inputs_stay_finite,
+    assert_matrices_alone_decay,
+    each_depth,
+    each_policy,
+    mapped,
+    moving,
+    of_batch,
+    one_example,
+    randomised_head,
+)
+from layer_contract import ROUNDING
 
 from disan_tf.tasks.matching_head import MatchingHead
 
-X = np.random.default_rng(1).normal(1.5, 2.0, size=[7, 5]).astype(np.float32)
 
-
-class TestMatchingHead(LayerContract):
-    units = 3
-    output_dtype = "float32"
-    layers = 2
+class TestMatchingHead(HeadContract):
+    kind = MatchingHead
     bad_arguments = ({"dropout": 1.0}, {"dropout": -0.1}, {"hidden_layers": 0})
-
-    def make(self, **options):
-        mine = {"classes": 3, "hidden_units": 6, "hidden_layers": self.layers}
-        return MatchingHead(**{**mine, "dropout": 0.25, "l2": 1e-4, "seed": 5, **options})
-
-    def built(self, policy="float32", **options):
-        layer = super().built(policy, **options)
-        for norm in layer.norms:
-            norm.moving_variance.assign(0.5 + tf.abs(norm.moving_variance))
-        return layer
-
-    def call(self, layer, x, mask, training=None):
-        return layer(x, training=training)
-
-    def inputs(self):
-        x, mask = super().inputs()
-        return x[:, 0], mask
 
     def idle(self, layer):
         return [hidden.dense.bias for hidden in layer.hidden]  # cancel in the normalisation
@@ -42,49 +34,25 @@ class TestOneHiddenMatchingLayer(TestMatchingHead):
 
 
 def _head(**options):
-    """A head for X with random weights and statistics, without dropout."""
-    head = MatchingHead(**{"classes": 3, "hidden_units": 4, "dropout": 0.0, **options})
-    head.build([None, X.shape[1]])
-    generator = np.random.default_rng(2)
-    for weight in head.trainable_weights:
-        weight.assign(generator.normal(size=weight.shape))
-    for norm in head.norms:
-        norm.moving_mean.assign(generator.normal(size=norm.moving_mean.shape))
-        norm.moving_variance.assign(generator.uniform(0.5, 2.0, norm.moving_variance.shape))
-    return head
-
-
-def _map(linear, x):
-    return x @ linear.dense.kernel.numpy().astype(np.float64) + linear.dense.bias.numpy()
+    return randomised_head(MatchingHead, **{"dropout": 0.0, **options})
 
 
 def _expected(head, moments, x=X):
     """The logits in float64, where `moments(norm, x)` are the mean and the variance."""
     x = x.astype(np.float64)
     for hidden, norm in zip(head.hidden, head.norms):
-        x = _map(hidden, x)
+        x = mapped(hidden, x)
         mean, variance = moments(norm, x)
         x = (x - mean) / np.sqrt(variance + head.epsilon)
         x = np.maximum(norm.gamma.numpy() * x + norm.beta.numpy(), 0.0)
-    return _map(head.logits, x)
-
-
-def _of_batch(norm, x):
-    return x.mean(axis=0), x.var(axis=0)
-
-
-def _moving(norm, x):
-    return norm.moving_mean.numpy(), norm.moving_variance.numpy()
-
-
-each_depth = pytest.mark.parametrize("hidden_layers", [1, 2, 3])
+    return mapped(head.logits, x)
 
 
 @each_depth
 def test_training_normalises_products_by_the_statistics_of_the_batch(hidden_layers):
     head = _head(hidden_layers=hidden_layers, epsilon=0.01)
     actual = head(X, training=True)
-    np.testing.assert_allclose(actual, _expected(head, _of_batch), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(actual, _expected(head, of_batch), rtol=1e-4, atol=1e-5)
 
 
 @each_depth
@@ -93,7 +61,7 @@ def test_inference_normalises_products_by_the_moving_statistics(hidden_layers):
     before = head.get_weights()
     for training in (False, None):
         actual = head(X, training=training)
-        np.testing.assert_allclose(actual, _expected(head, _moving), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(actual, _expected(head, moving), rtol=1e-4, atol=1e-5)
     for weight, old in zip(head.get_weights(), before):
         np.testing.assert_array_equal(weight, old)
 
@@ -101,10 +69,10 @@ def test_inference_normalises_products_by_the_moving_statistics(hidden_layers):
 @pytest.mark.parametrize("momentum", [0.9, 0.5])
 def test_a_training_call_moves_the_statistics_of_products(momentum):
     head = _head(momentum=momentum)
-    mean, variance = (each.astype(np.float64) for each in _moving(head.norms[0], X))
-    products = _map(head.hidden[0], X.astype(np.float64))
+    mean, variance = (each.astype(np.float64) for each in moving(head.norms[0], X))
+    products = mapped(head.hidden[0], X.astype(np.float64))
     head(X, training=True)
-    new_mean, new_variance = _moving(head.norms[0], X)
+    new_mean, new_variance = moving(head.norms[0], X)
     rest = 1.0 - momentum
     np.testing.assert_allclose(new_mean, momentum * mean + rest * products.mean(axis=0), rtol=1e-5)
     np.testing.assert_allclose(
@@ -116,7 +84,7 @@ def test_dropout_acts_on_the_features_alone():
     head = _head(dropout=0.5)
     head.hidden[0].dropout.keep = lambda entries: tf.range(entries) % 3 == 0
     dropped = np.where(np.arange(X.size).reshape(X.shape) % 3 == 0, 2.0 * X, 0.0)
-    expected = _expected(head, _of_batch, dropped)
+    expected = _expected(head, of_batch, dropped)
     np.testing.assert_allclose(head(X, training=True), expected, rtol=1e-4, atol=1e-5)
     assert MatchingHead(classes=3).dropout == 0.2
 
@@ -126,25 +94,17 @@ def test_a_copy_by_config_normalises_alike():
     assert (copy.momentum, copy.epsilon) == (0.5, 0.25)
 
 
-@pytest.mark.parametrize("policy", ROUNDING)
+@each_policy
 def test_one_example_in_a_batch_stays_finite_and_its_products_become_beta(policy):
     head = _head(dtype=tf.keras.mixed_precision.Policy(policy))
-    with tf.GradientTape() as tape:
-        logits = head(X[:1], training=True)
-        total = tf.reduce_sum(tf.square(logits))
-    for each in (logits, *tape.gradient(total, head.trainable_weights), *head.weights):
-        assert np.isfinite(np.asarray(each)).all()
-    expected = _expected(head, _of_batch, X[:1])
+    logits = one_example(head)
+    expected = _expected(head, of_batch, X[:1])
     np.testing.assert_allclose(logits, expected, rtol=max(1e-4, 8 * ROUNDING[policy]))
 
 
-@pytest.mark.parametrize("policy", ROUNDING)
+@each_policy
 def test_statistics_of_products_are_float32_and_stay_finite_for_large_inputs(policy):
-    head = _head(dtype=tf.keras.mixed_precision.Policy(policy))
-    logits = head(1e3 * X, training=True)  # squares of their products overflow float16
-    assert logits.dtype == head.norms[0].moving_variance.dtype == tf.float32
-    for each in (logits, *head.weights):
-        assert np.isfinite(np.asarray(each)).all()
+    assert_large_inputs_stay_finite(_head(dtype=tf.keras.mixed_precision.Policy(policy)), 1e3)
 
 
 @pytest.mark.parametrize(
@@ -161,9 +121,7 @@ def test_each_hidden_layer_has_a_matrix_a_bias_gamma_and_beta(dim, options, coun
 
 
 def test_exactly_the_matrices_of_the_head_decay():
-    head = _head(l2=2.0)
-    kernels = [linear.dense.kernel for linear in (*head.hidden, head.logits)]
-    np.testing.assert_allclose(head.losses, [np.sum(np.square(k)) for k in kernels], rtol=1e-6)
+    assert_matrices_alone_decay(_head(l2=2.0))
 
 
 def test_matrices_start_by_glorots_rule_and_biases_at_zero():

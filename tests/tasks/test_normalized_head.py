@@ -3,7 +3,20 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import ROUNDING, LayerContract
+from batch_norm_heads import (
+    HeadContract,
+    X,
+    assert_large_inputs_stay_finite,
+    assert_matrices_alone_decay,
+    each_depth,
+    each_policy,
+    mapped,
+    moving,
+    of_batch,
+    one_example,
+    randomised_head,
+)
+from layer_contract import ROUNDING
 from ml_collections import ConfigDict
 from training_runs import tiny_config
 
@@ -11,14 +24,11 @@ from disan_tf.tasks import ClassificationHead, NormalizedHead, build_model
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.supervised import BackPropagation
 
-X = np.random.default_rng(1).normal(1.5, 2.0, size=[7, 5]).astype(np.float32)
 NORMALIZED = {"name": "classification", "head": "normalized", "hidden_units": 6}
 
 
-class TestNormalizedHead(LayerContract):
-    units = 3
-    output_dtype = "float32"
-    layers = 2
+class TestNormalizedHead(HeadContract):
+    kind = NormalizedHead
     bad_arguments = (
         {"dropout": 1.0},
         {"dropout": -0.1},
@@ -26,43 +36,13 @@ class TestNormalizedHead(LayerContract):
         {"init_scale": "root"},
     )
 
-    def make(self, **options):
-        mine = {"classes": 3, "hidden_units": 6, "hidden_layers": self.layers}
-        return NormalizedHead(**{**mine, "dropout": 0.25, "l2": 1e-4, "seed": 5, **options})
-
-    def built(self, policy="float32", **options):
-        layer = super().built(policy, **options)
-        for norm in layer.norms:
-            norm.moving_variance.assign(0.5 + tf.abs(norm.moving_variance))
-        return layer
-
-    def call(self, layer, x, mask, training=None):
-        return layer(x, training=training)
-
-    def inputs(self):
-        x, mask = super().inputs()
-        return x[:, 0], mask
-
 
 class TestOneHiddenLayer(TestNormalizedHead):
     layers = 1
 
 
 def _head(**options):
-    """A head for X with random weights and statistics."""
-    head = NormalizedHead(**{"classes": 3, "hidden_units": 4, **options})
-    head.build([None, X.shape[1]])
-    generator = np.random.default_rng(2)
-    for weight in head.trainable_weights:
-        weight.assign(generator.normal(size=weight.shape))
-    for norm in head.norms:
-        norm.moving_mean.assign(generator.normal(size=norm.moving_mean.shape))
-        norm.moving_variance.assign(generator.uniform(0.5, 2.0, norm.moving_variance.shape))
-    return head
-
-
-def _map(linear, x):
-    return x @ linear.dense.kernel.numpy().astype(np.float64) + linear.dense.bias.numpy()
+    return randomised_head(NormalizedHead, **options)
 
 
 def _expected(head, moments, x=X):
@@ -71,27 +51,16 @@ def _expected(head, moments, x=X):
     for norm, hidden in zip(head.norms, head.hidden):
         mean, variance = moments(norm, x)
         x = (x - mean) / np.sqrt(variance + head.epsilon)
-        x = _map(hidden, norm.gamma.numpy() * x + norm.beta.numpy())
+        x = mapped(hidden, norm.gamma.numpy() * x + norm.beta.numpy())
         x = np.where(x > 0, x, head.negative_slope * x)
-    return _map(head.logits, x)
-
-
-def _of_batch(norm, x):
-    return x.mean(axis=0), x.var(axis=0)
-
-
-def _moving(norm, x):
-    return norm.moving_mean.numpy(), norm.moving_variance.numpy()
-
-
-each_depth = pytest.mark.parametrize("hidden_layers", [1, 2, 3])
+    return mapped(head.logits, x)
 
 
 @each_depth
 def test_training_uses_the_statistics_of_the_batch(hidden_layers):
     head = _head(hidden_layers=hidden_layers, epsilon=0.01, negative_slope=0.2)
     actual = head(X, training=True)
-    np.testing.assert_allclose(actual, _expected(head, _of_batch), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(actual, _expected(head, of_batch), rtol=1e-4, atol=1e-5)
 
 
 @each_depth
@@ -100,7 +69,7 @@ def test_inference_uses_the_moving_statistics_and_leaves_them(hidden_layers):
     before = head.get_weights()
     for training in (False, None):
         actual = head(X, training=training)
-        np.testing.assert_allclose(actual, _expected(head, _moving), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(actual, _expected(head, moving), rtol=1e-4, atol=1e-5)
     for weight, old in zip(head.get_weights(), before):
         np.testing.assert_array_equal(weight, old)
 
@@ -108,10 +77,10 @@ def test_inference_uses_the_moving_statistics_and_leaves_them(hidden_layers):
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_training_call_moves_the_statistics_by_a_tenth(compiled):
     head = _head()
-    mean, variance = (each.astype(np.float64) for each in _moving(head.norms[0], X))
+    mean, variance = (each.astype(np.float64) for each in moving(head.norms[0], X))
     call = tf.function(head) if compiled else head
     call(tf.constant(X), training=True)
-    new_mean, new_variance = _moving(head.norms[0], X)
+    new_mean, new_variance = moving(head.norms[0], X)
     np.testing.assert_allclose(new_mean, 0.9 * mean + 0.1 * X.mean(axis=0), rtol=1e-5)
     np.testing.assert_allclose(new_variance, 0.9 * variance + 0.1 * X.var(axis=0), rtol=1e-5)
 
@@ -121,30 +90,22 @@ def test_dropout_acts_on_the_normalised_inputs_of_hidden_layers_alone():
     for hidden in head.hidden:
         hidden.dropout.keep = lambda entries: tf.zeros([entries], tf.bool)
     bias = head.hidden[-1].dense.bias.numpy()
-    expected = _map(head.logits, np.where(bias > 0, bias, 0.01 * bias))
+    expected = mapped(head.logits, np.where(bias > 0, bias, 0.01 * bias))
     actual = head(X, training=True)
     np.testing.assert_allclose(actual, np.tile(expected, [len(X), 1]), rtol=1e-5)
 
 
-@pytest.mark.parametrize("policy", ROUNDING)
+@each_policy
 def test_one_example_in_a_batch_stays_finite_and_becomes_beta(policy):
     head = _head(dtype=tf.keras.mixed_precision.Policy(policy))
-    with tf.GradientTape() as tape:
-        logits = head(X[:1], training=True)
-        total = tf.reduce_sum(tf.square(logits))
-    for each in (logits, *tape.gradient(total, head.trainable_weights), *head.weights):
-        assert np.isfinite(np.asarray(each)).all()
-    expected = _expected(head, _of_batch, X[:1])
+    logits = one_example(head)
+    expected = _expected(head, of_batch, X[:1])
     np.testing.assert_allclose(logits, expected, rtol=max(1e-5, 8 * ROUNDING[policy]))
 
 
-@pytest.mark.parametrize("policy", ROUNDING)
+@each_policy
 def test_statistics_are_float32_and_stay_finite_for_large_inputs(policy):
-    head = _head(dtype=tf.keras.mixed_precision.Policy(policy))
-    logits = head(1e4 * X, training=True)  # their squares overflow float16
-    assert logits.dtype == head.norms[0].moving_variance.dtype == tf.float32
-    for each in (logits, *head.weights):
-        assert np.isfinite(np.asarray(each)).all()
+    assert_large_inputs_stay_finite(_head(dtype=tf.keras.mixed_precision.Policy(policy)), 1e4)
 
 
 @pytest.mark.parametrize(
@@ -163,9 +124,7 @@ def test_the_classifiers_of_the_paper_have_their_parameters(dim, options, count)
 
 
 def test_exactly_the_matrices_decay():
-    head = _head(l2=2.0)
-    kernels = [linear.dense.kernel for linear in (*head.hidden, head.logits)]
-    np.testing.assert_allclose(head.losses, [np.sum(np.square(k)) for k in kernels], rtol=1e-6)
+    assert_matrices_alone_decay(_head(l2=2.0))
 
 
 @pytest.mark.parametrize(

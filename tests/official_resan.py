@@ -11,7 +11,7 @@ from disan_tf.encoders import DiSAN, ReSAN
 from disan_tf.ops import native
 from disan_tf.tasks import SentencePairClassifier, SentencePairScorer
 from disan_tf.training.rewards import REWARDS, policy_loss
-from disan_tf.training.steps import weight_decay
+from disan_tf.training.steps import added_losses
 
 
 class LogitScorer(SentencePairScorer):
@@ -84,7 +84,7 @@ class Golden(NamedTuple):
     def objectives(self):
         """`loss_sl` and, where there are samplers, `loss_rl`, by "sl" and "rl"."""
         _, losses, selections = self.forward()
-        soft, hard = weight_decay(self.model)
+        soft, hard = added_losses(self.model)
         objectives = {"sl": tf.reduce_mean(losses) + soft}
         if self.model.encoder.samplers:
             rewards = self.rewards(losses, selections)

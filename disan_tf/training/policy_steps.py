@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.training.rewards import policy_loss
-from disan_tf.training.steps import apply_gradients, batch_signature, scaled, weight_decay
+from disan_tf.training.steps import added_losses, apply_gradients, batch_signature, scaled
 
 SOFT, POLICY = "soft", "policy"  # what learns by back-propagation, what by REINFORCE
 
@@ -58,7 +58,7 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
             outputs = model(*ids, selections=selections, training=True)
             losses = model.example_losses(outputs, label)
             rewards = [reward(losses, each) for each in selections]
-            decays = dict(zip((SOFT, POLICY), weight_decay(model)))
+            decays = dict(zip((SOFT, POLICY), added_losses(model)))
             objectives = {
                 SOFT: tf.reduce_mean(losses) + decays[SOFT],
                 POLICY: policy_loss(rewards, selections, baseline.value()) + decays[POLICY],

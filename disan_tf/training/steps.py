@@ -24,7 +24,7 @@ def make_train_step(model, optimizer):
         *ids, label = batch
         with tf.GradientTape() as tape:
             outputs = model(*ids, training=True)
-            loss = model.loss(outputs, label) + sum(weight_decay(model))
+            loss = model.loss(outputs, label) + sum(added_losses(model))
             objective = scaled(optimizer, loss)
         gradients = tape.gradient(objective, model.trainable_variables)
         _, skipped = apply_gradients(optimizer, gradients, model.trainable_variables)
@@ -55,7 +55,7 @@ def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
         *ids, label = batch
         outputs = [_answer(model, ids, how) for _ in range(samples)]
         outputs = outputs[0] if samples == 1 else _log_mean_probabilities(outputs)
-        return outputs, model.loss(outputs, label) + sum(weight_decay(model))
+        return outputs, model.loss(outputs, label) + sum(added_losses(model))
 
     return evaluation_step
 
@@ -106,8 +106,11 @@ def _finite(gradients):
     return tf.reduce_all([tf.reduce_all(tf.math.is_finite(gradient)) for gradient in dense])
 
 
-def weight_decay(model) -> tuple[tf.Tensor, tf.Tensor]:
-    """The sums of l2 * 0.5 * ||W||^2 of all other matrices and of the samplers', <float32>[]."""
+def added_losses(model) -> tuple[tf.Tensor, tf.Tensor]:
+    """The sums of what layers add to the loss, all others' and the samplers', <float32>[].
+
+    That is l2 * 0.5 * ||W||^2 of their matrices, and in training a bottleneck's reconstruction.
+    """
     samplers = [loss for sampler in model.encoder.samplers for loss in sampler.losses]
     total, hard = (tf.add_n(losses) if losses else tf.constant(0.0)
                    for losses in (model.losses, samplers))  # fmt: skip

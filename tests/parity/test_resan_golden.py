@@ -12,7 +12,7 @@ from worlds import WORLDS
 
 from disan_tf.layers import Dropout
 from disan_tf.training.policy_steps import split_weights
-from disan_tf.training.steps import weight_decay
+from disan_tf.training.steps import added_losses
 
 SAMPLED = [name for name in MODELS if "_gs10" in name]
 
@@ -114,7 +114,7 @@ def test_rewards_equal_the_authors(name):
 def test_the_authors_regularise_the_matrices_that_we_do(name):
     golden = golden_model(name)
     assert len(golden.model.losses) == len(golden.meta["reg_vars"])
-    for kind, decay in zip(("sl", "rl"), weight_decay(golden.model)):
+    for kind, decay in zip(("sl", "rl"), added_losses(golden.model)):
         theirs = golden.arrays[f"out/weight_decay_{kind}"]
         np.testing.assert_allclose(decay, theirs, rtol=1e-5, atol=1e-9)
 

@@ -8,7 +8,7 @@ from disan_tf.tasks import build_model
 from disan_tf.training.methods import make_method
 from disan_tf.training.optimizers import adadelta
 from disan_tf.training.policy_steps import POLICY, Baseline, make_policy_step, split_weights
-from disan_tf.training.steps import weight_decay
+from disan_tf.training.steps import added_losses
 
 IDS = [tf.constant([[2, 3, 4, 5, 6], [7, 2, 0, 0, 0]]), tf.constant([[3, 4, 8], [5, 6, 0]])]
 LABELS = tf.constant([0, 2])
@@ -31,7 +31,7 @@ def test_the_step_subtracts_its_baseline_from_the_rewards():
         lambda losses, _: tf.fill(tf.shape(losses), -3.0), baseline,
     )  # fmt: skip
     for has_advantage in (True, False):  # the first baseline is 0, the second is the reward
-        _, decay = weight_decay(model)
+        _, decay = added_losses(model)
         gain = step(*IDS, LABELS)["policy_loss"] - decay
         assert (abs(gain) > 0.1) == has_advantage
     np.testing.assert_allclose(baseline.value(), -3.0, rtol=1e-6)

@@ -43,7 +43,7 @@ WIDTHS = {
     "generic": ([], set(), 3_000),
 }
 # Program -> a line that it prints when nothing failed: element type, its share of the calls.
-PROGRAMS = {"fuzz": ("double", 4), "fuzz_fused": ("bfloat16", 2)}
+PROGRAMS = {"fuzz": ("double", 4), "fuzz_fused": ("bfloat16", 2), "fuzz_pairs": ("float", 1)}
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from disan_tf.benchmark.step import WORDS, form_names, make_steps
+from disan_tf.benchmark.step import WORDS, form_config, form_names, make_steps
 from disan_tf.benchmark.timing import WARM_UPS, measure
 from disan_tf.input_pipeline import BatchPlan, Split, make_dataset, padding_share
 
@@ -27,13 +27,15 @@ def measure_epoch(config, repetitions: int, batches: int = BATCHES) -> dict:
     Returns:
       {"pairs", "sampled_batches", "forms"}; a form has "pairs_per_second", their "min" and "max"
       over the repetitions, "epoch_minutes" for all pairs of SNLI, "padding_share" of its whole
-      plan and, if it is ours, "dense_ratio".
+      plan and, if it is ours, "dense_ratio". Beside DSA stands DiSAN, each with batches as its
+      own config plans them; "disan_ratio" is how many times faster than DiSAN DSA is.
     """
     split = snli_shaped_split(config.seed)
     samples = {
         name: Sample(
-            _unsorted_plan(config, split) if name == "dense" else plan_of(config, split), split,
-            make_steps(name, config)["train"], batches, repetitions + WARM_UPS,
+            _unsorted_plan(config, split) if name == "dense"
+            else plan_of(form_config(name, config), split),
+            split, make_steps(name, config)["train"], batches, repetitions + WARM_UPS,
         )
         for name in form_names(config)
     }  # fmt: skip
@@ -43,6 +45,9 @@ def measure_epoch(config, repetitions: int, batches: int = BATCHES) -> dict:
     for name in forms.keys() - {"dense"}:
         ratio = forms[name]["pairs_per_second"] / forms["dense"]["pairs_per_second"]
         forms[name]["dense_ratio"] = ratio
+        if f"disan {name}" in forms:
+            disan = forms[f"disan {name}"]["pairs_per_second"]
+            forms[name]["disan_ratio"] = forms[name]["pairs_per_second"] / disan
     return {"pairs": len(split), "sampled_batches": repetitions * batches, "forms": forms}
 
 

@@ -26,7 +26,7 @@ from disan_tf.files import write_atomically, write_json
 
 _OF_PAIRS = ("epoch", "encoders", "selection")
 _OF_RESAN = ("selection",)  # the others know the matrix products and the dense form of DiSAN
-_OF_DSA = ("step", "memory")
+_OF_DSA = ("step", "epoch", "memory")
 
 
 def _memory(config, _):

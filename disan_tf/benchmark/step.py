@@ -74,14 +74,25 @@ def default_lengths(config) -> tuple:
     return PAIR_LENGTHS if is_pair(config) else _SENTENCE_LENGTHS
 
 
+def form_config(form: str, config) -> ConfigDict:
+    """What a form trains: the config, or beside DSA's that of DiSAN with batches as large."""
+    if config.encoder.name == "dsa" and form not in DTYPES:
+        beside = disan("disan_snli", config.data.corpus, config.task.name)
+        beside.data.embedding_dim = config.data.embedding_dim
+        beside.train.batch_size = config.train.batch_size
+        config = beside
+    config = config.copy_and_resolve_references()
+    with config.unlocked():
+        config.dtype = "float32" if form == "dense" else form.split()[-1]
+    return config
+
+
 def make_steps(form: str, config) -> dict:
     """{"train": f(*ids, label), "inference": f(*ids)}, compiled; `form`: see `form_names`."""
+    config = form_config(form, config)
     if form == "dense":
-        model = DenseDisan(_dense_sizes(_disan(config)))
+        model = DenseDisan(_dense_sizes(config))
         return {"train": make_dense_train_step(model), "inference": make_dense_inference(model)}
-    config = _disan(config) if form.startswith("disan ") else config.copy_and_resolve_references()
-    with config.unlocked():
-        config.dtype = form.split()[-1]
     model = build(config)
     optimizer = build_optimizer(config, model.trainable_variables)
     return {"train": make_train_step(model, optimizer), "inference": _make_inference(model)}
@@ -131,16 +142,6 @@ def _record(name, timings):
         if "dense" in timings:
             record["dense_ratio"] = timings["dense"].median / timings[name].median
     return record
-
-
-def _disan(config):
-    """The config itself; in place of DSA's that of DiSAN on SNLI, with batches as large."""
-    if config.encoder.name != "dsa":
-        return config
-    beside = disan("disan_snli", config.data.corpus, config.task.name)
-    beside.data.embedding_dim = config.data.embedding_dim
-    beside.train.batch_size = config.train.batch_size
-    return beside
 
 
 def _make_inference(model):

@@ -57,11 +57,11 @@ def epoch_table(record: dict) -> str:
         [
             form, *(_number(each[key], 0) for key in ("pairs_per_second", "min", "max")),
             _number(each["epoch_minutes"], 1), _number(100 * each["padding_share"], 1),
-            _ratio(each, "dense_ratio"),
+            _ratio(each, "dense_ratio"), _ratio(each, "disan_ratio"),
         ]
         for form, each in record["forms"].items()
     ]  # fmt: skip
-    head = ["form", "pairs/s", "min", "max", "epoch min", "padding %", "it / dense"]
+    head = ["form", "pairs/s", "min", "max", "epoch min", "padding %", "it / dense", "it / DiSAN"]
     title = f"SNLI-shaped epoch, from {record['sampled_batches']} batches of each form"
     return _table(title, head, rows)
 

@@ -19,6 +19,11 @@ _ENCODERS_HEAD = (
     "| encoder | parameters | T(s)/epoch | in epochs of DiSAN | the paper's | inference, pairs/s |",
     "|---|---|---|---|---|---|",
 )
+_DSA_HEAD = (
+    "| DSA beside DiSAN | lengths | DiSAN, authors' formulation | DiSAN, float32 and bfloat16 "
+    "| DSA, float32 and bfloat16 | faster than DiSAN | than the authors' | times the products |",
+    "|---|---|---|---|---|---|---|---|",
+)
 _RATES = ("1.0", "0.5", "0.25", "0.1")
 _BESIDE = ("all", "without_hard_attention", "iterative")
 _SELECTION_HEAD = (
@@ -73,6 +78,9 @@ def _benchmark(record):
         rows = _encoder_rows(title, record["encoders"])
     elif "selection" in record:
         rows = _selection_rows(title, record["config"]["dtype"], record["selection"])
+    elif record["config"]["encoder"]["name"] == "dsa":
+        rows = [f"{title}, batches of {record['config']['train']['batch_size']}:", "", *_DSA_HEAD]
+        rows += _dsa_rows(record)
     else:
         rows = [
             f"{title}:",
@@ -139,6 +147,42 @@ def _step_row(each):
         f"| {name} | {lengths} | {dense['median_ms']:,.0f} | {' | '.join(times)} "
         f"| {', '.join(faster)} | {', '.join(products)} |"
     )
+
+
+def _dsa_rows(record):
+    names = {"train": "training step, ms", "inference": "inference, ms"}
+    rows = []
+    for each in record["step"]:
+        rows.append(_dsa_row(names[each["kind"]], each["lengths"], each["forms"], "median_ms"))
+    rows.append(
+        _dsa_row("epoch, pairs per second", "of SNLI", record["epoch"]["forms"], "pairs_per_second")
+    )
+    for each in record["memory"]["step"]:
+        if each["form"] == "dense":  # the first of its lengths
+            forms = {
+                other["form"]: other
+                for other in record["memory"]["step"]
+                if other["lengths"] == each["lengths"]
+            }
+            rows.append(
+                _dsa_row("peak memory of training, GiB", each["lengths"], forms, "peak_gib")
+            )
+    return rows
+
+
+def _dsa_row(what, lengths, forms, key):
+    dtypes = ("float32", "mixed_bfloat16")
+    ours = [forms[dtype] for dtype in dtypes]
+    values = [forms["dense"], *(forms[f"disan {dtype}"] for dtype in dtypes), *ours]
+    digits = 1 if key == "peak_gib" else 0
+    dense, *others = (f"{each[key]:,.{digits}f}" for each in values)
+    ratios = [
+        ", ".join(f"{form[ratio]:.{places}f}" for form in ours if ratio in form)
+        for ratio, places in (("disan_ratio", 2), ("dense_ratio", 1), ("products_ratio", 2))
+    ]
+    where = lengths if isinstance(lengths, str) else "/".join(map(str, lengths))
+    pairs = ", ".join(others[:2]), ", ".join(others[2:])
+    return f"| {what} | {where} | {dense} | {' | '.join([*pairs, *ratios])} |"
 
 
 def _epoch_row(forms):

@@ -93,6 +93,15 @@ def test_an_epoch_is_measured_in_pairs_per_second(monkeypatch):
     assert ours["padding_share"] < 0.1 < 0.2 < dense["padding_share"]
 
 
+def test_an_epoch_of_dsa_is_measured_beside_one_of_disan_in_its_own_batches():
+    config = tiny_config(name="dsa_snli", batch_size=4)
+    forms = measure_epoch(config, repetitions=1, batches=2)["forms"]
+    for dtype in DTYPES:
+        ratio = forms[dtype]["pairs_per_second"] / forms[f"disan {dtype}"]["pairs_per_second"]
+        assert forms[dtype]["disan_ratio"] == pytest.approx(ratio)
+    assert forms["disan float32"]["padding_share"] < 0.1 < 0.2 < forms["float32"]["padding_share"]
+
+
 def test_the_encoders_of_table_1_are_measured_on_the_same_batches():
     config = tiny_config(name="disan_snli", batch_size=4)
     record = measure_encoders(config, repetitions=2, batches=2)

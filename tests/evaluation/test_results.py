@@ -72,6 +72,7 @@ def test_the_readme_gets_the_times_of_each_benchmark(tmp_path):
     }  # fmt: skip
     record = {
         "machine": {"processor": "Fast", "threads": 2, "tensorflow": "2.15.1"},
+        "config": {"encoder": {"name": "disan"}},
         "core": [{"length": 14, "forms": forms}, {"length": 400, "forms": {"native": {}}}],
         "step": [{"kind": "train", "lengths": [15, 8], "forms": forms}],
         "epoch": {"forms": forms},
@@ -83,6 +84,38 @@ def test_the_readme_gets_the_times_of_each_benchmark(tmp_path):
     assert "| training step | 15/8 | 90 | 30 | 20 | 3.0, 4.5 | 2.00, 1.33 |" in text
     assert "| epoch, pairs per second | of SNLI | 100 | 300 | 450 | 3.0, 4.5 | |" in text
     assert "400" not in text
+
+
+def test_the_readme_gets_dsa_beside_disan(tmp_path):
+    times = {"dense": 900.0, "disan float32": 300.0, "disan mixed_bfloat16": 200.0}
+    times.update({"float32": 150.0, "mixed_bfloat16": 80.0})
+    forms = {
+        name: {"median_ms": each, "pairs_per_second": 9000.0 / each, "peak_gib": each / 100}
+        for name, each in times.items()
+    }
+    for name in ("float32", "mixed_bfloat16"):
+        ratios = {"disan_ratio": times[f"disan {name}"] / times[name], "products_ratio": 1.25}
+        forms[name].update(ratios, dense_ratio=900.0 / times[name])
+    memory = [{"lengths": [15, 8], "form": name, **form} for name, form in forms.items()]
+    for each in memory:
+        for ratio in ("disan_ratio", "products_ratio", "dense_ratio"):
+            each.pop(ratio, None)
+    record = {
+        "machine": {"processor": "Fast", "threads": 2, "tensorflow": "2.15.1"},
+        "config": {"encoder": {"name": "dsa"}, "train": {"batch_size": 256}},
+        "step": [{"kind": "train", "lengths": [15, 8], "forms": forms}],
+        "epoch": {"forms": forms},
+        "memory": {"core": [], "step": memory},
+    }
+    write(tmp_path / "benchmarks" / "dsa.json", record)
+    text = _updated(tmp_path)
+    assert "Fast, 2 threads, TensorFlow 2.15.1, batches of 256:" in text
+    ratios = "| 2.00, 2.50 | 6.0, 11.2 | 1.25, 1.25 |"
+    assert f"| training step, ms | 15/8 | 900 | 300, 200 | 150, 80 {ratios}" in text
+    assert f"| epoch, pairs per second | of SNLI | 10 | 30, 45 | 60, 112 {ratios}" in text
+    assert "| GiB | 15/8 | 9.0 | 3.0, 2.0 | 1.5, 0.8 |  |  |  |" in text.replace(
+        "peak memory of training, GiB", "GiB"
+    )
 
 
 def test_the_readme_gets_the_epochs_of_each_encoder(tmp_path):

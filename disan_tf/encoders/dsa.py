@@ -7,7 +7,7 @@ from disan_tf.layers.dense_convolution import DenselyConnectedCNN
 from disan_tf.layers.dropout import Dropout, site_seed
 from disan_tf.layers.dynamic_attention import DynamicSelfAttention
 from disan_tf.layers.initializers import check_init_scale
-from disan_tf.layers.packing import Stream, placed_tokens
+from disan_tf.layers.packing import Rows
 from disan_tf.layers.self_attention import SelfAttention
 
 ATTENTIONS = ("dynamic", "static")
@@ -99,24 +99,25 @@ class DSAEncoder(SentenceEncoder):
 
     def call(self, x, mask, training=None):
         words = self.input_dropout(x, training=training)
-        return self.attention(self._convolve(words, mask, training), mask=mask, training=training)
+        return self.attention(**self._convolve(words, mask, training), training=training)
 
     def _convolve(self, words, mask, training=None):
-        """X^c of Eq. 5, in the form that the attention reads."""
-        stream = Stream(mask, gap=self.cnn.reach)
-        words = self.cnn(stream.lay(words), mask=stream.mask, training=training)
-        tokens = stream.tokens(words)
-        return placed_tokens(tokens, mask) if self.attention_kind == "static" else tokens
+        """X^c of Eq. 5, as arguments of the attention."""
+        rows = Rows(mask, gap=self.cnn.reach)
+        tokens = rows.tokens(self.cnn(rows.lay(words), mask=rows.mask, training=training))
+        if self.attention_kind == "static":
+            return {"x": rows.sentences(tokens), "mask": mask}
+        return {"x": tokens, "mask": mask, "sentences": rows.sentences}
 
     def attend(self, x, mask):
         """What the attention looks at, without dropout: the tensors of its own `attend`."""
-        return self.attention.attend(self._convolve(x, mask), mask)
+        return self.attention.attend(**self._convolve(x, mask))
 
     def weight_vectors(self, x, mask):
         """See `DynamicSelfAttention.weight_vectors`; None of a static attention."""
         if self.attention_kind == "static":
             return None
-        return self.attention.weight_vectors(self._convolve(x, mask), mask)
+        return self.attention.weight_vectors(**self._convolve(x, mask))
 
     def get_config(self):
         cnn = {**self.cnn_options, "widths": list(self.cnn_options["widths"])}

@@ -157,16 +157,11 @@ def _dsa_rows(record):
     rows.append(
         _dsa_row("epoch, pairs per second", "of SNLI", record["epoch"]["forms"], "pairs_per_second")
     )
+    forms = {}  # by lengths
     for each in record["memory"]["step"]:
-        if each["form"] == "dense":  # the first of its lengths
-            forms = {
-                other["form"]: other
-                for other in record["memory"]["step"]
-                if other["lengths"] == each["lengths"]
-            }
-            rows.append(
-                _dsa_row("peak memory of training, GiB", each["lengths"], forms, "peak_gib")
-            )
+        forms.setdefault(tuple(each["lengths"]), {})[each["form"]] = each
+    for lengths, each in forms.items():
+        rows.append(_dsa_row("peak memory of training, GiB", lengths, each, "peak_gib"))
     return rows
 
 

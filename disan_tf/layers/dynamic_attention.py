@@ -5,7 +5,6 @@ import tensorflow as tf
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
 from disan_tf.layers.mechanism import Mechanism
-from disan_tf.layers.packing import placed_tokens
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.fused import LeakyReLU
 
@@ -37,8 +36,9 @@ class DynamicSelfAttention(Mechanism):
         nothing here.
 
     Call arguments:
-      x: <float>[batch, length, dim], finite on padding too, or its `real_tokens`, [rows, dim].
+      x: <float>[batch, length, dim], finite on padding too; or its tokens, <float>[tokens, dim].
       mask: <bool>[batch, length], True = real token.
+      sentences: where x are tokens, what makes [batch, length, dim] of them.
       training: whether dropout acts.
 
     Returns:
@@ -74,12 +74,12 @@ class DynamicSelfAttention(Mechanism):
         )  # fmt: skip
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
-        _, vectors = self._iterate(x, mask, training)
+    def call(self, x, mask, sentences=None, training=None):
+        _, vectors = self._iterate(x, mask, sentences, training)
         z = tf.reshape(vectors[-1], [-1, self.attentions * self.units])  # Eq. 7
         return tf.cast(z, self.compute_dtype)
 
-    def attend(self, x, mask):
+    def attend(self, x, mask, sentences=None):
         """The weights without dropout, which sum to 1 over the tokens.
 
         Returns:
@@ -87,20 +87,21 @@ class DynamicSelfAttention(Mechanism):
           which the paper draws (Fig. 3 and 4), and "attention_1", "attention_2" and so on of those
           before it. "attention_1" weighs all tokens alike.
         """
-        *earlier, last = (tf.transpose(a[:, :, 0], [0, 2, 1]) for a in self._iterate(x, mask)[0])
+        weights, _ = self._iterate(x, mask, sentences)
+        *earlier, last = (tf.transpose(a[:, :, 0], [0, 2, 1]) for a in weights)
         named = {f"attention_{number}": a for number, a in enumerate(earlier, 1)}
         return {**named, "attention": last}
 
-    def weight_vectors(self, x, mask):
+    def weight_vectors(self, x, mask, sentences=None):
         """z_j of each iteration without dropout, <float32>[batch, iterations, attentions, units].
 
         That of the last but one is the dynamic weight vector which the paper's Fig. 2 shows.
         """
-        return tf.stack([z[:, :, 0] for z in self._iterate(x, mask)[1]], axis=1)
+        return tf.stack([z[:, :, 0] for z in self._iterate(x, mask, sentences)[1]], axis=1)
 
-    def _iterate(self, x, mask, training=None):
+    def _iterate(self, x, mask, sentences=None, training=None):
         """Of each iteration a <float32>[batch, attentions, 1, length], and z, ending in units."""
-        projected = self._project(x, mask, training)
+        projected = self._project(x, mask, sentences, training)
         q = tf.zeros(tf.shape(projected)[:3])[:, :, None]  # [batch, attentions, 1, length]
         weights, vectors = [], []
         for iteration in range(self.iterations):
@@ -110,12 +111,12 @@ class DynamicSelfAttention(Mechanism):
             vectors.append(tf.tanh(tf.matmul(weights[-1], projected)))  # lines 5 and 6
         return weights, vectors
 
-    def _project(self, x, mask, training):
+    def _project(self, x, mask, sentences, training):
         """xhat of Eq. 6, <float32>[batch, attentions, length, units]."""
         product = self.projection.product(x, training)
         projected = self.projection.finish(product, LeakyReLU(self.negative_slope))
-        if x.shape.rank == 2:
-            projected = placed_tokens(projected, mask)
+        if sentences is not None:
+            projected = sentences(projected)
         split = [*tf.unstack(tf.shape(mask)), self.attentions, self.units]
         # One copy for all iterations; none if there is one attention.
         projected = tf.transpose(tf.reshape(projected, split), [0, 2, 1, 3])

@@ -11,7 +11,8 @@ from disan_tf.layers.convolution import Convolution
 from disan_tf.layers.packing import (
     LENGTH,
     ROWS,
-    Stream,
+    SENTENCES,
+    Rows,
     pack,
     packed_mask,
     placed_tokens,
@@ -115,34 +116,64 @@ def test_lengths_are_rounded_up_with_padding(length):
     assert rounded(tf.ones([2, length], tf.bool)).shape == x.shape[:2]
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
-@given(SELECTED)
-def test_a_stream_has_the_sentences_apart_and_gives_their_tokens_back(mask):
-    x = _vectors(mask)
-    stream = Stream(tf.constant(mask), gap=2)
-    assert stream.mask.shape[1] % ROWS == 0
-    assert np.sum(stream.mask) == mask.sum()
-    laid = stream.lay(x)
-    np.testing.assert_array_equal(laid[stream.mask], x[mask])
-    tokens = stream.tokens(laid)
-    assert tokens.shape == real_tokens(x, tf.constant(mask)).shape
-    np.testing.assert_array_equal(tokens[: mask.sum()], x[mask])
+def _ragged(batch, length, seed=0):
+    """A mask of sentences with holes, most of them short, some empty."""
+    generator = np.random.default_rng(seed)
+    lengths = generator.integers(0, 1 + length // 4, batch)
+    lengths[generator.integers(batch)] = length
+    real = np.arange(length) < lengths[:, None]
+    return real & (generator.random(real.shape) < 0.9)
 
 
+@pytest.mark.parametrize("batch", [9, 16, 50])
+@pytest.mark.parametrize("gap", [0, 2])
+def test_rows_have_each_token_once_and_give_the_sentences_back(batch, gap):
+    mask = _ragged(batch, 40)
+    x, rows = _vectors(mask), Rows(tf.constant(mask), gap)
+    assert rows.mask.numpy().size < 0.75 * mask.size
+    assert rows.mask.shape[0] == -(-batch // SENTENCES) and rows.mask.shape[1] % LENGTH == 0
+    laid = rows.lay(x).numpy()[rows.mask.numpy()]
+    assert sorted(laid.tolist()) == sorted(x.numpy()[mask].tolist())
+    found = rows.sentences(rows.tokens(rows.lay(x)))
+    np.testing.assert_array_equal(found, np.where(mask[:, :, None], x, 0))
+
+
+def test_rows_are_about_as_long():
+    lengths = np.random.default_rng(1).integers(3, 30, 256)
+    mask = tf.sequence_mask(lengths, 60)
+    rows = Rows(mask, gap=2)
+    assert rows.mask.numpy().size < 1.1 * (lengths.sum() + 2 * 256)
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (2, 0), (2, 4), (64, 9)])
+@pytest.mark.parametrize("real", [True, False])
+def test_a_batch_where_rows_save_little_stays_as_it_is(shape, real):
+    mask = tf.fill(shape, real)
+    x, rows = _vectors(mask.numpy()), Rows(mask, gap=2)
+    if real:
+        np.testing.assert_array_equal(rows.mask, mask)
+        np.testing.assert_array_equal(rows.lay(x), x)
+    assert rows.sentences(rows.tokens(rows.lay(x))).shape == x.shape
+
+
+@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("width", [1, 2, 3, 5])
-def test_a_convolution_of_a_stream_is_one_of_each_sentence(width):
-    mask = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [1, 1, 0, 0]]) == 1
-    x, layer = tf.random.normal([5, 4, 3], seed=1), Convolution(6, width, "relu")
-    expected = layer(x, mask=mask)
-    stream = Stream(tf.constant(mask), gap=width // 2)
-    tokens = stream.tokens(layer(stream.lay(x), mask=stream.mask))
-    found = placed_tokens(tokens, tf.constant(mask))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+def test_a_convolution_of_rows_is_one_of_each_sentence(width, compiled):
+    mask = tf.constant(_ragged(50, 40, seed=width))
+    x, layer = tf.random.normal([50, 40, 3], seed=1), Convolution(6, width, "relu")
+    plain = lambda x: layer(x, mask=mask)  # noqa: E731
 
+    def in_rows(x):
+        rows = Rows(mask, gap=width // 2)
+        return rows.sentences(rows.tokens(layer(rows.lay(x), mask=rows.mask)))
 
-@pytest.mark.parametrize("shape", [(0, 4), (2, 0), (2, 4)])
-def test_a_stream_without_a_token_is_all_padding(shape):
-    stream = Stream(tf.zeros(shape, tf.bool), gap=2)
-    laid = stream.lay(tf.ones([*shape, 3]))
-    assert laid.shape == [1, ROWS, 3] and not np.any(stream.mask)
-    assert stream.tokens(laid).shape == [0, 3]
+    found, expected = [], []
+    for function, results in ((in_rows, found), (plain, expected)):
+        function = tf.function(function) if compiled else function
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+            total = tf.reduce_sum(tf.square(y))
+        results += [y, *tape.gradient(total, [x, layer.kernel])]
+    for one, other in zip(found, expected):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)

@@ -1,12 +1,20 @@
 """Time of an epoch and of inference for each row of the DiSAN paper's Table 1."""
 
-from disan_tf.benchmark.epoch import BATCHES, TRAINING_PAIRS, Sample, plan_of, snli_shaped_split
+from typing import Optional
+
+from disan_tf.benchmark.epoch import (
+    TRAINING_PAIRS,
+    Sample,
+    default_batches,
+    plan_of,
+    snli_shaped_split,
+)
 from disan_tf.benchmark.step import count_config_parameters, make_steps
 from disan_tf.benchmark.timing import WARM_UPS, measure
 from disan_tf.paper_settings import BASELINES
 
 
-def measure_encoders(config, repetitions: int, batches: int = BATCHES) -> dict:
+def measure_encoders(config, repetitions: int, batches: Optional[int] = None) -> dict:
     """Pairs per second of training and inference, DiSAN and the five baselines in turns.
 
     All read the same batches, planned as `Trainer` does, of the lengths of SNLI, and compute in
@@ -17,6 +25,7 @@ def measure_encoders(config, repetitions: int, batches: int = BATCHES) -> dict:
       "pairs_per_second", their "min" and "max" over the repetitions, "epoch_seconds" for all pairs
       of SNLI, "inference_pairs_per_second", and "disan_ratio", its epoch in epochs of DiSAN.
     """
+    batches = batches or default_batches(config)
     split = snli_shaped_split(config.seed)
     configs = {name: _variant(config, name) for name in (*BASELINES, "disan")}
     plan = plan_of(config, split)

@@ -3,6 +3,7 @@
 import json
 from itertools import islice
 from pathlib import Path
+from typing import Optional
 
 import numpy as np
 
@@ -11,12 +12,12 @@ from disan_tf.benchmark.timing import WARM_UPS, measure
 from disan_tf.input_pipeline import BatchPlan, Split, make_dataset, padding_share
 
 TRAINING_PAIRS = 549_367  # labelled training pairs of SNLI 1.0
-BATCHES = 20  # in a repetition
+_PAIRS = 1280  # of a repetition
 _FIELDS = ("premise", "hypothesis")
 _LENGTHS = Path(__file__).with_name("snli_lengths.json")
 
 
-def measure_epoch(config, repetitions: int, batches: int = BATCHES) -> dict:
+def measure_epoch(config, repetitions: int, batches: Optional[int] = None) -> dict:
     """Pairs per second of training: ours in batches as `Trainer` plans them, and the authors'.
 
     The authors shuffle, and pad each batch to its longest premise and hypothesis. Ids are random
@@ -31,6 +32,7 @@ def measure_epoch(config, repetitions: int, batches: int = BATCHES) -> dict:
       own config plans them; "disan_ratio" is how many times faster than DiSAN DSA is.
     """
     split = snli_shaped_split(config.seed)
+    batches = batches or default_batches(config)
     samples = {
         name: Sample(
             _unsorted_plan(config, split) if name == "dense"
@@ -49,6 +51,11 @@ def measure_epoch(config, repetitions: int, batches: int = BATCHES) -> dict:
             disan = forms[f"disan {name}"]["pairs_per_second"]
             forms[name]["disan_ratio"] = forms[name]["pairs_per_second"] / disan
     return {"pairs": len(split), "sampled_batches": repetitions * batches, "forms": forms}
+
+
+def default_batches(config) -> int:
+    """How many batches a repetition has: as many pairs, whatever their size."""
+    return max(1, _PAIRS // config.train.batch_size)
 
 
 def snli_shaped_split(seed: int) -> Split:

@@ -31,7 +31,12 @@ def measure_encoders(config, repetitions: int, batches: Optional[int] = None) ->
     plan = plan_of(config, split)
     samples = {
         (name, kind): Sample(
-            plan, split, step, batches, repetitions + WARM_UPS, with_label=kind == "train"
+            plan,
+            split,
+            step,
+            [*split.fields, *["label"][: kind == "train"]],
+            batches,
+            repetitions + WARM_UPS,
         )
         for name, each in configs.items()
         for kind, step in make_steps(config.dtype, each).items()

@@ -1,15 +1,23 @@
 """An epoch shaped like SNLI's, input pipeline included, from a random sample of its batches."""
 
 import json
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Optional
 
 import numpy as np
 
-from disan_tf.benchmark.step import WORDS, form_config, form_names, make_steps
+from disan_tf.benchmark.step import (
+    CHARACTERS,
+    WORDS,
+    form_config,
+    form_names,
+    inputs_of,
+    make_steps,
+)
 from disan_tf.benchmark.timing import WARM_UPS, measure
-from disan_tf.input_pipeline import BatchPlan, Split, make_dataset, padding_share
+from disan_tf.input_pipeline import BatchPlan, Split, WordFeatures, make_dataset, padding_share
 
 TRAINING_PAIRS = 549_367  # labelled training pairs of SNLI 1.0
 _PAIRS = 1280  # of a repetition
@@ -31,20 +39,21 @@ def measure_epoch(config, repetitions: int, batches: Optional[int] = None) -> di
       plan and, if it is ours, "dense_ratio". Beside DSA stands DiSAN, each with batches as its
       own config plans them; "disan_ratio" is how many times faster than DiSAN DSA is.
     """
-    split = snli_shaped_split(config.seed)
+    split = snli_shaped_split(config.seed, config.data.get("word_length", 0))
+    arguments = [spec.name for spec in inputs_of(config)] + ["label"]
     batches = batches or default_batches(config)
     samples = {
         name: Sample(
             _unsorted_plan(config, split) if name == "dense"
             else plan_of(form_config(name, config), split),
-            split, make_steps(name, config)["train"], batches, repetitions + WARM_UPS,
+            split, make_steps(name, config)["train"], arguments, batches, repetitions + WARM_UPS,
         )
         for name in form_names(config)
     }  # fmt: skip
     runs = {name: sample.run for name, sample in samples.items()}
     timings = measure(runs, repetitions, settle=False)  # a run is many batches, each call others
     forms = {name: _record(samples[name], timing) for name, timing in timings.items()}
-    for name in forms.keys() - {"dense"}:
+    for name in forms.keys() - {"dense"} if "dense" in forms else ():
         ratio = forms[name]["pairs_per_second"] / forms["dense"]["pairs_per_second"]
         forms[name]["dense_ratio"] = ratio
         if f"disan {name}" in forms:
@@ -58,8 +67,11 @@ def default_batches(config) -> int:
     return max(1, _PAIRS // config.train.batch_size)
 
 
-def snli_shaped_split(seed: int) -> Split:
-    """Pairs of random ids: as many of each (premise, hypothesis) length as `snli_lengths.json`."""
+def snli_shaped_split(seed: int, word_length: int = 0) -> Split:
+    """Pairs of random ids: as many of each (premise, hypothesis) length as `snli_lengths.json`.
+
+    Unless `word_length` is 0, words have so many random characters, and random flags.
+    """
     table = np.array(json.loads(_LENGTHS.read_text(encoding="utf-8"))["counts"])
     lengths = np.repeat(table[:, :2], table[:, 2], axis=0)
     generator = np.random.default_rng(seed)
@@ -68,7 +80,16 @@ def snli_shaped_split(seed: int) -> Split:
         ids[field] = generator.integers(2, WORDS + 2, each.sum(), np.int32)
         offsets[field] = np.concatenate([[0], np.cumsum(each)])
     labels = generator.integers(0, 3, len(lengths), np.int32)
-    return Split(_FIELDS, ids, offsets, labels, np.array([b""] * len(lengths)))
+    features = _random_features(generator, ids, word_length) if word_length else None
+    example_ids = np.array([b""] * len(lengths))
+    return Split(_FIELDS, ids, offsets, labels, example_ids, features=features)
+
+
+def _random_features(generator, ids, word_length):
+    spellings = generator.integers(1, CHARACTERS, [WORDS + 2, word_length], np.uint8)
+    spellings[0] = 0
+    match = {field: generator.integers(0, 2, len(each), np.uint8) for field, each in ids.items()}
+    return WordFeatures(spellings, ids, match)
 
 
 class Sample:
@@ -77,16 +98,16 @@ class Sample:
     Args:
       plan: all batches of an epoch, see `disan_tf.input_pipeline.plan_batches`.
       split: their pairs.
-      step: f(*ids, label), or f(*ids) unless `with_label`.
+      step: a function of `arguments`.
+      arguments: names, as in a batch.
       batches: of a run.
       runs: how many there will be.
     """
 
-    def __init__(self, plan, split, step, batches: int, runs: int, with_label: bool = True):
+    def __init__(self, plan, split, step, arguments: Sequence[str], batches: int, runs: int):
         self.padding = padding_share(split.field_lengths, plan)
         self.pairs = []  # of each run
-        self._step, self._count = step, batches
-        self._arguments = (*_FIELDS, "label") if with_label else _FIELDS
+        self._step, self._count, self._arguments = step, batches, arguments
         by_size = plan[np.argsort(_positions(plan, split), kind="stable")]
         chosen = np.linspace(0, len(plan) - 1, batches * runs).astype(int)
         chosen = chosen.reshape(batches, runs).T.reshape(-1)  # every `runs`-th for each run

@@ -27,6 +27,7 @@ from disan_tf.files import write_atomically, write_json
 _OF_PAIRS = ("epoch", "encoders", "selection")
 _OF_RESAN = ("selection",)  # the others know the matrix products and the dense form of DiSAN
 _OF_DSA = ("step", "epoch", "memory")
+_OF_DRCN = ("epoch", "memory")
 
 
 def _memory(config, _):
@@ -88,6 +89,7 @@ def _check(config, output, parts, repetitions):
         "disan": [part for part in PARTS if part not in _OF_RESAN],
         "dsa": _OF_DSA,
         "resan": _OF_RESAN,
+        "drcn": _OF_DRCN,
     }
     fitting = known.get(config.encoder.name, ())
     if not fitting or set(parts) - set(fitting):

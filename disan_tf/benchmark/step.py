@@ -14,11 +14,12 @@ from disan_tf.benchmark.matmuls import make_products, step_products, total_flops
 from disan_tf.benchmark.processes import peak_gib
 from disan_tf.benchmark.timing import measure
 from disan_tf.paper_settings import disan
-from disan_tf.tasks import build_model, count_parameters
+from disan_tf.tasks import TASKS, build_model, count_parameters
 from disan_tf.training.optimizers import build_optimizer
 from disan_tf.training.steps import make_train_step
 
 WORDS = 36_000  # trainable words of SNLI, about
+CHARACTERS = 96  # ids of characters
 DTYPES = {"float32": tf.float32, "mixed_bfloat16": tf.bfloat16}
 KINDS = ("train", "inference")
 PAIR_LENGTHS = ((15, 8), (40, 40))
@@ -26,8 +27,13 @@ _SENTENCE_LENGTHS = ((20,), (40,))
 
 
 def is_pair(config) -> bool:
-    """Whether the config's model reads two sentences."""
-    return config.task.get("name", "classification") == "nli"
+    """Whether the config's model reads two sentences, and names their relation."""
+    return config.task.get("name", "classification") in ("nli", "matching")
+
+
+def inputs_of(config) -> list[tf.TensorSpec]:
+    """What the config's model reads."""
+    return TASKS[config.task.get("name", "classification")].input_specs()
 
 
 def measure_steps(config, repetitions: int, lengths=None) -> list[dict]:
@@ -63,7 +69,7 @@ def measure_step_memory(config, lengths=None) -> list[dict]:
 
 def form_names(config) -> list[str]:
     """What is compared: the dense form, if it knows the task, DiSAN beside DSA, ours by dtype."""
-    if not is_pair(config):
+    if not is_pair(config) or config.encoder.name == "drcn":
         return list(DTYPES)
     beside = [f"disan {dtype}" for dtype in DTYPES] if config.encoder.name == "dsa" else []
     return ["dense", *beside, *DTYPES]
@@ -104,11 +110,18 @@ def count_config_parameters(config) -> int:
 
 
 def make_batch(config, lengths: tuple) -> tuple:
-    """Random ids <int32>[batch, length] for each length, and labels <int32>[batch]."""
+    """Random inputs of sentences of these lengths, and labels <int32>[batch]."""
     generator = np.random.default_rng(0)
-    batch = config.train.batch_size
-    ids = [generator.integers(2, WORDS + 2, [batch, length]) for length in lengths]
-    arrays = [*ids, generator.integers(0, _classes(config), batch)]
+    batch, arrays = config.train.batch_size, []
+    for number, spec in enumerate(inputs_of(config)):
+        shape = [batch, lengths[number % len(lengths)]]
+        if spec.name.endswith("_characters"):
+            arrays.append(generator.integers(1, CHARACTERS, [*shape, config.data.word_length]))
+        elif spec.name.endswith("_match"):
+            arrays.append(generator.integers(0, 2, shape))
+        else:
+            arrays.append(generator.integers(2, WORDS + 2, shape))
+    arrays.append(generator.integers(0, _classes(config), batch))
     return tuple(tf.constant(array, tf.int32) for array in arrays)
 
 

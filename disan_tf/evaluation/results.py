@@ -81,6 +81,8 @@ def _benchmark(record):
     elif record["config"]["encoder"]["name"] == "dsa":
         rows = [f"{title}, batches of {record['config']['train']['batch_size']}:", "", *_DSA_HEAD]
         rows += _dsa_rows(record)
+    elif record["config"]["encoder"]["name"] == "drcn":
+        rows = _drcn_rows(title, record)
     else:
         rows = [
             f"{title}:",
@@ -178,6 +180,25 @@ def _dsa_row(what, lengths, forms, key):
     where = lengths if isinstance(lengths, str) else "/".join(map(str, lengths))
     pairs = ", ".join(others[:2]), ", ".join(others[2:])
     return f"| {what} | {where} | {dense} | {' | '.join([*pairs, *ratios])} |"
+
+
+def _drcn_rows(title, record):
+    config, lengths = record["config"], []
+    for each in record["memory"]["step"]:
+        if each["lengths"] not in lengths:
+            lengths.append(each["lengths"])
+    head = [
+        f"DRCN {config['encoder']['functions']}, batches of {config['train']['batch_size']}",
+        "pairs per second", "minutes an epoch of SNLI",
+        *(f"peak memory at {'/'.join(map(str, each))}, GiB" for each in lengths),
+    ]  # fmt: skip
+    rows = [f"{title}:", "", f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    for form, name in (("float32", "float32"), ("mixed_bfloat16", "bfloat16")):
+        epoch = record["epoch"]["forms"][form]
+        peaks = [each["peak_gib"] for each in record["memory"]["step"] if each["form"] == form]
+        cells = [name, f"{epoch['pairs_per_second']:,.0f}", f"{epoch['epoch_minutes']:,.0f}"]
+        rows.append(f"| {' | '.join([*cells, *(f'{peak:.1f}' for peak in peaks)])} |")
+    return rows
 
 
 def _epoch_row(forms):

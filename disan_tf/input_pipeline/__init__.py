@@ -8,12 +8,13 @@ from disan_tf.input_pipeline.batch_plan import (
     plan_batches,
 )
 from disan_tf.input_pipeline.batches import make_dataset
-from disan_tf.input_pipeline.corpus import PreparedCorpus, Split
+from disan_tf.input_pipeline.corpus import PreparedCorpus, Split, WordFeatures
 
 __all__ = [
     "BatchPlan",
     "PreparedCorpus",
     "Split",
+    "WordFeatures",
     "batch_count",
     "evaluation_batches",
     "make_dataset",

@@ -48,11 +48,12 @@ class SentenceModel(tf.keras.Model):
         """Names of what a call takes, as in a batch: fields, then `<field>_<feature>`."""
         return tuple(spec.name for spec in self.input_specs())
 
-    def input_specs(self) -> list[tf.TensorSpec]:
+    @classmethod
+    def input_specs(cls) -> list[tf.TensorSpec]:
         """What a call takes, all <int32>[batch, length, ...]."""
-        ranks = dict.fromkeys(self.fields, 2)
-        for feature, rank in self.word_features.items():
-            ranks.update({f"{field}_{feature}": rank for field in self.fields})
+        ranks = dict.fromkeys(cls.fields, 2)
+        for feature, rank in cls.word_features.items():
+            ranks.update({f"{field}_{feature}": rank for field in cls.fields})
         return [tf.TensorSpec([None] * rank, tf.int32, name) for name, rank in ranks.items()]
 
     def loss(self, outputs, labels):

@@ -6,7 +6,7 @@ from training_runs import tiny_config
 
 from disan_tf.benchmark.encoders import measure_encoders
 from disan_tf.benchmark.epoch import measure_epoch, snli_shaped_split
-from disan_tf.benchmark.step import DTYPES, make_batch, measure_steps
+from disan_tf.benchmark.step import DTYPES, inputs_of, make_batch, measure_steps
 from disan_tf.paper_settings import BASELINES
 
 PRODUCTS = [f"products {dtype}" for dtype in DTYPES]
@@ -100,6 +100,18 @@ def test_an_epoch_of_dsa_is_measured_beside_one_of_disan_in_its_own_batches():
         ratio = forms[dtype]["pairs_per_second"] / forms[f"disan {dtype}"]["pairs_per_second"]
         assert forms[dtype]["disan_ratio"] == pytest.approx(ratio)
     assert forms["disan float32"]["padding_share"] < 0.1 < 0.2 < forms["float32"]["padding_share"]
+
+
+def test_an_epoch_of_drcn_has_characters_and_flags():
+    config = tiny_config(name="drcn_snli", batch_size=4)
+    record = measure_epoch(config, repetitions=1, batches=2)
+    assert list(record["forms"]) == list(DTYPES)
+    assert all(form["pairs_per_second"] > 0 for form in record["forms"].values())
+    names = [spec.name for spec in inputs_of(config)]
+    batch = dict(zip(names, make_batch(config, (5, 3))))
+    assert batch["premise"].shape == batch["premise_match"].shape == [4, 5]
+    assert batch["hypothesis_characters"].shape == [4, 3, config.data.word_length]
+    assert np.min(batch["hypothesis_characters"]) >= 1 and np.max(batch["premise_match"]) == 1
 
 
 def test_the_encoders_of_table_1_are_measured_on_the_same_batches():

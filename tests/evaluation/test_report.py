@@ -33,7 +33,7 @@ class _Answers(Classification):
     encoder = SimpleNamespace(samplers=())
     losses = ()
     word_features = {}
-    reads, input_specs = SentenceModel.reads, SentenceModel.input_specs
+    reads, input_specs = SentenceModel.reads, classmethod(SentenceModel.input_specs.__func__)
     loss = SentenceModel.loss
 
 

@@ -118,6 +118,30 @@ def test_the_readme_gets_dsa_beside_disan(tmp_path):
     )
 
 
+def test_the_readme_gets_time_and_memory_of_drcn(tmp_path):
+    forms = {
+        name: {"pairs_per_second": 100.0 * n, "epoch_minutes": 90.0 / n}
+        for n, name in enumerate(("float32", "mixed_bfloat16"), start=1)
+    }
+    memory = [
+        {"lengths": lengths, "form": name, "peak_gib": lengths[0] / 10 + n}
+        for lengths in ([15, 8], [40, 40])
+        for n, name in enumerate(forms)
+    ]
+    record = {
+        "machine": {"processor": "Fast", "threads": 2, "tensorflow": "2.15.1"},
+        "config": {"encoder": {"name": "drcn", "functions": "Cs"}, "train": {"batch_size": 350}},
+        "epoch": {"forms": forms},
+        "memory": {"core": [], "step": memory},
+    }
+    write(tmp_path / "benchmarks" / "drcn.json", record)
+    text = _updated(tmp_path)
+    assert "| DRCN Cs, batches of 350 | pairs per second | minutes an epoch of SNLI " in text
+    assert "| peak memory at 15/8, GiB | peak memory at 40/40, GiB |" in text
+    assert "| float32 | 100 | 90 | 1.5 | 4.0 |" in text
+    assert "| bfloat16 | 200 | 45 | 2.5 | 5.0 |" in text
+
+
 def test_the_readme_gets_the_epochs_of_each_encoder(tmp_path):
     encoders = {
         name: {

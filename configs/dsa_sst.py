@@ -12,6 +12,7 @@ Ours, with five classes, one seed, 6 epochs in batches of 128:
 
             dev    test   train phrases
   single    47.68  46.97  73.03
+  binary    83.49  84.51  93.29  (5.3 epochs: --config.train.steps=3220 .evaluate_every=805)
 
 Words learn there: the vectors know 2,435 of the 16,581 training words, 68 % of the tokens, and all
 others would stay at random.

@@ -48,8 +48,9 @@ def describe_data(run: dict) -> str:
     data = run.get("data") or {}
     if not data.get("official_training_examples"):
         return ""
+    read = run["config"].get("train", {}).get("examples") or data["training_read"]
     return (
-        f"{data['training_read']:,} of {data['official_training_examples']:,} training "
+        f"{read:,} of {data['official_training_examples']:,} training "
         f"{data['unit']}, vectors for {data['training_tokens_covered']:.1%} of the training tokens"
     )
 

@@ -128,6 +128,13 @@ def test_a_line_says_what_its_figures_depend_on(tmp_path):
     assert expected in text
 
 
+def test_a_line_names_how_many_examples_were_drawn(tmp_path):
+    config = config_of()
+    config["train"]["examples"] = 200
+    text = _tables(summarise(write_run(tmp_path, config), {}))["disan_table_2.md"]
+    assert "`. 200 of 8,544 training trees, vectors for" in text
+
+
 def test_accuracy_by_length_is_the_mean_over_a_series(tmp_path):
     run = summarise(write_series(tmp_path, config_of()), {})
     (line,) = _lines(_tables(run)["disan_figure_5.csv"])

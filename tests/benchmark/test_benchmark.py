@@ -51,6 +51,12 @@ def test_all_parts_that_fit_are_the_default(config, monkeypatch):
     assert measured[4] == {"epoch", "memory"}
 
 
+def test_memory_is_measured_before_this_process_takes_any(config, monkeypatch):
+    monkeypatch.setattr("disan_tf.benchmark.main.PARTS", _parts_that_do_nothing())
+    measured = list(benchmark(config, None, ["step", "core", "memory"]))
+    assert measured[-3:] == ["memory", "step", "core"]
+
+
 def _parts_that_do_nothing():
     return {name: (lambda *_: [], lambda _: "") for name in PARTS}
 

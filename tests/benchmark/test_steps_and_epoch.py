@@ -6,7 +6,7 @@ from training_runs import tiny_config
 
 from disan_tf.benchmark.encoders import measure_encoders
 from disan_tf.benchmark.epoch import measure_epoch, snli_shaped_split
-from disan_tf.benchmark.step import DTYPES, inputs_of, make_batch, measure_steps
+from disan_tf.benchmark.step import DTYPES, form_names, inputs_of, make_batch, measure_steps
 from disan_tf.paper_settings import BASELINES
 
 PRODUCTS = [f"products {dtype}" for dtype in DTYPES]
@@ -93,20 +93,22 @@ def test_an_epoch_is_measured_in_pairs_per_second(monkeypatch):
     assert ours["padding_share"] < 0.1 < 0.2 < dense["padding_share"]
 
 
-def test_an_epoch_of_dsa_is_measured_beside_one_of_disan_in_its_own_batches():
+def test_an_epoch_of_dsa_is_measured_beside_one_of_disan_in_its_own_batches(monkeypatch):
+    names = ["disan float32", "float32"]
+    monkeypatch.setattr("disan_tf.benchmark.epoch.form_names", lambda _: names)
     config = tiny_config(name="dsa_snli", batch_size=4)
-    forms = measure_epoch(config, repetitions=1, batches=2)["forms"]
-    for dtype in DTYPES:
-        ratio = forms[dtype]["pairs_per_second"] / forms[f"disan {dtype}"]["pairs_per_second"]
-        assert forms[dtype]["disan_ratio"] == pytest.approx(ratio)
-    assert forms["disan float32"]["padding_share"] < 0.1 < 0.2 < forms["float32"]["padding_share"]
+    disan, dsa = measure_epoch(config, repetitions=1, batches=2)["forms"].values()
+    ratio = dsa["pairs_per_second"] / disan["pairs_per_second"]
+    assert dsa["disan_ratio"] == pytest.approx(ratio)
+    assert disan["padding_share"] < 0.1 < 0.2 < dsa["padding_share"]
 
 
-def test_an_epoch_of_drcn_has_characters_and_flags():
+def test_an_epoch_of_drcn_has_characters_and_flags(monkeypatch):
     config = tiny_config(name="drcn_snli", batch_size=4)
+    assert form_names(config) == list(DTYPES)
+    monkeypatch.setattr("disan_tf.benchmark.epoch.form_names", lambda _: ["float32"])
     record = measure_epoch(config, repetitions=1, batches=2)
-    assert list(record["forms"]) == list(DTYPES)
-    assert all(form["pairs_per_second"] > 0 for form in record["forms"].values())
+    assert record["forms"]["float32"]["pairs_per_second"] > 0
     names = [spec.name for spec in inputs_of(config)]
     batch = dict(zip(names, make_batch(config, (5, 3))))
     assert batch["premise"].shape == batch["premise_match"].shape == [4, 5]

@@ -53,12 +53,10 @@ def measure_epoch(config, repetitions: int, batches: Optional[int] = None) -> di
     runs = {name: sample.run for name, sample in samples.items()}
     timings = measure(runs, repetitions, settle=False)  # a run is many batches, each call others
     forms = {name: _record(samples[name], timing) for name, timing in timings.items()}
-    for name in forms.keys() - {"dense"} if "dense" in forms else ():
-        ratio = forms[name]["pairs_per_second"] / forms["dense"]["pairs_per_second"]
-        forms[name]["dense_ratio"] = ratio
-        if f"disan {name}" in forms:
-            disan = forms[f"disan {name}"]["pairs_per_second"]
-            forms[name]["disan_ratio"] = forms[name]["pairs_per_second"] / disan
+    for name, form in forms.items():
+        for ratio, other in (("dense_ratio", "dense"), ("disan_ratio", f"disan {name}")):
+            if other in forms and name != other:
+                form[ratio] = form["pairs_per_second"] / forms[other]["pairs_per_second"]
     return {"pairs": len(split), "sampled_batches": repetitions * batches, "forms": forms}
 
 

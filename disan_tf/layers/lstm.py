@@ -15,8 +15,10 @@ class LSTM(Recurrent):
 
     How it treats padding, dropout and half precision: see `Recurrent`.
 
-    Measured with two directions of 300 units at batch 64 and length 15, forward and backward: 56 ms
-    for this loop, 58 ms for TensorFlow's fused BlockLSTM, 61 ms for Keras' LSTM.
+    Measured with two directions of 300 units at batch 64 and length 15, forward and backward: the
+    native operation takes 0.74 of the time of this layer's loop (62 and 84 ms; for the plain
+    recurrent layer 0.60). That took 56 ms where TensorFlow's fused BlockLSTM took 58 ms and Keras'
+    LSTM 61 ms.
 
     Args:
       units: size of h.

@@ -45,18 +45,22 @@ class PairAttention(Mechanism):
         """A vector <float32>[dim], started by Glorot's rule with `dim` inputs and outputs."""
         return self.add_weight(name, [dim], None, "glorot_uniform", experimental_autocast=False)
 
-    def scores(self, first, second, training=None) -> tf.Tensor:
-        """e, <float32>[batch, first length, second length], of sentences in the compute dtype."""
+    def scores(self, first, second, training=None, masks=None) -> tf.Tensor:
+        """e, <float32>[batch, first length, second length], of sentences in the compute dtype.
+
+        `masks` of both, if they are given, allow any finite score of padding.
+        """
         raise NotImplementedError
 
-    def mutual_scores(self, first, second, training=None) -> tuple:
+    def mutual_scores(self, first, second, training=None, masks=None) -> tuple:
         """e of the first sentence that attends to the second, and of the second to the first.
 
         Where one is the other's transpose, but for its sign, it is computed once.
         """
-        scores = self.scores(first, second, training)
+        scores = self.scores(first, second, training, masks)
         if self.symmetry is None:
-            return scores, self.scores(second, first, training)
+            reverse = None if masks is None else masks[::-1]
+            return scores, self.scores(second, first, training, reverse)
         return scores, self.symmetry * tf.transpose(scores, [0, 2, 1])
 
     def call(self, first, second, second_mask, training=None):

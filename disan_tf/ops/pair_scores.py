@@ -5,7 +5,7 @@ what its gradient keeps. Here a loop walks over blocks of the first sentence's p
 and backward, and the backward pass computes a block again.
 """
 
-from typing import Callable
+from typing import Callable, Optional
 
 import tensorflow as tf
 
@@ -38,8 +38,9 @@ def additive_scores(first: tf.Tensor, second: tf.Tensor, vector: tf.Tensor) -> t
 
 
 def product_scores(
-    first: tf.Tensor, second: tf.Tensor, kernel: tf.Tensor, vector: tf.Tensor
-) -> tf.Tensor:
+    first: tf.Tensor, second: tf.Tensor, kernel: tf.Tensor, vector: tf.Tensor,
+    pairs: Optional[tf.Tensor] = None,
+) -> tf.Tensor:  # fmt: skip
     """e_ij = vector^T tanh((first_i * second_j) kernel).
 
     The product with `kernel` has its dtype, all else is float32.
@@ -49,16 +50,17 @@ def product_scores(
       second: <float>[batch, second length, dim].
       kernel: <float>[dim, units].
       vector: <float32>[units].
+      pairs: <bool>[batch, first length, second length], those whose scores are wanted; the others
+        cost nothing, and their scores are 0. None = all.
 
     Returns:
       <float32>[batch, first length, second length]. All inputs receive gradients.
     """
+    if pairs is not None:
+        return _chosen_product_scores(first, second, kernel, vector, pairs)
 
     def score(first, second, kernel, vector):
-        pairs = tf.cast(first[:, :, None] * second[:, None], kernel.dtype)
-        product = tf.matmul(tf.reshape(pairs, [-1, kernel.shape[0]]), kernel)
-        product = tf.reshape(product, [*tf.unstack(tf.shape(pairs)[:3]), kernel.shape[1]])
-        return _weigh(tf.tanh(tf.cast(product, tf.float32)), vector)
+        return _score_products(first[:, :, None] * second[:, None], kernel, vector)
 
     return _blockwise(score, first, second, kernel, vector)
 
@@ -66,6 +68,68 @@ def product_scores(
 @tf.RegisterGradient("DisanAdditiveScores")
 def _additive_scores_gradient(operation, upstream):
     return native.operations().disan_additive_scores_gradient(*operation.inputs, upstream)
+
+
+def _score_products(products, kernel, vector):
+    """The scores <float32>[...] of first_i * second_j, <float32>[..., dim]."""
+    dim, units = kernel.shape
+    features = tf.matmul(tf.reshape(tf.cast(products, kernel.dtype), [-1, dim]), kernel)
+    features = tf.reshape(features, [*tf.unstack(tf.shape(products)[:-1]), units])
+    return _weigh(tf.tanh(tf.cast(features, tf.float32)), vector)
+
+
+def _chosen_product_scores(first, second, kernel, vector, pairs):
+    """`product_scores` of some pairs, in blocks of as many, that have one shape for all batches."""
+    dim = kernel.shape[0]
+    places, lengths = tf.cast(tf.where(pairs), tf.int32), tf.shape(pairs)
+    block = max(1, BLOCK_NUMBERS // dim)
+    count = tf.shape(places)[0]
+    words = [  # of the first and of the second sentences, by the numbers of their rows
+        tf.reshape(tf.pad(places[:, 0] * lengths[k] + places[:, k], [[0, -count % block]]),
+                   [-1, block])
+        for k in (1, 2)
+    ]  # fmt: skip
+
+    @tf.custom_gradient
+    def scores(first, second, kernel, vector):
+        def score(numbers):
+            first_words, second_words = numbers
+            products = tf.gather(first, first_words) * tf.gather(second, second_words)
+            return _score_products(products, kernel, vector)
+
+        def gradient(upstream):
+            return _chosen_gradient(upstream, words, first, second, kernel, vector)
+
+        signature = tf.TensorSpec([block], tf.float32)
+        return tf.map_fn(score, words, fn_output_signature=signature), gradient
+
+    rows = (tf.reshape(tf.cast(each, tf.float32), [-1, dim]) for each in (first, second))
+    found = tf.reshape(scores(*rows, kernel, vector), [-1])[:count]
+    found = tf.scatter_nd(places, found, lengths)
+    return tf.ensure_shape(found, pairs.shape)
+
+
+def _chosen_gradient(upstream, words, first, second, kernel, vector):
+    """Gradients of the inputs of `_chosen_product_scores`, whose sums are float32."""
+
+    def add(sums, block):
+        numbers, block_upstream = block[:2], block[2]
+        rows = [tf.gather(*each) for each in zip((first, second), numbers)]
+        with tf.GradientTape() as tape:
+            tape.watch([*rows, kernel, vector])
+            scores = _score_products(rows[0] * rows[1], kernel, vector)
+        *to_rows, to_kernel, to_vector = tape.gradient(
+            scores, [*rows, kernel, vector], block_upstream
+        )
+        to_words = [
+            total + tf.math.unsorted_segment_sum(gradient, each, tf.shape(total)[0])
+            for total, each, gradient in zip(sums, numbers, to_rows)
+        ]
+        return *to_words, sums[2] + tf.cast(to_kernel, tf.float32), sums[3] + to_vector
+
+    sums = tuple(tf.zeros_like(each, tf.float32) for each in (first, second, kernel, vector))
+    to_first, to_second, to_kernel, to_vector = tf.foldl(add, (*words, upstream), sums)
+    return to_first, to_second, tf.cast(to_kernel, kernel.dtype), to_vector
 
 
 def _weigh(features: tf.Tensor, vector: tf.Tensor) -> tf.Tensor:

@@ -167,3 +167,35 @@ def test_huge_inputs_stay_finite(function):
     inputs = [1e4 * tensor for tensor in _inputs(function)]
     for tensor in _run(function, inputs):
         assert np.isfinite(tensor).all()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("positions", [0.1, 1, 100])
+def test_chosen_pairs_have_the_scores_and_gradients_of_all(positions, compiled):
+    """In blocks of one pair, of six, and of more than there are."""
+    inputs = [tf.constant(each, tf.float32) for each in _inputs(product_scores)]
+    pairs = np.random.default_rng(5).random([BATCH, *LENGTHS]) < 0.4
+
+    def chosen(*inputs):
+        return product_scores(*inputs, pairs=tf.constant(pairs))
+
+    def all_but_others(*inputs):
+        return tf.where(pairs, product_scores(*inputs), 0.0)
+
+    chosen = tf.function(chosen) if compiled else chosen
+    for found, expected in zip(_run(chosen, inputs, positions), _run(all_but_others, inputs)):
+        assert_close(found, expected.numpy(), 1e-6)
+
+
+@pytest.mark.parametrize("shape", [(2, 7, 3), (0, 7, 3), (2, 0, 3), (2, 7, 0)])
+def test_without_a_chosen_pair_all_scores_and_gradients_are_0(shape):
+    batch, *lengths = shape
+    inputs = _inputs(product_scores, lengths, batch)
+
+    @tf.function
+    def chosen(*inputs):
+        return product_scores(*inputs, pairs=tf.zeros(shape, tf.bool))
+
+    shapes = [shape, *(each.shape for each in inputs)]
+    for found, expected in zip(_run(chosen, inputs), shapes):
+        assert found.shape == expected and not np.any(found)

@@ -25,7 +25,8 @@ def make_dataset(split: Split, batches: np.ndarray) -> tf.data.Dataset:
       padding too; "label" [batch] of the split's labels' dtype, "index"
       <int64>[batch].
     """
-    fields = [_make_gather(split, field) for field in split.fields]
+    spellings = split.features and tf.constant(split.features.spellings)
+    fields = [_make_gather(split, field, spellings) for field in split.fields]
     labels = tf.constant(split.labels)
 
     def gather(indices, examples):
@@ -39,13 +40,12 @@ def make_dataset(split: Split, batches: np.ndarray) -> tf.data.Dataset:
     return dataset.map(gather, num_parallel_calls=1, deterministic=True).prefetch(4)
 
 
-def _make_gather(split, field):
+def _make_gather(split, field, spellings):
     """A function of indices <int64>[batch] that gives the tensors of one field by their names."""
     ids, offsets = tf.constant(split.ids[field]), tf.constant(split.offsets[field])
     features = split.features
     if features is None:
         return lambda indices: {field: _pad(ids, *_locate(offsets, indices))}
-    spellings = tf.constant(features.spellings)
     spelling, match = tf.constant(features.spelling[field]), tf.constant(features.match[field])
 
     def gather(indices):

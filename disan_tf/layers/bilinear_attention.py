@@ -32,7 +32,7 @@ class BilinearAttention(PairAttention):
         self.factor = self.add_weight("factor", [], None, "ones", experimental_autocast=False)
         super().build(input_shape)
 
-    def scores(self, first, second, training=None, masks=None):
+    def scores(self, first, second, masks=None):
         second = project(second, converted(self.kernel, second.dtype))
         first, second = (tf.cast(sentence, tf.float32) for sentence in (first, second))
         return self.factor * tf.tanh(tf.matmul(first, second, transpose_b=True))

@@ -34,7 +34,7 @@ class ConcatenationAttention(PairAttention):
         self.vector = self.add_vector("vector", dim)  # v_Ca
         super().build(input_shape)
 
-    def scores(self, first, second, training=None, masks=None):
+    def scores(self, first, second, masks=None):
         kernels = tf.split(converted(self.kernel, first.dtype), 2)
         products = (project(*each) for each in zip((first, second), kernels))
         return additive_scores(*products, tf.convert_to_tensor(self.vector))

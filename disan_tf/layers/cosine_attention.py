@@ -22,7 +22,7 @@ class CosineAttention(PairAttention):
 
     symmetry = 1.0
 
-    def scores(self, first, second, training=None, masks=None):
+    def scores(self, first, second, masks=None):
         return tf.matmul(_unit(first), _unit(second), transpose_b=True)
 
 

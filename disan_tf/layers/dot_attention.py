@@ -33,7 +33,7 @@ class DotAttention(PairAttention):
         self.vector = self.add_vector("vector", dim)  # v_D
         super().build(input_shape)
 
-    def scores(self, first, second, training=None, masks=None):
+    def scores(self, first, second, masks=None):
         kernel, vector = converted(self.kernel, first.dtype), tf.convert_to_tensor(self.vector)
         pairs = None if masks is None else masks[0][:, :, None] & masks[1][:, None]
         return product_scores(first, second, kernel, vector, pairs)

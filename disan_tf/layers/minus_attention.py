@@ -33,7 +33,7 @@ class MinusAttention(PairAttention):
         self.vector = self.add_vector("vector", dim)  # v_M
         super().build(input_shape)
 
-    def scores(self, first, second, training=None, masks=None):
+    def scores(self, first, second, masks=None):
         kernel = converted(self.kernel, first.dtype)
         first, second = project(first, kernel), -project(second, kernel)
         return additive_scores(first, second, tf.convert_to_tensor(self.vector))

@@ -105,7 +105,7 @@ class MultiwayCoAttention(Mechanism):
         sentences = [tf.cast(sentence, self.compute_dtype) for sentence in (first, second)]
         masks = first_mask, second_mask
         with shared_conversions():  # both directions have the same weights
-            scores = [each.mutual_scores(*sentences, training, masks) for each in self.attentions]
+            scores = [each.mutual_scores(*sentences, masks) for each in self.attentions]
         contexts = map(_contexts, zip(*scores), reversed(sentences), reversed(masks))
         attending = [  # may receive context
             mask & tf.reduce_any(other, axis=1, keepdims=True)

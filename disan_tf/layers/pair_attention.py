@@ -45,32 +45,32 @@ class PairAttention(Mechanism):
         """A vector <float32>[dim], started by Glorot's rule with `dim` inputs and outputs."""
         return self.add_weight(name, [dim], None, "glorot_uniform", experimental_autocast=False)
 
-    def scores(self, first, second, training=None, masks=None) -> tf.Tensor:
+    def scores(self, first, second, masks=None) -> tf.Tensor:
         """e, <float32>[batch, first length, second length], of sentences in the compute dtype.
 
         `masks` of both, if they are given, allow any finite score of padding.
         """
         raise NotImplementedError
 
-    def mutual_scores(self, first, second, training=None, masks=None) -> tuple:
+    def mutual_scores(self, first, second, masks=None) -> tuple:
         """e of the first sentence that attends to the second, and of the second to the first.
 
         Where one is the other's transpose, but for its sign, it is computed once.
         """
-        scores = self.scores(first, second, training, masks)
+        scores = self.scores(first, second, masks)
         if self.symmetry is None:
             reverse = None if masks is None else masks[::-1]
-            return scores, self.scores(second, first, training, reverse)
+            return scores, self.scores(second, first, reverse)
         return scores, self.symmetry * tf.transpose(scores, [0, 2, 1])
 
     def call(self, first, second, second_mask, training=None):
         second = tf.cast(second, first.dtype)  # Keras casts the first argument alone
-        return average(self.weights_of(first, second, second_mask, training), second)
+        return average(self.weights_of(first, second, second_mask), second)
 
-    def weights_of(self, first, second, second_mask, training=None):
+    def weights_of(self, first, second, second_mask):
         """alpha, <float32>[batch, first length, second length]; sums to 1 over the second."""
         pair = (tf.cast(sentence, self.compute_dtype) for sentence in (first, second))
-        return masked_softmax(self.scores(*pair, training), second_mask[:, None], axis=2)
+        return masked_softmax(self.scores(*pair), second_mask[:, None], axis=2)
 
 
 def average(weights: tf.Tensor, second: tf.Tensor) -> tf.Tensor:

@@ -14,7 +14,7 @@ def make_train_step(model, optimizer):
         gradients overflow changes nothing and lowers the scale.
 
     Returns:
-      A traced-once function of the model's `inputs` and of label [batch] of its `label_dtype`
+      A traced-once function of what the model `reads` and of label [batch] of its `label_dtype`
       -> a dictionary of this batch's <float32>[] "loss", `model.batch_score_name`, and
       "skipped_steps", 1 where the step changed nothing.
     """

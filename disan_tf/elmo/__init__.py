@@ -1,0 +1,8 @@
+"""ELMo: a language model of both directions over characters, and what models make of its layers."""
+
+from disan_tf.elmo.bilm import BiLM
+from disan_tf.elmo.projected_lstm import ProjectedLSTM
+from disan_tf.elmo.scalar_mix import ScalarMix
+from disan_tf.elmo.token_encoder import TokenEncoder
+
+__all__ = ["BiLM", "ProjectedLSTM", "ScalarMix", "TokenEncoder"]

@@ -1,0 +1,165 @@
+"""A language model of both directions, as an encoder of words in their context."""
+
+from collections.abc import Sequence
+from typing import Optional
+
+import tensorflow as tf
+
+from disan_tf.elmo.characters import sentence_markers
+from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
+from disan_tf.elmo.token_encoder import TokenEncoder
+from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.mechanism import Mechanism
+
+DIRECTIONS = ("forward", "backward")
+
+
+class BiLM(Mechanism):
+    """All layers of ELMo's biLM (Peters et al. 2018; ELMo-DiSAN paper, Sec. III-A, Eq. 14).
+
+    A sentence is its words between the two words that mark its begin and its end; of those two no
+    vector is returned. Layer 0 is the word's own vector, twice; layer j is [forward_j; backward_j],
+    where each direction's layer reads the one below it.
+
+    Sentences are independent of each other here. The official code carries each row's states on
+    from one batch to the next, so that a sentence has other vectors in another batch: `advance`
+    does so too, if it is handed the states of the batch before.
+
+    Args:
+      units: size of a direction's output, the official projection_dim.
+      cells: size of its memory.
+      layers: recurrent ones in each direction.
+      filters, character_dim, highways, activation: see `TokenEncoder`.
+      cell_clip, projection_clip: see `ProjectedLSTM`.
+      skip_connections: whether a layer above the first adds its input to its output.
+      word_length: characters of a word.
+      dropout: at the input of each recurrent layer.
+      l2, seed: see `Mechanism`.
+
+    Call arguments:
+      characters: <int32>[batch, length, word_length], see `disan_tf.elmo.characters`.
+      mask: <bool>[batch, length], True = real token; padding stands at the end.
+      training: whether dropout acts.
+
+    Returns:
+      <float>[batch, length, 1 + layers, 2 * units]; exactly 0 on padding.
+
+    Raises:
+      ValueError: see `TokenEncoder` and `ProjectedLSTM`; or layers below 1.
+    """
+
+    def __init__(
+        self, units: int, cells: int, filters: Sequence[tuple[int, int]], layers: int = 2,
+        character_dim: int = 16, highways: int = 2, activation: str = "relu",
+        cell_clip: float = 3.0, projection_clip: float = 3.0, skip_connections: bool = False,
+        word_length: int = 50, **kwargs,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        if layers < 1:
+            raise ValueError(f"layers={layers!r}; name at least 1.")
+        self.units = units
+        self.cells = cells
+        self.filters = [list(each) for each in filters]
+        self.layers = layers
+        self.character_dim = character_dim
+        self.highways = highways
+        self.activation = activation
+        self.cell_clip = cell_clip
+        self.projection_clip = projection_clip
+        self.skip_connections = skip_connections
+        self.word_length = word_length
+
+    def build(self, input_shape):
+        self.tokens = TokenEncoder(
+            self.units, self.filters, self.character_dim, self.highways, self.activation,
+            l2=self.l2, seed=site_seed(self.seed, "tokens"), name="tokens",
+            dtype=self.dtype_policy,
+        )  # fmt: skip
+        self.tokens.build([None, None, self.word_length])
+        self.forward, self.backward = (self._make_stack(each) for each in DIRECTIONS)
+        self.dropouts = [self.add_dropout(f"dropout_{number}") for number in range(self.layers)]
+        super().build(input_shape)
+
+    def _make_stack(self, direction):
+        stack = []
+        for number in range(self.layers):
+            name = f"{direction}_{number}"
+            lstm = ProjectedLSTM(
+                self.units, self.cells, direction == "backward", self.cell_clip,
+                self.projection_clip, l2=self.l2, seed=site_seed(self.seed, name), name=name,
+                dtype=self.dtype_policy,
+            )  # fmt: skip
+            lstm.build([None, None, self.units])
+            stack.append(lstm)
+        return stack
+
+    def call(self, characters, mask, training=None):
+        return self.advance(characters, mask, training=training)[0]
+
+    def advance(
+        self, characters, mask, states: Optional[Sequence[States]] = None, training=None
+    ) -> tuple[tf.Tensor, list[States]]:
+        """What a call returns, and the states after this batch.
+
+        Args:
+          characters, mask, training: see the call arguments.
+          states: of the forward layers, then of the backward ones, each with at least as many rows
+            as this batch has, of which the first are taken; None = zeros.
+        """
+        x, real = self.encode_tokens(characters, mask)
+        layers, after = self.read(x, real, states, training)
+        inner = layers[:, 1:-1]  # without the markers
+        return tf.where(mask[:, :, None, None], inner, tf.zeros([], inner.dtype)), after
+
+    def encode_tokens(self, characters, mask) -> tuple[tf.Tensor, tf.Tensor]:
+        """The word vectors with those of the two markers, <float>[batch, length + 2, units].
+
+        Returns:
+          The vectors, anything on padding, and their mask <bool>[batch, length + 2].
+        """
+        begin, end = sentence_markers(self.word_length)
+        characters = tf.where(mask[:, :, None], characters, 0)
+        characters = tf.pad(characters, [[0, 0], [1, 1], [0, 0]])
+        count = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
+        positions = tf.range(tf.shape(characters)[1])[None, :, None]
+        characters = tf.where(positions == 0, begin, characters)
+        characters = tf.where(positions == count[:, None, None] + 1, end, characters)
+        return self.tokens(characters), tf.sequence_mask(count + 2, tf.shape(characters)[1])
+
+    def read(self, x, mask, states=None, training=None) -> tuple[tf.Tensor, list[States]]:
+        """All layers over word vectors, <float>[batch, length, 1 + layers, 2 * units], and states.
+
+        Args:
+          x: <float>[batch, length, units].
+          mask, states, training: see `advance`; the mask is that of x.
+        """
+        both, after = [], []
+        for direction, stack in enumerate((self.forward, self.backward)):
+            outputs = [x]
+            for number, lstm in enumerate(stack):
+                below = self.dropouts[number](outputs[-1], training=training)
+                before = None
+                if states is not None:
+                    place = direction * self.layers + number
+                    before = tuple(each[: tf.shape(x)[0]] for each in states[place])
+                h, state = lstm(below, mask=mask, states=before)
+                outputs.append(h + below if self.skip_connections and number else h)
+                after.append(state)
+            both.append(tf.stack(outputs, axis=2))
+        return tf.concat(both, axis=-1), after
+
+    def get_config(self):
+        config = {
+            "units": self.units,
+            "cells": self.cells,
+            "filters": self.filters,
+            "layers": self.layers,
+            "character_dim": self.character_dim,
+            "highways": self.highways,
+            "activation": self.activation,
+            "cell_clip": self.cell_clip,
+            "projection_clip": self.projection_clip,
+            "skip_connections": self.skip_connections,
+            "word_length": self.word_length,
+        }
+        return {**super().get_config(), **config}

@@ -1,0 +1,126 @@
+"""A long short-term memory network whose output is projected and clipped."""
+
+from typing import Optional
+
+import tensorflow as tf
+
+from disan_tf.layers.linear import decay, project
+from disan_tf.layers.lstm import FORGET_BIAS
+from disan_tf.layers.mechanism import Mechanism
+
+States = tuple[tf.Tensor, tf.Tensor]
+
+
+class ProjectedLSTM(Mechanism):
+    """TensorFlow 1's LSTMCell with a projection (Sak et al. 2014), in one direction.
+
+    [i; j; f; o] = W [x_t; h_(t-1)] + b
+    c_t = clip(sigmoid(f + 1) * c_(t-1) + sigmoid(i) * tanh(j), cell_clip)
+    h_t = clip(W_P (sigmoid(o) * tanh(c_t)), projection_clip)
+
+    Where `cells` equals `units` there is neither W_P nor its clip, as in the official code. Where
+    the mask is False the states stay as they were and h is 0. Products have the layer's precision,
+    states are float32.
+
+    Args:
+      units: size of h.
+      cells: size of c.
+      backward: whether the last token is read first.
+      cell_clip, projection_clip: greatest absolute value of c and h; 0 clips nothing.
+      dropout, l2, seed: see `Mechanism`; nothing is dropped here, W and W_P are regularised.
+
+    Call arguments:
+      x: <float>[batch, length, dim]; length is at least 1.
+      mask: <bool>[batch, length], True = real token.
+      states: c <float32>[batch, cells] and h <float32>[batch, units] before the first token that is
+        read; None = zeros.
+
+    Returns:
+      h, <float>[batch, length, units], exactly 0 on padding; and the states after the last token
+      that is read.
+
+    Raises:
+      ValueError: fewer cells than units, or a clip below 0.
+    """
+
+    def __init__(
+        self, units: int, cells: int, backward: bool = False, cell_clip: float = 0.0,
+        projection_clip: float = 0.0, **kwargs,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        if cells < units:
+            raise ValueError(f"cells={cells!r}; name at least as many as units, {units}.")
+        if min(cell_clip, projection_clip) < 0:
+            clip = min(cell_clip, projection_clip)
+            raise ValueError(f"clip={clip!r}; a value is clipped to above 0, 0 clips nothing.")
+        self.units = units
+        self.cells = cells
+        self.backward = backward
+        self.cell_clip = cell_clip
+        self.projection_clip = projection_clip
+
+    def build(self, input_shape):
+        dim, l2 = input_shape[-1], decay(self.l2)
+        shapes = {"kernel": [dim + self.units, 4 * self.cells]}
+        if self.cells > self.units:
+            shapes["projection"] = [self.cells, self.units]
+        for name, shape in shapes.items():
+            setattr(self, name, self.add_weight(name, shape, None, "glorot_uniform", l2))
+        self.bias = self.add_weight(
+            "bias", [4 * self.cells], None, "zeros", experimental_autocast=False
+        )
+        super().build(input_shape)
+
+    def call(self, x, mask, states: Optional[States] = None):
+        kernels = tf.split(tf.cast(self.kernel, x.dtype), [x.shape[-1], self.units])
+        product = tf.cast(project(x, kernels[0]), tf.float32) + self.bias
+        states = states or self._nothing(tf.shape(x)[0])
+        c, h = self._loop(product, mask, states, kernels[1])
+        last = 0 if self.backward else -1
+        after = c[last], h[last]
+        h = tf.ensure_shape(tf.transpose(h, [1, 0, 2]), [*mask.shape, self.units])
+        h = tf.where(mask[:, :, None], h, tf.zeros([], h.dtype))
+        return tf.cast(h, x.dtype), after
+
+    def _nothing(self, batch) -> States:
+        return tf.zeros([batch, self.cells]), tf.zeros([batch, self.units])
+
+    def _loop(self, product, mask, states, kernel):
+        """c and h after each token, <float32>[length, batch, ...]."""
+        projection = None
+        if self.cells > self.units:
+            projection = tf.cast(self.projection, kernel.dtype)
+
+        def advance(old, token):
+            product, real = token
+            new = self._step(old, product, kernel, projection)
+            return tuple(tf.where(real, *pair) for pair in zip(new, old))
+
+        steps = tf.transpose(product, [1, 0, 2]), tf.transpose(mask)[:, :, None]
+        return tf.scan(advance, steps, states, reverse=self.backward)
+
+    def _step(self, states, product, kernel, projection):
+        c, h = states
+        gates = product + tf.cast(tf.matmul(tf.cast(h, kernel.dtype), kernel), tf.float32)
+        i, j, f, o = tf.split(gates, 4, axis=-1)
+        c = tf.sigmoid(f + FORGET_BIAS) * c + tf.sigmoid(i) * tf.tanh(j)
+        c = _clipped(c, self.cell_clip)
+        h = tf.sigmoid(o) * tf.tanh(c)
+        if projection is None:
+            return c, h
+        h = tf.cast(tf.matmul(tf.cast(h, kernel.dtype), projection), tf.float32)
+        return c, _clipped(h, self.projection_clip)
+
+    def get_config(self):
+        config = {
+            "units": self.units,
+            "cells": self.cells,
+            "backward": self.backward,
+            "cell_clip": self.cell_clip,
+            "projection_clip": self.projection_clip,
+        }
+        return {**super().get_config(), **config}
+
+
+def _clipped(x, limit):
+    return tf.clip_by_value(x, -limit, limit) if limit else x

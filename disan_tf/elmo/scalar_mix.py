@@ -1,0 +1,65 @@
+"""The layers of a biLM as one vector a token."""
+
+import tensorflow as tf
+
+
+class ScalarMix(tf.keras.layers.Layer):
+    """gamma * sum_j s_j h_j, the s_j softmax-normalised (ELMo-DiSAN paper, Eq. 13).
+
+    The logits of s start at 0, so that all layers weigh the same, and gamma at 1. With `normalize`
+    each layer is first shifted and scaled to mean 0 and variance 1 over all features of all real
+    tokens of the batch, as in the official code: then the result depends on the batch.
+
+    Args:
+      layers: how many, the token layer among them.
+      normalize: see above.
+      l2: weight of the sum of the squared logits in the loss; Peters et al. (2018) call it lambda.
+
+    Call arguments:
+      x: <float>[batch, length, layers, dim].
+      mask: <bool>[batch, length], True = real token.
+
+    Returns:
+      <float>[batch, length, dim]; exactly 0 on padding.
+
+    Raises:
+      ValueError: layers below 1.
+    """
+
+    EPSILON = 1e-12
+
+    def __init__(self, layers: int = 3, normalize: bool = False, l2: float = 0.0, **kwargs):
+        super().__init__(**kwargs)
+        if layers < 1:
+            raise ValueError(f"layers={layers!r}; name at least 1.")
+        self.layers = layers
+        self.normalize = normalize
+        self.l2 = l2
+
+    def build(self, input_shape):
+        regularizer = tf.keras.regularizers.L2(self.l2) if self.l2 else None
+        options = {"dtype": "float32", "experimental_autocast": False}
+        self.logits = self.add_weight(
+            "logits", [self.layers], initializer="zeros", regularizer=regularizer, **options
+        )
+        self.gamma = self.add_weight("gamma", [], initializer="ones", **options)
+        super().build(input_shape)
+
+    def call(self, x, mask):
+        if self.normalize:
+            x = self._normalized(x, mask)
+        weights = self.gamma * tf.nn.softmax(self.logits)
+        mixed = tf.einsum("bljd,j->bld", x, tf.cast(weights, x.dtype))
+        return tf.where(mask[:, :, None], mixed, tf.zeros([], mixed.dtype))
+
+    def _normalized(self, x, mask):
+        real = tf.cast(mask, tf.float32)[:, :, None, None]
+        full = tf.where(mask[:, :, None, None], tf.cast(x, tf.float32), 0.0)
+        count = tf.maximum(1.0, tf.reduce_sum(real)) * float(x.shape[-1])
+        mean = tf.reduce_sum(full, [0, 1, 3], keepdims=True) / count
+        variance = tf.reduce_sum(tf.square((full - mean) * real), [0, 1, 3], keepdims=True) / count
+        return tf.cast((full - mean) * tf.math.rsqrt(variance + self.EPSILON), x.dtype)
+
+    def get_config(self):
+        config = {"layers": self.layers, "normalize": self.normalize, "l2": self.l2}
+        return {**super().get_config(), **config}

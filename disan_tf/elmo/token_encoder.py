@@ -1,0 +1,126 @@
+"""The vectors of words without their context: characters, convolutions, highway layers."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from disan_tf.elmo.characters import CHARACTERS, real_length
+from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.highway import Highway
+from disan_tf.layers.mechanism import Mechanism
+from disan_tf.layers.packing import ROWS
+
+ACTIVATIONS = ("relu", "tanh")
+
+
+class TokenEncoder(Mechanism):
+    """The token representation of ELMo (Peters et al. 2018; Theta_t of the ELMo-DiSAN paper).
+
+    With c_t the vector of the t-th character of a word of `word_length`, padding included, and for
+    each filter of width w
+
+        m = activation(max_t (W_w [c_t; ...; c_(t+w-1)] + b_w))
+
+    the concatenation of all m runs through highway layers (`Highway` with ReLU) and a linear map.
+
+    Padding after a word has a vector of its own, and all windows of padding alone are equal: one of
+    them is enough, so words are cut to the longest of the batch. Equal words are computed once.
+
+    Args:
+      units: size of a word's vector.
+      filters: (width, how many of it) of each convolution.
+      dim: size of c_t.
+      highways: how many highway layers.
+      activation: "relu" or "tanh".
+      dropout, l2, seed: see `Mechanism`; nothing is dropped here.
+
+    Call arguments:
+      characters: <int32>[..., word_length], see `disan_tf.elmo.characters`.
+
+    Returns:
+      <float>[..., units]; of a word of zeros that of zero vectors.
+
+    Raises:
+      ValueError: an activation that the official models do not have, or no filter.
+
+    Example:
+      >>> TokenEncoder(8, [(1, 4), (2, 6)], dim=4)(tf.ones([2, 5, 50], tf.int32)).shape
+      TensorShape([2, 5, 8])
+    """
+
+    def __init__(
+        self, units: int, filters: Sequence[tuple[int, int]], dim: int = 16, highways: int = 2,
+        activation: str = "relu", **kwargs,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"activation={activation!r}; name {' or '.join(ACTIVATIONS)}.")
+        if not filters:
+            raise ValueError(f"filters={list(filters)!r}; name at least one, as (width, count).")
+        self.units = units
+        self.filters = [tuple(each) for each in filters]
+        self.dim = dim
+        self.highways = highways
+        self.activation = activation
+
+    def build(self, input_shape):
+        self.vectors = self.add_weight("vectors", [CHARACTERS, self.dim], None, _uniform(1.0))
+        self.kernels, self.biases = [], []
+        for number, (width, count) in enumerate(self.filters):
+            start = _uniform(0.05) if self.activation == "relu" else _normal(width * self.dim)
+            shape = [width, self.dim, count]
+            self.kernels.append(self.add_weight(f"kernel_{number}", shape, None, start))
+            self.biases.append(self.add_weight(f"bias_{number}", [count], None, "zeros"))
+        features = sum(count for _, count in self.filters)
+        self.highway = [self._make_highway(number, features) for number in range(self.highways)]
+        self.projection = self.add_linear("projection", features, self.units, dropout=0.0)
+        super().build(input_shape)
+
+    def _make_highway(self, number, features):
+        name = f"highway_{number}"
+        highway = Highway(
+            "relu", l2=self.l2, seed=site_seed(self.seed, name), name=name, dtype=self.dtype_policy
+        )
+        highway.build([None, features])
+        return highway
+
+    def call(self, characters):
+        words = tf.reshape(characters, [-1, tf.shape(characters)[-1]])
+        words = tf.pad(words, [[1, 0], [0, 0]])  # at least one
+        words, places = tf.raw_ops.UniqueV2(x=words, axis=[0])
+        vectors = tf.gather(self._encode(words), places[1:])
+        shape = tf.concat([tf.shape(characters)[:-1], [self.units]], axis=0)
+        return tf.ensure_shape(tf.reshape(vectors, shape), [*characters.shape[:-1], self.units])
+
+    def _encode(self, words):
+        """<int32>[words, word_length] -> <float>[words or more, units]."""
+        words = tf.pad(words, [[0, -tf.shape(words)[0] % ROWS], [0, 0]])
+        widest = max(width for width, _ in self.filters)
+        words = words[:, : real_length(words) + widest]
+        x = tf.gather(tf.pad(self.vectors, [[1, 0], [0, 0]]), words)  # [words, characters, dim]
+        maxima = [
+            tf.reduce_max(tf.nn.conv1d(x, kernel, 1, "VALID"), axis=1) + bias
+            for kernel, bias in zip(self.kernels, self.biases)
+        ]
+        y = tf.keras.activations.get(self.activation)(tf.concat(maxima, axis=-1))
+        for highway in self.highway:
+            y = highway(y)
+        return self.projection(y)
+
+    def get_config(self):
+        config = {
+            "units": self.units,
+            "filters": [list(each) for each in self.filters],
+            "dim": self.dim,
+            "highways": self.highways,
+            "activation": self.activation,
+        }
+        return {**super().get_config(), **config}
+
+
+def _uniform(limit):
+    return tf.keras.initializers.RandomUniform(-limit, limit)
+
+
+def _normal(inputs):
+    return tf.keras.initializers.RandomNormal(stddev=inputs**-0.5)

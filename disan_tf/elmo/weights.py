@@ -1,0 +1,138 @@
+"""The official `weights.hdf5` of a biLM, read and written."""
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.elmo.bilm import BiLM
+from disan_tf.elmo.options import official_options, read_options
+from disan_tf.errors import UserError
+from disan_tf.files import PathLike, write_json
+
+
+def load_bilm(options_path: PathLike, weights_path: PathLike, dtype="float32") -> BiLM:
+    """A biLM from the two official files.
+
+    Args:
+      options_path: see `read_options`.
+      weights_path: an HDF5 file. Tensors of the official training that a biLM for use lacks, such
+        as the softmax, may be there.
+      dtype: the Keras dtype policy.
+
+    Raises:
+      UserError: a file is missing or damaged, or they do not fit; the sentence names the first
+        tensor that does not, and both shapes.
+    """
+    bilm = BiLM(**read_options(options_path), name="bilm", dtype=dtype)
+    bilm.build([None, None, bilm.word_length])
+    load_weights(bilm, weights_path, options_path)
+    return bilm
+
+
+def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its options") -> None:
+    """Assigns the tensors of a file; nothing is assigned where one is missing or does not fit.
+
+    Args:
+      bilm: a built one.
+      path: see `load_bilm`.
+      options_path: what the sentence of an error calls the source of the shapes.
+
+    Raises:
+      UserError: see `load_bilm`.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"{path} is missing; name the weights.hdf5 of the biLM.")
+    try:
+        with h5py.File(path, "r") as file:
+            found = {
+                name: _read(file, name, weight, path, options_path)
+                for name, weight in _tensors(bilm).items()
+            }
+            _check_layers(file, bilm, path, options_path)
+    except (OSError, RuntimeError) as error:  # what h5py raises for damaged files
+        raise UserError(
+            f"{path} cannot be read as HDF5 ({error}); it is damaged or cut short, fetch it again."
+        ) from None
+    for name, weight in _tensors(bilm).items():
+        weight.assign(found[name].reshape(weight.shape))
+
+
+def save_bilm(bilm: BiLM, options_path: PathLike, weights_path: PathLike) -> None:
+    """Writes the two official files; each appears when it is whole."""
+    weights_path = Path(weights_path)
+    temporary = weights_path.with_name(f".{weights_path.name}.tmp")
+    with h5py.File(temporary, "w") as file:
+        for name, weight in _tensors(bilm).items():
+            file.create_dataset(name, data=weight.numpy().reshape(_official_shape(name, weight)))
+    temporary.rename(weights_path)
+    write_json(Path(options_path), official_options(bilm))
+
+
+def _tensors(bilm: BiLM) -> dict[str, tf.Variable]:
+    """The official name of each weight."""
+    tokens = bilm.tokens
+    tensors = {"char_embed": tokens.vectors}
+    for number, pair in enumerate(zip(tokens.kernels, tokens.biases)):
+        tensors.update(zip([f"CNN/W_cnn_{number}", f"CNN/b_cnn_{number}"], pair))
+    for number, highway in enumerate(tokens.highway):
+        # y = carry * transformed + (1 - carry) * x: the official "carry" gate is our gate.
+        for name, part in {"carry": highway.gate, "transform": highway.transform}.items():
+            tensors[f"CNN_high_{number}/W_{name}"] = part.dense.kernel
+            tensors[f"CNN_high_{number}/b_{name}"] = part.dense.bias
+    tensors["CNN_proj/W_proj"] = tokens.projection.dense.kernel
+    tensors["CNN_proj/b_proj"] = tokens.projection.dense.bias
+    for direction, stack in enumerate((bilm.forward, bilm.backward)):
+        for number, lstm in enumerate(stack):
+            place = _cell(direction, number)
+            tensors[f"{place}/W_0"] = lstm.kernel
+            tensors[f"{place}/B"] = lstm.bias
+            if lstm.cells > lstm.units:
+                tensors[f"{place}/W_P_0"] = lstm.projection
+    return tensors
+
+
+def _cell(direction, number):
+    return f"RNN_{direction}/RNN/MultiRNNCell/Cell{number}/LSTMCell"
+
+
+def _official_shape(name, weight):
+    """A convolution has a height there, of 1."""
+    return (1, *weight.shape) if name.startswith("CNN/W_") else tuple(weight.shape)
+
+
+def _read(file, name, weight, path, options_path):
+    wanted = _official_shape(name, weight)
+    if not isinstance(file.get(name), h5py.Dataset):
+        raise UserError(
+            f"{path} has no tensor {name}, which {options_path} asks for with the shape "
+            f"{list(wanted)}; name the two files of one biLM."
+        )
+    if file[name].shape != wanted:
+        raise UserError(
+            f"{path}: the tensor {name} has the shape {list(file[name].shape)}, and {options_path} "
+            f"asks for {list(wanted)}; name the two files of one biLM."
+        )
+    values = file[name][...]
+    if values.dtype.kind != "f" or not np.isfinite(values).all():
+        raise UserError(
+            f"{path}: the tensor {name} has values that are not finite numbers; fetch it again."
+        )
+    return values.astype(np.float32)
+
+
+def _check_layers(file, bilm, path, options_path):
+    """A file with more layers would load, and mean something else."""
+    more = {
+        _cell(0, bilm.layers): f"lstm.n_layers of {bilm.layers}",
+        f"CNN/W_cnn_{len(bilm.filters)}": f"{len(bilm.filters)} filters",
+        f"CNN_high_{bilm.highways}": f"char_cnn.n_highway of {bilm.highways}",
+    }
+    for name, asked in more.items():
+        if name in file:
+            raise UserError(
+                f"{path} has {name}, and {options_path} asks for {asked} alone; name the two files "
+                "of one biLM."
+            )

@@ -1,0 +1,124 @@
+"""The biLM against a loop in NumPy, and its contract."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from layer_contract import MaskContract
+from small_bilm import SENTENCES, SIZES, batch, layers_of, small_bilm, word_vector
+
+from disan_tf.elmo import BiLM
+
+VARIANTS = {
+    "official": {},
+    "skip_connections": {"skip_connections": True},
+    "three_layers": {"layers": 3, "skip_connections": True},
+    "no_clips": {"cell_clip": 0.0, "projection_clip": 0.0},
+    "no_projection": {"cells": 3},
+    "tanh": {"activation": "tanh", "highways": 1},
+}
+
+
+class TestBiLM(MaskContract):
+    units = 6
+    roundings = 12  # ten products after another, four gates
+    bad_arguments = ({"layers": 0}, {"cells": 2}, {"activation": "elu"}, {"filters": []})
+
+    def make(self, **options):
+        return BiLM(**{**SIZES, "word_length": 8, "dropout": 0.25, "l2": 1e-4, **options})
+
+    def call(self, layer, x, mask, training=None):
+        """The word length stands inside, where the contract has no axis for it."""
+        return layer(_words(x), mask=mask, training=training)[:, :, -1]
+
+    def inputs(self):
+        _, mask = super().inputs()
+        ids = np.random.default_rng(1).integers(1, 9, size=mask.shape)
+        return tf.where(mask, tf.constant(ids, tf.int32), 0), mask
+
+    def expected_shape(self, x):
+        return [*x.shape, self.units]
+
+    def pad(self, x, tokens):
+        return tf.pad(x, [[0, 0], [0, tokens]])
+
+    def garbage(self, x):
+        return tf.fill(x.shape, 3)
+
+    def test_padding_gets_no_gradient(self):
+        """Ids have none."""
+
+
+def _words(ids):
+    """A word of 8 characters for each id, <int32>[batch, length, 8]."""
+    letters = tf.stack([ids + shift for shift in (0, 7, 20)], axis=-1)
+    return tf.concat([letters, letters, letters[:, :, :2]], axis=-1)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_layer_of_every_word_is_that_of_the_loop(name):
+    bilm = small_bilm(**VARIANTS[name])
+    ids, mask = batch()
+    actual = bilm(ids, mask=mask).numpy()
+    for sentence, rows in zip(SENTENCES, actual):
+        expected, _ = layers_of(bilm, sentence)
+        np.testing.assert_allclose(rows[: len(sentence)], expected, rtol=1e-4, atol=1e-5)
+        assert not rows[len(sentence) :].any()
+
+
+def test_clips_were_at_work():
+    clipped, free = small_bilm(), small_bilm(**VARIANTS["no_clips"])
+    ids, mask = batch()
+    assert np.abs(clipped(ids, mask=mask)[:, :, 1:]).max() <= 0.4 + 1e-6
+    assert np.abs(free(ids, mask=mask)[:, :, 1:]).max() > 0.5
+
+
+def test_states_that_are_handed_on_are_those_of_the_loop():
+    bilm, states, expected = small_bilm(skip_connections=True), None, [None, None]
+    for sentences in ([["One", "two"], ["three"]], [["four"], ["five", "six", "seven"]]):
+        ids, mask = batch(sentences)
+        layers, states = bilm.advance(ids, mask, states)
+        for row, sentence in enumerate(sentences):
+            wanted, expected[row] = layers_of(bilm, sentence, expected[row])
+            np.testing.assert_allclose(layers[row, : len(sentence)], wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_a_smaller_batch_goes_on_with_the_first_rows():
+    bilm = small_bilm()
+    _, states = bilm.advance(*batch([["One", "two"], ["three"]]))
+    alone, _ = bilm.advance(*batch([["four"]]), states)
+    both, _ = bilm.advance(*batch([["four"], ["five"]]), states)
+    np.testing.assert_allclose(alone[0], both[0], atol=1e-6)
+    assert np.abs(alone - bilm.advance(*batch([["four"]]))[0]).max() > 1e-2
+
+
+def test_without_states_no_sentence_hears_of_another():
+    bilm = small_bilm()
+    together = bilm(*batch())
+    for row, sentence in enumerate(SENTENCES[:3]):
+        alone = bilm(*batch([sentence]))
+        np.testing.assert_allclose(together[row, : len(sentence)], alone[0], atol=1e-6)
+
+
+def test_a_word_reads_the_words_before_it_in_one_half_and_those_after_it_in_the_other():
+    bilm = small_bilm()
+    first = bilm(*batch([["a", "same", "b"]]))[0, 1]
+    later = bilm(*batch([["a", "same", "c"]]))[0, 1]
+    np.testing.assert_allclose(first[:, :3], later[:, :3], atol=1e-6)
+    assert np.abs(first[1:, 3:] - later[1:, 3:]).max() > 1e-3
+    np.testing.assert_allclose(first[0], later[0], atol=1e-6)  # the token layer
+
+
+@pytest.mark.parametrize("word", ["a", "b" * 43, "b" * 44, "b" * 47, "b" * 48, "b" * 70, "ïï"])
+def test_words_of_any_length_have_the_maxima_of_all_windows(word):
+    bilm = small_bilm()
+    tokens = batch([[word]])[0]
+    np.testing.assert_allclose(
+        bilm.tokens(tokens)[0, 0], word_vector(bilm, word), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_the_official_sizes_have_93600848_parameters():
+    bilm = BiLM(512, 4096, [(1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024)])
+    bilm.build([None, None, 50])
+    count = sum(weight.shape.num_elements() for weight in bilm.trainable_weights)
+    assert count == 93_600_848  # 93.6 million, as the authors say

@@ -29,6 +29,8 @@ class Archive(NamedTuple):
 
 _SEMEVAL = "http://alt.qcri.org/semeval2014/task1/data/uploads"
 _GLUE = "https://dl.fbaipublicfiles.com/glue/data"
+_ELMO = "https://s3-us-west-2.amazonaws.com/allennlp/models/elmo"
+_ELMO_ORIGINAL = "2x4096_512_2048cnn_2xhighway"
 _COGCOMP = "https://cogcomp.seas.upenn.edu/Data/QA/QC"
 
 ARCHIVES = {
@@ -130,5 +132,9 @@ ARCHIVES = {
             "glove",
             rows={"glove.840B.300d.txt": 2_196_017},
         ),
+    ),
+    "elmo": tuple(
+        Archive(f"{_ELMO}/{_ELMO_ORIGINAL}/elmo_{_ELMO_ORIGINAL}_{name}", "elmo")
+        for name in ("options.json", "weights.hdf5")
     ),
 }

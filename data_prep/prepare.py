@@ -14,13 +14,20 @@ of pairs, where `word_features` are asked for, and `sentence` stands for a field
     train.sentence.match.npy    <uint8>[tokens]        1: the pair's other sentence has its stem or
                                                        its lemma
 
+of corpora that are prepared for a biLM:
+
+    train.sentence.spelling.npy <int32>[tokens]        the row of `spellings` of each token
+
 and for the corpus:
 
     vocabulary.txt              one word a line; the line k, from 0, is id k + 2
     embeddings.npy              <float32>[trainable + fixed, dim], row k is id k + 2
     manifest.json               options, counts, and the digest of every input
     spellings.npy               <uint8>[rows, word_length], ids of `disan_tf.text.spelling`: row 0
-                                is zeros, the others are the distinct tokens in their own case
+                                is zeros, the others are the distinct tokens in their own case;
+                                <uint16>, ids of `disan_tf.text.character_ids`, for a biLM
+    bilm_options.json           the biLM's official files
+    bilm_weights.hdf5
     forms.tsv                   a line for each word: the word, its stem, its lemma, with tabs
                                 between; other words are their own stems and lemmas
 """
@@ -37,8 +44,8 @@ from pathlib import Path
 
 import numpy as np
 
+from data_prep import bilm_files, word_forms, word_vectors
 from data_prep import vocabulary as vocabularies
-from data_prep import word_forms, word_vectors
 from data_prep.corpora import READERS, Corpus
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.fingerprints import fingerprint, is_unchanged
@@ -60,8 +67,9 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
       options: ConfigDict with `corpus` and the options of its reader, `tokenizer`, `lowercase`,
         `vectors` (below `data_dir`; "" draws every vector), `embedding_dim`, `fixed_words`
         ("corpus": dev and test words with a vector; "all": the whole vector file), `oov`, `seed`;
-        and `word_features`, absent or False for none, with `word_length`, the characters kept of
-        a word.
+        `word_features`, absent or False for none, with `word_length`, the characters kept of
+        a word; and `bilm`, absent or "" for none, the name of a biLM's files, see
+        `data_prep.bilm_files.find`.
       data_dir: the raw corpora and vectors.
       prepared_dir: where the prepared corpora lie.
 
@@ -161,6 +169,7 @@ def _garbage_uncollected() -> Iterator[None]:
 def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     """Reads, indexes and writes everything, the manifest last."""
     vector_files = [word_vectors.find(data_dir, options.vectors)] if options.vectors else []
+    bilm = options.get("bilm") and bilm_files.find(data_dir, options.bilm)
     corpus = _read_corpus(options, data_dir)
     index = index_tokens(corpus)
     words = _normalised(index.tokens, options)
@@ -175,8 +184,10 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     manifest["fixed_words"] = len(vocabulary.words) - vocabulary.trainable
     flags, about = write_word_features(options, folder, index, corpus.fields)
     manifest.update(about)
+    if bilm:
+        manifest.update(bilm_files.write_bilm(options.bilm, bilm, folder, index.tokens))
     manifest["splits"] = {
-        split: write_split(folder, split, corpus, index, token_ids, flags)
+        split: write_split(folder, split, corpus, index, token_ids, flags, spelt=bool(bilm))
         for split in corpus.splits
     }
     manifest["vectors"] = {
@@ -187,7 +198,7 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     }
     manifest["inputs"] = {
         Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)
-        for path in corpus.inputs + vector_files
+        for path in corpus.inputs + vector_files + list(bilm or ())
     }
     write_json(folder / "manifest.json", manifest)
 

@@ -63,14 +63,14 @@ def _look_up(sentences: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> 
 
 def write_split(
     folder: Path, split: str, corpus: Corpus, index: TokenIndex, token_ids: np.ndarray,
-    flags: Optional[Mapping[tuple[str, str], np.ndarray]] = None,
+    flags: Optional[Mapping[tuple[str, str], np.ndarray]] = None, spelt: bool = False,
 ) -> dict:  # fmt: skip
     """Writes the arrays of one split; an empty sentence becomes one unknown word.
 
     Args:
       token_ids: `<int32>[tokens]`, the word id of each token of `index`.
-      flags: by split and field, `<uint8>[tokens]`, see `data_prep.word_features`; with them go the
-        rows of `spellings`. None writes neither.
+      flags: by split and field, `<uint8>[tokens]`, see `data_prep.word_features`; None writes none.
+      spelt: whether the rows of `spellings` are written; with flags they always are.
 
     Returns:
       What the manifest tells about the split.
@@ -84,8 +84,9 @@ def write_split(
         save(folder, f"{split}.{field}.ids", ids)
         ends = np.cumsum(np.maximum(lengths, 1))
         save(folder, f"{split}.{field}.offsets", np.insert(ends, 0, 0))
-        if flags is not None:
+        if spelt or flags is not None:
             save(folder, f"{split}.{field}.spelling", np.insert(numbers + 1, empty, 0))
+        if flags is not None:
             save(folder, f"{split}.{field}.match", np.insert(flags[split, field], empty, 0))
         total += len(ids)
     labels = np.array([each.label for each in examples], np.float32 if corpus.scores else np.int32)

@@ -18,11 +18,16 @@ Flags = dict[tuple[str, str], np.ndarray]
 
 
 def check_options(options) -> None:
-    """Refuses word features without a length of words.
+    """Refuses word features without a length of words, or beside a biLM.
 
     Raises:
-      UserError: naming `word_length`, and what it may be.
+      UserError: naming `word_length`, and what it may be; or there is a biLM too.
     """
+    if options.get("word_features") and options.get("bilm"):
+        raise UserError(
+            f"--config.data.bilm={options.bilm} and --config.data.word_features=True exclude each "
+            "other: a prepared corpus has the characters of one alphabet."
+        )
     if options.get("word_features") and not options.get("word_length", 0) >= 1:
         raise UserError(
             f"--config.data.word_length={options.get('word_length')} must be at least 1: so many "

@@ -18,7 +18,7 @@ import tensorflow as tf
 from disan_tf.errors import UserError
 from disan_tf.files import read_json, read_lines, sha256, write_atomically, write_json
 from disan_tf.tasks import build_model, count_parameters
-from disan_tf.text import TextToIds, TextToPairFeatures, WordForms
+from disan_tf.text import TextToCharacters, TextToIds, TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import FORMS_FILE, read_forms
 
 FORMAT = 1
@@ -53,7 +53,8 @@ class Bundle:
     def text_to_ids(self) -> TextToIds:
         """The look-up for raw text, which is tokenised as the treebanks are, escapes included.
 
-        It is a `TextToPairFeatures` for a model that reads word features.
+        It is a `TextToPairFeatures` for a model of pairs that reads word features, and a
+        `TextToCharacters` for one that a biLM feeds.
         """
         options = self.info["tokenizer"]
         arguments = (
@@ -61,6 +62,8 @@ class Bundle:
             options.get("split_words", False),  # absent from older bundles
             options.get("empty_tokens", False),
         )  # fmt: skip
+        if self.model.reads_bilm:
+            return TextToCharacters(*arguments, word_length=self.info["bilm"]["word_length"])
         if FORMS_FILE not in self.info["sha256"]:
             return TextToIds(*arguments)
         forms = WordForms(read_forms(self.directory / FORMS_FILE))
@@ -85,7 +88,9 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
     model.save_weights(temporary)
     temporary.rename(weights)
     write_json(directory / "config.json", config.to_dict())
-    copied = ["vocabulary.txt", FORMS_FILE] if model.word_features else ["vocabulary.txt"]
+    copied = ["vocabulary.txt"]
+    if corpus.word_features and model.word_features:
+        copied.append(FORMS_FILE)
     for name in copied:
         write_atomically(directory / name, (corpus.directory / name).read_bytes())
     files = ["config.json", *copied, weights.name]
@@ -96,6 +101,7 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
         "words": list(corpus.words),
         "tokenizer": corpus.manifest["tokenizer"],
         "parameters": count_parameters(model),
+        **({"bilm": model.embedding.bilm_options} if model.reads_bilm else {}),
         "scores": scores,
         "weights": weights.name,
         "sha256": {name: sha256(directory / name) for name in files},
@@ -120,7 +126,9 @@ def load_bundle(directory, attention_form: str = "auto") -> Bundle:
     info = read_json(directory / "model.json", "name a directory that holds a trained model")
     check_digests(directory, info)
     config = ml_collections.ConfigDict(read_json(directory / "config.json", "train again")).lock()
-    model = build_model(config, tuple(info["words"]), len(info["classes"]), attention_form)
+    model = build_model(
+        config, tuple(info["words"]), len(info["classes"]), attention_form, info.get("bilm")
+    )
     model.load_weights(directory / info["weights"])
     return Bundle(directory, config, info, model)
 

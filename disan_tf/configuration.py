@@ -69,7 +69,9 @@ def check_config(config: ConfigDict) -> None:
             _one_of(config, name, known)
     task = TASKS[config.task.get("name", "classification")]
     _one_of(config, "encoder.name", task.encoders)
-    if task.word_features and not config.data.get("word_features"):
+    if task.reads_bilm:
+        _check_elmo(config)
+    elif task.word_features and not config.data.get("word_features"):
         raise UserError(
             f"--config.task.name={config.task.name} reads characters and matches of words: set "
             "--config.data.word_features=True."
@@ -99,6 +101,23 @@ def check_config(config: ConfigDict) -> None:
         if _has(config, name) and not _value(config, name) > 0.0:
             raise UserError(f"--config.{name}={_value(config, name)} must be above 0.")
     _check_parts(config)
+
+
+def _check_elmo(config):
+    if not config.data.get("bilm"):
+        raise UserError(
+            f"--config.task.name={config.task.name} reads the layers of a biLM: name its files "
+            "with --config.data.bilm."
+        )
+    if config.elmo.cached and config.elmo.learns:
+        raise UserError(
+            "--config.elmo.learns=True trains the biLM, whose layers cannot be cached then: set "
+            "--config.elmo.cached=False."
+        )
+    if config.elmo.mix_l2 < 0:
+        raise UserError(f"--config.elmo.mix_l2={config.elmo.mix_l2} must be at least 0.")
+    if not 0.0 <= config.elmo.dropout < 1.0:
+        raise UserError(f"--config.elmo.dropout={config.elmo.dropout} must lie in [0, 1).")
 
 
 def _check_parts(config):

@@ -91,7 +91,7 @@ class DenseDisan(tf.Module):
         self._add_linear("head.logits", sizes.hidden_units, sizes.classes)
 
     def __call__(self, premise, hypothesis, training: bool = False):
-        p, h = self.encode(premise, training), self.encode(hypothesis, training)
+        p, h = (self.encode(each, training=training) for each in (premise, hypothesis))
         features = tf.concat([p, h, p - h, p * h], axis=-1)
         hidden = self.activation(self._linear("head.hidden", features, training))
         return self._linear("head.logits", hidden, training)

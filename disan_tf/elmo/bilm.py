@@ -5,7 +5,7 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.elmo.characters import sentence_markers
+from disan_tf.text.character_ids import sentence_markers
 from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
 from disan_tf.elmo.token_encoder import TokenEncoder
 from disan_tf.layers.dropout import site_seed
@@ -37,7 +37,7 @@ class BiLM(Mechanism):
       l2, seed: see `Mechanism`.
 
     Call arguments:
-      characters: <int32>[batch, length, word_length], see `disan_tf.elmo.characters`.
+      characters: <int32>[batch, length, word_length], see `disan_tf.text.character_ids`.
       mask: <bool>[batch, length], True = real token; padding stands at the end.
       training: whether dropout acts.
 

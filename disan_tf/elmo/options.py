@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from disan_tf.elmo.bilm import BiLM
-from disan_tf.elmo.characters import CHARACTERS
+from disan_tf.text.character_ids import CHARACTERS
 from disan_tf.elmo.token_encoder import ACTIVATIONS
 from disan_tf.errors import UserError
 from disan_tf.files import PathLike, read_json

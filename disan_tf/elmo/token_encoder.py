@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from disan_tf.elmo.characters import CHARACTERS, real_length
+from disan_tf.text.character_ids import CHARACTERS, real_length
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.highway import Highway
 from disan_tf.layers.mechanism import Mechanism
@@ -35,7 +35,7 @@ class TokenEncoder(Mechanism):
       dropout, l2, seed: see `Mechanism`; nothing is dropped here.
 
     Call arguments:
-      characters: <int32>[..., word_length], see `disan_tf.elmo.characters`.
+      characters: <int32>[..., word_length], see `disan_tf.text.character_ids`.
 
     Returns:
       <float>[..., units]; of a word of zeros that of zero vectors.

@@ -82,11 +82,15 @@ def predict(
 
 
 def served_specs(model) -> list[tf.TensorSpec]:
-    """The model's inputs, ids called `ids`, or, for pairs, `<field>_ids`; see `input_specs`."""
-    names = {field: f"{field}_ids" for field in model.fields}
+    """The model's inputs, ids called `ids`, or, for pairs, `<field>_ids`; see `input_specs`.
+
+    Of one sentence a word feature has its own name, of pairs `<field>_` before it.
+    """
+    specs, names = model.input_specs(), {field: f"{field}_ids" for field in model.fields}
     if len(names) == 1:
-        return IDS
-    specs = model.input_specs()
+        (field,) = names
+        names = {spec.name: spec.name.replace(f"{field}_", "") for spec in specs}
+        names[field] = "ids"
     return [
         tf.TensorSpec(each.shape, each.dtype, names.get(each.name, each.name)) for each in specs
     ]

@@ -35,7 +35,8 @@ def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
     `saved_model_ids/` takes ids <int32>[batch, length] (0 = padding, 1 = unknown, the k-th word
     of the vocabulary, from 0, is k + 2), or for pairs `<field>_ids`, and what else the model reads
     of their words (of DRCN `<field>_characters` and `<field>_match`, which
-    `disan_tf.text.TextToPairFeatures` makes of text), and needs TensorFlow alone. It has
+    `disan_tf.text.TextToPairFeatures` makes of text; of ELMo-fed models `characters`, made by
+    `disan_tf.text.TextToCharacters`), and needs TensorFlow alone. It has
     serving_default and encode. `metadata.json` beside them names the task, its inputs in
     their order, the classes or the range of the score, the config, the step.
 
@@ -91,15 +92,15 @@ def _ids_functions(bundle: Bundle) -> dict[str, tuple]:
     """Functions of ids <int32>[batch, length], as `export_saved_model` describes them."""
     model = bundle.model
 
-    def encode(ids):
-        return {"vectors": tf.cast(model.encode(ids, training=False), tf.float32)}
+    def encode(*inputs):
+        return {"vectors": tf.cast(model.encode(*inputs, training=False), tf.float32)}
 
     def answer(*inputs):
         return _describe(model(*inputs, training=False), bundle)
 
     functions = {"serving_default": (answer, served_specs(model))}
     if model.encodes:
-        functions["encode"] = (encode, IDS)
+        functions["encode"] = (encode, served_specs(model) if len(model.fields) == 1 else IDS)
     return functions
 
 
@@ -130,7 +131,10 @@ def _text_functions(bundle: Bundle, text_to_ids: TextToIds) -> dict[str, tuple]:
     }
     if "encode" in of_ids:
         encode, _ = of_ids["encode"]
-        functions["encode"] = (lambda text: encode(text_to_ids(text)), _text_specs(SENTENCE))
+        functions["encode"] = (
+            lambda text: encode(*text_to_ids.inputs(text_to_ids.tokens(text))),
+            _text_specs(SENTENCE),
+        )
     return functions
 
 

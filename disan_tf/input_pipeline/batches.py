@@ -1,12 +1,15 @@
 """Batch plans -> padded tensors."""
 
+from typing import Union
+
 import numpy as np
 import tensorflow as tf
 
 from disan_tf.input_pipeline.corpus import Split
+from disan_tf.input_pipeline.layers import LayeredBatches
 
 
-def make_dataset(split: Split, batches: np.ndarray) -> tf.data.Dataset:
+def make_dataset(split: Split, batches: np.ndarray) -> Union[tf.data.Dataset, LayeredBatches]:
     """Gathers and pads the batches of a plan.
 
     The corpus stays one eager tensor that the pipeline refers to; no batch is made before it is
@@ -21,8 +24,9 @@ def make_dataset(split: Split, batches: np.ndarray) -> tf.data.Dataset:
     Returns:
       A dataset of dictionaries: for each field of the split, e.g. "sentence", <int32>[batch,
       longest] token ids with 0 for padding; where the split has word features "<field>_characters"
-      <int32>[batch, longest, word_length] and "<field>_match" <int32>[batch, longest], 0 for
-      padding too; "label" [batch] of the split's labels' dtype, "index"
+      <int32>[batch, longest, word_length] and, of pairs, "<field>_match" <int32>[batch, longest], 0
+      for padding too; where its biLM's layers are cached "<field>_layers", see `LayeredBatches`;
+      "label" [batch] of the split's labels' dtype, "index"
       <int64>[batch].
     """
     spellings = split.features and tf.constant(split.features.spellings)
@@ -37,7 +41,10 @@ def make_dataset(split: Split, batches: np.ndarray) -> tf.data.Dataset:
 
     sizes = np.sum(batches >= 0, axis=1)
     dataset = tf.data.Dataset.from_tensor_slices((batches, sizes))
-    return dataset.map(gather, num_parallel_calls=1, deterministic=True).prefetch(4)
+    dataset = dataset.map(gather, num_parallel_calls=1, deterministic=True).prefetch(4)
+    if split.layers is None:
+        return dataset
+    return LayeredBatches(dataset, split.layers, split.field_lengths)
 
 
 def _make_gather(split, field, spellings):
@@ -46,16 +53,18 @@ def _make_gather(split, field, spellings):
     features = split.features
     if features is None:
         return lambda indices: {field: _pad(ids, *_locate(offsets, indices))}
-    spelling, match = tf.constant(features.spelling[field]), tf.constant(features.match[field])
+    spelling = tf.constant(features.spelling[field])
+    match = None if features.match is None else tf.constant(features.match[field])
 
     def gather(indices):
         places = _locate(offsets, indices)
         characters = tf.gather(spellings, _pad(spelling, *places))  # row 0 is zeros
-        return {
-            field: _pad(ids, *places),
-            f"{field}_characters": tf.cast(characters, tf.int32),
-            f"{field}_match": tf.cast(_pad(match, *places), tf.int32),
-        }
+        found = {
+            field: _pad(ids, *places), f"{field}_characters": tf.cast(characters, tf.int32)
+        }  # fmt: skip
+        if match is not None:
+            found[f"{field}_match"] = tf.cast(_pad(match, *places), tf.int32)
+        return found
 
     return gather
 

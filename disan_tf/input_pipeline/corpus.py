@@ -9,22 +9,25 @@ import numpy as np
 
 from disan_tf.errors import UserError
 from disan_tf.files import read_json, read_lines
+from disan_tf.input_pipeline.layers import CachedLayers, LayerFiles
 
 _REMEDY = "delete the directory and prepare the corpus again with --mode=prepare"
 
 
 class WordFeatures(NamedTuple):
-    """The characters of the words of a split of pairs, and which of them match.
+    """The characters of the words of a split, and of pairs which of them match.
 
     Attributes:
-      spellings: <uint8>[rows, word_length], ids of `disan_tf.text.spelling`; row 0 is zeros.
+      spellings: <uint8>[rows, word_length], ids of `disan_tf.text.spelling`, or <uint16>, ids of
+        `disan_tf.text.character_ids`; row 0 is zeros.
       spelling: by field, <int32>[tokens], the row of each token.
-      match: by field, <uint8>[tokens], 1 where the other sentence has a token's stem or lemma.
+      match: by field, <uint8>[tokens], 1 where the other sentence has a token's stem or lemma; None
+        where that is not asked.
     """
 
     spellings: np.ndarray
     spelling: dict[str, np.ndarray]
-    match: dict[str, np.ndarray]
+    match: Optional[dict[str, np.ndarray]] = None
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Split:
       labels: <int32>[examples], numbers of classes, or <float32>[examples], scores.
       example_ids: <bytes>[examples], where each example stands in the raw corpus.
       genres: <bytes>[examples], where the text comes from; None if the corpus does not say.
-      features: what the words of pairs have besides ids; None if the corpus has none.
+      features: what words have besides ids; None if the corpus has nothing.
+      layers: what a biLM makes of the words; None if that is not cached.
     """
 
     fields: tuple[str, ...]
@@ -49,6 +53,7 @@ class Split:
     example_ids: np.ndarray
     genres: Optional[np.ndarray] = None
     features: Optional[WordFeatures] = None
+    layers: Optional[CachedLayers] = None
 
     @cached_property
     def field_lengths(self) -> np.ndarray:
@@ -67,9 +72,14 @@ class Split:
 class PreparedCorpus:
     """A directory that `data_prep.prepare` wrote.
 
+    Attributes:
+      layers: the cached layers of its biLM, which splits have from then on; None at first.
+
     Raises:
       UserError: a file is missing or damaged.
     """
+
+    layers: Optional[LayerFiles] = None
 
     def __init__(self, directory):
         self.directory = Path(directory)
@@ -94,8 +104,15 @@ class PreparedCorpus:
 
     @property
     def word_features(self) -> bool:
-        """Whether splits have `WordFeatures`."""
+        """Whether splits have `WordFeatures` of pairs."""
         return "word_features" in self.manifest
+
+    @property
+    def bilm(self) -> Optional[tuple[Path, Path]]:
+        """The options and weights of the biLM that reads the words' characters, if there is one."""
+        if not self.manifest.get("bilm"):
+            return None
+        return self.directory / "bilm_options.json", self.directory / "bilm_weights.hdf5"
 
     @property
     def vocabulary(self) -> list:
@@ -123,18 +140,20 @@ class PreparedCorpus:
             self._array(f"{name}.label"),
             self._array(f"{name}.example_id"),
             self._optional_array(f"{name}.genre"),
-            self._features(name) if self.word_features else None,
+            self._features(name) if self.word_features or self.bilm else None,
+            self.layers and self.layers.split(name, self.fields),
         )
         if not _agree(split):
             raise UserError(f"{self.directory}: the {name} split's files disagree; {_REMEDY}.")
         return split
 
     def _features(self, name):
-        return WordFeatures(
-            self._array("spellings"),
-            {field: self._array(f"{name}.{field}.spelling") for field in self.fields},
-            {field: self._array(f"{name}.{field}.match") for field in self.fields},
+        kinds = ("spelling", "match") if self.word_features else ("spelling",)
+        arrays = (
+            {field: self._array(f"{name}.{field}.{kind}") for field in self.fields}
+            for kind in kinds
         )
+        return WordFeatures(self._array("spellings"), *arrays)
 
     def _optional_array(self, name):
         return self._array(name) if (self.directory / f"{name}.npy").exists() else None
@@ -153,6 +172,8 @@ def _agree(split):
     examples |= {len(offsets) - 1 for offsets in split.offsets.values()}
     if split.genres is not None:
         examples.add(len(split.genres))
+    if split.layers is not None:
+        examples |= set(map(len, split.layers.starts.values()))
     return len(examples) == 1 and all(
         split.offsets[field][-1] == len(split.ids[field])
         and (split.features is None or _fit(split.features, field, len(split.ids[field])))
@@ -163,8 +184,9 @@ def _agree(split):
 def _fit(features, field, tokens):
     """Whether a field has features of so many tokens, and all rows that they name."""
     spelling, rows = features.spelling[field], len(features.spellings)
+    others = [] if features.match is None else [features.match[field]]
     return (
-        len(spelling) == len(features.match[field]) == tokens
+        all(len(each) == tokens for each in [spelling, *others])
         and spelling.min(initial=0) >= 0
         and spelling.max(initial=0) < rows
     )

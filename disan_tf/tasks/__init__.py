@@ -1,12 +1,16 @@
 """Encoder(s) -> prediction, and how a config becomes a model."""
 
+from typing import Optional
+
 import tensorflow as tf
 
+from disan_tf.elmo.words import ElmoWords
 from disan_tf.encoders import SentenceEncoder
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding import WordEmbedding
 from disan_tf.layers.word_representation import WordRepresentation
 from disan_tf.tasks.classification import ClassificationHead, SentenceClassifier
+from disan_tf.tasks.elmo import ElmoClassifier
 from disan_tf.tasks.matching import SentencePairMatcher
 from disan_tf.tasks.matching_head import MatchingHead
 from disan_tf.tasks.nli import MATCHINGS, SentencePairClassifier
@@ -24,10 +28,12 @@ TASKS = {
     "nli": SentencePairClassifier,
     "relatedness": SentencePairScorer,
     "matching": SentencePairMatcher,
+    "elmo_classification": ElmoClassifier,
 }
 
 __all__ = [
     "ClassificationHead",
+    "ElmoClassifier",
     "HEADS",
     "LOSSES",
     "MATCHINGS",
@@ -47,18 +53,21 @@ __all__ = [
 
 
 def build_model(
-    config, words: tuple[int, int], classes: int, attention_form: str = "auto"
-) -> SentenceModel:
+    config, words: tuple[int, int], classes: int, attention_form: str = "auto",
+    bilm: Optional[dict] = None,
+) -> SentenceModel:  # fmt: skip
     """A built model.
 
     Args:
       config: a config of `configs/`; `encoder`, `task`, `dtype`, `seed`, `train.l2`,
         `train.dropout` and `train.embeddings` (whether words learn; absent = they do) matter here,
-        and for a model that reads characters `words`, see `WordRepresentation`.
+        for a model that reads characters `words`, see `WordRepresentation`, and for one that a
+        biLM feeds `elmo`, see `ElmoWords`; its `words` says whether word vectors stand beside.
         `encoder.dropout` and `task.dropout`, where they are given, win over `train.dropout`.
       words: number of (trainable, fixed) words.
       classes: number of classes, or of the points of a scale.
       attention_form: form of `disan_tf.ops.directional_attention`.
+      bilm: the arguments of the `BiLM` that feeds the model, if one does.
 
     Returns:
       The model of `TASKS` that `config.task.name` names, with initial weights. Its head is that of
@@ -67,16 +76,27 @@ def build_model(
     """
     encoder, head = make_encoder(config, attention_form), make_head(config, classes)
     task, own_options, _ = _task_of(config)
-    model = task(_make_embedding(config, words), encoder, head, **own_options, name=config.name)
-    model(*(tf.zeros([1] * spec.shape.rank, tf.int32) for spec in model.input_specs()))
+    model = task(
+        _make_embedding(config, words, bilm), encoder, head, **own_options, name=config.name
+    )
+    model(*model.zeros())
     return model
 
 
-def _make_embedding(config, words):
-    """`WordRepresentation` for a model that reads more of a word than its id."""
+def _make_embedding(config, words, bilm):
+    """`WordRepresentation` or `ElmoWords` for a model that reads more of a word than its id."""
     task, _, _ = _task_of(config)
     arguments = *words, config.data.embedding_dim, config.train.get("embeddings", True)
     dtype = tf.keras.mixed_precision.Policy(config.dtype)
+    if task.reads_bilm:
+        names = ("trainable_words", "fixed_words", "dim", "learns")
+        options = dict(config.elmo)
+        options["words"] = dict(zip(names, arguments)) if options["words"] else None
+        del options["cached"]
+        return ElmoWords(
+            bilm, **options, l2=config.train.l2, seed=site_seed(config.seed, "embedding"),
+            dtype=dtype, name="embedding",
+        )  # fmt: skip
     if not task.word_features:
         return WordEmbedding(*arguments, dtype=dtype, name="embedding")
     return WordRepresentation(

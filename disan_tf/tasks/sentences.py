@@ -32,6 +32,7 @@ class SentenceModel(tf.keras.Model):
     encoders: dict = ENCODERS  # those that it can have
     encodes = True  # whether `encode` gives the vector of a sentence by itself
     word_features: dict[str, int] = {}  # what it reads of a field's words besides ids: name -> rank
+    reads_bilm = False  # whether its embedding is an `ElmoWords`
     label_dtype: tf.DType  # of the labels in a batch
     criterion: str  # the key of `scores` that is best where it is highest on dev
     batch_score_name: str  # the name of `batch_score`
@@ -46,7 +47,7 @@ class SentenceModel(tf.keras.Model):
     @property
     def reads(self) -> tuple[str, ...]:
         """Names of what a call takes, as in a batch: fields, then `<field>_<feature>`."""
-        return tuple(spec.name for spec in self.input_specs())
+        return tuple(spec.name for spec in self.batch_specs())
 
     @classmethod
     def input_specs(cls) -> list[tf.TensorSpec]:
@@ -56,18 +57,31 @@ class SentenceModel(tf.keras.Model):
             ranks.update({f"{field}_{feature}": rank for field in cls.fields})
         return [tf.TensorSpec([None] * rank, tf.int32, name) for name, rank in ranks.items()]
 
+    def batch_specs(self) -> list[tf.TensorSpec]:
+        """What a batch of training or of evaluation has for a call."""
+        return self.input_specs()
+
+    def zeros(self) -> list[tf.Tensor]:
+        """The smallest inputs, of one word, which build a model."""
+        return [tf.zeros([1] * spec.shape.rank, spec.dtype) for spec in self.input_specs()]
+
     def loss(self, outputs, labels):
         """Mean of the batch, <float32>[]."""
         return tf.reduce_mean(self.example_losses(outputs, labels))
 
-    def encode(self, ids, training=None, selections=None):
-        """Sentence vectors, <float>[batch, dim], of one field's ids.
+    def represent(self, ids, *features, training=None):
+        """Token vectors, <float>[batch, length, dim], of one field's ids and word features."""
+        return self.embedding(ids, *features)
+
+    def encode(self, ids, *features, training=None, selections=None):
+        """Sentence vectors, <float>[batch, dim], of one field's ids and word features.
 
         `selections` are what `select` chose for it; None leaves the choice to the encoder.
         """
         mask = tf.not_equal(ids, 0)  # computed once, passed on by argument
         options = {} if selections is None else {"selections": selections}
-        return self.encoder(self.embedding(ids), mask=mask, training=training, **options)
+        x = self.represent(ids, *features, training=training)
+        return self.encoder(x, mask=mask, training=training, **options)
 
     def select(self, *ids, how: str, training=None) -> list:
         """What an encoder with hard attention chooses in each field, for `call`.
@@ -85,16 +99,18 @@ class SentenceModel(tf.keras.Model):
             for each in ids
         ]
 
-    def attend_sentence(self, ids):
-        """The encoder's named attention tensors for one field's ids."""
-        return self.encoder.attend(self.embedding(ids), tf.not_equal(ids, 0))
+    def attend_sentence(self, ids, *features):
+        """The encoder's named attention tensors for one field's ids and word features."""
+        return self.encoder.attend(self.represent(ids, *features), tf.not_equal(ids, 0))
 
-    def weight_vectors(self, *ids) -> dict:
+    def weight_vectors(self, *inputs) -> dict:
         """The encoder's, by the name "weight_vectors", of a pair with the field's before it."""
-        found = {}
-        for field, each in zip(self.fields, ids):
-            prefix = "" if len(ids) == 1 else f"{field}_"
-            vectors = self.encoder.weight_vectors(self.embedding(each), tf.not_equal(each, 0))
+        found, count = {}, len(self.fields)
+        for number, field in enumerate(self.fields):
+            ids, *features = inputs[number::count]
+            prefix = "" if count == 1 else f"{field}_"
+            x = self.represent(ids, *features)
+            vectors = self.encoder.weight_vectors(x, tf.not_equal(ids, 0))
             if vectors is not None:
                 found[f"{prefix}weight_vectors"] = vectors
         return found

@@ -1,11 +1,11 @@
 """Tokenizers and look-ups of words: one graph for preparation, prediction and export."""
 
-from disan_tf.text.features import TextToPairFeatures
+from disan_tf.text.features import TextToCharacters, TextToPairFeatures
 from disan_tf.text.lookup import TextToIds
 from disan_tf.text.tokenizer import VERSIONS, lower, lowercase, make_tokenizer, split_words
 from disan_tf.text.word_forms import WordForms
 
 __all__ = [
-    "VERSIONS", "TextToIds", "TextToPairFeatures", "WordForms", "lower", "lowercase",
-    "make_tokenizer", "split_words",
+    "VERSIONS", "TextToCharacters", "TextToIds", "TextToPairFeatures", "WordForms", "lower",
+    "lowercase", "make_tokenizer", "split_words",
 ]  # fmt: skip

@@ -74,7 +74,7 @@ def _log_mean_probabilities(outputs):
 
 def batch_signature(model) -> list:
     """Of the model's inputs, and of the labels."""
-    return [*model.input_specs(), tf.TensorSpec([None], model.label_dtype, name="label")]
+    return [*model.batch_specs(), tf.TensorSpec([None], model.label_dtype, name="label")]
 
 
 def scaled(optimizer, loss: tf.Tensor) -> tf.Tensor:

@@ -33,7 +33,7 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         super().__init__()
         self._directory = Path(directory)
         self._config = config
-        self._probe = [tf.constant(each, tf.int32) for each in probe]
+        self._probe = [tf.convert_to_tensor(each) for each in probe]
         self._evaluation_step = evaluation_step
         self._log_every = log_every
         self._examples = examples

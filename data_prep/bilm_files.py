@@ -1,0 +1,78 @@
+"""The biLM that a corpus is prepared for: its official files, and the characters of all tokens."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+from data_prep.split_arrays import save
+from disan_tf.errors import UserError
+from disan_tf.files import read_json
+from disan_tf.text.character_ids import character_ids
+
+OPTIONS, WEIGHTS = "bilm_options.json", "bilm_weights.hdf5"  # in the prepared corpus
+
+
+def find(data_dir: Path, name: str) -> list[Path]:
+    """`<name>_options.json` and `<name>_weights.hdf5` below `data_dir`, as the releases call them.
+
+    Raises:
+      UserError: one of them is missing.
+    """
+    paths = [Path(data_dir) / f"{name}_{kind}" for kind in ("options.json", "weights.hdf5")]
+    for path in paths:
+        if not path.is_file():
+            raise UserError(
+                f"{path} is missing; --config.data.bilm={name} names it: fetch the official files "
+                "with python -m data_prep.download elmo, or train a biLM with configs/bilm.py."
+            )
+    return paths
+
+
+def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[str]) -> dict:
+    """Writes `bilm_options.json`, `bilm_weights.hdf5` and `spellings.npy`.
+
+    The weights are a hard link where the file system has them: the official ones have 375 MB.
+
+    Args:
+      name: of the biLM, see `find`.
+      paths: what `find` gives.
+      folder: the prepared corpus.
+      tokens: its distinct tokens, in their own case.
+
+    Returns:
+      What the manifest tells of it.
+
+    Raises:
+      UserError: the options are no JSON, or do not tell how many characters a word has.
+    """
+    options, weights = paths
+    word_length = _word_length(options)
+    shutil.copyfile(options, folder / OPTIONS)
+    try:
+        os.link(weights, folder / WEIGHTS)
+    except OSError:
+        shutil.copyfile(weights, folder / WEIGHTS)
+    ids = character_ids(tf.constant(list(tokens), tf.string), word_length).numpy()
+    save(folder, "spellings", np.pad(ids, [(1, 0), (0, 0)]).astype(np.uint16))
+    return {"bilm": {"name": name, "word_length": word_length, "spellings": len(tokens)}}
+
+
+def _word_length(path):
+    content = read_json(path, "restore the options file of the biLM")
+    try:
+        word_length = int(content["char_cnn"]["max_characters_per_token"])
+    except (KeyError, TypeError, ValueError):
+        raise UserError(
+            f"{path} has no char_cnn.max_characters_per_token; it must be the options.json of a "
+            "biLM with characters."
+        ) from None
+    if word_length < 3:
+        raise UserError(
+            f"{path}: char_cnn.max_characters_per_token is {word_length}, and must be at least 3; "
+            "name a file that fits."
+        )
+    return word_length

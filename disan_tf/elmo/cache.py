@@ -1,0 +1,202 @@
+"""The layers of a biLM for every sentence of a prepared corpus, computed once.
+
+A folder of the prepared corpus, `elmo-<digest of weights, options, tokenizer and precision>/`:
+
+    layers.npy                    <float16>[tokens, layers, dim], those of all distinct sentences
+    <split>.<field>.starts.npy    <int64>[examples], where the first token of each example stands
+    progress.json                 while it is made: how many batches are on the disk
+    cache.json                    written last: sentences, tokens, seconds, versions
+"""
+
+import hashlib
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+import tqdm
+
+from disan_tf.elmo.bilm import BiLM
+from disan_tf.errors import UserError
+from disan_tf.files import read_json, sha256, write_json
+from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.input_pipeline.layers import LayerFiles
+
+FORMAT = 1
+BATCH_TOKENS = 4096  # of a batch, padding and markers included
+FLUSH_SECONDS = 30  # between two notes of the progress
+
+
+class Sentences(NamedTuple):
+    """The distinct sentences of a corpus.
+
+    Attributes:
+      rows: by sentence, <int32>[tokens], rows of `spellings`.
+      starts: <int64>[sentences + 1], where each sentence stands in `layers.npy`.
+      numbers: by (split, field), <int64>[examples], the sentence of each.
+    """
+
+    rows: list[np.ndarray]
+    starts: np.ndarray
+    numbers: dict[tuple[str, str], np.ndarray]
+
+
+def cache_layers(corpus: PreparedCorpus, bilm: BiLM) -> LayerFiles:
+    """Finds the layers of a corpus in its cache, or computes them; what is begun goes on.
+
+    Args:
+      corpus: prepared for a biLM.
+      bilm: that biLM, with its weights.
+
+    Raises:
+      UserError: the disk has no room for them, or a file of the cache is damaged.
+    """
+    folder = corpus.directory / f"elmo-{_key(corpus, bilm)}"
+    if not (folder / "cache.json").is_file():
+        _write(folder, corpus, bilm)
+    return LayerFiles(folder)
+
+
+def _key(corpus, bilm) -> str:
+    options, weights = corpus.bilm
+    content = {
+        "format": FORMAT,
+        "options": json.loads(options.read_text(encoding="utf-8")),
+        "weights": sha256(weights),
+        "tokenizer": corpus.manifest["tokenizer"],
+        "dtype": bilm.dtype_policy.name,
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM) -> None:
+    sentences, started = find_sentences(corpus), time.monotonic()
+    shape = int(sentences.starts[-1]), 1 + bilm.layers, 2 * bilm.units
+    folder.mkdir(exist_ok=True)
+    layers = _open(folder / "layers.npy", shape, len(sentences.rows))
+    plan = plan_batches(sentences)
+    done = _progress(folder, len(plan))
+    encode, noted = make_encoder(bilm), time.monotonic()
+    spellings = corpus.split("train").features.spellings
+    bar = tqdm.tqdm(total=shape[0], unit=" tokens", file=sys.stderr, mininterval=1.0)
+    with bar:
+        for number, batch in enumerate(plan):
+            tokens = sum(len(sentences.rows[k]) for k in batch)
+            if number >= done:
+                _encode_batch(encode, sentences, batch, spellings, layers)
+                if time.monotonic() - noted > FLUSH_SECONDS:
+                    layers.flush()
+                    write_json(folder / "progress.json", {"batches": number + 1, "of": len(plan)})
+                    noted = time.monotonic()
+            bar.update(tokens)
+    layers.flush()
+    for (split, field), numbers in sentences.numbers.items():
+        np.save(folder / f"{split}.{field}.starts.npy", sentences.starts[numbers])
+    write_json(
+        folder / "cache.json",
+        {
+            "format": FORMAT,
+            "sentences": len(sentences.rows),
+            "tokens": shape[0],
+            "seconds": round(time.monotonic() - started, 1),
+            "resumed_at_batch": done,
+            "tensorflow": tf.__version__,
+        },
+    )
+    (folder / "progress.json").unlink(missing_ok=True)
+
+
+def find_sentences(corpus: PreparedCorpus) -> Sentences:
+    """The distinct sentences of all splits, in the order of their first appearance."""
+    known, rows, numbers = {}, [], {}
+    for name in corpus.splits:
+        split = corpus.split(name)
+        for field in corpus.fields:
+            spelling, offsets = split.features.spelling[field], split.offsets[field]
+            found = np.empty(len(split), np.int64)
+            for example, (start, end) in enumerate(zip(offsets[:-1], offsets[1:])):
+                words = np.asarray(spelling[start:end])
+                found[example] = known.setdefault(words.tobytes(), len(rows))
+                if found[example] == len(rows):
+                    rows.append(words)
+            numbers[name, field] = found
+    starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return Sentences(rows, starts, numbers)
+
+
+def plan_batches(sentences: Sentences, batch_tokens: int = BATCH_TOKENS) -> list[np.ndarray]:
+    """Sentences sorted by length, as many to a batch as fit into `batch_tokens`, at least one."""
+    lengths = np.diff(sentences.starts)
+    order = np.argsort(lengths, kind="stable")
+    batches, start = [], 0
+    while start < len(order):
+        end = start + 1
+        while end < len(order) and (end + 1 - start) * (lengths[order[end]] + 2) <= batch_tokens:
+            end += 1
+        batches.append(order[start:end])
+        start = end
+    return batches
+
+
+def make_encoder(bilm: BiLM):
+    """Characters <int32>[batch, length, word_length], lengths <int64>[batch] -> float16 layers."""
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None, None, bilm.word_length], tf.int32),
+            tf.TensorSpec([None], tf.int64),
+        ],
+        autograph=False,
+    )
+    def encode(characters, lengths):
+        mask = tf.sequence_mask(lengths, tf.shape(characters)[1])
+        return tf.cast(bilm(characters, mask=mask, training=False), tf.float16)
+
+    return encode
+
+
+def _encode_batch(encode, sentences, batch, spellings, layers):
+    lengths = np.array([len(sentences.rows[k]) for k in batch])
+    rows = np.zeros([len(batch), lengths.max()], np.int32)
+    for row, k in zip(rows, batch):
+        row[: len(sentences.rows[k])] = sentences.rows[k]
+    encoded = encode(spellings[rows].astype(np.int32), lengths).numpy()
+    for each, k, length in zip(encoded, batch, lengths):
+        layers[sentences.starts[k] : sentences.starts[k] + length] = each[:length]
+
+
+def _open(path: Path, shape, sentences: int):
+    """The memory-mapped array, a new one where there is none of this shape."""
+    if path.is_file():
+        try:
+            layers = np.load(path, mmap_mode="r+", allow_pickle=False)
+        except (OSError, ValueError, EOFError):
+            layers = None
+        if layers is not None and layers.shape == shape and layers.dtype == np.float16:
+            return layers
+        (path.parent / "progress.json").unlink(missing_ok=True)
+    need, free = 2 * int(np.prod(shape)), shutil.disk_usage(path.parent).free
+    print(
+        f"the biLM's layers of {sentences:,} distinct sentences, {shape[0]:,} tokens of "
+        f"{shape[1]} x {shape[2]} numbers, take {need / 1e9:,.1f} GB in {path.parent} "
+        f"({free / 1e9:,.1f} GB are free)"
+    )
+    if need > free:
+        raise UserError(
+            f"{path} needs {need / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free: make room, name "
+            "another --prepared_dir, or compute layers on the fly with --config.elmo.cached=False."
+        )
+    return np.lib.format.open_memmap(path, "w+", np.float16, shape)
+
+
+def _progress(folder: Path, batches: int) -> int:
+    """How many batches an interrupted run has left on the disk."""
+    path = folder / "progress.json"
+    if not path.is_file():
+        return 0
+    found = read_json(path, f"delete {folder}")
+    return found["batches"] if found.get("of") == batches else 0

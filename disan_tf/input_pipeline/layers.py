@@ -1,0 +1,95 @@
+"""The cached layers of a biLM in batches."""
+
+import concurrent.futures
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.errors import UserError
+
+
+class CachedLayers(NamedTuple):
+    """Those of one split.
+
+    Attributes:
+      vectors: <float16>[tokens, layers, dim], memory-mapped.
+      starts: by field, <int64>[examples], where the first token of each example stands.
+    """
+
+    vectors: np.ndarray
+    starts: dict[str, np.ndarray]
+
+
+class LayerFiles:
+    """A folder that `disan_tf.elmo.cache` wrote.
+
+    Raises:
+      UserError: a file is missing or damaged.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = Path(folder)
+        self._vectors = self._array("layers")
+
+    def split(self, name: str, fields: Iterable[str]) -> CachedLayers:
+        """Those of the split called `name`."""
+        starts = {field: self._array(f"{name}.{field}.starts") for field in fields}
+        return CachedLayers(self._vectors, starts)
+
+    def _array(self, name):
+        path = self.folder / f"{name}.npy"
+        try:
+            return np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise UserError(
+                f"{path} cannot be read ({error}); delete {self.folder}, and the next training "
+                "computes it again."
+            ) from None
+
+
+class LayeredBatches:
+    """The batches of a dataset with "<field>_layers" <float16>[batch, longest, layers, dim], too.
+
+    They are copied out of the memory-mapped file by one thread, which is a batch ahead; 0 stands on
+    padding. A tf.data pipeline would need a Python function for it, which stops no less.
+
+    Args:
+      dataset: of `make_dataset`.
+      layers: of its split.
+      lengths: <int64>[examples, fields], see `Split`.
+    """
+
+    def __init__(self, dataset: tf.data.Dataset, layers: CachedLayers, lengths: np.ndarray):
+        self._dataset = dataset
+        self._layers = layers
+        self._lengths = lengths
+
+    def __iter__(self) -> Iterator[dict]:
+        batches = iter(self._dataset)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            following = pool.submit(self._next, batches)
+            while (batch := following.result()) is not None:
+                following = pool.submit(self._next, batches)
+                yield batch
+
+    def _next(self, batches):
+        batch = next(batches, None)
+        if batch is None:
+            return None
+        index = batch["index"].numpy()
+        found = {
+            f"{field}_layers": self._gather(index, field, number)
+            for number, field in enumerate(self._layers.starts)
+        }
+        return {**batch, **found}
+
+    def _gather(self, index, field, number):
+        starts, lengths = self._layers.starts[field][index], self._lengths[index, number]
+        vectors = self._layers.vectors
+        found = np.zeros([len(index), lengths.max(), *vectors.shape[1:]], np.float16)
+        for row, start, length in zip(found, starts, lengths):
+            row[:length] = vectors[start : start + length]
+        return tf.constant(found)

@@ -1,4 +1,4 @@
-"""The biLM that a corpus is prepared for: its official files, and the characters of all tokens."""
+"""What a biLM needs of a corpus: the characters of all tokens, and its own official files."""
 
 import os
 import shutil
@@ -32,8 +32,15 @@ def find(data_dir: Path, name: str) -> list[Path]:
     return paths
 
 
+def write_characters(word_length: int, folder: Path, tokens: Sequence[str]) -> dict:
+    """Writes `spellings.npy`, the character ids of distinct tokens; returns a manifest's entry."""
+    ids = character_ids(tf.constant(list(tokens), tf.string), word_length).numpy()
+    save(folder, "spellings", np.pad(ids, [(1, 0), (0, 0)]).astype(np.uint16))
+    return {"word_bytes": {"word_length": word_length, "spellings": len(tokens)}}
+
+
 def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[str]) -> dict:
-    """Writes `bilm_options.json`, `bilm_weights.hdf5` and `spellings.npy`.
+    """Writes `bilm_options.json`, `bilm_weights.hdf5` and the characters of the tokens.
 
     The weights are a hard link where the file system has them: the official ones have 375 MB.
 
@@ -56,9 +63,7 @@ def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[
         os.link(weights, folder / WEIGHTS)
     except OSError:
         shutil.copyfile(weights, folder / WEIGHTS)
-    ids = character_ids(tf.constant(list(tokens), tf.string), word_length).numpy()
-    save(folder, "spellings", np.pad(ids, [(1, 0), (0, 0)]).astype(np.uint16))
-    return {"bilm": {"name": name, "word_length": word_length, "spellings": len(tokens)}}
+    return {"bilm": {"name": name}, **write_characters(word_length, folder, tokens)}
 
 
 def _word_length(path):

@@ -14,7 +14,7 @@ of pairs, where `word_features` are asked for, and `sentence` stands for a field
     train.sentence.match.npy    <uint8>[tokens]        1: the pair's other sentence has its stem or
                                                        its lemma
 
-of corpora that are prepared for a biLM:
+of corpora that a biLM reads:
 
     train.sentence.spelling.npy <int32>[tokens]        the row of `spellings` of each token
 
@@ -69,7 +69,9 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
         ("corpus": dev and test words with a vector; "all": the whole vector file), `oov`, `seed`;
         `word_features`, absent or False for none, with `word_length`, the characters kept of
         a word; and `bilm`, absent or "" for none, the name of a biLM's files, see
-        `data_prep.bilm_files.find`.
+        `data_prep.bilm_files.find`, or `word_bytes`, absent or 0 for none, the length of the words
+        that a biLM in training reads; and `min_count`, absent or 1 for none: rarer training words
+        are unknown.
       data_dir: the raw corpora and vectors.
       prepared_dir: where the prepared corpora lie.
 
@@ -175,6 +177,8 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     words = _normalised(index.tokens, options)
     vectors = _read_vectors(options, vector_files, words)
     training = _word_counts(words, index.training_counts)
+    least = options.get("min_count", 1)
+    training = {word: count for word, count in training.items() if count >= least}
     vocabulary = _build_vocabulary(options, training, words, vectors)
     _write_vocabulary(options, folder, vocabulary, vectors)
     ids = vocabulary.ids()
@@ -184,10 +188,14 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     manifest["fixed_words"] = len(vocabulary.words) - vocabulary.trainable
     flags, about = write_word_features(options, folder, index, corpus.fields)
     manifest.update(about)
+    spelt = bool(bilm or options.get("word_bytes"))
     if bilm:
         manifest.update(bilm_files.write_bilm(options.bilm, bilm, folder, index.tokens))
+    elif spelt:
+        about = bilm_files.write_characters(options.word_bytes, folder, index.tokens)
+        manifest.update(about)
     manifest["splits"] = {
-        split: write_split(folder, split, corpus, index, token_ids, flags, spelt=bool(bilm))
+        split: write_split(folder, split, corpus, index, token_ids, flags, spelt)
         for split in corpus.splits
     }
     manifest["vectors"] = {

@@ -23,11 +23,12 @@ def check_options(options) -> None:
     Raises:
       UserError: naming `word_length`, and what it may be; or there is a biLM too.
     """
-    if options.get("word_features") and options.get("bilm"):
-        raise UserError(
-            f"--config.data.bilm={options.bilm} and --config.data.word_features=True exclude each "
-            "other: a prepared corpus has the characters of one alphabet."
-        )
+    for name in ("bilm", "word_bytes"):
+        if options.get("word_features") and options.get(name):
+            raise UserError(
+                f"--config.data.{name}={options[name]} and --config.data.word_features=True exclude "
+                "each other: a prepared corpus has the characters of one alphabet."
+            )
     if options.get("word_features") and not options.get("word_length", 0) >= 1:
         raise UserError(
             f"--config.data.word_length={options.get('word_length')} must be at least 1: so many "

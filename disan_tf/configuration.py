@@ -10,7 +10,7 @@ DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 _COUNTS = (
     "encoder.units", "encoder.heads", "encoder.attentions", "encoder.iterations",
     "encoder.layers", "encoder.first_units", "encoder.dense_units", "encoder.compressed_units",
-    "task.hidden_layers", "train.plateau.patience", "words.character_dim",
+    "task.hidden_layers", "task.hidden_units", "train.plateau.patience", "words.character_dim",
     "words.character_units", "words.character_width",
 )  # fmt: skip
 _ABOVE_ZERO = ("encoder.negative_slope", "task.negative_slope", "train.plateau.factor")
@@ -71,7 +71,7 @@ def check_config(config: ConfigDict) -> None:
     _one_of(config, "encoder.name", task.encoders)
     if task.reads_bilm:
         _check_elmo(config)
-    elif task.word_features and not config.data.get("word_features"):
+    elif "match" in task.word_features and not config.data.get("word_features"):
         raise UserError(
             f"--config.task.name={config.task.name} reads characters and matches of words: set "
             "--config.data.word_features=True."
@@ -81,7 +81,7 @@ def check_config(config: ConfigDict) -> None:
             _activation(config, f"{part}.activation")
     for name in ("batch_size", "window", "steps", "evaluate_every", "checkpoint_every"):
         _at_least(config, f"train.{name}", 1)
-    for name in ("train.log_every", "evaluate.batch_size", "task.hidden_units"):
+    for name in ("train.log_every", "evaluate.batch_size"):
         _at_least(config, name, 1)
     for name in _COUNTS:
         if _has(config, name):

@@ -16,6 +16,7 @@ from disan_tf.evaluation.predict import predict as predict_lines
 from disan_tf.evaluation.report import evaluate as score
 from disan_tf.evaluation.report import render
 from disan_tf.evaluation.series import refuse_series, train_series
+from disan_tf.export.bilm import export_bilm, serves
 from disan_tf.export.saved_model import export_saved_model
 from disan_tf.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus
@@ -62,7 +63,7 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
 
 def predict(checkpoint, input, output="-", input_format=None, output_format="jsonl") -> None:
     """Answers lines of text, or of pairs, and says how many have no gold label."""
-    bundle = load_bundle(find_bundle(checkpoint))
+    bundle = _serving(load_bundle(find_bundle(checkpoint)))
     counts = predict_lines(bundle, input, output, input_format, output_format)
     if counts.gold:
         print(
@@ -73,16 +74,31 @@ def predict(checkpoint, input, output="-", input_format=None, output_format="jso
 
 def attend(checkpoint, input, output, input_format=None) -> None:
     """Writes the attention tensors of lines of text."""
-    count = attend_lines(load_bundle(find_bundle(checkpoint)), input, output, input_format)
+    bundle = _serving(load_bundle(find_bundle(checkpoint)))
+    count = attend_lines(bundle, input, output, input_format)
     print(f"{count} lines in {output}")
 
 
 def export(checkpoint, workdir=None, output=None) -> None:
-    """Writes the two SavedModels."""
+    """Writes the two SavedModels, or a language model's official files, `<output>_options.json`."""
     if not (output or workdir):
         raise UserError("--mode=export needs --workdir, or --output for the models.")
-    for path in export_saved_model(find_bundle(checkpoint), Path(output or workdir)):
+    source, target = find_bundle(checkpoint), Path(output or workdir)
+    if serves(source):
+        paths = export_saved_model(source, target)
+    else:
+        paths = export_bilm(source, target if output else target / "bilm")
+    for path in paths:
         print(path)
+
+
+def _serving(bundle):
+    if not bundle.model.serves:
+        raise UserError(
+            f"{bundle.directory} holds a language model, which answers no lines; --mode=export "
+            "writes its official files, which feed other models."
+        )
+    return bundle
 
 
 def report(workdir=None, output=CHECKPOINTS) -> None:

@@ -1,6 +1,6 @@
 """Readers of raw corpora: one file per corpus, `read(data_dir, options) -> Corpus`."""
 
-from data_prep.corpora import multinli, polarity, sick, snli, sst, trec
+from data_prep.corpora import multinli, polarity, sick, snli, sst, text, trec
 from data_prep.corpora.corpus import Corpus, Example
 
 __all__ = ["Corpus", "Example", "READERS"]
@@ -10,6 +10,7 @@ READERS = {
     "snli": snli.read,
     "sst": sst.read,
     "sick": sick.read,
+    "text": text.read,
     "trec": trec.read,
     "cr": polarity.read,
     "mpqa": polarity.read,

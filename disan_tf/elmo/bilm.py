@@ -5,11 +5,11 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.text.character_ids import sentence_markers
 from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
 from disan_tf.elmo.token_encoder import TokenEncoder
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.mechanism import Mechanism
+from disan_tf.text.character_ids import sentence_markers
 
 DIRECTIONS = ("forward", "backward")
 
@@ -47,6 +47,8 @@ class BiLM(Mechanism):
     Raises:
       ValueError: see `TokenEncoder` and `ProjectedLSTM`; or layers below 1.
     """
+
+    samplers = ()  # none of its weights learns by policy gradient, see `SentenceEncoder`
 
     def __init__(
         self, units: int, cells: int, filters: Sequence[tuple[int, int]], layers: int = 2,

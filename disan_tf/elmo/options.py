@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from disan_tf.elmo.bilm import BiLM
-from disan_tf.text.character_ids import CHARACTERS
 from disan_tf.elmo.token_encoder import ACTIVATIONS
 from disan_tf.errors import UserError
 from disan_tf.files import PathLike, read_json
+from disan_tf.text.character_ids import CHARACTERS
 
 # Where each argument of `BiLM` stands in the file, and what it means where it is absent.
 _PLACES = {

@@ -2,13 +2,17 @@
 
 from disan_tf.bundle import Bundle
 from disan_tf.errors import UserError
-from disan_tf.evaluation import classification, relatedness
+from disan_tf.evaluation import classification, perplexity, relatedness
 from disan_tf.evaluation.scores import run_split
 from disan_tf.evaluation.tables import table
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.methods import final_evaluation_step
 
-_KINDS = {"accuracy": classification, "pearson": relatedness}  # by the model's criterion
+_KINDS = {  # by the model's criterion
+    "accuracy": classification,
+    "pearson": relatedness,
+    "log_likelihood": perplexity,
+}
 
 
 def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
@@ -17,8 +21,8 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
     Returns:
       A dictionary that JSON can hold: "config" and "step" (of the checkpoint), "split",
       "examples", "loss" (weight decay included), "criterion" (the score that chose the
-      checkpoint on dev), and what `summarise` of `disan_tf.evaluation.classification` or
-      `disan_tf.evaluation.relatedness` returns.
+      checkpoint on dev), and what `summarise` returns, of `disan_tf.evaluation.classification`,
+      `disan_tf.evaluation.relatedness` or `disan_tf.evaluation.perplexity`.
 
     Raises:
       UserError: the corpus has other classes or words than the model, or not the split.

@@ -7,7 +7,7 @@ from disan_tf.files import read_json
 from disan_tf.training.loop import is_over
 from disan_tf.training.metrics_log import MetricsLog
 
-CRITERIA = ("accuracy", "pearson")  # what dev chooses by, and what curves show
+CRITERIA = ("accuracy", "pearson", "log_likelihood")  # what dev chooses by, and what curves show
 SCORES = (*CRITERIA, "spearman", "mse")  # of tables
 REMEDY = "train, then run --mode=evaluate with --split=dev and --split=test"
 _FRACTIONS = ("head_fraction", "dependent_fraction")

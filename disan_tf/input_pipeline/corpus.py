@@ -108,6 +108,11 @@ class PreparedCorpus:
         return "word_features" in self.manifest
 
     @property
+    def characters(self) -> bool:
+        """Whether splits have the characters of words."""
+        return bool({"word_features", "word_bytes", "bilm"} & self.manifest.keys())
+
+    @property
     def bilm(self) -> Optional[tuple[Path, Path]]:
         """The options and weights of the biLM that reads the words' characters, if there is one."""
         if not self.manifest.get("bilm"):
@@ -140,7 +145,7 @@ class PreparedCorpus:
             self._array(f"{name}.label"),
             self._array(f"{name}.example_id"),
             self._optional_array(f"{name}.genre"),
-            self._features(name) if self.word_features or self.bilm else None,
+            self._features(name) if self.characters else None,
             self.layers and self.layers.split(name, self.fields),
         )
         if not _agree(split):

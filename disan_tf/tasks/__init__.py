@@ -4,6 +4,7 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.elmo.word_softmax import WordSoftmax
 from disan_tf.elmo.words import ElmoWords
 from disan_tf.encoders import SentenceEncoder
 from disan_tf.layers.dropout import site_seed
@@ -11,6 +12,7 @@ from disan_tf.layers.embedding import WordEmbedding
 from disan_tf.layers.word_representation import WordRepresentation
 from disan_tf.tasks.classification import ClassificationHead, SentenceClassifier
 from disan_tf.tasks.elmo import ElmoClassifier
+from disan_tf.tasks.language_model import LanguageModel
 from disan_tf.tasks.matching import SentencePairMatcher
 from disan_tf.tasks.matching_head import MatchingHead
 from disan_tf.tasks.nli import MATCHINGS, SentencePairClassifier
@@ -22,6 +24,7 @@ HEADS = {
     "plain": ClassificationHead,
     "normalized": NormalizedHead,
     "matching": MatchingHead,
+    "words": WordSoftmax,
 }
 TASKS = {
     "classification": SentenceClassifier,
@@ -29,6 +32,7 @@ TASKS = {
     "relatedness": SentencePairScorer,
     "matching": SentencePairMatcher,
     "elmo_classification": ElmoClassifier,
+    "language_model": LanguageModel,
 }
 
 __all__ = [
@@ -36,6 +40,7 @@ __all__ = [
     "ElmoClassifier",
     "HEADS",
     "LOSSES",
+    "LanguageModel",
     "MATCHINGS",
     "MatchingHead",
     "NormalizedHead",
@@ -74,8 +79,9 @@ def build_model(
       `HEADS` that `config.task.head` names, "plain" where none is named.
 
     """
-    encoder, head = make_encoder(config, attention_form), make_head(config, classes)
     task, own_options, _ = _task_of(config)
+    encoder = make_encoder(config, attention_form)
+    head = make_head(config, task.outputs(words, classes))
     model = task(
         _make_embedding(config, words, bilm), encoder, head, **own_options, name=config.name
     )
@@ -97,6 +103,8 @@ def _make_embedding(config, words, bilm):
             bilm, **options, l2=config.train.l2, seed=site_seed(config.seed, "embedding"),
             dtype=dtype, name="embedding",
         )  # fmt: skip
+    if task is LanguageModel:
+        return None
     if not task.word_features:
         return WordEmbedding(*arguments, dtype=dtype, name="embedding")
     return WordRepresentation(

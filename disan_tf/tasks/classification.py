@@ -109,7 +109,9 @@ class SentenceClassifier(Classification, SentenceModel):
     fields = ("sentence",)
 
     def call(self, ids, selections=(None,), training=None):
-        return self.head(self.encode(ids, training=training, selections=selections[0]), training=training)
+        return self.head(
+            self.encode(ids, training=training, selections=selections[0]), training=training
+        )
 
     def attend(self, ids):
         """The encoder's named attention tensors for a batch."""

@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from disan_tf.elmo.cache import cache_layers
+from disan_tf.elmo.weights import load_weights
 from disan_tf.encoders import ENCODERS
 from disan_tf.tasks.classification import Classification
 from disan_tf.tasks.sentences import SentenceModel
@@ -38,6 +40,15 @@ class ElmoClassifier(Classification, SentenceModel):
     def __init__(self, *parts, **kwargs):
         super().__init__(*parts, **kwargs)
         self.cached = False
+
+    def read_corpus(self, corpus, config):
+        """Takes the weights of the biLM too, and gives the corpus its layers, if they are cached."""
+        super().read_corpus(corpus, config)
+        options, weights = corpus.bilm
+        load_weights(self.embedding.bilm, weights, options)
+        if config.elmo.cached:
+            corpus.layers = cache_layers(corpus, self.embedding.bilm)
+            self.cached = True
 
     def batch_specs(self):
         ids, characters = self.input_specs()

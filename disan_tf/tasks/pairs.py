@@ -30,7 +30,10 @@ class SentencePairModel(SentenceModel):
     def call(self, first, second, selections=(None, None), training=None):
         with shared_conversions():
             sentences = zip((first, second), selections)
-            vectors = [self.encode(ids, training=training, selections=selected) for ids, selected in sentences]
+            vectors = [
+                self.encode(ids, training=training, selections=selected)
+                for ids, selected in sentences
+            ]
         return self.head(self.features(*vectors), training=training)
 
     def attend(self, first, second):

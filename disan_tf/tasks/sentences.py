@@ -30,6 +30,7 @@ class SentenceModel(tf.keras.Model):
 
     fields: tuple[str, ...]  # the names of the sentences in a batch
     encoders: dict = ENCODERS  # those that it can have
+    serves = True  # whether it answers sentences
     encodes = True  # whether `encode` gives the vector of a sentence by itself
     word_features: dict[str, int] = {}  # what it reads of a field's words besides ids: name -> rank
     reads_bilm = False  # whether its embedding is an `ElmoWords`
@@ -43,6 +44,15 @@ class SentenceModel(tf.keras.Model):
         self.embedding = embedding
         self.encoder = encoder
         self.head = head
+
+    @classmethod
+    def outputs(cls, words: tuple[int, int], classes: int) -> int:
+        """How many numbers the head gives, of the (trainable, fixed) words and the classes."""
+        return classes
+
+    def read_corpus(self, corpus, config) -> None:
+        """Takes from a `PreparedCorpus` what training starts with: its word vectors."""
+        self.embedding.set_vectors(corpus.vectors)
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -8,9 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.bundle import save_bundle
-from disan_tf.elmo.cache import cache_layers
 from disan_tf.elmo.options import read_options
-from disan_tf.elmo.weights import load_weights
 from disan_tf.errors import UserError
 from disan_tf.evaluation.scores import run_split
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
@@ -44,9 +42,7 @@ class Trainer:
         bilm = read_options(corpus.bilm[0]) if corpus.bilm else None
         self.model = build_model(config, corpus.words, len(corpus.classes), bilm=bilm)
         _check_corpus(self.model, corpus)
-        self.model.embedding.set_vectors(corpus.vectors)
-        if self.model.reads_bilm:
-            _read_bilm(self.model, corpus, config.elmo.cached)
+        self.model.read_corpus(corpus, config)
         self.method = make_method(config, self.model)
         self.state = TrainingState(self.workdir / "checkpoints", self.model, self.method.saved)
         self.train, self.dev = corpus.split("train"), corpus.split("dev")
@@ -216,17 +212,8 @@ def _check_examples(train, available):
         )
 
 
-def _read_bilm(model, corpus, cached):
-    """Gives the model its biLM, and the corpus what the biLM makes of its words."""
-    options, weights = corpus.bilm
-    load_weights(model.embedding.bilm, weights, options)
-    if cached:
-        corpus.layers = cache_layers(corpus, model.embedding.bilm)
-        model.cached = True
-
-
 def _check_corpus(model, corpus):
-    if model.word_features and not (corpus.word_features or corpus.bilm):
+    if model.word_features and not corpus.characters:
         raise UserError(
             f"{corpus.directory} has no characters of words; prepare it with "
             "--config.data.word_features=True."

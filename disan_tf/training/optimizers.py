@@ -40,7 +40,22 @@ def rmsprop(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimize
     return _RMSprop(learning_rate, rho=0.99, epsilon=1e-8, name="RMSprop")
 
 
-OPTIMIZERS = {"adadelta": adadelta, "adam": adam, "rmsprop": rmsprop}
+def adagrad(
+    learning_rate: float = 0.2, start: float = 1.0, clip_norm: Optional[float] = None
+) -> tf.keras.optimizers.legacy.Optimizer:
+    """Adagrad (Duchi et al. 2011) as the official biLM is trained.
+
+    Args:
+      learning_rate: as there.
+      start: the accumulated squares before the first step, as there.
+      clip_norm: gradients of a greater global norm are scaled to it; None scales none.
+    """
+    return tf.keras.optimizers.legacy.Adagrad(
+        learning_rate, start, epsilon=0.0, global_clipnorm=clip_norm, name="Adagrad"
+    )
+
+
+OPTIMIZERS = {"adadelta": adadelta, "adagrad": adagrad, "adam": adam, "rmsprop": rmsprop}
 
 
 class _Adadelta(tf.keras.optimizers.legacy.Adadelta):

@@ -1,0 +1,102 @@
+"""A biLM from plain text, as ELMo's (Peters et al. 2018; ELMo-DiSAN paper, Eq. 10 to 12).
+
+    python -m data_prep.training_texts --data_dir=data
+    python run.py --config=configs/bilm.py:small --data_dir=data --workdir=runs/bilm
+    python run.py --mode=export --workdir=runs/bilm --output=data/elmo/bilm_small
+    python run.py --config=configs/elmo_disan_sst.py:small_bilm --workdir=runs/elmo_small
+
+Any text serves: `--config.data.texts=folder` names a folder below --data_dir with files `*.txt`, one
+sentence a line, its tokens between spaces. Perplexities are on lines held out of it.
+
+Otherwise than the official training: sentences are read whole and from zero states, as they are
+when the biLM is used, not as a stream in pieces of 20 tokens; batches hold tokens, not rows.
+
+Variants (`--config=configs/bilm.py:small`):
+  small  on the 3.5 million words of the corpora's training texts, in less than an hour on two
+         processors
+  tiny   seconds on a CPU, for tests
+"""
+
+from ml_collections import ConfigDict
+
+from disan_tf.configuration import apply_variant
+from disan_tf.paper_settings import disan
+
+
+def get_config(variant: str = "") -> ConfigDict:
+    """The config of a variant; "" has the official sizes."""
+    config = disan("bilm", corpus="text", task="language_model")
+    config.data.texts = "bilm_texts"
+    config.data.lowercase = False
+    config.data.repetitions = True
+    config.data.longest = 200
+    config.data.dev_share = 0.01
+    config.data.test_share = 0.01
+    config.data.split_seed = 1
+    config.data.vectors = ""
+    config.data.embedding_dim = 1  # it has no word vectors
+    config.data.word_bytes = 50  # official
+    config.data.min_count = 3
+
+    config.encoder = ConfigDict()
+    config.encoder.name = "bilm"
+    config.encoder.units = 512  # official
+    config.encoder.cells = 4096  # official
+    config.encoder.layers = 2  # official
+    config.encoder.filters = (
+        (1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024),
+    )  # official  # fmt: skip
+    config.encoder.character_dim = 16  # official
+    config.encoder.highways = 2  # official
+    config.encoder.activation = "relu"  # official
+    config.encoder.cell_clip = 3.0  # official
+    config.encoder.projection_clip = 3.0  # official
+    config.encoder.skip_connections = True  # official
+    config.encoder.word_length = config.data.get_ref("word_bytes")
+
+    config.task = ConfigDict()
+    config.task.name = "language_model"
+    config.task.head = "words"
+    config.task.negatives = 8192  # official
+
+    config.train.batch_tokens = 2560  # official: 128 rows of 20
+    config.train.window = 200
+    config.train.dropout = 0.1  # official
+    config.train.l2 = 0.0
+    config.train.optimizer = "adagrad"  # official
+    config.train.learning_rate = 0.2  # official
+    config.train.optimizer_options = ConfigDict({"clip_norm": 10.0})  # official
+    config.train.steps = 3_000_000  # official: 10 epochs of 800 million words
+    config.train.evaluate_every = 30_000
+    return apply_variant(config, variant, VARIANTS)
+
+
+def _small(config):
+    config.data.repetitions = False
+    config.encoder.units = 128
+    config.encoder.cells = 512
+    config.encoder.filters = ((1, 16), (2, 32), (3, 64), (4, 96), (5, 96), (6, 80))
+    config.task.negatives = 2048
+    config.train.optimizer = "adam"
+    config.train.optimizer_options = ConfigDict()
+    config.train.learning_rate = 0.002
+    config.train.steps = 4000
+    config.train.evaluate_every = 500
+
+
+def _tiny(config):
+    config.encoder.units = 8
+    config.encoder.cells = 16
+    config.encoder.filters = ((1, 4), (2, 4), (3, 8))
+    config.encoder.character_dim = 4
+    config.data.min_count = 1
+    config.data.dev_share = 0.1
+    config.data.test_share = 0.1
+    config.task.negatives = 16
+    config.train.batch_tokens = 256
+    config.train.steps = 50
+    config.train.evaluate_every = 10
+    config.train.log_every = 10
+
+
+VARIANTS = {"small": _small, "tiny": _tiny}

@@ -1,0 +1,75 @@
+"""Plain text for language models: one tokenised sentence a line, in any number of `.txt` files."""
+
+from pathlib import Path
+
+import numpy as np
+
+from data_prep.corpora.corpus import Corpus, Example
+from data_prep.sentence_tokenizer import SentenceTokenizer
+from disan_tf.errors import UserError
+from disan_tf.files import read_lines
+
+SPLITS = ("train", "dev", "test")
+
+
+def read(data_dir: Path, options) -> Corpus:
+    """Reads the shards of a folder, in the order of their names, and draws dev and test lines.
+
+    Args:
+      data_dir: folder that holds `<options.texts>/*.txt`, in UTF-8.
+      options: has `texts`, `repetitions` (False keeps the first of equal lines), `longest` (lines of
+        more tokens are dropped; 0 = none), `dev_share` and `test_share` (parts of all lines),
+        `split_seed` (decides which lines those are), and `tokenizer`.
+
+    Raises:
+      UserError: no shard, a line that is not UTF-8, or shares that leave a part empty.
+    """
+    folder = Path(data_dir) / options.texts
+    paths = sorted(folder.glob("*.txt"))
+    if not paths:
+        raise UserError(
+            f"{folder} holds no .txt file; put shards there, one tokenised sentence a line "
+            "(python -m data_prep.training_texts writes those of the corpora at hand)."
+        )
+    names, texts = [], []
+    for path in paths:
+        for number, line in read_lines(path):
+            names.append(f"{path.stem}-{number}")
+            texts.append(line)
+    kept, dropped = _select(SentenceTokenizer(options.tokenizer)(texts), options)
+    corpus = Corpus("text", ("sentence",), ("text",), {}, {}, paths, unit="lines")
+    parts = _parts(len(kept), options)
+    for number, split in enumerate(SPLITS):
+        rows = [row for row, part in zip(kept, parts) if part == number]
+        corpus.splits[split] = [Example(names[row], (tokens,), 0) for row, tokens in rows]
+        read = len(texts) if split == "train" else len(rows)
+        corpus.count(split, read, read, dropped=dropped if split == "train" else {}, kept=len(rows))
+    return corpus
+
+
+def _select(sentences, options):
+    """(line, tokens) of the lines that stay, and how many went for which reason."""
+    kept, seen, dropped = [], set(), {"blank": 0, "too long": 0, "repetition": 0}
+    for row, tokens in enumerate(sentences):
+        if not tokens:
+            dropped["blank"] += 1
+        elif options.longest and len(tokens) > options.longest:
+            dropped["too long"] += 1
+        elif not options.repetitions and tokens in seen:
+            dropped["repetition"] += 1
+        else:
+            seen.add(tokens)
+            kept.append((row, tokens))
+    return kept, dropped
+
+
+def _parts(count, options):
+    """The number of the split of each line, `<int64>[lines]`."""
+    shares = options.dev_share, options.test_share
+    if min(shares) <= 0 or sum(shares) >= 1:
+        raise UserError(
+            f"--config.data.dev_share={shares[0]} and --config.data.test_share={shares[1]} must be "
+            "above 0 and leave something to train on."
+        )
+    order = np.random.default_rng(options.split_seed).permutation(count) / max(1, count)
+    return np.where(order < shares[0], 1, np.where(order < sum(shares), 2, 0))

@@ -1,0 +1,95 @@
+"""The training texts of the corpora at hand as plain text, for a language model.
+
+    python -m data_prep.training_texts --data_dir=data
+
+writes `<data_dir>/bilm_texts/<corpus>.txt`, or below `--output`: one sentence a line, its tokens
+between spaces, in their own case. A sentence that several corpora have, or several times, stands
+once; one that also stands in a dev or test part of any of the corpora is left out. Of the three
+corpora of polarity and subjectivity, which have no such parts, all sentences are taken.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Optional
+
+from data_prep.corpora import READERS, Corpus
+from disan_tf.errors import UserError, exit_status
+from disan_tf.files import write_atomically
+
+# Every corpus as its sentences stand in it.
+_NLI = {"tokens": "text", "tokenizer": "treebank", "split_words": False, "empty_tokens": False}
+_HELD_OUT = {"dev_share": 0.1, "split_seed": 1}
+OPTIONS = {
+    "snli": {**_NLI, "length_percentile": 1.0},
+    "multinli": {**_NLI, "length_percentile": 1.0, "split_seed": 1},
+    "sst": {"level": "sentence", "classes": 5, "repetitions": True, "rebalance": False},
+    "sick": {"tokenizer": "treebank", "split_words": False, "empty_tokens": False},
+    "trec": {"classes": 6, "tokenizer": "whitespace", **_HELD_OUT},
+    **{
+        name: {"corpus": name, "folds": 10, "fold": 0, "tokenizer": "whitespace", **_HELD_OUT}
+        for name in ("cr", "mpqa", "subj")
+    },
+}
+ALL_PARTS = ("cr", "mpqa", "subj")  # corpora without official parts
+SEEDED_DEV = ("trec", *ALL_PARTS)  # whose dev part is drawn from the training part
+
+
+def write_texts(corpora: Sequence[str], data_dir: Path, output: Path) -> dict[str, tuple[int, int]]:
+    """Writes a shard for each corpus; returns its sentences and words.
+
+    Raises:
+      UserError: an unknown corpus, or one that is not there.
+    """
+    for name in corpora:
+        if name not in OPTIONS:
+            raise UserError(f"{name} is unknown; known are {', '.join(OPTIONS)}.")
+    read = {
+        name: READERS[name](Path(data_dir), SimpleNamespace(**OPTIONS[name])) for name in corpora
+    }
+    seen = {tokens for name, corpus in read.items() for tokens in _sentences(name, corpus, False)}
+    counts = {}
+    for name, corpus in read.items():
+        kept = []
+        for tokens in _sentences(name, corpus, True):
+            if tokens and tokens not in seen:
+                seen.add(tokens)
+                kept.append(tokens)
+        text = "".join(f"{' '.join(tokens)}\n" for tokens in kept)
+        write_atomically(Path(output) / f"{name}.txt", text)
+        counts[name] = len(kept), sum(map(len, kept))
+    return counts
+
+
+def _sentences(name: str, corpus: Corpus, training: bool) -> Iterator[tuple[str, ...]]:
+    """The sentences that may be trained on, or all others."""
+    for split, examples in corpus.splits.items():
+        trained = split == "train" or name in ALL_PARTS or (name in SEEDED_DEV and split == "dev")
+        if trained == training:
+            for example in examples:
+                yield from example.sentences
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Writes the shards and prints their sizes; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="data_prep.training_texts", description=__doc__)
+    parser.add_argument("--data_dir", type=Path, default=Path("data"))
+    parser.add_argument("--output", type=Path, help="default: <data_dir>/bilm_texts")
+    parser.add_argument("--corpora", default=",".join(OPTIONS), help="names, between commas")
+    options = parser.parse_args(arguments)
+    return exit_status(lambda: _report(options))
+
+
+def _report(options):
+    output = options.output or options.data_dir / "bilm_texts"
+    counts = write_texts(options.corpora.split(","), options.data_dir, output)
+    for name, (sentences, words) in counts.items():
+        print(f"{output / f'{name}.txt'}: {sentences:,} sentences, {words:,} words")
+    totals = [sum(column) for column in zip(*counts.values())]
+    print(f"all: {totals[0]:,} sentences, {totals[1]:,} words")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,8 +5,8 @@
     python run.py --mode=export --workdir=runs/bilm --output=data/elmo/bilm_small
     python run.py --config=configs/elmo_disan_sst.py:small_bilm --workdir=runs/elmo_small
 
-Any text serves: `--config.data.texts=folder` names a folder below --data_dir with files `*.txt`, one
-sentence a line, its tokens between spaces. Perplexities are on lines held out of it.
+Any text serves: `--config.data.texts=folder` names a folder below --data_dir with files `*.txt`,
+one sentence a line, its tokens between spaces. Perplexities are on lines held out of it.
 
 Otherwise than the official training: sentences are read whole and from zero states, as they are
 when the biLM is used, not as a stream in pieces of 20 tokens; batches hold tokens, not rows.

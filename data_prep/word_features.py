@@ -26,8 +26,8 @@ def check_options(options) -> None:
     for name in ("bilm", "word_bytes"):
         if options.get("word_features") and options.get(name):
             raise UserError(
-                f"--config.data.{name}={options[name]} and --config.data.word_features=True exclude "
-                "each other: a prepared corpus has the characters of one alphabet."
+                f"--config.data.{name}={options[name]} and --config.data.word_features=True do not "
+                "go together: a prepared corpus has the characters of one alphabet."
             )
     if options.get("word_features") and not options.get("word_length", 0) >= 1:
         raise UserError(

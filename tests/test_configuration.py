@@ -134,7 +134,7 @@ def test_directions_are_two_of_the_known_ones():
     ("dsa_snli", "", "task.head", "deep", "must be plain or normalized"),
     ("dsa_snli", "", "task.hidden_layers", 0, "must be at least 1"),
     ("dsa_snli", "", "task.matching", "cosine", "must be difference or absolute"),
-    ("dsa_snli", "", "train.optimizer", "newton", "must be adadelta or adam"),
+    ("dsa_snli", "", "train.optimizer", "newton", "must be adadelta or adagrad or adam"),
     ("dsa_snli", "", "train.plateau.patience", 0, "must be at least 1"),
     ("dsa_snli", "", "train.plateau.factor", 0.0, "must be above 0"),
     ("dsa_snli", "", "train.plateau.threshold", 1.0, r"must lie in \[0, 1\)"),

@@ -150,13 +150,32 @@ BY_CONFIG["drcn_snli"] = {
     "hypothesis_only": 11_338_915,
     "tiny": 10_473,
 }
+# ELMo-fed DiSAN: two blocks of 4,166,100 (1,024 numbers in, 900 units), source2token on 1,800 of
+# 6,483,600, a head of 1,625,405, and the 4 of the scalar mix. The biLM has 93,600,848.
+BY_CONFIG["elmo_disan_sst"] = {
+    "": 16_441_209,
+    "glove": 1_806_005,
+    "random": 1_806_005,
+    "small_bilm": 1_779_609,
+    "both": 1_959_609,
+    "dropout_rate": 16_441_209,
+    "learned_bilm": 16_441_209 + 93_600_848,
+    "tiny": 37_705,
+}
+# With a softmax over 16 words of 512 numbers.
+BY_CONFIG["bilm"] = {"": 93_600_848 + 8_208, "small": 3_040_608, "tiny": 7_436}
 COUNTS = {
     (config, variant): count
     for config, counts in BY_CONFIG.items()
     for variant, count in counts.items()
 }
 # Of corpora that have no choice of classes.
-CLASSES = {"snli": 3, "multinli": 3, "sick": 5, "cr": 2, "mpqa": 2, "subj": 2}
+CLASSES = {"snli": 3, "multinli": 3, "sick": 5, "cr": 2, "mpqa": 2, "subj": 2, "text": 1}
+FILTERS = [(1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024)]
+SMALL = {"units": 128, "cells": 512, "filters": [(1, 4)], "word_length": 50}
+OFFICIAL = {"units": 512, "cells": 4096, "filters": FILTERS, "word_length": 50}
+# What feeds a model is not counted unless it learns: its sizes matter little.
+BILMS = {"small_bilm": SMALL, "both": SMALL, "learned_bilm": OFFICIAL}
 
 
 def _parameters(layer, dim):
@@ -180,7 +199,8 @@ def test_the_encoder_has_two_blocks_and_source2token():
 def test_a_config_has_its_parameters(name, variant):
     config = load_config(name, variant)
     classes = config.data.get("classes") or CLASSES[config.data.corpus]
-    model = build_model(config, (10, 3), classes)
+    bilm = BILMS.get(variant, {**SMALL, "units": 512})
+    model = build_model(config, (10, 3), classes, bilm=bilm)
     assert count_parameters(model) == COUNTS[name, variant]
 
 

@@ -17,8 +17,8 @@ def read(data_dir: Path, options) -> Corpus:
 
     Args:
       data_dir: folder that holds `<options.texts>/*.txt`, in UTF-8.
-      options: has `texts`, `repetitions` (False keeps the first of equal lines), `longest` (lines of
-        more tokens are dropped; 0 = none), `dev_share` and `test_share` (parts of all lines),
+      options: has `texts`, `repetitions` (False keeps the first of equal lines), `longest` (lines
+        of more tokens are dropped; 0 = none), `dev_share` and `test_share` (parts of all lines),
         `split_seed` (decides which lines those are), and `tokenizer`.
 
     Raises:

@@ -10,13 +10,18 @@ from disan_tf.layers.mechanism import Mechanism
 class WordSoftmax(Mechanism):
     """-ln p(word | h) with p = softmax(W h + b), shared by both directions (Theta_s of Eq. 12).
 
-    In training the sum over all words is estimated from words that are drawn by their frequency
-    (Jean et al. 2015; `tf.nn.sampled_softmax_loss`), the same for all tokens of a batch. Which
-    words those are is a function of (seed, count of training calls), as for dropout.
+    In training the sum over all words, of exp(l) with l = W h + b, is estimated by
+
+        exp(l_t) + sum_(s != t) exp(l_s) / (negatives * q_s)
+
+    where t is the word that is right and the s are drawn by their frequency q, with replacement,
+    the same for all tokens of a batch: an unbiased estimate (importance sampling, Bengio and
+    Senecal 2003; the official training takes TensorFlow's sampled softmax). Which words are drawn
+    is a function of (seed, count of training calls), as for dropout.
 
     Args:
       classes: number of words.
-      negatives: how many words are drawn, with replacement.
+      negatives: how many words are drawn.
       dropout, l2, seed: see `Mechanism`; h is dropped, W is not regularised.
 
     Call arguments:
@@ -72,12 +77,13 @@ class WordSoftmax(Mechanism):
         ])  # fmt: skip
         uniform = tf.random.stateless_uniform([self.negatives], seed, dtype=tf.float64)
         drawn = tf.minimum(tf.searchsorted(self.cumulative, uniform, "right"), self.classes - 1)
-        expected = [float(self.negatives) * self._frequency(each) for each in (words, drawn)]
-        drawn = tf.cast(drawn, tf.int64)
-        return tf.nn.sampled_softmax_loss(
-            self.kernel, self.bias, tf.cast(words, tf.int64)[:, None], h, self.negatives,
-            self.classes, sampled_values=(drawn, expected[0][:, None], expected[1]),
-        )  # fmt: skip
+        right = tf.reduce_sum(h * tf.gather(self.kernel, words), axis=1)
+        right += tf.gather(self.bias, words)
+        others = tf.matmul(h, tf.gather(self.kernel, drawn), transpose_b=True)
+        others += tf.gather(self.bias, drawn)
+        others -= tf.math.log(float(self.negatives) * self._frequency(drawn))
+        others = tf.where(drawn[None, :] == words[:, None], others.dtype.min, others)
+        return tf.reduce_logsumexp(tf.concat([right[:, None], others], axis=1), axis=1) - right
 
     def _frequency(self, words):
         ends = tf.pad(self.cumulative, [[1, 0]])

@@ -36,15 +36,15 @@ class ElmoWords(Mechanism):
         words: Optional[dict] = None, **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        self.bilm_options = dict(bilm)
+        self._bilm_options = dict(bilm)
         self.learns = learns
         self.normalize = normalize
         self.mix_l2 = mix_l2
-        self.word_options = words and dict(words)
+        self._word_options = words and dict(words)
 
     def build(self, input_shape):
         self.bilm = BiLM(
-            **self.bilm_options, dropout=self.dropout, l2=self.l2 if self.learns else 0.0,
+            **self._bilm_options, dropout=self.dropout, l2=self.l2 if self.learns else 0.0,
             seed=self.seed, name="bilm", dtype=self.dtype_policy,
         )  # fmt: skip
         self.bilm.build([None, None, self.bilm.word_length])
@@ -54,10 +54,16 @@ class ElmoWords(Mechanism):
         )
         self.mix.build([None, None, 1 + self.bilm.layers, 2 * self.bilm.units])
         self.words = None
-        if self.word_options:
-            self.words = WordEmbedding(**self.word_options, name="words", dtype=self.dtype_policy)
+        if self._word_options:
+            self.words = WordEmbedding(**self._word_options, name="words", dtype=self.dtype_policy)
             self.words.build(None)
         super().build(input_shape)
+
+    @property
+    def bilm_options(self) -> dict:
+        """The arguments of the `BiLM`, as JSON can hold them; Keras wraps them."""
+        options = dict(self._bilm_options)
+        return {**options, "filters": [[int(n) for n in each] for each in options["filters"]]}
 
     def set_vectors(self, vectors: np.ndarray) -> None:
         """Assigns those of the words, where there are any; see `WordEmbedding.set_vectors`."""
@@ -80,6 +86,6 @@ class ElmoWords(Mechanism):
             "learns": self.learns,
             "normalize": self.normalize,
             "mix_l2": self.mix_l2,
-            "words": self.word_options,
+            "words": self._word_options and dict(self._word_options),
         }
         return {**super().get_config(), **config}

@@ -42,7 +42,7 @@ class ElmoClassifier(Classification, SentenceModel):
         self.cached = False
 
     def read_corpus(self, corpus, config):
-        """Takes the weights of the biLM too, and gives the corpus its layers, if they are cached."""
+        """Takes the biLM's weights too, and gives the corpus its layers, if they are cached."""
         super().read_corpus(corpus, config)
         options, weights = corpus.bilm
         load_weights(self.embedding.bilm, weights, options)

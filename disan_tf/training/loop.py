@@ -12,7 +12,7 @@ from disan_tf.elmo.options import read_options
 from disan_tf.errors import UserError
 from disan_tf.evaluation.scores import run_split
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
-from disan_tf.tasks import build_model
+from disan_tf.tasks import TASKS, build_model
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.methods import make_method
 from disan_tf.training.metrics_log import MetricsLog
@@ -39,8 +39,9 @@ class Trainer:
         self.config = config
         self.corpus = corpus
         self.workdir = Path(workdir)
-        bilm = read_options(corpus.bilm[0]) if corpus.bilm else None
-        self.model = build_model(config, corpus.words, len(corpus.classes), bilm=bilm)
+        self.model = build_model(
+            config, corpus.words, len(corpus.classes), bilm=_read_bilm(config, corpus)
+        )
         _check_corpus(self.model, corpus)
         self.model.read_corpus(corpus, config)
         self.method = make_method(config, self.model)
@@ -210,6 +211,17 @@ def _check_examples(train, available):
             f"--config.train.examples={train.examples} is more than the {available} training "
             "examples of the corpus; 0 takes all."
         )
+
+
+def _read_bilm(config, corpus):
+    """The arguments of the biLM that feeds the model, if one does."""
+    if not TASKS[config.task.get("name", "classification")].reads_bilm:
+        return None
+    if corpus.bilm is None:
+        raise UserError(
+            f"{corpus.directory} was prepared without a biLM; prepare it with --config.data.bilm."
+        )
+    return read_options(corpus.bilm[0])
 
 
 def _check_corpus(model, corpus):

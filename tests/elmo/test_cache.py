@@ -1,0 +1,156 @@
+"""Cached layers: they are the biLM's, each sentence once, and an interrupted cache goes on."""
+
+import re
+import shutil
+from collections import namedtuple
+
+import numpy as np
+import pytest
+from elmo_corpora import elmo_config, elmo_corpus
+from small_bilm import small_bilm
+
+from disan_tf.elmo import cache
+from disan_tf.elmo.cache import cache_layers, find_sentences, plan_batches
+from disan_tf.elmo.weights import load_bilm
+from disan_tf.errors import UserError
+from disan_tf.input_pipeline import evaluation_batches, make_dataset
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return elmo_corpus(tmp_path)
+
+
+@pytest.fixture
+def bilm(corpus):
+    return load_bilm(*corpus.bilm)
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    monkeypatch.setattr(cache, "BATCH_TOKENS", 64)
+    monkeypatch.setattr(cache.plan_batches, "__defaults__", (64,))
+
+
+def test_batches_have_the_layers_of_their_sentences(corpus, bilm):
+    corpus.layers = cache_layers(corpus, bilm)
+    for name in corpus.splits:
+        split = corpus.split(name)
+        for batch in make_dataset(split, evaluation_batches(split.field_lengths, 7)):
+            mask = batch["sentence"] != 0
+            expected = bilm(batch["sentence_characters"], mask=mask)
+            actual = batch["sentence_layers"]
+            assert actual.dtype == np.float16 and actual.shape == expected.shape
+            np.testing.assert_allclose(actual, expected, rtol=2e-3, atol=1e-3)
+
+
+def test_batches_without_a_cache_have_no_layers(corpus):
+    split = corpus.split("dev")
+    batch = next(iter(make_dataset(split, np.array([[0, 1]]))))
+    assert "sentence_layers" not in batch
+
+
+def test_each_distinct_sentence_is_there_once_in_the_order_of_appearance(tmp_path):
+    config = elmo_config()
+    config.data.repetitions = True
+    corpus = elmo_corpus(tmp_path, config)
+    sentences = find_sentences(corpus)
+    keys = [tuple(row.tolist()) for row in sentences.rows]
+    assert len(set(keys)) == len(keys) < sum(len(corpus.split(name)) for name in corpus.splits)
+    np.testing.assert_array_equal(sentences.starts, np.cumsum([0, *map(len, keys)]))
+    appearance = []
+    for name in corpus.splits:
+        split = corpus.split(name)
+        offsets, spelling = split.offsets["sentence"], split.features.spelling["sentence"]
+        found = [tuple(spelling[a:b].tolist()) for a, b in zip(offsets, offsets[1:])]
+        assert [keys[k] for k in sentences.numbers[name, "sentence"]] == found
+        appearance += found
+    assert list(dict.fromkeys(appearance)) == keys
+
+
+def test_batches_are_sorted_by_length_and_within_the_budget(corpus):
+    sentences = find_sentences(corpus)
+    plan = plan_batches(sentences, 64)
+    lengths = np.diff(sentences.starts)
+    assert sorted(np.concatenate(plan)) == list(range(len(lengths)))
+    assert (np.diff(lengths[np.concatenate(plan)]) >= 0).all()
+    for batch in plan:
+        assert len(batch) == 1 or len(batch) * (lengths[batch].max() + 2) <= 64
+    assert len(plan_batches(sentences, 1)) == len(lengths)
+
+
+def test_a_second_training_finds_the_cache(corpus, bilm, monkeypatch):
+    first = cache_layers(corpus, bilm)
+    monkeypatch.setattr(cache, "_write", lambda *_: pytest.fail("computed again"))
+    assert cache_layers(corpus, bilm).folder == first.folder
+
+
+def _bytes(folder):
+    """What the files of a finished cache hold."""
+    return {path.name: path.read_bytes() for path in folder.glob("*.npy")}
+
+
+class Stopped(Exception):
+    """Stands for a kill."""
+
+
+@pytest.mark.parametrize("at", [1, 5, 9])
+def test_an_interrupted_cache_goes_on_and_becomes_the_same_file(
+    corpus, bilm, small_batches, monkeypatch, at
+):
+    whole = cache_layers(corpus, bilm).folder
+    expected = _bytes(whole)
+    shutil.rmtree(whole)
+    monkeypatch.setattr(cache, "FLUSH_SECONDS", -1.0)  # notes its progress after each batch
+    encode_batch, numbers = cache._encode_batch, []
+
+    def stop(*arguments):
+        if len(numbers) == at:
+            raise Stopped
+        numbers.append(0)
+        encode_batch(*arguments)
+
+    monkeypatch.setattr(cache, "_encode_batch", stop)
+    with pytest.raises(Stopped):
+        cache_layers(corpus, bilm)
+    assert not (whole / "cache.json").exists()
+    numbers.clear()
+    at = 10**6
+    layers = cache_layers(corpus, bilm)
+    plan = plan_batches(find_sentences(corpus))
+    assert 0 < len(numbers) < len(plan)  # the first ones were not computed again
+    assert _bytes(layers.folder) == expected
+    assert not (whole / "progress.json").exists()
+
+
+def test_another_biLM_or_precision_has_another_cache(corpus, bilm, tmp_path):
+    first = cache_layers(corpus, bilm).folder
+    half = load_bilm(*corpus.bilm, dtype="mixed_bfloat16")
+    (tmp_path / "other").mkdir()
+    other = elmo_corpus(tmp_path / "other", seed=9)
+    folders = {first.name, cache_layers(corpus, half).folder.name}
+    folders.add(cache_layers(other, load_bilm(*other.bilm)).folder.name)
+    assert len(folders) == 3
+
+
+def test_the_need_is_told_and_a_full_disk_is_refused(corpus, bilm, monkeypatch, capsys):
+    usage = namedtuple("usage", "free")
+    monkeypatch.setattr(cache.shutil, "disk_usage", lambda _: usage(1000))
+    with pytest.raises(UserError, match="make room, name another --prepared_dir, or"):
+        cache_layers(corpus, bilm)
+    sentences = find_sentences(corpus)
+    told = capsys.readouterr().out
+    assert f"{len(sentences.rows):,} distinct sentences, {sentences.starts[-1]:,} tokens" in told
+    assert re.search(r"3 x 6 numbers, take 0\.\d GB in .* \(0\.0 GB are free\)", told)
+
+
+@pytest.mark.parametrize("name", ["layers.npy", "dev.sentence.starts.npy"])
+def test_a_damaged_cache_is_named_with_the_remedy(corpus, bilm, name):
+    folder = cache_layers(corpus, bilm).folder
+    (folder / name).write_bytes(b"no array")
+    with pytest.raises(UserError, match="cannot be read.*delete .* computes it again"):
+        cache_layers(corpus, bilm).split("dev", ["sentence"])
+
+
+def test_small_bilms_of_another_seed_differ():
+    assert np.any(small_bilm(1).tokens.vectors.numpy() != small_bilm(2).tokens.vectors.numpy())

@@ -1,0 +1,155 @@
+"""Trainings of ELMo-fed models: cached or on the fly, resumed, exported."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from elmo_corpora import elmo_config, elmo_corpus
+from exports import ask, decoded
+from training_runs import KillAt, Killed, corpus_of, records_of, tiny_config
+
+from disan_tf.bundle import load_bundle
+from disan_tf.configuration import check_config
+from disan_tf.elmo.weights import load_bilm
+from disan_tf.errors import UserError
+from disan_tf.evaluation.report import evaluate
+from disan_tf.export import export_saved_model
+from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.training.loop import Trainer
+
+TEXTS = ["the film is not dull .", "superb", "", "A film that nobody knows!"]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return elmo_corpus(tmp_path_factory.mktemp("elmo"))
+
+
+def _train(corpus, workdir, callbacks=(), **options):
+    fresh = PreparedCorpus(corpus.directory)
+    trainer = Trainer(elmo_config(**options), fresh, workdir, callbacks)
+    trainer.run()
+    return trainer
+
+
+@pytest.fixture(scope="module")
+def unbroken(corpus, tmp_path_factory):
+    return _train(corpus, tmp_path_factory.mktemp("unbroken"))
+
+
+def test_a_killed_training_resumes_bit_for_bit(corpus, unbroken, tmp_path):
+    with pytest.raises(Killed):
+        _train(corpus, tmp_path, [KillAt(7)])
+    resumed = _train(corpus, tmp_path)
+    for one, other in zip(resumed.model.weights, unbroken.model.weights):
+        np.testing.assert_array_equal(one, other, one.name)
+    assert records_of(resumed) == records_of(unbroken)
+
+
+def test_the_mix_learns_and_the_bilm_does_not(corpus, unbroken):
+    embedding = unbroken.model.embedding
+    assert np.any(embedding.mix.logits.numpy()) and float(embedding.mix.gamma) != 1.0
+    embedding.bilm.trainable = True  # or its weights had another order
+    for one, other in zip(embedding.bilm.weights, load_bilm(*corpus.bilm).weights):
+        np.testing.assert_array_equal(one, other)
+    embedding.bilm.trainable = False
+
+
+def test_a_training_on_the_fly_is_that_from_the_cache_within_fp16(corpus, unbroken, tmp_path):
+    live = _train(corpus, tmp_path, elmo={"cached": False})
+    for one, other in zip(records_of(live), records_of(unbroken)):
+        assert one["loss"] == pytest.approx(other["loss"], abs=2e-3)
+
+
+def test_the_best_model_on_the_fly_answers_as_it_did_from_the_cache(corpus, unbroken):
+    bundle = load_bundle(unbroken.workdir / "best")
+    report = evaluate(bundle, PreparedCorpus(corpus.directory), "dev")
+    records = [it for it in records_of(unbroken) if it["split"] == "dev"]
+    best = max(records, key=lambda it: it["accuracy"])
+    assert report["accuracy"] == pytest.approx(best["accuracy"], abs=1 / report["examples"])
+    assert report["loss"] == pytest.approx(best["loss"], abs=2e-3)
+
+
+def test_cached_and_live_layers_give_the_same_probabilities(corpus, unbroken):
+    split = unbroken.dev
+    batch = next(iter(unbroken.batches(0)))
+    model = unbroken.model
+    ids = batch["sentence"]
+    cached, live = (
+        tf.nn.softmax(model(ids, batch[f"sentence_{name}"])) for name in ("layers", "characters")
+    )
+    np.testing.assert_allclose(cached, live, atol=1e-3)
+    assert len(split) > 0
+
+
+def test_a_bilm_may_learn_with_the_task(corpus, tmp_path):
+    before = _train(corpus, tmp_path / "frozen", steps=1, elmo={"cached": False})
+    after = _train(corpus, tmp_path / "learns", elmo={"cached": False, "learns": True})
+    one, other = (it.model.embedding.bilm.forward[0].kernel.numpy() for it in (before, after))
+    assert np.any(one != other)
+    bundle = load_bundle(after.workdir / "best")
+    assert np.any(bundle.model.embedding.bilm.forward[0].kernel.numpy() != one)
+
+
+def test_it_trains_in_bfloat16_with_word_vectors(corpus, tmp_path):
+    trainer = _train(corpus, tmp_path, dtype="mixed_bfloat16", elmo={"words": True})
+    assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
+    assert trainer.model.embedding.words is not None
+
+
+def test_an_export_answers_raw_text_and_needs_nothing_else(unbroken, tmp_path):
+    bundle = load_bundle(unbroken.workdir / "best")
+    path, ids_path = export_saved_model(bundle.directory, tmp_path / "export")
+    text_to_ids = bundle.text_to_ids()
+    inputs = text_to_ids.inputs(text_to_ids.tokens(tf.constant(TEXTS)))
+    expected = tf.nn.softmax(bundle.model(*inputs)).numpy()
+    (tmp_path / "asked").mkdir()
+    texts = {"text": np.array([text.encode() for text in TEXTS])}
+    answers = ask(path, {"many": texts}, tmp_path / "asked", "disan_tf", "tensorflow_text")
+    found = answers["many", "serving_default"]
+    np.testing.assert_allclose(found["probabilities"], expected, atol=1e-5)
+    assert decoded(found["class"]) == [bundle.classes[row.argmax()] for row in expected]
+    vectors = bundle.model.encode(*inputs)
+    np.testing.assert_allclose(answers["many", "encode"]["vectors"], vectors, atol=1e-5)
+    assert "source2token" in answers["many", "attend"]
+    signature = tf.saved_model.load(str(ids_path)).signatures["serving_default"]
+    ids, characters = inputs
+    np.testing.assert_allclose(
+        signature(ids=ids, characters=characters)["probabilities"], expected, atol=1e-5
+    )
+
+
+def test_unknown_words_are_told_apart_by_their_characters(unbroken):
+    text_to_ids = load_bundle(unbroken.workdir / "best").text_to_ids()
+    ids, characters = text_to_ids.inputs(text_to_ids.tokens(tf.constant(["Zyx zyx"])))
+    assert ids.numpy().tolist() == [[1, 1]]
+    assert np.any(characters[0, 0] != characters[0, 1])
+
+
+def test_a_line_without_tokens_is_one_unknown_word_without_characters(unbroken):
+    text_to_ids = load_bundle(unbroken.workdir / "best").text_to_ids()
+    ids, characters = text_to_ids.inputs(text_to_ids.tokens(tf.constant(["", "two words"])))
+    assert ids.numpy()[0].tolist() == [1, 0] and not np.any(characters[0])
+    assert characters.shape == [2, 2, 50]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"data.bilm": ""}, "--config.data.bilm"),
+        ({"elmo.learns": True}, "--config.elmo.cached=False"),
+        ({"elmo.mix_l2": -1.0}, "--config.elmo.mix_l2=-1.0 must be at least 0"),
+        ({"elmo.dropout": 1.0}, r"--config.elmo.dropout=1.0 must lie in \[0, 1\)"),
+        ({"encoder.name": "resan"}, "--config.encoder.name=resan must be"),
+    ],
+)
+def test_values_that_do_not_go_together_are_refused(change, told):
+    config = elmo_config()
+    config.update_from_flattened_dict(change)
+    with pytest.raises(UserError, match=told):
+        check_config(config)
+
+
+def test_a_corpus_that_was_not_prepared_for_a_bilm_is_refused(tmp_path):
+    corpus = corpus_of(tiny_config(), tmp_path, {"train": 8, "dev": 6, "test": 6})
+    with pytest.raises(UserError, match="--config.data.bilm"):
+        Trainer(elmo_config(), corpus, tmp_path / "run")

@@ -1,4 +1,4 @@
-"""The training texts of the corpora at hand as plain text, for a language model.
+"""The training texts of corpora as plain text, for a language model.
 
     python -m data_prep.training_texts --data_dir=data
 

@@ -29,7 +29,7 @@ def read(data_dir: Path, options) -> Corpus:
     if not paths:
         raise UserError(
             f"{folder} holds no .txt file; put shards there, one tokenised sentence a line "
-            "(python -m data_prep.training_texts writes those of the corpora at hand)."
+            "(python -m data_prep.training_texts writes those of the corpora)."
         )
     names, texts = [], []
     for path in paths:

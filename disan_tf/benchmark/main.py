@@ -23,6 +23,7 @@ from disan_tf.benchmark.tables import (
 from disan_tf.configuration import check_config
 from disan_tf.errors import UserError
 from disan_tf.files import write_atomically, write_json
+from disan_tf.tasks import TASKS
 
 _OF_PAIRS = ("epoch", "encoders", "selection")
 _OF_RESAN = ("selection",)  # the others know the matrix products and the dense form of DiSAN
@@ -91,7 +92,8 @@ def _check(config, output, parts, repetitions):
         "resan": _OF_RESAN,
         "drcn": _OF_DRCN,
     }
-    fitting = known.get(config.encoder.name, ())
+    task = TASKS[config.task.get("name", "classification")]
+    fitting = () if task.reads_bilm else known.get(config.encoder.name, ())
     if not fitting or set(parts) - set(fitting):
         wanted = f"part {', '.join(sorted(set(parts) - set(fitting)))}" if parts else "part"
         raise UserError(

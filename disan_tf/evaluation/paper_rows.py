@@ -85,7 +85,7 @@ class Table:
     """A table of a paper.
 
     Attributes:
-      paper: "DiSAN", "ReSAN", "DSA" or "DRCN".
+      paper: "DiSAN", "ReSAN", "DSA", "DRCN" or "ELMo-DiSAN".
       number: in the paper.
       title: its corpus.
       scores: the columns of the paper and of ours.
@@ -106,4 +106,4 @@ class Table:
     def name(self) -> str:
         """Of its files, such as "disan_table_1"."""
         part = f"_{self.part}" if self.part else ""
-        return f"{self.paper.lower()}_table_{self.number}{part}"
+        return f"{self.paper.lower().replace('-', '_')}_table_{self.number}{part}"

@@ -3,11 +3,13 @@
 from disan_tf.evaluation.disan_tables import DISAN_TABLES
 from disan_tf.evaluation.drcn_tables import DRCN_TABLES
 from disan_tf.evaluation.dsa_tables import DSA_TABLES
+from disan_tf.evaluation.elmo_tables import ELMO_TABLES
 from disan_tf.evaluation.paper_rows import Table
 from disan_tf.evaluation.resan_tables import RESAN_TABLES
 
 TABLES: dict[str, Table] = {
-    table.name: table for table in (*DISAN_TABLES, *RESAN_TABLES, *DSA_TABLES, *DRCN_TABLES)
+    table.name: table
+    for table in (*DISAN_TABLES, *RESAN_TABLES, *DSA_TABLES, *DRCN_TABLES, *ELMO_TABLES)
 }
 
 

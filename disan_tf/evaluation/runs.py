@@ -49,11 +49,11 @@ def summarise_run(workdir: Path) -> dict:
     Returns:
       "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`;
       "steps", "epochs", "minutes", "seconds_per_epoch" (without evaluations), "best_step",
-      "best_epoch", "minutes_to_best"; "dev_curve", pairs of a step and the criterion; the report
-      of each split under its name; for each watched split (`config.evaluate.splits`)
-      "best_on_<split>", the best of its curve: optimistic, since the split reports what it chose;
-      and of hard attention "selected", the "head_fraction" and "dependent_fraction" of the tokens
-      that it chose in training before the best step.
+      "best_epoch", "minutes_to_best"; "dev_curve", pairs of a step and the criterion, and
+      "<split>_curve" of each watched split (`config.evaluate.splits`); the report of each split
+      under its name; for each watched split "best_on_<split>", the best of its curve: optimistic,
+      since the split reports what it chose; and of hard attention "selected", the "head_fraction"
+      and "dependent_fraction" of the tokens that it chose in training before the best step.
 
     Raises:
       UserError: the run was not trained, or not evaluated on dev and test.
@@ -78,7 +78,10 @@ def summarise_run(workdir: Path) -> dict:
         "best_step": best["step"],
         "best_epoch": round(best["epoch"], 2),
         "minutes_to_best": round(best["seconds"] / 60, 1),
-        "dev_curve": [[record["step"], round(_criterion(record), 4)] for record in dev],
+        **{
+            f"{split}_curve": [[it["step"], round(_criterion(it), 4)] for it in curve]
+            for split, curve in {"dev": dev, **_watched(records)}.items()
+        },
         **dict(sorted(reports.items())),
         **_best_on(records),
         **_selected(records, best["step"]),
@@ -89,6 +92,12 @@ def _curve(records, split):
     return [record for record in records if record["split"] == split]
 
 
+def _watched(records):
+    """The curves of the splits that are only watched."""
+    names = {record["split"] for record in records} - {"train", "dev"}
+    return {split: _curve(records, split) for split in sorted(names)}
+
+
 def _criterion(record):
     """The score that dev chooses by."""
     return next(record[name] for name in CRITERIA if name in record)
@@ -96,10 +105,9 @@ def _criterion(record):
 
 def _best_on(records):
     """What `summarise_run` says of every watched split."""
-    watched = {record["split"] for record in records} - {"train", "dev"}
     best = {}
-    for split in sorted(watched):
-        record = max(_curve(records, split), key=_criterion)
+    for split, curve in _watched(records).items():
+        record = max(curve, key=_criterion)
         best[f"best_on_{split}"] = {key: record[key] for key in ("step", *SCORES) if key in record}
     return best
 

@@ -42,6 +42,7 @@ def test_the_seconds_of_an_epoch_leave_evaluations_out(workdir):
 def test_the_best_of_a_watched_curve_stands_apart(workdir):
     run = summarise_run(workdir)
     assert run["best_on_test"] == {"step": 10, "accuracy": 0.49}
+    assert run["test_curve"] == [[10, 0.49], [20, 0.475]]
     assert run["test"]["accuracy"] == 0.475
 
 

@@ -1,0 +1,101 @@
+"""Tables I to III and Figure 6 of the ELMo-DiSAN paper.
+
+Essam, Eldawlatly and Abbas, section IV. Figures are as printed. Rows without a figure of the paper
+are ours alone. The text gives 18.6 % for the neutral class with ELMo, where its Table III has 95 of
+389, 24.4 %: it divides by the sum of the next row.
+"""
+
+from typing import Optional
+
+from disan_tf.evaluation.paper_rows import Row, Score, Table
+
+CLASSES = ("very negative", "negative", "neutral", "positive", "very positive")
+GLOVE, ELMO = "DiSAN + GloVe", "DiSAN + ELMo"
+_ROWS = {  # variant -> model, test accuracy
+    "random": ("DiSAN + random vectors", ""),
+    "glove": (GLOVE, "51.72"),
+    "": (ELMO, "54.25"),
+    "small_bilm": ("DiSAN + small biLM", ""),
+    "both": ("DiSAN + small biLM and GloVe", ""),
+}
+# Tables II and III: rows are the gold classes, columns the predicted ones.
+CONFUSIONS = {
+    GLOVE: (
+        (95, 157, 8, 18, 1),
+        (63, 447, 17, 99, 7),
+        (7, 171, 34, 170, 7),
+        (1, 61, 11, 368, 69),
+        (0, 12, 2, 186, 199),
+    ),
+    ELMO: (
+        (76, 195, 4, 4, 0),
+        (48, 474, 63, 39, 9),
+        (13, 170, 95, 104, 7),
+        (0, 63, 34, 305, 108),
+        (0, 10, 9, 131, 249),
+    ),
+}
+OFFICIAL = "2x4096_512_2048cnn_2xhighway"
+
+
+def elmo_variant(config: dict) -> Optional[str]:
+    """The variant of `configs/elmo_disan_sst.py` that a config is; None = not in the table."""
+    if config["task"]["name"] != "elmo_classification":
+        return "glove" if config["data"]["vectors"] else "random"
+    if config["data"]["bilm"].endswith(OFFICIAL):
+        return None if config["elmo"]["words"] else ""
+    return "both" if config["elmo"]["words"] else "small_bilm"
+
+
+ELMO_TABLES = (
+    Table(
+        "ELMo-DiSAN",
+        1,
+        "Stanford Sentiment Treebank",
+        (Score("test", "test"),),
+        tuple(
+            Row(model, "elmo_disan_sst", variant, (figure,), elmo_variant)
+            for variant, (model, figure) in _ROWS.items()
+        ),
+    ),
+)
+
+
+def render_confusions(results: dict[str, dict]) -> str:
+    """Tables II and III, and those of our runs, each with the share of a class that is right.
+
+    Args:
+      results: by name, what `disan_tf.evaluation.recorded` holds; of a series no matrix is known.
+    """
+    matrices = {f"{model}, the paper": matrix for model, matrix in CONFUSIONS.items()}
+    for name, run in results.items():
+        if run["config"]["name"] == "elmo_disan_sst" and "confusion" in run.get("test", {}):
+            matrices[f"{name}, ours"] = run["test"]["confusion"]["matrix"]
+    texts = ["# Tables II and III of the ELMo-DiSAN paper: test sentences by class", ""]
+    for title, matrix in matrices.items():
+        texts += [title, "", *_markdown(matrix), ""]
+    return "\n".join(texts)
+
+
+def _markdown(matrix):
+    header = ["gold \\ predicted", *CLASSES, "right, %"]
+    yield f"| {' | '.join(header)} |"
+    yield f"|{'---|' * len(header)}"
+    for number, (name, row) in enumerate(zip(CLASSES, matrix)):
+        right = f"{100 * row[number] / max(1, sum(row)):.1f}"
+        yield f"| {' | '.join([name, *map(str, row), right])} |"
+
+
+def accuracy_per_epoch(results: dict[str, dict]) -> list[dict]:
+    """Figure 6: a row for each evaluation of a run: its name, the epoch, dev and test accuracy."""
+    rows = []
+    for name, run in results.items():
+        if run["config"]["name"] == "elmo_disan_sst" and "test_curve" in run:
+            steps = run["steps"] / run["epochs"]
+            tested = dict(run["test_curve"])
+            for step, dev in run["dev_curve"]:
+                test = tested.get(step, "")
+                rows.append(
+                    {"run": name, "epoch": round(step / steps, 2), "dev": dev, "test": test}
+                )
+    return rows

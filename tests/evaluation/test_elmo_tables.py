@@ -1,0 +1,68 @@
+"""The confusions and curves of the ELMo-DiSAN paper, with ours beside them."""
+
+import pytest
+from training_runs import load_config
+
+from disan_tf.evaluation.elmo_tables import (
+    CONFUSIONS,
+    ELMO,
+    GLOVE,
+    accuracy_per_epoch,
+    elmo_variant,
+    render_confusions,
+)
+
+# Sec. IV, in per cent. It prints 18.6 for neutral with ELMo: 95 over the 510 of the next row.
+RIGHT = {GLOVE: (34.1, 70.6, 8.7, 72.2, 49.9), ELMO: (27.2, 74.9, 24.4, 59.8, 62.4)}
+ACCURACY = {GLOVE: 51.72, ELMO: 54.25}
+TEST_SENTENCES = 2210
+
+
+def _run(variant="small_bilm", **changed):
+    config = load_config("elmo_disan_sst", variant).to_dict()
+    matrix = [[2, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0] * 5, [0, 0, 0, 3, 1], [0, 0, 0, 0, 4]]
+    run = {"config": config, "test": {"confusion": {"matrix": matrix}}, "steps": 40, "epochs": 2.0}
+    curves = {"dev_curve": [[10, 0.25], [20, 0.5]], "test_curve": [[10, 0.2], [20, 0.4]]}
+    return {**run, **curves, **changed}
+
+
+@pytest.mark.parametrize("model", CONFUSIONS)
+def test_the_papers_percentages_follow_from_its_matrices(model):
+    for number, (row, printed) in enumerate(zip(CONFUSIONS[model], RIGHT[model])):
+        assert 100 * row[number] / sum(row) == pytest.approx(printed, abs=0.06)
+
+
+@pytest.mark.parametrize("model", CONFUSIONS)
+def test_the_matrices_are_of_all_test_sentences_and_give_the_accuracy(model):
+    matrix = CONFUSIONS[model]
+    assert sum(map(sum, matrix)) == TEST_SENTENCES
+    right = sum(row[number] for number, row in enumerate(matrix))
+    assert 100 * right / TEST_SENTENCES == pytest.approx(ACCURACY[model], abs=0.005)
+
+
+def test_ours_stand_after_the_papers_with_the_share_that_is_right():
+    text = render_confusions({"mine": _run()})
+    assert text.index("DiSAN + ELMo, the paper") < text.index("mine, ours")
+    assert "| very negative | 95 | 157 | 8 | 18 | 1 | 34.1 |" in text
+    assert "| positive | 0 | 0 | 0 | 3 | 1 | 75.0 |" in text
+    assert "| neutral | 0 | 0 | 0 | 0 | 0 | 0.0 |" in text
+
+
+def test_runs_of_other_configs_and_series_are_left_out():
+    other = {"config": load_config("disan_sst").to_dict(), "test": {"confusion": {"matrix": []}}}
+    text = render_confusions({"other": other, "series": _run(test={})})
+    assert "ours" not in text
+
+
+def test_the_curve_of_a_run_is_in_epochs():
+    assert accuracy_per_epoch({"mine": _run()}) == [
+        {"run": "mine", "epoch": 0.5, "dev": 0.25, "test": 0.2},
+        {"run": "mine", "epoch": 1.0, "dev": 0.5, "test": 0.4},
+    ]
+
+
+def test_the_official_bilm_with_word_vectors_is_in_no_table():
+    config = load_config("elmo_disan_sst").to_dict()
+    assert elmo_variant(config) == ""
+    config["elmo"]["words"] = True
+    assert elmo_variant(config) is None

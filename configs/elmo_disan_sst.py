@@ -13,7 +13,9 @@ Left open by the paper, or read otherwise than printed, and our choice:
   "The word vectors representation is fine-tuned": the scalar mix learns, the biLM stays as it is.
     `:learned_bilm` trains it too, with layers computed on the fly.
   The classifier's hidden layer: 900, for the authors' code of DiSAN has one number for both.
-  Phrases: each is read as a sentence of its own.
+  Phrases: each is read as a sentence of its own. `:cut_phrases` reads the sentence of each, and
+    takes the vectors of the phrase's words: 1/10 of the tokens, and words see what surrounds the
+    phrase; dev and test are whole sentences in both.
   Weight of the squared logits of the mix: none.
   Weight decay: that of DiSAN on SST, 1e-4.
 
@@ -26,6 +28,7 @@ Variants (`--config=configs/elmo_disan_sst.py:glove`):
   small_bilm    a biLM of configs/bilm.py:small in place of the official one
   both          the same, with GloVe vectors beside it, which learn
   dropout_rate  the dropout rate as printed
+  cut_phrases   phrases take their vectors from the sentence around them
   learned_bilm  the biLM is trained too
   tiny          seconds on a CPU, for tests
 """
@@ -43,11 +46,13 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.classes = 5  # Sec. IV
     config.data.repetitions = True  # as DiSAN on SST
     config.data.rebalance = False
+    config.data.contexts = False
     config.data.vectors = ""
     config.data.bilm = "elmo/elmo_2x4096_512_2048cnn_2xhighway"  # Sec. III-A: two layers
 
     config.elmo = ConfigDict()
     config.elmo.cached = True
+    config.elmo.phrases = "own"  # or "cut"
     config.elmo.learns = False
     config.elmo.normalize = False
     config.elmo.mix_l2 = 0.0
@@ -94,6 +99,11 @@ def _dropout_rate(config):
     config.train.dropout = 0.7
 
 
+def _cut_phrases(config):
+    config.data.contexts = True
+    config.elmo.phrases = "cut"
+
+
 def _learned_bilm(config):
     config.elmo.learns = True
     config.elmo.cached = False
@@ -110,6 +120,7 @@ VARIANTS = {
     "small_bilm": _small_bilm,
     "both": _both,
     "dropout_rate": _dropout_rate,
+    "cut_phrases": _cut_phrases,
     "learned_bilm": _learned_bilm,
     "tiny": _tiny,
 }

@@ -68,16 +68,17 @@ def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[
 
 def _word_length(path):
     content = read_json(path, "restore the options file of the biLM")
-    try:
-        word_length = int(content["char_cnn"]["max_characters_per_token"])
-    except (KeyError, TypeError, ValueError):
+    characters = content.get("char_cnn") if isinstance(content, dict) else None
+    known = characters if isinstance(characters, dict) else {}
+    word_length = known.get("max_characters_per_token")
+    if word_length is None:
         raise UserError(
             f"{path} has no char_cnn.max_characters_per_token; it must be the options.json of a "
             "biLM with characters."
-        ) from None
-    if word_length < 3:
+        )
+    if type(word_length) is not int or word_length < 3:
         raise UserError(
-            f"{path}: char_cnn.max_characters_per_token is {word_length}, and must be at least 3; "
-            "name a file that fits."
+            f"{path}: char_cnn.max_characters_per_token is {word_length!r}, and must be a whole "
+            "number of at least 3; name a file that fits."
         )
     return word_length

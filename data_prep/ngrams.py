@@ -61,7 +61,8 @@ def kneser_ney(train: np.ndarray, text: np.ndarray, words: int) -> float:
     p_n(w | h) = max(c(hw) - D(c(hw)), 0) / c(h.) + (sum of the D's of h) / c(h.) * p_(n-1)(w | h'),
 
     where h' is h without its first word, c counts trigrams, and for shorter n-grams how many
-    different words stand before them; p_0 is uniform. The discount D is D_1, D_2 or D_3+ by c.
+    different words stand before them; p_0 is uniform. The discount D is D_1, D_2 or D_3+ by c, or
+    half of c, at most 1.5, where no n-gram has a c of 1, 2 or 3.
 
     Args:
       train, text: see `_stream`.
@@ -103,8 +104,10 @@ def _counts(train, words) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
 def _discounts(counts) -> np.ndarray:
     """D by count, <float64>[4]; that of 3 is for all above."""
     n = np.array([np.sum(counts == k) for k in range(1, 5)], float)
-    share = n[0] / max(1.0, n[0] + 2 * n[1])
-    found = [k - (k + 1) * share * n[k] / n[k - 1] if n[k - 1] else 0.0 for k in (1, 2, 3)]
+    if not n[:3].all():  # too small a text for their estimates
+        return np.array([0.0, 0.5, 1.0, 1.5])
+    share = n[0] / (n[0] + 2 * n[1])
+    found = [k - (k + 1) * share * n[k] / n[k - 1] for k in (1, 2, 3)]
     return np.clip([0.0, *found], 0.0, [0, 1, 2, 3])
 
 

@@ -18,6 +18,12 @@ of corpora that a biLM reads:
 
     train.sentence.spelling.npy <int32>[tokens]        the row of `spellings` of each token
 
+where the `contexts` of phrases are asked for too
+
+    train.contexts.spelling.npy <int32>[tokens]        the same of the sentences that they are from
+    train.contexts.offsets.npy  <int64>[sentences + 1]
+    train.contexts.places.npy   <int32>[examples, 2]   each example's sentence, and its first token
+
 and for the corpus:
 
     vocabulary.txt              one word a line; the line k, from 0, is id k + 2
@@ -46,7 +52,7 @@ import numpy as np
 
 from data_prep import bilm_files, word_forms, word_vectors
 from data_prep import vocabulary as vocabularies
-from data_prep.corpora import READERS, Corpus
+from data_prep.corpora import READERS, Corpus, text
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.fingerprints import fingerprint, is_unchanged
 from data_prep.manifests import FORMAT, describe
@@ -71,7 +77,7 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
         a word; and `bilm`, absent or "" for none, the name of a biLM's files, see
         `data_prep.bilm_files.find`, or `word_bytes`, absent or 0 for none, the length of the words
         that a biLM in training reads; and `min_count`, absent or 1 for none: rarer training words
-        are unknown.
+        without a vector are unknown.
       data_dir: the raw corpora and vectors.
       prepared_dir: where the prepared corpora lie.
 
@@ -84,7 +90,7 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
     _check_options(options)
     data_dir, prepared_dir = Path(data_dir), Path(prepared_dir)
     target = prepared_dir / f"{options.corpus}-{_digest(options)}"
-    if _is_current(target, data_dir):
+    if _is_current(target, data_dir, options):
         return target
     prepared_dir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=prepared_dir, prefix=f".{target.name}.") as scratch:
@@ -92,7 +98,7 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
         new.mkdir()
         with _garbage_uncollected():
             _write_corpus(options, data_dir, new)
-        if _is_current(target, data_dir):  # another process was faster
+        if _is_current(target, data_dir, options):  # another process was faster
             return target
         if target.exists():
             os.replace(target, outdated)
@@ -147,13 +153,15 @@ def _digest(options) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _is_current(target: Path, data_dir: Path) -> bool:
+def _is_current(target: Path, data_dir: Path, options) -> bool:
     """Whether `target` was prepared from what now lies in `data_dir`."""
     if not (target / "manifest.json").is_file():
         return False
     manifest = read_json(target / "manifest.json", f"delete {target} and prepare again")
-    recorded = manifest["inputs"].items()
-    return all(is_unchanged(data_dir / name, each) for name, each in recorded)
+    recorded = {data_dir / name: each for name, each in manifest["inputs"].items()}
+    if options.corpus == "text" and set(text.shards(data_dir, options)) != set(recorded):
+        return False
+    return all(is_unchanged(path, each) for path, each in recorded.items())
 
 
 @contextlib.contextmanager
@@ -260,5 +268,5 @@ def _write_vocabulary(options, folder: Path, vocabulary: Vocabulary, vectors: Wo
         vocabulary, vectors.by_word, options.embedding_dim, options.oov, options.seed
     )
     save(folder, "embeddings", matrix)
-    text = "".join(f"{word}\n" for word in vocabulary.words)
-    write_atomically(folder / "vocabulary.txt", text)
+    lines = "".join(f"{word}\n" for word in vocabulary.words)
+    write_atomically(folder / "vocabulary.txt", lines)

@@ -38,12 +38,15 @@ class TokenIndex(NamedTuple):
 
 
 def index_tokens(corpus: Corpus) -> TokenIndex:
-    """Numbers the tokens of a corpus and looks them up."""
+    """Numbers the tokens of a corpus, those of contexts last, and looks them up."""
     numbers = dict.fromkeys(corpus.tokens("train"))
     training = len(numbers)
     for split in corpus.splits:
         if split != "train":
             numbers.update(dict.fromkeys(corpus.tokens(split)))
+    for examples in corpus.splits.values():
+        for context in dict.fromkeys(example.context for example in examples):
+            numbers.update(dict.fromkeys(context))
     for number, token in enumerate(numbers):
         numbers[token] = number
     sentences = {
@@ -89,12 +92,25 @@ def write_split(
         if flags is not None:
             save(folder, f"{split}.{field}.match", np.insert(flags[split, field], empty, 0))
         total += len(ids)
+    if spelt and any(each.context for each in examples):
+        _write_contexts(folder, split, examples, index)
     labels = np.array([each.label for each in examples], np.float32 if corpus.scores else np.int32)
     save(folder, f"{split}.label", labels)
     save(folder, f"{split}.example_id", np.array([each.example_id.encode() for each in examples]))
     if corpus.genres:
         save(folder, f"{split}.genre", np.array([each.genre.encode() for each in examples]))
     return {"examples": len(examples), "tokens": total, "labeled": True}
+
+
+def _write_contexts(folder, split, examples, index) -> None:
+    """The distinct sentences that hold the examples of a split, and where each example stands."""
+    contexts = {context: k for k, context in enumerate(dict.fromkeys(e.context for e in examples))}
+    numbers = {token: number for number, token in enumerate(index.tokens)}
+    spelling, offsets = _look_up(list(contexts), numbers)
+    save(folder, f"{split}.contexts.spelling", spelling + 1)
+    save(folder, f"{split}.contexts.offsets", offsets)
+    places = [(contexts[each.context], each.start) for each in examples]
+    save(folder, f"{split}.contexts.places", np.array(places, np.int32))
 
 
 def save(folder: Path, name: str, array: np.ndarray) -> None:

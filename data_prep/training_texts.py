@@ -4,8 +4,8 @@
 
 writes `<data_dir>/bilm_texts/<corpus>.txt`, or below `--output`: one sentence a line, its tokens
 between spaces, in their own case. A sentence that several corpora have, or several times, stands
-once; one that also stands in a dev or test part of any of the corpora is left out. Of the three
-corpora of polarity and subjectivity, which have no such parts, all sentences are taken.
+once; one that also stands in a dev or test part of any of the corpora named is left out. Of the
+three corpora of polarity and subjectivity, which have no such parts, all sentences are taken.
 """
 
 import argparse

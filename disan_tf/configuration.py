@@ -114,6 +114,14 @@ def _check_elmo(config):
             "--config.elmo.learns=True trains the biLM, whose layers cannot be cached then: set "
             "--config.elmo.cached=False."
         )
+    from disan_tf.elmo.cache import PHRASES
+
+    _one_of(config, "elmo.phrases", PHRASES)
+    if config.elmo.phrases == "cut" and not config.elmo.cached:
+        raise UserError(
+            "--config.elmo.phrases=cut takes the layers of whole sentences, which only a cache "
+            "has: set --config.elmo.cached=True."
+        )
     if config.elmo.mix_l2 < 0:
         raise UserError(f"--config.elmo.mix_l2={config.elmo.mix_l2} must be at least 0.")
     if not 0.0 <= config.elmo.dropout < 1.0:

@@ -159,6 +159,7 @@ BY_CONFIG["elmo_disan_sst"] = {
     "small_bilm": 1_779_609,
     "both": 1_959_609,
     "dropout_rate": 16_441_209,
+    "cut_phrases": 16_441_209,
     "learned_bilm": 16_441_209 + 93_600_848,
     "tiny": 37_705,
 }

@@ -13,13 +13,16 @@ class Example(NamedTuple):
     """One labelled example: a tuple of tokens for each text field of its corpus.
 
     `label` indexes `Corpus.classes`, or is a score where `Corpus.scores` is true. `genre` tells
-    where the text is from; "" says nothing.
+    where the text is from; "" says nothing. A phrase of a longer sentence has that as its
+    `context`, and `start` counts the tokens before it; other examples have no context.
     """
 
     example_id: str
     sentences: tuple[tuple[str, ...], ...]
     label: Union[int, float]
     genre: str = ""
+    context: tuple[str, ...] = ()
+    start: int = 0
 
 
 @dataclass

@@ -27,9 +27,9 @@ def read(data_dir: Path, options) -> Corpus:
       data_dir: folder that holds `sst/trees/{train,dev,test}.txt`, or
         `trainDevTestTrees_PTB.zip` in `sst/` or `archives/`, or `stanfordSentimentTreebank/`.
       options: has `level` ("phrase" or "sentence"), `classes` (5, or 2: neutral dropped),
-        `repetitions` (False keeps the first of equal tokens and label), and `rebalance` (training
-        nodes that are not neutral and whole sentences get three more copies, with the same
-        example id, after all others).
+        `repetitions` (False keeps the first of equal tokens and label), `rebalance` (training nodes
+        that are not neutral and whole sentences get three more copies, with the same example id,
+        after all others), and perhaps `contexts` (True tells the sentence of each phrase).
 
     Raises:
       UserError: an unknown option, no layout found, or malformed data (names file and line).
@@ -42,7 +42,7 @@ def read(data_dir: Path, options) -> Corpus:
         nodes = [node for tree in trees[split] for node in tree if phrases or node.is_sentence]
         kept, dropped = _select(nodes, options.classes, options.repetitions or split != "train")
         copies = _rebalancing_copies(kept) if options.rebalance and split == "train" else []
-        corpus.splits[split] = [_example(node, options.classes) for node in kept + copies]
+        corpus.splits[split] = [_example(node, options) for node in kept + copies]
         corpus.count(
             split, len(trees[split]), expected, nodes=len(nodes), dropped=dropped,
             copies=len(copies), kept=len(kept) + len(copies),
@@ -89,6 +89,9 @@ def _rebalancing_copies(nodes: list[Node]) -> list[Node]:
     ]
 
 
-def _example(node: Node, classes: int) -> Example:
-    label = node.label if classes == 5 else int(node.label > NEUTRAL)
-    return Example(node.example_id, (node.tokens,), label)
+def _example(node: Node, options) -> Example:
+    label = node.label if options.classes == 5 else int(node.label > NEUTRAL)
+    example = Example(node.example_id, (node.tokens,), label)
+    if getattr(options, "contexts", False):
+        return example._replace(context=node.sentence, start=node.start)
+    return example

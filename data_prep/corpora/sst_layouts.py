@@ -30,12 +30,23 @@ _PIECES = re.compile(r"[()]|[^() \t\r\f\v]+")
 
 
 class Node(NamedTuple):
-    """A tree node: its leaf tokens, its label 0-4, and whether it is the whole sentence."""
+    """A tree node.
+
+    Attributes:
+      example_id: of the example that it makes.
+      tokens: its leaves.
+      label: 0 to 4.
+      is_sentence: whether it is the root.
+      sentence: the leaves of the root.
+      start: how many of them stand before its own.
+    """
 
     example_id: str
     tokens: tuple[str, ...]
     label: int
     is_sentence: bool
+    sentence: tuple[str, ...]
+    start: int
 
 
 Trees = dict[str, list[list[Node]]]
@@ -121,7 +132,7 @@ def _ptb_nodes(text: str, name: str) -> list[Node]:
             words.append(piece)
     if stack:
         raise ValueError(f"the tree is cut off, {len(stack)} parentheses are still open")
-    spans = [(label, tuple(words[start:end])) for label, start, end in leaves + inner]
+    spans = [(label, tuple(words[start:end]), start) for label, start, end in leaves + inner]
     return _nodes(name, spans, root=len(spans))
 
 
@@ -137,11 +148,12 @@ def _open_node(stack: list[list], words: list[str], label: str) -> None:
     stack.append([int(label), len(words), False, False])
 
 
-def _nodes(name: str, spans: list[tuple[int, tuple[str, ...]]], root: int) -> list[Node]:
+def _nodes(name: str, spans: list[tuple[int, tuple[str, ...], int]], root: int) -> list[Node]:
     """Nodes in their order; the root (counted from 1) is named `name`, node k `name.k`."""
+    sentence = spans[root - 1][1]
     return [
-        Node(name if k == root else f"{name}.{k}", tokens, label, k == root)
-        for k, (label, tokens) in enumerate(spans, start=1)
+        Node(name if k == root else f"{name}.{k}", tokens, label, k == root, sentence, start)
+        for k, (label, tokens, start) in enumerate(spans, start=1)
     ]
 
 
@@ -167,35 +179,39 @@ def read_original(folder: Path) -> Trees:
     trees = {split: [] for split in SPLITS}
     for split, (number, text), (_, pointers) in zip(splits, texts, pointer_rows):
         try:
-            phrases, root = _pointer_phrases(text.split("|"), pointers.split("|"))
+            phrases, starts, root = _pointer_phrases(text.split("|"), pointers.split("|"))
         except ValueError as error:
             raise _malformed(parents, number, str(error)) from None
         if split != "train":
-            phrases, root = phrases[root - 1 : root], 1
+            phrases, starts, root = phrases[root - 1 : root], [0], 1
         try:
-            spans = [(labels[" ".join(phrase)], phrase) for phrase in phrases]
+            labeled = [labels[" ".join(phrase)] for phrase in phrases]
         except KeyError as error:
             raise _malformed(sentences, number, f"{error} is not in {dictionary.name}") from None
+        spans = list(zip(labeled, phrases, starts))
         trees[split].append(_nodes(f"{split}-{number}", spans, root))
     return trees
 
 
-def _pointer_phrases(words: list[str], pointers: list[str]) -> tuple[list[tuple[str, ...]], int]:
-    """The words below each node, and the number of the root. Raises ValueError."""
+def _pointer_phrases(
+    words: list[str], pointers: list[str]
+) -> tuple[list[tuple[str, ...]], list[int], int]:
+    """The words below each node, the first one's place, the root's number. Raises ValueError."""
     parents = [int(pointer) if pointer.isdigit() else -1 for pointer in pointers]
     if parents.count(0) != 1 or not 0 <= min(parents) <= max(parents) <= len(parents):
         raise ValueError("the parent pointers do not form one tree")
-    below = [[] for _ in parents]
+    below, starts = [[] for _ in parents], [len(words)] * len(parents)
     for leaf, word in enumerate(words, start=1):
         node, steps = leaf, 0
         while 0 < node <= len(parents) and steps <= len(parents):  # a cycle would go on
             below[node - 1].append(word)
+            starts[node - 1] = min(starts[node - 1], leaf - 1)
             node, steps = parents[node - 1], steps + 1
         if node:
             raise ValueError(f"the parent pointers of word {leaf} do not lead to the root")
     if not all(below) or any(0 < parent <= len(words) for parent in parents):
         raise ValueError(f"the parent pointers do not fit the {len(words)} words of the sentence")
-    return [tuple(phrase) for phrase in below], parents.index(0) + 1
+    return [tuple(phrase) for phrase in below], starts, parents.index(0) + 1
 
 
 def _phrase_labels(dictionary: Path, values: Path) -> dict[str, int]:

@@ -18,18 +18,17 @@ def read(data_dir: Path, options) -> Corpus:
     Args:
       data_dir: folder that holds `<options.texts>/*.txt`, in UTF-8.
       options: has `texts`, `repetitions` (False keeps the first of equal lines), `longest` (lines
-        of more tokens are dropped; 0 = none), `dev_share` and `test_share` (parts of all lines),
-        `split_seed` (decides which lines those are), and `tokenizer`.
+        of more tokens are dropped; 0 = none), `dev_share` and `test_share` (of the lines that
+        stay), `split_seed` (decides which lines those are), and `tokenizer`.
 
     Raises:
       UserError: no shard, a line that is not UTF-8, or shares that leave a part empty.
     """
-    folder = Path(data_dir) / options.texts
-    paths = sorted(folder.glob("*.txt"))
+    paths = shards(data_dir, options)
     if not paths:
         raise UserError(
-            f"{folder} holds no .txt file; put shards there, one tokenised sentence a line "
-            "(python -m data_prep.training_texts writes those of the corpora)."
+            f"{Path(data_dir) / options.texts} holds no .txt file; put shards there, one tokenised "
+            "sentence a line (python -m data_prep.training_texts writes those of the corpora)."
         )
     names, texts = [], []
     for path in paths:
@@ -45,6 +44,11 @@ def read(data_dir: Path, options) -> Corpus:
         read = len(texts) if split == "train" else len(rows)
         corpus.count(split, read, read, dropped=dropped if split == "train" else {}, kept=len(rows))
     return corpus
+
+
+def shards(data_dir: Path, options) -> list[Path]:
+    """The files that there are now."""
+    return sorted((Path(data_dir) / options.texts).glob("*.txt"))
 
 
 def _select(sentences, options):
@@ -71,5 +75,6 @@ def _parts(count, options):
             f"--config.data.dev_share={shares[0]} and --config.data.test_share={shares[1]} must be "
             "above 0 and leave something to train on."
         )
-    order = np.random.default_rng(options.split_seed).permutation(count) / max(1, count)
-    return np.where(order < shares[0], 1, np.where(order < sum(shares), 2, 0))
+    order = np.random.default_rng(options.split_seed).permutation(count)
+    dev, test = (round(share * count) for share in shares)
+    return np.where(order < dev, 1, np.where(order < dev + test, 2, 0))

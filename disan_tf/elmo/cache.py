@@ -1,6 +1,6 @@
 """The layers of a biLM for every sentence of a prepared corpus, computed once.
 
-A folder of the prepared corpus, `elmo-<digest of weights, options, tokenizer and precision>/`:
+A folder of the prepared corpus, `elmo-<digest of weights, options, tokenizer and so on>/`:
 
     layers.npy                    <float16>[tokens, layers, dim], those of all distinct sentences
     <split>.<field>.starts.npy    <int64>[examples], where the first token of each example stands
@@ -31,6 +31,9 @@ BATCH_TOKENS = 4096  # of a batch, padding and markers included
 FLUSH_SECONDS = 30  # between two notes of the progress
 
 
+PHRASES = ("own", "cut")
+
+
 class Sentences(NamedTuple):
     """The distinct sentences of a corpus.
 
@@ -38,30 +41,40 @@ class Sentences(NamedTuple):
       rows: by sentence, <int32>[tokens], rows of `spellings`.
       starts: <int64>[sentences + 1], where each sentence stands in `layers.npy`.
       numbers: by (split, field), <int64>[examples], the sentence of each.
+      shifts: by (split, field), <int64>[examples], how many tokens of it stand before the example.
     """
 
     rows: list[np.ndarray]
     starts: np.ndarray
     numbers: dict[tuple[str, str], np.ndarray]
+    shifts: dict[tuple[str, str], np.ndarray]
 
 
-def cache_layers(corpus: PreparedCorpus, bilm: BiLM) -> LayerFiles:
+def cache_layers(corpus: PreparedCorpus, bilm: BiLM, phrases: str = "own") -> LayerFiles:
     """Finds the layers of a corpus in its cache, or computes them; what is begun goes on.
 
     Args:
       corpus: prepared for a biLM.
       bilm: that biLM, with its weights.
+      phrases: "own" reads each phrase as a sentence of its own; "cut" reads the sentence from which
+        it is, and takes the layers of its words.
 
     Raises:
-      UserError: the disk has no room for them, or a file of the cache is damaged.
+      UserError: the disk has no room for them, a file of the cache is damaged, or phrases are to be
+        cut and the corpus does not tell from what.
     """
-    folder = corpus.directory / f"elmo-{_key(corpus, bilm)}"
+    if phrases == "cut" and all(corpus.contexts(split) is None for split in corpus.splits):
+        raise UserError(
+            f"{corpus.directory} does not tell from which sentences its phrases are; prepare it "
+            "with --config.data.contexts=True."
+        )
+    folder = corpus.directory / f"elmo-{_key(corpus, bilm, phrases)}"
     if not (folder / "cache.json").is_file():
-        _write(folder, corpus, bilm)
+        _write(folder, corpus, bilm, phrases)
     return LayerFiles(folder)
 
 
-def _key(corpus, bilm) -> str:
+def _key(corpus, bilm, phrases) -> str:
     options, weights = corpus.bilm
     content = {
         "format": FORMAT,
@@ -69,12 +82,13 @@ def _key(corpus, bilm) -> str:
         "weights": sha256(weights),
         "tokenizer": corpus.manifest["tokenizer"],
         "dtype": bilm.dtype_policy.name,
+        "phrases": phrases,
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM) -> None:
-    sentences, started = find_sentences(corpus), time.monotonic()
+def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM, phrases: str) -> None:
+    sentences, started = find_sentences(corpus, phrases), time.monotonic()
     shape = int(sentences.starts[-1]), 1 + bilm.layers, 2 * bilm.units
     folder.mkdir(exist_ok=True)
     layers = _open(folder / "layers.npy", shape, len(sentences.rows))
@@ -94,8 +108,9 @@ def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM) -> None:
                     noted = time.monotonic()
             bar.update(tokens)
     layers.flush()
-    for (split, field), numbers in sentences.numbers.items():
-        np.save(folder / f"{split}.{field}.starts.npy", sentences.starts[numbers])
+    for key, numbers in sentences.numbers.items():
+        starts = sentences.starts[numbers] + sentences.shifts[key]
+        np.save(folder / f"{'.'.join(key)}.starts.npy", starts)
     write_json(
         folder / "cache.json",
         {
@@ -110,22 +125,33 @@ def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM) -> None:
     (folder / "progress.json").unlink(missing_ok=True)
 
 
-def find_sentences(corpus: PreparedCorpus) -> Sentences:
+def find_sentences(corpus: PreparedCorpus, phrases: str = "own") -> Sentences:
     """The distinct sentences of all splits, in the order of their first appearance."""
-    known, rows, numbers = {}, [], {}
+    known, rows, numbers, shifts = {}, [], {}, {}
     for name in corpus.splits:
-        split = corpus.split(name)
+        split, contexts = corpus.split(name), corpus.contexts(name)
         for field in corpus.fields:
-            spelling, offsets = split.features.spelling[field], split.offsets[field]
-            found = np.empty(len(split), np.int64)
-            for example, (start, end) in enumerate(zip(offsets[:-1], offsets[1:])):
-                words = np.asarray(spelling[start:end])
-                found[example] = known.setdefault(words.tobytes(), len(rows))
-                if found[example] == len(rows):
-                    rows.append(words)
-            numbers[name, field] = found
+            if phrases == "cut" and contexts is not None:
+                found = _number(contexts.spelling, contexts.offsets, known, rows)
+                sentence, shift = contexts.places.T
+                numbers[name, field], shifts[name, field] = found[sentence], shift
+            else:
+                spelling, offsets = split.features.spelling[field], split.offsets[field]
+                numbers[name, field] = _number(spelling, offsets, known, rows)
+                shifts[name, field] = np.zeros(len(split), np.int64)
     starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-    return Sentences(rows, starts, numbers)
+    return Sentences(rows, starts, numbers, shifts)
+
+
+def _number(spelling, offsets, known, rows) -> np.ndarray:
+    """The number of each sentence, <int64>[sentences]; new ones enter `known` and `rows`."""
+    found = np.empty(len(offsets) - 1, np.int64)
+    for number, (start, end) in enumerate(zip(offsets[:-1], offsets[1:])):
+        words = np.asarray(spelling[start:end])
+        found[number] = known.setdefault(words.tobytes(), len(rows))
+        if found[number] == len(rows):
+            rows.append(words)
+    return found
 
 
 def plan_batches(sentences: Sentences, batch_tokens: int = BATCH_TOKENS) -> list[np.ndarray]:

@@ -30,6 +30,20 @@ class WordFeatures(NamedTuple):
     match: Optional[dict[str, np.ndarray]] = None
 
 
+class Contexts(NamedTuple):
+    """The longer sentences from which the examples of a split are taken.
+
+    Attributes:
+      spelling: <int32>[tokens], the row of `spellings` of each token, end to end.
+      offsets: <int64>[sentences + 1]; sentence k is spelling[offsets[k]:offsets[k + 1]].
+      places: <int32>[examples, 2], the sentence of each example, and its first token there.
+    """
+
+    spelling: np.ndarray
+    offsets: np.ndarray
+    places: np.ndarray
+
+
 @dataclass(frozen=True)
 class Split:
     """One split of a corpus.
@@ -151,6 +165,13 @@ class PreparedCorpus:
         if not _agree(split):
             raise UserError(f"{self.directory}: the {name} split's files disagree; {_REMEDY}.")
         return split
+
+    def contexts(self, name: str) -> Optional[Contexts]:
+        """Those of the split called `name`; None where it has none."""
+        if not (self.directory / f"{name}.contexts.places.npy").exists():
+            return None
+        parts = ("spelling", "offsets", "places")
+        return Contexts(*(self._array(f"{name}.contexts.{part}") for part in parts))
 
     def _features(self, name):
         kinds = ("spelling", "match") if self.word_features else ("spelling",)

@@ -98,7 +98,7 @@ def _make_embedding(config, words, bilm):
         names = ("trainable_words", "fixed_words", "dim", "learns")
         options = dict(config.elmo)
         options["words"] = dict(zip(names, arguments)) if options["words"] else None
-        del options["cached"]
+        del options["cached"], options["phrases"]
         return ElmoWords(
             bilm, **options, l2=config.train.l2, seed=site_seed(config.seed, "embedding"),
             dtype=dtype, name="embedding",

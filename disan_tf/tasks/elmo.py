@@ -47,7 +47,7 @@ class ElmoClassifier(Classification, SentenceModel):
         options, weights = corpus.bilm
         load_weights(self.embedding.bilm, weights, options)
         if config.elmo.cached:
-            corpus.layers = cache_layers(corpus, self.embedding.bilm)
+            corpus.layers = cache_layers(corpus, self.embedding.bilm, config.elmo.phrases)
             self.cached = True
 
     def batch_specs(self):

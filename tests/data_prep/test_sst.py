@@ -123,6 +123,35 @@ def test_escapes_and_no_break_spaces_stay_inside_tokens(tmp_path):
     assert corpus.splits["test"][0].sentences == (("-LRB-", "8\xa01\\/2"),)
 
 
+def check_contexts(corpus):
+    """Every phrase stands in its sentence where it says, and roots are their own contexts."""
+    starts = set()
+    for examples in corpus.splits.values():
+        for each in examples:
+            (tokens,) = each.sentences
+            assert each.context[each.start :][: len(tokens)] == tokens
+            assert "." in each.example_id or each.context == tokens
+            starts.add(each.start)
+    assert len(starts) > 2
+
+
+def test_phrases_tell_their_sentence_if_that_is_asked_for(tmp_path):
+    write_trees(tmp_path)
+    check_contexts(sst.read(tmp_path, options(contexts=True)))
+    plain = sst.read(tmp_path, options())
+    assert {example.context for example in plain.splits["train"]} == {()}
+
+
+def test_a_word_that_stands_twice_has_two_places(tmp_path):
+    train = "(2 (2 tea) (2 (2 and) (2 tea)))\n"
+    corpus = sst.read(write_trees(tmp_path, train=train), options(contexts=True))
+    assert [each.start for each in corpus.splits["train"]] == [0, 1, 2, 1, 0]
+
+
+def test_phrases_of_the_original_layout_tell_their_sentence(original):
+    check_contexts(sst.read(original, options(contexts=True)))
+
+
 def test_blank_lines_are_skipped_but_counted_in_ids(tmp_path):
     corpus = sst.read(write_trees(tmp_path, dev="\n(2 Tea)\r\n\n"), options())
     assert summary(corpus.splits["dev"]) == [("dev-2", "Tea", 2)]

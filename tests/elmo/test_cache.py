@@ -68,6 +68,46 @@ def test_each_distinct_sentence_is_there_once_in_the_order_of_appearance(tmp_pat
     assert list(dict.fromkeys(appearance)) == keys
 
 
+def test_cut_phrases_have_the_layers_of_their_words_in_the_sentence(tmp_path):
+    config = elmo_config()
+    config.data.contexts = True
+    corpus = elmo_corpus(tmp_path, config)
+    bilm = load_bilm(*corpus.bilm)
+    own, cut = (cache_layers(corpus, bilm, phrases) for phrases in ("own", "cut"))
+    train, vocabulary = corpus.split("train"), corpus.vocabulary
+    layers, contexts = cut.split("train", ["sentence"]), corpus.contexts("train")
+    sentences = {}
+    for number, (name, start) in enumerate(zip(train.example_ids, layers.starts["sentence"])):
+        tree, _, node = name.decode().partition(".")
+        ids = train.ids["sentence"][slice(*train.offsets["sentence"][number : number + 2])]
+        words = [vocabulary[k - 2] for k in ids]
+        found = layers.vectors[start : start + len(words)]
+        if not node:
+            sentences[tree] = words, found
+    whole = own.split("train", ["sentence"])
+    for number, name in enumerate(train.example_ids):
+        tree = name.decode().partition(".")[0]
+        if tree not in sentences:
+            continue  # the same sentence stood in a tree before
+        words, found = sentences[tree]
+        begin = contexts.places[number, 1]
+        length = int(train.lengths[number])
+        start = layers.starts["sentence"][number]
+        np.testing.assert_array_equal(
+            layers.vectors[start : start + length], found[begin : begin + length]
+        )
+    roots = [k for k, name in enumerate(train.example_ids) if b"." not in name]
+    for k in roots:  # whole sentences are the same in both
+        a, b, n = layers.starts["sentence"][k], whole.starts["sentence"][k], int(train.lengths[k])
+        np.testing.assert_allclose(layers.vectors[a : a + n], whole.vectors[b : b + n], atol=1e-3)
+    assert len(layers.vectors) < len(whole.vectors) / 2
+
+
+def test_phrases_cannot_be_cut_where_their_sentences_are_not_told(corpus, bilm):
+    with pytest.raises(UserError, match="--config.data.contexts=True"):
+        cache_layers(corpus, bilm, "cut")
+
+
 def test_batches_are_sorted_by_length_and_within_the_budget(corpus):
     sentences = find_sentences(corpus)
     plan = plan_batches(sentences, 64)

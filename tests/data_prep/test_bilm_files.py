@@ -1,0 +1,182 @@
+"""data_prep/bilm_files.py: a biLM's official files in a prepared corpus, and bad files."""
+
+import hashlib
+import os
+import shutil
+
+import nli
+import numpy as np
+import pytest
+import tiny_trees
+from small_bilm import official_ids, small_bilm
+from training_runs import load_config
+
+from data_prep.prepare import prepare
+from disan_tf.elmo.weights import save_bilm
+from disan_tf.errors import UserError
+from disan_tf.files import read_json
+from disan_tf.input_pipeline import PreparedCorpus
+
+FILES = ("small_options.json", "small_weights.hdf5")
+COPIES = ("bilm_options.json", "bilm_weights.hdf5")
+TOKENS = ["This", "Soup", "is", "fine", "Cold", "soup", "tea", "Tea", "okra", "gruel"]
+LENGTH = 6
+
+
+def options(**changed):
+    data = load_config("elmo_disan_sst", "tiny").data
+    data.update({"bilm": "elmo/small", **changed})
+    return data
+
+
+@pytest.fixture(scope="module")
+def bilm_dir(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bilm")
+    save_bilm(small_bilm(word_length=LENGTH), *(folder / name for name in FILES))
+    return folder
+
+
+@pytest.fixture
+def data_dir(bilm_dir, tmp_path):
+    data_dir = tiny_trees.write(tmp_path / "data")
+    shutil.copytree(bilm_dir, data_dir / "elmo")
+    return data_dir
+
+
+@pytest.fixture
+def prepared_dir(tmp_path):
+    return tmp_path / "prepared"
+
+
+def contents(folder, names):
+    return [(folder / name).read_bytes() for name in names]
+
+
+def refusal(data_dir, prepared_dir, chosen=None):
+    """The one sentence of the error, after which nothing is left behind."""
+    with pytest.raises(UserError) as caught:
+        prepare(chosen or options(), data_dir, prepared_dir)
+    assert not prepared_dir.exists() or list(prepared_dir.iterdir()) == []
+    message = str(caught.value)
+    assert "\n" not in message and message.endswith(".")
+    return message
+
+
+def test_a_prepared_corpus_has_the_files_of_its_biLM(data_dir, prepared_dir):
+    corpus = PreparedCorpus(prepare(options(), data_dir, prepared_dir))
+    assert corpus.bilm == tuple(corpus.directory / name for name in COPIES)
+    assert contents(corpus.directory, COPIES) == contents(data_dir / "elmo", FILES)
+
+
+def test_spellings_are_as_long_as_the_options_of_the_biLM_say(data_dir, prepared_dir):
+    corpus = PreparedCorpus(prepare(options(), data_dir, prepared_dir))
+    spellings = np.load(corpus.directory / "spellings.npy")
+    assert spellings.dtype == np.uint16 and not spellings[0].any()
+    expected = {tuple(official_ids(token, LENGTH)) for token in TOKENS}
+    assert {tuple(row) for row in spellings[1:]} == expected and len(spellings) == 1 + len(TOKENS)
+    features = corpus.split("dev").features
+    rows = spellings[features.spelling["sentence"]].tolist()
+    assert rows == [official_ids(token, LENGTH) for token in ("Cold", "tea")]
+    assert features.match is None
+
+
+def test_the_manifest_tells_of_the_biLM(data_dir, prepared_dir):
+    folder = prepare(options(), data_dir, prepared_dir)
+    manifest = read_json(folder / "manifest.json", "")
+    assert manifest["bilm"] == {"name": "elmo/small"}
+    assert manifest["word_bytes"] == {"word_length": LENGTH, "spellings": len(TOKENS)}
+    for name, content in zip(FILES, contents(data_dir / "elmo", FILES)):
+        recorded = manifest["inputs"][f"elmo/{name}"]
+        assert recorded["sha256"] == hashlib.sha256(content).hexdigest()
+
+
+def test_without_a_biLM_there_are_no_files_and_no_characters(data_dir, prepared_dir):
+    corpus = PreparedCorpus(prepare(options(bilm=""), data_dir, prepared_dir))
+    assert corpus.bilm is None and corpus.split("train").features is None
+    names = {path.name for path in corpus.directory.iterdir()}
+    assert not any("bilm" in name or "spelling" in name for name in names)
+
+
+def test_the_weights_are_a_hard_link(data_dir, prepared_dir):
+    folder = prepare(options(), data_dir, prepared_dir)
+    assert os.path.samefile(folder / COPIES[1], data_dir / "elmo" / FILES[1])
+    assert not os.path.samefile(folder / COPIES[0], data_dir / "elmo" / FILES[0])
+
+
+def test_the_weights_are_copied_where_links_are_impossible(data_dir, prepared_dir, monkeypatch):
+    def refuse(*paths):
+        raise OSError("Invalid cross-device link")
+
+    monkeypatch.setattr(os, "link", refuse)
+    folder = prepare(options(), data_dir, prepared_dir)
+    assert contents(folder, COPIES) == contents(data_dir / "elmo", FILES)
+    assert not os.path.samefile(folder / COPIES[1], data_dir / "elmo" / FILES[1])
+
+
+# Another biLM under the same name
+
+
+def test_unchanged_files_are_not_prepared_again(data_dir, prepared_dir):
+    folder = prepare(options(), data_dir, prepared_dir)
+    written = (folder / "manifest.json").stat()
+    assert prepare(options(), data_dir, prepared_dir) == folder
+    assert os.path.samestat((folder / "manifest.json").stat(), written)
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+@pytest.mark.parametrize("ending", [b"", b"more"])
+def test_changed_weights_are_prepared_again(data_dir, prepared_dir, ending, in_place):
+    folder, path = prepare(options(), data_dir, prepared_dir), data_dir / "elmo" / FILES[1]
+    changed = path.read_bytes()[::-1] + ending
+    if not in_place:
+        path.unlink()  # the link in the prepared corpus stays as it was
+    path.write_bytes(changed)
+    assert prepare(options(), data_dir, prepared_dir) == folder
+    assert (folder / COPIES[1]).read_bytes() == changed
+    recorded = read_json(folder / "manifest.json", "")["inputs"][f"elmo/{FILES[1]}"]
+    assert recorded["sha256"] == hashlib.sha256(changed).hexdigest()
+
+
+def test_changed_options_are_prepared_again(data_dir, prepared_dir, bilm_dir):
+    folder, path = prepare(options(), data_dir, prepared_dir), data_dir / "elmo" / FILES[0]
+    path.write_text('{"char_cnn": {"max_characters_per_token": 9}}')
+    assert prepare(options(), data_dir, prepared_dir) == folder
+    assert np.load(folder / "spellings.npy").shape[1] == 9
+
+
+# Bad input
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_file_is_named_with_what_makes_it(data_dir, prepared_dir, name):
+    (data_dir / "elmo" / name).unlink()
+    message = refusal(data_dir, prepared_dir)
+    assert message.startswith(f"{data_dir}/elmo/{name} is missing; --config.data.bilm=elmo/small ")
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("{", "is not readable JSON"),
+        ("[]", "has no char_cnn.max_characters_per_token"),
+        ("{}", "has no char_cnn.max_characters_per_token"),
+        ('{"char_cnn": {"filters": []}}', "has no char_cnn.max_characters_per_token"),
+        ('{"char_cnn": {"max_characters_per_token": null}}', "has no char_cnn.max_characters"),
+        ('{"char_cnn": {"max_characters_per_token": 2}}', "max_characters_per_token is 2, and"),
+    ],
+)
+def test_options_that_do_not_tell_the_length_of_words_are_named(
+    data_dir, prepared_dir, content, fault
+):
+    path = data_dir / "elmo" / FILES[0]
+    path.write_text(content)
+    message = refusal(data_dir, prepared_dir)
+    assert message.startswith(str(path)) and fault in message
+
+
+@pytest.mark.parametrize("other", [{"bilm": "elmo/small"}, {"word_bytes": 50}])
+def test_word_features_beside_the_characters_of_a_biLM_are_refused(tmp_path, prepared_dir, other):
+    chosen = nli.text_options(word_features=True, word_length=5, **other)
+    message = refusal(nli.write(tmp_path), prepared_dir, chosen)
+    ((name, value),) = other.items()
+    assert message.startswith(f"--config.data.{name}={value} and --config.data.word_features=True")

@@ -3,9 +3,11 @@
 import hashlib
 
 from downloads import files, message
+from training_runs import load_config
 
 from data_prep import download
 from data_prep.archives import Archive
+from data_prep.bilm_files import find
 from data_prep.download import install
 
 QUESTIONS = b"LOC:city Where is soup ?\nHUM:ind Who cooks caf\xe9 au lait ?\n"
@@ -61,3 +63,20 @@ def test_the_pinned_digests_of_trec_are_those_of_the_real_files(real_data, tmp_p
         (tmp_path / "archives" / archive.name).write_bytes(data)
         install(archive, tmp_path)
         assert (tmp_path / archive.folder / archive.name).read_bytes() == data
+
+
+def test_the_official_bilm_comes_under_the_names_that_its_config_asks_for(server, tmp_path):
+    for number, archive in enumerate(download.ARCHIVES["elmo"]):
+        server.name, server.body = archive.name, f"file {number}".encode()
+        install(archive, tmp_path, server.url)
+    paths = find(tmp_path, load_config("elmo_disan_sst").data.bilm)
+    assert [path.read_text() for path in paths] == ["file 0", "file 1"]
+
+
+def test_the_digest_of_a_file_without_a_known_one_is_that_of_the_first_download(server, tmp_path):
+    archive = download.ARCHIVES["elmo"][0]
+    server.name, server.body = archive.name, b"{}"
+    install(archive, tmp_path, server.url)
+    path = tmp_path / "archives" / archive.name
+    path.write_bytes(b"{} ")
+    assert "instead of the one recorded in" in message(archive, tmp_path, server.url)

@@ -74,14 +74,14 @@ def get_config(variant: str = "") -> ConfigDict:
 def _small(config):
     config.data.repetitions = False
     config.encoder.units = 128
-    config.encoder.cells = 512
+    config.encoder.cells = 256
     config.encoder.filters = ((1, 16), (2, 32), (3, 64), (4, 96), (5, 96), (6, 80))
     config.task.negatives = 2048
     config.train.optimizer = "adam"
     config.train.optimizer_options = ConfigDict()
     config.train.learning_rate = 0.002
-    config.train.steps = 4000
-    config.train.evaluate_every = 500
+    config.train.steps = 5000  # 3.7 epochs
+    config.train.evaluate_every = 1000
 
 
 def _tiny(config):

@@ -164,7 +164,7 @@ BY_CONFIG["elmo_disan_sst"] = {
     "tiny": 37_705,
 }
 # With a softmax over 16 words of 512 numbers.
-BY_CONFIG["bilm"] = {"": 93_600_848 + 8_208, "small": 3_040_608, "tiny": 7_436}
+BY_CONFIG["bilm"] = {"": 93_600_848 + 8_208, "small": 1_856_864, "tiny": 7_436}
 COUNTS = {
     (config, variant): count
     for config, counts in BY_CONFIG.items()

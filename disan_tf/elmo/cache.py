@@ -6,6 +6,10 @@ A folder of the prepared corpus, `elmo-<digest of weights, options, tokenizer an
     <split>.<field>.starts.npy    <int64>[examples], where the first token of each example stands
     progress.json                 while it is made: how many batches are on the disk
     cache.json                    written last: sentences, tokens, seconds, versions
+
+Sorted batches are what makes it fast. A biLM of the official sizes, 1,000 sentences of the treebank
+(20,174 tokens), float32, two threads: 29 sentences a second, 4.3 one at a time; 124 MB of layers,
+3.0 GB of memory at most (`tests/benchmarks/bilm_encoding.py`).
 """
 
 import hashlib

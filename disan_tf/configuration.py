@@ -1,5 +1,6 @@
 """What every config file needs: named variants of a default, and a check of its values."""
 
+import inspect
 from typing import Callable
 
 from ml_collections import ConfigDict
@@ -83,6 +84,7 @@ def check_config(config: ConfigDict) -> None:
         _at_least(config, f"train.{name}", 1)
     for name in ("train.log_every", "evaluate.batch_size"):
         _at_least(config, name, 1)
+    _check_optimizer(config.train, OPTIMIZERS)
     for name in _COUNTS:
         if _has(config, name):
             _at_least(config, name, 1)
@@ -101,6 +103,17 @@ def check_config(config: ConfigDict) -> None:
         if _has(config, name) and not _value(config, name) > 0.0:
             raise UserError(f"--config.{name}={_value(config, name)} must be above 0.")
     _check_parts(config)
+
+
+def _check_optimizer(train, optimizers):
+    name = train.get("optimizer", "adadelta")
+    known = list(inspect.signature(optimizers[name]).parameters)
+    for option, value in train.get("optimizer_options", {}).items():
+        if option not in known:
+            raise UserError(
+                f"--config.train.optimizer_options.{option}={value} is nothing to {name}, which "
+                f"takes {', '.join(known)}."
+            )
 
 
 def _check_elmo(config):

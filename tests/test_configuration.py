@@ -18,6 +18,14 @@ def test_every_variant_is_a_possible_training(name, variants):
         check_config(load_config(name, variant))
 
 
+def test_an_option_of_another_optimizer_is_refused():
+    config = load_config("bilm", "tiny")
+    check_config(config)
+    config.train.optimizer = "adam"
+    with pytest.raises(UserError, match="optimizer_options.clip_norm=10.0 is nothing to adam"):
+        check_config(config)
+
+
 def test_a_config_is_locked():
     config = apply_variant(ConfigDict({"name": "x"}), "", {})
     with pytest.raises(AttributeError):

@@ -1,0 +1,112 @@
+"""Trainings of a biLM from plain text: resumed, scored, exported to the official files."""
+
+import math
+
+import numpy as np
+import pytest
+from ml_collections import ConfigDict
+from small_bilm import batch
+from training_runs import KillAt, Killed, load_config, records_of, tiny_config
+
+from data_prep.ngrams import perplexities
+from data_prep.prepare import prepare
+from disan_tf import modes
+from disan_tf.bundle import load_bundle
+from disan_tf.configuration import check_config
+from disan_tf.elmo.weights import load_bilm
+from disan_tf.errors import UserError
+from disan_tf.evaluation.report import evaluate, render
+from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.training.loop import Trainer
+
+STEPS = {"steps": 30, "evaluate_every": 10, "checkpoint_every": 4, "log_every": 2}
+FOLLOWS = {"the": "quick", "quick": "brown", "brown": "fox", "fox": "sleeps", "sleeps": "the"}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Lines in which each word decides the next one."""
+    folder = tmp_path_factory.mktemp("text")
+    generator, lines = np.random.default_rng(1), []
+    for length in generator.integers(2, 9, 300):
+        words = [list(FOLLOWS)[generator.integers(len(FOLLOWS))]]
+        while len(words) < length:
+            words.append(FOLLOWS[words[-1]])
+        lines.append(" ".join(words) + "\n")
+    (folder / "bilm_texts").mkdir()
+    (folder / "bilm_texts/shard.txt").write_text("".join(lines))
+    return PreparedCorpus(prepare(_config().data, folder, folder / "prepared"))
+
+
+def _config(dtype="float32", **train):
+    return tiny_config(name="bilm", dtype=dtype, **{**STEPS, **train})
+
+
+def _train(corpus, workdir, callbacks=(), **options):
+    trainer = Trainer(_config(**options), corpus, workdir, callbacks)
+    trainer.run()
+    return trainer
+
+
+@pytest.fixture(scope="module")
+def unbroken(corpus, tmp_path_factory):
+    return _train(corpus, tmp_path_factory.mktemp("unbroken"))
+
+
+def test_a_killed_training_resumes_bit_for_bit(corpus, unbroken, tmp_path):
+    with pytest.raises(Killed):
+        _train(corpus, tmp_path, [KillAt(14)])
+    resumed = _train(corpus, tmp_path)
+    for one, other in zip(resumed.model.weights, unbroken.model.weights):
+        np.testing.assert_array_equal(one, other, one.name)
+    assert records_of(resumed) == records_of(unbroken)
+
+
+def test_it_trains_in_bfloat16(corpus, tmp_path):
+    losses = [it["loss"] for it in records_of(_train(corpus, tmp_path, dtype="mixed_bfloat16"))]
+    assert np.isfinite(losses).all()
+
+
+def test_it_learns_what_follows_a_word(corpus, tmp_path):
+    config = _config(steps=300, evaluate_every=100, learning_rate=0.02)
+    config.train.optimizer, config.train.optimizer_options = "adam", ConfigDict()
+    trainer = Trainer(config, corpus, tmp_path)
+    trainer.run()
+    dev = [it for it in records_of(trainer) if it["split"] == "dev"][-1]
+    known = perplexities(corpus, ["dev"])
+    assert dev["forward_perplexity"] < known["unigram"]["dev"] / 2
+    assert dev["forward_perplexity"] < 1.2 * known["trigram"]["dev"]
+    assert dev["backward_perplexity"] < known["unigram"]["dev"] / 2
+
+
+def test_the_best_model_has_the_perplexities_of_its_training(corpus, unbroken):
+    bundle = load_bundle(unbroken.workdir / "best")
+    report = evaluate(bundle, corpus, "dev")
+    best = max(
+        (it for it in records_of(unbroken) if it["split"] == "dev"),
+        key=lambda it: it["log_likelihood"],
+    )
+    for name in ("perplexity", "forward_perplexity", "backward_perplexity"):
+        assert report[name] == pytest.approx(best[name], rel=1e-5)
+    assert report["perplexity"] == pytest.approx(math.exp(-report["log_likelihood"]))
+    assert f"perplexity {report['perplexity']:.2f} (forward" in render(report)
+
+
+def test_an_export_is_the_trained_bilm_in_the_official_files(unbroken, tmp_path, capsys):
+    modes.export(unbroken.workdir / "best", output=tmp_path / "elmo" / "mine")
+    paths = [tmp_path / "elmo" / f"mine_{kind}" for kind in ("options.json", "weights.hdf5")]
+    assert capsys.readouterr().out.split() == list(map(str, paths))
+    ids, mask = batch()
+    expected = load_bundle(unbroken.workdir / "best").model.encoder(ids, mask=mask)
+    np.testing.assert_array_equal(load_bilm(*paths)(ids, mask=mask), expected)
+
+
+@pytest.mark.parametrize("mode", [modes.predict, modes.attend])
+def test_it_answers_no_lines(unbroken, tmp_path, mode):
+    with pytest.raises(UserError, match="a language model, which answers no lines; --mode=export"):
+        mode(unbroken.workdir / "best", "-", str(tmp_path / "output"))
+
+
+@pytest.mark.parametrize("variant", ["", "small"])
+def test_the_other_variants_are_possible_trainings(variant):
+    check_config(load_config("bilm", variant))

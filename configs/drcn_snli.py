@@ -34,9 +34,10 @@ On all 94,108, until the dev loss stops falling, which it does after the second 
     --config.dtype=mixed_bfloat16 --config.data.vectors=glove/glove.840B.300d.subset.txt
     --config.train.steps=8826 --config.train.evaluate_every=1471 --config.train.patience=2
 
-               dev    test   epoch
-  Cs           74.51  74.73  5 of 6, at 0.02 and less of the first learning rate
-  B-Ca-Cs-M    75.14  74.99  2 of 4
+                   dev    test   epoch
+  Cs               74.51  74.73  5 of 6, at 0.02 of the first learning rate
+  B-Ca-Cs-M        75.14  74.99  2 of 4
+  hypothesis_only  64.03  63.26  6 of 6
 
 Memory: two training steps of B-Ca-Cs-M in batches of 350 take at most 2.1 GiB at lengths 15/8 and
 4.7 GiB at 40/40, all tokens real (the authors could not fit such batches). An epoch of all of SNLI

@@ -34,6 +34,7 @@ class _Answers(Classification):
     losses = ()
     word_features = {}
     reads, input_specs = SentenceModel.reads, classmethod(SentenceModel.input_specs.__func__)
+    batch_specs = SentenceModel.batch_specs
     loss = SentenceModel.loss
 
 

@@ -20,6 +20,7 @@ class Plain(tf.keras.Model):
     """A model without weights."""
 
     word_features = {}
+    reads_bilm = False
 
 
 class Reader(Plain):

@@ -67,6 +67,7 @@ def test_it_trains_in_bfloat16(corpus, tmp_path):
     assert np.isfinite(losses).all()
 
 
+@pytest.mark.slow
 def test_it_learns_what_follows_a_word(corpus, tmp_path):
     config = _config(steps=300, evaluate_every=100, learning_rate=0.02)
     config.train.optimizer, config.train.optimizer_options = "adam", ConfigDict()

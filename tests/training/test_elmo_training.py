@@ -54,6 +54,7 @@ def test_the_mix_learns_and_the_bilm_does_not(corpus, unbroken):
     embedding.bilm.trainable = False
 
 
+@pytest.mark.slow
 def test_a_training_on_the_fly_is_that_from_the_cache_within_fp16(corpus, unbroken, tmp_path):
     live = _train(corpus, tmp_path, elmo={"cached": False})
     for one, other in zip(records_of(live), records_of(unbroken)):
@@ -82,12 +83,11 @@ def test_cached_and_live_layers_give_the_same_probabilities(corpus, unbroken):
 
 
 def test_a_bilm_may_learn_with_the_task(corpus, tmp_path):
-    before = _train(corpus, tmp_path / "frozen", steps=1, elmo={"cached": False})
-    after = _train(corpus, tmp_path / "learns", elmo={"cached": False, "learns": True})
-    one, other = (it.model.embedding.bilm.forward[0].kernel.numpy() for it in (before, after))
-    assert np.any(one != other)
+    before = load_bilm(*corpus.bilm).forward[0].kernel.numpy()
+    after = _train(corpus, tmp_path, steps=2, elmo={"cached": False, "learns": True})
     bundle = load_bundle(after.workdir / "best")
-    assert np.any(bundle.model.embedding.bilm.forward[0].kernel.numpy() != one)
+    for model in (after.model, bundle.model):
+        assert np.any(model.embedding.bilm.forward[0].kernel.numpy() != before)
 
 
 def test_it_trains_in_bfloat16_with_word_vectors(corpus, tmp_path):

@@ -74,7 +74,6 @@ class ElmoWords(Mechanism):
         mask = tf.not_equal(ids, 0)
         if layers is None:
             layers = self.bilm(characters, mask=mask, training=training and self.learns)
-            layers = layers if self.learns else tf.stop_gradient(layers)
         mixed = self.mix(tf.cast(layers, self.compute_dtype), mask=mask)
         if self.words is None:
             return mixed

@@ -130,6 +130,8 @@ def test_a_line_without_tokens_is_one_unknown_word_without_characters(unbroken):
     ids, characters = text_to_ids.inputs(text_to_ids.tokens(tf.constant(["", "two words"])))
     assert ids.numpy()[0].tolist() == [1, 0] and not np.any(characters[0])
     assert characters.shape == [2, 2, 50]
+    ids, characters = text_to_ids.inputs(text_to_ids.tokens(tf.constant([""])))
+    assert ids.numpy().tolist() == [[1]] and characters.shape == [1, 1, 50]
 
 
 @pytest.mark.parametrize(

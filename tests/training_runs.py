@@ -3,6 +3,7 @@
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import tensorflow as tf
 
 from data_prep.prepare import prepare
@@ -40,6 +41,13 @@ def records_of(trainer) -> list[dict]:
     """The lines of `metrics.jsonl`, without the seconds, which no two trainings share."""
     records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
     return [{key: value for key, value in it.items() if key != "seconds"} for it in records]
+
+
+def check_same(one, other) -> None:
+    """Two trainings ended with the same bits, and recorded the same."""
+    for weight, expected in zip(one.model.weights, other.model.weights):
+        np.testing.assert_array_equal(weight, expected, weight.name)
+    assert records_of(one) == records_of(other)
 
 
 class Killed(Exception):

@@ -8,6 +8,7 @@ are ours alone. The text gives 18.6 % for the neutral class with ELMo, where its
 from typing import Optional
 
 from disan_tf.evaluation.paper_rows import Row, Score, Table
+from disan_tf.evaluation.recorded import describe_members
 
 CLASSES = ("very negative", "negative", "neutral", "positive", "very positive")
 GLOVE, ELMO = "DiSAN + GloVe", "DiSAN + ELMo"
@@ -65,12 +66,15 @@ def render_confusions(results: dict[str, dict]) -> str:
     """Tables II and III, and those of our runs, each with the share of a class that is right.
 
     Args:
-      results: by name, what `disan_tf.evaluation.recorded` holds; of a series no matrix is known.
+      results: by name, what `disan_tf.evaluation.recorded` holds; a series has the sum of its
+        members.
     """
     matrices = {f"{model}, the paper": matrix for model, matrix in CONFUSIONS.items()}
     for name, run in results.items():
-        if run["config"]["name"] == "elmo_disan_sst" and "confusion" in run.get("test", {}):
-            matrices[f"{name}, ours"] = run["test"]["confusion"]["matrix"]
+        report = run if "members" in run else run["test"]
+        if run["config"]["name"] == "elmo_disan_sst" and "confusion" in report:
+            title = f"{name}, ours, {describe_members(run)}"
+            matrices[title] = report["confusion"]["matrix"]
     texts = ["# Tables II and III of the ELMo-DiSAN paper: test sentences by class", ""]
     for title, matrix in matrices.items():
         texts += [title, "", *_markdown(matrix), ""]
@@ -87,15 +91,24 @@ def _markdown(matrix):
 
 
 def accuracy_per_epoch(results: dict[str, dict]) -> list[dict]:
-    """Figure 6: a row for each evaluation of a run: its name, the epoch, dev and test accuracy."""
+    """Figure 6: a row for each evaluation of a training, with its epoch, dev and test accuracy.
+
+    Args:
+      results: see `render_confusions`; each member of a series has rows of its own.
+    """
     rows = []
     for name, run in results.items():
-        if run["config"]["name"] == "elmo_disan_sst" and "test_curve" in run:
-            steps = run["steps"] / run["epochs"]
-            tested = dict(run["test_curve"])
-            for step, dev in run["dev_curve"]:
-                test = tested.get(step, "")
-                rows.append(
-                    {"run": name, "epoch": round(step / steps, 2), "dev": dev, "test": test}
-                )
+        if run["config"]["name"] == "elmo_disan_sst":
+            for member in run.get("members", [run]):
+                title = f"{name} {member['name']}" if "members" in run else name
+                rows += _accuracies(title, member)
     return rows
+
+
+def _accuracies(title, run):
+    steps = run["steps"] / run["epochs"]
+    tested = dict(run.get("test_curve", []))
+    for step, dev in run["dev_curve"]:
+        yield {
+            "run": title, "epoch": round(step / steps, 2), "dev": dev, "test": tested.get(step, "")
+        }  # fmt: skip

@@ -49,9 +49,11 @@ def table(results: Path = RESULTS) -> str:
 
 
 def _scores(run, split):
-    """Accuracy in per cent, or correlations and error; of a series with standard deviations."""
+    """Accuracy in per cent, perplexity, or correlations and error; of a series with deviations."""
     if mean(run, split, "accuracy") is not None:
         return _score(run, split, "accuracy", 100, 2)
+    if mean(run, split, "perplexity") is not None:
+        return f"perplexity {_score(run, split, 'perplexity', 1, 2)}"
     names = {"r": "pearson", "ρ": "spearman", "MSE": "mse"}
     return ", ".join(f"{name} {_score(run, split, key, 1, 4)}" for name, key in names.items())
 

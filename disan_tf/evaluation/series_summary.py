@@ -26,11 +26,12 @@ def summarise_series(workdir: Path) -> dict:
     Returns:
       "config", of the series; "versions", "commit", "command", "parameters", "inputs" and "data"
       of its first member; means of the members' steps and times; "members", each with "name",
-      "seed", "fold" (or None), its steps, times and dev curve, and "scores": split -> score ->
+      "seed", "fold" (or None), its steps, times and curves, and "scores": split -> score ->
       value, where the splits that were watched during training (`config.evaluate.splits`) have a
       "best_on_<split>" beside them, which is optimistic, and hard attention has "selected", see
       `summarise_run`; "mean" and "standard_deviation" (over n - 1; None of a single member):
-      split -> score -> value; and "by_length", see `_by_length`.
+      split -> score -> value; "by_length", see `_by_length`; and of classes "confusion": the
+      members' matrices of test, added up.
 
     Raises:
       UserError: no member is finished.
@@ -51,6 +52,7 @@ def summarise_series(workdir: Path) -> dict:
         "mean": _over(scores, _mean),
         "standard_deviation": _over(scores, _deviation),
         "by_length": _by_length([run for _, run in runs]),
+        **_confusion([run["test"] for _, run in runs]),
     }
 
 
@@ -92,7 +94,7 @@ def _describe(workdir, folder, run):
         "name": folder.relative_to(workdir).as_posix(),
         "seed": run["config"]["seed"],
         "fold": run["config"]["data"].get("fold"),
-        **{key: run[key] for key in (*_MEMBER_KEYS, "dev_curve")},
+        **{key: run[key] for key in run if key in _MEMBER_KEYS or key.endswith("_curve")},
         "scores": {split: _scores(run[split]) for split in splits},
     }
 
@@ -134,6 +136,14 @@ def _command(command, members, config):
         texts["folds"] = "all"
     parts = [part for part in shlex.split(command) if not part.startswith(("--seeds", "--folds"))]
     return shlex.join([*parts, *(f"--{name}={text}" for name, text in texts.items())])
+
+
+def _confusion(reports):
+    """What `summarise_series` says of confusions; {} where a member has none."""
+    if not all("confusion" in report for report in reports):
+        return {}
+    matrices = [report["confusion"]["matrix"] for report in reports]
+    return {"confusion": {**reports[0]["confusion"], "matrix": np.sum(matrices, axis=0).tolist()}}
 
 
 def _by_length(runs):

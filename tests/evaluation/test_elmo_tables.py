@@ -42,16 +42,26 @@ def test_the_matrices_are_of_all_test_sentences_and_give_the_accuracy(model):
 
 def test_ours_stand_after_the_papers_with_the_share_that_is_right():
     text = render_confusions({"mine": _run()})
-    assert text.index("DiSAN + ELMo, the paper") < text.index("mine, ours")
+    assert text.index("DiSAN + ELMo, the paper") < text.index("mine, ours, seed 1")
     assert "| very negative | 95 | 157 | 8 | 18 | 1 | 34.1 |" in text
     assert "| positive | 0 | 0 | 0 | 3 | 1 | 75.0 |" in text
     assert "| neutral | 0 | 0 | 0 | 0 | 0 | 0.0 |" in text
 
 
-def test_runs_of_other_configs_and_series_are_left_out():
-    other = {"config": load_config("disan_sst").to_dict(), "test": {"confusion": {"matrix": []}}}
-    text = render_confusions({"other": other, "series": _run(test={})})
-    assert "ours" not in text
+def test_runs_of_other_configs_are_left_out():
+    other = _run(config=load_config("disan_sst").to_dict())
+    assert "ours" not in render_confusions({"other": other})
+    assert accuracy_per_epoch({"other": other}) == []
+
+
+def test_a_series_has_the_sum_of_its_members():
+    single = _run()
+    members = [{"name": f"seed-{seed}", "seed": seed, "fold": None} for seed in (1, 2)]
+    matrix = [[4, 0, 0, 0, 0], *[[0, 0, 0, 0, 8]] * 4]
+    series = {"config": single["config"], "members": members, "confusion": {"matrix": matrix}}
+    text = render_confusions({"both": series})
+    assert "both, ours, seeds 1, 2" in text
+    assert "| very negative | 4 | 0 | 0 | 0 | 0 | 100.0 |" in text
 
 
 def test_the_curve_of_a_run_is_in_epochs():
@@ -59,6 +69,15 @@ def test_the_curve_of_a_run_is_in_epochs():
         {"run": "mine", "epoch": 0.5, "dev": 0.25, "test": 0.2},
         {"run": "mine", "epoch": 1.0, "dev": 0.5, "test": 0.4},
     ]
+
+
+def test_each_member_of_a_series_has_its_curve():
+    single = _run()
+    members = [{**single, "name": f"seed-{seed}", "steps": 20 * seed} for seed in (1, 2)]
+    rows = accuracy_per_epoch({"both": {"config": single["config"], "members": members}})
+    assert [(row["run"], row["epoch"]) for row in rows] == [
+        ("both seed-1", 1.0), ("both seed-1", 2.0), ("both seed-2", 0.5), ("both seed-2", 1.0),
+    ]  # fmt: skip
 
 
 def test_the_official_bilm_with_word_vectors_is_in_no_table():

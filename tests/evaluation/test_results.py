@@ -30,6 +30,13 @@ def test_relatedness_shows_correlations_and_error(tmp_path):
     assert "| r 0.8660, ρ 0.8110, MSE 0.3300 | 51.72 |" in _updated(tmp_path)
 
 
+def test_a_language_model_shows_its_perplexity(tmp_path):
+    run = summarise(write_run(tmp_path / "run", config_of()), {})
+    scores = {"log_likelihood": -4.5, "perplexity": 90.017, "forward_perplexity": 91.0}
+    write(tmp_path / "results" / "mine.json", {**run, "dev": scores, "test": scores})
+    assert "| perplexity 90.02 | perplexity 90.02 | 51.72 |" in _updated(tmp_path)
+
+
 @pytest.mark.parametrize(
     "folds, shown", [([0, 1, 2], "seed 1, 3 folds"), ([0, 2], "seed 1, folds 0, 2 of 3")]
 )

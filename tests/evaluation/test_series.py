@@ -132,6 +132,18 @@ def test_the_best_on_a_watched_split_is_the_best_of_its_curve(finished):
     assert summary["members"][0]["scores"]["best_on_test"]["accuracy"] == max(curve)
 
 
+def test_the_series_has_the_curves_and_the_confusions_of_its_members(finished):
+    summary = json.loads((finished / "series.json").read_text())
+    matrices = []
+    for member in summary["members"]:
+        assert [step for step, _ in member["dev_curve"]] == [10, 20]
+        assert [step for step, _ in member["test_curve"]] == [10, 20]
+        report = json.loads((finished / member["name"] / "evaluation/test.json").read_text())
+        matrices.append(report["confusion"]["matrix"])
+    assert summary["confusion"]["classes"] == report["confusion"]["classes"]
+    assert summary["confusion"]["matrix"] == np.add(*matrices).tolist()
+
+
 def test_finished_members_are_neither_prepared_nor_trained_again(copied, capsys):
     before = (copied / "series.json").read_text()
     _again(copied, corpus=None)

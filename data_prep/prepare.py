@@ -52,7 +52,7 @@ import numpy as np
 
 from data_prep import bilm_files, word_forms, word_vectors
 from data_prep import vocabulary as vocabularies
-from data_prep.corpora import READERS, Corpus, text
+from data_prep.corpora import READERS, SHARDS, Corpus
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.fingerprints import fingerprint, is_unchanged
 from data_prep.manifests import FORMAT, describe
@@ -159,7 +159,8 @@ def _is_current(target: Path, data_dir: Path, options) -> bool:
         return False
     manifest = read_json(target / "manifest.json", f"delete {target} and prepare again")
     recorded = {data_dir / name: each for name, each in manifest["inputs"].items()}
-    if options.corpus == "text" and set(text.shards(data_dir, options)) != set(recorded):
+    shards = SHARDS[options.corpus](data_dir, options) if options.corpus in SHARDS else []
+    if not {path.resolve() for path in shards} <= {path.resolve() for path in recorded}:
         return False
     return all(is_unchanged(path, each) for path, each in recorded.items())
 

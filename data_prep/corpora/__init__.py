@@ -3,7 +3,7 @@
 from data_prep.corpora import multinli, polarity, sick, snli, sst, text, trec
 from data_prep.corpora.corpus import Corpus, Example
 
-__all__ = ["Corpus", "Example", "READERS"]
+__all__ = ["Corpus", "Example", "READERS", "SHARDS"]
 
 READERS = {
     "multinli": multinli.read,
@@ -16,3 +16,5 @@ READERS = {
     "mpqa": polarity.read,
     "subj": polarity.read,
 }
+
+SHARDS = {"text": text.shards}  # of corpora of any number of files: those that there are now

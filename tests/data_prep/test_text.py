@@ -117,6 +117,16 @@ def test_a_new_shard_is_prepared_again(tmp_path):
     assert [*sizes, len(after.split("train"))] == [65, 130]
 
 
+def test_a_text_elsewhere_with_word_vectors_is_prepared_once(tmp_path):
+    write(tmp_path / "elsewhere")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/vectors.txt").write_text("soup 0.5 0.25\n", encoding="utf-8")
+    chosen = options(texts="../elsewhere/texts", vectors="vectors.txt")
+    folder = prepare(chosen, tmp_path / "data", tmp_path / "prepared")
+    (folder / "mine").touch()
+    assert (prepare(chosen, tmp_path / "data", tmp_path / "prepared") / "mine").exists()
+
+
 def test_each_line_is_in_one_part(tmp_path):
     corpus = text.read(write(tmp_path), options())
     found = [name for split in text.SPLITS for name in names(corpus, split)]

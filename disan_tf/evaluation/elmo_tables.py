@@ -37,6 +37,7 @@ CONFUSIONS = {
     ),
 }
 OFFICIAL = "2x4096_512_2048cnn_2xhighway"
+COST = {"glove": 1, "": 6}  # variant -> time of a training, in those of DiSAN + GloVe
 
 
 def elmo_variant(config: dict) -> Optional[str]:
@@ -112,3 +113,36 @@ def _accuracies(title, run):
         yield {
             "run": title, "epoch": round(step / steps, 2), "dev": dev, "test": tested.get(step, "")
         }  # fmt: skip
+
+
+def costs(results: dict[str, dict]) -> list[dict]:
+    """What a run costs against GloVe: a row for each run of the table, with the paper's ratio.
+
+    The ratio is of the seconds of an epoch of the same examples; "" without a run of GloVe on them.
+    """
+    runs = {
+        name: run
+        for name, run in results.items()
+        if any(row.matches(run["config"]) for row in ELMO_TABLES[0].rows)
+    }
+    base = {
+        _examples(run): run["seconds_per_epoch"]
+        for run in runs.values()
+        if elmo_variant(run["config"]) == "glove"
+    }
+    rows = []
+    for name, run in runs.items():
+        variant, glove = elmo_variant(run["config"]), base.get(_examples(run))
+        rows.append(
+            {
+                "run": name, "model": _ROWS[variant][0], "parameters": run["parameters"],
+                "seconds an epoch": run["seconds_per_epoch"],
+                "ratio to GloVe": round(run["seconds_per_epoch"] / glove, 2) if glove else "",
+                "ratio, paper": COST.get(variant, ""),
+            }
+        )  # fmt: skip
+    return rows
+
+
+def _examples(run):
+    return run["data"]["training_examples"], run["config"]["train"]["batch_size"]

@@ -6,7 +6,7 @@ A row of a paper has a line for each recorded run of its model, or says "not run
 import csv
 import io
 
-from disan_tf.evaluation.elmo_tables import accuracy_per_epoch, render_confusions
+from disan_tf.evaluation.elmo_tables import accuracy_per_epoch, costs, render_confusions
 from disan_tf.evaluation.paper_rows import Row, Score, Table
 from disan_tf.evaluation.paper_tables import TABLES
 from disan_tf.evaluation.recorded import describe_data, describe_members, deviation, mean
@@ -15,6 +15,9 @@ from disan_tf.evaluation.runs import CRITERIA
 _DEVIATION = ", standard deviation"
 _FIGURE_5 = ("run", "tokens", "sentences", "accuracy", "standard_deviation")
 _FIGURE_6 = ("run", "epoch", "dev", "test")
+_COSTS = (
+    "run", "model", "parameters", "seconds an epoch", "ratio to GloVe", "ratio, paper",
+)  # fmt: skip
 _OPTIMISTIC = "best of its own curve (optimistic)"
 
 
@@ -31,6 +34,7 @@ def render_tables(results: dict[str, dict]) -> dict[str, str]:
         files[f"{name}.csv"] = _csv(lines, list(lines[0]))
     files["disan_figure_5.csv"] = _csv(_accuracy_by_length(results), _FIGURE_5)
     files["elmo_disan_figure_6.csv"] = _csv(accuracy_per_epoch(results), _FIGURE_6)
+    files["elmo_disan_cost.csv"] = _csv(costs(results), _COSTS)
     files["elmo_disan_tables_2_3.md"] = render_confusions(results)
     return files
 

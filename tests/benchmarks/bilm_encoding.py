@@ -42,7 +42,11 @@ def main() -> None:
 
 def measure(folder: Path, data_dir: Path, dtype: str) -> dict:
     """What the module's docstring tells, in seconds, sentences per second and bytes."""
-    corpus = _prepare(folder, data_dir)
+    write_inputs(folder, data_dir)
+    config = get_config("tiny").unlock()
+    config.data.level = "sentence"
+    config.data.bilm = "elmo/random"
+    corpus = PreparedCorpus(prepare(config.data, folder, folder / "prepared"))
     started = time.monotonic()
     bilm = load_bilm(*corpus.bilm, dtype=tf.keras.mixed_precision.Policy(dtype))
     load_seconds = time.monotonic() - started
@@ -68,8 +72,8 @@ def measure(folder: Path, data_dir: Path, dtype: str) -> dict:
     }
 
 
-def _prepare(folder, data_dir) -> PreparedCorpus:
-    """The first sentences of the training trees, and a biLM to read them."""
+def write_inputs(folder: Path, data_dir: Path) -> None:
+    """A `--data_dir` with the first training trees, and elmo/random, a biLM to read them."""
     trees = (data_dir / "sst/trees/train.txt").read_text(encoding="utf-8").splitlines(True)
     (folder / "sst/trees").mkdir(parents=True)
     parts = {"train": trees[: SENTENCES - 2], "dev": trees[-2:-1], "test": trees[-1:]}
@@ -80,10 +84,6 @@ def _prepare(folder, data_dir) -> PreparedCorpus:
     (folder / "elmo").mkdir()
     names = [folder / "elmo" / f"random_{kind}" for kind in ("options.json", "weights.hdf5")]
     save_bilm(bilm, *names)
-    config = get_config("tiny").unlock()
-    config.data.level = "sentence"
-    config.data.bilm = "elmo/random"
-    return PreparedCorpus(prepare(config.data, folder, folder / "prepared"))
 
 
 def _encode_alone(encode, rows, spellings) -> float:

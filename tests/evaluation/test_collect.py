@@ -66,6 +66,7 @@ def test_the_tables_are_written(tree, tmp_path):
     expected = {f"{name}.{kind}" for name in names for kind in ("md", "csv")}
     assert tables == expected | {
         "disan_figure_5.csv",
+        "elmo_disan_cost.csv",
         "elmo_disan_figure_6.csv",
         "elmo_disan_tables_2_3.md",
     }

@@ -8,6 +8,7 @@ from disan_tf.evaluation.elmo_tables import (
     ELMO,
     GLOVE,
     accuracy_per_epoch,
+    costs,
     elmo_variant,
     render_confusions,
 )
@@ -16,6 +17,7 @@ from disan_tf.evaluation.elmo_tables import (
 RIGHT = {GLOVE: (34.1, 70.6, 8.7, 72.2, 49.9), ELMO: (27.2, 74.9, 24.4, 59.8, 62.4)}
 ACCURACY = {GLOVE: 51.72, ELMO: 54.25}
 TEST_SENTENCES = 2210
+_LESS = {"training_examples": 800}
 
 
 def _run(variant="small_bilm", **changed):
@@ -78,6 +80,23 @@ def test_each_member_of_a_series_has_its_curve():
     assert [(row["run"], row["epoch"]) for row in rows] == [
         ("both seed-1", 1.0), ("both seed-1", 2.0), ("both seed-2", 0.5), ("both seed-2", 1.0),
     ]  # fmt: skip
+
+
+def test_a_run_costs_what_an_epoch_of_glove_costs_so_often():
+    seconds = {"glove": 20.0, "small_bilm": 25.0, "": 110.0}
+    data = {"training_examples": 900}
+    runs = {
+        variant: _run(variant, parameters=5, seconds_per_epoch=each, data=data)
+        for variant, each in seconds.items()
+    }
+    runs["others"] = _run("random", parameters=5, seconds_per_epoch=9.0, data={**data, **_LESS})
+    rows = {row["run"]: row for row in costs(runs)}
+    assert {name: row["ratio to GloVe"] for name, row in rows.items()} == {
+        "glove": 1.0, "small_bilm": 1.25, "": 5.5, "others": "",
+    }  # fmt: skip
+    assert [rows[name]["ratio, paper"] for name in seconds] == [1, "", 6]
+    tiny = load_config("elmo_disan_sst", "tiny").to_dict()
+    assert costs({"tiny": {**runs["glove"], "config": tiny}}) == []
 
 
 def test_the_official_bilm_with_word_vectors_is_in_no_table():

@@ -50,7 +50,7 @@ def word_vector(bilm, word) -> np.ndarray:
     for highway in tokens.highway:
         carry = sigmoid(_dense(highway.gate, y))
         y = carry * np.maximum(_dense(highway.transform, y), 0) + (1 - carry) * y
-    return _dense(tokens.projection, y)
+    return y if tokens.projection is None else _dense(tokens.projection, y)
 
 
 def layers_of(bilm, sentence, states=None):

@@ -23,7 +23,7 @@ class BiLM(Mechanism):
 
     Sentences are independent of each other here. The official code carries each row's states on
     from one batch to the next, so that a sentence has other vectors in another batch: `advance`
-    does so too, if it is handed the states of the batch before.
+    does so too, if it is handed the states after the batch before.
 
     Args:
       units: size of a direction's output, the official projection_dim.
@@ -45,7 +45,8 @@ class BiLM(Mechanism):
       <float>[batch, length, 1 + layers, 2 * units]; exactly 0 on padding.
 
     Raises:
-      ValueError: see `TokenEncoder` and `ProjectedLSTM`; or layers below 1.
+      ValueError: see `TokenEncoder` and `ProjectedLSTM`; layers below 1, or a filter that is wider
+        than a word.
     """
 
     samplers = ()  # none of its weights learns by policy gradient, see `SentenceEncoder`
@@ -59,6 +60,11 @@ class BiLM(Mechanism):
         super().__init__(**kwargs)
         if layers < 1:
             raise ValueError(f"layers={layers!r}; name at least 1.")
+        if any(width > word_length for width, _ in filters):
+            raise ValueError(
+                f"filters={list(filters)!r}; name widths of at most the {word_length} characters "
+                "of a word."
+            )
         self.units = units
         self.cells = cells
         self.filters = [list(each) for each in filters]
@@ -70,15 +76,16 @@ class BiLM(Mechanism):
         self.projection_clip = projection_clip
         self.skip_connections = skip_connections
         self.word_length = word_length
+        self.tokens = TokenEncoder(
+            units, filters, character_dim, highways, activation, l2=self.l2,
+            seed=site_seed(self.seed, "tokens"), name="tokens", dtype=self.dtype_policy,
+        )  # fmt: skip
+        self.forward, self.backward = (self._make_stack(each) for each in DIRECTIONS)
 
     def build(self, input_shape):
-        self.tokens = TokenEncoder(
-            self.units, self.filters, self.character_dim, self.highways, self.activation,
-            l2=self.l2, seed=site_seed(self.seed, "tokens"), name="tokens",
-            dtype=self.dtype_policy,
-        )  # fmt: skip
         self.tokens.build([None, None, self.word_length])
-        self.forward, self.backward = (self._make_stack(each) for each in DIRECTIONS)
+        for lstm in (*self.forward, *self.backward):
+            lstm.build([None, None, self.units])
         self.dropouts = [self.add_dropout(f"dropout_{number}") for number in range(self.layers)]
         super().build(input_shape)
 
@@ -86,13 +93,11 @@ class BiLM(Mechanism):
         stack = []
         for number in range(self.layers):
             name = f"{direction}_{number}"
-            lstm = ProjectedLSTM(
+            stack.append(ProjectedLSTM(
                 self.units, self.cells, direction == "backward", self.cell_clip,
                 self.projection_clip, l2=self.l2, seed=site_seed(self.seed, name), name=name,
                 dtype=self.dtype_policy,
-            )  # fmt: skip
-            lstm.build([None, None, self.units])
-            stack.append(lstm)
+            ))  # fmt: skip
         return stack
 
     def call(self, characters, mask, training=None):
@@ -105,8 +110,9 @@ class BiLM(Mechanism):
 
         Args:
           characters, mask, training: see the call arguments.
-          states: of the forward layers, then of the backward ones, each with at least as many rows
-            as this batch has, of which the first are taken; None = zeros.
+          states: of the forward layers, then of the backward ones. A smaller batch goes on with
+            their first rows and leaves the others as they are, further rows of a larger one start
+            from zeros, all as in the official code; None = zeros.
         """
         x, real = self.encode_tokens(characters, mask)
         layers, after = self.read(x, real, states, training)
@@ -140,13 +146,10 @@ class BiLM(Mechanism):
             outputs = [x]
             for number, lstm in enumerate(stack):
                 below = self.dropouts[number](outputs[-1], training=training)
-                before = None
-                if states is not None:
-                    place = direction * self.layers + number
-                    before = tuple(each[: tf.shape(x)[0]] for each in states[place])
-                h, state = lstm(below, mask=mask, states=before)
+                old = states and states[direction * self.layers + number]
+                h, state = lstm(below, mask=mask, states=old and _rows(old, tf.shape(x)[0]))
                 outputs.append(h + below if self.skip_connections and number else h)
-                after.append(state)
+                after.append(_continued(old, state) if old else state)
             both.append(tf.stack(outputs, axis=2))
         return tf.concat(both, axis=-1), after
 
@@ -165,3 +168,16 @@ class BiLM(Mechanism):
             "word_length": self.word_length,
         }
         return {**super().get_config(), **config}
+
+
+def _rows(states: States, count) -> States:
+    """The first rows, and zeros for those that there are not."""
+    return tuple(
+        tf.pad(each[:count], [[0, tf.maximum(0, count - tf.shape(each)[0])], [0, 0]])
+        for each in states
+    )
+
+
+def _continued(old: States, new: States) -> States:
+    """The new rows, and the old ones below them."""
+    return tuple(tf.concat([b, a[tf.shape(b)[0] :]], axis=0) for a, b in zip(old, new))

@@ -8,19 +8,21 @@ from disan_tf.errors import UserError
 from disan_tf.files import PathLike, read_json
 from disan_tf.text.character_ids import CHARACTERS
 
-# Where each argument of `BiLM` stands in the file, and what it means where it is absent.
+# Where each argument of `BiLM` stands in the file, and the official code's value where it is
+# absent; ... = it must be there.
 _PLACES = {
-    "units": ("lstm", "projection_dim", None),
-    "cells": ("lstm", "dim", None),
-    "layers": ("lstm", "n_layers", None),
-    "cell_clip": ("lstm", "cell_clip", 0),
-    "projection_clip": ("lstm", "proj_clip", 0),
+    "units": ("lstm", "projection_dim", ...),
+    "cells": ("lstm", "dim", ...),
+    "layers": ("lstm", "n_layers", 1),
+    "cell_clip": ("lstm", "cell_clip", None),
+    "projection_clip": ("lstm", "proj_clip", None),
     "skip_connections": ("lstm", "use_skip_connections", False),
-    "filters": ("char_cnn", "filters", None),
-    "highways": ("char_cnn", "n_highway", 0),
-    "activation": ("char_cnn", "activation", None),
-    "word_length": ("char_cnn", "max_characters_per_token", None),
+    "filters": ("char_cnn", "filters", ...),
+    "highways": ("char_cnn", "n_highway", None),
+    "activation": ("char_cnn", "activation", ...),
+    "word_length": ("char_cnn", "max_characters_per_token", ...),
 }
+_OR_NONE = ("cell_clip", "projection_clip", "highways")  # null there is 0 here
 _WHOLE = ("units", "cells", "layers", "highways", "word_length")
 
 
@@ -35,7 +37,8 @@ def read_options(path: PathLike) -> dict:
     """
     content = read_json(path, "restore the options file of the biLM")
     found = {name: _find(content, *place, path) for name, place in _PLACES.items()}
-    found["character_dim"] = _find(content, "char_cnn", "embedding", None, path)
+    found.update({name: 0 for name in _OR_NONE if found[name] is None})
+    found["character_dim"] = _find(content, "char_cnn", "embedding", ..., path)
     if not isinstance(found["character_dim"], dict):
         raise _wrong(path, "char_cnn.embedding", found["character_dim"], 'an object with "dim"')
     found["character_dim"] = found["character_dim"].get("dim")
@@ -55,9 +58,9 @@ def read_options(path: PathLike) -> dict:
     if widest > found["word_length"]:
         raise _wrong(path, _name("filters"), filters, f"at most {found['word_length']} wide")
     for name in ("cell_clip", "projection_clip"):
-        found[name] = found[name] or 0  # null clips nothing
-        if isinstance(found[name], bool) or not isinstance(found[name], (int, float)):
-            raise _wrong(path, _name(name), found[name], "a number")
+        clip = content["lstm"].get(_PLACES[name][1])
+        if clip is not None and not _is_clip(clip):
+            raise _wrong(path, _name(name), clip, "a number above 0, or null for no clip")
     if not isinstance(found["skip_connections"], bool):
         raise _wrong(path, _name("skip_connections"), found["skip_connections"], "true or false")
     if found["cells"] < found["units"]:
@@ -69,7 +72,8 @@ def official_options(bilm: BiLM) -> dict:
     """The content of the `options.json` of a biLM, as the official code reads it for use."""
     parts = {"lstm": {}, "char_cnn": {}}
     for name, (part, key, _) in _PLACES.items():
-        parts[part][key] = getattr(bilm, name)
+        value = getattr(bilm, name)
+        parts[part][key] = (value or None) if name in _OR_NONE else value
     parts["char_cnn"]["embedding"] = {"dim": bilm.character_dim}
     parts["char_cnn"]["n_characters"] = CHARACTERS + 1
     return parts
@@ -77,7 +81,7 @@ def official_options(bilm: BiLM) -> dict:
 
 def _find(content, part, key, absent, path):
     values = content.get(part) if isinstance(content, dict) else None
-    if not isinstance(values, dict) or (key not in values and absent is None):
+    if not isinstance(values, dict) or (key not in values and absent is ...):
         raise UserError(
             f"{path} has no {part}.{key}; it must be the options.json of a biLM with characters."
         )
@@ -88,6 +92,11 @@ def _is_whole(value):
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _is_clip(value):
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and 0 < value < float("inf")
+
+
 def _is_filter(value):
     return (
         isinstance(value, list) and len(value) == 2 and all(_is_whole(n) and n > 0 for n in value)
@@ -95,7 +104,7 @@ def _is_filter(value):
 
 
 def _name(argument):
-    part, key, _ = _PLACES.get(argument, ("char_cnn", "embedding.dim", None))
+    part, key, _ = _PLACES.get(argument, ("char_cnn", "embedding.dim", ...))
     return f"{part}.{key}"
 
 

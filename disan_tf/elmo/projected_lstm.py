@@ -50,9 +50,9 @@ class ProjectedLSTM(Mechanism):
         super().__init__(**kwargs)
         if cells < units:
             raise ValueError(f"cells={cells!r}; name at least as many as units, {units}.")
-        if min(cell_clip, projection_clip) < 0:
-            clip = min(cell_clip, projection_clip)
-            raise ValueError(f"clip={clip!r}; a value is clipped to above 0, 0 clips nothing.")
+        for name, clip in {"cell_clip": cell_clip, "projection_clip": projection_clip}.items():
+            if not clip >= 0:
+                raise ValueError(f"{name}={clip!r}; name a value above 0, or 0 to clip nothing.")
         self.units = units
         self.cells = cells
         self.backward = backward

@@ -21,7 +21,8 @@ class TokenEncoder(Mechanism):
 
         m = activation(max_t (W_w [c_t; ...; c_(t+w-1)] + b_w))
 
-    the concatenation of all m runs through highway layers (`Highway` with ReLU) and a linear map.
+    the concatenation of all m runs through highway layers (`Highway` with ReLU) and a linear map;
+    the map is left out where it would keep the size, as in the official code.
 
     Padding after a word has a vector of its own, and all windows of padding alone are equal: one of
     them is enough, so words are cut to the longest of the batch. Equal words are computed once.
@@ -73,7 +74,9 @@ class TokenEncoder(Mechanism):
             self.biases.append(self.add_weight(f"bias_{number}", [count], None, "zeros"))
         features = sum(count for _, count in self.filters)
         self.highway = [self._make_highway(number, features) for number in range(self.highways)]
-        self.projection = self.add_linear("projection", features, self.units, dropout=0.0)
+        self.projection = None
+        if features != self.units:
+            self.projection = self.add_linear("projection", features, self.units, dropout=0.0)
         super().build(input_shape)
 
     def _make_highway(self, number, features):
@@ -105,7 +108,7 @@ class TokenEncoder(Mechanism):
         y = tf.keras.activations.get(self.activation)(tf.concat(maxima, axis=-1))
         for highway in self.highway:
             y = highway(y)
-        return self.projection(y)
+        return y if self.projection is None else self.projection(y)
 
     def get_config(self):
         config = {

@@ -82,8 +82,9 @@ def _tensors(bilm: BiLM) -> dict[str, tf.Variable]:
         for name, part in {"carry": highway.gate, "transform": highway.transform}.items():
             tensors[f"CNN_high_{number}/W_{name}"] = part.dense.kernel
             tensors[f"CNN_high_{number}/b_{name}"] = part.dense.bias
-    tensors["CNN_proj/W_proj"] = tokens.projection.dense.kernel
-    tensors["CNN_proj/b_proj"] = tokens.projection.dense.bias
+    if tokens.projection is not None:
+        tensors["CNN_proj/W_proj"] = tokens.projection.dense.kernel
+        tensors["CNN_proj/b_proj"] = tokens.projection.dense.bias
     for direction, stack in enumerate((bilm.forward, bilm.backward)):
         for number, lstm in enumerate(stack):
             place = _cell(direction, number)

@@ -14,6 +14,7 @@ VARIANTS = {
     "three_layers": {"layers": 3, "skip_connections": True},
     "no_clips": {"cell_clip": 0.0, "projection_clip": 0.0},
     "no_projection": {"cells": 3},
+    "no_projection_of_characters": {"units": 7, "cells": 9},
     "tanh": {"activation": "tanh", "highways": 1},
 }
 
@@ -21,7 +22,10 @@ VARIANTS = {
 class TestBiLM(MaskContract):
     units = 6
     roundings = 12  # ten products after another, four gates
-    bad_arguments = ({"layers": 0}, {"cells": 2}, {"activation": "elu"}, {"filters": []})
+    bad_arguments = (
+        {"layers": 0}, {"cells": 2}, {"activation": "elu"}, {"filters": []}, {"filters": [(9, 2)]},
+        {"cell_clip": -1.0}, {"projection_clip": float("nan")},
+    )  # fmt: skip
 
     def make(self, **options):
         return BiLM(**{**SIZES, "word_length": 8, "dropout": 0.25, "l2": 1e-4, **options})
@@ -82,13 +86,20 @@ def test_states_that_are_handed_on_are_those_of_the_loop():
             np.testing.assert_allclose(layers[row, : len(sentence)], wanted, rtol=1e-4, atol=1e-5)
 
 
-def test_a_smaller_batch_goes_on_with_the_first_rows():
-    bilm = small_bilm()
-    _, states = bilm.advance(*batch([["One", "two"], ["three"]]))
-    alone, _ = bilm.advance(*batch([["four"]]), states)
-    both, _ = bilm.advance(*batch([["four"], ["five"]]), states)
-    np.testing.assert_allclose(alone[0], both[0], atol=1e-6)
-    assert np.abs(alone - bilm.advance(*batch([["four"]]))[0]).max() > 1e-2
+def test_a_row_goes_on_where_it_stood_in_batches_of_any_size():
+    """As in the official code: rows that a batch leaves out wait, new ones start from zeros."""
+    bilm, states, expected = small_bilm(), None, [None] * 3
+    for sentences in (
+        [["One", "two"], ["three"]],
+        [["four"]],
+        [["five"], ["six", "seven"], ["eight"]],
+        [["nine"], ["ten"]],
+    ):
+        layers, states = bilm.advance(*batch(sentences), states)
+        for row, sentence in enumerate(sentences):
+            wanted, expected[row] = layers_of(bilm, sentence, expected[row])
+            np.testing.assert_allclose(layers[row, : len(sentence)], wanted, rtol=1e-4, atol=1e-5)
+    assert [len(each) for state in states for each in state] == [3] * 8
 
 
 def test_without_states_no_sentence_hears_of_another():

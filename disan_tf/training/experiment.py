@@ -38,10 +38,11 @@ def train(config, corpus: PreparedCorpus, workdir) -> dict:
     """Trains, or goes on training, in `workdir`; returns `Trainer.run`'s summary.
 
     Raises:
-      UserError: the work directory belongs to another config, or see `Trainer.run`.
+      UserError: the work directory belongs to another config or other data, or see `Trainer.run`.
     """
     workdir = Path(workdir)
     claim(workdir, config)
+    _check_inputs(workdir, corpus)
     trainer = Trainer(config, corpus, workdir)
     write_json(workdir / "run.json", describe(trainer))
     print(introduce(trainer))
@@ -70,6 +71,27 @@ def claim(workdir: Path, config) -> None:
                 "another --workdir or the same values."
             )
     write_json(path, config.to_dict())
+
+
+def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
+    """Refuses to go on with other data under the same names, or with another biLM."""
+    path = workdir / "run.json"
+    if not (path.exists() and any((workdir / "checkpoints").glob("*"))):
+        return
+    recorded = read_json(path, "choose another --workdir").get("inputs", {})
+    pairs = (corpus.manifest["inputs"], recorded), (recorded, corpus.manifest["inputs"])
+    changed = {name: None for these, those in pairs for name in _without(these, those)}
+    if changed:
+        raise UserError(
+            f"{workdir} holds a training on other contents of {', '.join(changed)}; restore them, "
+            "or choose another --workdir."
+        )
+
+
+def _without(these: dict, those: dict) -> list[str]:
+    """The names of inputs whose contents are not among the others."""
+    digests = {each["sha256"] for each in those.values()}
+    return [name for name, each in these.items() if each["sha256"] not in digests]
 
 
 def _values(tree):

@@ -74,6 +74,21 @@ def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
     assert any(path.endswith("train.txt") for path in described["inputs"])
 
 
+def test_a_training_does_not_go_on_with_other_data(tmp_path):
+    config = tiny_config(steps=2)
+    config.train.evaluate_every = 1
+    experiment.train(config, corpus_of(config, tmp_path / "corpus"), tmp_path / "run")
+    before = (tmp_path / "run/run.json").read_bytes()
+    config.train.steps = 3
+    other = corpus_of(config, tmp_path / "other", {"train": 61, "dev": 40, "test": 40})
+    with pytest.raises(UserError, match=r"other contents of \S*train\.txt; restore") as refusal:
+        experiment.train(config, other, tmp_path / "run")
+    assert "dev.txt" not in str(refusal.value)
+    assert (tmp_path / "run/run.json").read_bytes() == before
+    moved = corpus_of(config, tmp_path / "moved")
+    assert experiment.train(config, moved, tmp_path / "run")["step"] == 3
+
+
 def test_the_console_tells_speed_and_time_left(capsys, monkeypatch):
     clock = iter([100.0, 110.0])
     monkeypatch.setattr("disan_tf.training.console.time.monotonic", lambda: next(clock))

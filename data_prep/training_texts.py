@@ -4,8 +4,10 @@
 
 writes `<data_dir>/bilm_texts/<corpus>.txt`, or below `--output`: one sentence a line, its tokens
 between spaces, in their own case. A sentence that several corpora have, or several times, stands
-once; one that also stands in a dev or test part of any of the corpora named is left out. Of the
-three corpora of polarity and subjectivity, which have no such parts, all sentences are taken.
+once; one that also stands in an official dev or test part of any of the corpora named is left out.
+What our seeds hold out of a corpus is not official, and is taken: those of TREC's training questions
+by which we choose models, and all of CR, MPQA and SUBJ, whose folds take turns. So a biLM has read
+the held-out sentences of these four, without labels; `--corpora` leaves a corpus out.
 """
 
 import argparse
@@ -41,11 +43,19 @@ def write_texts(corpora: Sequence[str], data_dir: Path, output: Path) -> dict[st
     """Writes a shard for each corpus; returns its sentences and words.
 
     Raises:
-      UserError: an unknown corpus, or one that is not there.
+      UserError: an unknown corpus, one that is not there, or `output` holds the shard of a corpus
+        that is not named, from which the dev and test parts of those named were not left out.
     """
     for name in corpora:
         if name not in OPTIONS:
             raise UserError(f"{name} is unknown; known are {', '.join(OPTIONS)}.")
+    for name in OPTIONS:
+        path = Path(output) / f"{name}.txt"
+        if name not in corpora and path.exists():
+            raise UserError(
+                f"{path} is of a corpus that is not named now; delete it, name {name} too, or "
+                "choose another --output."
+            )
     read = {
         name: READERS[name](Path(data_dir), SimpleNamespace(**OPTIONS[name])) for name in corpora
     }

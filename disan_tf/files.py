@@ -1,6 +1,7 @@
 """Files that are never half-written, and text files whose errors name the line."""
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -30,6 +31,14 @@ def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+@contextlib.contextmanager
+def locked(path: PathLike) -> Iterator[None]:
+    """Waits until no other process holds the lock of this file, which is left behind, empty."""
+    with open(path, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # released when the process ends, however it ends
+        yield
 
 
 def write_json(path: PathLike, value) -> None:

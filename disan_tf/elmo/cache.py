@@ -1,6 +1,7 @@
 """The layers of a biLM for every sentence of a prepared corpus, computed once.
 
-A folder of the prepared corpus, `elmo-<digest of weights, options, tokenizer and so on>/`:
+A folder beside the prepared corpus, `elmo-<digest of weights, options, sentences and so on>/`,
+shared by corpora that differ in their word vectors or the seed of these:
 
     layers.npy                    <float16>[tokens, layers, dim], those of all distinct sentences
     <split>.<field>.starts.npy    <int64>[examples], where the first token of each example stands
@@ -14,6 +15,7 @@ Sorted batches are what makes it fast. A biLM of the official sizes, 1,000 sente
 
 import hashlib
 import json
+import os
 import shutil
 import sys
 import time
@@ -26,11 +28,11 @@ import tqdm
 
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.errors import UserError
-from disan_tf.files import read_json, sha256, write_json
+from disan_tf.files import locked, read_json, sha256, write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.layers import LayerFiles
 
-FORMAT = 1
+FORMAT = 2
 BATCH_TOKENS = 4096  # of a batch, padding and markers included
 FLUSH_SECONDS = 30  # between two notes of the progress
 
@@ -57,6 +59,8 @@ class Sentences(NamedTuple):
 def cache_layers(corpus: PreparedCorpus, bilm: BiLM, phrases: str = "own") -> LayerFiles:
     """Finds the layers of a corpus in its cache, or computes them; what is begun goes on.
 
+    Of processes that want the same layers one computes them, and the others wait.
+
     Args:
       corpus: prepared for a biLM.
       bilm: that biLM, with its weights.
@@ -72,9 +76,11 @@ def cache_layers(corpus: PreparedCorpus, bilm: BiLM, phrases: str = "own") -> La
             f"{corpus.directory} does not tell from which sentences its phrases are; prepare it "
             "with --config.data.contexts=True."
         )
-    folder = corpus.directory / f"elmo-{_key(corpus, bilm, phrases)}"
-    if not (folder / "cache.json").is_file():
-        _write(folder, corpus, bilm, phrases)
+    folder = corpus.directory.parent / f"elmo-{_key(corpus, bilm, phrases)}"
+    folder.mkdir(exist_ok=True)
+    with locked(folder / "lock"):
+        if not (folder / "cache.json").is_file():
+            _write(folder, corpus, bilm, phrases)
     return LayerFiles(folder)
 
 
@@ -87,14 +93,31 @@ def _key(corpus, bilm, phrases) -> str:
         "tokenizer": corpus.manifest["tokenizer"],
         "dtype": bilm.dtype_policy.name,
         "phrases": phrases,
+        "sentences": _digest(corpus, phrases),
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _digest(corpus, phrases) -> str:
+    """Of the words of all examples and, where phrases are cut, of the sentences around them."""
+    digest = hashlib.sha256()
+    for name in corpus.splits:
+        split, contexts = corpus.split(name), corpus.contexts(name)
+        arrays = {"spellings": split.features.spellings}
+        for field in corpus.fields:
+            arrays[f"{field}.spelling"] = split.features.spelling[field]
+            arrays[f"{field}.offsets"] = split.offsets[field]
+        if phrases == "cut" and contexts is not None:
+            arrays.update(contexts._asdict())
+        for key, array in arrays.items():
+            digest.update(f"{name}.{key} {array.dtype} {array.shape}\n".encode())
+            digest.update(np.ascontiguousarray(array))
+    return digest.hexdigest()
 
 
 def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM, phrases: str) -> None:
     sentences, started = find_sentences(corpus, phrases), time.monotonic()
     shape = int(sentences.starts[-1]), 1 + bilm.layers, 2 * bilm.units
-    folder.mkdir(exist_ok=True)
     layers = _open(folder / "layers.npy", shape, len(sentences.rows))
     plan = plan_batches(sentences)
     done = _progress(folder, len(plan))
@@ -203,11 +226,11 @@ def _open(path: Path, shape, sentences: int):
     """The memory-mapped array, a new one where there is none of this shape."""
     if path.is_file():
         try:
-            layers = np.load(path, mmap_mode="r+", allow_pickle=False)
+            layers = np.load(path, mmap_mode="r", allow_pickle=False)  # "r+" would lengthen it
         except (OSError, ValueError, EOFError):
             layers = None
         if layers is not None and layers.shape == shape and layers.dtype == np.float16:
-            return layers
+            return np.load(path, mmap_mode="r+", allow_pickle=False)
         (path.parent / "progress.json").unlink(missing_ok=True)
     need, free = 2 * int(np.prod(shape)), shutil.disk_usage(path.parent).free
     print(
@@ -216,11 +239,22 @@ def _open(path: Path, shape, sentences: int):
         f"({free / 1e9:,.1f} GB are free)"
     )
     if need > free:
-        raise UserError(
-            f"{path} needs {need / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free: make room, name "
-            "another --prepared_dir, or compute layers on the fly with --config.elmo.cached=False."
-        )
-    return np.lib.format.open_memmap(path, "w+", np.float16, shape)
+        raise _no_room(path, f"it needs {need / 1e9:,.1f} GB")
+    layers = np.lib.format.open_memmap(path, "w+", np.float16, shape)
+    try:
+        with open(path, "r+b") as file:  # a write into the map could not fail in a sentence
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    except OSError as error:
+        path.unlink()
+        raise _no_room(path, error.strerror) from None
+    return layers
+
+
+def _no_room(path, reason) -> UserError:
+    return UserError(
+        f"{path} cannot be made ({reason}): make room, name another --prepared_dir, or compute "
+        "layers on the fly with --config.elmo.cached=False."
+    )
 
 
 def _progress(folder: Path, batches: int) -> int:

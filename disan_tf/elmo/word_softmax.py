@@ -6,6 +6,8 @@ import tensorflow as tf
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.mechanism import Mechanism
 
+SLICE = 512  # tokens
+
 
 class WordSoftmax(Mechanism):
     """-ln p(word | h) with p = softmax(W h + b), shared by both directions (Theta_s of Eq. 12).
@@ -17,7 +19,8 @@ class WordSoftmax(Mechanism):
     where t is the word that is right and the s are drawn by their frequency q, with replacement,
     the same for all tokens of a batch: an unbiased estimate (importance sampling, Bengio and
     Senecal 2003; the official training takes TensorFlow's sampled softmax). Which words are drawn
-    is a function of (seed, count of training calls), as for dropout.
+    is a function of (seed, count of training calls), as for dropout. Otherwise the sum is that over
+    all words, for `SLICE` tokens after the other, so that it takes classes x `SLICE` floats.
 
     Args:
       classes: number of words.
@@ -68,6 +71,19 @@ class WordSoftmax(Mechanism):
         h = tf.cast(self.input_dropout(h, training=training), tf.float32)
         if training:
             return self._sampled(h, words)
+        count = tf.shape(h)[0]
+        rest = -count % SLICE
+        slices = (
+            tf.reshape(tf.pad(h, [[0, rest], [0, 0]]), [-1, SLICE, h.shape[-1]]),
+            tf.reshape(tf.pad(words, [[0, rest]]), [-1, SLICE]),
+        )
+        losses = tf.map_fn(
+            lambda pair: self._whole(*pair), slices, parallel_iterations=1,
+            fn_output_signature=tf.TensorSpec([SLICE], tf.float32),
+        )  # fmt: skip
+        return tf.reshape(losses, [-1])[:count]
+
+    def _whole(self, h, words):
         logits = tf.matmul(h, self.kernel, transpose_b=True) + self.bias
         return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=words, logits=logits)
 

@@ -3,12 +3,11 @@
 import numpy as np
 
 from disan_tf.input_pipeline import Split
-
-_DIRECTIONS = ("forward", "backward")
+from disan_tf.tasks.language_model import perplexities
 
 
 def summarise(split: Split, answers: np.ndarray, classes: list) -> dict:
-    """Perplexities: exp of the mean -ln p of a word, unknown words and sentence ends among them.
+    """What the answers tell of the split.
 
     Args:
       split: the examples.
@@ -16,17 +15,12 @@ def summarise(split: Split, answers: np.ndarray, classes: list) -> dict:
       classes: unused; a language model has none.
 
     Returns:
-      "log_likelihood" (the mean of ln p over both directions, in nats), "perplexity",
-      "forward_perplexity", "backward_perplexity", "predictions" (of each direction) and
-      "unknown_words", the share of the words that are unknown.
+      What `perplexities` returns, "predictions" (of each direction) and "unknown_words", the share
+      of the words that are unknown.
     """
-    *sums, count = np.sum(answers, axis=0, dtype=np.float64)
-    mean = sum(sums) / (2 * count)
     return {
-        "log_likelihood": float(-mean),
-        "perplexity": float(np.exp(mean)),
-        **{f"{name}_perplexity": float(np.exp(it / count)) for name, it in zip(_DIRECTIONS, sums)},
-        "predictions": int(count),
+        **perplexities(answers),
+        "predictions": int(np.sum(answers[:, 2], dtype=np.float64)),
         "unknown_words": float(np.mean(split.ids["sentence"] == 1)),
     }
 

@@ -157,6 +157,7 @@ def _train_member(folder, config, prepare):
 
 def _evaluate_member(folder, corpus):
     missing = set(corpus.splits) - {"train"} - read_reports(folder).keys()
+    corpus.layers = None  # a bundle computes them
     bundle = load_bundle(folder / "best")
     for split in sorted(missing):
         write_json(folder / "evaluation" / f"{split}.json", evaluate(bundle, corpus, split))

@@ -7,7 +7,27 @@ from disan_tf.elmo.bilm import BiLM
 from disan_tf.layers.packing import real_tokens
 from disan_tf.tasks.sentences import SentenceModel
 
+DIRECTIONS = ("forward", "backward")
 BOUNDARIES = 2  # of a sentence: the first two classes; ids from 1 (unknown) follow
+
+
+def perplexities(outputs: np.ndarray) -> dict[str, float]:
+    """Perplexities, exp of the mean -ln p of a word, unknown words and boundaries among them.
+
+    Args:
+      outputs: <float32>[examples, 3], see `LanguageModel`.
+
+    Returns:
+      "log_likelihood" (the mean of ln p over both directions, in nats), "perplexity",
+      "forward_perplexity" and "backward_perplexity".
+    """
+    *sums, count = np.sum(outputs, axis=0, dtype=np.float64)
+    mean = sum(sums) / (2.0 * count)
+    by_direction = {f"{name}_perplexity": it / count for name, it in zip(DIRECTIONS, sums)}
+    means = {"perplexity": mean, **by_direction}
+    return {
+        "log_likelihood": -float(mean), **{name: float(np.exp(it)) for name, it in means.items()}
+    }  # fmt: skip
 
 
 class LanguageModel(SentenceModel):
@@ -99,15 +119,8 @@ class LanguageModel(SentenceModel):
         return tf.constant(outputs)
 
     def scores(self, outputs, labels):
-        """Perplexities, exp of the mean -ln p of a word, and its negative logarithm."""
-        forward, backward, count = np.sum(outputs, axis=0, dtype=np.float64)
-        mean = (forward + backward) / (2.0 * count)
-        return {
-            "log_likelihood": -float(mean),
-            "perplexity": float(np.exp(mean)),
-            "forward_perplexity": float(np.exp(forward / count)),
-            "backward_perplexity": float(np.exp(backward / count)),
-        }
+        """See `perplexities`."""
+        return perplexities(outputs)
 
     def attend(self, *inputs):
         """Nothing is attended to."""

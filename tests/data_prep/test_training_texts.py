@@ -108,6 +108,14 @@ def test_an_unknown_corpus_is_refused_with_those_that_are_known(data_dir, tmp_pa
     assert not (tmp_path / "texts").exists()
 
 
+def test_a_shard_of_a_corpus_that_is_not_named_is_refused(data_dir, written, tmp_path):
+    write_trec(data_dir)
+    before = written("sst", "trec")
+    with pytest.raises(UserError, match=r"/sst.txt is of a corpus that is not named now; delete"):
+        write_texts(("trec",), data_dir, tmp_path / "texts")
+    assert written("trec", "sst") == before
+
+
 def test_the_command_writes_below_the_data_and_prints_totals(data_dir, capsys):
     write_trec(data_dir)
     assert training_texts.main([f"--data_dir={data_dir}", "--corpora=sst,trec"]) == 0

@@ -1,5 +1,8 @@
 """Cached layers: they are the biLM's, each sentence once, and an interrupted cache goes on."""
 
+import concurrent.futures
+import errno
+import json
 import re
 import shutil
 from collections import namedtuple
@@ -13,6 +16,7 @@ from disan_tf.elmo import cache
 from disan_tf.elmo.cache import cache_layers, find_sentences, plan_batches
 from disan_tf.elmo.weights import load_bilm
 from disan_tf.errors import UserError
+from disan_tf.files import locked
 from disan_tf.input_pipeline import evaluation_batches, make_dataset
 
 
@@ -163,6 +167,45 @@ def test_an_interrupted_cache_goes_on_and_becomes_the_same_file(
     assert not (whole / "progress.json").exists()
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
+def test_a_cache_that_was_cut_short_begins_anew(corpus, bilm, share):
+    folder = cache_layers(corpus, bilm).folder
+    expected, layers = _bytes(folder), folder / "layers.npy"
+    (folder / "cache.json").unlink()
+    layers.write_bytes(expected["layers.npy"][: int(share * layers.stat().st_size)])
+    batches = len(plan_batches(find_sentences(corpus)))
+    noted = {"batches": batches, "of": batches}
+    (folder / "progress.json").write_text(json.dumps(noted))
+    assert _bytes(cache_layers(corpus, bilm).folder) == expected
+
+
+def test_seeds_and_word_vectors_share_a_cache_and_other_sentences_do_not(tmp_path, bilm):
+    folders = []
+    for seed, vectors, size in ((1, "", 8), (2, "vectors.txt", 8), (1, "", 9)):
+        config = elmo_config()
+        config.data.seed, config.data.vectors, config.data.embedding_dim = seed, vectors, 2
+        (tmp_path / "vectors.txt").write_text("the 0.5 0.25\n")
+        shutil.rmtree(tmp_path / "sst", ignore_errors=True)
+        corpus = elmo_corpus(tmp_path, config, {"train": size, "dev": 6, "test": 6})
+        folders.append(cache_layers(corpus, load_bilm(*corpus.bilm)).folder)
+    assert folders[0] == folders[1] != folders[2]
+    assert folders[0].parent == tmp_path / "prepared"
+
+
+def test_of_two_processes_one_waits_for_the_layers_of_the_other(corpus, bilm):
+    folder = cache_layers(corpus, bilm).folder
+    (folder / "cache.json").rename(folder / "aside")
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with locked(folder / "lock"):  # flock is of an open file, so a thread may stand for it
+            waiting = pool.submit(cache_layers, corpus, bilm)
+            with pytest.raises(concurrent.futures.TimeoutError):
+                waiting.result(timeout=1.0)
+            before = (folder / "layers.npy").stat().st_mtime_ns
+            (folder / "aside").rename(folder / "cache.json")
+        waiting.result(timeout=60.0)
+    assert (folder / "layers.npy").stat().st_mtime_ns == before
+
+
 def test_another_biLM_or_precision_has_another_cache(corpus, bilm, tmp_path):
     first = cache_layers(corpus, bilm).folder
     half = load_bilm(*corpus.bilm, dtype="mixed_bfloat16")
@@ -173,11 +216,26 @@ def test_another_biLM_or_precision_has_another_cache(corpus, bilm, tmp_path):
     assert len(folders) == 3
 
 
-def test_the_need_is_told_and_a_full_disk_is_refused(corpus, bilm, monkeypatch, capsys):
+def _left(folder):
+    return [path.name for path in (folder / "prepared").glob("elmo-*/*.npy")]
+
+
+def test_a_disk_that_fills_up_at_once_is_refused(corpus, bilm, monkeypatch, tmp_path):
+    def fallocate(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(cache.os, "posix_fallocate", fallocate)
+    with pytest.raises(UserError, match=r"layers.npy cannot be made \(No space left on device\)"):
+        cache_layers(corpus, bilm)
+    assert _left(tmp_path) == []
+
+
+def test_the_need_is_told_and_a_full_disk_is_refused(corpus, bilm, monkeypatch, capsys, tmp_path):
     usage = namedtuple("usage", "free")
     monkeypatch.setattr(cache.shutil, "disk_usage", lambda _: usage(1000))
     with pytest.raises(UserError, match="make room, name another --prepared_dir, or"):
         cache_layers(corpus, bilm)
+    assert _left(tmp_path) == []
     sentences = find_sentences(corpus)
     told = capsys.readouterr().out
     assert f"{len(sentences.rows):,} distinct sentences, {sentences.starts[-1]:,} tokens" in told

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from disan_tf.elmo import word_softmax
 from disan_tf.elmo.word_softmax import WordSoftmax
 
 CLASSES, DIM, TOKENS = 12, 5, 7
@@ -29,6 +30,16 @@ def _expected(layer):
 def test_without_training_it_is_the_whole_softmax():
     layer = _layer()
     np.testing.assert_allclose(layer(H, WORDS), _expected(layer), rtol=1e-5)
+
+
+@pytest.mark.parametrize("slice_", [1, 3, TOKENS, 100])
+@pytest.mark.parametrize("tokens", [0, 1, TOKENS])
+def test_all_words_are_summed_for_slices_of_the_tokens(monkeypatch, slice_, tokens):
+    layer = _layer()
+    monkeypatch.setattr(word_softmax, "SLICE", slice_)
+    for call in (layer, tf.function(layer)):
+        losses = call(H[:tokens], WORDS[:tokens])
+        np.testing.assert_allclose(losses, _expected(layer)[:tokens], rtol=1e-5)
 
 
 def test_the_estimate_comes_near_with_many_draws():

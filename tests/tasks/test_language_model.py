@@ -57,10 +57,23 @@ def test_each_direction_predicts_the_next_word_on_its_way(model):
 
 
 def test_what_is_predicted_is_never_read(model):
-    """Another last word changes no forward loss but its own and those after it."""
-    first = model.encoder(*batch([["one", "two", "three"]]))[0, :, -1, :3]
-    other = model.encoder(*batch([["one", "two", "four"]]))[0, :, -1, :3]
-    np.testing.assert_allclose(first[:2], other[:2], atol=1e-6)
+    """Other characters of a word change no loss of that word, or of those on the way to it.
+
+    The boundary at the end of the way is left out: all words are read before it.
+    """
+    ids, losses = tf.constant([[2, 3]]), []
+    for sentence in (["one", "two"], ["one", "four"], ["five", "two"]):
+        losses.append(model(ids, batch([sentence])[0]).numpy()[0, :2])
+        losses[-1] -= [_loss_at(model, sentence, direction) for direction in (0, 1)]
+    np.testing.assert_allclose(losses[0][0], losses[1][0], rtol=2e-5)
+    np.testing.assert_allclose(losses[0][1], losses[2][1], rtol=2e-5)
+    assert abs(losses[0][0] - losses[2][0]) > 1e-3 < abs(losses[0][1] - losses[1][1])
+
+
+def _loss_at(model, sentence, direction):
+    """The loss of the last word on the way of a direction, the boundary."""
+    h = np.split(_with_markers(model.encoder, sentence)[:, -1], 2, axis=1)[direction]
+    return _loss(model, h[1 if direction else -2], 0 if direction else 1)
 
 
 def test_more_padding_changes_nothing(model):

@@ -8,13 +8,13 @@ from ml_collections import ConfigDict
 from small_bilm import batch
 from training_runs import KillAt, Killed, check_same, load_config, records_of, tiny_config
 
-from data_prep.ngrams import perplexities
 from data_prep.prepare import prepare
 from disan_tf import modes
 from disan_tf.bundle import load_bundle
 from disan_tf.configuration import check_config
 from disan_tf.elmo.weights import load_bilm
 from disan_tf.errors import UserError
+from disan_tf.evaluation.ngrams import perplexities
 from disan_tf.evaluation.report import evaluate, render
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.loop import Trainer
@@ -108,3 +108,21 @@ def test_it_answers_no_lines(unbroken, tmp_path, mode):
 @pytest.mark.parametrize("variant", ["", "small"])
 def test_the_other_variants_are_possible_trainings(variant):
     check_config(load_config("bilm", variant))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"encoder.activation": "elu"}, "--config.encoder.activation='elu'; name relu or tanh"),
+        ({"encoder.cells": 4}, "--config.encoder.cells=4; name at least as many as units, 8"),
+        ({"encoder.cell_clip": -1.0}, "--config.encoder.cell_clip=-1.0; name a value above 0"),
+        ({"data.word_bytes": 3}, r"--config.encoder.filters=.*at most the 3 characters"),
+        ({"task.negatives": 0}, "--config.task.negatives=0; name at least 1"),
+    ],
+)
+def test_values_of_no_bilm_are_refused_before_anything_is_prepared(change, told):
+    config = _config()
+    config.encoder.filters = ((1, 4), (4, 8))
+    config.update_from_flattened_dict(change)
+    with pytest.raises(UserError, match=told):
+        check_config(config)

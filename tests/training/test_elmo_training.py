@@ -87,6 +87,16 @@ def test_a_bilm_may_learn_with_the_task(corpus, tmp_path):
         assert np.any(model.embedding.bilm.forward[0].kernel.numpy() != before)
 
 
+def test_it_trains_on_phrases_that_are_cut_out_of_their_sentences(tmp_path):
+    config = elmo_config(steps=2, elmo={"phrases": "cut"})
+    config.data.contexts = True
+    trainer = Trainer(config, elmo_corpus(tmp_path, config), tmp_path / "run")
+    trainer.run()
+    assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
+    starts = trainer.train.layers.starts["sentence"]
+    assert len(set(starts.tolist())) < len(starts)  # a phrase and the sentence that begins with it
+
+
 def test_it_trains_in_bfloat16_with_word_vectors(corpus, tmp_path):
     trainer = _train(corpus, tmp_path, dtype="mixed_bfloat16", elmo={"words": True})
     assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
@@ -136,6 +146,8 @@ def test_a_line_without_tokens_is_one_unknown_word_without_characters(unbroken):
     [
         ({"data.bilm": ""}, "--config.data.bilm"),
         ({"elmo.learns": True}, "--config.elmo.cached=False"),
+        ({"elmo.phrases": "long"}, "--config.elmo.phrases=long must be own or cut"),
+        ({"elmo.phrases": "cut", "elmo.cached": False}, "--config.elmo.cached=True"),
         ({"elmo.mix_l2": -1.0}, "--config.elmo.mix_l2=-1.0 must be at least 0"),
         ({"elmo.dropout": 1.0}, r"--config.elmo.dropout=1.0 must lie in \[0, 1\)"),
         ({"encoder.name": "resan"}, "--config.encoder.name=resan must be"),

@@ -6,7 +6,6 @@ The library lies in a cache folder under a key of the sources, the TensorFlow ve
 and the CPU, so that none of them can change under a library that was built for another.
 """
 
-import fcntl
 import hashlib
 import os
 import shlex
@@ -17,6 +16,8 @@ import tempfile
 from pathlib import Path
 
 import tensorflow as tf
+
+from disan_tf.files import locked
 
 FOLDER = Path(__file__).parent
 SOURCES = ("op.cc", "fused_op.cc", "pair_scores_op.cc", "recurrence_op.cc")
@@ -43,8 +44,7 @@ def library() -> Path:
         target = _cache() / f"{_key(compiler)}.so"
         if not _is_whole(target):
             target.parent.mkdir(parents=True, exist_ok=True)
-            with open(target.with_suffix(".lock"), "w") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)  # released when the process ends, however it ends
+            with locked(target.with_suffix(".lock")):
                 if not _is_whole(target):
                     _compile(compiler, target)
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder

@@ -1,6 +1,6 @@
 """What n-grams know of a text: the perplexities to stand beside a biLM's.
 
-    python -m data_prep.ngrams --prepared=runs/bilm/prepared/text-...
+    python -m disan_tf.evaluation.ngrams --prepared=runs/bilm/prepared/text-...
 
 prints those of a unigram and of a trigram model (interpolated Kneser-Ney with modified discounts,
 Chen and Goodman 1999) on the dev and test lines, over the vocabulary of the prepared corpus: both
@@ -119,7 +119,7 @@ def _find(table, keys):
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Prints the perplexities; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="data_prep.ngrams", description=__doc__)
+    parser = argparse.ArgumentParser(prog="disan_tf.evaluation.ngrams", description=__doc__)
     parser.add_argument("--prepared", type=Path, required=True, help="a prepared corpus of text")
     options = parser.parse_args(arguments)
     return exit_status(lambda: _report(options.prepared))

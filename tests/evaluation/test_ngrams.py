@@ -1,4 +1,4 @@
-"""data_prep/ngrams.py against Kneser-Ney smoothing by dictionaries, and against hand counts."""
+"""disan_tf/evaluation/ngrams.py against Kneser-Ney smoothing by dictionaries and hand counts."""
 
 from collections import Counter
 from functools import cached_property
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from readers import make_options
 
-from data_prep import ngrams
-from data_prep.ngrams import BEGIN, END, kneser_ney, perplexities
 from data_prep.prepare import prepare
+from disan_tf.evaluation import ngrams
+from disan_tf.evaluation.ngrams import BEGIN, END, kneser_ney, perplexities
 from disan_tf.input_pipeline import PreparedCorpus
 
 WORDS = 100  # begin, end, unknown, and 97 others

@@ -5,9 +5,9 @@
 writes `<data_dir>/bilm_texts/<corpus>.txt`, or below `--output`: one sentence a line, its tokens
 between spaces, in their own case. A sentence that several corpora have, or several times, stands
 once; one that also stands in an official dev or test part of any of the corpora named is left out.
-What our seeds hold out of a corpus is not official, and is taken: those of TREC's training questions
-by which we choose models, and all of CR, MPQA and SUBJ, whose folds take turns. So a biLM has read
-the held-out sentences of these four, without labels; `--corpora` leaves a corpus out.
+What our seeds hold out of a corpus is not official, and is taken: the training questions of TREC by
+which we choose models, and all of CR, MPQA and SUBJ, whose folds take turns. So a biLM has read the
+held-out sentences of these four, without labels; `--corpora` leaves a corpus out.
 """
 
 import argparse

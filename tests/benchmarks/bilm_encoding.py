@@ -13,6 +13,7 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
+from typing import Callable
 
 import numpy as np
 import tensorflow as tf
@@ -30,9 +31,9 @@ REPETITIONS = 3
 FILTERS = [(1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024)]
 
 
-def main() -> None:
-    """Measures, and prints what came out."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def report(measure: Callable[[Path, Path, str], dict], description: str) -> None:
+    """Measures in a folder of its own, and prints what came out."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data_dir", type=Path, default=Path("data"))
     parser.add_argument("--dtype", default="float32")
     options = parser.parse_args()
@@ -95,4 +96,4 @@ def _encode_alone(encode, rows, spellings) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    report(measure, __doc__)

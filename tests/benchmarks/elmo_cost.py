@@ -8,10 +8,7 @@ with word vectors. The layers come from a file ("cached"), or are computed in ea
 ("on_the_fly"). All weights and vectors are random, for they cost what others cost.
 """
 
-import argparse
-import json
 import statistics
-import tempfile
 from pathlib import Path
 
 import tensorflow as tf
@@ -21,7 +18,7 @@ from data_prep.prepare import prepare
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
-from tests.benchmarks.bilm_encoding import write_inputs
+from tests.benchmarks.bilm_encoding import report, write_inputs
 
 FORMS = {  # name -> variant, steps of a piece
     "word_vectors": ("random", 20),
@@ -30,16 +27,6 @@ FORMS = {  # name -> variant, steps of a piece
 }
 PIECES = 4  # of a training; the first is left out
 ROUNDS = 3
-
-
-def main() -> None:
-    """Measures, and prints what came out."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data_dir", type=Path, default=Path("data"))
-    parser.add_argument("--dtype", default="float32")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(measure(Path(folder), options.data_dir, options.dtype), indent=2))
 
 
 def measure(folder: Path, data_dir: Path, dtype: str) -> dict:
@@ -82,4 +69,4 @@ def _train(config, corpus, workdir) -> list[float]:
 
 
 if __name__ == "__main__":
-    main()
+    report(measure, __doc__)

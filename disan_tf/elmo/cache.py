@@ -32,7 +32,7 @@ from disan_tf.files import locked, read_json, sha256, write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.layers import LayerFiles
 
-FORMAT = 2
+FORMAT = 1
 BATCH_TOKENS = 4096  # of a batch, padding and markers included
 FLUSH_SECONDS = 30  # between two notes of the progress
 

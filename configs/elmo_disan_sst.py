@@ -19,8 +19,13 @@ Left open by the paper, or read otherwise than printed, and our choice:
   Weight of the squared logits of the mix: none.
   Weight decay: that of DiSAN on SST, 1e-4.
 
-The layers are computed once, into a memory-mapped file below the prepared corpus, in 6 KB a token;
+The layers are computed once, into a memory-mapped file beside the prepared corpus, in 6 KB a token;
 `--config.elmo.cached=False` computes them in every step instead.
+
+Measured, over three seeds of 15,000 steps on distinct phrases (`--config.data.repetitions=False`),
+mean test accuracy: `:random` 43.77 %, `:glove` with 3,857 vectors 43.70 %, `:small_bilm` 37.75 %,
+`:both` 44.63 %. The default has not been run: the official biLM was not at hand. With one of its
+sizes and random weights a step took 6.6 times that of `:random`, 12.6 times on the fly.
 
 Variants (`--config=configs/elmo_disan_sst.py:glove`):
   glove         DiSAN on GloVe 6B, the row beside it, with the same dropout

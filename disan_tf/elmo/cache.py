@@ -9,8 +9,8 @@ shared by corpora that differ in their word vectors or the seed of these:
     cache.json                    written last: sentences, tokens, seconds, versions
 
 Sorted batches are what makes it fast. A biLM of the official sizes, 1,000 sentences of the treebank
-(20,174 tokens), float32, two threads: 35 sentences a second, 4.3 one at a time; 124 MB of layers,
-3.3 GB of memory at most (`tests/benchmarks/bilm_encoding.py`).
+(20,174 tokens), float32, two threads: 63 sentences a second, 10 one at a time; 124 MB of layers,
+2.8 GB of memory at most (`tests/benchmarks/bilm_encoding.py`).
 """
 
 import hashlib

@@ -2,13 +2,16 @@
 
 import importlib.util
 from pathlib import Path
+from typing import Callable
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from data_prep.prepare import prepare
 from data_prep.synthetic import write_treebank
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,6 +44,26 @@ def records_of(trainer) -> list[dict]:
     """The lines of `metrics.jsonl`, without the seconds, which no two trainings share."""
     records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
     return [{key: value for key, value in it.items() if key != "seconds"} for it in records]
+
+
+def run_trainer(config, corpus, workdir, callbacks=()) -> Trainer:
+    """Trains to the end, or to a kill."""
+    trainer = Trainer(config, corpus, workdir, callbacks)
+    trainer.run()
+    return trainer
+
+
+def check_resumes(train: Callable, unbroken, step: int) -> None:
+    """A training that is killed before a step goes on to the bits of one that was not.
+
+    Args:
+      train: given callbacks, trains in one work directory and returns the trainer.
+      unbroken: the trainer that nothing stopped.
+      step: before which the kill comes.
+    """
+    with pytest.raises(Killed):
+        train([KillAt(step)])
+    check_same(train(), unbroken)
 
 
 def check_same(one, other) -> None:

@@ -100,18 +100,20 @@ def _key(corpus, bilm, phrases) -> str:
 
 def _digest(corpus, phrases) -> str:
     """Of the words of all examples and, where phrases are cut, of the sentences around them."""
-    digest = hashlib.sha256()
+    arrays = {}
     for name in corpus.splits:
         split, contexts = corpus.split(name), corpus.contexts(name)
-        arrays = {"spellings": split.features.spellings}
+        arrays["spellings"] = split.features.spellings  # of all splits
         for field in corpus.fields:
-            arrays[f"{field}.spelling"] = split.features.spelling[field]
-            arrays[f"{field}.offsets"] = split.offsets[field]
+            arrays[f"{name}.{field}.spelling"] = split.features.spelling[field]
+            arrays[f"{name}.{field}.offsets"] = split.offsets[field]
         if phrases == "cut" and contexts is not None:
-            arrays.update(contexts._asdict())
-        for key, array in arrays.items():
-            digest.update(f"{name}.{key} {array.dtype} {array.shape}\n".encode())
-            digest.update(np.ascontiguousarray(array))
+            parts = contexts._asdict().items()
+            arrays.update({f"{name}.contexts.{part}": array for part, array in parts})
+    digest = hashlib.sha256()
+    for name, array in arrays.items():
+        digest.update(f"{name} {array.dtype} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array))
     return digest.hexdigest()
 
 

@@ -3,11 +3,10 @@
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.elmo.bilm import BiLM
+from disan_tf.elmo.bilm import DIRECTIONS, BiLM
 from disan_tf.layers.packing import real_tokens
 from disan_tf.tasks.sentences import SentenceModel
 
-DIRECTIONS = ("forward", "backward")
 BOUNDARIES = 2  # of a sentence: the first two classes; ids from 1 (unknown) follow
 
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from pair_features import FORMS, make_feature_corpus
-from pairs import WORDS, make_pair_corpus
-from training_runs import tiny_config
 
 from disan_tf.bundle import Bundle, check_digests, save_bundle
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
 from disan_tf.text import TextToIds, TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
+from tests.support.pair_features import FORMS, make_feature_corpus
+from tests.support.pairs import WORDS, make_pair_corpus
+from tests.support.training_runs import tiny_config
 
 LENGTH = 4
 

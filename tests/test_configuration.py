@@ -2,10 +2,10 @@
 
 import pytest
 from ml_collections import ConfigDict
-from training_runs import load_config, tiny_config
 
 from disan_tf.configuration import apply_variant, check_config
 from disan_tf.errors import UserError
+from tests.support.training_runs import load_config, tiny_config
 
 
 @pytest.mark.parametrize(

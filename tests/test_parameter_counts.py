@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 import tensorflow as tf
-from training_runs import ROOT, load_config
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import DirectionalSelfAttention, Source2Token
 from disan_tf.tasks import build_model, count_parameters
+from tests.support.training_runs import ROOT, load_config
 
 # config -> variant -> parameters. The reference notes have those of SNLI, of SICK's default, and
 # 1,806,000 for the authors' SST model.

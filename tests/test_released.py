@@ -3,8 +3,6 @@
 import json
 
 import pytest
-from tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
-from training_runs import corpus_of, tiny_config
 
 from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
@@ -12,6 +10,8 @@ from disan_tf.export.release import release
 from disan_tf.files import sha256
 from disan_tf.released import CHECKPOINTS, COLUMNS, find_bundle, read_manifest
 from disan_tf.training.loop import Trainer
+from tests.support.tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
+from tests.support.training_runs import corpus_of, tiny_config
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import sys
 
 import numpy as np
 import pytest
-from training_runs import ROOT
 
 from data_prep.synthetic import write_treebank
+from tests.support.training_runs import ROOT
 
 TINY = "--config=configs/disan_sst.py:tiny"
 

@@ -10,7 +10,7 @@ shared by corpora that differ in their word vectors or the seed of these:
 
 Sorted batches are what makes it fast. A biLM of the official sizes, 1,000 sentences of the treebank
 (20,174 tokens), float32, two threads: 63 sentences a second, 10 one at a time; 124 MB of layers,
-2.8 GB of memory at most (`tests/benchmarks/bilm_encoding.py`).
+2.8 GB of memory at most (`tests/measurements/bilm_encoding.py`).
 """
 
 import hashlib

@@ -5,8 +5,8 @@ one walks over blocks of heads (forward pass) and of dependents (backward pass),
 context and the softmax denominators, and computes the rest again. A block also skips the pairs
 that its direction forbids as a whole, nearly half of them.
 
-Measured by `tests/benchmarks/attention_core.py` (batch 64, 300 features, forward and backward, two
-processors): 1.8, 2.1 and 2.2 times as fast as the plain form at lengths 8, 40 and 80; at length 200
+Measured by `tests/measurements/attention_core.py` (batch 64, 300 features, forward and backward,
+two processors): 1.8, 2.1 and 2.2 times as fast as the plain form at lengths 8, 40 and 80; at length 200
 the process peaks at 0.7 GiB, where the plain form already takes 3.4 GiB at length 80.
 """
 

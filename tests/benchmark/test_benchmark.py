@@ -3,13 +3,13 @@
 import json
 
 import pytest
-from training_runs import tiny_config
 
 from disan_tf.benchmark import core
 from disan_tf.benchmark.main import PARTS, benchmark
 from disan_tf.benchmark.plot import plot_core
 from disan_tf.benchmark.tables import memory_table
 from disan_tf.errors import UserError
+from tests.support.training_runs import tiny_config
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import pytest
 import tensorflow as tf
-from training_runs import load_config, tiny_config
 
 from disan_tf.benchmark.core import (
     forms_at,
@@ -12,6 +11,7 @@ from disan_tf.benchmark.core import (
     measure_core_threads,
 )
 from disan_tf.ops import available_forms
+from tests.support.training_runs import load_config, tiny_config
 
 FORMS = ["dense", *available_forms()]
 

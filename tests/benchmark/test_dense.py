@@ -4,7 +4,6 @@ from operator import attrgetter
 from types import SimpleNamespace
 
 import numpy as np
-import official
 import pytest
 import tensorflow as tf
 
@@ -19,6 +18,7 @@ from disan_tf.encoders import DiSAN
 from disan_tf.layers import WordEmbedding
 from disan_tf.ops import directional_attention
 from disan_tf.tasks import ClassificationHead
+from tests.support import official
 
 SIZES = DenseSizes(words=20, dim=6, units=8, hidden_units=5)
 PREMISE = np.array([[2, 3, 4, 5, 6], [7, 1, 8, 0, 0], [9, 0, 0, 0, 0]], np.int32)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from training_runs import tiny_config
 
 from disan_tf.benchmark.main import benchmark
 from disan_tf.benchmark.selection import RATES, _steps, choose_at_rate, measure_selection
@@ -11,6 +10,7 @@ from disan_tf.benchmark.step import make_batch
 from disan_tf.benchmark.tables import selection_table
 from disan_tf.errors import UserError
 from disan_tf.layers import ReinforcedSequenceSampling
+from tests.support.training_runs import tiny_config
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """The server that downloads come from."""
 
 import pytest
-from downloads import Server
+
+from tests.support.downloads import Server
 
 
 @pytest.fixture

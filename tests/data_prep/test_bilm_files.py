@@ -4,18 +4,17 @@ import hashlib
 import os
 import shutil
 
-import nli
 import numpy as np
 import pytest
-import tiny_trees
-from small_bilm import official_ids, small_bilm
-from training_runs import load_config
 
 from data_prep.prepare import prepare
 from disan_tf.elmo.weights import save_bilm
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
 from disan_tf.input_pipeline import PreparedCorpus
+from tests.support import nli, tiny_trees
+from tests.support.small_bilm import official_ids, small_bilm
+from tests.support.training_runs import load_config
 
 FILES = ("small_options.json", "small_weights.hdf5")
 COPIES = ("bilm_options.json", "bilm_weights.hdf5")

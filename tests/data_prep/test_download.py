@@ -3,7 +3,10 @@
 import hashlib
 
 import pytest
-from downloads import (
+
+from data_prep import download
+from data_prep.download import install
+from tests.support.downloads import (
     BYTES,
     MEMBERS,
     archive_file,
@@ -14,9 +17,6 @@ from downloads import (
     unpinned,
     zip_bytes,
 )
-
-from data_prep import download
-from data_prep.download import install
 
 CUT = 100  # bytes after which the interrupting server hangs up
 

@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from nli import COLUMNS, options, row, text_options, write, write_columns
 
 from data_prep.corpora import READERS, multinli
 from data_prep.prepare import prepare, report
+from tests.support.nli import COLUMNS, options, row, text_options, write, write_columns
 
 MATCHED = [
     row(label, premise=f"{label} {number}", pairID=f"{label}-{number}", genre=genre)

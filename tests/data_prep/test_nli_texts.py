@@ -1,9 +1,9 @@
 """data_prep/corpora/nli_rows.py and nli_files.py: from texts and parses to tokens."""
 
 import pytest
-from nli import COLUMNS, options, row, sentences, text_options, write, write_columns
 
 from data_prep.corpora import nli_files, snli
+from tests.support.nli import COLUMNS, options, row, sentences, text_options, write, write_columns
 
 
 def test_raw_sentences_are_tokenised_as_treebanks_are(tmp_path):

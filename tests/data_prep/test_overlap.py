@@ -1,12 +1,12 @@
 """data_prep/corpora/overlap.py: examples that stand in two splits."""
 
 from ml_collections import ConfigDict
-from nli import options, row, write
 
 from data_prep.corpora import Corpus, Example, sst
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.prepare import prepare, report
 from disan_tf.files import read_json
+from tests.support.nli import options, row, write
 
 
 def warnings_of(**splits):

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from readers import make_options, refusal
 
 from data_prep.corpora import READERS, polarity
 from data_prep.prepare import prepare, report
+from tests.support.readers import make_options, refusal
 
 REAL_SENTENCES = {"cr": 3774, "mpqa": 10_605, "subj": 10_000}
 

@@ -5,12 +5,12 @@ import os
 
 import numpy as np
 import pytest
-import tiny_trees
-from tiny_trees import VECTORS, options
 
 from data_prep import prepare as preparing
 from data_prep.corpora import Corpus, Example
 from data_prep.prepare import prepare, report
+from tests.support import tiny_trees
+from tests.support.tiny_trees import VECTORS, options
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@
 import gc
 
 import pytest
-import tiny_trees
-from tiny_trees import options
 
 from data_prep.prepare import prepare
 from disan_tf.errors import UserError
+from tests.support import tiny_trees
+from tests.support.tiny_trees import options
 
 
 @pytest.fixture

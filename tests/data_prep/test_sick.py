@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from readers import make_options, refusal
 
 from data_prep.corpora import READERS, sick
 from data_prep.prepare import prepare, report
+from tests.support.readers import make_options, refusal
 
 HEADER = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
 ROW = ("7", "A cook is stirring soup", "The soup isn't hot", "3.6", "NEUTRAL")

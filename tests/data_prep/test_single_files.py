@@ -2,13 +2,12 @@
 
 import hashlib
 
-from downloads import files, message
-from training_runs import load_config
-
 from data_prep import download
 from data_prep.archives import Archive
 from data_prep.bilm_files import find
 from data_prep.download import install
+from tests.support.downloads import files, message
+from tests.support.training_runs import load_config
 
 QUESTIONS = b"LOC:city Where is soup ?\nHUM:ind Who cooks caf\xe9 au lait ?\n"
 

@@ -3,11 +3,11 @@
 import json
 
 import numpy as np
-from nli import options, row, text_options, write
 
 from data_prep.corpora import READERS, snli
 from data_prep.prepare import prepare, report
 from data_prep.synthetic_pairs import write_pairs
+from tests.support.nli import options, row, text_options, write
 
 
 def test_labels_are_0_contradiction_1_neutral_2_entailment(tmp_path):

@@ -1,13 +1,12 @@
 """data_prep/training_texts.py: what is written of which corpus, what is left out, the command."""
 
-import nli
 import pytest
-import tiny_trees
 
 from data_prep import training_texts
 from data_prep.corpora import polarity, trec
 from data_prep.training_texts import write_texts
 from disan_tf.errors import UserError
+from tests.support import nli, tiny_trees
 
 QUESTIONS = [f"How hot is soup {number} ?" for number in range(20)]  # two of them will be dev
 

@@ -1,10 +1,10 @@
 """data_prep/corpora/trec.py: coarse and fine classes, the held-out dev part, bad input."""
 
 import pytest
-from readers import make_options, refusal
 
 from data_prep.corpora import READERS, trec
 from data_prep.prepare import prepare
+from tests.support.readers import make_options, refusal
 
 COARSE_AND_FINE = [(6, ["LOC", "NUM"]), (50, ["LOC:city", "NUM:date"])]
 

@@ -3,10 +3,19 @@
 import zipfile
 
 import pytest
-from downloads import BYTES, MEMBERS, files, message, pinned, place_by_hand, unpinned, zip_bytes
 
 from data_prep import download
 from data_prep.download import install
+from tests.support.downloads import (
+    BYTES,
+    MEMBERS,
+    files,
+    message,
+    pinned,
+    place_by_hand,
+    unpinned,
+    zip_bytes,
+)
 
 
 def test_a_counted_member_with_all_its_rows_is_accepted(tmp_path):

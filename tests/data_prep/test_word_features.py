@@ -2,11 +2,9 @@
 
 from importlib.metadata import version
 
-import nli
 import numpy as np
 import pytest
 import tensorflow as tf
-import tiny_trees
 
 from data_prep import word_features, word_forms
 from data_prep.prepare import prepare
@@ -15,6 +13,7 @@ from disan_tf.files import read_json
 from disan_tf.input_pipeline import PreparedCorpus, make_dataset
 from disan_tf.text import TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
+from tests.support import nli, tiny_trees
 
 PAIRS = [
     ("A dog plays with Ann's bone.", "Playing dogs like bones and bones!"),

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import MaskContract
-from small_bilm import SENTENCES, SIZES, batch, layers_of, small_bilm, word_vector
 
 from disan_tf.elmo import BiLM
+from tests.support.layer_contract import MaskContract
+from tests.support.small_bilm import SENTENCES, SIZES, batch, layers_of, small_bilm, word_vector
 
 VARIANTS = {
     "official": {},

@@ -9,8 +9,6 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from elmo_corpora import elmo_config, elmo_corpus
-from small_bilm import small_bilm
 
 from disan_tf.elmo import cache
 from disan_tf.elmo.cache import cache_layers, find_sentences, plan_batches
@@ -18,6 +16,8 @@ from disan_tf.elmo.weights import load_bilm
 from disan_tf.errors import UserError
 from disan_tf.files import locked
 from disan_tf.input_pipeline import evaluation_batches, make_dataset
+from tests.support.elmo_corpora import elmo_config, elmo_corpus
+from tests.support.small_bilm import small_bilm
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from small_bilm import SIZES, batch, small_bilm
 
 from disan_tf.elmo.options import read_options
 from disan_tf.elmo.weights import load_bilm, save_bilm
 from disan_tf.errors import UserError
+from tests.support.small_bilm import SIZES, batch, small_bilm
 
 REFERENCE = Path(os.environ.get("DISAN_TF_SHARED", Path(__file__).parents[3] / "shared"))
 REFERENCE = REFERENCE / "reference"

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from layer_contract import MaskContract
 
 from disan_tf.elmo import ProjectedLSTM
+from tests.support.layer_contract import MaskContract
 
 
 class TestForwardLSTM(MaskContract):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import DIM, MaskContract, assert_near
-from official import GOLDEN
 
 from disan_tf.elmo import ScalarMix
+from tests.support.layer_contract import DIM, MaskContract, assert_near
+from tests.support.official import GOLDEN
 
 
 class TestScalarMix(MaskContract):

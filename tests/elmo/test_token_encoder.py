@@ -2,9 +2,9 @@
 
 import numpy as np
 import tensorflow as tf
-from layer_contract import LayerContract
 
 from disan_tf.elmo import TokenEncoder
+from tests.support.layer_contract import LayerContract
 
 
 class TestTokenEncoder(LayerContract):

@@ -2,10 +2,10 @@
 
 import numpy as np
 import tensorflow as tf
-from layer_contract import MaskContract
-from small_bilm import SIZES, batch, small_bilm
 
 from disan_tf.elmo.words import ElmoWords
+from tests.support.layer_contract import MaskContract
+from tests.support.small_bilm import SIZES, batch, small_bilm
 
 OPTIONS = {**SIZES, "word_length": 50, "cell_clip": 0.6, "projection_clip": 0.4}
 WORDS = {"trainable_words": 4, "fixed_words": 3, "dim": 2}

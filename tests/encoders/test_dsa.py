@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_attention import MASK, X, randomised
 
 from disan_tf.encoders import DSAEncoder, PooledBiLSTMEncoder
+from tests.support.small_attention import MASK, X, randomised
 
 SMALL = {
     "units": 6, "attentions": 2, "layers": 2, "first_units": 5, "dense_units": 3,

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import DIM, ROUNDING, MaskContract
 
 from disan_tf.encoders import ENCODERS
+from tests.support.layer_contract import DIM, ROUNDING, MaskContract
 
 SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5, "attention_form": "auto"}
 

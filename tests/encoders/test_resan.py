@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from samplers import DIM, MASK, PATTERNS, X, as_selection, count, randomised
 
 from disan_tf.encoders import ENCODERS, DiSAN, ReSAN, SelectedSource2TokenEncoder
 from disan_tf.layers import IterativeSequenceSampling, WordEmbedding
 from disan_tf.layers.packing import pack
 from disan_tf.layers.reinforced import join
 from disan_tf.tasks import ClassificationHead, SentencePairClassifier, count_parameters
+from tests.support.samplers import DIM, MASK, PATTERNS, X, as_selection, count, randomised
 
 SELECTED = PATTERNS[0, : len(MASK), : MASK.shape[1]] & MASK
 NOTHING = np.zeros_like(MASK)

@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_attention import DIM, MASK, X, randomised
-from small_convolution import convolved
-from small_recurrent import sigmoid
 
 from disan_tf.encoders import (
     ENCODERS,
@@ -15,6 +12,9 @@ from disan_tf.encoders import (
 )
 from disan_tf.layers import WordEmbedding
 from disan_tf.tasks import ClassificationHead, SentencePairClassifier, count_parameters
+from tests.support.small_attention import DIM, MASK, X, randomised
+from tests.support.small_convolution import convolved
+from tests.support.small_recurrent import sigmoid
 
 WORDS = 7
 

@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from tiny import CLASSES, SENTENCES, make_bundle
 
 from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
 from disan_tf.evaluation.attend import attend
 from disan_tf.evaluation.predict import predict
+from tests.support.tiny import CLASSES, SENTENCES, make_bundle
 
 UNITS = 16
 

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from finished_runs import COMMAND, config_of, write, write_run, write_series
 
 from disan_tf.errors import UserError
 from disan_tf.evaluation.collect import find_runs, report
+from tests.support.finished_runs import COMMAND, config_of, write, write_run, write_series
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The confusions and curves of the ELMo-DiSAN paper, with ours beside them."""
 
 import pytest
-from training_runs import load_config
 
 from disan_tf.evaluation.elmo_tables import (
     CONFUSIONS,
@@ -12,6 +11,7 @@ from disan_tf.evaluation.elmo_tables import (
     elmo_variant,
     render_confusions,
 )
+from tests.support.training_runs import load_config
 
 # Sec. IV, in per cent. It prints 18.6 for neutral with ELMo: 95 over the 510 of the next row.
 RIGHT = {GLOVE: (34.1, 70.6, 8.7, 72.2, 49.9), ELMO: (27.2, 74.9, 24.4, 59.8, 62.4)}

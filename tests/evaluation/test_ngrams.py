@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from readers import make_options
 
 from data_prep.prepare import prepare
 from disan_tf.evaluation import ngrams
 from disan_tf.evaluation.ngrams import BEGIN, END, kneser_ney, perplexities
 from disan_tf.input_pipeline import PreparedCorpus
+from tests.support.readers import make_options
 
 WORDS = 100  # begin, end, unknown, and 97 others
 UNKNOWN, NEVER = 2, 99  # the last is in no training sentence

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 import tensorflow as tf
-from tiny_pairs import CLASSES, NLI, PAIRS, RELATEDNESS, make_pair_bundle, write_pairs
 
 from disan_tf import modes
 from disan_tf.evaluation.attend import attend
 from disan_tf.evaluation.predict import predict
+from tests.support.tiny_pairs import CLASSES, NLI, PAIRS, RELATEDNESS, make_pair_bundle, write_pairs
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,6 @@ import csv
 import io
 
 import pytest
-from finished_runs import config_of, write_run, write_series
-from training_runs import load_config
 
 from disan_tf.evaluation.collect import summarise
 from disan_tf.evaluation.disan_tables import disan_variant
@@ -13,6 +11,8 @@ from disan_tf.evaluation.paper_report import render_tables
 from disan_tf.evaluation.paper_tables import TABLES, paper_figures
 from disan_tf.evaluation.recorded import read_results
 from disan_tf.released import CHECKPOINTS
+from tests.support.finished_runs import config_of, write_run, write_series
+from tests.support.training_runs import load_config
 
 ROWS = [row for table in TABLES.values() for row in table.rows]
 MODELS = sorted({(row.config, row.variant) for row in ROWS})

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import tensorflow as tf
-from tiny import CLASSES, SENTENCES, WORDS, make_bundle
 
 from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
 from disan_tf.evaluation import lines
 from disan_tf.evaluation import predict as predict_module
 from disan_tf.evaluation.predict import predict
+from tests.support.tiny import CLASSES, SENTENCES, WORDS, make_bundle
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
-from pairs import make_pair_corpus
 
 from disan_tf.bundle import Bundle
 from disan_tf.errors import UserError
@@ -18,6 +17,7 @@ from disan_tf.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.tasks import SentenceModel
 from disan_tf.tasks.classification import Classification
+from tests.support.pairs import make_pair_corpus
 
 CLASSES = ["bad", "fair", "good"]
 WORDS = ["awful", "usual", "superb", "film"]  # ids 2 to 5; the first three name their class
@@ -233,7 +233,7 @@ def test_rendered_columns_end_under_their_headers():
 
 
 class _FirstWordsDecide(_Answers):
-    """Answers the class of `tests/pairs.py` for every pair of more than 4 tokens, else another."""
+    """Answers the class of `tests.support.pairs` for every pair of more than 4 tokens, else another."""
 
     fields = ("premise", "hypothesis")
 

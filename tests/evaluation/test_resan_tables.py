@@ -4,13 +4,13 @@ import csv
 import io
 
 import pytest
-from finished_runs import write_run, write_selections, write_series
-from training_runs import load_config
 
 from disan_tf.evaluation.collect import summarise
 from disan_tf.evaluation.paper_report import render_tables
 from disan_tf.evaluation.paper_tables import TABLES, paper_figures
 from disan_tf.paper_settings import RESAN_VARIANTS
+from tests.support.finished_runs import write_run, write_selections, write_series
+from tests.support.training_runs import load_config
 
 # Variant -> figures on SNLI (test accuracy) and SICK (Pearson's r); others stand in no table.
 FIGURES = {

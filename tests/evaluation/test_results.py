@@ -1,11 +1,11 @@
 """The README's tables of recorded runs and benchmarks."""
 
 import pytest
-from finished_runs import config_of, write, write_run, write_series
 
 from disan_tf.errors import UserError
 from disan_tf.evaluation.collect import summarise
 from disan_tf.evaluation.results import README, benchmark_table, table, update_readme
+from tests.support.finished_runs import config_of, write, write_run, write_series
 
 NAMES = ("results", "benchmark")
 

@@ -1,12 +1,12 @@
 """What a work directory tells of its training."""
 
 import pytest
-from finished_runs import config_of, write, write_run, write_selections
 from ml_collections import ConfigDict
 
 from disan_tf.errors import UserError
 from disan_tf.evaluation.runs import is_finished, summarise_run
 from disan_tf.training.loop import is_over
+from tests.support.finished_runs import config_of, write, write_run, write_selections
 
 TRAIN = ConfigDict({"steps": 100, "patience": 3, "evaluate_every": 10})
 

@@ -7,7 +7,6 @@ import statistics
 
 import numpy as np
 import pytest
-from training_runs import KillAt, Killed, corpus_of, tiny_config
 
 from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
@@ -15,6 +14,7 @@ from disan_tf.evaluation.series import plan, refuse_series, train_series
 from disan_tf.evaluation.series_summary import _command as series_command
 from disan_tf.training import experiment
 from disan_tf.training.loop import Trainer
+from tests.support.training_runs import KillAt, Killed, corpus_of, tiny_config
 
 FOLDS = 3
 

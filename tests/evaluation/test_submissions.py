@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
 
 from disan_tf.errors import UserError
 from disan_tf.evaluation import submissions
 from disan_tf.evaluation.predict import predict
+from tests.support.tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
 
 GLUE_HEADER = "index\tpromptID\tpairID\tgenre\tsentence1\tsentence2\n"
 

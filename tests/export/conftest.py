@@ -1,11 +1,11 @@
 """Models that are exported once for all tests of exports."""
 
 import pytest
-from tiny import make_bundle
-from tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
 
 from disan_tf.bundle import load_bundle
 from disan_tf.export import export_saved_model
+from tests.support.tiny import make_bundle
+from tests.support.tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
 
 
 @pytest.fixture(scope="session")

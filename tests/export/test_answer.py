@@ -1,10 +1,10 @@
 """The command that asks an exported model."""
 
 import pytest
-from tiny import SENTENCES
 
 from disan_tf.evaluation.predict import make_answer_step
 from disan_tf.export import answer
+from tests.support.tiny import SENTENCES
 
 
 def ask(exported, *arguments):

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 import tensorflow as tf
-from exports import ask, decoded
-from tiny_pairs import CLASSES, NLI, PAIRS, make_pair_bundle
 
 from disan_tf.export import export_saved_model
+from tests.support.exports import ask, decoded
+from tests.support.tiny_pairs import CLASSES, NLI, PAIRS, make_pair_bundle
 
 FIRST, SECOND = zip(*PAIRS)
 

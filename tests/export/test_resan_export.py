@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from tiny_pairs import PAIRS, make_pair_bundle
 
 from disan_tf.export import export_saved_model
+from tests.support.tiny_pairs import PAIRS, make_pair_bundle
 
 TEXTS = dict(zip(("premise", "hypothesis"), map(tf.constant, zip(*PAIRS))))
 

@@ -5,15 +5,15 @@ import json
 import numpy as np
 import pytest
 import tensorflow as tf
-from exports import ask, decoded
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
-from tiny import CLASSES, SENTENCES, WORDS, make_bundle
 
 from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
 from disan_tf.evaluation.predict import make_answer_step
 from disan_tf.export import export_saved_model
 from disan_tf.ops import portable
+from tests.support.exports import ask, decoded
+from tests.support.tiny import CLASSES, SENTENCES, WORDS, make_bundle
 
 
 @pytest.fixture(scope="module")

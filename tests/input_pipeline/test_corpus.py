@@ -5,10 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
-from pairs import FIELDS, SCORE_FIELDS, make_pair_corpus, make_score_corpus
 
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
+from tests.support.pairs import FIELDS, SCORE_FIELDS, make_pair_corpus, make_score_corpus
 
 MANIFEST = {
     "classes": 3,

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import tensorflow as tf
-from pair_features import draw_features, make_feature_corpus
-from pairs import FIELDS, make_pair_corpus, pair_split
 
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import make_dataset
 from disan_tf.input_pipeline.corpus import WordFeatures
+from tests.support.pair_features import draw_features, make_feature_corpus
+from tests.support.pairs import FIELDS, make_pair_corpus, pair_split
 
 
 def split_with_features():

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import ROUNDING, MaskContract
-from small_attention import DIM, MASK, X, randomised
 
 from disan_tf.layers.bottleneck import Bottleneck
+from tests.support.layer_contract import ROUNDING, MaskContract
+from tests.support.small_attention import DIM, MASK, X, randomised
 
 UNITS = 3
 

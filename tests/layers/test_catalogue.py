@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from small_attention import DIM, MASK, QUERY, QUERY_DIM, X, randomised
 
 from disan_tf.layers import (
     AdditiveSelfAttention,
@@ -11,6 +10,7 @@ from disan_tf.layers import (
     SelfAlignment,
     VanillaAttention,
 )
+from tests.support.small_attention import DIM, MASK, QUERY, QUERY_DIM, X, randomised
 
 UNITS = 4
 

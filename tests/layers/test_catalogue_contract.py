@@ -1,7 +1,6 @@
 """The contract of every layer, applied to the attention catalogue and to the baselines' layers."""
 
 import tensorflow as tf
-from layer_contract import MaskContract
 
 from disan_tf.layers import (
     GRU,
@@ -16,6 +15,7 @@ from disan_tf.layers import (
 from disan_tf.layers.dense_convolution import DenselyConnectedCNN
 from disan_tf.layers.dynamic_attention import DynamicSelfAttention
 from disan_tf.layers.self_attention import SelfAttention
+from tests.support.layer_contract import MaskContract
 
 SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
 BAD_DROPOUT = ({"dropout": 1.0}, {"dropout": -0.1})

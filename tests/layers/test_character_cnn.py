@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import HALF, ROUNDING, LayerContract
 
 from disan_tf.layers.character_cnn import CharacterCNN
+from tests.support.layer_contract import HALF, ROUNDING, LayerContract
 
 IDS, UNITS, DIM = 7, 3, 4
 WORDS = np.array(  # two sentences; id 0 is padding

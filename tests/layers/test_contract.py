@@ -2,7 +2,6 @@
 
 import numpy as np
 import tensorflow as tf
-from layer_contract import DIM, LENGTHS, LayerContract, MaskContract, SequenceContract
 
 from disan_tf.layers import (
     DirectionalSelfAttention,
@@ -14,6 +13,7 @@ from disan_tf.layers import (
     WordEmbedding,
 )
 from disan_tf.tasks import ClassificationHead
+from tests.support.layer_contract import DIM, LENGTHS, LayerContract, MaskContract, SequenceContract
 
 # Idle weights below: a bias that is the same for all tokens is nothing to the softmax over them.
 SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}

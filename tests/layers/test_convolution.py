@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_attention import MASK, X, randomised
-from small_convolution import convolved
 
 from disan_tf.layers import Convolution
+from tests.support.small_attention import MASK, X, randomised
+from tests.support.small_convolution import convolved
 
 UNITS = 3
 

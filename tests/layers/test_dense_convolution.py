@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_attention import DIM, MASK, X, randomised
-from small_convolution import convolved
 
 from disan_tf.layers.dense_convolution import DenselyConnectedCNN, normalized
+from tests.support.small_attention import DIM, MASK, X, randomised
+from tests.support.small_convolution import convolved
 
 SIZES = {"layers": 3, "first_units": 4, "units": 2, "widths": (3, 4), "compressed_units": 3}
 SLOPE = 0.1

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from worlds import needs_native
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import Dropout
 from disan_tf.layers.dropout import site_seed
 from disan_tf.ops import portable
+from tests.support.worlds import needs_native
 
 ONES = tf.ones([100, 200])
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_attention import DIM, MASK, X, randomised
 
 from disan_tf.layers.dynamic_attention import DynamicSelfAttention
+from tests.support.small_attention import DIM, MASK, X, randomised
 
 UNITS, SLOPE = 3, 0.1
 EMPTY, LONE = 3, 2  # the sentences of MASK without a token, and with one

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import MaskContract
-from small_attention import MASK, X, randomised
-from small_recurrent import UNITS, states_of
 
 from disan_tf.layers.elman import SimpleRecurrent
 from disan_tf.ops import portable
+from tests.support.layer_contract import MaskContract
+from tests.support.small_attention import MASK, X, randomised
+from tests.support.small_recurrent import UNITS, states_of
 
 
 class TestForwardSimpleRecurrent(MaskContract):

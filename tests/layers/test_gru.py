@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_attention import DIM, MASK, X, randomised
-from small_recurrent import UNITS, sigmoid, states_of
 
 from disan_tf.layers import GRU
+from tests.support.small_attention import DIM, MASK, X, randomised
+from tests.support.small_recurrent import UNITS, sigmoid, states_of
 
 
 @pytest.mark.parametrize("backward", [False, True])

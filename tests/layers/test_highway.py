@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import LayerContract, SequenceContract
-from samplers import DIM, X, count, randomised
 
 from disan_tf.layers import Highway
 from disan_tf.tasks import ClassificationHead
+from tests.support.layer_contract import LayerContract, SequenceContract
+from tests.support.samplers import DIM, X, count, randomised
 
 SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
 BAD_DROPOUT = ({"dropout": 1.0}, {"dropout": -0.1})

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import MaskContract
-from samplers import DIM, MASK, X, choose_only, count, randomised
 
 from disan_tf.layers import IterativeSequenceSampling
+from tests.support.layer_contract import MaskContract
+from tests.support.samplers import DIM, MASK, X, choose_only, count, randomised
 
 UNITS = 4
 HOLES = np.array([[1, 1, 0, 1, 1], [1, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]], bool)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from small_attention import MASK, X, randomised
-from small_recurrent import UNITS, sigmoid, states_of
 
 from disan_tf.layers import LSTM
+from tests.support.small_attention import MASK, X, randomised
+from tests.support.small_recurrent import UNITS, sigmoid, states_of
 
 
 @pytest.mark.parametrize("backward", [False, True])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_attention import DIM, MASK, QUERY, QUERY_DIM, X, randomised
 
 from disan_tf.layers import MultiDimAttention, Source2Token
+from tests.support.small_attention import DIM, MASK, QUERY, QUERY_DIM, X, randomised
 
 
 def _dense(linear, x):

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import MaskContract
-from small_pair_attention import (
+
+from disan_tf.layers.multiway import AGGREGATIONS, FUNCTIONS, MultiwayCoAttention
+from tests.support.layer_contract import MaskContract
+from tests.support.small_pair_attention import (
     DIM,
     FIRST,
     FIRST_MASK,
@@ -14,9 +16,7 @@ from small_pair_attention import (
     randomised,
     reference,
 )
-from small_recurrent import sigmoid
-
-from disan_tf.layers.multiway import AGGREGATIONS, FUNCTIONS, MultiwayCoAttention
+from tests.support.small_recurrent import sigmoid
 
 PAIR = FIRST, SECOND, FIRST_MASK, SECOND_MASK
 SWAPPED = SECOND, FIRST, SECOND_MASK, FIRST_MASK

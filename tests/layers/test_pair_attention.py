@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import SequenceContract
-from small_pair_attention import (
+
+from disan_tf.layers.bilinear_attention import BilinearAttention
+from disan_tf.layers.concatenation_attention import ConcatenationAttention
+from disan_tf.layers.cosine_attention import CosineAttention
+from disan_tf.layers.dot_attention import DotAttention
+from disan_tf.layers.minus_attention import MinusAttention
+from tests.support.layer_contract import SequenceContract
+from tests.support.small_pair_attention import (
     CLASSES,
     DIM,
     FIRST,
@@ -14,12 +20,6 @@ from small_pair_attention import (
     randomised,
     reference,
 )
-
-from disan_tf.layers.bilinear_attention import BilinearAttention
-from disan_tf.layers.concatenation_attention import ConcatenationAttention
-from disan_tf.layers.cosine_attention import CosineAttention
-from disan_tf.layers.dot_attention import DotAttention
-from disan_tf.layers.minus_attention import MinusAttention
 
 EMPTY = 2  # the row of SECOND_MASK without a token
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_attention import MASK, X, randomised
-from small_recurrent import UNITS
 
 from disan_tf.layers import GRU, LSTM
 from disan_tf.layers.packing import real_tokens
 from disan_tf.ops import portable
+from tests.support.small_attention import MASK, X, randomised
+from tests.support.small_recurrent import UNITS
 
 
 @pytest.fixture(params=[LSTM, GRU])

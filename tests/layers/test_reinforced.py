@@ -5,8 +5,6 @@ import itertools
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import MaskContract
-from samplers import DIM, MASK, PATTERNS, X, as_selection, choose_only, count, fixed, randomised
 
 from disan_tf.layers import DirectionalSelfAttention, ReinforcedSelfAttention
 from disan_tf.layers.packing import pack
@@ -14,6 +12,18 @@ from disan_tf.layers.reinforced import join
 from disan_tf.layers.sampling import HOW
 from disan_tf.layers.selective import UNSELECTED
 from disan_tf.ops import available_forms
+from tests.support.layer_contract import MaskContract
+from tests.support.samplers import (
+    DIM,
+    MASK,
+    PATTERNS,
+    X,
+    as_selection,
+    choose_only,
+    count,
+    fixed,
+    randomised,
+)
 
 OPTIONS = {
     "two samplers": {},

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import MaskContract
-from samplers import DIM, MASK, X, count, randomised
 
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
 from disan_tf.layers.sampling import HOW, Uniforms, log_probability
+from tests.support.layer_contract import MaskContract
+from tests.support.samplers import DIM, MASK, X, count, randomised
 
 SAMPLERS = (ReinforcedSequenceSampling, IterativeSequenceSampling)
 DRAWS = 4000

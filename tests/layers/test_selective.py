@@ -5,14 +5,14 @@ import itertools
 import numpy as np
 import pytest
 import tensorflow as tf
-from attention_problems import reference
-from layer_contract import MaskContract
-from samplers import DIM, MASK, PATTERNS, X, count, fixed, randomised
 
 from disan_tf.layers import DirectionalSelfAttention, SelectiveSelfAttention
 from disan_tf.layers.packing import pack
 from disan_tf.layers.selective import UNSELECTED
 from disan_tf.ops import DIRECTIONS, available_forms
+from tests.support.attention_problems import reference
+from tests.support.layer_contract import MaskContract
+from tests.support.samplers import DIM, MASK, PATTERNS, X, count, fixed, randomised
 
 HEADS, DEPENDENTS = (pattern[: len(MASK), : MASK.shape[1]] & MASK for pattern in PATTERNS)
 NOTHING = np.zeros_like(MASK)

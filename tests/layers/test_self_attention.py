@@ -1,9 +1,9 @@
 """Static self-attention against DSA Eq. 1 and 6 in NumPy."""
 
 import numpy as np
-from small_attention import MASK, X, randomised
 
 from disan_tf.layers.self_attention import SelfAttention
+from tests.support.small_attention import MASK, X, randomised
 
 UNITS, SLOPE = 3, 0.1
 EMPTY = 3  # the sentence of MASK without a token

@@ -5,12 +5,12 @@ from unittest import mock
 import numpy as np
 import pytest
 import tensorflow as tf
-from attention_problems import assert_close, attend, make_inputs, noise, reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from disan_tf.ops import DIRECTIONS, available_forms, directional_attention, lean
+from tests.support.attention_problems import assert_close, attend, make_inputs, noise, reference
 
 PROPERTY = settings(max_examples=30, deadline=None, derandomize=True)
 DTYPES = ("float32", "bfloat16", "float16")

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from worlds import WORLDS, needs_native
 
 from disan_tf.ops import native, portable
 from disan_tf.ops.fused import apply_mask, keep_mask
+from tests.support.worlds import WORLDS, needs_native
 
 LOW = np.uint64(0xFFFFFFFF)
 RATES = (0.0, 0.1, 0.25, 0.5, 0.999)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from fused_problems import ACTIVATIONS, NAMES, NATIVE, Problem, assert_close, to_numpy
-from worlds import WORLDS, needs_native
 
 from disan_tf.ops import portable
 from disan_tf.ops.fused import bias_activation, copies, fusion_gate
+from tests.support.fused_problems import ACTIVATIONS, NAMES, NATIVE, Problem, assert_close, to_numpy
+from tests.support.worlds import WORLDS, needs_native
 
 DIMS = (1, 15, 16, 17, 300, 600)  # around the lanes of a vector, and the sizes of the paper
 # Relative errors of one rounding: 8 and 11 bits.

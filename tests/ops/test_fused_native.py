@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-from fused_problems import NATIVE, Problem
-from worlds import needs_native
 
 from disan_tf.ops import native
 from disan_tf.ops.fused import bias_activation, copies
+from tests.support.fused_problems import NATIVE, Problem
+from tests.support.worlds import needs_native
 
 pytestmark = needs_native
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,7 +105,7 @@ import hashlib, sys
 import tensorflow as tf
 tf.config.threading.set_intra_op_parallelism_threads(int(sys.argv[1]))
 sys.path[:0] = sys.argv[2:]
-from fused_problems import NATIVE, Problem
+from tests.support.fused_problems import NATIVE, Problem
 from disan_tf.ops.fused import keep_mask
 parts = [keep_mask(tf.constant(3000017), tf.constant([1, 2], tf.int64), 0.25)]
 for name in NATIVE:
@@ -119,7 +119,7 @@ def test_the_number_of_threads_changes_no_bit():
     """Bias gradients too: rows are added up in blocks of 64, and the blocks in order."""
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", DIGEST, threads, str(ROOT), str(ROOT / "tests")],
+            [sys.executable, "-c", DIGEST, threads, str(ROOT)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         for threads in ("1", "2")

@@ -5,10 +5,10 @@ from unittest import mock
 import numpy as np
 import pytest
 import tensorflow as tf
-from attention_problems import assert_close, noise
 
 from disan_tf.ops import pair_scores, portable
 from disan_tf.ops.pair_scores import additive_scores, product_scores
+from tests.support.attention_problems import assert_close, noise
 
 BATCH, LENGTHS, DIM, UNITS = 2, (7, 3), 4, 5
 POSITION = BATCH * LENGTHS[1] * DIM  # numbers of one position of the first sentence

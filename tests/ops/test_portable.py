@@ -4,10 +4,10 @@ import threading
 
 import pytest
 import tensorflow as tf
-from worlds import needs_native
 
 from disan_tf.encoders import DiSAN
 from disan_tf.ops import native, portable
+from tests.support.worlds import needs_native
 
 pytestmark = needs_native
 

@@ -3,10 +3,13 @@
 import functools
 
 import numpy as np
-import official
 import pytest
 import tensorflow as tf
-from official_pairs import (
+
+from disan_tf.encoders import ENCODERS, multi_head
+from disan_tf.layers import Dropout, MultiHeadAttention
+from tests.support import official
+from tests.support.official_pairs import (
     check_attention,
     check_outputs,
     check_weight_decay,
@@ -14,10 +17,7 @@ from official_pairs import (
     pair_loss,
     pair_model,
 )
-from worlds import WORLDS
-
-from disan_tf.encoders import ENCODERS, multi_head
-from disan_tf.layers import Dropout, MultiHeadAttention
+from tests.support.worlds import WORLDS
 
 # file -> (encoder's name and options, head's activation, our attention -> the official name)
 BASELINES = {

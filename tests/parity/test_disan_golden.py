@@ -3,14 +3,14 @@
 import contextlib
 
 import numpy as np
-import official
 import pytest
 import tensorflow as tf
-from worlds import WORLDS
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import DirectionalSelfAttention, Source2Token
 from disan_tf.ops import available_forms, portable
+from tests.support import official
+from tests.support.worlds import WORLDS
 
 
 @pytest.fixture(params=available_forms())

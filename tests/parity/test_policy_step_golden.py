@@ -2,17 +2,17 @@
 
 import functools
 
-import official
 import pytest
 import tensorflow as tf
-from official_pairs import pair_ids
-from official_resan import golden_model
-from worlds import WORLDS
 
 from disan_tf.layers import Dropout
 from disan_tf.training.optimizers import adadelta
 from disan_tf.training.policy_steps import POLICY, SOFT, Baseline, make_policy_step
 from disan_tf.training.rewards import product_reward
+from tests.support import official
+from tests.support.official_pairs import pair_ids
+from tests.support.official_resan import golden_model
+from tests.support.worlds import WORLDS
 
 FILES = ["snli_hw_resan_gs10.npz", "snli_hw_resan_exp_gs10.npz", "sick_resan_kl_gs10.npz"]
 

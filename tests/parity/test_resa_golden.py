@@ -3,10 +3,8 @@
 import contextlib
 
 import numpy as np
-import official
 import pytest
 import tensorflow as tf
-from worlds import WORLDS
 
 from disan_tf.encoders import ReSAN
 from disan_tf.layers import SelectiveSelfAttention
@@ -14,6 +12,8 @@ from disan_tf.layers.packing import pack, packed_mask
 from disan_tf.layers.reinforced import join
 from disan_tf.layers.sampling import Selection
 from disan_tf.ops import available_forms, portable
+from tests.support import official
+from tests.support.worlds import WORLDS
 
 BLOCKS = official.names("resa_*.npz")
 KEPT = [name for name in BLOCKS if "_keep_" in name]

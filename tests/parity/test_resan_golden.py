@@ -3,16 +3,16 @@
 import functools
 
 import numpy as np
-import official
 import pytest
 import tensorflow as tf
-from official_pairs import check_attention, pair_ids
-from official_resan import BASES, FILES, MODELS, golden_model
-from worlds import WORLDS
 
 from disan_tf.layers import Dropout
 from disan_tf.training.policy_steps import split_weights
 from disan_tf.training.steps import added_losses
+from tests.support import official
+from tests.support.official_pairs import check_attention, pair_ids
+from tests.support.official_resan import BASES, FILES, MODELS, golden_model
+from tests.support.worlds import WORLDS
 
 SAMPLED = [name for name in MODELS if "_gs10" in name]
 

@@ -1,13 +1,13 @@
 """Reinforced sequence sampling against the authors' code."""
 
-import official
 import pytest
 import tensorflow as tf
-from worlds import WORLDS
 
 from disan_tf.layers import ReinforcedSequenceSampling
 from disan_tf.layers.reinforced import join
 from disan_tf.layers.sampling import features, log_probability
+from tests.support import official
+from tests.support.worlds import WORLDS
 
 REAL = official.names("rss_real_*.npz")
 FAKE = "rss_fake.npz"  # everything is selected

@@ -4,15 +4,15 @@ import functools
 import json
 
 import numpy as np
-import official
 import pytest
 import tensorflow as tf
-from official_pairs import pair_ids, pair_loss, pair_model
-from worlds import WORLDS
 
 from disan_tf.encoders import DiSAN
 from disan_tf.tasks import SentencePairScorer
 from disan_tf.tasks.relatedness import expected_score, sparse_distribution
+from tests.support import official
+from tests.support.official_pairs import pair_ids, pair_loss, pair_model
+from tests.support.worlds import WORLDS
 
 SQUARED_ERROR, KL = official.names("sick_resan_base_mse*.npz") + official.names("bib_sick_*_kl.npz")
 LOSSES = {SQUARED_ERROR: "squared_error", KL: "kl"}

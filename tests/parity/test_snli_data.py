@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from nli import options, write
 
 from data_prep.corpora import snli
 from data_prep.corpora.nli_files import length_limit
 from data_prep.corpora.nli_rows import CLASSES
 from data_prep.prepare import prepare
+from tests.support.nli import options, write
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(os.environ.get("DISAN_TF_GOLDEN", ROOT / "tests/golden/official"))

@@ -1,8 +1,12 @@
 """The whole SNLI model against the authors' code: logits, losses, gradients, steps, dropout."""
 
-import official
 import pytest
-from official_pairs import (
+
+from disan_tf.encoders import DiSAN
+from disan_tf.layers import Dropout
+from disan_tf.ops import available_forms
+from tests.support import official
+from tests.support.official_pairs import (
     check_attention,
     check_outputs,
     check_weight_decay,
@@ -10,11 +14,7 @@ from official_pairs import (
     pair_loss,
     pair_model,
 )
-from worlds import WORLDS
-
-from disan_tf.encoders import DiSAN
-from disan_tf.layers import Dropout
-from disan_tf.ops import available_forms
+from tests.support.worlds import WORLDS
 
 # One network, twice: its scopes have other names in the second file.
 FILES = official.names("snli_disan.npz") + official.names("snli_exp_emb_dir_mul_attn.npz")

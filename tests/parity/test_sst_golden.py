@@ -1,13 +1,13 @@
 """The whole SST model against the authors' code: logits, losses, gradients, three steps."""
 
 import numpy as np
-import official
 import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import WordEmbedding
 from disan_tf.tasks import ClassificationHead, SentenceClassifier
+from tests.support import official
 
 FILES = official.names("sst_disan*.npz") + official.names("sst_exp_emb_dir_mul_attn*.npz")
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_bilm import SIZES, batch, layers_of, small_bilm
 
 from disan_tf.elmo.word_softmax import WordSoftmax
 from disan_tf.tasks import LanguageModel
+from tests.support.small_bilm import SIZES, batch, layers_of, small_bilm
 
 SENTENCES = [["one", "two", "three"], ["two"], ["three", "one"]]
 IDS = tf.constant([[2, 3, 4], [3, 0, 0], [1, 2, 0]])  # the second "three" is unknown

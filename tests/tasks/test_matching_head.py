@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from batch_norm_heads import (
+
+from disan_tf.tasks.matching_head import MatchingHead
+from tests.support.batch_norm_heads import (
     HeadContract,
     X,
     assert_large_inputs_stay_finite,
@@ -16,9 +18,7 @@ from batch_norm_heads import (
     one_example,
     randomised_head,
 )
-from layer_contract import ROUNDING
-
-from disan_tf.tasks.matching_head import MatchingHead
+from tests.support.layer_contract import ROUNDING
 
 
 class TestMatchingHead(HeadContract):

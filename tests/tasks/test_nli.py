@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import DIM, assert_near
-from pair_models import OTHER, PairContract, with_drawn_weights
-from training_runs import tiny_config
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import WordEmbedding
 from disan_tf.tasks import ClassificationHead, SentencePairClassifier, build_model
+from tests.support.layer_contract import DIM, assert_near
+from tests.support.pair_models import OTHER, PairContract, with_drawn_weights
+from tests.support.training_runs import tiny_config
 
 WORDS = (7, 3)
 

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from batch_norm_heads import (
+from ml_collections import ConfigDict
+
+from disan_tf.tasks import ClassificationHead, NormalizedHead, build_model
+from disan_tf.training.checkpoints import TrainingState
+from disan_tf.training.supervised import BackPropagation
+from tests.support.batch_norm_heads import (
     HeadContract,
     X,
     assert_large_inputs_stay_finite,
@@ -16,13 +21,8 @@ from batch_norm_heads import (
     one_example,
     randomised_head,
 )
-from layer_contract import ROUNDING
-from ml_collections import ConfigDict
-from training_runs import tiny_config
-
-from disan_tf.tasks import ClassificationHead, NormalizedHead, build_model
-from disan_tf.training.checkpoints import TrainingState
-from disan_tf.training.supervised import BackPropagation
+from tests.support.layer_contract import ROUNDING
+from tests.support.training_runs import tiny_config
 
 NORMALIZED = {"name": "classification", "head": "normalized", "hidden_units": 6}
 

@@ -5,9 +5,6 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import DIM, assert_near
-from pair_models import OTHER, PairContract, with_drawn_weights
-from training_runs import tiny_config
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import WordEmbedding
@@ -18,6 +15,9 @@ from disan_tf.tasks.relatedness import (
     kl_divergence,
     sparse_distribution,
 )
+from tests.support.layer_contract import DIM, assert_near
+from tests.support.pair_models import OTHER, PairContract, with_drawn_weights
+from tests.support.training_runs import tiny_config
 
 EVEN = tf.zeros([1, 5])  # logits of five points alike: the score 3
 

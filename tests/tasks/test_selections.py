@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import DIM
-from pair_models import OTHER, PairContract
 
 from disan_tf.encoders import DiSAN, ReSAN, SelectedSource2TokenEncoder
 from disan_tf.layers import WordEmbedding
@@ -14,6 +12,8 @@ from disan_tf.tasks import (
     SentencePairClassifier,
     SentencePairScorer,
 )
+from tests.support.layer_contract import DIM
+from tests.support.pair_models import OTHER, PairContract
 
 IDS = tf.constant([[1, 2, 3, 4, 5], [6, 7, 8, 0, 0], [9, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
 ENCODERS = {

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_bilm import official_ids
 
 from disan_tf.errors import UserError
 from disan_tf.text.character_ids import character_ids, real_length, sentence_markers
+from tests.support.small_bilm import official_ids
 
 WORDS = ["a", "word", "", "naïve", "日本", "x" * 47, "x" * 48, "x" * 49, "é" * 30]
 

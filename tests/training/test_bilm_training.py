@@ -6,8 +6,6 @@ from functools import partial
 import numpy as np
 import pytest
 from ml_collections import ConfigDict
-from small_bilm import batch
-from training_runs import check_resumes, load_config, records_of, run_trainer, tiny_config
 
 from data_prep.prepare import prepare
 from disan_tf import modes
@@ -19,6 +17,14 @@ from disan_tf.evaluation.ngrams import perplexities
 from disan_tf.evaluation.report import evaluate, render
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.loop import Trainer
+from tests.support.small_bilm import batch
+from tests.support.training_runs import (
+    check_resumes,
+    load_config,
+    records_of,
+    run_trainer,
+    tiny_config,
+)
 
 STEPS = {"steps": 30, "evaluate_every": 10, "checkpoint_every": 4, "log_every": 2}
 FOLLOWS = {"the": "quick", "quick": "brown", "brown": "fox", "fox": "sleeps", "sleeps": "the"}

@@ -5,10 +5,6 @@ from functools import partial
 import numpy as np
 import pytest
 import tensorflow as tf
-from pair_features import make_feature_corpus
-from pairs import make_pair_corpus
-from tiny_pairs import PAIRS
-from training_runs import check_resumes, records_of, run_trainer, tiny_config
 
 from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
@@ -16,6 +12,10 @@ from disan_tf.evaluation.lines import look_up, tokenise
 from disan_tf.evaluation.report import evaluate
 from disan_tf.export import export_saved_model
 from disan_tf.training.loop import Trainer
+from tests.support.pair_features import make_feature_corpus
+from tests.support.pairs import make_pair_corpus
+from tests.support.tiny_pairs import PAIRS
+from tests.support.training_runs import check_resumes, records_of, run_trainer, tiny_config
 
 STEPS = {"steps": 12, "window": 1, "evaluate_every": 4, "checkpoint_every": 2, "log_every": 2}
 WORD_LENGTH = 8

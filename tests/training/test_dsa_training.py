@@ -5,12 +5,12 @@ from functools import partial
 import numpy as np
 import pytest
 import tensorflow as tf
-from pairs import make_pair_corpus
-from tiny_pairs import PAIRS
-from training_runs import check_resumes, records_of, run_trainer, tiny_config
 
 from disan_tf.bundle import load_bundle
 from disan_tf.export import export_saved_model
+from tests.support.pairs import make_pair_corpus
+from tests.support.tiny_pairs import PAIRS
+from tests.support.training_runs import check_resumes, records_of, run_trainer, tiny_config
 
 STEPS = {"steps": 24, "window": 1, "evaluate_every": 6, "checkpoint_every": 4, "log_every": 2}
 

@@ -5,9 +5,6 @@ from functools import partial
 import numpy as np
 import pytest
 import tensorflow as tf
-from elmo_corpora import elmo_config, elmo_corpus
-from exports import ask, decoded
-from training_runs import check_resumes, corpus_of, records_of, run_trainer, tiny_config
 
 from disan_tf.bundle import load_bundle
 from disan_tf.configuration import check_config
@@ -17,6 +14,15 @@ from disan_tf.evaluation.report import evaluate
 from disan_tf.export import export_saved_model
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.loop import Trainer
+from tests.support.elmo_corpora import elmo_config, elmo_corpus
+from tests.support.exports import ask, decoded
+from tests.support.training_runs import (
+    check_resumes,
+    corpus_of,
+    records_of,
+    run_trainer,
+    tiny_config,
+)
 
 TEXTS = ["the film is not dull .", "superb", "", "A film that nobody knows!"]
 

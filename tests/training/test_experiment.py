@@ -4,13 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from pairs import make_pair_corpus
-from training_runs import corpus_of, tiny_config
 
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import padding_share, plan_batches
 from disan_tf.training import experiment
 from disan_tf.training.console import ConsoleLog
+from tests.support.pairs import make_pair_corpus
+from tests.support.training_runs import corpus_of, tiny_config
 
 
 def test_a_work_directory_belongs_to_one_config(tmp_path):

@@ -1,13 +1,13 @@
 """Adadelta against the authors' TensorFlow 1, and the options around it."""
 
 import numpy as np
-import official
 import pytest
 import tensorflow as tf
-from worlds import WORLDS, needs_native
 
 from disan_tf.ops import native
 from disan_tf.training.optimizers import adadelta
+from tests.support import official
+from tests.support.worlds import WORLDS, needs_native
 
 FILES = official.names("adadelta_tf1*.npz")
 SLOTS = {"accum": "accum_grad", "accum_update": "accum_var"}

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from pairs import make_pair_corpus
-from training_runs import KillAt, Killed, tiny_config
 
 from disan_tf.bundle import load_bundle
 from disan_tf.evaluation.report import evaluate
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
+from tests.support.pairs import make_pair_corpus
+from tests.support.training_runs import KillAt, Killed, tiny_config
 
 BUDGET = 250  # tokens: the epochs of 60 pairs have 9, 9, 8 and 8 batches
 STEPS = {"steps": 30, "window": 1, "evaluate_every": 8, "checkpoint_every": 8, "log_every": 2}

@@ -5,8 +5,6 @@ import re
 
 import numpy as np
 import pytest
-from pairs import make_pair_corpus
-from training_runs import KillAt, Killed, tiny_config
 
 from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
@@ -14,6 +12,8 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
 from disan_tf.training.policy_gradient import PHASES, check_policy
+from tests.support.pairs import make_pair_corpus
+from tests.support.training_runs import KillAt, Killed, tiny_config
 
 STEPS = {"steps": 32, "window": 1, "evaluate_every": 4, "checkpoint_every": 4, "log_every": 2}
 LIMITS = {"pretrain_steps": 8, "policy_steps": 5}  # so that a phase ends between two log steps

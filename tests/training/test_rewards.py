@@ -6,11 +6,11 @@ import itertools
 import numpy as np
 import pytest
 import tensorflow as tf
-from samplers import DIM, choose_only, randomised
 
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
 from disan_tf.layers.reinforced import Selections, join
 from disan_tf.training.rewards import REWARDS, policy_loss, product_reward
+from tests.support.samplers import DIM, choose_only, randomised
 
 LENGTH = 4
 CHOICES = np.array(list(itertools.product([False, True], repeat=LENGTH)))  # <bool>[16, LENGTH]

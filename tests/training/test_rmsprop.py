@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from worlds import WORLDS
 
 from disan_tf.training.optimizers import rmsprop
+from tests.support.worlds import WORLDS
 
 RHO, EPSILON, RATE = 0.99, 1e-8, 0.1
 

@@ -5,8 +5,6 @@ import json
 import numpy as np
 import pytest
 import tensorflow as tf
-from pairs import make_pair_corpus, make_score_corpus
-from training_runs import KillAt, Killed, corpus_of, tiny_config
 
 from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
@@ -14,6 +12,8 @@ from disan_tf.evaluation.report import evaluate, render
 from disan_tf.training import experiment
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
+from tests.support.pairs import make_pair_corpus, make_score_corpus
+from tests.support.training_runs import KillAt, Killed, corpus_of, tiny_config
 
 STEPS = {"steps": 30, "window": 1, "evaluate_every": 8, "checkpoint_every": 8, "log_every": 2}
 

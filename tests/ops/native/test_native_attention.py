@@ -3,11 +3,18 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from attention_problems import assert_close, attend, make_inputs, make_mask, noise, reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from disan_tf.ops import DIRECTIONS, native
+from tests.support.attention_problems import (
+    assert_close,
+    attend,
+    make_inputs,
+    make_mask,
+    noise,
+    reference,
+)
 
 pytestmark = pytest.mark.skipif(bool(native.unavailable()), reason=native.unavailable())
 OTHERS = ("plain", "lean")

@@ -3,11 +3,11 @@
 import pytest
 import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
-from tiny import make_bundle
 
 from disan_tf.export import export_saved_model
 from disan_tf.layers import DirectionalSelfAttention
 from disan_tf.ops import FORMS, native
+from tests.support.tiny import make_bundle
 
 
 def _operations(graph):

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-from worlds import needs_native
 
 from disan_tf.ops import native, portable
 from disan_tf.ops.pair_scores import additive_scores
+from tests.support.worlds import needs_native
 
 pytestmark = needs_native
 ROOT = Path(__file__).resolve().parents[3]
@@ -189,7 +189,7 @@ print(hashlib.sha256(b"".join(part.numpy().tobytes() for part in parts)).hexdige
 
 
 def test_the_number_of_threads_changes_no_bit():
-    folders = [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)]
+    folders = [str(ROOT), str(Path(__file__).parent)]
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", DIGEST, threads, *folders],

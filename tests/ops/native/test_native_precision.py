@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from attention_problems import assert_close, attend, make_inputs, make_mask, reference
 
 from disan_tf.ops import DIRECTIONS, native
+from tests.support.attention_problems import assert_close, attend, make_inputs, make_mask, reference
 
 pytestmark = pytest.mark.skipif(bool(native.unavailable()), reason=native.unavailable())
 # Results are computed in float32 from the same inputs and rounded once, to nearest.

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from worlds import needs_native
 
 from disan_tf.layers import LSTM
 from disan_tf.layers.elman import SimpleRecurrent
 from disan_tf.ops import portable
 from disan_tf.ops.recurrence import recurrence
+from tests.support.worlds import needs_native
 
 pytestmark = needs_native
 GATES = {"lstm": 4, "rnn": 1}

@@ -6,12 +6,12 @@ from typing import Optional
 
 import numpy as np
 from ml_collections import ConfigDict
-from tiny import make_corpus
-from training_runs import tiny_config
 
 from disan_tf.bundle import Bundle, load_bundle, save_bundle
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.tasks import build_model
+from tests.support.tiny import make_corpus
+from tests.support.training_runs import tiny_config
 
 NLI, RELATEDNESS = "disan_snli", "disan_sick"  # configs
 CLASSES = {NLI: ["contradiction", "neutral", "entailment"], RELATEDNESS: list("12345")}

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from small_bilm import small_bilm
-from training_runs import corpus_of, tiny_config
-
 from disan_tf.elmo.weights import save_bilm
+from tests.support.small_bilm import small_bilm
+from tests.support.training_runs import corpus_of, tiny_config
 
 STEPS = {"steps": 20, "evaluate_every": 5, "checkpoint_every": 4, "log_every": 2}
 

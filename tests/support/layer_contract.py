@@ -12,9 +12,9 @@ import re
 import numpy as np
 import pytest
 import tensorflow as tf
-from worlds import WORLDS, needs_native
 
 from disan_tf.ops import portable
+from tests.support.worlds import WORLDS, needs_native
 
 # The largest relative error of one rounding.
 ROUNDING = {"float32": 2.0**-24, "mixed_bfloat16": 2.0**-8, "mixed_float16": 2.0**-11}

@@ -1,6 +1,6 @@
 """Additive scores of all pairs of words, forward and backward, native and portable.
 
-    python -m tests.benchmarks.pair_scores --repetitions 9
+    python -m tests.measurements.pair_scores --repetitions 9
 
 The medians of repetitions that take turns, in one process.
 """

@@ -1,6 +1,6 @@
 // The attention kernel alone, without TensorFlow, on one thread, by the share of selected tokens.
 //
-//   cd tests/benchmarks
+//   cd tests/measurements
 //   g++ -std=c++17 -O3 -march=native -I ../../disan_tf/ops/native kernel_selection.cc -o /tmp/it
 //   /tmp/it
 //

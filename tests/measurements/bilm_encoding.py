@@ -1,6 +1,6 @@
 """A biLM of the official sizes, with random weights, on 1,000 sentences of the treebank.
 
-    python -m tests.benchmarks.bilm_encoding --data_dir=data [--dtype=mixed_bfloat16]
+    python -m tests.measurements.bilm_encoding --data_dir=data [--dtype=mixed_bfloat16]
 
 prints as JSON how long loading takes, how many sentences a second are cached in sorted batches and
 how many one at a time, the cache's size, and the peak memory of the process.

@@ -3,9 +3,8 @@
 import json
 from pathlib import Path
 
-from readers import make_options, refusal
-
 from data_prep.corpora import snli
+from tests.support.readers import make_options, refusal
 
 COLUMNS = (
     "gold_label", "sentence1_binary_parse", "sentence2_binary_parse", "sentence1_parse",

@@ -2,10 +2,10 @@
 
 import numpy as np
 import tensorflow as tf
-from small_recurrent import sigmoid
 
 from disan_tf.elmo import BiLM
 from disan_tf.text.character_ids import character_ids
+from tests.support.small_recurrent import sigmoid
 
 SIZES = {"units": 3, "cells": 5, "filters": [(1, 2), (2, 3), (4, 2)], "character_dim": 4}
 SENTENCES = [["Some", "words", "are", "short"], ["naïve"], ["a", "b" * 70], []]

@@ -1,6 +1,6 @@
 """How fast SNLI is prepared, and in how much memory, at the size of the real corpus.
 
-    python -m tests.benchmarks.preparation --data_dir=data --folder=preparation
+    python -m tests.measurements.preparation --data_dir=data --folder=preparation
 
 makes 550,000 training pairs out of those in `--data_dir`: it repeats them with the number of the
 repetition in front of each sentence, so that sentences are as seldom equal as they were, and adds

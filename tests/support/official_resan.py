@@ -3,15 +3,15 @@
 import functools
 from typing import NamedTuple
 
-import official
 import tensorflow as tf
-from official_pairs import pair_ids, pair_model
 
 from disan_tf.encoders import DiSAN, ReSAN
 from disan_tf.ops import native
 from disan_tf.tasks import SentencePairClassifier, SentencePairScorer
 from disan_tf.training.rewards import REWARDS, policy_loss
 from disan_tf.training.steps import added_losses
+from tests.support import official
+from tests.support.official_pairs import pair_ids, pair_model
 
 
 class LogitScorer(SentencePairScorer):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from layer_contract import ROUNDING, LayerContract
+
+from tests.support.layer_contract import ROUNDING, LayerContract
 
 X = np.random.default_rng(1).normal(1.5, 2.0, size=[7, 5]).astype(np.float32)
 

@@ -1,7 +1,8 @@
 """A NumPy loop over tokens, for tests of recurrent layers against their cells."""
 
 import numpy as np
-from small_attention import MASK, X
+
+from tests.support.small_attention import MASK, X
 
 UNITS = 3
 

@@ -1,11 +1,11 @@
 """The authors' models of sentence pairs as models of ours, from their golden files."""
 
 import numpy as np
-import official
 import tensorflow as tf
 
 from disan_tf.layers import WordEmbedding
 from disan_tf.tasks import ClassificationHead, SentencePairClassifier
+from tests.support import official
 
 SENTENCES = ("sent1_token", "sent2_token")
 

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import numpy as np
-from pairs import FIELDS, WORDS, make_pair_corpus
 
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.corpus import WordFeatures
 from disan_tf.text.spelling import CHARACTERS
+from tests.support.pairs import FIELDS, WORDS, make_pair_corpus
 
 FORMS = (("cats", "cat", "cat"), ("dogs", "dog", "dog"), ("sing", "sing", "song"))
 

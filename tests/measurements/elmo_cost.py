@@ -1,6 +1,6 @@
 """What a training step costs with ELMo of the official sizes, against word vectors.
 
-    python -m tests.benchmarks.elmo_cost --data_dir=data [--dtype=mixed_bfloat16]
+    python -m tests.measurements.elmo_cost --data_dir=data [--dtype=mixed_bfloat16]
 
 prints as JSON the milliseconds of a step of `configs/elmo_disan_sst.py`, batches of 64 phrases of
 the treebank: the median over pieces of trainings that take turns, and its ratio to that of DiSAN
@@ -18,7 +18,7 @@ from data_prep.prepare import prepare
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
-from tests.benchmarks.bilm_encoding import report, write_inputs
+from tests.measurements.bilm_encoding import report, write_inputs
 
 FORMS = {  # name -> variant, steps of a piece
     "word_vectors": ("random", 20),

@@ -1,6 +1,6 @@
 """The attention core alone, forward and backward, in every form that this machine has.
 
-    python -m tests.benchmarks.attention_core --lengths 14 40
+    python -m tests.measurements.attention_core --lengths 14 40
 
 Batch 64, 300 features, one direction, in one process. `run.py --mode=benchmark` measures the rest.
 """

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from disan_tf.training.optimizers import adadelta
 
-GOLDEN = Path(os.environ.get("DISAN_TF_GOLDEN", Path(__file__).parent / "golden" / "official"))
+GOLDEN = Path(os.environ.get("DISAN_TF_GOLDEN", Path(__file__).parents[1] / "golden" / "official"))
 
 _BLOCKS = {
     "dir_attn_fw/": "forward_block.",

@@ -56,7 +56,9 @@ def check_config(config: ConfigDict) -> None:
     Raises:
       UserError: naming the value, and what it may be.
     """
-    from disan_tf.ops.pairs import DIRECTIONS  # configs are read before TensorFlow is loaded
+    from disan_tf.ops.direction_mask import (
+        DIRECTIONS,  # configs are read before TensorFlow is loaded
+    )
     from disan_tf.tasks import HEADS, LOSSES, MATCHINGS, TASKS
     from disan_tf.training.optimizers import OPTIMIZERS
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from disan_tf.ops import native
+from disan_tf.ops.native import runtime
 
 _PACKAGES = (
     "tensorflow", "tensorflow-text", "tensorflow-addons", "numpy", "absl-py", "ml_collections",
@@ -29,7 +29,7 @@ def diagnose(data_dir: Path) -> str:
     lines += [f"device {device.name}" for device in tf.config.list_logical_devices()]
     threads = tf.config.threading.get_intra_op_parallelism_threads() or "all"
     lines.append(f"threads: {threads} of {os.cpu_count()} processors")
-    reason = native.unavailable()
+    reason = runtime.unavailable()
     lines.append(f"operations: portable ({reason})" if reason else "operations: native")
     lines.append(f"data in {data_dir}:")
     lines += [f"  {_corpus(name, data_dir / folder)}" for name, folder in _FOLDERS.items()]

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.recurrent import Recurrent
-from disan_tf.ops.fused import copies
+from disan_tf.ops.elementwise import copies
 
 
 class BiRecurrentEncoder(SentenceEncoder):

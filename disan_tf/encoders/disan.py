@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.directional import DirectionalSelfAttention
-from disan_tf.ops.fused import copies
-from disan_tf.ops.pairs import check_direction
+from disan_tf.ops.direction_mask import check_direction
+from disan_tf.ops.elementwise import copies
 
 
 class DiSAN(SentenceEncoder):

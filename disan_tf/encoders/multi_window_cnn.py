@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.convolution import Convolution
-from disan_tf.ops.fused import copies
+from disan_tf.ops.elementwise import copies
 
 
 class MultiWindowCNNEncoder(SentenceEncoder):

@@ -5,7 +5,7 @@ import tensorflow as tf
 from disan_tf.layers.linear import decay, project
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.layers.precision import converted
-from disan_tf.ops.fused import bias_activation
+from disan_tf.ops.elementwise import bias_activation
 
 
 class Convolution(Mechanism):

@@ -9,7 +9,7 @@ from disan_tf.layers.convolution import Convolution
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal, variance_factor
 from disan_tf.layers.mechanism import Mechanism
-from disan_tf.ops.fused import LeakyReLU, copies
+from disan_tf.ops.elementwise import LeakyReLU, copies
 
 SMALLEST_SQUARE = 1e-12  # of a norm that can divide
 

@@ -9,8 +9,8 @@ from disan_tf.layers.linear import project
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.layers.precision import converted
 from disan_tf.ops import attention_weights, directional_attention
-from disan_tf.ops.fused import bias_activation, copies
-from disan_tf.ops.pairs import check_direction, check_scale
+from disan_tf.ops.direction_mask import check_direction, check_scale
+from disan_tf.ops.elementwise import bias_activation, copies
 
 
 class DirectionalSelfAttention(Mechanism):

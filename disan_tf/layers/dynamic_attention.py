@@ -6,7 +6,7 @@ from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.ops import masked_softmax
-from disan_tf.ops.fused import LeakyReLU
+from disan_tf.ops.elementwise import LeakyReLU
 
 
 class DynamicSelfAttention(Mechanism):

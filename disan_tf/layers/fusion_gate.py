@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.layers.mechanism import Mechanism
-from disan_tf.ops.fused import copies, fusion_gate
+from disan_tf.ops.elementwise import copies, fusion_gate
 
 
 class FusionGate(Mechanism):

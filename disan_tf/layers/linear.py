@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.layers.dropout import Dropout
 from disan_tf.layers.precision import converted
-from disan_tf.ops.fused import bias_activation
+from disan_tf.ops.elementwise import bias_activation
 
 
 class Linear(tf.keras.layers.Layer):

@@ -5,7 +5,7 @@ import tensorflow as tf
 from disan_tf.layers.linear import project
 from disan_tf.layers.pair_attention import PairAttention
 from disan_tf.layers.precision import converted
-from disan_tf.ops.pair_scores import additive_scores
+from disan_tf.ops.co_attention_scores import additive_scores
 
 
 class MinusAttention(PairAttention):

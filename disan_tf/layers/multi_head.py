@@ -6,7 +6,7 @@ from disan_tf.layers.linear import decay, project
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.layers.precision import converted
 from disan_tf.ops import masked_softmax
-from disan_tf.ops.fused import bias_activation
+from disan_tf.ops.elementwise import bias_activation
 
 
 class MultiHeadAttention(Mechanism):

@@ -5,8 +5,8 @@ import tensorflow as tf
 from disan_tf.layers.linear import decay, project
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.layers.packing import placed_tokens
-from disan_tf.ops import native
-from disan_tf.ops.fused import bias_activation
+from disan_tf.ops.elementwise import bias_activation
+from disan_tf.ops.native import runtime
 from disan_tf.ops.recurrence import recurrence
 
 
@@ -77,7 +77,7 @@ class Recurrent(Mechanism):
         product = self._input_product(x, input_kernel, bias, training)
         if x.shape.rank == 2:
             product = placed_tokens(product, mask)
-        if self.cell and native.is_used():
+        if self.cell and runtime.is_used():
             h = recurrence(product, mask, *state_kernels, cell=self.cell, backward=self.backward)
         else:
             h = self._loop(product, mask, *state_kernels)

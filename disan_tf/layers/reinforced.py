@@ -10,7 +10,7 @@ from disan_tf.layers.mechanism import Mechanism
 from disan_tf.layers.packing import packed_mask
 from disan_tf.layers.sampling import ReinforcedSequenceSampling, counts
 from disan_tf.layers.selective import SelectiveSelfAttention, check_unselected
-from disan_tf.ops.fused import copies
+from disan_tf.ops.elementwise import copies
 
 SAMPLERS = {"parallel": ReinforcedSequenceSampling, "iterative": IterativeSequenceSampling}
 _SIDES = ("forward", "backward")

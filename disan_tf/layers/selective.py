@@ -8,7 +8,7 @@ from disan_tf.layers.directional import DirectionalSelfAttention
 from disan_tf.layers.packing import pack
 from disan_tf.layers.sampling import counts
 from disan_tf.ops import directional_attention
-from disan_tf.ops.fused import copies
+from disan_tf.ops.elementwise import copies
 
 UNSELECTED = ("mean", "mean_of_others", "drop")
 

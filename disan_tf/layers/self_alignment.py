@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.ops import masked_softmax
-from disan_tf.ops.pairs import admissible_pairs
+from disan_tf.ops.direction_mask import admissible_pairs
 
 
 class SelfAlignment(Mechanism):

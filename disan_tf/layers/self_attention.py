@@ -5,7 +5,7 @@ from typing import Optional
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
 from disan_tf.layers.token_attention import TokenAttention, average_tokens
-from disan_tf.ops.fused import LeakyReLU
+from disan_tf.ops.elementwise import LeakyReLU
 
 
 class SelfAttention(TokenAttention):

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.layers.mechanism import Mechanism
 from disan_tf.ops import masked_softmax
-from disan_tf.ops.fused import copies, softmax_pool
+from disan_tf.ops.elementwise import copies, softmax_pool
 
 
 class TokenAttention(Mechanism):

@@ -1,14 +1,14 @@
-"""The attention core as a function, in forms that agree: `plain`, memory-`lean` and `native`."""
+"""Functions with a plain, a lean and a native form, tested against each other."""
 
-from typing import Optional
-
-import tensorflow as tf
-
-from disan_tf.ops.lean import lean_attention
-from disan_tf.ops.masking import masked_softmax
-from disan_tf.ops.native import is_used, native_attention, portable, unavailable
-from disan_tf.ops.pairs import DIRECTIONS, check_direction, check_scale
-from disan_tf.ops.plain import attention_weights, plain_attention
+from disan_tf.ops.direction_mask import DIRECTIONS
+from disan_tf.ops.directional_attention import (
+    FORMS,
+    attention_weights,
+    available_forms,
+    directional_attention,
+)
+from disan_tf.ops.masked_softmax import masked_softmax
+from disan_tf.ops.native.runtime import portable
 
 __all__ = [
     "DIRECTIONS",
@@ -19,70 +19,3 @@ __all__ = [
     "masked_softmax",
     "portable",
 ]
-
-
-def _auto_attention(*args, **options) -> tf.Tensor:
-    """The fastest form that this machine has."""
-    return (native_attention if is_used() else lean_attention)(*args, **options)
-
-
-FORMS = {
-    "auto": _auto_attention,
-    "plain": plain_attention,
-    "lean": lean_attention,
-    "native": native_attention,
-}
-
-
-def available_forms() -> list[str]:
-    """The distinct forms that work on this machine."""
-    return ["plain", "lean"] if unavailable() else ["plain", "lean", "native"]
-
-
-def directional_attention(
-    head: tf.Tensor,
-    dependent: tf.Tensor,
-    value: tf.Tensor,
-    mask: tf.Tensor,
-    *,
-    direction: str,
-    head_mask: Optional[tf.Tensor] = None,
-    scale: float = 5.0,
-    form: str = "auto",
-) -> tf.Tensor:
-    """Multi-dimensional token2token attention with a positional mask, DiSAN Eq. 15 and 11.
-
-    s_j = sum_i softmax_i(scale * tanh((dependent_i + head_j) / scale)) * value_i, feature by
-    feature, over the dependents i that `mask` and `direction` allow. A head that may attend to
-    nothing gets exactly 0. The arithmetic is float32 for every input dtype.
-
-    Args:
-      head: <float>[batch, length, dim], W2 h_j (+ b1).
-      dependent: <float>[batch, length, dim], W1 h_i.
-      value: <float>[batch, length, dim], h_i.
-      mask: <bool>[batch, length], True = may be attended to.
-      direction: "forward" (i < j), "backward" (i > j) or "diagonal" (i != j).
-      head_mask: <bool>[batch, length], True = receives context; None = every token does.
-      scale: c of Eq. 15, at most 40, so that no maximum need be subtracted.
-      form: "native" (C++ for this CPU), "lean" (portable, memory O(batch * length * dim)), "plain"
-        (dense, for exports and tests), or "auto": native where it is available, else lean.
-
-    Returns:
-      <float>[batch, length, dim], the dtype of `value`. All three inputs receive gradients.
-
-    Raises:
-      ValueError: an unknown direction or form, a scale outside (0, 40], or form "native" where it
-        is not available.
-    """
-    check_direction(direction)
-    if form not in FORMS:
-        raise ValueError(f"form={form!r}; known forms are {', '.join(FORMS)}.")
-    return FORMS[form](
-        head,
-        dependent,
-        value,
-        mask,
-        direction=direction,
-        head_mask=head_mask,
-        scale=check_scale(scale),
-    )

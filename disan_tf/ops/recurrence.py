@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.ops import native
+from disan_tf.ops.native import runtime
 
 
 def recurrence(
@@ -29,7 +29,7 @@ def recurrence(
     Raises:
       InvalidArgumentError: a wrong shape; the message names the argument.
     """
-    h, *_ = native.operations().disan_recurrence(
+    h, *_ = runtime.operations().disan_recurrence(
         product, mask, kernel, cell=cell, backward=backward
     )
     return h
@@ -40,7 +40,7 @@ def _gradient(operation, upstream, *_):
     """Of the product and the kernel; the other outputs are only for this function."""
     _, mask, kernel = operation.inputs
     _, gates, old_h, old_c = operation.outputs
-    product_gradient = native.operations().disan_recurrence_gradient(
+    product_gradient = runtime.operations().disan_recurrence_gradient(
         upstream, mask, tf.transpose(kernel), gates, old_c,
         cell=operation.get_attr("cell"), backward=operation.get_attr("backward"),
     )  # fmt: skip

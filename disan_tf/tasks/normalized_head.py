@@ -5,7 +5,7 @@ import tensorflow as tf
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import check_init_scale, he_normal, variance_factor
 from disan_tf.layers.linear import Linear
-from disan_tf.ops.fused import LeakyReLU
+from disan_tf.ops.elementwise import LeakyReLU
 from disan_tf.tasks.batch_norm_head import BatchNormHead
 
 

@@ -5,7 +5,7 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.ops import native
+from disan_tf.ops.native import runtime
 
 
 def adadelta(
@@ -62,22 +62,22 @@ class _Adadelta(tf.keras.optimizers.legacy.Adadelta):
     """The legacy class, whose dense steps read and write each number once."""
 
     def _resource_apply_dense(self, grad, var, apply_state=None):
-        if not native.is_used():
+        if not runtime.is_used():
             return super()._resource_apply_dense(grad, var, apply_state)
         slots = [self.get_slot(var, name).handle for name in ("accum_grad", "accum_var")]
         settings = _settings(self, var, apply_state)
-        return native.operations().disan_adadelta(var.handle, *slots, grad, *settings)
+        return runtime.operations().disan_adadelta(var.handle, *slots, grad, *settings)
 
 
 class _RMSprop(tf.keras.optimizers.legacy.RMSprop):
     """The legacy class, whose dense steps read and write each number once."""
 
     def _resource_apply_dense(self, grad, var, apply_state=None):
-        if not native.is_used():
+        if not runtime.is_used():
             return super()._resource_apply_dense(grad, var, apply_state)
         settings = _settings(self, var, apply_state)
         squares = self.get_slot(var, "rms").handle
-        return native.operations().disan_rms_prop(var.handle, squares, grad, *settings)
+        return runtime.operations().disan_rms_prop(var.handle, squares, grad, *settings)
 
 
 def _settings(optimizer, var, apply_state):

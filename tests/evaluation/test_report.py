@@ -233,7 +233,7 @@ def test_rendered_columns_end_under_their_headers():
 
 
 class _FirstWordsDecide(_Answers):
-    """Answers the class of `tests.support.pairs` for every pair of more than 4 tokens, else another."""
+    """Answers the class of `tests.support.pairs` for pairs of more than 4 tokens, else another."""
 
     fields = ("premise", "hypothesis")
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from disan_tf.ops import DIRECTIONS, available_forms, directional_attention, lean
+from disan_tf.ops import DIRECTIONS, available_forms, directional_attention
+from disan_tf.ops import blockwise as lean
 from tests.support.attention_problems import assert_close, attend, make_inputs, noise, reference
 
 PROPERTY = settings(max_examples=30, deadline=None, derandomize=True)

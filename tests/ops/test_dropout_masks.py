@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops import native, portable
-from disan_tf.ops.fused import apply_mask, keep_mask
+from disan_tf.ops.elementwise import apply_mask, keep_mask
+from disan_tf.ops.native import portable, runtime
 from tests.support.worlds import WORLDS, needs_native
 
 LOW = np.uint64(0xFFFFFFFF)
@@ -70,7 +70,7 @@ def test_native_bits_are_the_portable_booleans(entries, rate):
 @pytest.mark.parametrize("high", [5, 2**64 - 1, 2**32 - 1])
 def test_a_counter_that_runs_over_carries(low, high):
     key, entries, threshold = 0x0123456789ABCDEF, 1003, 30000
-    bits = native.operations().disan_keep_mask(
+    bits = runtime.operations().disan_keep_mask(
         tf.constant(entries, tf.int64), tf.constant([key], tf.uint64),
         tf.constant([low, high], tf.uint64), threshold=threshold,
     )  # fmt: skip
@@ -158,7 +158,7 @@ def test_what_is_dropped_may_be_nan(dtype, world):
 
 @needs_native
 def test_wrong_arguments_are_refused_by_name():
-    invalid, operations = tf.errors.InvalidArgumentError, native.operations()
+    invalid, operations = tf.errors.InvalidArgumentError, runtime.operations()
     stream = {"key": tf.zeros([1], tf.uint64), "counter": tf.zeros([2], tf.uint64)}
     for name, size in (("key", 2), ("counter", 1)):
         wrong = {**stream, name: tf.zeros([size], tf.uint64)}

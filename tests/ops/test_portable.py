@@ -6,38 +6,38 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DiSAN
-from disan_tf.ops import native, portable
+from disan_tf.ops.native import portable, runtime
 from tests.support.worlds import needs_native
 
 pytestmark = needs_native
 
 
 def test_it_nests():
-    assert native.is_used()
+    assert runtime.is_used()
     with portable():
         with portable():
-            assert not native.is_used()
-        assert not native.is_used()
-    assert native.is_used()
+            assert not runtime.is_used()
+        assert not runtime.is_used()
+    assert runtime.is_used()
 
 
 def test_an_error_ends_it():
     with portable():
         with pytest.raises(ZeroDivisionError), portable():
             raise ZeroDivisionError
-        assert not native.is_used()
+        assert not runtime.is_used()
     with pytest.raises(ZeroDivisionError), portable():
         raise ZeroDivisionError
-    assert native.is_used()
+    assert runtime.is_used()
 
 
 def test_other_threads_are_not_meant():
     seen = []
-    thread = threading.Thread(target=lambda: seen.append(native.is_used()))
+    thread = threading.Thread(target=lambda: seen.append(runtime.is_used()))
     with portable():
         thread.start()
         thread.join()
-        assert not native.is_used()
+        assert not runtime.is_used()
     assert seen == [True]
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from disan_tf.encoders import DiSAN, ReSAN
-from disan_tf.ops import native
+from disan_tf.ops.native import runtime
 from disan_tf.tasks import SentencePairClassifier, SentencePairScorer
 from disan_tf.training.rewards import REWARDS, policy_loss
 from disan_tf.training.steps import added_losses
@@ -106,7 +106,7 @@ def _with_ones(selections):
 
 def golden_model(name) -> Golden:
     """The model of a file in this world, with the file's weights."""
-    golden = _build(name, native.is_used())
+    golden = _build(name, runtime.is_used())
     official.assign(golden.model, golden.arrays)
     return golden
 

@@ -4,11 +4,11 @@ import contextlib
 
 import pytest
 
-from disan_tf.ops import native
+from disan_tf.ops.native import runtime
 
-needs_native = pytest.mark.skipif(bool(native.unavailable()), reason=native.unavailable())
+needs_native = pytest.mark.skipif(bool(runtime.unavailable()), reason=runtime.unavailable())
 # Parameters of a test or a fixture, to be entered: `with world():`.
 WORLDS = [
     pytest.param(contextlib.nullcontext, id="native", marks=needs_native),
-    pytest.param(native.portable, id="portable"),
+    pytest.param(runtime.portable, id="portable"),
 ]

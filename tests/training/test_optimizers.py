@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops import native
+from disan_tf.ops.native import runtime
 from disan_tf.training.optimizers import adadelta
 from tests.support import official
 from tests.support.worlds import WORLDS, needs_native
@@ -35,7 +35,7 @@ def _check_steps(arrays, kind, start, weights, gradients):
     where weights and `accum` had 0; the file itself is 5 ulp from the formula in float64, the
     native step 4). In portable TensorFlow, and on sparse gradients, all bits are TensorFlow 1's.
     """
-    same_bits = not native.is_used() or kind == "sparse"
+    same_bits = not runtime.is_used() or kind == "sparse"
     variable, optimizer = tf.Variable(arrays[start]), adadelta(0.5)
     theirs = TensorFlow1(arrays[start])
     for step, gradient_of in enumerate(gradients):
@@ -98,7 +98,7 @@ def test_adadelta_is_the_legacy_keras_class_bit_for_bit():
     start = generator.normal(size=(7, 3)).astype(np.float32)
     ours, theirs = tf.Variable(start), tf.Variable(start)
     optimizer = adadelta(0.5)
-    with native.portable():
+    with runtime.portable():
         for _ in range(5):
             gradient = tf.constant(generator.normal(size=(7, 3)).astype(np.float32))
             optimizer.apply_gradients([(gradient, ours)])

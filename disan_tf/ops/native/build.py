@@ -108,7 +108,7 @@ def _compile(compiler: str, target: Path) -> None:
 
 def main() -> int:
     """Builds, and says where the library is or why there is none."""
-    from disan_tf.ops.native import unavailable
+    from disan_tf.ops.native.runtime import unavailable
 
     reason = unavailable()
     print(f"portable attention: {reason}" if reason else f"native attention: {library()}")

@@ -3,9 +3,11 @@
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops import available_forms, directional_attention, native
+from disan_tf.ops import available_forms, directional_attention
+from disan_tf.ops.native import runtime
+from disan_tf.ops.native.attention import native_attention
 
-pytestmark = pytest.mark.skipif(bool(native.unavailable()), reason=native.unavailable())
+pytestmark = pytest.mark.skipif(bool(runtime.unavailable()), reason=runtime.unavailable())
 INVALID = tf.errors.InvalidArgumentError
 NAMES = ("head", "dependent", "value", "mask", "head_mask")
 OPTIONS = {"direction": "forward", "scale": 5.0}
@@ -17,12 +19,12 @@ def _arguments(dtype=tf.float32):
 
 
 def _call(arguments):
-    return native.operations().disan_directional_attention(**arguments, **OPTIONS, Real=tf.float32)
+    return runtime.operations().disan_directional_attention(**arguments, **OPTIONS, Real=tf.float32)
 
 
 def _call_gradient(**wrong):
     saved = dict.fromkeys(["upstream", "exact", "denominator"], tf.ones([2, 4, 3]))
-    return native.operations().disan_directional_attention_gradient(
+    return runtime.operations().disan_directional_attention_gradient(
         **{**_arguments(), **saved, **wrong}, **OPTIONS
     )
 
@@ -84,7 +86,7 @@ def test_one_input_of_another_dtype_is_refused(name, dtype):
 @pytest.mark.parametrize("scale", [0.0, -1.0, 40.1, float("nan")])
 def test_a_scale_outside_of_the_safe_range_is_refused(scale):
     with pytest.raises(INVALID, match="scale="):
-        native.native_attention(**_arguments(), direction="forward", scale=scale)
+        native_attention(**_arguments(), direction="forward", scale=scale)
 
 
 @pytest.mark.parametrize("name", ["upstream", "exact", "denominator"])

@@ -6,7 +6,9 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from disan_tf.ops import DIRECTIONS, native
+from disan_tf.ops import DIRECTIONS
+from disan_tf.ops.native import runtime
+from disan_tf.ops.native.attention import native_attention
 from tests.support.attention_problems import (
     assert_close,
     attend,
@@ -16,7 +18,7 @@ from tests.support.attention_problems import (
     reference,
 )
 
-pytestmark = pytest.mark.skipif(bool(native.unavailable()), reason=native.unavailable())
+pytestmark = pytest.mark.skipif(bool(runtime.unavailable()), reason=runtime.unavailable())
 OTHERS = ("plain", "lean")
 VALUES, GRADIENTS = 1e-5, 5e-5  # the agreed tolerances, see `assert_close`
 
@@ -166,7 +168,7 @@ def test_a_sentence_does_not_depend_on_its_batch():
     alone = [tf.constant(tensor[5:6], tf.float32) for tensor in inputs]
     with tf.GradientTape() as tape:
         tape.watch(alone)
-        context = native.native_attention(*alone, tf.constant(mask[5:6]), direction="forward")
+        context = native_attention(*alone, tf.constant(mask[5:6]), direction="forward")
         total = tf.reduce_sum(context * upstream)
     for ours, expected in zip([context, *tape.gradient(total, alone)], together):
         np.testing.assert_array_equal(ours[0], expected[5])
@@ -176,6 +178,6 @@ def test_it_is_differentiated_for_one_argument_alone():
     head, dependent, value = (tf.constant(it, tf.float32) for it in make_inputs(1, 4, 3))
     with tf.GradientTape() as tape:
         tape.watch(head)
-        context = native.native_attention(head, dependent, value, tf.ones([1, 4], bool),
+        context = native_attention(head, dependent, value, tf.ones([1, 4], bool),
                                           direction="forward")  # fmt: skip
     assert tape.gradient(context, head).shape == head.shape

@@ -11,8 +11,8 @@ from unittest import mock
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops import available_forms, directional_attention, native
-from disan_tf.ops.native import build
+from disan_tf.ops import available_forms, directional_attention
+from disan_tf.ops.native import build, runtime
 
 # A compiler that notes each call in its own folder and writes what it is told to.
 COMPILER = """#!{python}
@@ -47,7 +47,7 @@ def cache(tmp_path, monkeypatch):
     """An empty cache folder, and a process that knows of no library, before and afterwards."""
     monkeypatch.setenv("DISAN_TF_NATIVE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("DISAN_TF_NATIVE", raising=False)
-    remembered = (native.unavailable, native.operations, native._log_choice)
+    remembered = (runtime.unavailable, runtime.operations, runtime._log_choice)
     for function in remembered:
         function.cache_clear()
     yield tmp_path / "cache"

@@ -6,7 +6,8 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 from disan_tf.export import export_saved_model
 from disan_tf.layers import DirectionalSelfAttention
-from disan_tf.ops import FORMS, native
+from disan_tf.ops import FORMS
+from disan_tf.ops.native import runtime
 from tests.support.tiny import make_bundle
 
 
@@ -24,7 +25,7 @@ def test_exports_hold_portable_operations_alone(tmp_path):
         assert not [name for name in _operations(graph) if name.startswith("Disan")]
 
 
-@pytest.mark.skipif(bool(native.unavailable()), reason=native.unavailable())
+@pytest.mark.skipif(bool(runtime.unavailable()), reason=runtime.unavailable())
 def test_the_automatic_form_is_native_in_a_graph():
     layer = DirectionalSelfAttention(6, direction="forward")
     graph = tf.function(layer).get_concrete_function(

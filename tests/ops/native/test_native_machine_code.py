@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from disan_tf.ops import native
-from disan_tf.ops.native import build
+from disan_tf.ops.native import build, runtime
 
-pytestmark = pytest.mark.skipif(bool(native.unavailable()), reason=native.unavailable())
+pytestmark = pytest.mark.skipif(bool(runtime.unavailable()), reason=runtime.unavailable())
 
 
 def _output(*command):

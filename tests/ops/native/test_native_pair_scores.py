@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops import native, portable
-from disan_tf.ops.pair_scores import additive_scores
+from disan_tf.ops.co_attention_scores import additive_scores
+from disan_tf.ops.native import portable, runtime
 from tests.support.worlds import needs_native
 
 pytestmark = needs_native
@@ -227,7 +227,7 @@ WRONG = [(name, shape) for name, shapes in WRONG_SHAPES.items() for shape in sha
 def test_the_gradient_refuses_a_wrong_shape_by_name(name, shape):
     arguments = {**_arguments(), name: tf.ones(shape)}
     with pytest.raises(INVALID, match=rf"\b{name} has shape \[.*, expected \["):
-        native.operations().disan_additive_scores_gradient(**arguments)
+        runtime.operations().disan_additive_scores_gradient(**arguments)
 
 
 @pytest.mark.parametrize("name,shape", [it for it in WRONG if it[0] != "upstream"])

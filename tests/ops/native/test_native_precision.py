@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops import DIRECTIONS, native
+from disan_tf.ops import DIRECTIONS
+from disan_tf.ops.native import runtime
+from disan_tf.ops.native.attention import native_attention
 from tests.support.attention_problems import assert_close, attend, make_inputs, make_mask, reference
 
-pytestmark = pytest.mark.skipif(bool(native.unavailable()), reason=native.unavailable())
+pytestmark = pytest.mark.skipif(bool(runtime.unavailable()), reason=runtime.unavailable())
 # Results are computed in float32 from the same inputs and rounded once, to nearest.
 ROUNDING = {"bfloat16": 2.0**-8, "float16": 2.0**-11}
 
@@ -59,7 +61,7 @@ def test_float64_gradients_are_those_of_finite_differences(direction, far):
     head_mask = np.array([[1, 1, 1, 0, 1], [1, 1, 1, 1, 1]], bool)
 
     def function(*tensors):
-        return native.native_attention(
+        return native_attention(
             *tensors, mask, direction=direction, head_mask=head_mask, scale=scale
         )
 

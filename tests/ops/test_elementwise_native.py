@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops import native
-from disan_tf.ops.fused import bias_activation, copies
-from tests.support.fused_problems import NATIVE, Problem
+from disan_tf.ops.elementwise import bias_activation, copies
+from disan_tf.ops.native import runtime
+from tests.support.elementwise_problems import NATIVE, Problem
 from tests.support.worlds import needs_native
 
 pytestmark = needs_native
@@ -60,7 +60,7 @@ def test_a_copy_is_not_written_over_by_the_use_of_another():
 
 def test_gradients_of_different_shapes_are_not_added():
     with pytest.raises(INVALID, match=r"x has shape \[3\], expected \[4\]"):
-        native.operations().disan_sum([tf.ones([4]), tf.ones([3])])
+        runtime.operations().disan_sum([tf.ones([4]), tf.ones([3])])
 
 
 @pytest.mark.parametrize("kind", ["argument", "constant", "variable"])
@@ -105,8 +105,8 @@ import hashlib, sys
 import tensorflow as tf
 tf.config.threading.set_intra_op_parallelism_threads(int(sys.argv[1]))
 sys.path[:0] = sys.argv[2:]
-from tests.support.fused_problems import NATIVE, Problem
-from disan_tf.ops.fused import keep_mask
+from tests.support.elementwise_problems import NATIVE, Problem
+from disan_tf.ops.elementwise import keep_mask
 parts = [keep_mask(tf.constant(3000017), tf.constant([1, 2], tf.int64), 0.25)]
 for name in NATIVE:
     for dtype in ("float32", "bfloat16"):
@@ -161,7 +161,7 @@ SHAPES = ([], [1], [5], [4], [2, 3], [3, 2], [2, 5], [2, 3, 4], [2, 3, 5, 1], [0
 
 
 def _operation(name):
-    return getattr(native.operations(), f"disan_{name}")
+    return getattr(runtime.operations(), f"disan_{name}")
 
 
 @pytest.mark.parametrize("operation,name", WRONG)

@@ -11,8 +11,8 @@ from typing import Callable, NamedTuple
 
 import tensorflow as tf
 
-from disan_tf.ops import native
-from disan_tf.ops.masking import masked_softmax
+from disan_tf.ops.masked_softmax import masked_softmax
+from disan_tf.ops.native import runtime
 
 _DTYPES = (tf.float32, tf.bfloat16)
 _ACTIVATIONS = {
@@ -51,9 +51,9 @@ def keep_mask(entries: tf.Tensor, seed: tf.Tensor, rate: float) -> tf.Tensor:
       <bool>[entries], or <int64>[ceil(entries / 64)] with a bit for each entry, the lowest first.
     """
     threshold = min(round(rate * _LEVELS), _LEVELS - 1)
-    if native.is_used():
+    if runtime.is_used():
         key, counter = tf.raw_ops.StatelessRandomGetKeyCounter(seed=seed)
-        return native.operations().disan_keep_mask(
+        return runtime.operations().disan_keep_mask(
             tf.cast(entries, tf.int64), key, counter, threshold=threshold
         )
     words = tf.random.stateless_uniform(
@@ -68,8 +68,8 @@ def apply_mask(x: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
     factor = 1.0 / (1.0 - rate)
     if keep.dtype != tf.bool:
         if x.dtype in _DTYPES:
-            return native.operations().disan_apply_mask(x, keep, factor=factor)
-        keep = native.operations().disan_apply_mask(tf.ones(tf.shape(x)), keep, factor=1.0) != 0.0
+            return runtime.operations().disan_apply_mask(x, keep, factor=factor)
+        keep = runtime.operations().disan_apply_mask(tf.ones(tf.shape(x)), keep, factor=1.0) != 0.0
     wide = tf.cast(x, tf.float32) if x.dtype.size < 4 else x  # half precision would round `factor`
     scaled = tf.cast(wide * factor, x.dtype)
     return tf.where(tf.reshape(keep, tf.shape(x)), scaled, tf.zeros([], x.dtype))
@@ -81,8 +81,8 @@ def copies(x: tf.Tensor, number: int) -> list[tf.Tensor]:
     TensorFlow itself adds what comes back from several uses of a tensor, in bfloat16 entry by
     entry (measured: a twelfth of a training step).
     """
-    if native.is_used() and x.dtype in _DTYPES:
-        return native.operations().disan_copies(x, N=number)
+    if runtime.is_used() and x.dtype in _DTYPES:
+        return runtime.operations().disan_copies(x, N=number)
     return [x] * number
 
 
@@ -97,9 +97,9 @@ def bias_activation(x: tf.Tensor, bias: tf.Tensor, activation: Callable) -> tf.T
     bias = tf.cast(bias, x.dtype)
     leaky = isinstance(activation, LeakyReLU)
     name = "leaky_relu" if leaky else _ACTIVATIONS.get(activation)
-    if native.is_used() and x.dtype in _DTYPES and name:
+    if runtime.is_used() and x.dtype in _DTYPES and name:
         slope = activation.slope if leaky else 0.0
-        return native.operations().disan_bias_activation(x, bias, activation=name, slope=slope)
+        return runtime.operations().disan_bias_activation(x, bias, activation=name, slope=slope)
     return activation(x + bias)
 
 
@@ -116,8 +116,8 @@ def fusion_gate(
       mask: <bool>[batch, length]; where it is False the result is exactly 0, and nothing gets a
         gradient (in the portable form: if all numbers there are finite).
     """
-    if native.is_used() and h.dtype in _DTYPES:
-        u, _ = native.operations().disan_fusion_gate(token, context, bias, h, s, mask)
+    if runtime.is_used() and h.dtype in _DTYPES:
+        u, _ = runtime.operations().disan_fusion_gate(token, context, bias, h, s, mask)
         return u
     gate = tf.sigmoid(token + context + bias)
     return tf.where(mask[:, :, None], gate * h + (1.0 - gate) * s, tf.zeros([], h.dtype))
@@ -136,8 +136,8 @@ def softmax_pool(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     Returns:
       <float>[batch, dim], the dtype of x.
     """
-    if native.is_used() and x.dtype in _DTYPES:
-        return native.operations().disan_softmax_pool(logits, x, mask)
+    if runtime.is_used() and x.dtype in _DTYPES:
+        return runtime.operations().disan_softmax_pool(logits, x, mask)
     weights = masked_softmax(logits, mask[:, :, None], axis=1)
     return tf.cast(tf.reduce_sum(weights * tf.cast(x, tf.float32), axis=1), x.dtype)
 
@@ -146,17 +146,17 @@ def softmax_pool(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
 def _apply_mask_gradient(operation, upstream):
     factor = operation.get_attr("factor")
     bits = operation.inputs[1]
-    return [native.operations().disan_apply_mask(upstream, bits, factor=factor), None]
+    return [runtime.operations().disan_apply_mask(upstream, bits, factor=factor), None]
 
 
 @tf.RegisterGradient("DisanCopies")
 def _copies_gradient(_, *upstreams):
-    return native.operations().disan_sum(upstreams)
+    return runtime.operations().disan_sum(upstreams)
 
 
 @tf.RegisterGradient("DisanBiasActivation")
 def _bias_activation_gradient(operation, upstream):
-    return native.operations().disan_bias_activation_gradient(
+    return runtime.operations().disan_bias_activation_gradient(
         upstream, operation.outputs[0], activation=operation.get_attr("activation"),
         slope=operation.get_attr("slope"),
     )  # fmt: skip
@@ -165,7 +165,7 @@ def _bias_activation_gradient(operation, upstream):
 @tf.RegisterGradient("DisanFusionGate")
 def _fusion_gate_gradient(operation, upstream, _gate):
     h, s, mask = operation.inputs[3:]
-    inner, h_gradient, s_gradient, bias = native.operations().disan_fusion_gate_gradient(
+    inner, h_gradient, s_gradient, bias = runtime.operations().disan_fusion_gate_gradient(
         upstream, operation.outputs[1], h, s, mask
     )
     return [inner, inner, bias, h_gradient, s_gradient, None]
@@ -173,5 +173,5 @@ def _fusion_gate_gradient(operation, upstream, _gate):
 
 @tf.RegisterGradient("DisanSoftmaxPool")
 def _softmax_pool_gradient(operation, upstream):
-    gradients = native.operations().disan_softmax_pool_gradient(*operation.inputs, upstream)
+    gradients = runtime.operations().disan_softmax_pool_gradient(*operation.inputs, upstream)
     return [*gradients, None]

@@ -9,7 +9,7 @@ from typing import Callable, Optional
 
 import tensorflow as tf
 
-from disan_tf.ops import native
+from disan_tf.ops.native import runtime
 
 # One block's tensors hold about this many numbers (measured at batch 64, lengths 14/8 and 40/30:
 # 1 << 18 and 1 << 19 are as fast or up to a quarter faster than 1 << 20, which leaves the caches).
@@ -27,9 +27,9 @@ def additive_scores(first: tf.Tensor, second: tf.Tensor, vector: tf.Tensor) -> t
     Returns:
       <float32>[batch, first length, second length]. All inputs receive gradients.
     """
-    if native.is_used():
+    if runtime.is_used():
         sentences = (tf.cast(sentence, tf.float32) for sentence in (first, second))
-        return native.operations().disan_additive_scores(*sentences, vector)
+        return runtime.operations().disan_additive_scores(*sentences, vector)
 
     def score(first, second, vector):
         return _weigh(tf.tanh(first[:, :, None] + second[:, None]), vector)
@@ -67,7 +67,7 @@ def product_scores(
 
 @tf.RegisterGradient("DisanAdditiveScores")
 def _additive_scores_gradient(operation, upstream):
-    return native.operations().disan_additive_scores_gradient(*operation.inputs, upstream)
+    return runtime.operations().disan_additive_scores_gradient(*operation.inputs, upstream)
 
 
 def _score_products(products, kernel, vector):

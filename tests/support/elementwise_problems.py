@@ -1,11 +1,11 @@
-"""Problems for `disan_tf.ops.fused`, and NumPy readings of its equations in double precision."""
+"""Problems for `disan_tf.ops.elementwise`, and NumPy readings of its equations in float64."""
 
 import math
 
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.ops.fused import LeakyReLU, bias_activation, fusion_gate, softmax_pool
+from disan_tf.ops.elementwise import LeakyReLU, bias_activation, fusion_gate, softmax_pool
 
 LEAK = 0.25
 SELU = 1.0507009873554805, 1.6732632423543772  # Klambauer et al. 2017

@@ -5,8 +5,15 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.ops import portable
-from disan_tf.ops.fused import bias_activation, copies, fusion_gate
-from tests.support.fused_problems import ACTIVATIONS, NAMES, NATIVE, Problem, assert_close, to_numpy
+from disan_tf.ops.elementwise import bias_activation, copies, fusion_gate
+from tests.support.elementwise_problems import (
+    ACTIVATIONS,
+    NAMES,
+    NATIVE,
+    Problem,
+    assert_close,
+    to_numpy,
+)
 from tests.support.worlds import WORLDS, needs_native
 
 DIMS = (1, 15, 16, 17, 300, 600)  # around the lanes of a vector, and the sizes of the paper

@@ -1,6 +1,6 @@
 """Additive scores of all pairs of words, forward and backward, native and portable.
 
-    python -m tests.measurements.pair_scores --repetitions 9
+    python -m tests.measurements.co_attention_scores --repetitions 9
 
 The medians of repetitions that take turns, in one process.
 """
@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.ops import portable
-from disan_tf.ops.pair_scores import additive_scores
+from disan_tf.ops.co_attention_scores import additive_scores
 
 SIZES = ((64, 14, 8, 200), (64, 8, 14, 100), (64, 40, 20, 200))
 WORLDS = {"native": contextlib.nullcontext, "portable": portable}

@@ -6,13 +6,13 @@ context and the softmax denominators, and computes the rest again. A block also 
 that its direction forbids as a whole, nearly half of them.
 
 Measured by `tests/measurements/attention_core.py` (batch 64, 300 features, forward and backward,
-two processors): 1.8, 2.1 and 2.2 times as fast as the plain form at lengths 8, 40 and 80; at length 200
-the process peaks at 0.7 GiB, where the plain form already takes 3.4 GiB at length 80.
+two processors): 1.8, 2.1 and 2.2 times as fast as the plain form at lengths 8, 40 and 80; at length
+200 the process peaks at 0.7 GiB, where the plain form already takes 3.4 GiB at length 80.
 """
 
 import tensorflow as tf
 
-from disan_tf.ops.pairs import positional_mask
+from disan_tf.ops.direction_mask import positional_mask
 
 # One block's tensors hold about this many numbers: small enough for the caches, large enough
 # that the cost of starting an operation does not show (measured: 1 << 18 to 1 << 22 differ by a

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops import pair_scores, portable
-from disan_tf.ops.pair_scores import additive_scores, product_scores
+from disan_tf.ops import co_attention_scores as pair_scores
+from disan_tf.ops import portable
+from disan_tf.ops.co_attention_scores import additive_scores, product_scores
 from tests.support.attention_problems import assert_close, noise
 
 BATCH, LENGTHS, DIM, UNITS = 2, (7, 3), 4, 5

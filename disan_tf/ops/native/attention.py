@@ -1,0 +1,78 @@
+"""The native form of directional attention."""
+
+from typing import Optional
+
+import tensorflow as tf
+
+from disan_tf.ops.native.runtime import operations, unavailable
+
+_DTYPES = (tf.float32, tf.bfloat16, tf.float64, tf.float16)
+
+
+def native_attention(
+    head: tf.Tensor,
+    dependent: tf.Tensor,
+    value: tf.Tensor,
+    mask: tf.Tensor,
+    *,
+    direction: str,
+    head_mask: Optional[tf.Tensor] = None,
+    scale: float = 5.0,
+) -> tf.Tensor:
+    """DiSAN Eq. 15 and 11; the arguments are those of `directional_attention`.
+
+    float32 and bfloat16 are computed in float32, float64 (which checks gradients) in float64, and
+    float16 is converted. Memory: O(batch * length * dim). Measured (batch 64, 300 features, forward
+    and backward, two processors with AVX-512): 16, 38 and 52 times as fast as the authors' dense
+    formulation at lengths 14, 40 and 80, and 0.37 s and 0.73 GiB at length 400.
+
+    Raises:
+      InvalidArgumentError: a wrong dtype or shape; the message names the argument.
+      ValueError: the native form is not available, and why.
+    """
+    if unavailable():
+        raise ValueError(f'form="native" is not available: {unavailable()}; use form="auto".')
+    _check_dtypes(head, dependent, value, mask, head_mask)
+    if value.dtype == tf.float16:
+        head, dependent = (tf.cast(tensor, tf.float32) for tensor in (head, dependent))
+        context = native_attention(
+            head, dependent, tf.cast(value, tf.float32), mask,
+            direction=direction, head_mask=head_mask, scale=scale,
+        )  # fmt: skip
+        return tf.cast(context, value.dtype)
+    if head_mask is None:
+        head_mask = tf.zeros([0, 0], tf.bool)
+    context, _, _ = operations().disan_directional_attention(
+        head, dependent, value, mask, head_mask,
+        Real=_real(value), direction=direction, scale=scale,
+    )  # fmt: skip
+    return context
+
+
+def _real(tensor):
+    return tf.float64 if tensor.dtype == tf.float64 else tf.float32
+
+
+def _check_dtypes(head, dependent, value, mask, head_mask):
+    masks = {"mask": mask} if head_mask is None else {"mask": mask, "head_mask": head_mask}
+    expected = {name: (tensor, (tf.bool,)) for name, tensor in masks.items()}
+    expected["value"] = (value, _DTYPES)
+    expected["head"] = (head, (value.dtype,))
+    expected["dependent"] = (dependent, (value.dtype,))
+    for name, (tensor, dtypes) in expected.items():
+        if tensor.dtype not in dtypes:
+            known = " or ".join(dtype.name for dtype in dtypes)
+            message = f"{name} has dtype {tensor.dtype.name}, expected {known}"
+            raise tf.errors.InvalidArgumentError(None, None, message)
+
+
+@tf.RegisterGradient("DisanDirectionalAttention")
+def _gradient(operation, upstream, _exact, _denominator):
+    head, dependent, value, mask, head_mask = operation.inputs
+    context, exact, denominator = operation.outputs
+    gradients = operations().disan_directional_attention_gradient(
+        head, dependent, value, mask, head_mask, upstream,
+        exact if value.dtype == tf.bfloat16 else context, denominator,
+        direction=operation.get_attr("direction"), scale=operation.get_attr("scale"),
+    )  # fmt: skip
+    return [*gradients, None, None]

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from disan_tf.errors import UserError
 from disan_tf.files import read_json, read_lines, sha256, write_atomically, write_json
-from disan_tf.tasks import build_model, count_parameters
+from disan_tf.models.factory import build_model, count_parameters
 from disan_tf.text import TextToCharacters, TextToIds, TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import FORMS_FILE, read_forms
 

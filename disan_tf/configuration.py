@@ -56,10 +56,12 @@ def check_config(config: ConfigDict) -> None:
     Raises:
       UserError: naming the value, and what it may be.
     """
+    from disan_tf.models.factory import HEADS, TASKS
+    from disan_tf.models.nli import MATCHINGS
+    from disan_tf.models.relatedness import LOSSES
     from disan_tf.ops.direction_mask import (
         DIRECTIONS,  # configs are read before TensorFlow is loaded
     )
-    from disan_tf.tasks import HEADS, LOSSES, MATCHINGS, TASKS
     from disan_tf.training.optimizers import OPTIMIZERS
 
     choices = {
@@ -145,7 +147,7 @@ def _check_elmo(config):
 
 def _check_parts(config):
     """Encoder and head know best which of their own values exist and go together."""
-    from disan_tf.tasks import make_encoder, make_head
+    from disan_tf.models.factory import make_encoder, make_head
 
     for part, make in (("encoder", make_encoder), ("task", lambda it: make_head(it, classes=2))):
         try:

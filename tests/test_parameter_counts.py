@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import DirectionalSelfAttention, Source2Token
-from disan_tf.tasks import build_model, count_parameters
+from disan_tf.models.factory import build_model, count_parameters
 from tests.support.training_runs import ROOT, load_config
 
 # config -> variant -> parameters. The reference notes have those of SNLI, of SICK's default, and

@@ -23,7 +23,7 @@ from disan_tf.benchmark.tables import (
 from disan_tf.configuration import check_config
 from disan_tf.errors import UserError
 from disan_tf.files import write_atomically, write_json
-from disan_tf.tasks import TASKS
+from disan_tf.models.factory import TASKS
 
 _OF_PAIRS = ("epoch", "encoders", "selection")
 _OF_RESAN = ("selection",)  # the others know the matrix products and the dense form of DiSAN

@@ -13,8 +13,8 @@ from disan_tf.benchmark.dense import (
 from disan_tf.benchmark.matmuls import make_products, step_products, total_flops
 from disan_tf.benchmark.processes import peak_gib
 from disan_tf.benchmark.timing import measure
+from disan_tf.models.factory import TASKS, build_model, count_parameters
 from disan_tf.paper_settings import disan
-from disan_tf.tasks import TASKS, build_model, count_parameters
 from disan_tf.training.optimizers import build_optimizer
 from disan_tf.training.steps import make_train_step
 

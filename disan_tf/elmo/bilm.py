@@ -7,8 +7,8 @@ import tensorflow as tf
 
 from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
 from disan_tf.elmo.token_encoder import TokenEncoder
+from disan_tf.layers.base import Mechanism
 from disan_tf.layers.dropout import site_seed
-from disan_tf.layers.mechanism import Mechanism
 from disan_tf.text.character_ids import sentence_markers
 
 DIRECTIONS = ("forward", "backward")

@@ -4,9 +4,9 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.layers.base import Mechanism
 from disan_tf.layers.linear import decay, project
-from disan_tf.layers.lstm import FORGET_BIAS
-from disan_tf.layers.mechanism import Mechanism
+from disan_tf.layers.recurrent.lstm import FORGET_BIAS
 
 States = tuple[tf.Tensor, tf.Tensor]
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from disan_tf.layers.base import Mechanism
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.highway import Highway
-from disan_tf.layers.mechanism import Mechanism
 from disan_tf.layers.packing import ROWS
 from disan_tf.text.character_ids import CHARACTERS, real_length
 

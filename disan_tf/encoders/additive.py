@@ -3,7 +3,7 @@
 from typing import Optional
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.additive import AdditiveSelfAttention
+from disan_tf.layers.attention.additive import AdditiveSelfAttention
 
 
 class AdditiveEncoder(SentenceEncoder):

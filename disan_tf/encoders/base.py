@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.mechanism import Mechanism
-from disan_tf.layers.source2token import Source2Token
+from disan_tf.layers.attention.source2token import Source2Token
+from disan_tf.layers.base import Mechanism
 
 
 class SentenceEncoder(Mechanism):
@@ -14,8 +14,8 @@ class SentenceEncoder(Mechanism):
 
     An encoder with hard attention has `samplers`, whose weights learn by policy gradient, takes
     `selections` as an argument of its call, and has `select(x, mask, how, training)`, which returns
-    `disan_tf.layers.reinforced.Selections`; see `disan_tf.layers.sampling.Sampler.select`. Without
-    `selections` it chooses greedily.
+    `Selections` (`disan_tf.layers.hard_attention.reinforced`); see `Sampler.select`
+    (`disan_tf.layers.hard_attention.sampling`). Without `selections` it chooses greedily.
 
     Args:
       activation: of the subclass's maps.

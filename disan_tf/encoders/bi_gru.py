@@ -1,7 +1,7 @@
 """Bi-GRU with source2token self-attention, a baseline."""
 
 from disan_tf.encoders.bi_recurrent import BiRecurrentEncoder
-from disan_tf.layers.gru import GRU
+from disan_tf.layers.recurrent.gru import GRU
 
 
 class BiGRUEncoder(BiRecurrentEncoder):

@@ -1,7 +1,7 @@
 """Bi-LSTM with source2token self-attention, a baseline."""
 
 from disan_tf.encoders.bi_recurrent import BiRecurrentEncoder
-from disan_tf.layers.lstm import LSTM
+from disan_tf.layers.recurrent.lstm import LSTM
 
 
 class BiLSTMEncoder(BiRecurrentEncoder):

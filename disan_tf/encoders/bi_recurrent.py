@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.recurrent import Recurrent
+from disan_tf.layers.recurrent.base import Recurrent
 from disan_tf.ops.elementwise import copies
 
 

@@ -5,7 +5,7 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.directional import DirectionalSelfAttention
+from disan_tf.layers.attention.directional import DirectionalSelfAttention
 from disan_tf.ops.direction_mask import check_direction
 from disan_tf.ops.elementwise import copies
 

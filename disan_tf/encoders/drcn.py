@@ -2,12 +2,12 @@
 
 import tensorflow as tf
 
+from disan_tf.layers.base import Mechanism
 from disan_tf.layers.bottleneck import Bottleneck
-from disan_tf.layers.elman import SimpleRecurrent
-from disan_tf.layers.lstm import LSTM
-from disan_tf.layers.mechanism import Mechanism
-from disan_tf.layers.multiway import MultiwayCoAttention
+from disan_tf.layers.co_attention.multiway import MultiwayCoAttention
 from disan_tf.layers.packing import real_tokens, rounded
+from disan_tf.layers.recurrent.elman import SimpleRecurrent
+from disan_tf.layers.recurrent.lstm import LSTM
 
 RECURRENCES = ("rnn", "lstm")
 

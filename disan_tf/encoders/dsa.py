@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.dense_convolution import DenselyConnectedCNN
+from disan_tf.layers.attention.dynamic import DynamicSelfAttention
+from disan_tf.layers.attention.static import SelfAttention
+from disan_tf.layers.convolution.dense import DenselyConnectedCNN
 from disan_tf.layers.dropout import Dropout, site_seed
-from disan_tf.layers.dynamic_attention import DynamicSelfAttention
 from disan_tf.layers.initializers import check_init_scale
 from disan_tf.layers.packing import Rows
-from disan_tf.layers.self_attention import SelfAttention
 
 ATTENTIONS = ("dynamic", "static")
 

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.convolution import Convolution
+from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.ops.elementwise import copies
 
 RESIDUAL_SCALE = 0.5**0.5  # halves the variance of a sum, Gehring et al. section 3.5

@@ -3,8 +3,8 @@
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.multi_head import MultiHeadAttention
-from disan_tf.layers.positional import positional_encoding
+from disan_tf.layers.attention.multi_head import MultiHeadAttention
+from disan_tf.layers.attention.positional import positional_encoding
 
 
 class MultiHeadEncoder(SentenceEncoder):

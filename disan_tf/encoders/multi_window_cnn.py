@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.convolution import Convolution
+from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.ops.elementwise import copies
 
 

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.encoders.bi_lstm import BiLSTMEncoder
-from disan_tf.layers.self_attention import SelfAttention
+from disan_tf.layers.attention.static import SelfAttention
 
 POOLINGS = ("last", "self_attention")
 

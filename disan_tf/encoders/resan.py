@@ -3,7 +3,7 @@
 from typing import Optional
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.reinforced import ReinforcedSelfAttention, check_hard_attention
+from disan_tf.layers.hard_attention.reinforced import ReinforcedSelfAttention, check_hard_attention
 
 
 class ReSAN(SentenceEncoder):

@@ -5,8 +5,8 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.reinforced import join
-from disan_tf.layers.sampling import ReinforcedSequenceSampling
+from disan_tf.layers.hard_attention.reinforced import join
+from disan_tf.layers.hard_attention.sampling import ReinforcedSequenceSampling
 
 
 class SelectedSource2TokenEncoder(SentenceEncoder):

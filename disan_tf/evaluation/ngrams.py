@@ -19,7 +19,7 @@ import numpy as np
 from disan_tf.errors import UserError, exit_status
 from disan_tf.input_pipeline import PreparedCorpus, Split
 
-BEGIN, END = 0, 1  # then the unknown word, 2, and the others; as in `disan_tf.tasks.LanguageModel`
+BEGIN, END = 0, 1  # then the unknown word, 2, and the others; as in `disan_tf.models.LanguageModel`
 ORDER = 3
 
 

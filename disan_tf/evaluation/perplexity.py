@@ -3,7 +3,7 @@
 import numpy as np
 
 from disan_tf.input_pipeline import Split
-from disan_tf.tasks.language_model import perplexities
+from disan_tf.models.language_model import perplexities
 
 
 def summarise(split: Split, answers: np.ndarray, classes: list) -> dict:
@@ -11,7 +11,7 @@ def summarise(split: Split, answers: np.ndarray, classes: list) -> dict:
 
     Args:
       split: the examples.
-      answers: <float32>[examples, 3], see `disan_tf.tasks.LanguageModel`.
+      answers: <float32>[examples, 3], see `disan_tf.models.LanguageModel`.
       classes: unused; a language model has none.
 
     Returns:

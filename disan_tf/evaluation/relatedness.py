@@ -4,7 +4,7 @@ import numpy as np
 
 from disan_tf.evaluation.tables import by_name
 from disan_tf.input_pipeline import Split
-from disan_tf.tasks.statistics import mean_squared_error, pearson, spearman
+from disan_tf.metrics.correlations import mean_squared_error, pearson, spearman
 
 
 def summarise(split: Split, answers: np.ndarray, classes: list) -> dict:

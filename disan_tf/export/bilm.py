@@ -5,7 +5,7 @@ from pathlib import Path
 from disan_tf.bundle import load_bundle
 from disan_tf.elmo.weights import save_bilm
 from disan_tf.files import read_json
-from disan_tf.tasks import TASKS
+from disan_tf.models.factory import TASKS
 
 
 def serves(bundle_directory) -> bool:

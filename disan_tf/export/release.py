@@ -13,8 +13,8 @@ from pathlib import Path
 from disan_tf.bundle import check_digests
 from disan_tf.errors import exit_status
 from disan_tf.files import read_json, sha256, write_atomically
+from disan_tf.models.factory import TASKS
 from disan_tf.released import CHECKPOINTS, COLUMNS, read_manifest
-from disan_tf.tasks import TASKS
 
 _INPUTS = {1: "sentences.txt", 2: "pairs.txt"}  # by the number of sentences
 

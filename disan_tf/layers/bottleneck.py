@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.mechanism import Mechanism
+from disan_tf.layers.base import Mechanism
 
 
 class Bottleneck(Mechanism):

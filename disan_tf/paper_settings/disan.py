@@ -13,7 +13,7 @@ def disan(name: str, corpus: str, task: str) -> ConfigDict:
     Args:
       name: of the experiment.
       corpus: a key of `data_prep.corpora.READERS`.
-      task: a key of `disan_tf.tasks.TASKS`.
+      task: a key of `disan_tf.models.factory.TASKS`.
     """
     config = ConfigDict()
     config.name = name

@@ -17,7 +17,7 @@ from disan_tf.input_pipeline import (
     make_dataset,
     padding_share,
 )
-from disan_tf.tasks import count_parameters
+from disan_tf.models.factory import count_parameters
 from disan_tf.training.console import ConsoleLog
 from disan_tf.training.loop import Trainer
 from disan_tf.training.provenance import command_line, data_facts

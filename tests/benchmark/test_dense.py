@@ -16,8 +16,8 @@ from disan_tf.benchmark.dense import (
 )
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import WordEmbedding
+from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.ops import directional_attention
-from disan_tf.tasks import ClassificationHead
 from tests.support import official
 
 SIZES = DenseSizes(words=20, dim=6, units=8, hidden_units=5)

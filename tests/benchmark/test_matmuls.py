@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.benchmark.matmuls import Product, make_products, step_products, total_flops
+from disan_tf.models.factory import build_model
 from disan_tf.ops import portable
-from disan_tf.tasks import build_model
 from tests.support.training_runs import load_config, tiny_config
 
 # A token's multiplications: in each direction 300 x 300 five times (Wh, W1, W2, Wf1, Wf2), then

@@ -6,9 +6,11 @@ import tensorflow as tf
 
 from disan_tf.encoders import ENCODERS, DiSAN, ReSAN, SelectedSource2TokenEncoder
 from disan_tf.layers import IterativeSequenceSampling, WordEmbedding
+from disan_tf.layers.hard_attention.reinforced import join
+from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.layers.packing import pack
-from disan_tf.layers.reinforced import join
-from disan_tf.tasks import ClassificationHead, SentencePairClassifier, count_parameters
+from disan_tf.models import SentencePairClassifier
+from disan_tf.models.factory import count_parameters
 from tests.support.samplers import DIM, MASK, PATTERNS, X, as_selection, count, randomised
 
 SELECTED = PATTERNS[0, : len(MASK), : MASK.shape[1]] & MASK

@@ -15,8 +15,8 @@ from disan_tf.evaluation.classification import accuracy_by_genre, accuracy_by_le
 from disan_tf.evaluation.report import evaluate, render
 from disan_tf.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.tasks import SentenceModel
-from disan_tf.tasks.classification import Classification
+from disan_tf.models import SentenceModel
+from disan_tf.models.classification import Classification
 from tests.support.pairs import make_pair_corpus
 
 CLASSES = ["bad", "fair", "good"]

@@ -12,9 +12,9 @@ from disan_tf.layers import (
     SelfAlignment,
     VanillaAttention,
 )
-from disan_tf.layers.dense_convolution import DenselyConnectedCNN
-from disan_tf.layers.dynamic_attention import DynamicSelfAttention
-from disan_tf.layers.self_attention import SelfAttention
+from disan_tf.layers.attention.dynamic import DynamicSelfAttention
+from disan_tf.layers.attention.static import SelfAttention
+from disan_tf.layers.convolution.dense import DenselyConnectedCNN
 from tests.support.layer_contract import MaskContract
 
 SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}

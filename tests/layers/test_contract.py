@@ -12,7 +12,7 @@ from disan_tf.layers import (
     Source2Token,
     WordEmbedding,
 )
-from disan_tf.tasks import ClassificationHead
+from disan_tf.layers.heads.classification import ClassificationHead
 from tests.support.layer_contract import DIM, LENGTHS, LayerContract, MaskContract, SequenceContract
 
 # Idle weights below: a bias that is the same for all tokens is nothing to the softmax over them.

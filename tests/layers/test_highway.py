@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import Highway
-from disan_tf.tasks import ClassificationHead
+from disan_tf.layers.heads.classification import ClassificationHead
 from tests.support.layer_contract import LayerContract, SequenceContract
 from tests.support.samplers import DIM, X, count, randomised
 

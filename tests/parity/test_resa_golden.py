@@ -8,9 +8,9 @@ import tensorflow as tf
 
 from disan_tf.encoders import ReSAN
 from disan_tf.layers import SelectiveSelfAttention
+from disan_tf.layers.hard_attention.reinforced import join
+from disan_tf.layers.hard_attention.sampling import Selection
 from disan_tf.layers.packing import pack, packed_mask
-from disan_tf.layers.reinforced import join
-from disan_tf.layers.sampling import Selection
 from disan_tf.ops import available_forms, portable
 from tests.support import official
 from tests.support.worlds import WORLDS

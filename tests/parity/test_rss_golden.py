@@ -4,8 +4,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import ReinforcedSequenceSampling
-from disan_tf.layers.reinforced import join
-from disan_tf.layers.sampling import features, log_probability
+from disan_tf.layers.hard_attention.reinforced import join
+from disan_tf.layers.hard_attention.sampling import features, log_probability
 from tests.support import official
 from tests.support.worlds import WORLDS
 

@@ -8,8 +8,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DiSAN
-from disan_tf.tasks import SentencePairScorer
-from disan_tf.tasks.relatedness import expected_score, sparse_distribution
+from disan_tf.models import SentencePairScorer
+from disan_tf.models.relatedness import expected_score, sparse_distribution
 from tests.support import official
 from tests.support.official_pairs import pair_ids, pair_loss, pair_model
 from tests.support.worlds import WORLDS

@@ -4,7 +4,8 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.layers import WordEmbedding
-from disan_tf.tasks import ClassificationHead, SentencePairClassifier
+from disan_tf.layers.heads.classification import ClassificationHead
+from disan_tf.models import SentencePairClassifier
 from tests.support import official
 
 SENTENCES = ("sent1_token", "sent2_token")

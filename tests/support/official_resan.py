@@ -6,8 +6,8 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from disan_tf.encoders import DiSAN, ReSAN
+from disan_tf.models import SentencePairClassifier, SentencePairScorer
 from disan_tf.ops.native import runtime
-from disan_tf.tasks import SentencePairClassifier, SentencePairScorer
 from disan_tf.training.rewards import REWARDS, policy_loss
 from disan_tf.training.steps import added_losses
 from tests.support import official

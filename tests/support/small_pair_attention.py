@@ -3,11 +3,11 @@
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.layers.bilinear_attention import BilinearAttention
-from disan_tf.layers.concatenation_attention import ConcatenationAttention
-from disan_tf.layers.cosine_attention import CosineAttention
-from disan_tf.layers.dot_attention import DotAttention
-from disan_tf.layers.minus_attention import MinusAttention
+from disan_tf.layers.co_attention.bilinear import BilinearAttention
+from disan_tf.layers.co_attention.concatenation import ConcatenationAttention
+from disan_tf.layers.co_attention.cosine import CosineAttention
+from disan_tf.layers.co_attention.dot import DotAttention
+from disan_tf.layers.co_attention.minus import MinusAttention
 
 DIM = 6
 FIRST_MASK = np.array([[1, 1, 1, 1, 1], [0, 1, 0, 1, 0], [1, 1, 0, 0, 0], [0, 0, 0, 0, 0]], bool)

@@ -8,7 +8,7 @@ import numpy as np
 from configs.disan_sst import get_config
 from disan_tf.bundle import save_bundle
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.tasks import build_model
+from disan_tf.models.factory import build_model
 
 CLASSES = ["very bad", "bad", "neutral", "good", "very good"]
 WORDS = [

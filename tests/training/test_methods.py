@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.tasks import build_model
+from disan_tf.models.factory import build_model
 from disan_tf.training.methods import final_evaluation_step, make_method
 from disan_tf.training.policy_gradient import PolicyGradient
 from disan_tf.training.supervised import BackPropagation

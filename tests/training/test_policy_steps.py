@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.tasks import build_model
+from disan_tf.models.factory import build_model
 from disan_tf.training.methods import make_method
 from disan_tf.training.optimizers import adadelta
 from disan_tf.training.policy_steps import POLICY, Baseline, make_policy_step, split_weights

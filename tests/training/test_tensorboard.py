@@ -11,7 +11,7 @@ from ml_collections import ConfigDict
 from tensorboard.plugins.hparams import plugin_data_pb2
 
 from configs.disan_sst import get_config
-from disan_tf.tasks import build_model
+from disan_tf.models.factory import build_model
 from disan_tf.training import tensorboard
 from disan_tf.training.steps import make_evaluation_step
 from disan_tf.training.tensorboard import TensorBoardLogger, entropy, measure

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import LSTM
-from disan_tf.layers.elman import SimpleRecurrent
+from disan_tf.layers.recurrent.elman import SimpleRecurrent
 from disan_tf.ops import portable
 from disan_tf.ops.recurrence import recurrence
 from tests.support.worlds import needs_native

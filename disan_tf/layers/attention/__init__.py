@@ -1,0 +1,1 @@
+"""Soft attention over the tokens of a sentence, and the fusion gate."""

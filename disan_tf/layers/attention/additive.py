@@ -1,0 +1,47 @@
+"""Additive attention without a query: one weight for each token."""
+
+from typing import Optional
+
+from disan_tf.layers.attention.token_attention import TokenAttention, average_tokens
+
+
+class AdditiveSelfAttention(TokenAttention):
+    """Additive attention that compresses a sequence, DiSAN Eq. 1 to 5 without their query.
+
+    f(x_i) = w^T activation(W x_i + b), p = softmax over the tokens i of f, s = sum_i p_i x_i.
+    The bias b is the authors' code's; w has none.
+
+    Args:
+      units: size of W x_i; None = that of x.
+      activation: of Eq. 5.
+      dropout, l2, seed: see `Mechanism`; W is regularised, w is not, and the input of both is
+        dropped.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Example:
+      >>> AdditiveSelfAttention()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
+    """
+
+    pool = staticmethod(average_tokens)
+
+    def __init__(self, units: Optional[int] = None, activation="elu", **kwargs):
+        super().__init__(activation, **kwargs)
+        self.units = units
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        units = self.units or dim
+        self.token_map = self.add_linear("token_map", dim, units, activation=self.activation)
+        self.score_map = self.add_linear("score_map", units, 1, use_bias=False, l2=0.0)  # w
+        super().build(input_shape)
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}

@@ -1,0 +1,135 @@
+"""Directional self-attention (DiSA): token vectors that know their context and their order."""
+
+from typing import Optional
+
+import tensorflow as tf
+
+from disan_tf.layers.attention.fusion_gate import FusionGate
+from disan_tf.layers.base import Mechanism
+from disan_tf.layers.linear import project
+from disan_tf.layers.precision import converted
+from disan_tf.ops import attention_weights, directional_attention
+from disan_tf.ops.direction_mask import check_direction, check_scale
+from disan_tf.ops.elementwise import bias_activation, copies
+
+
+class DirectionalSelfAttention(Mechanism):
+    """A DiSA block, DiSAN Eq. 14 to 20.
+
+    h = activation(Wh x + bh)                                            (14)
+    f(h_i, h_j) = c tanh((W1 h_i + W2 h_j + b1) / c) + M_ij              (15)
+    M_ij = 0 where i < j (forward), i > j (backward), i != j (diagonal),
+    and minus infinity elsewhere                                         (16-18)
+    s_j = sum_i softmax_i(f(h_i, h_j)) * h_i                             (11)
+    u = F * h + (1 - F) * s, F = sigmoid(Wf1 s + Wf2 h + bf)             (19, 20)
+
+    As in the authors' code: W1 and W2 see one and the same dropped h and are not regularised,
+    the attention's values and the gate's h are not dropped, a token that may attend to nothing
+    has s = 0, and u is 0 on padding.
+
+    Args:
+      units: d_h of the paper; None = the size of x.
+      direction: "forward", "backward" or "diagonal".
+      activation: of Eq. 14.
+      scale: c of Eq. 15.
+      attention_form: form of `disan_tf.ops.directional_attention`.
+      dropout, l2, seed: see `Mechanism`; Wh, Wf1 and Wf2 are regularised.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      u, <float>[batch, length, units].
+
+    Raises:
+      ValueError: an unknown direction, or a scale outside (0, 40].
+
+    Example:
+      >>> block = DirectionalSelfAttention(16, direction="forward")
+      >>> block(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 5, 16])
+    """
+
+    def __init__(
+        self, units: Optional[int] = None, direction: str = "forward", activation="elu",
+        scale: float = 5.0, attention_form: str = "auto", **kwargs,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        self.units = units
+        self.direction = check_direction(direction)
+        self.activation = tf.keras.activations.get(activation)
+        self.scale = check_scale(scale)
+        self.attention_form = attention_form
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        units = self.units or dim
+        self.input_map = self.add_linear("input_map", dim, units, activation=self.activation)
+        self.attention_dropout = self.add_dropout("attention_dropout")
+        self.dependent_map = self.add_projection("dependent_map", units, units)  # W1
+        self.head_map = self.add_projection("head_map", units, units)  # W2
+        self.attention_bias = self.add_weight(
+            name="attention_bias", shape=[units], initializer="zeros"
+        )  # b1
+        self.fusion_gate = FusionGate(
+            self.dropout, self.l2, self.seed, name="fusion_gate", dtype=self.dtype_policy
+        )
+        self.fusion_gate.build([None, None, units])
+        super().build(input_shape)
+
+    def call(self, x, mask, training=None):
+        h, value, head, dependent = self._project(x, training)
+        s = directional_attention(
+            head, dependent, value, mask, head_mask=mask,  # the gate drops what padding would see
+            direction=self.direction, scale=self.scale, form=self.attention_form,
+        )  # fmt: skip
+        return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 19, 20
+
+    def attend(self, x, mask):
+        """What the block looks at, without dropout.
+
+        Returns:
+          A dictionary: "attention" <float32>[batch, head, dependent, units], "gate" (F of
+          Eq. 19) <float32>[batch, length, units], and "output" (u) <float>.
+        """
+        weights, h, s = self._attention_of(x, mask)
+        return {"attention": weights, **self._gated(h, s, mask)}
+
+    def _attention_of(self, x, dependents, heads=None):
+        """The weights, and h and s <float>[batch, length, units]."""
+        h, _, head, dependent = self._project(x)
+        weights = attention_weights(
+            head, dependent, dependents, direction=self.direction, head_mask=heads,
+            scale=self.scale,
+        )  # fmt: skip
+        s = tf.einsum("bjif,bif->bjf", weights, tf.cast(h, tf.float32))
+        return weights, h, tf.cast(s, h.dtype)
+
+    def _gated(self, h, s, mask):
+        """The gate, and u of the tokens in the mask."""
+        gate = self.fusion_gate.gate(h, s)
+        u = tf.where(mask[:, :, None], gate * h + (1.0 - gate) * s, 0.0)
+        return {"gate": tf.cast(gate, tf.float32), "output": u}
+
+    def _project(self, x, training=None):
+        h = self.input_map(x, training=training)  # Eq. 14, [batch, length, units]
+        h, value, dropped = copies(h, 3)
+        dropped = self.attention_dropout(dropped, training=training)
+        # W1 h_i and W2 h_j of Eq. 15 in one product: both see the same dropped h.
+        kernels = [converted(m.kernel, h.dtype) for m in (self.dependent_map, self.head_map)]
+        products = project(dropped, tf.concat(kernels, axis=1))
+        dependent, head = tf.split(products, 2, axis=-1)
+        head = bias_activation(head, self.attention_bias, tf.keras.activations.linear)
+        return h, value, head, dependent
+
+    def get_config(self):
+        config = {
+            "units": self.units,
+            "direction": self.direction,
+            "activation": tf.keras.activations.serialize(self.activation),
+            "scale": self.scale,
+            "attention_form": self.attention_form,
+        }
+        return {**super().get_config(), **config}

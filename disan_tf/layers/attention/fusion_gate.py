@@ -1,0 +1,53 @@
+"""The gate that mixes a token with its context."""
+
+import tensorflow as tf
+
+from disan_tf.layers.base import Mechanism
+from disan_tf.ops.elementwise import copies, fusion_gate
+
+
+class FusionGate(Mechanism):
+    """Dimension-wise fusion gate, DiSAN Eq. 19 and 20.
+
+    F = sigmoid(W1 s + W2 h + b),  u = F * h + (1 - F) * s
+
+    This differs from the paper because b is the sum of three biases, as in the authors' code:
+    only they give the paper's parameter counts, and Adadelta updates each. Dropout acts on the
+    inputs of W1 and W2, not on the mixed h and s.
+
+    Args:
+      dropout, l2, seed: see `Mechanism`; W1 and W2 are regularised.
+
+    Call arguments:
+      h: <float>[batch, length, dim], the input of the attention.
+      s: <float>[batch, length, dim], its output.
+      mask: <bool>[batch, length] or None; where it is False u is exactly 0.
+      training: whether dropout acts.
+
+    Returns:
+      u, <float>[batch, length, dim].
+    """
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        self.token_map = self.add_linear("token_map", dim, dim)  # W2
+        self.context_map = self.add_linear("context_map", dim, dim)  # W1
+        self.bias = self.add_weight(name="bias", shape=[dim], initializer="zeros")
+        super().build(input_shape)
+
+    def gate(self, h, s, training=None):
+        """F of Eq. 19, <float>[batch, length, dim]."""
+        token, context, bias = self._parts(h, s, training)
+        return tf.sigmoid(token + context + bias)
+
+    def call(self, h, s, mask=None, training=None):
+        mask = tf.ones(tf.shape(h)[:-1], tf.bool) if mask is None else mask
+        h, to_token = copies(h, 2)
+        s, to_context = copies(s, 2)
+        return fusion_gate(*self._parts(to_token, to_context, training), h, s, mask)
+
+    def _parts(self, h, s, training):
+        token = self.token_map.product(h, training)
+        context = self.context_map.product(s, training)
+        bias = self.token_map.dense.bias + self.context_map.dense.bias + self.bias
+        return token, context, tf.cast(bias, h.dtype)

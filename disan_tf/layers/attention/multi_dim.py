@@ -1,0 +1,47 @@
+"""Multi-dimensional attention: one weight for each feature of each token."""
+
+from disan_tf.layers.attention.token_attention import QueryAttention
+
+
+class MultiDimAttention(QueryAttention):
+    """Multi-dimensional attention of a query to a sequence, DiSAN Eq. 7 to 9.
+
+    f(x_i, q) = W^T activation(W1 x_i + W2 q + b1) + b,  P = softmax over the tokens i of f,
+    s = sum_i P_i * x_i, all feature by feature. Without W2 q it is source2token.
+
+    Args:
+      activation: of Eq. 8.
+      query_dim: size of the query; None = that of x, as in the paper.
+      dropout, l2, seed: see `Mechanism`; every matrix is regularised and its input dropped.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      query: <float>[batch, query_dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Example:
+      >>> attention = MultiDimAttention(query_dim=4)
+      >>> attention(tf.ones([2, 5, 8]), tf.ones([2, 4]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
+    """
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        self.query_map = self.add_linear(  # W2
+            "query_map", self.query_dim or dim, dim, use_bias=False
+        )
+        self.token_map = self.add_linear(
+            "token_map", dim, dim, activation=self.activation
+        )  # W1, b1
+        self.score_map = self.add_linear("score_map", dim, dim)  # W, b
+        super().build(input_shape)
+
+    def logits(self, x, query, training=None):
+        """f(x_i, q) of Eq. 8, <float>[batch, length, dim]."""
+        query = self.query_map(query, training=training)[:, None, :]
+        hidden = self.token_map.finish(self.token_map.product(x, training) + query)
+        return self.score_map(hidden, training=training)

@@ -1,0 +1,35 @@
+"""Source2token self-attention: a sequence becomes one vector."""
+
+from disan_tf.layers.attention.token_attention import TokenAttention
+
+
+class Source2Token(TokenAttention):
+    """Multi-dimensional source2token self-attention, DiSAN Eq. 12 and 13.
+
+    f(x_i) = W^T activation(W1 x_i + b1) + b,  P = softmax over the tokens i of f(x_i),
+    s = sum_i P_i * x_i, all feature by feature.
+
+    Args:
+      activation: of Eq. 12.
+      dropout, l2, seed: see `Mechanism`; W1 and W are regularised and their inputs dropped.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Example:
+      >>> Source2Token()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
+    """
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        self.token_map = self.add_linear(
+            "token_map", dim, dim, activation=self.activation
+        )  # W1, b1
+        self.score_map = self.add_linear("score_map", dim, dim)  # W, b
+        super().build(input_shape)

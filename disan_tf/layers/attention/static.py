@@ -1,0 +1,86 @@
+"""Self-attention with a weight vector that does not depend on the sentence."""
+
+from typing import Optional
+
+from disan_tf.layers.attention.token_attention import TokenAttention, average_tokens
+from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.initializers import he_normal
+from disan_tf.ops.elementwise import LeakyReLU
+
+
+class SelfAttention(TokenAttention):
+    """Static self-attention, DSA Eq. 1, the paper's baseline for `DynamicSelfAttention`.
+
+    xhat_i = LeakyReLU(W x_i + b), as in DSA Eq. 6,
+    a = softmax over the words i of v^T tanh(W' xhat_i + b'),
+    s = sum_i a_i xhat_i.
+
+    The paper's Eq. 1 has no bias b'; its W and W' are the same size. All matrices start by the
+    rule of He et al. (2015), biases at 0.
+
+    600 units on 300-dimensional words: 541,800 parameters.
+
+    Args:
+      units: size of xhat_i and of W' xhat_i; None = xhat_i is x_i itself.
+      negative_slope: of LeakyReLU.
+      activation: of Eq. 1.
+      dropout, l2, seed: see `Mechanism`; W and W' are regularised, v is not, and the input of all
+        is dropped. The paper drops nothing here.
+
+    Call arguments:
+      x: <float>[batch, length, dim], finite on padding too.
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      s, <float>[batch, units]; exactly 0 for a sentence without tokens.
+
+    Example:
+      >>> SelfAttention(units=3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 3])
+    """
+
+    pool = staticmethod(average_tokens)
+
+    def __init__(
+        self, units: Optional[int] = 600, negative_slope: float = 0.01, activation="tanh", **kwargs
+    ):
+        super().__init__(activation, **kwargs)
+        self.units = units
+        self.negative_slope = negative_slope
+
+    def build(self, input_shape):
+        units = self.units or input_shape[-1]
+        if self.units:
+            self.projection = self._add_map("projection", input_shape[-1], units)  # W, b
+        self.token_map = self._add_map(  # W', b'
+            "token_map", units, units, activation=self.activation
+        )
+        self.score_map = self._add_map("score_map", units, 1, use_bias=False, l2=0.0)  # v
+        super().build(input_shape)
+
+    def _add_map(self, name, *sizes, **options):
+        initializer = he_normal(site_seed(self.seed, name))
+        return self.add_linear(name, *sizes, kernel_initializer=initializer, **options)
+
+    def call(self, x, mask, training=None):
+        return super().call(self._project(x, training), mask, training)
+
+    def attend(self, x, mask):
+        """The weights a without dropout, "attention" <float32>[batch, length, 1]."""
+        return {"attention": self.weights_of(x, mask)}
+
+    def weights_of(self, x, mask):
+        """a without dropout, <float32>[batch, length, 1]; they sum to 1 over the tokens."""
+        return super().weights_of(self._project(x), mask)
+
+    def _project(self, x, training=None):
+        """xhat, <float>[batch, length, units]."""
+        if not self.units:
+            return x
+        product = self.projection.product(x, training)
+        return self.projection.finish(product, LeakyReLU(self.negative_slope))
+
+    def get_config(self):
+        config = {"units": self.units, "negative_slope": self.negative_slope}
+        return {**super().get_config(), **config}

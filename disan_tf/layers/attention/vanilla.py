@@ -1,0 +1,80 @@
+"""Vanilla attention: one weight for each token."""
+
+from typing import Optional
+
+import tensorflow as tf
+
+from disan_tf.layers.attention.token_attention import QueryAttention, average_tokens
+
+COMPATIBILITIES = ("additive", "multiplicative")
+
+
+class VanillaAttention(QueryAttention):
+    """Attention of a query to a sequence, DiSAN Eq. 1 to 6, ReSAN Eq. 26 to 31.
+
+    a_i = f(x_i, q), p = softmax over the tokens i of a, s = sum_i p_i x_i, where
+
+    additive:       f(x_i, q) = w^T activation(W1 x_i + W2 q)    (DiSAN 5, ReSAN 30)
+    multiplicative: f(x_i, q) = <W1 x_i, W2 q>                   (DiSAN 6, ReSAN 31)
+
+    Args:
+      compatibility: "additive" or "multiplicative".
+      units: size of W1 x_i and W2 q; None = that of x.
+      query_dim: size of the query; None = that of x.
+      activation: of the additive form.
+      dropout, l2, seed: see `Mechanism`; W1 and W2 are regularised, w is not, and the input of
+        each is dropped.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      query: <float>[batch, query_dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Raises:
+      ValueError: an unknown compatibility.
+
+    Example:
+      >>> attention = VanillaAttention("multiplicative", query_dim=4)
+      >>> attention(tf.ones([2, 5, 8]), tf.ones([2, 4]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
+    """
+
+    pool = staticmethod(average_tokens)
+
+    def __init__(
+        self, compatibility: str = "additive", units: Optional[int] = None,
+        query_dim: Optional[int] = None, activation="elu", **kwargs,
+    ):  # fmt: skip
+        super().__init__(activation, query_dim, **kwargs)
+        if compatibility not in COMPATIBILITIES:
+            known = ", ".join(COMPATIBILITIES)
+            raise ValueError(f"compatibility={compatibility!r}; known are {known}.")
+        self.compatibility = compatibility
+        self.units = units
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        units = self.units or dim
+        self.token_map = self.add_linear("token_map", dim, units, use_bias=False)  # W1
+        self.query_map = self.add_linear(  # W2
+            "query_map", self.query_dim or dim, units, use_bias=False
+        )
+        if self.compatibility == "additive":
+            self.score_map = self.add_linear("score_map", units, 1, use_bias=False, l2=0.0)  # w
+        super().build(input_shape)
+
+    def logits(self, x, query, training=None):
+        """f(x_i, q), <float>[batch, length, 1]."""
+        token = self.token_map(x, training=training)  # [batch, length, units]
+        query = self.query_map(query, training=training)
+        if self.compatibility == "multiplicative":
+            return tf.matmul(*(tf.cast(it, tf.float32) for it in (token, query[:, :, None])))
+        return self.score_map(self.activation(token + query[:, None, :]), training=training)
+
+    def get_config(self):
+        config = {"compatibility": self.compatibility, "units": self.units}
+        return {**super().get_config(), **config}

@@ -1,0 +1,39 @@
+"""Minus attention between two sentences."""
+
+import tensorflow as tf
+
+from disan_tf.layers.co_attention.base import PairAttention
+from disan_tf.layers.linear import project
+from disan_tf.layers.precision import converted
+from disan_tf.ops.co_attention_scores import additive_scores
+
+
+class MinusAttention(PairAttention):
+    """Minus attention, multiway DRCN Eq. 12.
+
+    e_ij = v^T tanh(W (first_i - second_j))
+
+    W meets each word once, not each pair of words. W and v start by Glorot's rule.
+
+    200 dimensions: 40,200 parameters; 100 dimensions: 10,100.
+
+    Args, call arguments, returns: see `PairAttention`; W is regularised.
+
+    Example:
+      >>> mask = tf.ones([2, 3], tf.bool)
+      >>> MinusAttention()(tf.ones([2, 5, 8]), tf.ones([2, 3, 8]), second_mask=mask).shape
+      TensorShape([2, 5, 8])
+    """
+
+    symmetry = -1.0  # tanh is odd
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        self.kernel = self.add_matrix("kernel", dim, dim)  # W_M
+        self.vector = self.add_vector("vector", dim)  # v_M
+        super().build(input_shape)
+
+    def scores(self, first, second, masks=None):
+        kernel = converted(self.kernel, first.dtype)
+        first, second = project(first, kernel), -project(second, kernel)
+        return additive_scores(first, second, tf.convert_to_tensor(self.vector))

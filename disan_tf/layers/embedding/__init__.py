@@ -1,0 +1,1 @@
+"""Word ids, or characters, to word vectors."""

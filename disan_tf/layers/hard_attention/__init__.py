@@ -1,0 +1,1 @@
+"""Hard attention: samplers that choose tokens, and soft attention between the chosen ones."""

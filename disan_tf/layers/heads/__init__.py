@@ -1,0 +1,1 @@
+"""What turns sentence vectors into logits, one head for each paper."""

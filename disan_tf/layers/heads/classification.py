@@ -1,0 +1,69 @@
+"""A hidden layer and an output layer: the classifier of DiSAN and ReSAN."""
+
+import tensorflow as tf
+
+from disan_tf.layers.base import Mechanism
+from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.highway import Highway
+
+
+class ClassificationHead(Mechanism):
+    """Sentence vector -> logits: a hidden layer and an output layer (DiSAN Sec. 5.2).
+
+    Args:
+      classes: number of classes.
+      hidden_units: size of the hidden layer.
+      activation: of the hidden layer, and of the highway layer.
+      logit_bias: whether the output layer has a bias (the authors' SST code has none).
+      highway: whether a `Highway` layer stands between both (ReSAN on SNLI).
+      dropout, l2, seed: see `Mechanism`; both matrices are regularised and their inputs dropped.
+
+    Call arguments:
+      x: <float>[batch, dim].
+      training: whether dropout acts.
+
+    Returns:
+      Logits, <float32>[batch, classes].
+    """
+
+    def __init__(
+        self, classes: int, hidden_units: int, activation="elu", logit_bias: bool = True,
+        highway: bool = False, **kwargs,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        self.classes = classes
+        self.hidden_units = hidden_units
+        self.activation = tf.keras.activations.get(activation)
+        self.logit_bias = logit_bias
+        self.has_highway = highway
+
+    def build(self, input_shape):
+        self.hidden = self.add_linear(
+            "hidden", input_shape[-1], self.hidden_units, activation=self.activation
+        )
+        if self.has_highway:
+            self.highway = Highway(
+                self.activation, dropout=self.dropout, l2=self.l2,
+                seed=site_seed(self.seed, "highway"), name="highway", dtype=self.dtype_policy,
+            )  # fmt: skip
+            self.highway.build([None, self.hidden_units])
+        self.logits = self.add_linear(
+            "logits", self.hidden_units, self.classes, use_bias=self.logit_bias
+        )
+        super().build(input_shape)
+
+    def call(self, x, training=None):
+        hidden = self.hidden(x, training=training)
+        if self.has_highway:
+            hidden = self.highway(hidden, training=training)
+        return tf.cast(self.logits(hidden, training=training), tf.float32)
+
+    def get_config(self):
+        config = {
+            "classes": self.classes,
+            "hidden_units": self.hidden_units,
+            "activation": tf.keras.activations.serialize(self.activation),
+            "logit_bias": self.logit_bias,
+            "highway": self.has_highway,
+        }
+        return {**super().get_config(), **config}

@@ -1,0 +1,1 @@
+"""Recurrent layers that read a sequence in one direction."""

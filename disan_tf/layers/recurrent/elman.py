@@ -1,0 +1,46 @@
+"""A plain recurrent layer that reads a sequence in one direction."""
+
+import tensorflow as tf
+
+from disan_tf.layers.recurrent.base import Recurrent
+
+
+class SimpleRecurrent(Recurrent):
+    """The recurrent layer of Elman (1990), multiway DRCN Eq. 1.
+
+    h_t = tanh(W [x_t; h_(t-1)] + b)
+
+    Keras' SimpleRNN is the same function, with W in two parts; PyTorch's RNN has two biases, whose
+    sum is b. How it treats padding, dropout and half precision: see `Recurrent`.
+
+    100 units on 300-dimensional vectors: 40,100 parameters.
+
+    Args:
+      units: size of h.
+      backward: whether the last token is read first.
+      dropout, l2, seed: see `Mechanism`; W is regularised.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      h, <float>[batch, length, units]; exactly 0 on padding.
+
+    Example:
+      >>> SimpleRecurrent(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 5, 3])
+    """
+
+    cell = "rnn"
+    states = 1  # h
+
+    def build(self, input_shape):
+        self.kernel = self.add_kernel("kernel", input_shape[-1], gates=1)
+        self.bias = self.add_bias("bias", gates=1, initializer="zeros")
+        super().build(input_shape)
+
+    def step(self, states, product, kernel):
+        (h,) = states
+        return (tf.tanh(product + tf.matmul(h, kernel)),)

@@ -1,0 +1,63 @@
+"""One sentence -> one of several classes."""
+
+import tensorflow as tf
+
+from disan_tf.metrics.correlations import accuracy
+from disan_tf.models.base import SentenceModel
+
+
+class Classification:
+    """How a `SentenceModel` whose outputs are logits of classes is trained and measured."""
+
+    label_dtype = tf.int32
+    criterion = "accuracy"
+    batch_score_name = "accuracy"
+
+    def example_losses(self, outputs, labels):
+        return cross_entropies(outputs, labels)
+
+    def batch_score(self, outputs, labels):
+        return tf.reduce_mean(tf.cast(tf.equal(self.answers(outputs), labels), tf.float32))
+
+    def answers(self, outputs):
+        return tf.argmax(outputs, axis=-1, output_type=tf.int32)
+
+    def scores(self, outputs, labels):
+        return {"accuracy": accuracy(self.answers(outputs).numpy(), labels)}
+
+
+class SentenceClassifier(Classification, SentenceModel):
+    """Embedding -> encoder -> head.
+
+    Args:
+      embedding, encoder, head: see `SentenceModel`.
+
+    Call arguments:
+      ids: <int32>[batch, length], 0 = padding.
+      selections: see `SentenceModel.select`.
+      training: whether dropout acts.
+
+    Returns:
+      Logits, <float32>[batch, classes].
+    """
+
+    fields = ("sentence",)
+
+    def call(self, ids, selections=(None,), training=None):
+        return self.head(
+            self.encode(ids, training=training, selections=selections[0]), training=training
+        )
+
+    def attend(self, ids):
+        """The encoder's named attention tensors for a batch."""
+        return self.attend_sentence(ids)
+
+
+def cross_entropies(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """-ln softmax(logits) of the right class, in nats, <float32>[batch].
+
+    Args:
+      logits: <float32>[batch, classes].
+      labels: <int32>[batch].
+    """
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)

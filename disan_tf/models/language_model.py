@@ -1,0 +1,126 @@
+"""A biLM that predicts words, in training."""
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.elmo.bilm import DIRECTIONS, BiLM
+from disan_tf.layers.packing import real_tokens
+from disan_tf.models.base import SentenceModel
+
+BOUNDARIES = 2  # of a sentence: the first two classes; ids from 1 (unknown) follow
+
+
+def perplexities(outputs: np.ndarray) -> dict[str, float]:
+    """Perplexities, exp of the mean -ln p of a word, unknown words and boundaries among them.
+
+    Args:
+      outputs: <float32>[examples, 3], see `LanguageModel`.
+
+    Returns:
+      "log_likelihood" (the mean of ln p over both directions, in nats), "perplexity",
+      "forward_perplexity" and "backward_perplexity".
+    """
+    *sums, count = np.sum(outputs, axis=0, dtype=np.float64)
+    mean = sum(sums) / (2.0 * count)
+    by_direction = {f"{name}_perplexity": it / count for name, it in zip(DIRECTIONS, sums)}
+    means = {"perplexity": mean, **by_direction}
+    return {
+        "log_likelihood": -float(mean), **{name: float(np.exp(it)) for name, it in means.items()}
+    }  # fmt: skip
+
+
+class LanguageModel(SentenceModel):
+    """Characters -> biLM -> words, in both directions (ELMo-DiSAN paper, Eq. 10 to 12).
+
+    The forward layers predict each word, and the end of the sentence, from the words before; the
+    backward layers each word, and its begin, from those after. Sentences are read whole and from
+    zero states, as downstream models read them; the official training cuts a stream of sentences
+    into pieces of 20 tokens and carries the states on.
+
+    Args:
+      embedding: None; the biLM reads characters.
+      encoder: a `BiLM`.
+      head: a `WordSoftmax` of `words + 3` classes: begin, end, unknown, and the words.
+
+    Call arguments:
+      ids: <int32>[batch, length], 0 = padding, 1 = unknown.
+      characters: <int32>[batch, length, word_length], see `disan_tf.text.character_ids`.
+      training: whether dropout acts and the softmax is estimated.
+
+    Returns:
+      <float32>[batch, 3]: the sums of -ln p in nats of each sentence, forward and backward, and how
+      many words each direction predicts, the boundary among them.
+    """
+
+    fields = ("sentence",)
+    word_features = {"characters": 3}
+    encoders = {"bilm": BiLM}
+    encodes = False
+    serves = False
+    label_dtype = tf.int32
+    criterion = "log_likelihood"
+    batch_score_name = "sampled_perplexity"
+
+    def __init__(self, *parts, **kwargs):
+        super().__init__(*parts, **kwargs)
+        if not self.encoder.built:  # it is never called as a whole
+            self.encoder.build([None, None, self.encoder.word_length])
+
+    @classmethod
+    def outputs(cls, words, classes):
+        return sum(words) + 1 + BOUNDARIES
+
+    def zeros(self):
+        word_length = self.encoder.word_length
+        return [tf.zeros([1, 1], tf.int32), tf.zeros([1, 1, word_length], tf.int32)]
+
+    def read_corpus(self, corpus, config):
+        """Takes the frequencies of the words."""
+        split = corpus.split("train")
+        counts = np.bincount(split.ids["sentence"], minlength=sum(corpus.words) + 2)
+        self.head.set_counts(np.concatenate([[len(split)] * BOUNDARIES, counts[1:]]))
+
+    def call(self, ids, characters, training=None):
+        mask = tf.not_equal(ids, 0)
+        x, real = self.encoder.encode_tokens(characters, mask)
+        layers, _ = self.encoder.read(x, real, training=training)
+        forward, backward = tf.split(layers[:, :, -1], 2, axis=-1)
+        count = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
+        last = tf.one_hot(count, tf.shape(ids)[1] + 1, dtype=tf.int32)  # after the last word
+        words = tf.where(mask, ids + (BOUNDARIES - 1), 0)
+        following = tf.pad(words, [[0, 0], [0, 1]]) + last  # begin of sentence is 0, its end 1
+        before = tf.pad(words, [[0, 0], [1, 0]])
+        predicts = tf.sequence_mask(count + 1, tf.shape(ids)[1] + 1)
+        losses = [
+            self._sums(h, targets, predicts, training)
+            for h, targets in ((forward[:, :-1], following), (backward[:, 1:], before))
+        ]
+        return tf.stack([*losses, tf.cast(count + 1, tf.float32)], axis=1)
+
+    def _sums(self, h, targets, predicts, training):
+        """-ln p summed over each sentence, <float32>[batch]."""
+        losses = self.head(
+            real_tokens(h, predicts), real_tokens(targets, predicts), training=training
+        )
+        rows = tf.where(predicts)[:, 0]
+        losses = losses[: tf.shape(rows)[0]]
+        return tf.math.unsorted_segment_sum(losses, rows, tf.shape(targets)[0])
+
+    def loss(self, outputs, labels):
+        """-ln p of a word, the mean over both directions and all words of the batch."""
+        forward, backward, count = tf.unstack(tf.reduce_sum(outputs, axis=0))
+        return (forward + backward) / (2.0 * count)
+
+    def batch_score(self, outputs, labels):
+        return tf.exp(self.loss(outputs, labels))
+
+    def answers(self, outputs):
+        return tf.constant(outputs)
+
+    def scores(self, outputs, labels):
+        """See `perplexities`."""
+        return perplexities(outputs)
+
+    def attend(self, *inputs):
+        """Nothing is attended to."""
+        return {}

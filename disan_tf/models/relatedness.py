@@ -1,0 +1,109 @@
+"""Two sentences -> how much they have to do with each other, on a scale of whole points."""
+
+import tensorflow as tf
+
+from disan_tf.metrics.correlations import mean_squared_error, pearson, spearman
+from disan_tf.models.pairs import SentencePairModel
+
+_LEAST = 1e-10  # authors' code: probabilities below it count as this
+
+
+class SentencePairScorer(SentencePairModel):
+    """A `SentencePairModel` of scores from 1 to 5 (Tai et al. 2015, Sec. 4.2).
+
+    With a and b the vectors of the sentences, the head sees [a * b; |a - b|]; so its hidden layer
+    is act(W_x (a * b) + W_+ |a - b| + b) as in the paper. Its outputs are the logits of the
+    probabilities p_k of the points k = 1, 2, ...; the model's score is sum_k k p_k.
+
+    Args:
+      embedding, encoder, head: see `SentenceModel`; the head has one class for each point.
+      loss: "kl", KL(t || p) with the `sparse_distribution` t of the gold score y, or
+        "squared_error", (sum_k k p_k - y)^2 / 2 (the ReSAN authors' code).
+
+    Call arguments:
+      sentence_a, sentence_b: <int32>[batch, length], 0 = padding.
+      training: whether dropout acts.
+
+    Returns:
+      Logits, <float32>[batch, points].
+
+    Raises:
+      ValueError: an unknown loss.
+    """
+
+    fields = ("sentence_a", "sentence_b")
+    label_dtype = tf.float32
+    criterion = "pearson"
+    batch_score_name = "mse"
+    options = ("loss",)
+
+    def __init__(self, *parts, loss: str = "kl", **kwargs):
+        super().__init__(*parts, **kwargs)
+        if loss not in LOSSES:
+            raise ValueError(f"loss={loss!r}; choose {' or '.join(LOSSES)}.")
+        self.loss_name = loss
+
+    def features(self, first, second):
+        return tf.concat([first * second, tf.abs(first - second)], axis=-1)
+
+    def example_losses(self, outputs, labels):
+        return LOSSES[self.loss_name](outputs, labels)
+
+    def batch_score(self, outputs, labels):
+        return tf.reduce_mean(tf.square(expected_score(outputs) - labels))
+
+    def answers(self, outputs):
+        return expected_score(outputs)
+
+    def scores(self, outputs, labels):
+        """`pearson`, `spearman` and `mse` of the model's scores and the gold ones."""
+        answers = self.answers(outputs).numpy()
+        return {
+            "pearson": pearson(answers, labels),
+            "spearman": spearman(answers, labels),
+            "mse": mean_squared_error(answers, labels),
+        }
+
+    def get_config(self):
+        return {**super().get_config(), "loss": self.loss_name}
+
+
+def expected_score(logits: tf.Tensor) -> tf.Tensor:
+    """sum_k k softmax_k, <float32>[batch], of <float32>[batch, points]; k begins with 1."""
+    points = tf.range(1.0, logits.shape[-1] + 1)
+    return tf.linalg.matvec(tf.nn.softmax(logits), points)
+
+
+def sparse_distribution(scores: tf.Tensor, points: int) -> tf.Tensor:
+    """The distribution on at most two neighbouring points whose mean is the score.
+
+    t_k = floor(y) - y + 1 at k = floor(y), y - floor(y) at k = floor(y) + 1, else 0 (Tai et al.
+    Sec. 4.2); this is max(0, 1 - |y - k|).
+
+    Args:
+      scores: <float32>[batch], from 1 to `points`.
+      points: of the scale.
+
+    Returns:
+      <float32>[batch, points].
+    """
+    distances = tf.abs(scores[:, None] - tf.range(1.0, points + 1))
+    return tf.nn.relu(1.0 - distances)
+
+
+def kl_divergence(logits: tf.Tensor, scores: tf.Tensor) -> tf.Tensor:
+    """KL(t || softmax(logits)) in nats, <float32>[batch]; t is the `sparse_distribution`.
+
+    Both distributions are clipped to [1e-10, 1], as in the authors' code.
+    """
+    target = sparse_distribution(scores, logits.shape[-1])
+    target, answer = (tf.clip_by_value(p, _LEAST, 1.0) for p in (target, tf.nn.softmax(logits)))
+    return tf.reduce_sum(target * tf.math.log(target / answer), axis=-1)
+
+
+def half_squared_error(logits: tf.Tensor, scores: tf.Tensor) -> tf.Tensor:
+    """(sum_k k softmax_k - y)^2 / 2, <float32>[batch]."""
+    return 0.5 * tf.square(expected_score(logits) - scores)
+
+
+LOSSES = {"kl": kl_divergence, "squared_error": half_squared_error}

@@ -1,0 +1,78 @@
+"""Static self-attention against DSA Eq. 1 and 6 in NumPy."""
+
+import numpy as np
+
+from disan_tf.layers.attention.static import SelfAttention
+from tests.support.small_attention import MASK, X, randomised
+
+UNITS, SLOPE = 3, 0.1
+EMPTY = 3  # the sentence of MASK without a token
+
+
+def _dense(linear, x):
+    dense = linear.dense
+    bias = dense.bias.numpy().astype(np.float64) if dense.use_bias else 0.0
+    return np.asarray(x, np.float64) @ dense.kernel.numpy().astype(np.float64) + bias
+
+
+def _expected(layer):
+    """s <float64>[batch, UNITS] and a <float64>[batch, length, 1]."""
+    vectors, weights = np.zeros([len(X), UNITS]), np.zeros([*MASK.shape, 1])
+    for sentence, mask in enumerate(MASK[:EMPTY]):
+        projected = _dense(layer.projection, X[sentence].numpy()[mask])
+        projected = np.where(projected > 0.0, projected, SLOPE * projected)
+        scores = np.exp(_dense(layer.score_map, np.tanh(_dense(layer.token_map, projected))))
+        weights[sentence, mask] = scores / scores.sum()
+        vectors[sentence] = np.sum(weights[sentence, mask] * projected, axis=0)
+    return vectors, weights
+
+
+def test_it_is_equation_1_on_the_words_of_equation_6():
+    layer = randomised(SelfAttention(UNITS, SLOPE))
+    vectors, weights = _expected(layer)
+    np.testing.assert_allclose(layer(X, mask=MASK), vectors, rtol=1e-5, atol=1e-6)
+    (attention,) = layer.attend(X, MASK).items()
+    assert attention[0] == "attention"
+    np.testing.assert_allclose(attention[1], weights, rtol=1e-5, atol=1e-6)
+
+
+def test_weights_sum_to_one_over_the_real_tokens():
+    weights = randomised(SelfAttention(UNITS)).weights_of(X, MASK).numpy()
+    assert not weights[~MASK].any()
+    np.testing.assert_allclose(weights.sum(axis=1)[:EMPTY], 1.0, rtol=1e-6)
+
+
+def test_the_papers_has_541800_parameters():
+    layer = SelfAttention()
+    layer.build([None, None, 300])
+    counts = [weight.shape.num_elements() for weight in layer.trainable_weights]
+    assert sum(counts) == 180_600 + 360_600 + 600 == 541_800
+
+
+def test_matrices_start_by_the_rule_of_he_each_with_numbers_of_its_own():
+    layer = SelfAttention(300)
+    layer.build([None, None, 300])
+    maps = (layer.projection, layer.token_map, layer.score_map)
+    kernels = [linear.dense.kernel.numpy() for linear in maps]
+    for kernel, tolerance in zip(kernels, (0.01, 0.01, 0.2)):
+        np.testing.assert_allclose(kernel.std(), (2 / 300) ** 0.5, rtol=tolerance)
+    assert np.any(kernels[0] != kernels[1])
+
+
+def test_the_vector_of_scores_does_not_decay():
+    layer = randomised(SelfAttention(UNITS, l2=2.0))
+    matrices = [linear.dense.kernel for linear in (layer.projection, layer.token_map)]
+    expected = [np.sum(np.square(matrix)) for matrix in matrices]
+    np.testing.assert_allclose(layer.losses, expected, rtol=1e-6)
+
+
+def test_without_units_it_weighs_the_words_themselves():
+    layer = randomised(SelfAttention(None))
+    assert not hasattr(layer, "projection")
+    weights = layer.weights_of(X, MASK).numpy()
+    np.testing.assert_allclose(layer(X, mask=MASK), (weights * X.numpy()).sum(axis=1), atol=1e-6)
+    scores = _dense(layer.score_map, np.tanh(_dense(layer.token_map, X[:EMPTY])))
+    expected = np.exp(scores) * MASK[:EMPTY, :, None]
+    np.testing.assert_allclose(
+        weights[:EMPTY], expected / expected.sum(axis=1, keepdims=True), rtol=1e-5, atol=1e-6
+    )

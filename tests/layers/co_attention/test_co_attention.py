@@ -1,0 +1,223 @@
+"""The attention functions between two sentences against multiway DRCN Eq. 4 and 9 to 12."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.layers.co_attention.bilinear import BilinearAttention
+from disan_tf.layers.co_attention.concatenation import ConcatenationAttention
+from disan_tf.layers.co_attention.cosine import CosineAttention
+from disan_tf.layers.co_attention.dot import DotAttention
+from disan_tf.layers.co_attention.minus import MinusAttention
+from tests.support.layer_contract import SequenceContract
+from tests.support.small_pair_attention import (
+    CLASSES,
+    DIM,
+    FIRST,
+    SECOND,
+    SECOND_MASK,
+    in_float64,
+    randomised,
+    reference,
+)
+
+EMPTY = 2  # the row of SECOND_MASK without a token
+
+
+@pytest.fixture(params=CLASSES)
+def kind(request):
+    return request.param
+
+
+def _expected(layer, first=FIRST, second=SECOND, mask=SECOND_MASK):
+    first, second, *weights = in_float64([first, second, *layer.trainable_weights])
+    return reference(type(layer), first, second, mask, weights)
+
+
+def test_it_is_its_equation(kind):
+    layer = randomised(kind())
+    contexts, weights = _expected(layer)
+    actual = layer(FIRST, SECOND, SECOND_MASK)
+    np.testing.assert_allclose(actual, contexts, rtol=1e-5, atol=1e-5)
+    actual = layer.weights_of(FIRST, SECOND, SECOND_MASK)
+    assert actual.dtype == tf.float32
+    np.testing.assert_allclose(actual, weights, rtol=1e-5, atol=1e-6)
+
+
+def test_gradients_are_the_slopes_of_its_equation(kind):
+    layer = randomised(kind())
+    with tf.GradientTape() as tape:
+        tape.watch([FIRST, SECOND])
+        contexts = layer(FIRST, SECOND, SECOND_MASK)
+        noise = np.random.default_rng(3).normal(size=contexts.shape)
+        total = tf.reduce_sum(contexts * tf.constant(noise, tf.float32))
+    watched = [FIRST, SECOND, *layer.trainable_weights]
+    gradients = tape.gradient(total, watched)
+    exact = in_float64(watched)
+    for number, gradient in enumerate(gradients):
+        step = np.random.default_rng(4).normal(size=gradient.shape)
+        ends = []
+        for sign in (1e-6, -1e-6):
+            first, second, *weights = (
+                it + sign * step if place == number else it for place, it in enumerate(exact)
+            )
+            ends.append(np.sum(noise * reference(kind, first, second, SECOND_MASK, weights)[0]))
+        slope = (ends[0] - ends[1]) / 2e-6
+        assert abs(slope) > 1e-4
+        np.testing.assert_allclose(np.sum(gradient * step), slope, rtol=1e-4, atol=1e-5)
+
+
+def test_weights_sum_to_one_over_the_real_tokens(kind):
+    weights = randomised(kind()).weights_of(FIRST, SECOND, SECOND_MASK).numpy()
+    assert not weights.transpose(0, 2, 1)[~SECOND_MASK].any()
+    has_tokens = SECOND_MASK.any(axis=1)
+    np.testing.assert_allclose(weights.sum(axis=2)[has_tokens], 1.0, rtol=1e-6)
+
+
+def test_a_sentence_without_tokens_gives_exactly_zero(kind):
+    contexts = randomised(kind())(FIRST, SECOND, SECOND_MASK).numpy()
+    np.testing.assert_array_equal(contexts[EMPTY], np.zeros([FIRST.shape[1], DIM]))
+    assert np.all(np.any(contexts[SECOND_MASK.any(axis=1)] != 0, axis=(1, 2)))
+
+
+def test_more_padding_of_either_sentence_changes_nothing(kind):
+    layer = randomised(kind())
+    expected = layer(FIRST, SECOND, SECOND_MASK)
+    longer = tf.pad(FIRST, [[0, 0], [0, 4], [0, 0]], constant_values=9.0)
+    actual = layer(longer, SECOND, SECOND_MASK)[:, : FIRST.shape[1]]
+    np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-6)
+    longer = tf.pad(SECOND, [[0, 0], [4, 0], [0, 0]], constant_values=9.0)
+    actual = layer(FIRST, longer, np.pad(SECOND_MASK, [[0, 0], [4, 0]]))
+    np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_what_stands_on_padding_of_the_second_sentence_does_not_matter(kind):
+    layer = randomised(kind())
+    dirty = tf.where(SECOND_MASK[:, :, None], SECOND, 1e4)
+    expected = layer(FIRST, SECOND, SECOND_MASK)
+    np.testing.assert_array_equal(layer(FIRST, dirty, SECOND_MASK), expected)
+
+
+def test_scores_of_both_ways_are_those_of_each_way(kind):
+    layer = randomised(kind())
+    forth, back = layer.mutual_scores(FIRST, SECOND)
+    np.testing.assert_allclose(forth, layer.scores(FIRST, SECOND), rtol=1e-6)
+    np.testing.assert_allclose(back, layer.scores(SECOND, FIRST), rtol=1e-5, atol=1e-6)
+
+
+def test_weights_are_those_of_sentences_in_the_layers_precision(kind):
+    layer = randomised(kind(dtype=tf.keras.mixed_precision.Policy("mixed_bfloat16")))
+    rounded = (tf.cast(sentence, tf.bfloat16) for sentence in (FIRST, SECOND))
+    expected = layer.weights_of(*rounded, SECOND_MASK)
+    np.testing.assert_array_equal(layer.weights_of(FIRST, SECOND, SECOND_MASK), expected)
+
+
+def test_only_matrices_decay(kind):
+    layer = randomised(kind(l2=2.0))
+    matrices = [weight for weight in layer.trainable_weights if weight.shape.rank == 2]
+    expected = [np.sum(np.square(matrix)) for matrix in matrices]
+    np.testing.assert_allclose(layer.losses, expected, rtol=1e-6)
+
+
+def test_nothing_is_dropped(kind):
+    layer = randomised(kind(dropout=0.5))
+    calls = [layer(FIRST, SECOND, SECOND_MASK, training=training) for training in (True, False)]
+    np.testing.assert_array_equal(*calls)
+
+
+@pytest.mark.parametrize("dim", [200, 100])
+@pytest.mark.parametrize(
+    ("kind", "counts"),
+    [
+        (BilinearAttention, {200: 40_001, 100: 10_001}),
+        (ConcatenationAttention, {200: 80_200, 100: 20_100}),
+        (CosineAttention, {200: 0, 100: 0}),
+        (DotAttention, {200: 40_200, 100: 10_100}),
+        (MinusAttention, {200: 40_200, 100: 10_100}),
+    ],
+)
+def test_it_has_the_parameters_of_its_docstring(kind, counts, dim):
+    layer = kind()
+    layer.build([None, None, dim])
+    assert layer.count_params() == counts[dim]
+
+
+@pytest.mark.parametrize("kind", [ConcatenationAttention, DotAttention, MinusAttention])
+def test_weights_start_by_glorots_rule(kind):
+    layer = kind()
+    layer.build([None, None, 200])
+    for weight in (layer.kernel, layer.vector):
+        ends = weight.shape.as_list()
+        limit = (6 / (ends[0] + ends[-1])) ** 0.5
+        assert 0.95 * limit < np.abs(weight).max() <= limit
+
+
+def test_the_bilinear_factor_starts_at_one():
+    layer = BilinearAttention()
+    layer.build([None, None, DIM])
+    assert layer.factor.numpy() == 1.0
+
+
+def test_the_concatenation_is_one_matrix_for_the_joined_words():
+    layer = randomised(ConcatenationAttention())
+    kernel, vector = in_float64([layer.kernel, layer.vector])
+    lengths = FIRST.shape[1], SECOND.shape[1]
+    first = np.repeat(FIRST.numpy()[:, :, None], lengths[1], axis=2)
+    second = np.repeat(SECOND.numpy()[:, None], lengths[0], axis=1)
+    joined = np.concatenate([first, second], axis=-1).astype(np.float64)
+    expected = np.tanh(joined @ kernel) @ vector
+    np.testing.assert_allclose(layer.scores(FIRST, SECOND), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_word_that_is_zero_has_no_direction_and_gets_no_gradient():
+    layer, words = CosineAttention(), tf.constant([[[0.0, 0.0], [3.0, 4.0], [0.0, 2.0]]])
+    with tf.GradientTape() as tape:
+        tape.watch(words)
+        scores = layer.scores(words, words)
+    np.testing.assert_allclose(scores[0], [[0, 0, 0], [0, 1, 0.8], [0, 0.8, 1]], atol=1e-6)
+    gradient = tape.gradient(scores, words, tf.constant([[[1.0, 2.0, 3.0]] * 3])).numpy()
+    assert np.isfinite(gradient).all() and gradient[0, 1:].any()
+    np.testing.assert_array_equal(gradient[0, 0], [0.0, 0.0])
+
+
+def test_words_shorter_than_1e_12_count_as_zero_in_the_cosine():
+    words = tf.constant([[[1e-18, 0.0], [1e-12, 1e-12], [1e15, 1e15]]])
+    with tf.GradientTape() as tape:
+        tape.watch(words)
+        scores = CosineAttention().scores(words, words)
+    np.testing.assert_allclose(scores[0], [[0, 0, 0], [0, 1, 1], [0, 1, 1]], rtol=1e-5)
+    gradient = tape.gradient(scores, words).numpy()
+    assert np.isfinite(gradient).all()
+    np.testing.assert_array_equal(gradient[0, 0], [0.0, 0.0])
+
+
+class PairAttentionContract(SequenceContract):
+    """A sentence that attends to itself."""
+
+    roundings = 12  # nothing scales the sums of products down
+
+    def make(self, **options):
+        return self.kind(**{"l2": 1e-4, "seed": 5, **options})
+
+    def call(self, layer, x, mask, training=None):
+        return layer(x, x, mask, training=training)
+
+
+class TestBilinearAttention(PairAttentionContract):
+    kind = BilinearAttention
+
+
+class TestConcatenationAttention(PairAttentionContract):
+    kind = ConcatenationAttention
+
+
+class TestCosineAttention(PairAttentionContract):
+    kind = CosineAttention
+
+
+class TestDotAttention(PairAttentionContract):
+    kind = DotAttention
+
+
+class TestMinusAttention(PairAttentionContract):
+    kind = MinusAttention

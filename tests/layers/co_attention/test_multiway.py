@@ -1,0 +1,225 @@
+"""Multiway co-attention against Eq. 6 in NumPy."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.layers.co_attention.multiway import AGGREGATIONS, FUNCTIONS, MultiwayCoAttention
+from tests.support.layer_contract import MaskContract
+from tests.support.small_pair_attention import (
+    DIM,
+    FIRST,
+    FIRST_MASK,
+    SECOND,
+    SECOND_MASK,
+    in_float64,
+    randomised,
+    reference,
+)
+from tests.support.small_recurrent import sigmoid
+
+PAIR = FIRST, SECOND, FIRST_MASK, SECOND_MASK
+SWAPPED = SECOND, FIRST, SECOND_MASK, FIRST_MASK
+NAMES = ("bilinear", "concatenation", "cosine", "dot", "minus")
+GIVES = (  # words of each sentence that may receive context
+    FIRST_MASK & SECOND_MASK.any(axis=1, keepdims=True),
+    SECOND_MASK & FIRST_MASK.any(axis=1, keepdims=True),
+)
+
+
+def _states(lstm, steps):
+    """h of each step, <float64>[steps, units], of one sequence <float64>[steps, dim]."""
+    kernel, bias = in_float64([lstm.kernel, lstm.bias])
+    c = h = np.zeros(lstm.units)
+    found = []
+    for x in steps:
+        i, j, f, o = np.split(np.concatenate([x, h]) @ kernel + bias, 4)
+        c = sigmoid(f + 1) * c + sigmoid(i) * np.tanh(j)
+        h = sigmoid(o) * np.tanh(c)
+        found.append(h)
+    return np.array(found)
+
+
+def _bilstm(layer, steps):
+    """[forward; backward] h of each step."""
+    backward = _states(layer.backward, steps[::-1])[::-1]
+    return np.concatenate([_states(layer.forward, steps), backward], axis=1)
+
+
+def _contexts(layer, first, second, second_mask):
+    """a of each function, <float64>[batch, first length, functions, dim]."""
+    first, second = in_float64([first, second])
+    found = [
+        reference(type(each), first, second, second_mask, in_float64(each.trainable_weights))[0]
+        for each in layer.attentions
+    ]
+    return np.stack(found, axis=2)
+
+
+def _expected(layer, first, second, _, second_mask, gives):
+    """a_combined of one sentence, word by word."""
+    contexts = _contexts(layer, first, second, second_mask)
+    combined = np.zeros(first.shape)
+    for sentence, words in enumerate(gives):
+        if not words.any():
+            continue
+        steps = contexts[sentence, words]  # [words, functions, dim]
+        if layer.aggregation == "words":
+            combined[sentence, words] = _bilstm(layer, steps.reshape(len(steps), -1))
+        else:
+            half = DIM // 2
+            h = [_bilstm(layer, step) for step in steps]
+            combined[sentence, words] = [np.append(it[-1, :half], it[0, half:]) for it in h]
+    return combined
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+@pytest.mark.parametrize("functions", ["B-Ca-Cs-M", "B-Ca-Cs-D-M", "M-D"])
+def test_it_is_a_bilstm_over_the_contexts(functions, aggregation):
+    layer = randomised(MultiwayCoAttention(functions, aggregation))
+    for actual, inputs, gives in zip(layer(*PAIR), (PAIR, SWAPPED), GIVES):
+        expected = _expected(layer, *inputs, gives)
+        assert expected.any()
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("letter", FUNCTIONS)
+def test_one_function_gives_its_context(letter):
+    layer = randomised(MultiwayCoAttention(letter))
+    (attention,) = layer.attentions
+    assert type(attention) is FUNCTIONS[letter] and not hasattr(layer, "forward")
+    for actual, inputs, gives in zip(layer(*PAIR), (PAIR, SWAPPED), GIVES):
+        first, second, _, second_mask = inputs
+        expected = np.where(gives[:, :, None], attention(first, second, second_mask), 0.0)
+        np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+def test_swapping_the_sentences_swaps_the_results(aggregation):
+    layer = randomised(MultiwayCoAttention("B-Ca-Cs-D-M", aggregation))
+    for actual, expected in zip(layer(*SWAPPED), reversed(layer(*PAIR))):
+        np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+def test_without_words_and_without_anything_to_see_it_is_exactly_zero(aggregation):
+    layer = randomised(MultiwayCoAttention(aggregation=aggregation))
+    for actual, gives in zip(layer(*PAIR), GIVES):
+        np.testing.assert_array_equal(np.any(actual != 0.0, axis=2), gives)
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+def test_more_padding_of_either_sentence_changes_nothing(aggregation):
+    layer = randomised(MultiwayCoAttention(aggregation=aggregation))
+    expected = layer(*PAIR)
+    for more in ([6, 0], [0, 1], [2, 3]):
+        paddings = [[[0, 0], [0, number]] for number in more]
+        sentences = [
+            tf.pad(it, [*padding, [0, 0]], constant_values=9.0)
+            for it, padding in zip(PAIR, paddings)
+        ]
+        masks = [np.pad(*each) for each in zip(PAIR[2:], paddings)]
+        for actual, found, mask in zip(layer(*sentences, *masks), expected, PAIR[2:]):
+            length = mask.shape[1]
+            np.testing.assert_allclose(actual[:, :length], found, rtol=1e-5, atol=1e-6)
+            assert not np.any(actual[:, length:])
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16", "mixed_float16"])
+def test_gradients_are_finite_where_sentences_are_empty(policy, aggregation):
+    policy = tf.keras.mixed_precision.Policy(policy)
+    layer = randomised(MultiwayCoAttention("B-Ca-Cs-D-M", aggregation, dtype=policy))
+    with tf.GradientTape() as tape:
+        tape.watch([FIRST, SECOND])
+        found = layer(*PAIR)
+        total = sum(tf.reduce_sum(tf.square(tf.cast(it, tf.float32))) for it in found)
+    gradients = tape.gradient(total, [FIRST, SECOND, *layer.trainable_weights])
+    assert all(np.isfinite(gradient).all() and np.any(gradient) for gradient in gradients)
+
+
+def test_attention_weights_are_named_and_sum_to_one_over_the_other_sentence():
+    layer = randomised(MultiwayCoAttention("B-Ca-Cs-D-M"))
+    weights = layer.attend(*PAIR)
+    assert tuple(weights) == NAMES
+    for attention in layer.attentions:
+        for actual, inputs in zip(weights[attention.name], (PAIR, SWAPPED)):
+            first, second, _, second_mask = inputs
+            assert actual.dtype == tf.float32
+            expected = attention.weights_of(first, second, second_mask)
+            np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_the_order_of_the_letters_is_that_of_the_contexts():
+    layer = randomised(MultiwayCoAttention("M-B"))
+    assert [attention.name for attention in layer.attentions] == ["minus", "bilinear"]
+
+
+@pytest.mark.parametrize(
+    ("functions", "aggregation", "counts"),
+    [
+        ("B-Ca-Cs-M", "words", (881_201, 220_601)),
+        ("B-Ca-Cs-M", "functions", (401_201, 100_601)),
+        ("B-Ca-Cs-D-M", "words", (1_081_401, 270_701)),
+        ("Cs", "words", (0, 0)),
+    ],
+)
+def test_it_has_the_parameters_of_its_docstring(functions, aggregation, counts):
+    for dim, count in zip((200, 100), counts):
+        layer = MultiwayCoAttention(functions, aggregation)
+        layer.build([None, None, dim])
+        assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == count
+
+
+def test_an_odd_dim_is_refused_where_a_bilstm_is_needed():
+    with pytest.raises(ValueError, match="dim=7; it must be even"):
+        MultiwayCoAttention().build([None, None, 7])
+    MultiwayCoAttention("B").build([None, None, 7])
+
+
+def test_nothing_is_dropped():
+    layer = randomised(MultiwayCoAttention(dropout=0.5))
+    for actual, expected in zip(layer(*PAIR, training=True), layer(*PAIR)):
+        np.testing.assert_array_equal(actual, expected)
+
+
+def test_matrices_of_functions_and_of_the_bilstm_decay():
+    layer = randomised(MultiwayCoAttention("B-Ca-Cs-D-M", l2=2.0))
+    matrices = [weight for weight in layer.trainable_weights if weight.shape.rank == 2]
+    assert len(matrices) == 4 + 2
+    expected = [np.sum(np.square(matrix)) for matrix in matrices]
+    np.testing.assert_allclose(sorted(layer.losses), sorted(expected), rtol=1e-6)
+
+
+class MultiwayContract(MaskContract):
+    """A sentence that looks at itself, and the sum of what both find."""
+
+    aggregation = "words"
+    functions = "B-M"  # each function keeps the contract by itself
+    roundings = 12  # nothing scales the sums of products down
+    bad_arguments = (
+        {"functions": "X"},
+        {"functions": "B-X"},
+        {"functions": "B-Cs-B"},
+        {"functions": ""},
+        {"aggregation": "letters"},
+    )
+
+    def make(self, **options):
+        mine = {"functions": self.functions, "aggregation": self.aggregation, "l2": 1e-4}
+        return MultiwayCoAttention(**{**mine, **options})
+
+    def call(self, layer, x, mask, training=None):
+        return tf.add_n(layer(x, x, mask, mask, training=training))
+
+
+class TestMultiwayCoAttentionAlongWords(MultiwayContract):
+    pass
+
+
+class TestMultiwayCoAttentionAlongFunctions(MultiwayContract):
+    aggregation = "functions"
+
+
+class TestMultiwayCoAttentionOfOneFunction(MultiwayContract):
+    functions = "Cs"

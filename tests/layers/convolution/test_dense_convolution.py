@@ -1,0 +1,215 @@
+"""The densely connected CNN against loops over the tokens in NumPy."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.layers.convolution.dense import DenselyConnectedCNN, normalized
+from tests.support.small_attention import DIM, MASK, X, randomised
+from tests.support.small_convolution import convolved
+
+SIZES = {"layers": 3, "first_units": 4, "units": 2, "widths": (3, 4), "compressed_units": 3}
+SLOPE = 0.1
+PLACES = 2 * 3 + 1  # of h: each layer of each tower, and h^c
+ONE_TOKEN, NO_TOKEN = 2, 3  # sentences of MASK
+
+
+def _make(**options):
+    return randomised(DenselyConnectedCNN(**{**SIZES, "negative_slope": SLOPE, **options}))
+
+
+def _weights(layer):
+    """A kernel and a bias <float64> for every h."""
+    pairs = [(it.kernel.numpy(), it.bias.numpy()) for it in layer.convolutions]
+    return [array.astype(np.float64) for pair in pairs for array in pair]
+
+
+def _reference(weights, x, factors=(1.0,) * PLACES, widths=2, layers=3):
+    """X^c of Eq. 2 to 5 for sentences x; the results of each h times its factor."""
+    return np.array([_sentence(weights, *it, factors, widths, layers) for it in zip(x, MASK)])
+
+
+def _sentence(weights, x, mask, factors, widths, layers):
+    pairs = zip(weights[::2], weights[1::2], factors)
+
+    def h(inputs):
+        kernel, bias, factor = next(pairs)
+        maps = SimpleNamespace(kernel=tf.constant(kernel), bias=tf.constant(bias))
+        result = convolved(inputs, mask, maps)
+        return factor * np.where(result < 0, SLOPE * result, result)
+
+    features = []
+    for _ in range(widths):
+        phi = h(x)
+        for _ in range(1, layers):
+            phi = np.concatenate([h(phi), phi], axis=-1)
+        features.append(phi)
+    compressed = h(np.concatenate([*features, x], axis=-1))
+    result = np.zeros_like(compressed)
+    for token in np.flatnonzero(mask):
+        norm = np.sqrt(np.sum(compressed[token] ** 2))
+        result[token] = compressed[token] / norm if norm else 0.0
+    return result
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"first_width": None},
+        {"first_width": 2},
+        {"widths": (9, 1)},
+        {"widths": (3,)},
+        {"layers": 1},
+    ],
+)
+def test_it_computes_equations_2_to_5(options):
+    layer = _make(**options)
+    sizes = {"widths": len(layer.widths), "layers": layer.layers}
+    factors = [1.0] * len(layer.convolutions)
+    expected = _reference(_weights(layer), X.numpy().astype(np.float64), factors, **sizes)
+    np.testing.assert_allclose(layer(X, mask=MASK), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_gradients_are_those_of_finite_differences():
+    layer, noise = _make(), np.random.default_rng(1)
+    upstream = noise.normal(size=[*MASK.shape, SIZES["compressed_units"]])
+    with tf.GradientTape() as tape:
+        tape.watch(X)
+        total = tf.reduce_sum(layer(X, mask=MASK) * tf.constant(upstream, tf.float32))
+    variables = [it for each in layer.convolutions for it in (each.kernel, each.bias)]
+    arguments = [*_weights(layer), X.numpy().astype(np.float64)]
+    for place, gradient in enumerate(tape.gradient(total, [*variables, X])):
+        direction = noise.normal(size=gradient.shape)
+        ends = []
+        for step in (1e-6, -1e-6):
+            moved = list(arguments)
+            moved[place] = moved[place] + step * direction
+            ends.append(np.sum(_reference(moved[:-1], moved[-1]) * upstream))
+        slope = (ends[0] - ends[1]) / 2e-6
+        assert np.sum(gradient * direction) == pytest.approx(slope, rel=1e-3, abs=1e-4), place
+
+
+@pytest.mark.parametrize("place", range(PLACES))
+def test_the_result_of_every_h_is_dropped(place):
+    layer = _make(dropout=0.5)
+    for number, dropout in enumerate(layer.output_dropouts):
+        dropout.keep = lambda entries, kept=number != place: tf.fill([entries], kept)
+    factors = [2.0 * (number != place) for number in range(PLACES)]
+    expected = _reference(_weights(layer), X.numpy().astype(np.float64), factors)
+    actual = layer(X, mask=MASK, training=True)
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_every_dropout_site_has_masks_of_its_own_that_the_seed_repeats():
+    def masks(seed):
+        return np.array([site.keep(640).numpy() for site in _make(dropout=0.5, seed=seed)
+                         .output_dropouts])  # fmt: skip
+
+    first = masks(1)
+    np.testing.assert_array_equal(first, masks(1))
+    assert len(np.unique([*first, *masks(2)], axis=0)) == 2 * PLACES
+
+
+def test_without_training_nothing_is_dropped():
+    np.testing.assert_array_equal(_make(dropout=0.5)(X, mask=MASK), _make()(X, mask=MASK))
+
+
+def test_every_word_has_norm_1_and_padding_0():
+    norms = np.linalg.norm(_make()(X, mask=MASK), axis=-1)
+    np.testing.assert_allclose(norms, MASK, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-5, 1.0, 1e15])
+def test_a_vector_is_divided_by_its_norm_whatever_its_size(size):
+    actual = normalized(tf.constant([[3.0 * size, -4.0 * size]]), tf.constant([[True]]))
+    np.testing.assert_allclose(actual, [[0.6, -0.8]], rtol=1e-6)
+
+
+def test_the_norm_is_float32_where_half_precision_would_overflow():
+    actual = normalized(tf.constant([[300.0, -400.0]], tf.float16), tf.constant([[True]]))
+    np.testing.assert_array_equal(actual, np.array([[0.6, -0.8]], np.float16))
+
+
+def test_a_zero_vector_stays_zero_and_gets_no_gradient():
+    x = tf.zeros([2, 3])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        result = normalized(x, tf.constant([[True], [False]]))
+    np.testing.assert_array_equal(result, x)
+    np.testing.assert_array_equal(tape.gradient(result, x), x)
+
+
+def test_a_sentence_without_tokens_gives_zeros_and_moves_nothing():
+    layer, x = _make(), X[NO_TOKEN:]
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        result = layer(x, mask=MASK[NO_TOKEN:])
+    np.testing.assert_array_equal(result, np.zeros(result.shape))
+    for gradient in tape.gradient(result, [x, *layer.trainable_weights]):
+        np.testing.assert_array_equal(gradient, np.zeros(gradient.shape))
+
+
+def test_the_only_token_of_a_sentence_meets_only_the_middle_of_each_window():
+    layer = _make(widths=(3, 5))
+    x, mask = X[ONE_TOKEN:NO_TOKEN], MASK[ONE_TOKEN:NO_TOKEN]
+    expected = layer(x, mask=mask)
+    for convolution in layer.convolutions:
+        kernel, middle = convolution.kernel.numpy(), convolution.width // 2
+        kernel[:middle] = kernel[middle + 1 :] = 1e30
+        convolution.kernel.assign(kernel)
+    np.testing.assert_array_equal(layer(x, mask=mask), expected)
+
+
+def test_not_even_nan_passes_from_padding():
+    layer = _make()
+    found = []
+    for x in (X, tf.where(MASK[:, :, None], X, np.nan)):
+        with tf.GradientTape() as tape:
+            result = layer(x, mask=MASK)
+        found.append([result, *tape.gradient(result, layer.trainable_weights)])
+    for clean, dirty in zip(*found):
+        np.testing.assert_array_equal(dirty, clean)
+
+
+@pytest.mark.parametrize("first_width, total", [(1, 811_050), (None, 1_081_050)])
+def test_parameters_of_the_papers_sizes(first_width, total):
+    layer = DenselyConnectedCNN(first_width=first_width)
+    layer.build([None, None, 300])
+    counts = [sum(map(tf.size, it.trainable_weights)).numpy() for it in layer.convolutions]
+    assert sum(counts) == total
+    if first_width == 1:
+        assert (sum(counts[:4]), sum(counts[4:8]), counts[8]) == (197_250, 298_500, 315_300)
+
+
+@pytest.mark.parametrize(
+    "init_scale, dropout, factor",
+    [("keep", 0.2, 0.8), ("keep", 0.0, 1.0), ("rate", 0.2, 0.2), ("rate", 0.0, 1.0)],
+)
+def test_weights_start_by_hes_rule_and_the_dropout_and_biases_at_zero(init_scale, dropout, factor):
+    layer = DenselyConnectedCNN(init_scale=init_scale, dropout=dropout)
+    layer.build([None, None, 300])
+    for convolution in layer.convolutions:
+        width, dim, _ = convolution.kernel.shape
+        deviation = (2 * factor / (width * dim)) ** 0.5
+        assert np.std(convolution.kernel) == pytest.approx(deviation, rel=0.02)
+        assert not np.any(convolution.bias)
+
+
+def test_every_h_starts_with_weights_of_its_own_that_the_seed_repeats():
+    def first_kernels(seed):
+        layer = DenselyConnectedCNN(widths=(3, 3), seed=seed)
+        layer.build([None, None, DIM])
+        return [it.kernel.numpy().ravel()[:75] for it in layer.convolutions]
+
+    kernels = first_kernels(1)
+    np.testing.assert_array_equal(kernels, first_kernels(1))
+    assert len(np.unique([*kernels, *first_kernels(2)], axis=0)) == 2 * len(kernels)
+
+
+def test_every_kernel_decays_and_no_bias_does():
+    layer = _make(l2=2.0)
+    squares = [np.sum(np.square(it.kernel)) for it in layer.convolutions]
+    np.testing.assert_allclose(sum(layer.losses), sum(squares), rtol=1e-5)

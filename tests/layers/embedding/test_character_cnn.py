@@ -1,0 +1,198 @@
+"""Vectors of words from their characters, against a loop over the windows in NumPy."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.layers.embedding.character_cnn import CharacterCNN
+from tests.support.layer_contract import HALF, ROUNDING, LayerContract
+
+IDS, UNITS, DIM = 7, 3, 4
+WORDS = np.array(  # two sentences; id 0 is padding
+    [
+        [[1, 2, 3, 4, 5, 6], [2, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0]],
+        [[3, 3, 3, 0, 0, 0], [1, 2, 3, 4, 5, 6], [6, 5, 0, 0, 0, 0]],
+    ],
+    np.int32,
+)
+
+
+class TestCharacterCNN(LayerContract):
+    reduces = True  # a batch of words is [batch, word length]
+    units = 6
+    bad_arguments = (
+        {"dropout": 1.0},
+        {"dropout": -0.1},
+        {"characters": 1},
+        {"width": 0},
+    )
+
+    def make(self, **options):
+        mine = {"characters": IDS, "units": 6, "dim": DIM, "width": 3}
+        return CharacterCNN(**{**mine, "dropout": 0.25, "l2": 1e-4, "seed": 5, **options})
+
+    def call(self, layer, x, mask, training=None):
+        return layer(x, training=training)
+
+    def inputs(self):
+        _, mask = super().inputs()
+        ids = np.random.default_rng(1).integers(1, IDS, size=mask.shape)
+        return tf.constant(np.where(mask, ids, 0), tf.int32), mask
+
+
+def _layer(width=5, **options):
+    """A layer with random weights."""
+    layer = CharacterCNN(IDS, UNITS, DIM, width, **options)
+    layer.build(None)
+    generator = np.random.default_rng(8)
+    for weight in layer.trainable_weights:
+        weight.assign(generator.normal(size=weight.shape))
+    return layer
+
+
+def _expected(layer, words=WORDS):
+    """w of every word in float64."""
+    vectors, kernel = (it.numpy().astype(np.float64) for it in layer.trainable_weights[:2])
+    table = np.concatenate([np.zeros([1, DIM]), vectors])
+    before = (layer.width - 1) // 2
+    result = np.zeros([*words.shape[:-1], UNITS])
+    for place in np.ndindex(words.shape[:-1]):
+        padded = np.pad(table[words[place]], [[before, layer.width // 2], [0, 0]])
+        for t in np.flatnonzero(words[place]):
+            product = np.einsum("kd,kdu->u", padded[t : t + layer.width], kernel)
+            product += layer.convolution.bias.numpy()
+            result[place] = np.maximum(result[place], product)
+    return result
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 9])
+def test_it_is_the_greatest_positive_product_of_a_window_around_a_character(width):
+    layer = _layer(width)
+    expected = _expected(layer)
+    assert np.any(expected)
+    np.testing.assert_allclose(layer(tf.constant(WORDS)), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_word_without_characters_is_exactly_zero_whatever_the_bias():
+    layer = _layer()
+    layer.convolution.bias.assign([5.0, 6.0, 7.0])
+    np.testing.assert_array_equal(layer(tf.constant(WORDS))[0, 2], np.zeros(UNITS))
+    np.testing.assert_array_equal(layer(tf.zeros([2, 3, 4], tf.int32)), np.zeros([2, 3, UNITS]))
+
+
+def test_nothing_is_negative_even_where_no_word_is_padded():
+    layer = _layer()
+    layer.convolution.bias.assign([-1e3] * UNITS)
+    np.testing.assert_array_equal(layer(tf.constant(WORDS[:, :1]))[0], np.zeros([1, UNITS]))
+
+
+def test_a_window_past_the_end_of_a_word_never_counts():
+    layer = _layer(width=5)
+    layer.convolution.kernel.assign(tf.zeros([5, DIM, UNITS]))
+    # Only the first place of the window answers, so only windows two places on see character 2.
+    layer.convolution.kernel[0].assign(tf.fill([DIM, UNITS], 10.0))
+    layer.convolution.bias.assign([0.0] * UNITS)
+    layer.vectors.assign(tf.ones([IDS - 1, DIM]))
+    words = tf.constant([[[2, 0, 0, 0], [2, 2, 0, 0], [2, 2, 2, 0]]])
+    np.testing.assert_array_equal(layer(words)[0, :, 0], [0.0, 0.0, 10.0 * DIM])
+
+
+@pytest.mark.parametrize("policy", ROUNDING)
+def test_more_padding_of_words_and_sentences_changes_nothing(policy):
+    layer = _layer(dtype=tf.keras.mixed_precision.Policy(policy))
+    expected = layer(tf.constant(WORDS)).numpy().astype(np.float32)
+    actual = layer(tf.pad(WORDS, [[0, 0], [0, 2], [0, 9]])).numpy().astype(np.float32)
+    np.testing.assert_allclose(actual[:, :3], expected, rtol=ROUNDING[policy], atol=1e-6)
+    np.testing.assert_array_equal(actual[:, 3:], np.zeros([2, 2, UNITS]))
+
+
+def _gradients(layer, words):
+    with tf.GradientTape() as tape:
+        vectors = layer(tf.constant(words))
+        noise = np.random.default_rng(3).normal(size=vectors.shape)
+        total = tf.reduce_sum(vectors * tf.constant(noise, tf.float32))
+    found = tape.gradient(total, layer.trainable_weights)
+    return [tf.convert_to_tensor(gradient).numpy() for gradient in found], noise
+
+
+def test_its_gradients_are_those_of_small_differences():
+    layer = _layer(width=3)
+    found, noise = _gradients(layer, WORDS)
+    generator = np.random.default_rng(4)
+    for weight, gradient in zip(layer.trainable_weights, found):
+        start, way = weight.numpy(), generator.normal(size=weight.shape)
+        around = []
+        for step in (1e-4, -1e-4):
+            weight.assign(start + step * way)
+            moved = (weight.numpy() - start) / step  # what float32 makes of `way`
+            around.append((np.sum(_expected(layer) * noise), np.sum(moved * gradient)))
+        weight.assign(start)
+        (above, one), (below, other) = around
+        np.testing.assert_allclose((above - below) / 2e-4, (one + other) / 2, rtol=1e-3)
+
+
+def test_equal_words_add_up_their_gradients():
+    layer = _layer()
+    (*_, twice), noise = _gradients(layer, WORDS[1:, [1, 1]])
+    (*_, once), _ = _gradients(layer, WORDS[1:, [1]])  # with the noise of the first of the two
+    assert np.any(once)
+    np.testing.assert_allclose(twice, once * noise[0].sum(axis=0) / noise[0, 0], rtol=1e-4)
+
+
+def test_nothing_learns_from_padding_and_absent_characters():
+    empty, _ = _gradients(_layer(), np.zeros([2, 3, 4], np.int32))
+    assert not any(np.any(gradient) for gradient in empty)
+    (vectors, *_), _ = _gradients(_layer(), [[[2, 5, 0, 0]]])
+    np.testing.assert_array_equal(np.flatnonzero(np.any(vectors, axis=1)), [1, 4])
+
+
+@pytest.mark.parametrize("policy", HALF)
+def test_its_weights_stay_float32(policy):
+    layer = _layer(dtype=tf.keras.mixed_precision.Policy(policy))
+    assert {weight.dtype for weight in layer.trainable_weights} == {tf.float32}
+
+
+def test_dropout_acts_on_the_result_of_every_word_by_itself():
+    layer = _layer(dropout=0.5)
+    word = tf.constant(np.tile(WORDS[0, 0], [4, 50, 1]))
+    ratios = layer(word, training=True) / layer(word)
+    np.testing.assert_allclose(np.unique(np.round(ratios[~np.isnan(ratios)], 5)), [0.0, 2.0])
+    assert 0.4 < np.nanmean(ratios) / 2 < 0.6
+    assert len(np.unique(np.nan_to_num(ratios), axis=1)[0]) > 1
+
+
+def test_exactly_the_matrix_decays():
+    layer = _layer(l2=2.0)
+    np.testing.assert_allclose(
+        layer.losses, [np.sum(np.square(layer.convolution.kernel))], rtol=1e-6
+    )
+
+
+def test_96_ids_have_4112_parameters_without_a_row_for_padding():
+    layer = CharacterCNN(96)
+    layer.build(None)
+    assert [weight.shape for weight in layer.trainable_weights] == [[95, 16], [5, 16, 32], [32]]
+    assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 4112
+
+
+def test_vectors_start_standard_normal_the_matrix_by_glorots_rule_and_the_bias_at_zero():
+    layer = CharacterCNN(400, units=40, dim=30)
+    layer.build(None)
+    np.testing.assert_allclose([np.mean(layer.vectors), np.std(layer.vectors)], [0, 1], atol=0.03)
+    limit = (6 / (5 * 30 + 5 * 40)) ** 0.5
+    assert 0.99 * limit < np.abs(layer.convolution.kernel).max() <= limit
+    assert not np.any(layer.convolution.bias)
+
+
+def test_two_steps_agree_in_every_bit():
+    layer = CharacterCNN(96)
+    words = tf.random.stateless_uniform([64, 28, 16], [1, 2], 0, 96, tf.int32)
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            total = tf.reduce_sum(tf.square(layer(words)))
+        return [tf.convert_to_tensor(it) for it in tape.gradient(total, layer.trainable_weights)]
+
+    for once, again in zip(step(), step()):
+        np.testing.assert_array_equal(once, again)

@@ -1,0 +1,258 @@
+"""Reinforced self-attention: two samplers, two blocks, and what becomes of their choices."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.layers import DirectionalSelfAttention, ReinforcedSelfAttention
+from disan_tf.layers.hard_attention.reinforced import join
+from disan_tf.layers.hard_attention.sampling import HOW
+from disan_tf.layers.hard_attention.selective import UNSELECTED
+from disan_tf.layers.packing import pack
+from disan_tf.ops import available_forms
+from tests.support.layer_contract import MaskContract
+from tests.support.samplers import (
+    DIM,
+    MASK,
+    PATTERNS,
+    X,
+    as_selection,
+    choose_only,
+    count,
+    fixed,
+    randomised,
+)
+
+OPTIONS = {
+    "two samplers": {},
+    "one sampler": {"shared": True},
+    "mean of others": {"unselected": "mean_of_others"},
+    "dropped": {"unselected": "drop"},
+    "one sampler, dropped": {"shared": True, "unselected": "drop"},
+    "iterative": {"sampling": "iterative"},
+    "one sampler, iterative": {"shared": True, "sampling": "iterative"},
+}
+NOTHING = np.zeros_like(MASK)
+each_kind = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+each_unselected = pytest.mark.parametrize("unselected", UNSELECTED)
+
+
+class TestReinforcedSelfAttention(MaskContract):
+    units = 12
+    bad_arguments = ({"dropout": 1.0}, {"unselected": "median"}, {"sampling": "slow"})
+
+    def make(self, **options):
+        shared = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
+        return ReinforcedSelfAttention(**{"units": 6, **shared, **options})
+
+    def call(self, layer, x, mask, training=None):
+        return layer(x, mask, fixed(mask), training=training)[0]
+
+    def idle(self, layer):
+        """Selections are what they are."""
+        return [weight for it in layer.samplers.values() for weight in it.trainable_weights]
+
+
+def _layer(**options):
+    return randomised(ReinforcedSelfAttention(4, **options), seed=26)
+
+
+def _selections(heads, dependents):
+    return join([as_selection(heads)] * 2, [as_selection(dependents)] * 2, MASK)
+
+
+@pytest.mark.parametrize("form", available_forms())
+@each_unselected
+def test_where_all_are_selected_it_is_two_disa_blocks(unselected, form):
+    layer = _layer(unselected=unselected, attention_form=form)
+    expected = []
+    for direction in ("forward", "backward"):
+        block = DirectionalSelfAttention(4, direction, "relu", attention_form=form)
+        block.build([None, None, DIM])
+        block.set_weights(getattr(layer, f"{direction}_block").get_weights())
+        expected.append(block(X, mask=MASK))
+    u, mask = layer(X, MASK, layer.select(X, MASK, "all"))
+    np.testing.assert_array_equal(u, np.concatenate(expected, axis=-1))
+    np.testing.assert_array_equal(mask, MASK)
+
+
+def test_each_direction_has_its_own_selections():
+    layer = _layer(sampling="iterative")
+    heads, dependents = (
+        [as_selection(pattern[rows : rows + len(MASK), :5] & MASK) for rows in (0, 4)]
+        for pattern in PATTERNS
+    )
+    u, _ = layer(X, MASK, join(heads, dependents, MASK))
+    blocks = (layer.forward_block, layer.backward_block)
+    parts = [
+        block(X, MASK, head.selected, dependent.selected)
+        for block, head, dependent in zip(blocks, heads, dependents)
+    ]
+    np.testing.assert_array_equal(u, tf.concat(parts, axis=-1))
+
+
+@each_kind
+def test_a_call_without_selections_is_greedy(options):
+    layer = _layer(**options)
+    actual, expected = layer(X, MASK), layer(X, MASK, layer.select(X, MASK, "greedy"))
+    for mine, theirs in zip(actual, expected):
+        np.testing.assert_array_equal(mine, theirs)
+    assert all(sampler.uniforms.calls == 0 for sampler in layer.samplers.values())
+
+
+@each_kind
+@pytest.mark.parametrize("how", HOW)
+def test_padding_is_never_selected(options, how):
+    selections = _layer(**options).select(X, MASK, how)
+    for selected in (*selections.heads, *selections.dependents):
+        assert not np.any(np.asarray(selected)[~MASK])
+
+
+@each_kind
+def test_all_selects_all(options):
+    selections = _layer(**options).select(X, MASK, "all")
+    for selected in (*selections.heads, *selections.dependents):
+        np.testing.assert_array_equal(selected, MASK)
+    np.testing.assert_array_equal(selections.log_probability, np.zeros(len(MASK)))
+    for fraction in (selections.head_fraction, selections.dependent_fraction):
+        np.testing.assert_array_equal(fraction, [1, 1, 1, 0])  # an empty sentence has none
+
+
+@each_kind
+def test_the_log_probability_is_the_sum_over_the_samplers(options):
+    layer = _layer(**options)
+    copy = _layer(**options)
+    selections = layer.select(X, MASK, "sample")
+    parts = [it.select(X, MASK, "sample") for it in copy.samplers.values()]
+    expected = sum(part.log_probability for part in parts)
+    np.testing.assert_allclose(selections.log_probability, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("options, samplers", [
+    ({}, ["head", "dependent"]),
+    ({"shared": True}, ["head"]),
+    ({"sampling": "iterative"},
+     ["forward_head", "forward_dependent", "backward_head", "backward_dependent"]),
+    ({"sampling": "iterative", "shared": True}, ["forward_head", "backward_head"]),
+])  # fmt: skip
+def test_the_samplers_are_as_the_options_say(options, samplers):
+    layer = _layer(**options)
+    assert list(layer.samplers) == samplers
+    assert len({it.seed for it in layer.samplers.values()}) == len(samplers)
+    backward = [name.startswith("backward") for name in samplers]
+    assert [getattr(it, "backward", False) for it in layer.samplers.values()] == backward
+
+
+@pytest.mark.parametrize("sampling", ["parallel", "iterative"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_each_choice_arrives_where_it_belongs(sampling, shared):
+    layer = _layer(sampling=sampling, shared=shared)
+    chosen = {}
+    for number, (name, sampler) in enumerate(layer.samplers.items()):
+        chosen[name] = MASK & (np.arange(5) != number)
+        choose_only(sampler, chosen[name])
+    selections = layer.select(X, MASK, "sample")
+    for number, side in enumerate(("forward", "backward")):
+        head, dependent = (
+            chosen.get(kind, chosen.get(f"{side}_{kind}")) for kind in ("head", "dependent")
+        )
+        np.testing.assert_array_equal(selections.heads[number], head)
+        np.testing.assert_array_equal(selections.dependents[number], head if shared else dependent)
+
+
+def test_fractions_are_shares_of_the_real_tokens():
+    heads = np.array([[1, 0, 1, 0, 0], [1, 1, 1, 0, 0], [0] * 5, [0] * 5], bool)
+    dependents = np.array([[0, 0, 0, 0, 1], [1, 0, 1, 0, 0], [1] + [0] * 4, [0] * 5], bool)
+    selections = _selections(heads, dependents)
+    np.testing.assert_allclose(selections.head_fraction, [2 / 5, 1, 0, 0])
+    np.testing.assert_allclose(selections.dependent_fraction, [1 / 5, 2 / 3, 1, 0])
+
+
+def test_fractions_of_two_directions_are_their_mean():
+    one, other = as_selection(MASK), as_selection(NOTHING)
+    selections = join([one, other], [other, other], MASK)
+    np.testing.assert_array_equal(selections.head_fraction, [0.5, 0.5, 0.5, 0])
+    np.testing.assert_array_equal(selections.dependent_fraction, np.zeros(4))
+
+
+def _with_logarithm(value):
+    return as_selection(MASK)._replace(log_probability=tf.fill([len(MASK)], value))
+
+
+@pytest.mark.parametrize("heads, dependents, expected", [
+    ("aa", "aa", 1.0), ("aa", "bb", 11.0), ("ab", "cd", 1111.0), ("ab", "ab", 11.0),
+])  # fmt: skip
+def test_a_choice_that_serves_twice_counts_once(heads, dependents, expected):
+    known = {name: _with_logarithm(10.0**power) for power, name in enumerate("abcd")}
+    selections = join([known[it] for it in heads], [known[it] for it in dependents], MASK)
+    np.testing.assert_array_equal(selections.log_probability, np.full(len(MASK), expected))
+
+
+@each_unselected
+@pytest.mark.parametrize("heads, dependents", itertools.product([NOTHING, MASK], repeat=2))
+def test_extreme_selections_give_finite_numbers(unselected, heads, dependents):
+    u, mask = _layer(unselected=unselected)(X, MASK, _selections(heads, dependents))
+    assert np.isfinite(u).all()
+    assert not np.any(u[~np.asarray(mask)])
+    kept = heads if unselected == "drop" else MASK
+    np.testing.assert_array_equal(np.sum(mask, axis=1), kept.sum(axis=1))
+
+
+def test_one_sampler_and_dropped_heads_make_a_shorter_sentence():
+    """What is not selected might as well not stand in the sentence."""
+    selected = PATTERNS[0, : len(MASK), :5] & MASK
+    layer = _layer(shared=True, unselected="drop")
+    u, mask = layer(X, MASK, _selections(selected, selected))
+    shorter, left = pack(X, selected)
+    expected, _ = layer(shorter, left, layer.select(shorter, left, "all"))
+    np.testing.assert_allclose(u, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(mask, left)
+
+
+@each_kind
+def test_attend_shows_what_the_greedy_layer_computes(options):
+    layer = _layer(**options)
+    attended = layer.attend(X, MASK)
+    selections, (u, mask) = layer.select(X, MASK, "greedy"), layer(X, MASK)
+    assert MASK[:3].sum() > np.sum(selections.heads[0]) > 0
+    for name in ("heads", "dependents"):
+        shown, chosen = attended[f"selected_{name}"], getattr(selections, name)
+        directions = 2 if "sampling" in options else 1
+        expected = np.stack(chosen[:directions], axis=-1).astype(np.float32)
+        np.testing.assert_array_equal(shown, expected)
+    output = attended["output"]
+    if options.get("unselected") == "drop":
+        np.testing.assert_array_equal(attended["mask"], selections.heads[0])
+        output, _ = pack(output, attended["mask"])
+    else:
+        np.testing.assert_array_equal(attended["mask"], mask)
+    np.testing.assert_allclose(output, u, rtol=1e-4, atol=1e-5)
+
+
+@each_kind
+def test_the_samplers_get_no_gradient_from_the_output(options):
+    layer = _layer(**options)
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(layer(X, MASK, layer.select(X, MASK, "sample"))[0])
+    weights = [weight for it in layer.samplers.values() for weight in it.trainable_weights]
+    assert weights and tape.gradient(total, weights) == [None] * len(weights)
+
+
+@pytest.mark.parametrize("options, expected", [
+    ({}, 2 * 451_500 + 2 * 270_601), ({"shared": True}, 2 * 451_500 + 270_601),
+    ({"sampling": "iterative"}, 2 * 451_500 + 4 * 361_201),
+])  # fmt: skip
+def test_its_parameters_are_those_of_its_blocks_and_samplers(options, expected):
+    assert count(ReinforcedSelfAttention(**options)) == expected
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"unselected": "keep"}, "unselected='keep'; choose mean, mean_of_others, drop"),
+    ({"sampling": "slow"}, "sampling='slow'; choose parallel or iterative"),
+    ({"sampling": "iterative", "unselected": "drop"}, "unselected='drop'; with iterative sampling"),
+])  # fmt: skip
+def test_what_it_cannot_do_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        ReinforcedSelfAttention(**options)

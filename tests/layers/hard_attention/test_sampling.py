@@ -1,0 +1,234 @@
+"""Reinforced sequence sampling: its probabilities, and what all samplers do with them."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
+from disan_tf.layers.hard_attention.sampling import HOW, Uniforms, log_probability
+from tests.support.layer_contract import MaskContract
+from tests.support.samplers import DIM, MASK, X, count, randomised
+
+SAMPLERS = (ReinforcedSequenceSampling, IterativeSequenceSampling)
+DRAWS = 4000
+each_sampler = pytest.mark.parametrize("sampler_class", SAMPLERS)
+
+
+class TestReinforcedSequenceSampling(MaskContract):
+    units = 1
+    output_dtype = "float32"
+    bad_arguments = ({"dropout": 1.0}, {"dropout": -0.1})
+
+    def make(self, **options):
+        mine = {"units": 6, "dropout": 0.25, "l2": 1e-4, "seed": 5}
+        return ReinforcedSequenceSampling(**{**mine, **options})
+
+    def call(self, layer, x, mask, training=None):
+        return layer(x, mask=mask, training=training)[:, :, None]
+
+
+def _sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def test_a_probability_is_equations_6_and_7():
+    sampler = randomised(ReinforcedSequenceSampling(4, activation="elu"))
+    w1, b1, w2, b2 = (
+        weight.numpy().astype(np.float64)
+        for linear in (sampler.hidden, sampler.score)
+        for weight in (linear.dense.kernel, linear.dense.bias)
+    )
+    probabilities = sampler(X, mask=MASK).numpy()
+    for x, mask, actual in zip(X.numpy().astype(np.float64), MASK, probabilities):
+        for token in np.flatnonzero(mask):
+            mean = x[mask].mean(axis=0)
+            hidden = np.concatenate([x[token], mean, x[token] * mean]) @ w1 + b1
+            hidden = np.where(hidden > 0, hidden, np.expm1(hidden))
+            np.testing.assert_allclose(actual[token], _sigmoid(hidden @ w2 + b2)[0], rtol=1e-5)
+
+
+def test_units_default_to_the_size_of_x():
+    assert randomised(ReinforcedSequenceSampling()).hidden.units == DIM
+
+
+def test_300_units_on_300_dimensions_have_270601_parameters():
+    assert count(ReinforcedSequenceSampling()) == 270_601
+
+
+def test_both_matrices_decay():
+    sampler = randomised(ReinforcedSequenceSampling(4, l2=2.0))
+    kernels = [linear.dense.kernel for linear in (sampler.hidden, sampler.score)]
+    np.testing.assert_allclose(sampler.losses, [np.sum(np.square(k)) for k in kernels], rtol=1e-6)
+
+
+@each_sampler
+@pytest.mark.parametrize("how", HOW)
+def test_padding_is_never_selected(sampler_class, how):
+    sampler = randomised(sampler_class(4))
+    sampler.thresholds = lambda shape, how: tf.zeros(shape)  # every probability reaches 0
+    selected, logarithm = sampler.select(X, MASK, how)
+    np.testing.assert_array_equal(selected, MASK)
+    assert selected.dtype == tf.bool and logarithm.dtype == tf.float32
+    assert logarithm.shape == [len(MASK)] and logarithm[-1] == 0  # of an empty sentence
+
+
+@each_sampler
+def test_all_selects_every_token_without_a_choice(sampler_class):
+    sampler = randomised(sampler_class(4))
+    selected, logarithm = sampler.select(X, MASK, "all", training=True)
+    np.testing.assert_array_equal(selected, MASK)
+    np.testing.assert_array_equal(logarithm, np.zeros(len(MASK)))
+    assert sampler.uniforms.calls == 0
+
+
+@each_sampler
+def test_greedy_selects_what_is_at_least_as_probable_as_not(sampler_class):
+    sampler = randomised(sampler_class(4), seed=4)
+    selected = sampler.select(X, MASK, "greedy").selected.numpy()
+    np.testing.assert_array_equal(selected, sampler(X, mask=MASK).numpy() >= 0.5)
+    assert selected.any() and (MASK & ~selected).any()
+
+
+@each_sampler
+def test_even_odds_are_greedily_taken(sampler_class):
+    sampler = sampler_class(4)
+    sampler.build([None, None, DIM])
+    for weight in sampler.trainable_weights:
+        weight.assign(tf.zeros_like(weight))
+    np.testing.assert_array_equal(sampler.select(X, MASK, "greedy").selected, MASK)
+
+
+@each_sampler
+def test_greedy_needs_no_random_numbers(sampler_class):
+    sampler = randomised(sampler_class(4))
+    first, second = (sampler.select(X, MASK, "greedy") for _ in range(2))
+    np.testing.assert_array_equal(first.selected, second.selected)
+    np.testing.assert_array_equal(first.log_probability, second.log_probability)
+    assert sampler.uniforms.calls == 0
+
+
+def _many(x, mask):
+    """The first sentence, DRAWS times."""
+    return tf.repeat(x[:1], DRAWS, axis=0), np.repeat(mask[:1], DRAWS, axis=0)
+
+
+def test_tokens_are_sampled_as_often_as_is_probable():
+    sampler = randomised(ReinforcedSequenceSampling(4), size=0.7)
+    expected = sampler(X, mask=MASK)[0].numpy()
+    assert expected.min() > 0.02 and expected.max() < 0.98
+    selected = sampler.select(*_many(X, MASK), "sample").selected.numpy()
+    errors = np.abs(selected.mean(axis=0) - expected)
+    assert np.all(errors < 3 * np.sqrt(expected * (1 - expected) / DRAWS))
+
+
+def test_tokens_are_sampled_independently():
+    sampler = randomised(ReinforcedSequenceSampling(4), size=0.7)
+    selected = sampler.select(*_many(X, MASK), "sample").selected.numpy()
+    correlations = np.corrcoef(selected.T)[np.triu_indices(5, 1)]
+    assert np.abs(correlations).max() < 3.5 / np.sqrt(DRAWS)  # the largest of ten
+
+
+@each_sampler
+def test_choices_are_as_frequent_as_their_log_probability_says(sampler_class):
+    sampler = randomised(sampler_class(4), size=0.5)
+    selected, logarithm = sampler.select(*_many(X, MASK), "sample")
+    codes = selected.numpy() @ (1 << np.arange(5))
+    _, first, found = np.unique(codes, return_index=True, return_counts=True)
+    expected = DRAWS * np.exp(logarithm.numpy()[first])
+    assert len(found) == 32 and abs(expected.sum() - DRAWS) < 0.1
+    chi_squared = np.sum((found - expected) ** 2 / expected)  # mean 31, variance 62
+    assert chi_squared < 31 + 3 * 62**0.5
+
+
+def _samples(sampler, calls):
+    return np.stack([sampler.select(X, MASK, "sample").selected for _ in range(calls)])
+
+
+def _sampler(sampler_class, seed=3):
+    return randomised(sampler_class(4, seed=seed), size=0.3)
+
+
+@each_sampler
+def test_samples_are_a_function_of_seed_and_call(sampler_class):
+    tf.random.set_seed(1)
+    expected = _samples(_sampler(sampler_class), 3)
+    tf.random.set_seed(2)
+    np.testing.assert_array_equal(_samples(_sampler(sampler_class), 3), expected)
+    assert np.any(_samples(_sampler(sampler_class, seed=4), 3) != expected)
+    assert np.any(expected[0] != expected[1])
+
+
+@each_sampler
+def test_a_restored_sampler_goes_on_as_the_saved_one_would(sampler_class, tmp_path):
+    sampler, resumed = _sampler(sampler_class), _sampler(sampler_class)
+    _samples(sampler, 2)
+    path = tf.train.Checkpoint(layer=sampler).write(str(tmp_path / "sampler"))
+    tf.train.Checkpoint(layer=resumed).read(path).assert_consumed()
+    np.testing.assert_array_equal(_samples(resumed, 3), _samples(sampler, 3))
+
+
+@each_sampler
+def test_compiled_and_eager_samples_are_the_same(sampler_class):
+    sampler, other = _sampler(sampler_class), _sampler(sampler_class)
+    step = tf.function(lambda: other.select(X, MASK, "sample"))
+    for _ in range(3):
+        actual, expected = step(), sampler.select(X, MASK, "sample")
+        np.testing.assert_array_equal(actual.selected, expected.selected)
+        np.testing.assert_allclose(actual.log_probability, expected.log_probability, rtol=1e-5)
+
+
+def test_uniforms_fill_the_unit_interval():
+    uniforms = Uniforms(seed=3)
+    numbers = uniforms(tf.constant([100, 100])).numpy()
+    assert numbers.dtype == np.float32 and uniforms.calls == 1
+    assert 0 <= numbers.min() < 0.001 and 0.999 < numbers.max() < 1
+    assert abs(numbers.mean() - 0.5) < 3 / np.sqrt(12 * numbers.size)
+    assert np.any(uniforms(tf.constant([100, 100])) != numbers)
+
+
+def test_a_log_probability_is_the_sum_over_the_real_tokens():
+    generator = np.random.default_rng(3)
+    p, selected = generator.random(MASK.shape), (generator.random(MASK.shape) < 0.5) & MASK
+    expected = np.sum(np.log(np.where(selected, p, 1 - p)), axis=1, where=MASK)
+    actual = log_probability(tf.constant(p, tf.float32), selected, MASK)
+    np.testing.assert_allclose(actual, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("p, selected", [(0.0, True), (1e-12, True), (1.0, False)])
+def test_what_cannot_be_chosen_counts_as_the_least_probability(p, selected):
+    arguments = tf.constant([[p, 0.5]]), np.array([[selected, True]]), np.ones([1, 2], bool)
+    np.testing.assert_allclose(log_probability(*arguments), [np.log(1e-10) + np.log(0.5)])
+
+
+def test_a_clipped_probability_has_a_finite_gradient():
+    p = tf.Variable([[0.0, 1.0, 0.25]])
+    with tf.GradientTape() as tape:
+        total = log_probability(p, np.array([[True, False, True]]), np.ones([1, 3], bool))
+    np.testing.assert_array_equal(tape.gradient(total, p), [[0, 0, 4]])
+
+
+@each_sampler
+def test_a_log_probability_has_gradients_for_every_weight(sampler_class):
+    sampler = _sampler(sampler_class)
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(sampler.select(X, MASK, "sample").log_probability)
+    for gradient in tape.gradient(total, sampler.trainable_weights):
+        assert np.isfinite(gradient).all() and np.any(gradient)
+
+
+@each_sampler
+def test_dropout_makes_probabilities_noisy_in_training_alone(sampler_class):
+    sampler = randomised(sampler_class(4, dropout=0.5))
+    still, noisy = (
+        np.stack([sampler.select(X, MASK, "greedy", training).log_probability for _ in range(3)])
+        for training in (None, True)
+    )
+    assert not np.ptp(still, axis=0).any() and np.ptp(noisy, axis=0)[:3].all()
+
+
+@each_sampler
+@pytest.mark.parametrize("how", ["some", None])
+def test_an_unknown_way_to_choose_is_refused(sampler_class, how):
+    sampler = randomised(sampler_class(4))
+    with pytest.raises(ValueError, match=f"how={how!r}; choose all, sample, greedy"):
+        sampler.select(X, MASK, how)

@@ -1,0 +1,214 @@
+"""The head with batch normalisation: its arithmetic, its statistics, how configs choose it."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from ml_collections import ConfigDict
+
+from disan_tf.layers.heads.classification import ClassificationHead
+from disan_tf.layers.heads.dsa import NormalizedHead
+from disan_tf.models.factory import build_model
+from disan_tf.training.checkpoints import TrainingState
+from disan_tf.training.supervised import BackPropagation
+from tests.support.batch_norm_heads import (
+    HeadContract,
+    X,
+    assert_large_inputs_stay_finite,
+    assert_matrices_alone_decay,
+    each_depth,
+    each_policy,
+    mapped,
+    moving,
+    of_batch,
+    one_example,
+    randomised_head,
+)
+from tests.support.layer_contract import ROUNDING
+from tests.support.training_runs import tiny_config
+
+NORMALIZED = {"name": "classification", "head": "normalized", "hidden_units": 6}
+
+
+class TestNormalizedHead(HeadContract):
+    kind = NormalizedHead
+    bad_arguments = (
+        {"dropout": 1.0},
+        {"dropout": -0.1},
+        {"hidden_layers": 0},
+        {"init_scale": "root"},
+    )
+
+
+class TestOneHiddenLayer(TestNormalizedHead):
+    layers = 1
+
+
+def _head(**options):
+    return randomised_head(NormalizedHead, **options)
+
+
+def _expected(head, moments, x=X):
+    """The logits in float64, where `moments(norm, x)` are the mean and the variance."""
+    x = x.astype(np.float64)
+    for norm, hidden in zip(head.norms, head.hidden):
+        mean, variance = moments(norm, x)
+        x = (x - mean) / np.sqrt(variance + head.epsilon)
+        x = mapped(hidden, norm.gamma.numpy() * x + norm.beta.numpy())
+        x = np.where(x > 0, x, head.negative_slope * x)
+    return mapped(head.logits, x)
+
+
+@each_depth
+def test_training_uses_the_statistics_of_the_batch(hidden_layers):
+    head = _head(hidden_layers=hidden_layers, epsilon=0.01, negative_slope=0.2)
+    actual = head(X, training=True)
+    np.testing.assert_allclose(actual, _expected(head, of_batch), rtol=1e-4, atol=1e-5)
+
+
+@each_depth
+def test_inference_uses_the_moving_statistics_and_leaves_them(hidden_layers):
+    head = _head(hidden_layers=hidden_layers, epsilon=0.01, negative_slope=0.2)
+    before = head.get_weights()
+    for training in (False, None):
+        actual = head(X, training=training)
+        np.testing.assert_allclose(actual, _expected(head, moving), rtol=1e-4, atol=1e-5)
+    for weight, old in zip(head.get_weights(), before):
+        np.testing.assert_array_equal(weight, old)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_training_call_moves_the_statistics_by_a_tenth(compiled):
+    head = _head()
+    mean, variance = (each.astype(np.float64) for each in moving(head.norms[0], X))
+    call = tf.function(head) if compiled else head
+    call(tf.constant(X), training=True)
+    new_mean, new_variance = moving(head.norms[0], X)
+    np.testing.assert_allclose(new_mean, 0.9 * mean + 0.1 * X.mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(new_variance, 0.9 * variance + 0.1 * X.var(axis=0), rtol=1e-5)
+
+
+def test_dropout_acts_on_the_normalised_inputs_of_hidden_layers_alone():
+    head = _head(dropout=0.5)
+    for hidden in head.hidden:
+        hidden.dropout.keep = lambda entries: tf.zeros([entries], tf.bool)
+    bias = head.hidden[-1].dense.bias.numpy()
+    expected = mapped(head.logits, np.where(bias > 0, bias, 0.01 * bias))
+    actual = head(X, training=True)
+    np.testing.assert_allclose(actual, np.tile(expected, [len(X), 1]), rtol=1e-5)
+
+
+@each_policy
+def test_one_example_in_a_batch_stays_finite_and_becomes_beta(policy):
+    head = _head(dtype=tf.keras.mixed_precision.Policy(policy))
+    logits = one_example(head)
+    expected = _expected(head, of_batch, X[:1])
+    np.testing.assert_allclose(logits, expected, rtol=max(1e-5, 8 * ROUNDING[policy]))
+
+
+@each_policy
+def test_statistics_are_float32_and_stay_finite_for_large_inputs(policy):
+    assert_large_inputs_stay_finite(_head(dtype=tf.keras.mixed_precision.Policy(policy)), 1e4)
+
+
+@pytest.mark.parametrize(
+    "dim, options, count",
+    [
+        (2400, {"hidden_units": 300, "classes": 3}, 816_903),  # single DSA on SNLI
+        (9600, {"hidden_units": 512, "classes": 3}, 5_200_131),  # multiple DSA on SNLI
+        (600, {"hidden_units": 300, "classes": 5, "hidden_layers": 1}, 183_005),  # SST-5
+        (600, {"hidden_units": 300, "classes": 2, "hidden_layers": 1}, 182_102),  # SST-2
+    ],
+)
+def test_the_classifiers_of_the_paper_have_their_parameters(dim, options, count):
+    head = NormalizedHead(**options)
+    head.build([None, dim])
+    assert sum(weight.shape.num_elements() for weight in head.trainable_weights) == count
+
+
+def test_exactly_the_matrices_decay():
+    assert_matrices_alone_decay(_head(l2=2.0))
+
+
+@pytest.mark.parametrize(
+    "init_scale, dropout, factor", [("keep", 0.3, 0.7), ("rate", 0.3, 0.3), ("rate", 0.0, 1.0)]
+)
+def test_weights_start_by_hes_rule_scaled_where_inputs_are_dropped(init_scale, dropout, factor):
+    head = NormalizedHead(400, 400, init_scale=init_scale, dropout=dropout)
+    head.build([None, 400])
+    for linear, scale in zip((*head.hidden, head.logits), (factor, factor, 1.0)):
+        expected = np.sqrt(2 / 400 * scale)
+        np.testing.assert_allclose(np.std(linear.dense.kernel), expected, rtol=0.01)
+
+
+def test_weights_start_by_the_seed_and_the_place():
+    def kernels(seed):
+        head = NormalizedHead(5, 5, hidden_layers=2, seed=seed)
+        head.build([None, 5])
+        return [linear.dense.kernel.numpy() for linear in (*head.hidden, head.logits)]
+
+    np.testing.assert_array_equal(kernels(3), kernels(3))
+    found = [*kernels(3), *kernels(4)]
+    assert len({kernel.tobytes() for kernel in found}) == len(found)
+
+
+def _config(**task):
+    config = tiny_config()
+    config.encoder = ConfigDict({"name": "additive", "units": 4})  # few operations to trace
+    config.task = ConfigDict({**NORMALIZED, **task})
+    return config
+
+
+def test_a_restored_training_goes_on_to_the_same_bits(tmp_path):
+    def training():
+        model = build_model(_config(dropout=0.4), (9, 2), 5)
+        method = BackPropagation(_config(), model)
+        return model, method, TrainingState(tmp_path, model, method.saved)
+
+    generator = np.random.default_rng(3)
+    batches = [
+        (tf.constant(generator.integers(1, 12, [6, 4]), tf.int32), tf.constant([0, 1, 2, 3, 4, 0]))
+        for _ in range(4)
+    ]
+    first, method, state = training()
+    for step, batch in enumerate(batches[:3]):
+        method.train(step, *batch)
+    state.save()
+    second, other_method, other_state = training()
+    other_state.restore()
+    assert all(np.any(norm.moving_mean.numpy() != 0.0) for norm in second.head.norms)
+    assert method.train(3, *batches[3]) == other_method.train(3, *batches[3])
+    for weight, other in zip(first.weights, second.weights):
+        np.testing.assert_array_equal(weight, other, weight.name)
+
+
+def test_a_config_names_the_head():
+    head = build_model(_config(hidden_layers=1, init_scale="rate"), (5, 2), 5).head
+    assert isinstance(head, NormalizedHead)
+    assert (head.classes, head.hidden_units, head.hidden_layers) == (5, 6, 1)
+    assert head.init_scale == "rate"
+
+
+@pytest.mark.parametrize("task", [{}, {"head": "plain"}])
+def test_a_config_without_a_head_has_the_plain_one(task):
+    config = tiny_config()
+    config.task.update(task)
+    assert type(build_model(config, (5, 2), 5).head) is ClassificationHead
+
+
+@pytest.mark.parametrize("parts", [(), ("encoder",), ("task",), ("encoder", "task")])
+def test_encoder_and_head_may_have_dropout_of_their_own(parts):
+    config = tiny_config(dropout=0.1)
+    own = {"encoder": 0.2, "task": 0.4}
+    for part in parts:
+        config[part].dropout = own[part]
+    model = build_model(config, (5, 2), 5)
+    found = {"encoder": model.encoder.dropout, "task": model.head.dropout}
+    assert found == {part: own[part] if part in parts else 0.1 for part in own}
+
+
+@pytest.mark.parametrize("part", ["encoder", "task"])
+def test_the_weight_decay_is_the_same_everywhere(part):
+    config = tiny_config()
+    config[part].l2 = 0.5
+    with pytest.raises(TypeError, match="multiple values for keyword argument 'l2'"):
+        build_model(config, (5, 2), 5)

@@ -1,0 +1,128 @@
+"""The classifier of sentence pairs: its features, its two sentences, its promises as a layer."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.encoders import DiSAN
+from disan_tf.layers import WordEmbedding
+from disan_tf.layers.heads.classification import ClassificationHead
+from disan_tf.models import SentencePairClassifier
+from disan_tf.models.factory import build_model
+from tests.support.layer_contract import DIM, assert_near
+from tests.support.pair_models import OTHER, PairContract, with_drawn_weights
+from tests.support.training_runs import tiny_config
+
+WORDS = (7, 3)
+
+
+def _make(name=None, dtype=None, matching="difference", **options):
+    shared = {"dropout": 0.25, "l2": 1e-4, "dtype": dtype, **options}
+    return SentencePairClassifier(
+        WordEmbedding(*WORDS, DIM, dtype=dtype, name="embedding"),
+        DiSAN(6, seed=5, name="encoder", **shared),
+        ClassificationHead(3, 6, seed=6, name="head", **shared),
+        matching=matching,
+        name=name or "pairs",
+    )
+
+
+class TestPremise(PairContract):
+    """What varies is the premise."""
+
+    units = 3
+    bad_arguments = ({"matching": "cosine"},)
+
+    def make(self, **options):
+        return _make(**options)
+
+
+class TestHypothesis(TestPremise):
+    """What varies is the hypothesis."""
+
+    def call(self, layer, x, mask, training=None):
+        return layer(OTHER[: tf.shape(x)[0]], x, training=training)
+
+
+@pytest.fixture
+def model():
+    return with_drawn_weights(_make())
+
+
+@pytest.fixture
+def premise():
+    return TestPremise().inputs()[0]
+
+
+def test_the_head_sees_both_vectors_their_difference_and_their_product(model, premise):
+    p, h = model.encode(premise), model.encode(OTHER)
+    features = np.concatenate([p, h, np.subtract(p, h), np.multiply(p, h)], axis=1)
+    assert features.shape == (4, 4 * 12)
+    assert_near(model(premise, OTHER), model.head(tf.constant(features)), 1e-6)
+
+
+def test_absolute_matching_begins_with_the_hypothesis_and_drops_the_sign(premise):
+    model = with_drawn_weights(_make(matching="absolute"))
+    p, h = (np.asarray(model.encode(ids), np.float64) for ids in (premise, OTHER))
+    features = np.concatenate([h, p, np.abs(h - p), h * p], axis=1)
+    assert_near(model.features(*map(tf.constant, (p, h))), features, 1e-6)
+    expected = model.head(tf.constant(features, tf.float32))
+    assert_near(model(premise, OTHER), expected, 1e-6)
+
+
+def test_the_matching_survives_a_round_trip_of_the_config():
+    config = _make(matching="absolute").get_config()
+    assert SentencePairClassifier.from_config(config).matching == "absolute"
+
+
+@pytest.mark.parametrize(
+    "task, matching", [({}, "difference"), ({"matching": "absolute"}, "absolute")]
+)
+def test_a_config_may_name_the_matching(task, matching):
+    config = tiny_config(name="disan_snli")
+    config.task.update(task)
+    assert build_model(config, (5, 2), 3).matching == matching
+
+
+def test_the_order_of_the_sentences_matters(model, premise):
+    assert np.abs(model(premise, OTHER) - model(OTHER, premise)).max() > 1e-3
+
+
+def test_one_encoder_serves_both_sentences(model):
+    assert len(model.encoder.trainable_weights) + 4 + 1 == len(model.trainable_weights)
+    np.testing.assert_array_equal(model.encode(OTHER), model.encode(OTHER))
+
+
+def test_weight_decay_counts_a_matrix_of_both_sentences_once(model, premise):
+    model(premise, OTHER, training=True)
+    model(premise, OTHER)
+    blocks = (model.encoder.forward_block, model.encoder.backward_block)
+    linears = [block.input_map for block in blocks]
+    linears += [
+        getattr(b.fusion_gate, f"{name}_map") for b in blocks for name in ("token", "context")
+    ]
+    linears += [model.encoder.source2token.token_map, model.encoder.source2token.score_map]
+    linears += [model.head.hidden, model.head.logits]
+    expected = sum(1e-4 * tf.nn.l2_loss(linear.dense.kernel) for linear in linears)
+    np.testing.assert_allclose(tf.add_n(model.losses), expected, rtol=1e-6)
+
+
+def test_in_training_the_premise_draws_its_masks_before_the_hypothesis(model, premise):
+    first, second = (_make() for _ in range(2))
+    for copy in (first, second):
+        copy(OTHER, OTHER)
+        copy.set_weights(model.get_weights())
+    p, h = first.encode(premise, training=True), first.encode(OTHER, training=True)
+    features = tf.concat([p, h, p - h, p * h], axis=1)
+    expected = first.head(features, training=True)
+    np.testing.assert_allclose(model(premise, OTHER, training=True), expected, rtol=1e-5)
+    assert np.abs(second.encode(OTHER, training=True) - h).max() > 1e-3  # the masks differ
+
+
+def test_attention_is_named_by_its_sentence(model, premise):
+    attended = model.attend(premise, OTHER)
+    for field, ids in (("premise", premise), ("hypothesis", OTHER)):
+        alone = model.encoder.attend(model.embedding(ids), ids != 0)
+        for name, tensor in alone.items():
+            np.testing.assert_array_equal(attended.pop(f"{field}_{name}"), tensor)
+    assert not attended

@@ -7,21 +7,21 @@ import sys
 from pathlib import Path
 
 import data_prep.prepare
-from disan_tf.bundle import load_bundle
 from disan_tf.configuration import check_config
 from disan_tf.errors import UserError
-from disan_tf.evaluation.attend import attend as attend_lines
-from disan_tf.evaluation.collect import report as record
-from disan_tf.evaluation.predict import predict as predict_lines
-from disan_tf.evaluation.report import evaluate as score
-from disan_tf.evaluation.report import render
-from disan_tf.evaluation.series import refuse_series, train_series
-from disan_tf.export.bilm import export_bilm, serves
-from disan_tf.export.saved_model import export_saved_model
-from disan_tf.files import write_json
+from disan_tf.files import CHECKPOINTS, write_json
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.released import CHECKPOINTS, find_bundle
+from disan_tf.reporting.report import report as record
+from disan_tf.serving.attend import attend as attend_lines
+from disan_tf.serving.bilm_files import export_bilm, serves
+from disan_tf.serving.predict import predict as predict_lines
+from disan_tf.serving.released import find_bundle
+from disan_tf.serving.saved_model import export_saved_model
 from disan_tf.training import experiment
+from disan_tf.training.bundle import load_bundle
+from disan_tf.training.evaluation import evaluate as score
+from disan_tf.training.evaluation import render
+from disan_tf.training.series import refuse_series, train_series
 
 
 def prepare(config, data_dir, prepared_dir) -> PreparedCorpus:
@@ -102,7 +102,7 @@ def _serving(bundle):
 
 
 def report(workdir=None, output=CHECKPOINTS) -> None:
-    """Records the runs of a tree and writes the tables, see `disan_tf.evaluation.collect`."""
+    """Records the runs of a tree and writes the tables, see `disan_tf.reporting.report`."""
     record(workdir, Path(output))
 
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.bundle import save_bundle
 from disan_tf.elmo.options import read_options
 from disan_tf.errors import UserError
-from disan_tf.evaluation.scores import run_split
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
 from disan_tf.models.factory import TASKS, build_model
+from disan_tf.training.bundle import save_bundle
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.methods import make_method
 from disan_tf.training.metrics_log import MetricsLog
+from disan_tf.training.outputs import run_split
 
 
 class Trainer:

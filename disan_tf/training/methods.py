@@ -1,8 +1,8 @@
 """Which method of learning a model needs."""
 
+from disan_tf.training.back_propagation import BackPropagation
 from disan_tf.training.policy_gradient import PolicyGradient, evaluation_steps
 from disan_tf.training.steps import make_evaluation_step
-from disan_tf.training.supervised import BackPropagation
 
 
 def make_method(config, model) -> BackPropagation:

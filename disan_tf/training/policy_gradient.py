@@ -8,6 +8,7 @@ import tensorflow as tf
 from absl import logging
 
 from disan_tf.errors import UserError
+from disan_tf.training.back_propagation import BackPropagation
 from disan_tf.training.optimizers import averaged_weights, build_optimizer
 from disan_tf.training.policy_steps import (
     POLICY,
@@ -18,7 +19,6 @@ from disan_tf.training.policy_steps import (
 )
 from disan_tf.training.rewards import REWARDS
 from disan_tf.training.steps import make_evaluation_step
-from disan_tf.training.supervised import BackPropagation
 
 # phase -> how tokens are chosen, what learns
 PHASES = {

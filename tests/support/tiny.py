@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from configs.disan_sst import get_config
-from disan_tf.bundle import save_bundle
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.models.factory import build_model
+from disan_tf.training.bundle import save_bundle
 
 CLASSES = ["very bad", "bad", "neutral", "good", "very good"]
 WORDS = [

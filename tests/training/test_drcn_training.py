@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
-from disan_tf.evaluation.lines import look_up, tokenise
-from disan_tf.evaluation.report import evaluate
-from disan_tf.export import export_saved_model
+from disan_tf.serving.lines import look_up, tokenise
+from disan_tf.serving.saved_model import export_saved_model
+from disan_tf.training.bundle import load_bundle
+from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from tests.support.pair_features import make_feature_corpus
 from tests.support.pairs import make_pair_corpus

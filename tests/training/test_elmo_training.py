@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.bundle import load_bundle
 from disan_tf.configuration import check_config
 from disan_tf.elmo.weights import load_bilm
 from disan_tf.errors import UserError
-from disan_tf.evaluation.report import evaluate
-from disan_tf.export import export_saved_model
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.serving.saved_model import export_saved_model
+from disan_tf.training.bundle import load_bundle
+from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from tests.support.elmo_corpora import elmo_config, elmo_corpus
 from tests.support.exports import ask, decoded

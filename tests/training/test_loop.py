@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
+from disan_tf.training.bundle import load_bundle
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
 from tests.support.training_runs import KillAt, Killed, corpus_of, tiny_config

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from disan_tf.bundle import load_bundle
-from disan_tf.evaluation.report import evaluate
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.training.bundle import load_bundle
+from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
 from tests.support.pairs import make_pair_corpus

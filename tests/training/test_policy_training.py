@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.training.bundle import load_bundle
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
 from disan_tf.training.policy_gradient import PHASES, check_policy

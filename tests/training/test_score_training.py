@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.bundle import load_bundle
 from disan_tf.errors import UserError
-from disan_tf.evaluation.report import evaluate, render
 from disan_tf.training import experiment
+from disan_tf.training.bundle import load_bundle
+from disan_tf.training.evaluation import evaluate, render
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
 from tests.support.pairs import make_pair_corpus, make_score_corpus

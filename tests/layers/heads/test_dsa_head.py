@@ -8,8 +8,8 @@ from ml_collections import ConfigDict
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.layers.heads.dsa import NormalizedHead
 from disan_tf.models.factory import build_model
+from disan_tf.training.back_propagation import BackPropagation
 from disan_tf.training.checkpoints import TrainingState
-from disan_tf.training.supervised import BackPropagation
 from tests.support.batch_norm_heads import (
     HeadContract,
     X,

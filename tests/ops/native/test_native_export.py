@@ -4,10 +4,10 @@ import pytest
 import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
-from disan_tf.export import export_saved_model
 from disan_tf.layers import DirectionalSelfAttention
 from disan_tf.ops import FORMS
 from disan_tf.ops.native import runtime
+from disan_tf.serving.saved_model import export_saved_model
 from tests.support.tiny import make_bundle
 
 

@@ -1,1 +1,0 @@
-"""Scores of trained models, and reports of them."""

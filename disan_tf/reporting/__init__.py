@@ -1,0 +1,1 @@
+"""Work directories -> recorded results -> the papers' tables and the README's."""

@@ -1,0 +1,1 @@
+"""What the papers' tables report, and ours beside it."""

@@ -1,0 +1,111 @@
+"""Tables 1 to 5 of the DiSAN paper: what it reports of the models that we build.
+
+Shen et al. 2018, sections 5.1 to 5.3. Figures are as printed; rows that the paper took from others
+are left out.
+"""
+
+from functools import partial
+
+from disan_tf.reporting.paper_tables.table import (
+    ACCURACIES,
+    FIVE_RUNS,
+    RELATEDNESS,
+    Row,
+    Score,
+    Table,
+)
+
+
+def disan_variant(config: dict) -> str:
+    """The variant of `configs/disan_*.py` that has the encoder of a config."""
+    encoder = config["encoder"]
+    if "diagonal" in encoder.get("directions", ()):
+        return "without_directions"
+    return "" if encoder["name"] == "disan" else encoder["name"]
+
+
+_table = partial(Table, "DiSAN")
+_row = partial(Row, variant_of=disan_variant)
+_MODELS = {
+    "additive": "Word Embedding with additive attention",
+    "source2token": "Word Embedding with s2t self-attention",
+    "multi_head": "Multi-head with s2t self-attention",
+    "bi_lstm": "Bi-LSTM with s2t self-attention",
+    "without_directions": "DiSAN without directions",
+    "": "DiSAN",
+}
+_SNLI = {  # |theta|, T(s)/epoch, train accuracy, test accuracy
+    "additive": ("0.45m", "216", "82.39", "79.81"),
+    "source2token": ("0.54m", "261", "86.22", "83.12"),
+    "multi_head": ("1.98m", "345", "89.58", "84.17"),
+    "bi_lstm": ("2.88m", "2080", "90.39", "84.98"),
+    "without_directions": ("2.35m", "592", "90.18", "84.66"),
+    "": ("2.35m", "587", "91.08", "85.62"),
+}
+_SST = {
+    "additive": "47.47",
+    "source2token": "48.87",
+    "multi_head": "49.14",
+    "bi_lstm": "49.95",
+    "without_directions": "49.41",
+    "": "51.72",
+}
+_CLASSIFICATION = {  # CR, MPQA and SUBJ: 10-fold cross-validation; TREC: mean dev of five runs
+    "cr": ("84.8 (2.0)", "--folds=all"),
+    "mpqa": ("90.1 (0.4)", "--folds=all"),
+    "subj": ("94.2 (0.6)", "--folds=all"),
+    "trec": ("94.2 (0.1)", FIVE_RUNS),
+}
+
+DISAN_TABLES = (
+    _table(
+        1,
+        "SNLI",
+        ACCURACIES,
+        tuple(
+            _row(
+                _MODELS[variant], "disan_snli", variant, tuple(scores),
+                parameters=parameters, seconds=seconds,
+            )
+            for variant, (parameters, seconds, *scores) in _SNLI.items()
+        ),
+    ),
+    _table(
+        2,
+        "Stanford Sentiment Treebank, five classes",
+        (Score("test", "test"),),
+        tuple(
+            _row(_MODELS[variant], "disan_sst", variant, (score,))
+            for variant, score in _SST.items()
+        ),
+    ),
+    _table(
+        3,
+        "MultiNLI; ours on a half of dev matched, and on dev mismatched",
+        (
+            Score("matched", "test", scale=1, digits=5),
+            Score("mismatched", "mismatched", scale=1, digits=5),
+        ),
+        (_row("DiSAN", "disan_multinli", "", ("0.70977", "0.71402")),),
+    ),
+    _table(
+        4,
+        "SICK relatedness",
+        RELATEDNESS,
+        (
+            _row(
+                "DiSAN", "disan_sick", "", (".8695 (.0012)", ".8139 (.0012)", ".2879 (.0036)"),
+                flags=FIVE_RUNS,
+            ),
+        ),
+    ),
+    _table(
+        5,
+        "sentence classification",
+        (Score("test", "test", digits=1),),
+        tuple(
+            _row(f"DiSAN, {corpus.upper()}", f"disan_{corpus}", "", (score,), flags=flags)
+            for corpus, (score, flags) in _CLASSIFICATION.items()
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,148 @@
+"""Tables I to III and Figure 6 of the ELMo-DiSAN paper.
+
+Essam, Eldawlatly and Abbas, section IV. Figures are as printed. Rows without a figure of the paper
+are ours alone. The text gives 18.6 % for the neutral class with ELMo, where its Table III has 95 of
+389, 24.4 %: it divides by the sum of the next row.
+"""
+
+from typing import Optional
+
+from disan_tf.reporting.paper_tables.table import Row, Score, Table
+from disan_tf.reporting.results import describe_members
+
+CLASSES = ("very negative", "negative", "neutral", "positive", "very positive")
+GLOVE, ELMO = "DiSAN + GloVe", "DiSAN + ELMo"
+_ROWS = {  # variant -> model, test accuracy
+    "random": ("DiSAN + random vectors", ""),
+    "glove": (GLOVE, "51.72"),
+    "": (ELMO, "54.25"),
+    "small_bilm": ("DiSAN + small biLM", ""),
+    "both": ("DiSAN + small biLM and GloVe", ""),
+}
+# Tables II and III: rows are the gold classes, columns the predicted ones.
+CONFUSIONS = {
+    GLOVE: (
+        (95, 157, 8, 18, 1),
+        (63, 447, 17, 99, 7),
+        (7, 171, 34, 170, 7),
+        (1, 61, 11, 368, 69),
+        (0, 12, 2, 186, 199),
+    ),
+    ELMO: (
+        (76, 195, 4, 4, 0),
+        (48, 474, 63, 39, 9),
+        (13, 170, 95, 104, 7),
+        (0, 63, 34, 305, 108),
+        (0, 10, 9, 131, 249),
+    ),
+}
+OFFICIAL = "2x4096_512_2048cnn_2xhighway"
+COST = {"glove": 1, "": 6}  # variant -> time of a training, in those of DiSAN + GloVe
+
+
+def elmo_variant(config: dict) -> Optional[str]:
+    """The variant of `configs/elmo_disan_sst.py` that a config is; None = not in the table."""
+    if config["task"]["name"] != "elmo_classification":
+        return "glove" if config["data"]["vectors"] else "random"
+    if config["data"]["bilm"].endswith(OFFICIAL):
+        return None if config["elmo"]["words"] else ""
+    return "both" if config["elmo"]["words"] else "small_bilm"
+
+
+ELMO_TABLES = (
+    Table(
+        "ELMo-DiSAN",
+        1,
+        "Stanford Sentiment Treebank",
+        (Score("test", "test"),),
+        tuple(
+            Row(model, "elmo_disan_sst", variant, (figure,), elmo_variant)
+            for variant, (model, figure) in _ROWS.items()
+        ),
+    ),
+)
+
+
+def render_confusions(results: dict[str, dict]) -> str:
+    """Tables II and III, and those of our runs, each with the share of a class that is right.
+
+    Args:
+      results: by name, what `disan_tf.reporting.results` holds; a series has the sum of its
+        members.
+    """
+    matrices = {f"{model}, the paper": matrix for model, matrix in CONFUSIONS.items()}
+    for name, run in results.items():
+        report = run if "members" in run else run["test"]
+        if run["config"]["name"] == "elmo_disan_sst" and "confusion" in report:
+            title = f"{name}, ours, {describe_members(run)}"
+            matrices[title] = report["confusion"]["matrix"]
+    texts = ["# Tables II and III of the ELMo-DiSAN paper: test sentences by class", ""]
+    for title, matrix in matrices.items():
+        texts += [title, "", *_markdown(matrix), ""]
+    return "\n".join(texts)
+
+
+def _markdown(matrix):
+    header = ["gold \\ predicted", *CLASSES, "right, %"]
+    yield f"| {' | '.join(header)} |"
+    yield f"|{'---|' * len(header)}"
+    for number, (name, row) in enumerate(zip(CLASSES, matrix)):
+        right = f"{100 * row[number] / max(1, sum(row)):.1f}"
+        yield f"| {' | '.join([name, *map(str, row), right])} |"
+
+
+def accuracy_per_epoch(results: dict[str, dict]) -> list[dict]:
+    """Figure 6: a row for each evaluation of a training, with its epoch, dev and test accuracy.
+
+    Args:
+      results: see `render_confusions`; each member of a series has rows of its own.
+    """
+    rows = []
+    for name, run in results.items():
+        if run["config"]["name"] == "elmo_disan_sst":
+            for member in run.get("members", [run]):
+                title = f"{name} {member['name']}" if "members" in run else name
+                rows += _accuracies(title, member)
+    return rows
+
+
+def _accuracies(title, run):
+    steps = run["steps"] / run["epochs"]
+    tested = dict(run.get("test_curve", []))
+    for step, dev in run["dev_curve"]:
+        yield {
+            "run": title, "epoch": round(step / steps, 2), "dev": dev, "test": tested.get(step, "")
+        }  # fmt: skip
+
+
+def costs(results: dict[str, dict]) -> list[dict]:
+    """What a run costs against GloVe: a row for each run of the table, with the paper's ratio.
+
+    The ratio is of the seconds of an epoch of the same examples; "" without a run of GloVe on them.
+    """
+    runs = {
+        name: run
+        for name, run in results.items()
+        if any(row.matches(run["config"]) for row in ELMO_TABLES[0].rows)
+    }
+    base = {
+        _examples(run): run["seconds_per_epoch"]
+        for run in runs.values()
+        if elmo_variant(run["config"]) == "glove"
+    }
+    rows = []
+    for name, run in runs.items():
+        variant, glove = elmo_variant(run["config"]), base.get(_examples(run))
+        rows.append(
+            {
+                "run": name, "model": _ROWS[variant][0], "parameters": run["parameters"],
+                "seconds an epoch": run["seconds_per_epoch"],
+                "ratio to GloVe": round(run["seconds_per_epoch"] / glove, 2) if glove else "",
+                "ratio, paper": COST.get(variant, ""),
+            }
+        )  # fmt: skip
+    return rows
+
+
+def _examples(run):
+    return run["data"]["training_examples"], run["config"]["train"]["batch_size"]

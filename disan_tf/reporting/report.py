@@ -1,0 +1,99 @@
+"""`--mode=report`: a tree of work directories -> recorded results, and the tables made of them.
+
+    <output>/results/<name>.json      one for each run or series; the name is its place in the tree
+    <output>/tables/                  the papers' tables with ours beside, see `paper_report`
+
+`note.txt` in the folder of a run or series says why its figures differ from the paper's.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Optional
+
+from disan_tf.errors import UserError
+from disan_tf.files import CHECKPOINTS, read_json, write_atomically, write_json
+from disan_tf.reporting.paper_tables.all_tables import paper_figures
+from disan_tf.reporting.paper_tables.rendering import render_tables
+from disan_tf.reporting.readme import update_readme
+from disan_tf.reporting.results import read_results
+from disan_tf.training.run_summary import summarise_run
+from disan_tf.training.series_summary import summarise_series
+
+
+def report(runs: Optional[Path], output: Path) -> None:
+    """Records what is finished below `runs`, and writes all tables anew.
+
+    Args:
+      runs: a work directory, a series or a tree of them; None = only write the tables.
+      output: gets `results/` and `tables/`. With `checkpoints/` of this repository, the README's
+        tables follow.
+
+    Raises:
+      UserError: `runs` holds no run.
+    """
+    if runs is not None:
+        _record(Path(runs), output / "results")
+    for name, text in render_tables(read_results(output / "results")).items():
+        write_atomically(output / "tables" / name, text)
+    if output.resolve() == CHECKPOINTS:
+        update_readme()
+    print(f"tables in {output / 'tables'}")
+
+
+def find_runs(root: Path) -> Iterator[Path]:
+    """Work directories and series at and below `root`; what lies inside them is theirs."""
+    for folder, folders, files in os.walk(root):
+        folders.sort()
+        if "series.json" in files or ("config.json" in files and "model.json" not in files):
+            folders.clear()
+            yield Path(folder)
+
+
+def summarise(folder: Path, previous: dict) -> dict:
+    """The result of a run or series.
+
+    Args:
+      folder: of the run or series.
+      previous: its last recorded result, which keeps its command and note where the folder has
+        none.
+
+    Returns:
+      "command", "paper", "note", and what `summarise_series` or `summarise_run` returns.
+
+    Raises:
+      UserError: it is not finished, or a file is not what a training writes.
+    """
+    try:
+        is_series = (folder / "series.json").exists()
+        run = summarise_series(folder) if is_series else summarise_run(folder)
+        paper = paper_figures(run["config"])
+    except (LookupError, TypeError, ValueError, AttributeError, StopIteration) as error:
+        raise UserError(f"{folder} holds files that no training writes ({error!r}).") from None
+    said = {
+        "command": run.pop("command") or previous.get("command"),
+        "paper": paper or previous.get("paper", ""),
+        "note": _note(folder) or previous.get("note", ""),
+    }
+    return {**said, **run}
+
+
+def _record(root: Path, results: Path) -> None:
+    """Writes the results of a tree; says in a line each what is not finished."""
+    found = list(find_runs(root))
+    if not found:
+        raise UserError(f"{root} holds no work directory; name the folder of your runs.")
+    for folder in found:
+        name = "-".join(folder.relative_to(root).parts) or folder.resolve().name
+        path = results / f"{name}.json"
+        previous = read_json(path, "delete it") if path.exists() else {}
+        try:
+            write_json(path, summarise(folder, previous))
+            print(f"{folder}: {path}")
+        except UserError as error:
+            print(f"skipped: {error}")
+
+
+def _note(folder):
+    path = folder / "note.txt"
+    return " ".join(path.read_text(encoding="utf-8").split()) if path.exists() else ""

@@ -1,0 +1,1 @@
+"""Trained models at work: lines of text in and out, SavedModels, released models."""

@@ -1,0 +1,183 @@
+"""Predictions for sentences and for pairs of them, as JSON lines or for a leaderboard."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Callable, NamedTuple, Optional
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.errors import UserError
+from disan_tf.files import scratch_folder
+from disan_tf.input_pipeline import evaluation_batches
+from disan_tf.serving.lines import look_up, read_chunks, tokenise
+from disan_tf.serving.submissions import make_output_format
+from disan_tf.training.bundle import Bundle
+
+IDS = [tf.TensorSpec([None, None], tf.int32, name="ids")]  # of one sentence
+MAX_POSITIONS = 1 << 14  # tokens and padding of a batch: one of long lines holds fewer lines
+
+
+class Counts(NamedTuple):
+    """What was answered.
+
+    Attributes:
+      rows: all of the input.
+      gold: those with a `gold_label`, whatever it is.
+      unlabeled: those of them whose `gold_label` is no class of the model, such as "-".
+    """
+
+    rows: int
+    gold: int
+    unlabeled: int
+
+
+def predict(
+    bundle: Bundle, input_path, output_path, input_format: Optional[str] = None,
+    output_format: str = "jsonl", batch_size: int = 64,
+) -> Counts:  # fmt: skip
+    """Answers every line of the input, in order.
+
+    The JSON object of a line holds its record, label and probabilities, or, of a model of
+    relatedness, score and probabilities of the points:
+
+        {"text": "a good film", "label": "positive", "probabilities": {"negative": 0.02, ...}}
+        {"premise": "...", "hypothesis": "...", "label": "neutral", "probabilities": {...}}
+        {"sentence_a": "...", "sentence_b": "...", "score": 3.7, "probabilities": {"1": ...}}
+
+    Memory is bounded by the chunks of `read_chunks`. Fields of the input are carried over, gold
+    labels among them; only those of the answer are replaced.
+
+    Args:
+      bundle: the model.
+      input_path: a file, or "-" for standard input.
+      output_path: a file that does not exist, and appears when it is complete; or "-" for standard
+        output, which gets the answers chunk by chunk.
+      input_format: see `read_chunks`.
+      output_format: "jsonl", or a key of `disan_tf.serving.submissions.SUBMISSIONS`.
+      batch_size: lines in a batch, at most.
+
+    Raises:
+      UserError: see `read_chunks` and `disan_tf.serving.submissions`; or the output exists or
+        cannot be written.
+    """
+    form = make_output_format(output_format, bundle, input_path, output_path)
+    answer, text_to_ids = make_answer_step(bundle.model), bundle.text_to_ids()
+    fields, counts, lines = bundle.model.fields, Counts(0, 0, 0), 0
+    with _output(output_path) as file:
+        file.write(form.header)
+        for records in read_chunks(input_path, input_format, fields, form.check):
+            sentences = tokenise(records, text_to_ids, fields)
+            answers = _answer_all(answer, sentences, text_to_ids, batch_size)
+            for record, row in zip(records, answers):
+                file.write(form.line(record, describe(*row, bundle)))
+                lines += 1
+            file.flush()
+            counts = _count(counts, records, bundle.classes)
+        form.finish(counts.rows, lines)
+    return counts
+
+
+def served_specs(model) -> list[tf.TensorSpec]:
+    """The model's inputs, ids called `ids`, or, for pairs, `<field>_ids`; see `input_specs`.
+
+    Of one sentence a word feature has its own name, of pairs `<field>_` before it.
+    """
+    specs, names = model.input_specs(), {field: f"{field}_ids" for field in model.fields}
+    if len(names) == 1:
+        (field,) = names
+        names = {spec.name: spec.name.replace(f"{field}_", "") for spec in specs}
+        names[field] = "ids"
+    return [
+        tf.TensorSpec(each.shape, each.dtype, names.get(each.name, each.name)) for each in specs
+    ]
+
+
+def make_answer_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
+    """The model's inputs -> probabilities, answers; compiled.
+
+    Probabilities are <float32>[batch, classes]; answers are class numbers <int32>[batch] or, of a
+    model of relatedness, scores <float32>[batch].
+    """
+
+    @tf.function(input_signature=served_specs(model), autograph=False)
+    def answer(*inputs):
+        outputs = model(*inputs, training=False)
+        return tf.nn.softmax(outputs), model.answers(outputs)
+
+    return answer
+
+
+def describe(probabilities: np.ndarray, answer: np.generic, bundle: Bundle) -> dict:
+    """A row of `make_answer_step`'s answers as `label` or `score`, and `probabilities`."""
+    named = {"probabilities": dict(zip(bundle.classes, map(_digits, probabilities)))}
+    if bundle.model.label_dtype.is_floating:
+        return {"score": _digits(answer), **named}
+    return {"label": bundle.classes[answer], **named}
+
+
+def _digits(number):
+    return float(f"{number:.7g}")  # float32 has no more
+
+
+def _count(counts: Counts, records, classes) -> Counts:
+    gold = [record["gold_label"] for record in records if "gold_label" in record]
+    unlabeled = sum(label not in classes for label in gold)
+    return Counts(counts.rows + len(records), counts.gold + len(gold), counts.unlabeled + unlabeled)
+
+
+def _answer_all(answer, sentences, text_to_ids, batch_size) -> list[tuple]:
+    """(probabilities, answer) of each record's sentences, in their order."""
+    rows = [None] * len(sentences)
+    lengths = np.array([[len(tokens) for tokens in each] for each in sentences])
+    for batch in _batches(lengths, batch_size):
+        inputs = look_up([sentences[index] for index in batch], text_to_ids)
+        for index, *row in zip(batch, *(each.numpy() for each in answer(*inputs))):
+            rows[index] = row
+    return rows
+
+
+def _batches(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
+    """Indices of records of similar <int>[records, fields] lengths."""
+    for batch in evaluation_batches(lengths, batch_size):
+        yield from _divide(batch[batch >= 0], lengths)
+
+
+def _divide(batch, lengths):
+    """Halves a batch of more than one record until it has at most `MAX_POSITIONS`."""
+    middle = len(batch) // 2
+    if middle and len(batch) * lengths[batch].max(axis=0).sum() > MAX_POSITIONS:
+        yield from _divide(batch[:middle], lengths)
+        yield from _divide(batch[middle:], lengths)
+    else:
+        yield batch
+
+
+@contextlib.contextmanager
+def _output(path) -> Iterator[BinaryIO]:
+    """A file that takes its name when the block ends without an error, or standard output."""
+    if path == "-":
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        return
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file() and not target.is_dir():  # a pipe or a device
+        with open(target, "wb") as file:
+            yield file
+        return
+    _check_absent(target, path)
+    with scratch_folder(target) as scratch:
+        with open(scratch / target.name, "wb") as file:
+            yield file
+        _check_absent(target, path)  # another run may have been faster
+        os.replace(scratch / target.name, target)
+
+
+def _check_absent(target: Path, path):
+    if target.is_dir():
+        raise UserError(f"{path} is a directory; name a file for the predictions.")
+    if target.exists():
+        raise UserError(f"{path} exists already; name another file or delete it.")

@@ -1,0 +1,58 @@
+"""Trained models by name: the table `checkpoints/manifest.tsv` and the folders beside it."""
+
+import csv
+from pathlib import Path
+
+from disan_tf.errors import UserError
+from disan_tf.files import CHECKPOINTS, read_lines, sha256
+
+COLUMNS = ("name", "config", "sha256", "parameters", "criterion", "dev", "test")
+
+
+def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
+    """The folder of a model.
+
+    Args:
+      checkpoint: a work directory, a folder with a `model.json`, or a name of the manifest.
+      checkpoints: the folder of the manifest.
+
+    Raises:
+      UserError: there is no such model, or its digest is not the manifest's.
+    """
+    for folder in (Path(checkpoint) / "best", Path(checkpoint)):
+        if (folder / "model.json").is_file():
+            return folder
+    released = read_manifest(checkpoints / "manifest.tsv")
+    if str(checkpoint) not in released:
+        known = ", ".join(released) or "none"
+        raise UserError(
+            f"--checkpoint={checkpoint} is neither a work directory with a trained model nor a "
+            f"name of {checkpoints / 'manifest.tsv'} (known: {known})."
+        )
+    folder = checkpoints / str(checkpoint)
+    _check(folder / "model.json", released[str(checkpoint)]["sha256"])
+    return folder
+
+
+def read_manifest(path: Path) -> dict:
+    """name -> row of the manifest.
+
+    Raises:
+      UserError: a row has not the columns of `COLUMNS`.
+    """
+    rows = list(csv.reader((line for _, line in read_lines(path)), delimiter="\t"))
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(COLUMNS) or (number == 1 and tuple(row) != COLUMNS):
+            raise UserError(
+                f"{path}, line {number}: not the columns {', '.join(COLUMNS)}; restore the file."
+            )
+    return {row[0]: dict(zip(COLUMNS, row)) for row in rows[1:]}
+
+
+def _check(path, digest):
+    """`model.json` holds the digests of the model's other files, so this one covers them all."""
+    if not path.is_file() or sha256(path) != digest:
+        raise UserError(
+            f"{path} is not the file that the manifest describes (SHA-256 {digest[:12]}...); "
+            "restore the folder from the repository."
+        )

@@ -1,0 +1,163 @@
+"""Several trainings of one config: by seeds, by folds, or both.
+
+    <workdir>/config.json            the config of all
+    <workdir>/seed-1/fold-0/         a work directory like any other, for each member
+    <workdir>/series.json            scores of the finished members, means, standard deviations
+
+A member is trained, and its best model is scored on every split but train.
+"""
+
+import copy
+import gc
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Optional
+
+import tensorflow as tf
+from ml_collections import ConfigDict
+
+from disan_tf.configuration import check_config
+from disan_tf.errors import UserError
+from disan_tf.files import write_json
+from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.training import experiment
+from disan_tf.training.bundle import load_bundle
+from disan_tf.training.evaluation import evaluate
+from disan_tf.training.run_summary import is_finished, read_reports
+from disan_tf.training.series_summary import render, summarise_series
+
+
+@dataclass(frozen=True)
+class Member:
+    """One training of a series: its folder below the series' and its config."""
+
+    name: str
+    config: ConfigDict
+
+
+def plan(config: ConfigDict, seeds: Sequence[str], folds: Sequence[str]) -> list[Member]:
+    """The members of a series, seed by seed.
+
+    Args:
+      config: its `seed`, and what refers to it (`data.seed`), and `data.fold` are replaced.
+      seeds: numbers as the command line gives them; none = that of the config.
+      folds: the same, or "all"; none = that of the config.
+
+    Raises:
+      UserError: a seed or a fold is not a number, occurs twice or does not exist.
+    """
+    members = []
+    for seed in _numbers("seeds", seeds) or [None]:
+        for fold in _fold_numbers(config, folds) or [None]:
+            parts = {"seed": seed, "fold": fold}
+            name = "/".join(f"{key}-{part}" for key, part in parts.items() if part is not None)
+            members.append(Member(name, _member_config(config, seed, fold)))
+    return members
+
+
+def train_series(
+    config: ConfigDict, workdir, seeds: Sequence[str], folds: Sequence[str],
+    prepare: Callable[[ConfigDict], PreparedCorpus],
+) -> dict:  # fmt: skip
+    """Trains and scores what is not finished; the same call again goes on where it stopped.
+
+    Processes may work on different members of one series at the same time.
+
+    Args:
+      config: see `plan`.
+      workdir: the folder of the series.
+      seeds: see `plan`.
+      folds: see `plan`.
+      prepare: from a member's config to its prepared corpus.
+
+    Returns:
+      What `summarise_series` returns; it is also written as `series.json`.
+
+    Raises:
+      UserError: see `plan`; or the folder holds a single training or a series of another config.
+    """
+    workdir = Path(workdir)
+    members = plan(config, seeds, folds)
+    check_config(config)
+    if (workdir / "run.json").exists():
+        raise UserError(f"{workdir} holds a single training; choose another --workdir.")
+    experiment.claim(workdir, config)
+    tf.get_logger().addFilter(_is_news)
+    for number, member in enumerate(members, start=1):
+        folder = workdir / member.name
+        experiment.claim(folder, member.config)
+        finished = is_finished(folder, member.config)
+        print(
+            f"{member.name} ({number} of {len(members)})" + (": finished" if finished else ""),
+            flush=True,
+        )
+        if not finished:
+            _train_member(folder, member.config, prepare)
+        write_json(workdir / "series.json", summary := summarise_series(workdir))
+    print(render(summary))
+    return summary
+
+
+def _is_news(record) -> bool:
+    """False for TensorFlow's advice to trace once: each member has functions of its own."""
+    return "tf.function retracing" not in record.getMessage()
+
+
+def refuse_series(workdir) -> None:
+    """Raises UserError where a single training would begin inside of a series."""
+    if (Path(workdir) / "series.json").exists():
+        raise UserError(
+            f"{workdir} holds a series; say which --seeds or --folds, or choose another --workdir."
+        )
+
+
+def _numbers(flag, texts):
+    """Numbers of a flag's texts."""
+    for text in texts:
+        if not text.isdecimal():
+            raise UserError(f"--{flag}={','.join(texts)}: {text!r} is not a whole number.")
+    numbers = [int(text) for text in texts]
+    if len(set(numbers)) < len(numbers):
+        raise UserError(f"--{flag}={','.join(texts)} names one twice; name each once.")
+    return numbers
+
+
+def _fold_numbers(config, folds):
+    count = config.data.get("folds")
+    if folds and not count:
+        raise UserError(
+            f"--folds={','.join(folds)}: corpus {config.data.corpus} has a split of its own and "
+            "no folds; leave --folds out."
+        )
+    numbers = list(range(count)) if list(folds) == ["all"] else _numbers("folds", folds)
+    if numbers and max(numbers) >= count:
+        raise UserError(f"--folds={','.join(folds)}: the folds go from 0 to {count - 1}.")
+    return numbers
+
+
+def _member_config(config, seed: Optional[int], fold: Optional[int]):
+    """A copy with this seed and fold; what refers to the seed follows it."""
+    config = copy.deepcopy(config)
+    if seed is not None:
+        config.seed = seed
+    if fold is not None:
+        config.data.fold = fold
+    return config
+
+
+def _train_member(folder, config, prepare):
+    """Trains, then scores the best model on all splits but train; frees the memory of both."""
+    corpus = prepare(config)
+    experiment.train(config, corpus, folder)
+    _evaluate_member(folder, corpus)
+    tf.keras.backend.clear_session()
+    gc.collect()  # models and their compiled steps refer to each other
+
+
+def _evaluate_member(folder, corpus):
+    missing = set(corpus.splits) - {"train"} - read_reports(folder).keys()
+    corpus.layers = None  # a bundle computes them
+    bundle = load_bundle(folder / "best")
+    for split in sorted(missing):
+        write_json(folder / "evaluation" / f"{split}.json", evaluate(bundle, corpus, split))

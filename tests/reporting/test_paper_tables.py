@@ -1,0 +1,149 @@
+"""The papers' tables with ours beside them; most tests take those of DiSAN."""
+
+import csv
+import io
+
+import pytest
+
+from disan_tf.files import CHECKPOINTS
+from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
+from disan_tf.reporting.paper_tables.disan import disan_variant
+from disan_tf.reporting.paper_tables.rendering import render_tables
+from disan_tf.reporting.report import summarise
+from disan_tf.reporting.results import read_results
+from tests.support.finished_runs import config_of, write_run, write_series
+from tests.support.training_runs import load_config
+
+ROWS = [row for table in TABLES.values() for row in table.rows]
+MODELS = sorted({(row.config, row.variant) for row in ROWS})
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.config}-{row.variant}")
+def test_the_command_of_each_row_names_its_config(row):
+    suffix = f":{row.variant}" if row.variant else ""
+    assert row.command.startswith(f"python run.py --config=configs/{row.config}.py{suffix}")
+
+
+@pytest.mark.parametrize("name, variant", MODELS)
+def test_a_config_matches_the_rows_of_its_own_model_alone(name, variant):
+    config = load_config(name, variant).to_dict()
+    for table in TABLES.values():
+        own = [
+            row
+            for row in table.rows
+            if (row.config, row.variant) == (name, variant)
+            and row.classes in (None, config["data"].get("classes"))
+        ]
+        assert [row for row in table.rows if row.matches(config)] == own
+        assert len(own) <= 1
+
+
+def test_two_classes_and_five_stand_in_tables_of_their_own():
+    config = load_config("dsa_sst", "self_attention").to_dict()
+    assert paper_figures(config) == "50.6"
+    config["data"]["classes"] = 2
+    assert paper_figures(config) == "88.3"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        config_of("sst", classes=2),
+        config_of("trec", classes=50),
+        config_of("snli", embedding_dim=16),
+        config_of("snli", encoder="resan"),
+        config_of("imdb"),
+    ],
+)
+def test_other_models_stand_in_no_table(config):
+    assert paper_figures(config) == ""
+
+
+def test_diagonal_directions_are_none():
+    config = config_of()
+    config["encoder"]["directions"] = ["diagonal", "diagonal"]
+    assert disan_variant(config) == "without_directions"
+    assert paper_figures(config) == "49.41"
+
+
+def test_train_figures_stand_only_in_the_tables():
+    assert paper_figures(config_of("snli", encoder="additive")) == "79.81"
+
+
+def _tables(run, name="mine"):
+    return render_tables({name: run})
+
+
+def _lines(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_a_row_without_a_run_says_so():
+    text = render_tables({})["disan_table_5.md"]
+    assert "| DiSAN, CR | not run | 84.8 (2.0) |" in text
+    assert "`python run.py --config=configs/disan_cr.py --folds=all`" in text
+
+
+def test_a_run_stands_beside_the_paper(tmp_path):
+    run = summarise(write_run(tmp_path, config_of("snli")), {})
+    run["train"] = {"accuracy": 0.75}
+    tables = _tables(run)
+    row = "| 2.35m | 1,000 | 587 | 67 | 50.00 | 91.08 | 75.00 | 85.62 | 47.50 | 49.00 |"
+    assert f"| DiSAN | mine | seed 3 {row}" in tables["disan_table_1.md"]
+    (line,) = (line for line in _lines(tables["disan_table_1.csv"]) if line["run"] == "mine")
+    assert (line["test, paper"], line["test, ours"]) == ("85.62", "47.50")
+    assert line["test, best of its own curve (optimistic)"] == "49.00"
+    assert line["command"] == "python run.py --config=configs/disan_sst.py"
+
+
+def test_a_series_has_its_deviation_in_parentheses(tmp_path):
+    run = summarise(write_series(tmp_path, config_of("trec", classes=6)), {})
+    tables = _tables(run)
+    assert "| 94.2 (0.1) | 50.0 (10.0) | 53.0 (6.1) |" in tables["disan_table_5.md"]
+    line = next(line for line in _lines(tables["disan_table_5.csv"]) if line["run"] == "mine")
+    assert (line["test, ours"], line["test, ours, standard deviation"]) == ("50.0", "10.0")
+
+
+def test_relatedness_has_three_scores(tmp_path):
+    run = summarise(write_run(tmp_path, config_of("sick")), {})
+    del run["best_on_test"]
+    run["dev"] = run["test"] = {"pearson": 0.8661, "spearman": 0.8112, "mse": 0.3303}
+    text = _tables(run)["disan_table_4.md"]
+    assert "| .8695 (.0012) | 0.8661 | .8139 (.0012) | 0.8112 | .2879 (.0036) | 0.3303 |" in text
+
+
+def test_two_runs_of_a_model_have_a_line_each(tmp_path):
+    run = summarise(write_run(tmp_path, config_of()), {})
+    text = render_tables({"one": run, "two": run})["disan_table_2.md"]
+    assert "| DiSAN | one |" in text and "| DiSAN | two |" in text
+
+
+def test_a_line_says_what_its_figures_depend_on(tmp_path):
+    (tmp_path / "note.txt").write_text("Few\nvectors.\n")
+    text = _tables(summarise(write_run(tmp_path, config_of()), {}))["disan_table_2.md"]
+    expected = (
+        "- DiSAN, mine: `python run.py --config=configs/disan_sst.py`. 1,000 of 8,544 training "
+        "trees, vectors for 68.3% of the training tokens; Few vectors.\n"
+    )
+    assert expected in text
+
+
+def test_a_line_names_how_many_examples_were_drawn(tmp_path):
+    config = config_of()
+    config["train"]["examples"] = 200
+    text = _tables(summarise(write_run(tmp_path, config), {}))["disan_table_2.md"]
+    assert "`. 200 of 8,544 training trees, vectors for" in text
+
+
+def test_accuracy_by_length_is_the_mean_over_a_series(tmp_path):
+    run = summarise(write_series(tmp_path, config_of()), {})
+    (line,) = _lines(_tables(run)["disan_figure_5.csv"])
+    assert line == {
+        "run": "mine", "tokens": "1-4", "sentences": "4.0", "accuracy": "0.5",
+        "standard_deviation": "0.0",
+    }  # fmt: skip
+
+
+def test_the_tables_of_the_repository_are_those_of_its_results():
+    for name, text in render_tables(read_results(CHECKPOINTS / "results")).items():
+        assert (CHECKPOINTS / "tables" / name).read_text(encoding="utf-8") == text

@@ -1,0 +1,128 @@
+"""Exports of models of sentence pairs answer as the trained models do, without our package."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.serving.saved_model import export_saved_model
+from tests.support.exports import ask, decoded
+from tests.support.tiny_pairs import CLASSES, NLI, PAIRS, make_pair_bundle
+
+FIRST, SECOND = zip(*PAIRS)
+
+
+@pytest.fixture(scope="module")
+def text_answers(pair_bundle, pair_export, tmp_path_factory):
+    first, second = ([text.encode() for text in texts] for texts in (FIRST, SECOND))
+    names = pair_bundle.model.fields
+    inputs = {
+        "many": {**dict(zip(names, (first, second))), "text": first},
+        "one": dict(zip(names, (first[3:4], second[3:4]))),
+        "none": dict.fromkeys(names, np.array([], "S1")),
+    }
+    folder = tmp_path_factory.mktemp("text")
+    return ask(pair_export[0], inputs, folder, "disan_tf", "tensorflow_text")
+
+
+@pytest.fixture(scope="module")
+def ids_answers(pair_bundle, pair_export, tmp_path_factory):
+    first, second = ids(pair_bundle)
+    names = [f"{field}_ids" for field in pair_bundle.model.fields]
+    padded = np.pad(second, [[0, 0], [0, 4]])
+    inputs = {"many": dict(zip(names, (first, padded))), "alone": {"ids": first}}
+    return ask(pair_export[1], inputs, tmp_path_factory.mktemp("ids"), "tensorflow_text,disan_tf")
+
+
+def ids(pair_bundle):
+    """Both sentences of PAIRS, padded apart from each other."""
+    return [pair_bundle.text_to_ids()(texts).numpy() for texts in (FIRST, SECOND)]
+
+
+def expected_probabilities(pair_bundle):
+    return tf.nn.softmax(pair_bundle.model(*ids(pair_bundle))).numpy()
+
+
+def check_answer(found, pair_bundle):
+    expected = expected_probabilities(pair_bundle)
+    np.testing.assert_allclose(found["probabilities"], expected, rtol=0, atol=1e-6)
+    if pair_bundle.config.task.name == "relatedness":
+        assert found.keys() == {"score", "probabilities"} and found["score"].dtype == np.float32
+        np.testing.assert_allclose(found["score"], expected @ np.arange(1, 6), rtol=0, atol=5e-6)
+    else:
+        assert decoded(found["class"]) == [CLASSES[NLI][row.argmax()] for row in expected]
+        assert decoded(found["class_names"]) == [CLASSES[NLI]] * len(PAIRS)
+
+
+def test_the_text_model_answers_two_strings(pair_bundle, text_answers):
+    check_answer(text_answers["many", "serving_default"], pair_bundle)
+
+
+def test_the_ids_model_answers_two_arrays_whatever_their_padding(pair_bundle, ids_answers):
+    check_answer(ids_answers["many", "serving_default"], pair_bundle)
+
+
+def test_answers_do_not_depend_on_the_batch(text_answers):
+    many, one = (text_answers[name, "serving_default"] for name in ("many", "one"))
+    np.testing.assert_allclose(one["probabilities"], many["probabilities"][3:4], atol=1e-6)
+
+
+def test_an_empty_batch_has_an_empty_answer(pair_bundle, text_answers):
+    found = text_answers["none", "serving_default"]["probabilities"]
+    assert found.shape == (0, len(pair_bundle.classes))
+
+
+def test_one_sentence_is_encoded_alone(pair_bundle, text_answers, ids_answers):
+    expected = pair_bundle.model.encode(ids(pair_bundle)[0])
+    for found in (text_answers["many", "encode"], ids_answers["alone", "encode"]):
+        np.testing.assert_allclose(found["vectors"], expected, rtol=0, atol=1e-6)
+
+
+def test_attend_gives_tokens_and_feature_means_of_both_sentences(pair_bundle, text_answers):
+    found = dict(text_answers["many", "attend"])
+    for field, numbers, texts in zip(pair_bundle.model.fields, ids(pair_bundle), (FIRST, SECOND)):
+        tokens = decoded(found.pop(f"{field}_tokens"))
+        expected = [token.decode() for token in pair_bundle.text_to_ids().tokens(texts)[3].numpy()]
+        assert tokens[3] == expected + [""] * (numbers.shape[1] - len(expected))
+        row = numbers[3:4, : len(expected)]
+        for name, tensor in pair_bundle.model.attend_sentence(row).items():
+            mean = tf.reduce_mean(tensor[0], axis=-1).numpy()
+            answer = found.pop(f"{field}_{name}")[3]
+            inside = tuple(slice(size) for size in mean.shape)
+            np.testing.assert_allclose(answer[inside], mean, rtol=0, atol=1e-6, err_msg=name)
+            assert not np.any(answer[len(expected) :])
+    assert not found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        {"name": "multi_head", "heads": 3, "units": 4, "activation": "elu"},
+        {"name": "bi_lstm", "units": 4, "activation": "relu"},
+    ],
+    ids=lambda encoder: encoder["name"],
+)
+def test_other_encoders_are_exported(encoder, tmp_path):
+    other = make_pair_bundle(tmp_path / "model", NLI, encoder)
+    model = tf.saved_model.load(str(export_saved_model(other.directory, tmp_path)[0]))
+    texts = {"premise": tf.constant(FIRST), "hypothesis": tf.constant(SECOND)}
+    check_answer(
+        {name: each.numpy() for name, each in model.signatures["serving_default"](**texts).items()},
+        other,
+    )
+    found = model.signatures["attend"](**texts)["hypothesis_source2token"]
+    expected = other.model.attend_sentence(ids(other)[1])["source2token"]
+    real = ids(other)[1] != 0
+    np.testing.assert_allclose(found[real], tf.reduce_mean(expected, axis=-1)[real], atol=1e-6)
+    assert not np.any(found[~real])
+
+
+def test_metadata_name_the_task_and_its_inputs_in_their_order(pair_bundle, pair_export):
+    metadata = json.loads((pair_export[0].parent / "metadata.json").read_text(encoding="utf-8"))
+    assert metadata["inputs"] == list(pair_bundle.model.fields)
+    assert metadata["classes"] == pair_bundle.classes
+    assert metadata["task"] == pair_bundle.config.task.name
+    scored = metadata["task"] == "relatedness"
+    assert metadata.get("score_range") == ([1.0, 5.0] if scored else None)

@@ -1,0 +1,142 @@
+"""Predictions and attention tensors for models of sentence pairs."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf import modes
+from disan_tf.serving.attend import attend
+from disan_tf.serving.predict import predict
+from tests.support.tiny_pairs import CLASSES, NLI, PAIRS, RELATEDNESS, make_pair_bundle, write_pairs
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory):
+    return {
+        name: make_pair_bundle(tmp_path_factory.mktemp(name), name) for name in (NLI, RELATEDNESS)
+    }
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    return write_pairs(tmp_path / "pairs.txt")
+
+
+def read(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def probabilities(records):
+    return np.array([list(record["probabilities"].values()) for record in records])
+
+
+def expected_probabilities(bundle):
+    """One pair at a time, from the model itself."""
+    text_to_ids = bundle.text_to_ids()
+    outputs = [bundle.model(text_to_ids([a]), text_to_ids([b])) for a, b in PAIRS]
+    return tf.nn.softmax(tf.concat(outputs, axis=0)).numpy()
+
+
+def test_each_pair_has_the_models_label(bundles, pairs, tmp_path):
+    predict(bundles[NLI], pairs, tmp_path / "out.jsonl")
+    records = read(tmp_path / "out.jsonl")
+    assert [(record["premise"], record["hypothesis"]) for record in records] == PAIRS
+    expected = expected_probabilities(bundles[NLI])
+    np.testing.assert_allclose(probabilities(records), expected, rtol=0, atol=1e-6)
+    names = [CLASSES[NLI][row.argmax()] for row in expected]
+    assert [record["label"] for record in records] == names
+    assert list(records[0]["probabilities"]) == CLASSES[NLI]
+
+
+def test_a_relatedness_model_answers_the_expected_point(bundles, pairs, tmp_path):
+    predict(bundles[RELATEDNESS], pairs, tmp_path / "out.jsonl")
+    records = read(tmp_path / "out.jsonl")
+    expected = expected_probabilities(bundles[RELATEDNESS])
+    np.testing.assert_allclose(probabilities(records), expected, rtol=0, atol=1e-6)
+    scores = [record["score"] for record in records]
+    np.testing.assert_allclose(scores, expected @ np.arange(1, 6), rtol=0, atol=1e-5)
+    assert list(records[0]) == ["sentence_a", "sentence_b", "score", "probabilities"]
+
+
+def test_answers_do_not_depend_on_the_batch(bundles, pairs, tmp_path):
+    for size in (1, 64):
+        predict(bundles[NLI], pairs, tmp_path / f"{size}.jsonl", batch_size=size)
+    one, many = (probabilities(read(tmp_path / f"{size}.jsonl")) for size in (1, 64))
+    np.testing.assert_allclose(one, many, rtol=0, atol=1e-6)
+
+
+def test_gold_labels_are_kept_and_pairs_without_one_are_counted(bundles, tmp_path):
+    labels = ["neutral", "-", "hidden", "entailment"]
+    rows = [{"gold_label": label, "sentence1": "a film", "sentence2": "bad"} for label in labels]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    counts = predict(bundles[NLI], tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    assert counts == (4, 4, 2)
+    records = read(tmp_path / "out.jsonl")
+    assert [record["gold_label"] for record in records] == labels
+    assert all(record["label"] in CLASSES[NLI] for record in records)
+
+
+def test_the_mode_tells_on_standard_error_how_many_have_no_gold_label(bundles, tmp_path, capsys):
+    (tmp_path / "in.tsv").write_text("gold_label\tsentence1\tsentence2\n-\ta\tb\nneutral\ta\tb\n")
+    modes.predict(bundles[NLI].directory, tmp_path / "in.tsv", tmp_path / "out.jsonl")
+    printed = capsys.readouterr()
+    assert printed.err == "2 rows are answered; 1 of them have no gold label.\n"
+    assert printed.out == ""
+
+
+def test_the_mode_is_silent_about_files_without_gold_labels(bundles, pairs, tmp_path, capsys):
+    modes.predict(bundles[NLI].directory, pairs, tmp_path / "out.jsonl")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", [NLI, RELATEDNESS])
+def test_attention_tensors_are_those_of_each_sentence(bundles, pairs, tmp_path, name):
+    bundle = bundles[name]
+    assert attend(bundle, pairs, tmp_path / "out") == len(PAIRS)
+    text_to_ids = bundle.text_to_ids()
+    for number, pair in enumerate(PAIRS, start=1):
+        description = json.loads((tmp_path / "out" / f"{number:05d}.json").read_text("utf-8"))
+        found = dict(np.load(tmp_path / "out" / f"{number:05d}.npz"))
+        for field, sentence in zip(bundle.model.fields, pair):
+            assert description[field] == sentence
+            ids = text_to_ids([sentence])
+            assert len(description[f"{field}_tokens"]) == ids.shape[1]
+            for tensor_name, tensor in bundle.model.attend_sentence(ids).items():
+                tensor_found = found.pop(f"{field}_{tensor_name}")
+                np.testing.assert_allclose(tensor_found, tensor[0], rtol=0, atol=1e-5)
+        assert not found
+
+
+def test_attention_files_hold_the_prediction(bundles, pairs, tmp_path):
+    predict(bundles[RELATEDNESS], pairs, tmp_path / "out.jsonl")
+    attend(bundles[RELATEDNESS], pairs, tmp_path / "out")
+    described = json.loads((tmp_path / "out" / "00001.json").read_text("utf-8"))
+    assert described["score"] == pytest.approx(read(tmp_path / "out.jsonl")[0]["score"], abs=1e-5)
+
+
+def test_tokens_alone_are_joined_to_a_text(bundles, tmp_path):
+    record = {"premise_tokens": ["a", "isn't"], "sentence2": "bad"}
+    (tmp_path / "in.jsonl").write_text(json.dumps(record) + "\n")
+    attend(bundles[NLI], tmp_path / "in.jsonl", tmp_path / "out")
+    described = json.loads((tmp_path / "out" / "00001.json").read_text("utf-8"))
+    assert described["premise"] == "a isn't" and "hypothesis" not in described
+    assert described["premise_tokens"] == ["a", "isn't"]
+    assert described["hypothesis_tokens"] == ["bad"]
+
+
+def test_attention_of_several_heads_has_them_as_its_last_axis(pairs, tmp_path):
+    encoder = {"name": "multi_head", "heads": 3, "units": 4, "activation": "elu"}
+    bundle = make_pair_bundle(tmp_path / "multi_head", NLI, encoder)
+    attend(bundle, pairs, tmp_path / "out")
+    described = json.loads((tmp_path / "out" / "00001.json").read_text("utf-8"))
+    assert described["axes"] == {
+        "premise_attention": ["head", "dependent", "feature"],
+        "premise_source2token": ["token", "feature"],
+        "hypothesis_attention": ["head", "dependent", "feature"],
+        "hypothesis_source2token": ["token", "feature"],
+    }
+    length = len(described["premise_tokens"])
+    with np.load(tmp_path / "out" / "00001.npz") as tensors:
+        assert tensors["premise_attention"].shape == (length, length, 3)

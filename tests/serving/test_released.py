@@ -1,0 +1,101 @@
+"""Models by name: the manifest, its digests, and how a model gets into it."""
+
+import json
+
+import pytest
+
+from disan_tf.errors import UserError
+from disan_tf.files import CHECKPOINTS, sha256
+from disan_tf.serving.release import release
+from disan_tf.serving.released import COLUMNS, find_bundle, read_manifest
+from disan_tf.training.bundle import load_bundle
+from disan_tf.training.loop import Trainer
+from tests.support.tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
+from tests.support.training_runs import corpus_of, tiny_config
+
+
+@pytest.fixture(scope="module")
+def workdir(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    config = tiny_config(steps=10)
+    Trainer(config, corpus_of(config, folder / "corpus"), folder).run()
+    (folder / "evaluation").mkdir()
+    for split, accuracy in (("dev", 0.5), ("test", 0.25)):
+        (folder / "evaluation" / f"{split}.json").write_text(json.dumps({"accuracy": accuracy}))
+    return folder
+
+
+def test_a_released_model_is_found_by_name_and_has_a_card(workdir, tmp_path):
+    folder = release(workdir, "small", "make small", tmp_path)
+    assert find_bundle("small", tmp_path) == folder
+    load_bundle(folder)
+    row = read_manifest(tmp_path / "manifest.tsv")["small"]
+    assert row["config"] == "disan_sst" and row["parameters"] == "5445"
+    assert [row[name] for name in ("criterion", "dev", "test")] == ["accuracy", "0.5000", "0.2500"]
+    card = (folder / "README.md").read_text()
+    assert "make small" in card and "25.00 % on test" in card
+
+
+@pytest.mark.parametrize(
+    ("config", "criterion", "phrases"),
+    [
+        (NLI, "accuracy", ["premise and hypothesis -> contradiction, neutral", "25.00 % on test"]),
+        (RELATEDNESS, "pearson", ["sentence_a and sentence_b -> how related they are, from 1 to 5",
+                                  "Pearson's r | 0.5000 on dev, 0.2500 on test"]),
+    ],
+)  # fmt: skip
+def test_a_model_of_pairs_is_released_with_its_criterion(config, criterion, phrases, tmp_path):
+    make_pair_bundle(tmp_path, config).directory.rename(tmp_path / "best")
+    (tmp_path / "evaluation").mkdir()
+    for split, score in (("dev", 0.5), ("test", 0.25)):
+        report = json.dumps({"criterion": criterion, criterion: score})
+        (tmp_path / "evaluation" / f"{split}.json").write_text(report)
+    (tmp_path / "released").mkdir()
+    folder = release(tmp_path, "small", "make small", tmp_path / "released")
+    row = read_manifest(tmp_path / "released" / "manifest.tsv")["small"]
+    assert [row[name] for name in ("criterion", "dev", "test")] == [criterion, "0.5000", "0.2500"]
+    card = (folder / "README.md").read_text()
+    assert [phrase for phrase in [*phrases, "--input=pairs.txt"] if phrase not in card] == []
+
+
+def test_a_model_can_be_released_again(workdir, tmp_path):
+    for _ in range(2):
+        release(workdir, "small", "make small", tmp_path)
+    assert len((tmp_path / "manifest.tsv").read_text().splitlines()) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["manifest.tsv", "small"]
+
+
+def test_an_unevaluated_model_is_not_released(workdir, tmp_path):
+    with pytest.raises(UserError, match="run --mode=evaluate with --split=dev"):
+        release(_without_scores(workdir, tmp_path), "small", "make small", tmp_path)
+
+
+def _without_scores(workdir, tmp_path):
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "best").symlink_to(workdir / "best")
+    return copy
+
+
+def test_a_changed_model_is_refused(workdir, tmp_path):
+    folder = release(workdir, "small", "make small", tmp_path)
+    (folder / "model.json").write_text((folder / "model.json").read_text() + "\n")
+    with pytest.raises(UserError, match="is not the file that the manifest describes"):
+        find_bundle("small", tmp_path)
+
+
+def test_a_broken_manifest_is_named_with_its_line(tmp_path):
+    (tmp_path / "manifest.tsv").write_text("\t".join(COLUMNS) + "\nname\tonly\n")
+    with pytest.raises(UserError, match=r"manifest\.tsv, line 2"):
+        read_manifest(tmp_path / "manifest.tsv")
+
+
+def test_every_model_of_the_repository_is_whole_and_small():
+    released = read_manifest(CHECKPOINTS / "manifest.tsv")
+    assert "demo" in released
+    for name, row in released.items():
+        folder = find_bundle(name)
+        assert sha256(folder / "model.json") == row["sha256"]
+        bundle = load_bundle(folder)
+        assert bundle.info["parameters"] == int(row["parameters"])
+        assert sum(path.stat().st_size for path in folder.iterdir()) < 5_000_000

@@ -1,0 +1,247 @@
+"""Series of trainings: their members, their scores, and how they go on."""
+
+import gc
+import json
+import shutil
+import statistics
+
+import numpy as np
+import pytest
+
+from disan_tf.errors import UserError
+from disan_tf.training import experiment
+from disan_tf.training.bundle import load_bundle
+from disan_tf.training.loop import Trainer
+from disan_tf.training.series import plan, refuse_series, train_series
+from disan_tf.training.series_summary import _command as series_command
+from tests.support.training_runs import KillAt, Killed, corpus_of, tiny_config
+
+FOLDS = 3
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return corpus_of(tiny_config(), tmp_path_factory.mktemp("corpus"))
+
+
+def _config(folds=0, **train):
+    config = tiny_config(**{"steps": 20, **train})
+    config.evaluate.splits = ("test",)
+    if folds:
+        config.data.update(folds=folds, fold=0)
+    return config.lock()
+
+
+@pytest.fixture(scope="module")
+def finished(corpus, tmp_path_factory):
+    """A series of one seed and two of three folds."""
+    workdir = tmp_path_factory.mktemp("series") / "run"
+    train_series(_config(FOLDS), workdir, ["2"], ["0", "2"], lambda config: corpus)
+    return workdir
+
+
+@pytest.fixture
+def copied(finished, tmp_path):
+    shutil.copytree(finished, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def _again(workdir, corpus, seeds=("2",), folds=("0", "2"), **train):
+    config = _config(FOLDS, **train)
+    return train_series(config, workdir, seeds, folds, lambda each: corpus)
+
+
+def test_members_are_named_by_seed_and_fold():
+    names = [member.name for member in plan(_config(FOLDS), ["3", "1"], ["0", "2"])]
+    assert names == ["seed-3/fold-0", "seed-3/fold-2", "seed-1/fold-0", "seed-1/fold-2"]
+    assert [member.name for member in plan(_config(), ["7"], [])] == ["seed-7"]
+    assert [member.name for member in plan(_config(FOLDS), [], ["1"])] == ["fold-1"]
+
+
+def test_all_folds_are_those_of_the_config():
+    members = plan(_config(FOLDS), [], ["all"])
+    assert [member.config.data.fold for member in members] == [0, 1, 2]
+
+
+def test_the_seed_of_the_data_follows_the_seed_of_a_member():
+    config = _config(FOLDS)
+    (member,) = plan(config, ["5"], ["1"])
+    assert (member.config.seed, member.config.data.seed, member.config.data.fold) == (5, 5, 1)
+    assert (config.seed, config.data.seed, config.data.fold) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "seeds, folds, words",
+    [
+        (["1", "x"], [], "--seeds=1,x: 'x' is not a whole number"),
+        (["-1"], [], "'-1' is not a whole number"),
+        (["1", ""], [], "'' is not a whole number"),
+        (["2", "1", "2"], [], "--seeds=2,1,2 names one twice"),
+        ([], ["0", "0"], "--folds=0,0 names one twice"),
+        ([], ["0", "3"], "--folds=0,3: the folds go from 0 to 2"),
+        ([], ["all", "1"], "'all' is not a whole number"),
+    ],
+)
+def test_bad_seeds_and_folds_are_refused(seeds, folds, words):
+    with pytest.raises(UserError, match=words):
+        plan(_config(FOLDS), seeds, folds)
+
+
+def test_folds_of_a_corpus_without_them_are_refused():
+    with pytest.raises(UserError, match="corpus sst has a split of its own and no folds"):
+        plan(_config(), [], ["all"])
+
+
+def test_every_member_is_a_work_directory_with_its_scores(finished):
+    for fold in (0, 2):
+        folder = finished / f"seed-2/fold-{fold}"
+        config = json.loads((folder / "config.json").read_text())
+        assert (config["seed"], config["data"]["fold"]) == (2, fold)
+        scored = {path.name for path in (folder / "evaluation").iterdir()}
+        assert scored == {"dev.json", "test.json"}
+        assert load_bundle(folder / "best").config.data.seed == 2
+
+
+def test_a_member_equals_a_training_of_its_own(finished, corpus, tmp_path):
+    (member,) = plan(_config(FOLDS), ["2"], ["2"])
+    Trainer(member.config, corpus, tmp_path).run()
+    ours, alone = (
+        load_bundle(folder / "best").model for folder in (finished / "seed-2/fold-2", tmp_path)
+    )
+    for one, other in zip(ours.weights, alone.weights):
+        np.testing.assert_array_equal(one, other, one.name)
+
+
+def test_the_series_has_means_and_deviations_of_its_members(finished):
+    summary = json.loads((finished / "series.json").read_text())
+    names = [member["name"] for member in summary["members"]]
+    assert names == ["seed-2/fold-0", "seed-2/fold-2"]
+    assert [(member["seed"], member["fold"]) for member in summary["members"]] == [(2, 0), (2, 2)]
+    for split in ("dev", "test", "best_on_test"):
+        scores = [member["scores"][split]["accuracy"] for member in summary["members"]]
+        assert summary["mean"][split]["accuracy"] == pytest.approx(statistics.mean(scores))
+        spread = summary["standard_deviation"][split]["accuracy"]
+        assert spread == pytest.approx(statistics.stdev(scores))
+
+
+def test_the_best_on_a_watched_split_is_the_best_of_its_curve(finished):
+    summary = json.loads((finished / "series.json").read_text())
+    lines = (finished / "seed-2/fold-0/metrics.jsonl").read_text().splitlines()
+    curve = [each["accuracy"] for each in map(json.loads, lines) if each["split"] == "test"]
+    assert len(curve) == 2
+    assert summary["members"][0]["scores"]["best_on_test"]["accuracy"] == max(curve)
+
+
+def test_the_series_has_the_curves_and_the_confusions_of_its_members(finished):
+    summary = json.loads((finished / "series.json").read_text())
+    matrices = []
+    for member in summary["members"]:
+        assert [step for step, _ in member["dev_curve"]] == [10, 20]
+        assert [step for step, _ in member["test_curve"]] == [10, 20]
+        report = json.loads((finished / member["name"] / "evaluation/test.json").read_text())
+        matrices.append(report["confusion"]["matrix"])
+    assert summary["confusion"]["classes"] == report["confusion"]["classes"]
+    assert summary["confusion"]["matrix"] == np.add(*matrices).tolist()
+
+
+def test_finished_members_are_neither_prepared_nor_trained_again(copied, capsys):
+    before = (copied / "series.json").read_text()
+    _again(copied, corpus=None)
+    assert capsys.readouterr().out.count(": finished") == 2
+    assert (copied / "series.json").read_text() == before
+
+
+def test_other_members_join_the_series(copied, corpus):
+    summary = _again(copied, corpus, folds=("1",))
+    names = [member["name"] for member in summary["members"]]
+    assert names == ["seed-2/fold-0", "seed-2/fold-1", "seed-2/fold-2"]
+
+
+def test_a_killed_series_goes_on_to_the_same_scores(finished, corpus, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(experiment, "_progress", _kill_the_second())
+        with pytest.raises(Killed):
+            _again(tmp_path / "run", corpus)
+    assert len(json.loads((tmp_path / "run/series.json").read_text())["members"]) == 1
+    summary = _again(tmp_path / "run", corpus)
+    whole = json.loads((finished / "series.json").read_text())
+    assert summary["mean"] == whole["mean"]
+
+
+def _kill_the_second():
+    """In place of the progress: the second training is killed before step 15."""
+    started = []
+
+    def progress(trainer):
+        started.append(trainer.config)
+        return KillAt(15 if len(started) == 2 else -1)
+
+    return progress
+
+
+def test_a_member_that_lacks_scores_is_only_evaluated(copied, corpus, monkeypatch):
+    (copied / "seed-2/fold-2/evaluation/test.json").unlink()
+    metrics = (copied / "seed-2/fold-2/metrics.jsonl").read_text()
+    before = json.loads((copied / "series.json").read_text())
+    assert _again(copied, corpus)["mean"] == before["mean"]
+    records = (copied / "seed-2/fold-2/metrics.jsonl").read_text()
+    assert records == metrics
+
+
+def test_more_steps_train_every_member_on(copied, corpus):
+    summary = _again(copied, corpus, steps=30)
+    assert [member["steps"] for member in summary["members"]] == [30] * 2
+
+
+def test_a_series_of_another_config_is_refused(copied, corpus):
+    with pytest.raises(UserError, match=r"train\.l2 \(0\.0001 there, 0\.5 here\)"):
+        _again(copied, corpus, l2=0.5)
+
+
+def test_a_member_of_another_config_is_refused(copied, corpus):
+    path = copied / "seed-2/fold-0/config.json"
+    path.write_text(path.read_text().replace('"dropout": 0.2', '"dropout": 0.7'))
+    with pytest.raises(UserError, match=r"seed-2/fold-0 holds .*train\.dropout"):
+        _again(copied, corpus)
+
+
+def test_a_series_does_not_begin_in_a_single_training(corpus, tmp_path):
+    experiment.train(_config(steps=10), corpus, tmp_path)
+    with pytest.raises(UserError, match="holds a single training"):
+        train_series(_config(steps=10), tmp_path, ["1"], [], lambda config: corpus)
+
+
+def test_a_single_training_does_not_begin_in_a_series(finished, tmp_path):
+    refuse_series(tmp_path)
+    with pytest.raises(UserError, match="holds a series; say which --seeds or --folds"):
+        refuse_series(finished)
+
+
+def test_the_table_shows_members_and_means(copied, capsys):
+    _again(copied, corpus=None)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-5].split() == ["dev", "accuracy", "test", "accuracy", "best_on_test", "accuracy"]
+    assert lines[-4].startswith("seed-2/fold-0 ")
+    assert lines[-2].startswith("mean ") and lines[-1].startswith("standard deviation ")
+
+
+def test_a_member_that_stopped_early_is_finished(corpus, tmp_path, capsys):
+    config = _config(steps=100, patience=1, learning_rate=0.0)
+    for _ in range(2):
+        summary = train_series(config, tmp_path / "run", ["1"], [], lambda each: corpus)
+    assert summary["members"][0]["steps"] == 20
+    assert "seed-1 (1 of 1): finished" in capsys.readouterr().out
+
+
+def test_a_single_member_has_no_deviation_and_leaves_no_model_behind(corpus, tmp_path):
+    summary = train_series(_config(), tmp_path / "run", ["4"], [], lambda config: corpus)
+    assert summary["standard_deviation"]["test"]["accuracy"] is None
+    assert not any(isinstance(each, Trainer) for each in gc.get_objects())
+
+
+def test_the_series_command_names_all_its_members():
+    members = [{"name": f"fold-{fold}", "seed": 1, "fold": fold} for fold in range(FOLDS)]
+    command = "python run.py --config=configs/x.py:tiny --folds=0,1 --config.seed=1"
+    config = _config(FOLDS).to_dict()
+    assert series_command(command, members[:2], config).endswith("--config.seed=1 --folds=0,1")
+    assert series_command(command, members, config).endswith("--config.seed=1 --folds=all")

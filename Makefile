@@ -18,7 +18,7 @@ $(VENV)/.installed: requirements.txt requirements-dev.txt
 	@touch $@
 
 demo: install
-	$(BIN)/python -m data_prep.synthetic --data_dir=$(DEMO)/data
+	$(BIN)/python -m data_prep.synthetic.treebank --data_dir=$(DEMO)/data
 	$(BIN)/python run.py --config=configs/demo.py --data_dir=$(DEMO)/data --workdir=$(DEMO)/run
 	$(BIN)/python run.py --mode=evaluate --data_dir=$(DEMO)/data --workdir=$(DEMO)/run
 	$(BIN)/python -m data_prep.bag_of_words --data_dir=$(DEMO)/data

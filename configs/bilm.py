@@ -20,8 +20,8 @@ Variants (`--config=configs/bilm.py:small`):
 
 from ml_collections import ConfigDict
 
-from disan_tf.configuration import apply_variant
-from disan_tf.paper_settings import disan
+from configs.common import apply_variant
+from configs.papers.disan import disan
 
 
 def get_config(variant: str = "") -> ConfigDict:

@@ -8,7 +8,7 @@ stays below 75 % test accuracy.
 
 from ml_collections import ConfigDict
 
-from disan_tf.configuration import apply_variant
+from configs.common import apply_variant
 
 
 def get_config(variant: str = "") -> ConfigDict:

@@ -25,8 +25,8 @@ Variants (`--config=configs/disan_multinli.py:additive`):
 
 from ml_collections import ConfigDict
 
-from disan_tf.configuration import apply_variant
-from disan_tf.paper_settings import BASELINES, disan, tiny
+from configs.common import apply_variant
+from configs.papers.disan import BASELINES, disan, tiny
 
 
 def get_config(variant: str = "") -> ConfigDict:

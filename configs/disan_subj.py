@@ -15,8 +15,8 @@ Variants (`--config=configs/disan_subj.py:additive`):
 
 from ml_collections import ConfigDict
 
-from disan_tf.configuration import apply_variant
-from disan_tf.paper_settings import BASELINES, cross_validated, tiny
+from configs.common import apply_variant
+from configs.papers.disan import BASELINES, cross_validated, tiny
 
 
 def get_config(variant: str = "") -> ConfigDict:

@@ -69,8 +69,8 @@ Variants (`--config=configs/drcn_snli.py:B-Ca-Cs-M`), besides the seven models:
 
 from ml_collections import ConfigDict
 
-from disan_tf.configuration import apply_variant
-from disan_tf.paper_settings import DRCN_VARIANTS, drcn
+from configs.common import apply_variant
+from configs.papers.drcn import DRCN_VARIANTS, drcn
 
 
 def get_config(variant: str = "") -> ConfigDict:

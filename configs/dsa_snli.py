@@ -28,7 +28,7 @@ speak, by 1.1 and 0.7 points: little more than noise (the standard error of each
 
 Words learn there: the vectors know 4,437 of the 21,531 training words, 92 % of the tokens.
 
-Left open by the paper, besides what `disan_tf/paper_settings/dsa.py` lists:
+Left open by the paper, besides what `configs/papers/dsa.py` lists:
   Preparation: "as Conneau et al. (2017)", whose code takes the raw sentences, splits them by the
     rules of the Penn treebank and keeps capitals.
   Length of training: 20 epochs; dev chooses one of them.
@@ -45,8 +45,8 @@ Variants (`--config=configs/dsa_snli.py:multiple`):
 
 from ml_collections import ConfigDict
 
-from disan_tf.configuration import apply_variant
-from disan_tf.paper_settings import DSA_VARIANTS, dsa
+from configs.common import apply_variant
+from configs.papers.dsa import DSA_VARIANTS, dsa
 
 
 def get_config(variant: str = "") -> ConfigDict:

@@ -17,7 +17,7 @@ Ours, with five classes, one seed, 6 epochs in batches of 128:
 Words learn there: the vectors know 2,435 of the 16,581 training words, 68 % of the tokens, and all
 others would stay at random.
 
-Left open by the paper, besides what `disan_tf/paper_settings/dsa.py` lists:
+Left open by the paper, besides what `configs/papers/dsa.py` lists:
   Preparation: "as Kim (2014)", who trains on the phrases of the training trees, each distinct one
     once, and tests on sentences, in small letters.
   Number of hidden layers of the baselines' classifier, their units and dropout: those of DSA.
@@ -38,8 +38,8 @@ five:
 
 from ml_collections import ConfigDict
 
-from disan_tf.configuration import apply_variant
-from disan_tf.paper_settings import DSA_SENTENCE_BASELINES, DSA_VARIANTS, dsa
+from configs.common import apply_variant
+from configs.papers.dsa import DSA_SENTENCE_BASELINES, DSA_VARIANTS, dsa
 
 
 def get_config(variant: str = "") -> ConfigDict:

@@ -40,8 +40,8 @@ Variants (`--config=configs/elmo_disan_sst.py:glove`):
 
 from ml_collections import ConfigDict
 
-from disan_tf.configuration import apply_variant
-from disan_tf.paper_settings import disan, tiny
+from configs.common import apply_variant
+from configs.papers.disan import disan, tiny
 
 
 def get_config(variant: str = "") -> ConfigDict:

@@ -36,8 +36,8 @@ Variants (`--config=configs/resan_sick.py:official`), with the paper's r:
 
 from ml_collections import ConfigDict
 
-from disan_tf.configuration import apply_variant
-from disan_tf.paper_settings import RESAN_VARIANTS, resan
+from configs.common import apply_variant
+from configs.papers.resan import RESAN_VARIANTS, resan
 
 
 def get_config(variant: str = "") -> ConfigDict:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from data_prep.split_arrays import save
+from data_prep.write_corpus import save
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
 from disan_tf.text.character_ids import character_ids

@@ -55,11 +55,11 @@ from data_prep import vocabulary as vocabularies
 from data_prep.corpora import READERS, SHARDS, Corpus
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.fingerprints import fingerprint, is_unchanged
-from data_prep.manifests import FORMAT, describe
-from data_prep.split_arrays import index_tokens, save, write_split
+from data_prep.manifest import FORMAT, describe
 from data_prep.vocabulary import Vocabulary
 from data_prep.word_features import check_options, write_word_features
 from data_prep.word_vectors import WordVectors
+from data_prep.write_corpus import index_tokens, save, write_split
 from disan_tf.errors import UserError
 from disan_tf.files import read_json, write_atomically, write_json
 from disan_tf.text.lookup import UNKNOWN_ID

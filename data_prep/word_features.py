@@ -7,8 +7,8 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
-from data_prep.split_arrays import Sentences, TokenIndex, save
 from data_prep.word_forms import find_forms, versions, write_forms
+from data_prep.write_corpus import Sentences, TokenIndex, save
 from disan_tf.errors import UserError
 from disan_tf.text.spelling import characters
 from disan_tf.text.tokenizer import lowercase

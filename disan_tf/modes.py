@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import data_prep.prepare
-from disan_tf.configuration import check_config
 from disan_tf.errors import UserError
 from disan_tf.files import CHECKPOINTS, write_json
 from disan_tf.input_pipeline import PreparedCorpus
@@ -19,6 +18,7 @@ from disan_tf.serving.released import find_bundle
 from disan_tf.serving.saved_model import export_saved_model
 from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
+from disan_tf.training.check_config import check_config
 from disan_tf.training.evaluation import evaluate as score
 from disan_tf.training.evaluation import render
 from disan_tf.training.series import refuse_series, train_series

@@ -2,6 +2,7 @@
 
 from typing import Optional
 
+from configs.papers.disan import BASELINES
 from disan_tf.benchmark.epoch import (
     TRAINING_PAIRS,
     Sample,
@@ -11,7 +12,6 @@ from disan_tf.benchmark.epoch import (
 )
 from disan_tf.benchmark.step import count_config_parameters, make_steps
 from disan_tf.benchmark.timing import WARM_UPS, measure
-from disan_tf.paper_settings import BASELINES
 
 
 def measure_encoders(config, repetitions: int, batches: Optional[int] = None) -> dict:

@@ -20,10 +20,10 @@ from disan_tf.benchmark.tables import (
     step_table,
     threads_table,
 )
-from disan_tf.configuration import check_config
 from disan_tf.errors import UserError
 from disan_tf.files import write_atomically, write_json
 from disan_tf.models.factory import TASKS
+from disan_tf.training.check_config import check_config
 
 _OF_PAIRS = ("epoch", "encoders", "selection")
 _OF_RESAN = ("selection",)  # the others know the matrix products and the dense form of DiSAN

@@ -5,12 +5,12 @@ import contextlib
 import numpy as np
 import tensorflow as tf
 
+from configs.papers.resan import RESAN_VARIANTS
 from disan_tf.benchmark.core import make_core
 from disan_tf.benchmark.step import PAIR_LENGTHS, build, make_batch, make_steps
 from disan_tf.benchmark.timing import measure
 from disan_tf.layers.hard_attention.reinforced import ReinforcedSelfAttention
 from disan_tf.ops import available_forms, portable
-from disan_tf.paper_settings import RESAN_VARIANTS
 from disan_tf.training.methods import make_method
 from disan_tf.training.steps import make_evaluation_step
 

@@ -4,6 +4,7 @@ import numpy as np
 import tensorflow as tf
 from ml_collections import ConfigDict
 
+from configs.papers.disan import disan
 from disan_tf.benchmark.dense import (
     DenseDisan,
     DenseSizes,
@@ -14,7 +15,6 @@ from disan_tf.benchmark.matmuls import make_products, step_products, total_flops
 from disan_tf.benchmark.processes import peak_gib
 from disan_tf.benchmark.timing import measure
 from disan_tf.models.factory import TASKS, build_model, count_parameters
-from disan_tf.paper_settings import disan
 from disan_tf.training.optimizers import build_optimizer
 from disan_tf.training.steps import make_train_step
 

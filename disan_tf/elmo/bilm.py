@@ -7,14 +7,14 @@ import tensorflow as tf
 
 from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
 from disan_tf.elmo.token_encoder import TokenEncoder
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.text.character_ids import sentence_markers
 
 DIRECTIONS = ("forward", "backward")
 
 
-class BiLM(Mechanism):
+class BiLM(BaseLayer):
     """All layers of ELMo's biLM (Peters et al. 2018; ELMo-DiSAN paper, Sec. III-A, Eq. 14).
 
     A sentence is its words between the two words that mark its begin and its end; of those two no
@@ -34,7 +34,7 @@ class BiLM(Mechanism):
       skip_connections: whether a layer above the first adds its input to its output.
       word_length: characters of a word.
       dropout: at the input of each recurrent layer.
-      l2, seed: see `Mechanism`.
+      l2, seed: see `BaseLayer`.
 
     Call arguments:
       characters: <int32>[batch, length, word_length], see `disan_tf.text.character_ids`.

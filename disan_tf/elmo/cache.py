@@ -30,7 +30,7 @@ from disan_tf.elmo.bilm import BiLM
 from disan_tf.errors import UserError
 from disan_tf.files import locked, read_json, sha256, write_json
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.input_pipeline.layers import LayerFiles
+from disan_tf.input_pipeline.cached_layers import LayerFiles
 
 FORMAT = 1
 BATCH_TOKENS = 4096  # of a batch, padding and markers included

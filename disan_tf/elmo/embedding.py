@@ -7,11 +7,11 @@ import tensorflow as tf
 
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.elmo.scalar_mix import ScalarMix
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.embedding.words import WordEmbedding
 
 
-class ElmoWords(Mechanism):
+class ElmoEmbedding(BaseLayer):
     """ELMo vectors, ELMo_k = gamma * sum_j s_j h_kj (ELMo-DiSAN paper, Eq. 13), of each word.
 
     Args:
@@ -19,7 +19,7 @@ class ElmoWords(Mechanism):
       learns: whether the biLM is trained with the task; its dropout acts only then.
       normalize, mix_l2: see `ScalarMix`.
       words: None, or the arguments of a `WordEmbedding` whose vectors stand after ELMo's.
-      dropout, l2, seed: see `Mechanism`; `dropout` is the biLM's.
+      dropout, l2, seed: see `BaseLayer`; `dropout` is the biLM's.
 
     Call arguments:
       ids: <int32>[batch, length], 0 = padding.

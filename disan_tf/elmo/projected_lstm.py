@@ -4,14 +4,14 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import decay, project
 from disan_tf.layers.recurrent.lstm import FORGET_BIAS
 
 States = tuple[tf.Tensor, tf.Tensor]
 
 
-class ProjectedLSTM(Mechanism):
+class ProjectedLSTM(BaseLayer):
     """TensorFlow 1's LSTMCell with a projection (Sak et al. 2014), in one direction.
 
     [i; j; f; o] = W [x_t; h_(t-1)] + b
@@ -27,7 +27,7 @@ class ProjectedLSTM(Mechanism):
       cells: size of c.
       backward: whether the last token is read first.
       cell_clip, projection_clip: greatest absolute value of c and h; 0 clips nothing.
-      dropout, l2, seed: see `Mechanism`; nothing is dropped here, W and W_P are regularised.
+      dropout, l2, seed: see `BaseLayer`; nothing is dropped here, W and W_P are regularised.
 
     Call arguments:
       x: <float>[batch, length, dim]; length is at least 1.

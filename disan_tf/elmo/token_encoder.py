@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.highway import Highway
 from disan_tf.layers.packing import ROWS
@@ -13,7 +13,7 @@ from disan_tf.text.character_ids import CHARACTERS, real_length
 ACTIVATIONS = ("relu", "tanh")
 
 
-class TokenEncoder(Mechanism):
+class TokenEncoder(BaseLayer):
     """The token representation of ELMo (Peters et al. 2018; Theta_t of the ELMo-DiSAN paper).
 
     With c_t the vector of the t-th character of a word of `word_length`, padding included, and for
@@ -33,7 +33,7 @@ class TokenEncoder(Mechanism):
       dim: size of c_t.
       highways: how many highway layers.
       activation: "relu" or "tanh".
-      dropout, l2, seed: see `Mechanism`; nothing is dropped here.
+      dropout, l2, seed: see `BaseLayer`; nothing is dropped here.
 
     Call arguments:
       characters: <int32>[..., word_length], see `disan_tf.text.character_ids`.

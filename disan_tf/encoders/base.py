@@ -3,10 +3,10 @@
 import tensorflow as tf
 
 from disan_tf.layers.attention.source2token import Source2Token
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 
 
-class SentenceEncoder(Mechanism):
+class SentenceEncoder(BaseLayer):
     """Token vectors -> one vector; subclasses say how.
 
     A subclass defines `call(x, mask, training)`, which returns <float>[batch, size], and
@@ -21,7 +21,7 @@ class SentenceEncoder(Mechanism):
       activation: of the subclass's maps.
       attention_form: form of `disan_tf.ops.directional_attention`; an encoder without a DiSA block
         has no use for it.
-      dropout, l2, seed: see `Mechanism`.
+      dropout, l2, seed: see `BaseLayer`.
     """
 
     samplers = ()  # the layers that choose tokens

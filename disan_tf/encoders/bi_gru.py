@@ -1,7 +1,7 @@
 """Bi-GRU with source2token self-attention, a baseline."""
 
 from disan_tf.encoders.bi_recurrent import BiRecurrentEncoder
-from disan_tf.layers.recurrent.gru import GRU
+from disan_tf.layers.recurrent.gru import BasicGRU
 
 
 class BiGRUEncoder(BiRecurrentEncoder):
@@ -14,7 +14,7 @@ class BiGRUEncoder(BiRecurrentEncoder):
     """
 
     def build(self, input_shape):
-        self.forward_gru, self.backward_gru = self.add_directions(GRU, input_shape)
+        self.forward_gru, self.backward_gru = self.add_directions(BasicGRU, input_shape)
         super().build(input_shape)
 
     def directions(self):

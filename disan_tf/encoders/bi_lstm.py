@@ -1,7 +1,7 @@
 """Bi-LSTM with source2token self-attention, a baseline."""
 
 from disan_tf.encoders.bi_recurrent import BiRecurrentEncoder
-from disan_tf.layers.recurrent.lstm import LSTM
+from disan_tf.layers.recurrent.lstm import BasicLSTM
 
 
 class BiLSTMEncoder(BiRecurrentEncoder):
@@ -13,7 +13,7 @@ class BiLSTMEncoder(BiRecurrentEncoder):
     """
 
     def build(self, input_shape):
-        self.forward_lstm, self.backward_lstm = self.add_directions(LSTM, input_shape)
+        self.forward_lstm, self.backward_lstm = self.add_directions(BasicLSTM, input_shape)
         super().build(input_shape)
 
     def directions(self):

@@ -2,17 +2,17 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.bottleneck import Bottleneck
 from disan_tf.layers.co_attention.multiway import MultiwayCoAttention
 from disan_tf.layers.packing import real_tokens, rounded
 from disan_tf.layers.recurrent.elman import SimpleRecurrent
-from disan_tf.layers.recurrent.lstm import LSTM
+from disan_tf.layers.recurrent.lstm import BasicLSTM
 
 RECURRENCES = ("rnn", "lstm")
 
 
-class DRCN(Mechanism):
+class DRCN(BaseLayer):
     """Densely connected recurrent layers with co-attention between two sentences.
 
     The multiway DRCN paper (Au, Haran and Sandler), Sec. 3.1.2, after Kim et al. (2018). With x^1
@@ -35,7 +35,7 @@ class DRCN(Mechanism):
       functions, aggregation: see `MultiwayCoAttention`.
       own_parameters: whether the co-attention of each layer has parameters of its own.
       bottleneck_units: size of the bottlenecks; 0 = there are none.
-      dropout, l2, seed: see `Mechanism`; what is dropped is h^l, all matrices decay.
+      dropout, l2, seed: see `BaseLayer`; what is dropped is h^l, all matrices decay.
 
     Call arguments:
       first, second: <float>[batch, first length, dim] and [batch, second length, dim], words.
@@ -89,9 +89,9 @@ class DRCN(Mechanism):
             self.forward.append(SimpleRecurrent(self.units, **self._options(f"forward_{layer}")))
             self.forward[-1].build([None, None, dim])
             return self.units
-        self.forward.append(LSTM(self.units, **self._options(f"forward_{layer}")))
+        self.forward.append(BasicLSTM(self.units, **self._options(f"forward_{layer}")))
         options = self._options(f"backward_{layer}")
-        self.backward.append(LSTM(self.units, backward=True, **options))
+        self.backward.append(BasicLSTM(self.units, backward=True, **options))
         for directions in (self.forward, self.backward):
             directions[-1].build([None, None, dim])
         return 2 * self.units

@@ -8,7 +8,7 @@ from disan_tf.layers.attention.static import SelfAttention
 from disan_tf.layers.convolution.dense import DenselyConnectedCNN
 from disan_tf.layers.dropout import Dropout, site_seed
 from disan_tf.layers.initializers import check_init_scale
-from disan_tf.layers.packing import Rows
+from disan_tf.layers.packing import PackedRows
 
 ATTENTIONS = ("dynamic", "static")
 
@@ -103,7 +103,7 @@ class DSAEncoder(SentenceEncoder):
 
     def _convolve(self, words, mask, training=None):
         """X^c of Eq. 5, as arguments of the attention."""
-        rows = Rows(mask, gap=self.cnn.reach)
+        rows = PackedRows(mask, gap=self.cnn.reach)
         tokens = rows.tokens(self.cnn(rows.lay(words), mask=rows.mask, training=training))
         if self.attention_kind == "static":
             return {"x": rows.sentences(tokens), "mask": mask}

@@ -5,7 +5,7 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.hard_attention.reinforced import join
+from disan_tf.layers.hard_attention.reinforced import merge_selections
 from disan_tf.layers.hard_attention.sampling import ReinforcedSequenceSampling
 
 
@@ -47,7 +47,7 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
 
     def select(self, x, mask, how, training=None):
         words = self.sampler.select(x, mask, how, training)
-        return join([words], [words], mask)
+        return merge_selections([words], [words], mask)
 
     def call(self, x, mask, selections=None, training=None):
         if selections is None:

@@ -5,8 +5,8 @@ from typing import Union
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.input_pipeline.cached_layers import LayeredBatches
 from disan_tf.input_pipeline.corpus import Split
-from disan_tf.input_pipeline.layers import LayeredBatches
 
 
 def make_dataset(split: Split, batches: np.ndarray) -> Union[tf.data.Dataset, LayeredBatches]:

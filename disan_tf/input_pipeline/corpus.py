@@ -9,7 +9,7 @@ import numpy as np
 
 from disan_tf.errors import UserError
 from disan_tf.files import read_json, read_lines
-from disan_tf.input_pipeline.layers import CachedLayers, LayerFiles
+from disan_tf.input_pipeline.cached_layers import CachedLayers, LayerFiles
 
 _REMEDY = "delete the directory and prepare the corpus again with --mode=prepare"
 

@@ -22,8 +22,8 @@ from disan_tf.layers.hard_attention.sampling import ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.selective import SelectiveSelfAttention
 from disan_tf.layers.highway import Highway
 from disan_tf.layers.linear import Linear
-from disan_tf.layers.recurrent.gru import GRU
-from disan_tf.layers.recurrent.lstm import LSTM
+from disan_tf.layers.recurrent.gru import BasicGRU
+from disan_tf.layers.recurrent.lstm import BasicLSTM
 
 __all__ = [
     "AdditiveSelfAttention",

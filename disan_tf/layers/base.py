@@ -6,7 +6,7 @@ from disan_tf.layers.dropout import Dropout, site_seed
 from disan_tf.layers.linear import Linear
 
 
-class Mechanism(tf.keras.layers.Layer):
+class BaseLayer(tf.keras.layers.Layer):
     """Base of layers that are made of `Linear` maps.
 
     Args:
@@ -47,7 +47,7 @@ class Mechanism(tf.keras.layers.Layer):
         return projection
 
     def child_options(self, name: str) -> dict:
-        """Arguments that every `Mechanism` child gets."""
+        """Arguments that every `BaseLayer` child gets."""
         return {
             "dropout": self.dropout,
             "l2": self.l2,

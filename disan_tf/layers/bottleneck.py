@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 
 
-class Bottleneck(Mechanism):
+class Bottleneck(BaseLayer):
     """The autoencoder that keeps densely connected features small (Kim et al. 2018, "AE").
 
     z = dropout(ReLU(W_e x + b_e)),  x' = W_d z + b_d
@@ -24,7 +24,7 @@ class Bottleneck(Mechanism):
     Args:
       units: size of z.
       weight: of the reconstruction in the loss.
-      dropout, l2, seed: see `Mechanism`; W_e and W_d are regularised.
+      dropout, l2, seed: see `BaseLayer`; W_e and W_d are regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].

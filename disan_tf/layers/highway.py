@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 
 
-class Highway(Mechanism):
+class Highway(BaseLayer):
     """A highway layer (Srivastava et al. 2015).
 
     y = g * activation(x Wt + bt) + (1 - g) * x,  g = sigmoid(x Wg + bg)
@@ -15,7 +15,7 @@ class Highway(Mechanism):
 
     Args:
       activation: of the new part.
-      dropout, l2, seed: see `Mechanism`.
+      dropout, l2, seed: see `BaseLayer`.
 
     Call arguments:
       x: <float>[..., dim].

@@ -56,13 +56,13 @@ class Linear(tf.keras.layers.Layer):
         super().build(input_shape)
 
     def call(self, x, training=None):
-        return self.finish(self.product(x, training))
+        return self.activate(self.product(x, training))
 
     def product(self, x, training=None):
         """dropout(x) W, <float>[..., units]."""
         return project(self.dropout(x, training=training), converted(self.dense.kernel, x.dtype))
 
-    def finish(self, product, activation=None):
+    def activate(self, product, activation=None):
         """activation(product + b); the activation is the layer's own where None is given."""
         activation = activation or self.activation
         if not self.use_bias:

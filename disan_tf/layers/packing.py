@@ -7,8 +7,8 @@ import tensorflow as tf
 ROWS = 128
 LENGTH = 8
 
-SENTENCES = 8  # of a row of `Rows`
-SAVED = 0.25  # what a layout in `Rows` must save to be worth its copies
+SENTENCES = 8  # of a row of `PackedRows`
+SAVED = 0.25  # what a layout in `PackedRows` must save to be worth its copies
 
 
 def pack(x: tf.Tensor, selected: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -73,7 +73,7 @@ def rounded(x: tf.Tensor) -> tf.Tensor:
     return tf.pad(x, [[0, 0], [0, surplus], *[[0, 0]] * (x.shape.rank - 2)])
 
 
-class Rows:
+class PackedRows:
     """Sentences laid out for convolutions with less padding: several to a row, if that pays.
 
     The sentences, from the longest to the shortest, are dealt to the rows there and back, so that

@@ -33,7 +33,7 @@ class SentenceModel(tf.keras.Model):
     serves = True  # whether it answers sentences
     encodes = True  # whether `encode` gives the vector of a sentence by itself
     word_features: dict[str, int] = {}  # what it reads of a field's words besides ids: name -> rank
-    reads_bilm = False  # whether its embedding is an `ElmoWords`
+    reads_bilm = False  # whether its embedding is an `ElmoEmbedding`
     label_dtype: tf.DType  # of the labels in a batch
     criterion: str  # the key of `scores` that is best where it is highest on dev
     batch_score_name: str  # the name of `batch_score`

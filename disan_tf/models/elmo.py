@@ -16,7 +16,7 @@ class ElmoClassifier(Classification, SentenceModel):
     characters; what is trained is the same.
 
     Args:
-      embedding: an `ElmoWords`.
+      embedding: an `ElmoEmbedding`.
       encoder, head: see `SentenceModel`.
 
     Call arguments:

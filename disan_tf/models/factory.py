@@ -4,14 +4,14 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.elmo.embedding import ElmoWords
+from disan_tf.elmo.embedding import ElmoEmbedding
 from disan_tf.encoders import SentenceEncoder
 from disan_tf.layers.dropout import site_seed
-from disan_tf.layers.embedding.characters import WordRepresentation
+from disan_tf.layers.embedding.characters import WordCharacterEmbedding
 from disan_tf.layers.embedding.words import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
-from disan_tf.layers.heads.drcn import MatchingHead
-from disan_tf.layers.heads.dsa import NormalizedHead
+from disan_tf.layers.heads.drcn import DRCNHead
+from disan_tf.layers.heads.dsa import DSAHead
 from disan_tf.layers.heads.word_softmax import WordSoftmax
 from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
@@ -23,8 +23,8 @@ from disan_tf.models.relatedness import SentencePairScorer
 
 HEADS = {
     "plain": ClassificationHead,
-    "normalized": NormalizedHead,
-    "matching": MatchingHead,
+    "normalized": DSAHead,
+    "matching": DRCNHead,
     "words": WordSoftmax,
 }
 TASKS = {
@@ -46,8 +46,8 @@ def build_model(
     Args:
       config: a config of `configs/`; `encoder`, `task`, `dtype`, `seed`, `train.l2`,
         `train.dropout` and `train.embeddings` (whether words learn; absent = they do) matter here,
-        for a model that reads characters `words`, see `WordRepresentation`, and for one that a
-        biLM feeds `elmo`, see `ElmoWords`; its `words` says whether word vectors stand beside.
+        for a model that reads characters `words`, see `WordCharacterEmbedding`, and for one that a
+        biLM feeds `elmo`, see `ElmoEmbedding`; its `words` says whether word vectors stand beside.
         `encoder.dropout` and `task.dropout`, where they are given, win over `train.dropout`.
       words: number of (trainable, fixed) words.
       classes: number of classes, or of the points of a scale.
@@ -70,7 +70,7 @@ def build_model(
 
 
 def _make_embedding(config, words, bilm):
-    """`WordRepresentation` or `ElmoWords` for a model that reads more of a word than its id."""
+    """`WordCharacterEmbedding` or `ElmoEmbedding` for a model that reads more of a word than its id."""
     task, _, _ = _task_of(config)
     arguments = *words, config.data.embedding_dim, config.train.get("embeddings", True)
     dtype = tf.keras.mixed_precision.Policy(config.dtype)
@@ -79,7 +79,7 @@ def _make_embedding(config, words, bilm):
         options = dict(config.elmo)
         options["words"] = dict(zip(names, arguments)) if options["words"] else None
         del options["cached"], options["phrases"]
-        return ElmoWords(
+        return ElmoEmbedding(
             bilm, **options, l2=config.train.l2, seed=site_seed(config.seed, "embedding"),
             dtype=dtype, name="embedding",
         )  # fmt: skip
@@ -87,7 +87,7 @@ def _make_embedding(config, words, bilm):
         return None
     if not task.word_features:
         return WordEmbedding(*arguments, dtype=dtype, name="embedding")
-    return WordRepresentation(
+    return WordCharacterEmbedding(
         *arguments, **config.words, l2=config.train.l2, dtype=dtype,
         seed=site_seed(config.seed, "embedding"), name="embedding",
     )  # fmt: skip

@@ -14,7 +14,7 @@ class SentencePairMatcher(Classification, SentenceModel):
     [p; q; p + q; p - q; |p - q|] (Eq. 5).
 
     Args:
-      embedding: a `WordRepresentation`.
+      embedding: a `WordCharacterEmbedding`.
       encoder: a value of `PAIR_ENCODERS`.
       head: see `SentenceModel`; it has one class for each label.
       hypothesis_only: the premise counts as a sentence without tokens, and no word as matched: the
@@ -23,7 +23,7 @@ class SentencePairMatcher(Classification, SentenceModel):
     Call arguments:
       premise, hypothesis: <int32>[batch, length], 0 = padding; the lengths may differ.
       premise_characters, hypothesis_characters: <int32>[batch, length, word length].
-      premise_match, hypothesis_match: <int32>[batch, length], see `WordRepresentation`.
+      premise_match, hypothesis_match: <int32>[batch, length], see `WordCharacterEmbedding`.
       training: whether dropout acts.
 
     Returns:

@@ -47,7 +47,7 @@ class BackPropagation:
             self._plateau.add(measured["loss"])
         return measured
 
-    def facts(self, means: dict) -> dict:
+    def extra_metrics(self, means: dict) -> dict:
         """What a line of metrics.jsonl says besides the means of what the steps measured."""
         return {"learning_rate": self._plateau.learning_rate} if self._plateau else {}
 

@@ -138,7 +138,7 @@ class Trainer:
         if not math.isfinite(means["loss"]):
             first = step - len(self._measured) + 1
             raise self._not_finite(f"The loss is not finite between steps {first} and {step}")
-        record = {**means, **self.method.facts(means), "skipped_steps": skipped}
+        record = {**means, **self.method.extra_metrics(means), "skipped_steps": skipped}
         epoch = self.plan.epochs(step)
         self.log.write(step=step, epoch=epoch, split="train", **record, seconds=self._seconds())
         self._measured = []

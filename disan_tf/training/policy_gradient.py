@@ -117,7 +117,7 @@ class PolicyGradient(BackPropagation):
         measured = {name: float(value) for name, value in self.steps[phase](*batch).items()}
         return {**measured, "phase": list(PHASES).index(phase)}
 
-    def facts(self, means):
+    def extra_metrics(self, means):
         """The phase by name, and which fraction of selected tokens has collapsed."""
         phase = list(PHASES)[int(means["phase"])]  # that of all steps: the means are of one phase
         collapsed = [
@@ -182,7 +182,7 @@ def check_policy(config) -> None:
     if policy is None:
         raise UserError(
             f"{config.name} has an encoder with hard attention, but no policy; take the values of "
-            "config.policy from disan_tf/paper_settings/resan.py."
+            "config.policy from configs/papers/resan.py."
         )
     for name, known in _CHOICES.items():
         if _value(config, name) not in known:

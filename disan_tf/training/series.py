@@ -17,12 +17,12 @@ from typing import Callable, Optional
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from disan_tf.configuration import check_config
 from disan_tf.errors import UserError
 from disan_tf.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
+from disan_tf.training.check_config import check_config
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.run_summary import is_finished, read_reports
 from disan_tf.training.series_summary import render, summarise_series

@@ -7,7 +7,7 @@ import scipy.special
 
 from data_prep import bag_of_words
 from data_prep.bag_of_words import bag_of_words_accuracy
-from data_prep.synthetic import write_treebank
+from data_prep.synthetic.treebank import write_treebank
 
 
 def test_word_counts_end_with_the_bias_and_leave_out_unknown_words():

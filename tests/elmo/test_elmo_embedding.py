@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.elmo.embedding import ElmoWords
+from disan_tf.elmo.embedding import ElmoEmbedding
 from tests.support.layer_contract import MaskContract
 from tests.support.small_bilm import SIZES, batch, small_bilm
 
@@ -17,7 +17,7 @@ class TestElmoWords(MaskContract):
     units = 8
 
     def make(self, **options):
-        return ElmoWords(**{"bilm": OPTIONS, "words": WORDS, "mix_l2": 0.1, **options})
+        return ElmoEmbedding(**{"bilm": OPTIONS, "words": WORDS, "mix_l2": 0.1, **options})
 
     def call(self, layer, x, mask, training=None):
         layers = tf.stack([x[:, :, :6], tf.sin(x[:, :, :6]), x[:, :, 2:8]], axis=2)
@@ -25,7 +25,7 @@ class TestElmoWords(MaskContract):
 
 
 def _words(**options):
-    words = ElmoWords(OPTIONS, **options)
+    words = ElmoEmbedding(OPTIONS, **options)
     words.build(None)
     words.bilm.trainable = True  # or its weights had another order
     words.bilm.set_weights(small_bilm().get_weights())

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.encoders import ENCODERS, DiSAN, ReSAN, SelectedSource2TokenEncoder
 from disan_tf.layers import IterativeSequenceSampling, WordEmbedding
-from disan_tf.layers.hard_attention.reinforced import join
+from disan_tf.layers.hard_attention.reinforced import merge_selections
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.layers.packing import pack
 from disan_tf.models import SentencePairClassifier
@@ -55,7 +55,7 @@ def _encoder(name, options, **others):
 
 def _same(selected):
     chosen = [as_selection(selected)] * 2
-    return join(chosen, chosen, MASK)
+    return merge_selections(chosen, chosen, MASK)
 
 
 def test_where_all_are_selected_resan_is_disan():

@@ -3,9 +3,9 @@
 import tensorflow as tf
 
 from disan_tf.layers import (
-    GRU,
-    LSTM,
     AdditiveSelfAttention,
+    BasicGRU,
+    BasicLSTM,
     Convolution,
     IntraAttention,
     MultiHeadAttention,
@@ -101,7 +101,7 @@ class TestMultiHeadAttentionWithBiases(TestMultiHeadAttention):
 
 class TestForwardLSTM(AttentionContract):
     units = 6
-    kind = LSTM
+    kind = BasicLSTM
     backward = False
 
     def make(self, **options):
@@ -113,11 +113,11 @@ class TestBackwardLSTM(TestForwardLSTM):
 
 
 class TestForwardGRU(TestForwardLSTM):
-    kind = GRU
+    kind = BasicGRU
 
 
 class TestBackwardGRU(TestBackwardLSTM):
-    kind = GRU
+    kind = BasicGRU
 
 
 class TestConvolution(AttentionContract):

@@ -12,7 +12,7 @@ from disan_tf.layers.packing import (
     LENGTH,
     ROWS,
     SENTENCES,
-    Rows,
+    PackedRows,
     pack,
     packed_mask,
     placed_tokens,
@@ -129,7 +129,7 @@ def _ragged(batch, length, seed=0):
 @pytest.mark.parametrize("gap", [0, 2])
 def test_rows_have_each_token_once_and_give_the_sentences_back(batch, gap):
     mask = _ragged(batch, 40)
-    x, rows = _vectors(mask), Rows(tf.constant(mask), gap)
+    x, rows = _vectors(mask), PackedRows(tf.constant(mask), gap)
     assert rows.mask.numpy().size < 0.75 * mask.size
     assert rows.mask.shape[0] == -(-batch // SENTENCES) and rows.mask.shape[1] % LENGTH == 0
     laid = rows.lay(x).numpy()[rows.mask.numpy()]
@@ -141,7 +141,7 @@ def test_rows_have_each_token_once_and_give_the_sentences_back(batch, gap):
 def test_rows_are_about_as_long():
     lengths = np.random.default_rng(1).integers(3, 30, 256)
     mask = tf.sequence_mask(lengths, 60)
-    rows = Rows(mask, gap=2)
+    rows = PackedRows(mask, gap=2)
     assert rows.mask.numpy().size < 1.1 * (lengths.sum() + 2 * 256)
 
 
@@ -149,7 +149,7 @@ def test_rows_are_about_as_long():
 @pytest.mark.parametrize("real", [True, False])
 def test_a_batch_where_rows_save_little_stays_as_it_is(shape, real):
     mask = tf.fill(shape, real)
-    x, rows = _vectors(mask.numpy()), Rows(mask, gap=2)
+    x, rows = _vectors(mask.numpy()), PackedRows(mask, gap=2)
     if real:
         np.testing.assert_array_equal(rows.mask, mask)
         np.testing.assert_array_equal(rows.lay(x), x)
@@ -164,7 +164,7 @@ def test_a_convolution_of_rows_is_one_of_each_sentence(width, compiled):
     plain = lambda x: layer(x, mask=mask)  # noqa: E731
 
     def in_rows(x):
-        rows = Rows(mask, gap=width // 2)
+        rows = PackedRows(mask, gap=width // 2)
         return rows.sentences(rows.tokens(layer(rows.lay(x), mask=rows.mask)))
 
     found, expected = [], []

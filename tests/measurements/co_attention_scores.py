@@ -16,7 +16,7 @@ from disan_tf.ops import portable
 from disan_tf.ops.co_attention_scores import additive_scores
 
 SIZES = ((64, 14, 8, 200), (64, 8, 14, 100), (64, 40, 20, 200))
-WORLDS = {"native": contextlib.nullcontext, "portable": portable}
+BACKENDS = {"native": contextlib.nullcontext, "portable": portable}
 
 
 def _compile(world, size):
@@ -33,15 +33,15 @@ def _compile(world, size):
             scores = additive_scores(*inputs)
         return tape.gradient(scores, inputs, upstream)
 
-    with WORLDS[world]():
+    with BACKENDS[world]():
         step(*inputs)
     return lambda: [gradient.numpy() for gradient in step(*inputs)]
 
 
 def measure(size: tuple[int, ...], repetitions: int) -> dict[str, float]:
     """Milliseconds of a forward and backward pass in each world, for (batch, L1, L2, dim)."""
-    steps = {world: _compile(world, size) for world in WORLDS}
-    times = {world: [] for world in WORLDS}
+    steps = {world: _compile(world, size) for world in BACKENDS}
+    times = {world: [] for world in BACKENDS}
     for _ in range(repetitions):
         for world, step in steps.items():
             start = time.perf_counter()

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DRCN
-from disan_tf.layers.embedding.characters import WordRepresentation
-from disan_tf.layers.heads.drcn import MatchingHead
+from disan_tf.layers.embedding.characters import WordCharacterEmbedding
+from disan_tf.layers.heads.drcn import DRCNHead
 from disan_tf.models import SentencePairMatcher
 
 PREMISE = tf.constant([[2, 3, 4, 0], [5, 2, 0, 0]])
@@ -23,8 +23,8 @@ INPUTS = (PREMISE, HYPOTHESIS, *CHARACTERS, *MATCH)
 
 def make(**options):
     model = SentencePairMatcher(
-        WordRepresentation(5, 2, 3, character_units=4), DRCN(4, layers=2, functions="Cs-M"),
-        MatchingHead(3, 5), **options,
+        WordCharacterEmbedding(5, 2, 3, character_units=4), DRCN(4, layers=2, functions="Cs-M"),
+        DRCNHead(3, 5), **options,
     )  # fmt: skip
     model(*INPUTS)
     generator = np.random.default_rng(2)

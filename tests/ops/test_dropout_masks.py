@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.ops.elementwise import apply_mask, keep_mask
 from disan_tf.ops.native import portable, runtime
-from tests.support.worlds import WORLDS, needs_native
+from tests.support.backends import BACKENDS, needs_native
 
 LOW = np.uint64(0xFFFFFFFF)
 RATES = (0.0, 0.1, 0.25, 0.5, 0.999)
@@ -87,7 +87,7 @@ def test_a_mask_compares_sixteen_bits_with_the_rate(rate):
     assert abs(kept.min() / 2**16 - rate) <= 2.0**-17  # all 2^16 words are among so many
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", BACKENDS)
 @pytest.mark.parametrize("rate", RATES)
 def test_the_share_that_is_kept_is_one_minus_the_rate(rate, world):
     entries, expected = 1_000_003, 1 - round(rate * 2**16) / 2**16
@@ -97,7 +97,7 @@ def test_the_share_that_is_kept_is_one_minus_the_rate(rate, world):
     assert abs(kept.mean() - expected) <= 4 * np.sqrt(expected * (1 - expected) / entries)
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", BACKENDS)
 def test_a_rate_next_to_one_still_keeps_something(world):
     with world():
         mask = keep_mask(tf.constant(1 << 20), tf.constant([1, 2], tf.int64), 1 - 2.0**-30)
@@ -130,7 +130,7 @@ def test_both_worlds_drop_the_same_to_the_last_bit(shape, dtype):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", BACKENDS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_what_is_kept_is_divided_by_the_exact_share_and_rounded_once(dtype, world):
     x, rate = _numbers([40, 50], dtype), 0.1  # 1 / 0.9 has no short form
@@ -145,7 +145,7 @@ def test_what_is_kept_is_divided_by_the_exact_share_and_rounded_once(dtype, worl
         assert not np.any(actual[~kept])
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", BACKENDS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_what_is_dropped_may_be_nan(dtype, world):
     x = _numbers([30, 20], dtype)

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from disan_tf.ops import portable
 from disan_tf.ops.elementwise import bias_activation, copies, fusion_gate
+from tests.support.backends import BACKENDS, needs_native
 from tests.support.elementwise_problems import (
     ACTIVATIONS,
     NAMES,
@@ -14,14 +15,13 @@ from tests.support.elementwise_problems import (
     assert_close,
     to_numpy,
 )
-from tests.support.worlds import WORLDS, needs_native
 
 DIMS = (1, 15, 16, 17, 300, 600)  # around the lanes of a vector, and the sizes of the paper
 # Relative errors of one rounding: 8 and 11 bits.
 ROUNDING = {"bfloat16": 2.0**-8, "float16": 2.0**-11}
 
 
-@pytest.fixture(params=WORLDS)
+@pytest.fixture(params=BACKENDS)
 def world(request):
     with request.param():
         yield

@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from disan_tf.ops.elementwise import bias_activation, copies
 from disan_tf.ops.native import runtime
+from tests.support.backends import needs_native
 from tests.support.elementwise_problems import NATIVE, Problem
-from tests.support.worlds import needs_native
 
 pytestmark = needs_native
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from disan_tf.encoders import DiSAN
 from disan_tf.ops.native import portable, runtime
-from tests.support.worlds import needs_native
+from tests.support.backends import needs_native
 
 pytestmark = needs_native
 

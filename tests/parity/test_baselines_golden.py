@@ -9,6 +9,7 @@ import tensorflow as tf
 from disan_tf.encoders import ENCODERS, multi_head
 from disan_tf.layers import Dropout, MultiHeadAttention
 from tests.support import official
+from tests.support.backends import BACKENDS
 from tests.support.official_pairs import (
     check_attention,
     check_outputs,
@@ -17,7 +18,6 @@ from tests.support.official_pairs import (
     pair_loss,
     pair_model,
 )
-from tests.support.worlds import WORLDS
 
 # file -> (encoder's name and options, head's activation, our attention -> the official name)
 BASELINES = {
@@ -36,7 +36,7 @@ BASELINES = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=WORLDS, autouse=True)
+@pytest.fixture(params=BACKENDS, autouse=True)
 def _world(request):
     """Every test runs natively and portably."""
     with request.param():

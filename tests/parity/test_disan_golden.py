@@ -10,7 +10,7 @@ from disan_tf.encoders import DiSAN
 from disan_tf.layers import DirectionalSelfAttention, Source2Token
 from disan_tf.ops import available_forms, portable
 from tests.support import official
-from tests.support.worlds import WORLDS
+from tests.support.backends import BACKENDS
 
 
 @pytest.fixture(params=available_forms())
@@ -65,7 +65,7 @@ def test_disa_block_equals_the_authors(name, form):
 
 
 @pytest.mark.parametrize("name", official.names("disan_s2t_*.npz"))
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", BACKENDS)
 def test_source2token_equals_the_authors(world, name):
     arrays, meta = official.load(name)
     with world():

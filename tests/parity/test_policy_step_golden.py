@@ -10,14 +10,14 @@ from disan_tf.training.optimizers import adadelta
 from disan_tf.training.policy_steps import POLICY, SOFT, Baseline, make_policy_step
 from disan_tf.training.rewards import product_reward
 from tests.support import official
+from tests.support.backends import BACKENDS
 from tests.support.official_pairs import pair_ids
 from tests.support.official_resan import golden_model
-from tests.support.worlds import WORLDS
 
 FILES = ["snli_hw_resan_gs10.npz", "snli_hw_resan_exp_gs10.npz", "sick_resan_kl_gs10.npz"]
 
 
-@pytest.fixture(params=WORLDS, autouse=True)
+@pytest.fixture(params=BACKENDS, autouse=True)
 def _world(request):
     """Natively and portably; eagerly, because the file's uniforms are found by their shape."""
     with request.param():

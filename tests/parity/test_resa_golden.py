@@ -8,12 +8,12 @@ import tensorflow as tf
 
 from disan_tf.encoders import ReSAN
 from disan_tf.layers import SelectiveSelfAttention
-from disan_tf.layers.hard_attention.reinforced import join
+from disan_tf.layers.hard_attention.reinforced import merge_selections
 from disan_tf.layers.hard_attention.sampling import Selection
 from disan_tf.layers.packing import pack, packed_mask
 from disan_tf.ops import available_forms, portable
 from tests.support import official
-from tests.support.worlds import WORLDS
+from tests.support.backends import BACKENDS
 
 BLOCKS = official.names("resa_*.npz")
 KEPT = [name for name in BLOCKS if "_keep_" in name]
@@ -29,7 +29,7 @@ def form(request):
         yield request.param
 
 
-@pytest.fixture(params=WORLDS)
+@pytest.fixture(params=BACKENDS)
 def world(request):
     """A test that asks for it runs natively and portably."""
     with request.param():
@@ -140,7 +140,7 @@ def test_sentence_vectors_of_given_selections_equal_the_authors(name, form):
     arrays, meta = official.load(name)
     x, mask, *chosen = _inputs(arrays)
     heads, dependents = (Selection(each, tf.zeros([len(x)])) for each in chosen)
-    selections = join([heads, heads], [dependents, dependents], mask)
+    selections = merge_selections([heads, heads], [dependents, dependents], mask)
     encoder = ReSAN(meta["hn"], _unselected(name, meta), attention_form=form)
     encoder.build(x.shape)
     variables = official.assign(encoder, arrays, lacking=encoder.samplers)

@@ -4,16 +4,16 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import ReinforcedSequenceSampling
-from disan_tf.layers.hard_attention.reinforced import join
+from disan_tf.layers.hard_attention.reinforced import merge_selections
 from disan_tf.layers.hard_attention.sampling import features, log_probability
 from tests.support import official
-from tests.support.worlds import WORLDS
+from tests.support.backends import BACKENDS
 
 REAL = official.names("rss_real_*.npz")
 FAKE = "rss_fake.npz"  # everything is selected
 
 
-@pytest.fixture(params=WORLDS, autouse=True)
+@pytest.fixture(params=BACKENDS, autouse=True)
 def _world(request):
     """Every test runs natively and portably."""
     with request.param():
@@ -32,7 +32,7 @@ def _sampler(name):
 
 
 def _fraction(selection, mask):
-    return join([selection], [selection], mask).head_fraction
+    return merge_selections([selection], [selection], mask).head_fraction
 
 
 @pytest.mark.parametrize("name", REAL)

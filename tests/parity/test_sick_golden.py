@@ -11,14 +11,14 @@ from disan_tf.encoders import DiSAN
 from disan_tf.models import SentencePairScorer
 from disan_tf.models.relatedness import expected_score, sparse_distribution
 from tests.support import official
+from tests.support.backends import BACKENDS
 from tests.support.official_pairs import pair_ids, pair_loss, pair_model
-from tests.support.worlds import WORLDS
 
 SQUARED_ERROR, KL = official.names("sick_resan_base_mse*.npz") + official.names("bib_sick_*_kl.npz")
 LOSSES = {SQUARED_ERROR: "squared_error", KL: "kl"}
 
 
-@pytest.fixture(params=WORLDS, autouse=True)
+@pytest.fixture(params=BACKENDS, autouse=True)
 def _world(request):
     """Every test runs natively and portably."""
     with request.param():

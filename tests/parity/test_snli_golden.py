@@ -6,6 +6,7 @@ from disan_tf.encoders import DiSAN
 from disan_tf.layers import Dropout
 from disan_tf.ops import available_forms
 from tests.support import official
+from tests.support.backends import BACKENDS
 from tests.support.official_pairs import (
     check_attention,
     check_outputs,
@@ -14,13 +15,12 @@ from tests.support.official_pairs import (
     pair_loss,
     pair_model,
 )
-from tests.support.worlds import WORLDS
 
 # One network, twice: its scopes have other names in the second file.
 FILES = official.names("snli_disan.npz") + official.names("snli_exp_emb_dir_mul_attn.npz")
 
 
-@pytest.fixture(params=WORLDS, autouse=True)
+@pytest.fixture(params=BACKENDS, autouse=True)
 def _world(request):
     """Every test runs natively and portably."""
     with request.param():

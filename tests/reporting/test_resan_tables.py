@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from disan_tf.paper_settings import RESAN_VARIANTS
+from configs.papers.resan import RESAN_VARIANTS
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import summarise

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from data_prep.archives import Archive
-from data_prep.download import install
+from data_prep.download.archives import Archive
+from data_prep.download.fetch import install
 from disan_tf.errors import UserError
 
 

@@ -14,7 +14,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.ops import portable
-from tests.support.worlds import WORLDS, needs_native
+from tests.support.backends import BACKENDS, needs_native
 
 # The largest relative error of one rounding.
 ROUNDING = {"float32": 2.0**-24, "mixed_bfloat16": 2.0**-8, "mixed_float16": 2.0**-11}
@@ -55,7 +55,7 @@ class LayerContract:
         """The weights that cannot matter to the output."""
         return []
 
-    @pytest.fixture(params=WORLDS)
+    @pytest.fixture(params=BACKENDS)
     def world(self, request):
         """A test that asks for it runs natively and portably."""
         with request.param():

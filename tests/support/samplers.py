@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.layers.hard_attention.reinforced import join
+from disan_tf.layers.hard_attention.reinforced import merge_selections
 from disan_tf.layers.hard_attention.sampling import Selection
 
 DIM = 3
@@ -38,7 +38,7 @@ def fixed(mask):
         Selection(tf.constant(pattern)[:batch, :length] & mask, tf.zeros([batch]))
         for pattern in PATTERNS
     )
-    return join([heads] * 2, [dependents] * 2, mask)
+    return merge_selections([heads] * 2, [dependents] * 2, mask)
 
 
 def count(layer, dim=300):

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from data_prep.prepare import prepare
-from data_prep.synthetic import write_treebank
+from data_prep.synthetic.treebank import write_treebank
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog

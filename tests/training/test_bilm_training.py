@@ -9,12 +9,12 @@ from ml_collections import ConfigDict
 
 from data_prep.prepare import prepare
 from disan_tf import modes
-from disan_tf.configuration import check_config
 from disan_tf.elmo.weights import load_bilm
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.reporting.ngrams import perplexities
 from disan_tf.training.bundle import load_bundle
+from disan_tf.training.check_config import check_config
 from disan_tf.training.evaluation import evaluate, render
 from disan_tf.training.loop import Trainer
 from tests.support.small_bilm import batch

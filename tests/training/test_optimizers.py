@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.ops.native import runtime
 from disan_tf.training.optimizers import adadelta
 from tests.support import official
-from tests.support.worlds import WORLDS, needs_native
+from tests.support.backends import BACKENDS, needs_native
 
 FILES = official.names("adadelta_tf1*.npz")
 SLOTS = {"accum": "accum_grad", "accum_update": "accum_var"}
@@ -54,7 +54,7 @@ def _check_steps(arrays, kind, start, weights, gradients):
         np.testing.assert_array_equal(accum_update, theirs.slot("accum_update"))
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", BACKENDS)
 @pytest.mark.parametrize("name", FILES)
 def test_dense_gradients_move_weights_as_in_tensorflow_1(name, world):
     arrays, _ = official.load(name)

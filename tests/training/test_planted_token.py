@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
-from disan_tf.layers.hard_attention.reinforced import join
+from disan_tf.layers.hard_attention.reinforced import merge_selections
 from disan_tf.training.optimizers import adadelta
 from disan_tf.training.rewards import policy_loss, product_reward
 
@@ -32,7 +32,7 @@ def _train(sampler):
         x, marked = _sentences(BATCH, number)
         with tf.GradientTape() as tape:
             words = sampler.select(x, mask, "sample", training=True)
-            selections = join([words], [words], mask)
+            selections = merge_selections([words], [words], mask)
             found = tf.reduce_any(words.selected & marked, axis=1)
             rewards = product_reward(1.0 - tf.cast(found, tf.float32), selections, PENALTY)
             total = policy_loss([rewards], [selections], tf.reduce_mean(rewards))

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
-from disan_tf.layers.hard_attention.reinforced import Selections, join
+from disan_tf.layers.hard_attention.reinforced import Selections, merge_selections
 from disan_tf.training.rewards import REWARDS, policy_loss, product_reward
 from tests.support.samplers import DIM, choose_only, randomised
 
@@ -80,7 +80,7 @@ class Toy:
         """Selections of so many samples, and their rewards."""
         x, mask = tf.repeat(SENTENCE, number, axis=0), tf.ones([number, LENGTH], tf.bool)
         heads, dependents = (it.select(x, mask, "sample") for it in self.samplers)
-        selections = join([heads] * 2, [dependents] * 2, mask)
+        selections = merge_selections([heads] * 2, [dependents] * 2, mask)
         codes = [tf.linalg.matvec(tf.cast(it.selected, tf.int32), [8, 4, 2, 1])
                  for it in (heads, dependents)]  # fmt: skip
         losses = tf.gather_nd(TABLE, tf.stack(codes, axis=1))

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.training.optimizers import rmsprop
-from tests.support.worlds import WORLDS
+from tests.support.backends import BACKENDS
 
 RHO, EPSILON, RATE = 0.99, 1e-8, 0.1
 
@@ -19,7 +19,7 @@ def _formula(weights, gradients):
     return weights
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", BACKENDS)
 def test_dense_steps_are_the_formula_of_pytorch(world):
     generator = np.random.default_rng(1)
     start = generator.normal(size=[5, 7]).astype(np.float32)

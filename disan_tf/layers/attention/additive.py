@@ -14,7 +14,7 @@ class AdditiveSelfAttention(TokenAttention):
     Args:
       units: size of W x_i; None = that of x.
       activation: of Eq. 5.
-      dropout, l2, seed: see `Mechanism`; W is regularised, w is not, and the input of both is
+      dropout, l2, seed: see `BaseLayer`; W is regularised, w is not, and the input of both is
         dropped.
 
     Call arguments:

@@ -5,7 +5,7 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.layers.attention.fusion_gate import FusionGate
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project
 from disan_tf.layers.precision import converted
 from disan_tf.ops import attention_weights, directional_attention
@@ -13,7 +13,7 @@ from disan_tf.ops.direction_mask import check_direction, check_scale
 from disan_tf.ops.elementwise import bias_activation, copies
 
 
-class DirectionalSelfAttention(Mechanism):
+class DirectionalSelfAttention(BaseLayer):
     """A DiSA block, DiSAN Eq. 14 to 20.
 
     h = activation(Wh x + bh)                                            (14)
@@ -33,7 +33,7 @@ class DirectionalSelfAttention(Mechanism):
       activation: of Eq. 14.
       scale: c of Eq. 15.
       attention_form: form of `disan_tf.ops.directional_attention`.
-      dropout, l2, seed: see `Mechanism`; Wh, Wf1 and Wf2 are regularised.
+      dropout, l2, seed: see `BaseLayer`; Wh, Wf1 and Wf2 are regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].

@@ -2,14 +2,14 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import LeakyReLU
 
 
-class DynamicSelfAttention(Mechanism):
+class DynamicSelfAttention(BaseLayer):
     """Dynamic self-attention, DSA Eq. 6, 7 and Algorithm 1.
 
     For the words i and the attentions j = 1 ... m, from q_ij = 0, `iterations` times:
@@ -32,7 +32,7 @@ class DynamicSelfAttention(Mechanism):
       attentions: how many in parallel, m.
       iterations: r; 1 makes it the tanh of the mean.
       negative_slope: of LeakyReLU.
-      dropout, l2, seed: see `Mechanism`; W is regularised and its input dropped. The paper drops
+      dropout, l2, seed: see `BaseLayer`; W is regularised and its input dropped. The paper drops
         nothing here.
 
     Call arguments:
@@ -114,7 +114,7 @@ class DynamicSelfAttention(Mechanism):
     def _project(self, x, mask, sentences, training):
         """xhat of Eq. 6, <float32>[batch, attentions, length, units]."""
         product = self.projection.product(x, training)
-        projected = self.projection.finish(product, LeakyReLU(self.negative_slope))
+        projected = self.projection.activate(product, LeakyReLU(self.negative_slope))
         if sentences is not None:
             projected = sentences(projected)
         split = [*tf.unstack(tf.shape(mask)), self.attentions, self.units]

@@ -2,11 +2,11 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.ops.elementwise import copies, fusion_gate
 
 
-class FusionGate(Mechanism):
+class FusionGate(BaseLayer):
     """Dimension-wise fusion gate, DiSAN Eq. 19 and 20.
 
     F = sigmoid(W1 s + W2 h + b),  u = F * h + (1 - F) * s
@@ -16,7 +16,7 @@ class FusionGate(Mechanism):
     inputs of W1 and W2, not on the mixed h and s.
 
     Args:
-      dropout, l2, seed: see `Mechanism`; W1 and W2 are regularised.
+      dropout, l2, seed: see `BaseLayer`; W1 and W2 are regularised.
 
     Call arguments:
       h: <float>[batch, length, dim], the input of the attention.

@@ -5,11 +5,11 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.layers.attention.vanilla import VanillaAttention
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 
 
-class IntraAttention(Mechanism):
+class IntraAttention(BaseLayer):
     """Inner attention of Liu et al. (2016), ReSAN Eq. 42 and 43.
 
     f(x_i) = w^T tanh(W1 x_i + W2 mean(x)), p = softmax over the tokens i of f, s = sum_i p_i x_i;

@@ -12,7 +12,7 @@ class MultiDimAttention(QueryAttention):
     Args:
       activation: of Eq. 8.
       query_dim: size of the query; None = that of x, as in the paper.
-      dropout, l2, seed: see `Mechanism`; every matrix is regularised and its input dropped.
+      dropout, l2, seed: see `BaseLayer`; every matrix is regularised and its input dropped.
 
     Call arguments:
       x: <float>[batch, length, dim].
@@ -43,5 +43,5 @@ class MultiDimAttention(QueryAttention):
     def logits(self, x, query, training=None):
         """f(x_i, q) of Eq. 8, <float>[batch, length, dim]."""
         query = self.query_map(query, training=training)[:, None, :]
-        hidden = self.token_map.finish(self.token_map.product(x, training) + query)
+        hidden = self.token_map.activate(self.token_map.product(x, training) + query)
         return self.score_map(hidden, training=training)

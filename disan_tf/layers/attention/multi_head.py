@@ -2,14 +2,14 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import decay, project
 from disan_tf.layers.precision import converted
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import bias_activation
 
 
-class MultiHeadAttention(Mechanism):
+class MultiHeadAttention(BaseLayer):
     """Multi-head self-attention, ReSAN Eq. 35 to 37 (Vaswani et al., 2017).
 
     H = softmax over the keys of (Wq x)^T (Wk x) / sqrt(units), applied to Wv x; the heads are
@@ -23,7 +23,7 @@ class MultiHeadAttention(Mechanism):
       units: size of each.
       activation: of queries, keys and values; the papers have none.
       use_bias: whether queries, keys and values have biases.
-      dropout, l2, seed: see `Mechanism`; all matrices are regularised.
+      dropout, l2, seed: see `BaseLayer`; all matrices are regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].

@@ -4,12 +4,12 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.direction_mask import admissible_pairs
 
 
-class SelfAlignment(Mechanism):
+class SelfAlignment(BaseLayer):
     """Multiplicative token2token attention, "self-alignment" of ReSAN's Table 5.
 
     The token x_j takes the query's place in DiSAN Eq. 6 (ReSAN Eq. 31), with weights of its own:
@@ -21,7 +21,7 @@ class SelfAlignment(Mechanism):
 
     Args:
       units: size of W1 x_i; None = that of x.
-      dropout, l2, seed: see `Mechanism`; W1 and W2 are regularised and their inputs dropped.
+      dropout, l2, seed: see `BaseLayer`; W1 and W2 are regularised and their inputs dropped.
 
     Call arguments:
       x: <float>[batch, length, dim], finite on padding too.

@@ -11,7 +11,7 @@ class Source2Token(TokenAttention):
 
     Args:
       activation: of Eq. 12.
-      dropout, l2, seed: see `Mechanism`; W1 and W are regularised and their inputs dropped.
+      dropout, l2, seed: see `BaseLayer`; W1 and W are regularised and their inputs dropped.
 
     Call arguments:
       x: <float>[batch, length, dim].

@@ -24,7 +24,7 @@ class SelfAttention(TokenAttention):
       units: size of xhat_i and of W' xhat_i; None = xhat_i is x_i itself.
       negative_slope: of LeakyReLU.
       activation: of Eq. 1.
-      dropout, l2, seed: see `Mechanism`; W and W' are regularised, v is not, and the input of all
+      dropout, l2, seed: see `BaseLayer`; W and W' are regularised, v is not, and the input of all
         is dropped. The paper drops nothing here.
 
     Call arguments:
@@ -79,7 +79,7 @@ class SelfAttention(TokenAttention):
         if not self.units:
             return x
         product = self.projection.product(x, training)
-        return self.projection.finish(product, LeakyReLU(self.negative_slope))
+        return self.projection.activate(product, LeakyReLU(self.negative_slope))
 
     def get_config(self):
         config = {"units": self.units, "negative_slope": self.negative_slope}

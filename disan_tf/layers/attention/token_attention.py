@@ -4,12 +4,12 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import copies, softmax_pool
 
 
-class TokenAttention(Mechanism):
+class TokenAttention(BaseLayer):
     """Base of attentions that make one vector of a sequence, DiSAN Eq. 1 to 4.
 
     s = sum_i P_i * x_i, P = softmax over the tokens i of `logits`. A subclass builds `token_map`
@@ -17,7 +17,7 @@ class TokenAttention(Mechanism):
 
     Args:
       activation: between the two maps.
-      dropout, l2, seed: see `Mechanism`.
+      dropout, l2, seed: see `BaseLayer`.
     """
 
     # (logits, x, mask) -> s. This one takes a logit for each feature of a token.

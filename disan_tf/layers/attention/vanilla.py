@@ -22,7 +22,7 @@ class VanillaAttention(QueryAttention):
       units: size of W1 x_i and W2 q; None = that of x.
       query_dim: size of the query; None = that of x.
       activation: of the additive form.
-      dropout, l2, seed: see `Mechanism`; W1 and W2 are regularised, w is not, and the input of
+      dropout, l2, seed: see `BaseLayer`; W1 and W2 are regularised, w is not, and the input of
         each is dropped.
 
     Call arguments:

@@ -2,12 +2,12 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import decay
 from disan_tf.ops import masked_softmax
 
 
-class PairAttention(Mechanism):
+class PairAttention(BaseLayer):
     """Base of the attention functions of the multiway DRCN, Eq. 4 and 9 to 12.
 
     alpha_ij = softmax over the tokens j of the second sentence of e_ij,
@@ -17,8 +17,8 @@ class PairAttention(Mechanism):
     `build`, before it calls the base's.
 
     Args:
-      l2: see `Mechanism`; matrices are regularised, vectors are not.
-      dropout, seed: see `Mechanism`; as in the paper nothing is dropped here.
+      l2: see `BaseLayer`; matrices are regularised, vectors are not.
+      dropout, seed: see `BaseLayer`; as in the paper nothing is dropped here.
 
     Call arguments:
       first: <float>[batch, first length, dim], the sentence that attends.

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.co_attention.base import average
 from disan_tf.layers.co_attention.bilinear import BilinearAttention
 from disan_tf.layers.co_attention.concatenation import ConcatenationAttention
@@ -11,7 +11,7 @@ from disan_tf.layers.co_attention.dot import DotAttention
 from disan_tf.layers.co_attention.minus import MinusAttention
 from disan_tf.layers.packing import real_tokens
 from disan_tf.layers.precision import shared_conversions
-from disan_tf.layers.recurrent.lstm import LSTM
+from disan_tf.layers.recurrent.lstm import BasicLSTM
 from disan_tf.ops import masked_softmax
 
 FUNCTIONS = {  # the letters of the paper's Table 1
@@ -25,7 +25,7 @@ NAMES = {"B": "bilinear", "Ca": "concatenation", "Cs": "cosine", "D": "dot", "M"
 AGGREGATIONS = ("words", "functions")
 
 
-class MultiwayCoAttention(Mechanism):
+class MultiwayCoAttention(BaseLayer):
     """Both sentences attend to each other, multiway DRCN Eq. 6.
 
     x = [a_1; ...; a_k] for the contexts a of k attention functions, a_combined = BiLSTM(x)
@@ -48,8 +48,8 @@ class MultiwayCoAttention(Mechanism):
       functions: letters of the paper's Table 1, joined by "-", in any order: B (bilinear), Ca
         (concatenation), Cs (cosine), D (dot), M (minus).
       aggregation: "words" or "functions", what the BiLSTM reads along.
-      l2: see `Mechanism`; matrices are regularised, vectors and biases are not.
-      dropout, seed: see `Mechanism`; as in the paper nothing is dropped here.
+      l2: see `BaseLayer`; matrices are regularised, vectors and biases are not.
+      dropout, seed: see `BaseLayer`; as in the paper nothing is dropped here.
 
     Call arguments:
       first: <float>[batch, first length, dim].
@@ -96,8 +96,8 @@ class MultiwayCoAttention(Mechanism):
         if dim % 2:
             raise ValueError(f"dim={dim}; it must be even, for the BiLSTM has dim / 2 units twice.")
         read = len(self.attentions) * dim if self.aggregation == "words" else dim
-        self.forward = LSTM(dim // 2, name="forward", **options)
-        self.backward = LSTM(dim // 2, backward=True, name="backward", **options)
+        self.forward = BasicLSTM(dim // 2, name="forward", **options)
+        self.backward = BasicLSTM(dim // 2, backward=True, name="backward", **options)
         for direction in (self.forward, self.backward):
             direction.build([None, None, read])
 

@@ -2,13 +2,13 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import decay, project
 from disan_tf.layers.precision import converted
 from disan_tf.ops.elementwise import bias_activation
 
 
-class Convolution(Mechanism):
+class Convolution(BaseLayer):
     """activation(W [x_(j-before); ...; x_(j+after)] + b) at each token j.
 
     There are `width` vectors in a window: before = (width - 1) // 2, after = width // 2, as in
@@ -22,7 +22,7 @@ class Convolution(Mechanism):
       width: tokens in a window.
       activation: Keras activation or None.
       kernel_initializer: how W starts, a Keras initializer or its name; b starts at 0.
-      dropout, l2, seed: see `Mechanism`; x is dropped and W is regularised.
+      dropout, l2, seed: see `BaseLayer`; x is dropped and W is regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].

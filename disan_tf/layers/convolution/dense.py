@@ -5,7 +5,7 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal, variance_factor
@@ -14,7 +14,7 @@ from disan_tf.ops.elementwise import LeakyReLU, copies
 SMALLEST_SQUARE = 1e-12  # of a norm that can divide
 
 
-class DenselyConnectedCNN(Mechanism):
+class DenselyConnectedCNN(BaseLayer):
     """The CNN with dense connection of Yoon, Lee and Lee (2018), DSA Eq. 2 to 5.
 
     With h = LeakyReLU(dropout(W [window] + b)), a convolution with weights of its own at every
@@ -48,7 +48,7 @@ class DenselyConnectedCNN(Mechanism):
       first_width: tokens in a window of h^1; None = k.
       negative_slope: of LeakyReLU; 0.01 is PyTorch's default.
       init_scale: see `variance_factor`.
-      dropout, l2, seed: see `Mechanism`; every W is regularised, the result of every h dropped.
+      dropout, l2, seed: see `BaseLayer`; every W is regularised, the result of every h dropped.
 
     Call arguments:
       x: <float>[batch, length, dim], word vectors.

@@ -2,11 +2,11 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.convolution.convolution import Convolution
 
 
-class CharacterCNN(Mechanism):
+class CharacterCNN(BaseLayer):
     """The maxima of a convolution over a word's characters (multiway DRCN Sec. 3.1.1 and 4.1).
 
     With c_t the vector of the t-th character, and 0 before the first and after the last,
@@ -29,7 +29,7 @@ class CharacterCNN(Mechanism):
       units: size of w.
       dim: size of c_t.
       width: characters in a window.
-      dropout, l2, seed: see `Mechanism`; w is dropped and W is regularised.
+      dropout, l2, seed: see `BaseLayer`; w is dropped and W is regularised.
 
     Call arguments:
       characters: <int32>[batch, length, word length], or any other [..., word length]; word length

@@ -3,13 +3,13 @@
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding.character_cnn import CharacterCNN
 from disan_tf.layers.embedding.words import WordEmbedding
 
 
-class WordRepresentation(Mechanism):
+class WordCharacterEmbedding(BaseLayer):
     """[fixed vector; trainable vector; characters; exact-match flag] of each word.
 
     Section 3.1.1 of the multiway DRCN paper, after Kim et al. (2018). Both vectors start as the
@@ -23,7 +23,7 @@ class WordRepresentation(Mechanism):
       learns: whether the trainable copy learns.
       characters: number of character ids, see `CharacterCNN`.
       character_dim, character_units, character_width: `dim`, `units` and `width` of `CharacterCNN`.
-      dropout, l2, seed: see `Mechanism`; nothing is dropped here, the convolution decays.
+      dropout, l2, seed: see `BaseLayer`; nothing is dropped here, the convolution decays.
 
     Call arguments:
       ids: <int32>[batch, length], 0 = padding.

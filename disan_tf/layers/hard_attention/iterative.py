@@ -21,7 +21,7 @@ class IterativeSequenceSampling(Sampler):
       units: of h, and of W's layer; None = the size of x.
       activation: of W's layer.
       backward: whether the last token is read first.
-      dropout, l2, seed: see `Mechanism`.
+      dropout, l2, seed: see `BaseLayer`.
 
     Call arguments:
       x: <float>[batch, length, dim].

@@ -4,7 +4,7 @@ from typing import NamedTuple, Optional
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.hard_attention.iterative import IterativeSequenceSampling
 from disan_tf.layers.hard_attention.sampling import ReinforcedSequenceSampling, counts
@@ -34,7 +34,7 @@ class Selections(NamedTuple):
     dependent_fraction: tf.Tensor
 
 
-def join(heads, dependents, mask: tf.Tensor) -> Selections:
+def merge_selections(heads, dependents, mask: tf.Tensor) -> Selections:
     """`Selections` of samplers' selections.
 
     Args:
@@ -57,7 +57,7 @@ def _fraction(selections, mask):
     return tf.add_n(chosen) / (len(chosen) * counts(mask))
 
 
-class ReinforcedSelfAttention(Mechanism):
+class ReinforcedSelfAttention(BaseLayer):
     """ReSA: two samplers and an attention block in each direction, ReSAN Eq. 8 to 15.
 
     One sampler chooses the heads (8), another one the dependents (9), both from x; a forward and a
@@ -71,7 +71,7 @@ class ReinforcedSelfAttention(Mechanism):
       sampling: "parallel" (`ReinforcedSequenceSampling`) or "iterative"
         (`IterativeSequenceSampling`, with samplers of its own for each direction).
       attention_form: form of `disan_tf.ops.directional_attention`.
-      dropout, l2, seed: see `Mechanism`.
+      dropout, l2, seed: see `BaseLayer`.
 
     Call arguments:
       x: <float>[batch, length, dim].
@@ -140,7 +140,7 @@ class ReinforcedSelfAttention(Mechanism):
             return [chosen.get(f"{side}_{kind}", chosen.get(kind)) for side in _SIDES]
 
         heads = both("head")
-        return join(heads, heads if self.shared else both("dependent"), mask)
+        return merge_selections(heads, heads if self.shared else both("dependent"), mask)
 
     def call(self, x, mask, selections=None, training=None):
         if selections is None:

@@ -4,7 +4,7 @@ from typing import NamedTuple, Optional
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 
 HOW = ("all", "sample", "greedy")
@@ -57,13 +57,13 @@ class Uniforms(tf.keras.layers.Layer):
         return {**super().get_config(), "seed": self.seed}
 
 
-class Sampler(Mechanism):
+class Sampler(BaseLayer):
     """A layer that chooses tokens; a subclass says with which probabilities.
 
     Args:
       units: of the hidden layers; None = the size of x.
       activation: of the hidden layer that scores a token.
-      dropout, l2, seed: see `Mechanism`.
+      dropout, l2, seed: see `BaseLayer`.
     """
 
     def __init__(self, units: Optional[int] = None, activation="relu", **kwargs):
@@ -125,7 +125,7 @@ class ReinforcedSequenceSampling(Sampler):
 
     Args:
       units, activation: of W's layer.
-      dropout, l2, seed: see `Mechanism`.
+      dropout, l2, seed: see `BaseLayer`.
 
     Call arguments:
       x: <float>[batch, length, dim].

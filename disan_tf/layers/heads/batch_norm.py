@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 
 
-class BatchNormHead(Mechanism):
+class BatchNormHead(BaseLayer):
     """Base of heads whose hidden layers are normalised over the batch (Ioffe and Szegedy 2015).
 
     BN(x) = gamma * (x - mean) / sqrt(variance + epsilon) + beta, feature by feature, in float32
@@ -21,7 +21,7 @@ class BatchNormHead(Mechanism):
       hidden_layers: how many.
       momentum: of the moving averages; PyTorch's default, which it calls momentum 0.1.
       epsilon: PyTorch's default.
-      dropout, l2, seed: see `Mechanism`.
+      dropout, l2, seed: see `BaseLayer`.
 
     Raises:
       ValueError: a dropout rate outside [0, 1), or no hidden layer.

@@ -2,12 +2,12 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.highway import Highway
 
 
-class ClassificationHead(Mechanism):
+class ClassificationHead(BaseLayer):
     """Sentence vector -> logits: a hidden layer and an output layer (DiSAN Sec. 5.2).
 
     Args:
@@ -16,7 +16,7 @@ class ClassificationHead(Mechanism):
       activation: of the hidden layer, and of the highway layer.
       logit_bias: whether the output layer has a bias (the authors' SST code has none).
       highway: whether a `Highway` layer stands between both (ReSAN on SNLI).
-      dropout, l2, seed: see `Mechanism`; both matrices are regularised and their inputs dropped.
+      dropout, l2, seed: see `BaseLayer`; both matrices are regularised and their inputs dropped.
 
     Call arguments:
       x: <float>[batch, dim].

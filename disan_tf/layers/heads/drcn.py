@@ -5,7 +5,7 @@ import tensorflow as tf
 from disan_tf.layers.heads.batch_norm import BatchNormHead
 
 
-class MatchingHead(BatchNormHead):
+class DRCNHead(BatchNormHead):
     """Features -> logits: fully connected layers with batch normalisation (DRCN Sec. 3.1.3, 4.1).
 
     With x_0 = dropout(features), in the hidden layers l = 1, ..., L and then in the output layer
@@ -24,7 +24,7 @@ class MatchingHead(BatchNormHead):
       hidden_layers: L.
       momentum, epsilon: see `BatchNormHead`.
       dropout: rate at the features alone (multiway DRCN Sec. 4.1).
-      l2, seed: see `Mechanism`; all matrices decay.
+      l2, seed: see `BaseLayer`; all matrices decay.
 
     Call arguments:
       x: <float>[batch, dim].

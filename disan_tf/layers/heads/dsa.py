@@ -9,7 +9,7 @@ from disan_tf.layers.linear import Linear
 from disan_tf.ops.elementwise import LeakyReLU
 
 
-class NormalizedHead(BatchNormHead):
+class DSAHead(BatchNormHead):
     """Features -> logits: hidden layers with batch normalisation (DSA Appendix A and B).
 
     With x_0 the features, in the hidden layers l = 1, ..., L and then in the output layer
@@ -30,7 +30,7 @@ class NormalizedHead(BatchNormHead):
       negative_slope: of LeakyReLU; 0.01 is PyTorch's default.
       init_scale: see `variance_factor`.
       momentum, epsilon: see `BatchNormHead`.
-      dropout, l2, seed: see `Mechanism`; all matrices decay, the inputs of W_l are dropped.
+      dropout, l2, seed: see `BaseLayer`; all matrices decay, the inputs of W_l are dropped.
 
     Call arguments:
       x: <float>[batch, dim].
@@ -74,7 +74,7 @@ class NormalizedHead(BatchNormHead):
     def call(self, x, training=None):
         for norm, hidden in zip(self.norms, self.hidden):
             product = hidden.product(norm(x, training=training), training)
-            x = hidden.finish(product, LeakyReLU(self.negative_slope))
+            x = hidden.activate(product, LeakyReLU(self.negative_slope))
         return tf.cast(self.logits(x), tf.float32)
 
     def get_config(self):

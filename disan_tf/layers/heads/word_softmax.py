@@ -3,13 +3,13 @@
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 
 SLICE = 512  # tokens
 
 
-class WordSoftmax(Mechanism):
+class WordSoftmax(BaseLayer):
     """-ln p(word | h) with p = softmax(W h + b), shared by both directions (Theta_s of Eq. 12).
 
     In training the sum over all words, of exp(l) with l = W h + b, is estimated by
@@ -25,7 +25,7 @@ class WordSoftmax(Mechanism):
     Args:
       classes: number of words.
       negatives: how many words are drawn.
-      dropout, l2, seed: see `Mechanism`; h is dropped, W is not regularised.
+      dropout, l2, seed: see `BaseLayer`; h is dropped, W is not regularised.
 
     Call arguments:
       h: <float>[tokens, dim].

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import Mechanism
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import decay, project
 from disan_tf.layers.packing import placed_tokens
 from disan_tf.ops.elementwise import bias_activation
@@ -10,7 +10,7 @@ from disan_tf.ops.native import runtime
 from disan_tf.ops.recurrence import recurrence
 
 
-class Recurrent(Mechanism):
+class Recurrent(BaseLayer):
     """Base of recurrent layers that read in one direction.
 
     Where the mask is False the state stays as it was and h is 0, so padding may stand anywhere.
@@ -24,7 +24,7 @@ class Recurrent(Mechanism):
     Args:
       units: size of h.
       backward: whether the last token is read first.
-      dropout, l2, seed: see `Mechanism`; the joined matrices are regularised.
+      dropout, l2, seed: see `BaseLayer`; the joined matrices are regularised.
 
     Call arguments:
       x: <float>[batch, length, dim], or [tokens, dim], the `real_tokens` of it.

@@ -18,7 +18,7 @@ class SimpleRecurrent(Recurrent):
     Args:
       units: size of h.
       backward: whether the last token is read first.
-      dropout, l2, seed: see `Mechanism`; W is regularised.
+      dropout, l2, seed: see `BaseLayer`; W is regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].

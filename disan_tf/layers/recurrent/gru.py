@@ -5,7 +5,7 @@ import tensorflow as tf
 from disan_tf.layers.recurrent.base import Recurrent
 
 
-class GRU(Recurrent):
+class BasicGRU(Recurrent):
     """The recurrent layer of TensorFlow 1's GRUCell (Cho et al. 2014; Chung et al. 2014).
 
     [r; u] = sigmoid(W_g [x_t; h_(t-1)] + b_g),  c = tanh(W_c [x_t; r * h_(t-1)] + b_c)
@@ -20,7 +20,7 @@ class GRU(Recurrent):
     Args:
       units: size of h.
       backward: whether the last token is read first.
-      dropout, l2, seed: see `Mechanism`; W_g and W_c are regularised.
+      dropout, l2, seed: see `BaseLayer`; W_g and W_c are regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].

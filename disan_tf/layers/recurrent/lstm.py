@@ -7,7 +7,7 @@ from disan_tf.layers.recurrent.base import Recurrent
 FORGET_BIAS = 1.0  # TensorFlow 1's BasicLSTMCell adds it when it runs; the variable starts at 0
 
 
-class LSTM(Recurrent):
+class BasicLSTM(Recurrent):
     """The recurrent layer of TensorFlow 1's BasicLSTMCell.
 
     [i; j; f; o] = W [x_t; h_(t-1)] + b
@@ -23,7 +23,7 @@ class LSTM(Recurrent):
     Args:
       units: size of h.
       backward: whether the last token is read first.
-      dropout, l2, seed: see `Mechanism`; W is regularised.
+      dropout, l2, seed: see `BaseLayer`; W is regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].

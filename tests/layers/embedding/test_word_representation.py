@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.embedding.characters import WordRepresentation
+from disan_tf.layers.embedding.characters import WordCharacterEmbedding
 
 DIM, UNITS = 3, 4
 IDS = tf.constant([[2, 5, 0], [3, 1, 2]])
@@ -16,7 +16,7 @@ VECTORS = np.arange(12, dtype=np.float32).reshape(4, DIM)
 @pytest.fixture
 def layer():
     tf.keras.utils.set_random_seed(1)  # by chance a word has no character that a map answers to
-    layer = WordRepresentation(3, 1, DIM, character_units=UNITS)
+    layer = WordCharacterEmbedding(3, 1, DIM, character_units=UNITS)
     layer(IDS, CHARACTERS, MATCH)
     layer.set_vectors(VECTORS)
     return layer
@@ -47,7 +47,7 @@ def test_one_copy_learns(layer):
 
 
 def test_its_config_makes_it_again(layer):
-    again = WordRepresentation.from_config(layer.get_config())
+    again = WordCharacterEmbedding.from_config(layer.get_config())
     again(IDS, CHARACTERS, MATCH)
     again.set_weights(layer.get_weights())
     np.testing.assert_array_equal(again(IDS, CHARACTERS, MATCH), layer(IDS, CHARACTERS, MATCH))

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import DirectionalSelfAttention, ReinforcedSelfAttention
-from disan_tf.layers.hard_attention.reinforced import join
+from disan_tf.layers.hard_attention.reinforced import merge_selections
 from disan_tf.layers.hard_attention.sampling import HOW
 from disan_tf.layers.hard_attention.selective import UNSELECTED
 from disan_tf.layers.packing import pack
@@ -60,7 +60,7 @@ def _layer(**options):
 
 
 def _selections(heads, dependents):
-    return join([as_selection(heads)] * 2, [as_selection(dependents)] * 2, MASK)
+    return merge_selections([as_selection(heads)] * 2, [as_selection(dependents)] * 2, MASK)
 
 
 @pytest.mark.parametrize("form", available_forms())
@@ -84,7 +84,7 @@ def test_each_direction_has_its_own_selections():
         [as_selection(pattern[rows : rows + len(MASK), :5] & MASK) for rows in (0, 4)]
         for pattern in PATTERNS
     )
-    u, _ = layer(X, MASK, join(heads, dependents, MASK))
+    u, _ = layer(X, MASK, merge_selections(heads, dependents, MASK))
     blocks = (layer.forward_block, layer.backward_block)
     parts = [
         block(X, MASK, head.selected, dependent.selected)
@@ -172,7 +172,7 @@ def test_fractions_are_shares_of_the_real_tokens():
 
 def test_fractions_of_two_directions_are_their_mean():
     one, other = as_selection(MASK), as_selection(NOTHING)
-    selections = join([one, other], [other, other], MASK)
+    selections = merge_selections([one, other], [other, other], MASK)
     np.testing.assert_array_equal(selections.head_fraction, [0.5, 0.5, 0.5, 0])
     np.testing.assert_array_equal(selections.dependent_fraction, np.zeros(4))
 
@@ -186,7 +186,9 @@ def _with_logarithm(value):
 ])  # fmt: skip
 def test_a_choice_that_serves_twice_counts_once(heads, dependents, expected):
     known = {name: _with_logarithm(10.0**power) for power, name in enumerate("abcd")}
-    selections = join([known[it] for it in heads], [known[it] for it in dependents], MASK)
+    selections = merge_selections(
+        [known[it] for it in heads], [known[it] for it in dependents], MASK
+    )
     np.testing.assert_array_equal(selections.log_probability, np.full(len(MASK), expected))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.heads.drcn import MatchingHead
+from disan_tf.layers.heads.drcn import DRCNHead
 from tests.support.batch_norm_heads import (
     HeadContract,
     X,
@@ -22,7 +22,7 @@ from tests.support.layer_contract import ROUNDING
 
 
 class TestMatchingHead(HeadContract):
-    kind = MatchingHead
+    kind = DRCNHead
     bad_arguments = ({"dropout": 1.0}, {"dropout": -0.1}, {"hidden_layers": 0})
 
     def idle(self, layer):
@@ -34,7 +34,7 @@ class TestOneHiddenMatchingLayer(TestMatchingHead):
 
 
 def _head(**options):
-    return randomised_head(MatchingHead, **{"dropout": 0.0, **options})
+    return randomised_head(DRCNHead, **{"dropout": 0.0, **options})
 
 
 def _expected(head, moments, x=X):
@@ -86,11 +86,11 @@ def test_dropout_acts_on_the_features_alone():
     dropped = np.where(np.arange(X.size).reshape(X.shape) % 3 == 0, 2.0 * X, 0.0)
     expected = _expected(head, of_batch, dropped)
     np.testing.assert_allclose(head(X, training=True), expected, rtol=1e-4, atol=1e-5)
-    assert MatchingHead(classes=3).dropout == 0.2
+    assert DRCNHead(classes=3).dropout == 0.2
 
 
 def test_a_copy_by_config_normalises_alike():
-    copy = MatchingHead.from_config(_head(momentum=0.5, epsilon=0.25).get_config())
+    copy = DRCNHead.from_config(_head(momentum=0.5, epsilon=0.25).get_config())
     assert (copy.momentum, copy.epsilon) == (0.5, 0.25)
 
 
@@ -115,7 +115,7 @@ def test_statistics_of_products_are_float32_and_stay_finite_for_large_inputs(pol
     ],
 )
 def test_each_hidden_layer_has_a_matrix_a_bias_gamma_and_beta(dim, options, count):
-    head = MatchingHead(3, **options)
+    head = DRCNHead(3, **options)
     head.build([None, dim])
     assert sum(weight.shape.num_elements() for weight in head.trainable_weights) == count
 
@@ -125,7 +125,7 @@ def test_exactly_the_matrices_of_the_head_decay():
 
 
 def test_matrices_start_by_glorots_rule_and_biases_at_zero():
-    head = MatchingHead(classes=200, hidden_units=300)
+    head = DRCNHead(classes=200, hidden_units=300)
     head.build([None, 400])
     for linear, fans in zip((*head.hidden, head.logits), (700, 600, 500)):
         limit = (6 / fans) ** 0.5

@@ -6,7 +6,7 @@ import tensorflow as tf
 from ml_collections import ConfigDict
 
 from disan_tf.layers.heads.classification import ClassificationHead
-from disan_tf.layers.heads.dsa import NormalizedHead
+from disan_tf.layers.heads.dsa import DSAHead
 from disan_tf.models.factory import build_model
 from disan_tf.training.back_propagation import BackPropagation
 from disan_tf.training.checkpoints import TrainingState
@@ -30,7 +30,7 @@ NORMALIZED = {"name": "classification", "head": "normalized", "hidden_units": 6}
 
 
 class TestNormalizedHead(HeadContract):
-    kind = NormalizedHead
+    kind = DSAHead
     bad_arguments = (
         {"dropout": 1.0},
         {"dropout": -0.1},
@@ -44,7 +44,7 @@ class TestOneHiddenLayer(TestNormalizedHead):
 
 
 def _head(**options):
-    return randomised_head(NormalizedHead, **options)
+    return randomised_head(DSAHead, **options)
 
 
 def _expected(head, moments, x=X):
@@ -120,7 +120,7 @@ def test_statistics_are_float32_and_stay_finite_for_large_inputs(policy):
     ],
 )
 def test_the_classifiers_of_the_paper_have_their_parameters(dim, options, count):
-    head = NormalizedHead(**options)
+    head = DSAHead(**options)
     head.build([None, dim])
     assert sum(weight.shape.num_elements() for weight in head.trainable_weights) == count
 
@@ -133,7 +133,7 @@ def test_exactly_the_matrices_decay():
     "init_scale, dropout, factor", [("keep", 0.3, 0.7), ("rate", 0.3, 0.3), ("rate", 0.0, 1.0)]
 )
 def test_weights_start_by_hes_rule_scaled_where_inputs_are_dropped(init_scale, dropout, factor):
-    head = NormalizedHead(400, 400, init_scale=init_scale, dropout=dropout)
+    head = DSAHead(400, 400, init_scale=init_scale, dropout=dropout)
     head.build([None, 400])
     for linear, scale in zip((*head.hidden, head.logits), (factor, factor, 1.0)):
         expected = np.sqrt(2 / 400 * scale)
@@ -142,7 +142,7 @@ def test_weights_start_by_hes_rule_scaled_where_inputs_are_dropped(init_scale, d
 
 def test_weights_start_by_the_seed_and_the_place():
     def kernels(seed):
-        head = NormalizedHead(5, 5, hidden_layers=2, seed=seed)
+        head = DSAHead(5, 5, hidden_layers=2, seed=seed)
         head.build([None, 5])
         return [linear.dense.kernel.numpy() for linear in (*head.hidden, head.logits)]
 
@@ -183,7 +183,7 @@ def test_a_restored_training_goes_on_to_the_same_bits(tmp_path):
 
 def test_a_config_names_the_head():
     head = build_model(_config(hidden_layers=1, init_scale="rate"), (5, 2), 5).head
-    assert isinstance(head, NormalizedHead)
+    assert isinstance(head, DSAHead)
     assert (head.classes, head.hidden_units, head.hidden_layers) == (5, 6, 1)
     assert head.init_scale == "rate"
 

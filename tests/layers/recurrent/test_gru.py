@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers import GRU
+from disan_tf.layers import BasicGRU
 from tests.support.small_attention import DIM, MASK, X, randomised
 from tests.support.small_recurrent import UNITS, sigmoid, states_of
 
 
 @pytest.mark.parametrize("backward", [False, True])
 def test_it_is_the_gru_cell_of_tensorflow_1_over_the_real_tokens(backward):
-    layer = randomised(GRU(UNITS, backward))
+    layer = randomised(BasicGRU(UNITS, backward))
     gates, gate_bias, candidate, candidate_bias = (it.numpy() for it in layer.trainable_weights)
 
     def cell(x, h):
@@ -24,7 +24,7 @@ def test_it_is_the_gru_cell_of_tensorflow_1_over_the_real_tokens(backward):
 
 
 def test_keras_gru_that_resets_before_the_product_gives_the_same():
-    layer = randomised(GRU(UNITS))
+    layer = randomised(BasicGRU(UNITS))
     keras = tf.keras.layers.GRU(UNITS, reset_after=False, return_sequences=True)
     keras(X)
     (r, u), c = np.split(layer.gate_kernel.numpy(), 2, axis=1), layer.candidate_kernel.numpy()
@@ -36,13 +36,13 @@ def test_keras_gru_that_resets_before_the_product_gives_the_same():
 
 
 def test_300_units_on_300_dimensions_have_540900_parameters():
-    layer = GRU(300)
+    layer = BasicGRU(300)
     layer.build([None, None, 300])
     assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 540_900
 
 
 def test_matrices_start_by_glorots_rule_and_a_new_layer_keeps_its_state():
-    layer = GRU(300)
+    layer = BasicGRU(300)
     layer.build([None, None, 300])
     for kernel, gates in ((layer.gate_kernel, 2), (layer.candidate_kernel, 1)):
         limit = np.float32((6 / (600 + 300 * gates)) ** 0.5)

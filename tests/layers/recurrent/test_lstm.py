@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from disan_tf.layers import LSTM
+from disan_tf.layers import BasicLSTM
 from tests.support.small_attention import MASK, X, randomised
 from tests.support.small_recurrent import UNITS, sigmoid, states_of
 
 
 @pytest.mark.parametrize("backward", [False, True])
 def test_it_is_the_basic_cell_of_tensorflow_1_over_the_real_tokens(backward):
-    layer = randomised(LSTM(UNITS, backward))
+    layer = randomised(BasicLSTM(UNITS, backward))
     kernel, bias = layer.kernel.numpy().astype(np.float64), layer.bias.numpy()
 
     def cell(x, c, h):
@@ -23,13 +23,13 @@ def test_it_is_the_basic_cell_of_tensorflow_1_over_the_real_tokens(backward):
 
 
 def test_300_units_on_300_dimensions_have_721200_parameters():
-    layer = LSTM(300)
+    layer = BasicLSTM(300)
     layer.build([None, None, 300])
     assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 721_200
 
 
 def test_the_joined_matrix_starts_by_glorots_rule_and_the_bias_at_zero():
-    layer = LSTM(300)
+    layer = BasicLSTM(300)
     layer.build([None, None, 300])
     limit = (6 / (600 + 1200)) ** 0.5
     assert 0.99 * limit < np.abs(layer.kernel).max() <= limit

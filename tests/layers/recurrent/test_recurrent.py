@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers import GRU, LSTM
+from disan_tf.layers import BasicGRU, BasicLSTM
 from disan_tf.layers.packing import real_tokens
 from disan_tf.ops import portable
 from tests.support.small_attention import MASK, X, randomised
 from tests.support.small_recurrent import UNITS
 
 
-@pytest.fixture(params=[LSTM, GRU])
+@pytest.fixture(params=[BasicLSTM, BasicGRU])
 def kind(request):
     return request.param
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from disan_tf.ops.co_attention_scores import additive_scores
 from disan_tf.ops.native import portable, runtime
-from tests.support.worlds import needs_native
+from tests.support.backends import needs_native
 
 pytestmark = needs_native
 ROOT = Path(__file__).resolve().parents[3]

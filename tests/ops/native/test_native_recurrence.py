@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers import LSTM
+from disan_tf.layers import BasicLSTM
 from disan_tf.layers.recurrent.elman import SimpleRecurrent
 from disan_tf.ops import portable
 from disan_tf.ops.recurrence import recurrence
-from tests.support.worlds import needs_native
+from tests.support.backends import needs_native
 
 pytestmark = needs_native
 GATES = {"lstm": 4, "rnn": 1}
@@ -23,7 +23,7 @@ def _results(layer, x, mask, upstream):
 
 
 @pytest.mark.parametrize("backward", [False, True])
-@pytest.mark.parametrize("kind", [LSTM, SimpleRecurrent])
+@pytest.mark.parametrize("kind", [BasicLSTM, SimpleRecurrent])
 @pytest.mark.parametrize("batch, length, units", [(1, 1, 1), (17, 5, 16), (37, 9, 33), (3, 40, 7)])
 def test_values_and_gradients_are_those_of_the_loop(kind, backward, batch, length, units):
     generator = np.random.default_rng(1)
@@ -40,7 +40,7 @@ def test_values_and_gradients_are_those_of_the_loop(kind, backward, batch, lengt
 
 @pytest.mark.parametrize("batch, length", [(0, 3), (2, 0)])
 def test_nothing_gives_nothing(batch, length):
-    layer = LSTM(4)
+    layer = BasicLSTM(4)
     layer.build([None, None, 3])
     h = layer(tf.zeros([batch, length, 3]), mask=tf.zeros([batch, length], tf.bool))
     assert h.shape == [batch, length, 4]
@@ -58,7 +58,7 @@ def test_large_numbers_saturate_and_nan_stays_in_its_row(cell):
 
 
 def test_the_same_bits_come_out_again():
-    layer, generator = LSTM(33), np.random.default_rng(2)
+    layer, generator = BasicLSTM(33), np.random.default_rng(2)
     x = tf.constant(generator.normal(size=[64, 12, 20]), tf.float32)
     mask = tf.sequence_mask(generator.integers(0, 13, 64), 12)
     upstream = tf.ones([64, 12, 33])

@@ -4,7 +4,7 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from disan_tf.paper_settings.disan import BASELINES, disan, shape, tiny
+from configs.papers.disan import BASELINES, disan, shape, tiny
 
 
 def resan(name: str, corpus: str, task: str) -> ConfigDict:

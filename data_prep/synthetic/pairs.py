@@ -12,7 +12,7 @@ specific, or if the premise is silent; else it fails. One part that fails makes 
 else one that is open makes the pair neutral, else it is entailed; a denial ("isn't") swaps
 entailment and contradiction. Who does it to whom stands in the order of the words alone.
 
-Run as `python -m data_prep.synthetic_pairs --data_dir=data`.
+Run as `python -m data_prep.synthetic.pairs --data_dir=data`.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, Optional, Union
 
-from data_prep.synthetic import write_new
+from data_prep.synthetic.treebank import write_new
 from disan_tf.errors import exit_status
 
 SIZES = {"train": 6000, "dev": 600, "test": 600}
@@ -179,7 +179,7 @@ def _row(name: str, premise: Sentence, hypothesis: Sentence, label: str) -> dict
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Writes the corpus; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="data_prep.synthetic_pairs", description=__doc__)
+    parser = argparse.ArgumentParser(prog="data_prep.synthetic.pairs", description=__doc__)
     parser.add_argument("--data_dir", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)

@@ -1,11 +1,11 @@
-"""data_prep/download.py: fetching from a server on this machine, well-behaved and otherwise."""
+"""data_prep/download/fetch.py: fetching from well-behaved and other servers."""
 
 import hashlib
 
 import pytest
 
-from data_prep import download
-from data_prep.download import install
+from data_prep.download import fetch as download
+from data_prep.download.fetch import install
 from tests.support.downloads import (
     BYTES,
     MEMBERS,

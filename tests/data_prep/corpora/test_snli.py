@@ -6,7 +6,7 @@ import numpy as np
 
 from data_prep.corpora import READERS, snli
 from data_prep.prepare import prepare, report
-from data_prep.synthetic_pairs import write_pairs
+from data_prep.synthetic.pairs import write_pairs
 from tests.support.nli import options, row, text_options, write
 
 

@@ -9,7 +9,7 @@ node's sentiment is a function of its children's:
     (more x) (than y) = sign(x), x and y opposed              x and y = the stronger, never opposed
 
 A contrast ("x but y", "x though y") is always written together with its mirror image ("y but x"):
-equal words, opposite label. Run as `python -m data_prep.synthetic --data_dir=data`.
+equal words, opposite label. Run as `python -m data_prep.synthetic.treebank --data_dir=data`.
 """
 
 import argparse
@@ -202,7 +202,7 @@ def _join(sentiment: int, *children: Tree) -> Tree:
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Writes the treebank; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="data_prep.synthetic", description=__doc__)
+    parser = argparse.ArgumentParser(prog="data_prep.synthetic.treebank", description=__doc__)
     parser.add_argument("--data_dir", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)

@@ -8,7 +8,7 @@ from disan_tf.ops.native import runtime
 
 needs_native = pytest.mark.skipif(bool(runtime.unavailable()), reason=runtime.unavailable())
 # Parameters of a test or a fixture, to be entered: `with world():`.
-WORLDS = [
+BACKENDS = [
     pytest.param(contextlib.nullcontext, id="native", marks=needs_native),
     pytest.param(runtime.portable, id="portable"),
 ]

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from data_prep.synthetic import write_treebank
+from data_prep.synthetic.treebank import write_treebank
 from tests.support.training_runs import ROOT
 
 TINY = "--config=configs/disan_sst.py:tiny"

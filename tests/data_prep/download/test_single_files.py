@@ -1,11 +1,11 @@
-"""data_prep/download.py and unpacking.py: files that are no archive."""
+"""data_prep/download/fetch.py and unpacking.py: files that are no archive."""
 
 import hashlib
 
-from data_prep import download
-from data_prep.archives import Archive
 from data_prep.bilm_files import find
-from data_prep.download import install
+from data_prep.download import fetch as download
+from data_prep.download.archives import Archive
+from data_prep.download.fetch import install
 from tests.support.downloads import files, message
 from tests.support.training_runs import load_config
 

@@ -1,11 +1,11 @@
-"""data_prep/unpacking.py: which members of an archive are written, and which are refused."""
+"""data_prep/download/unpack.py: which members of an archive are written, and which are refused."""
 
 import zipfile
 
 import pytest
 
-from data_prep import download
-from data_prep.download import install
+from data_prep.download import fetch as download
+from data_prep.download.fetch import install
 from tests.support.downloads import (
     BYTES,
     MEMBERS,

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from data_prep import synthetic_pairs
 from data_prep.bag_of_words import bag_of_words_accuracy
 from data_prep.corpora.nli_rows import CLASSES
-from data_prep.synthetic_pairs import (
+from data_prep.synthetic import pairs as synthetic_pairs
+from data_prep.synthetic.pairs import (
     SIZES,
     Sentence,
     bracketed,

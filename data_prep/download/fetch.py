@@ -1,8 +1,8 @@
 """Fetches the official archives and unpacks them into the layout that the readers expect.
 
-Run as `python -m data_prep.download sst --data_dir=data`; `data_prep.archives` names the others.
-Archives lie in `<data_dir>/archives`; one that was put there by hand is used after the same checks.
-A broken download continues where it stopped when the command is run again.
+Run as `python -m data_prep.download sst --data_dir=data`; `data_prep.download.archives` names the
+others. Archives lie in `<data_dir>/archives`; one that was put there by hand is used after the same
+checks. A broken download continues where it stopped when the command is run again.
 """
 
 import argparse
@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
-from data_prep.archives import ARCHIVES, Archive
-from data_prep.unpacking import unpack
+from data_prep.download.archives import ARCHIVES, Archive
+from data_prep.download.unpack import unpack
 from disan_tf.errors import UserError, exit_status
 from disan_tf.files import read_lines, sha256, write_atomically
 
@@ -200,7 +200,3 @@ def _install_corpus(options):
         raise UserError(f"{options.corpus} is unknown; known are {', '.join(ARCHIVES)}.")
     for archive in ARCHIVES[options.corpus]:
         install(archive, options.data_dir, options.base_url)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,7 +4,7 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from disan_tf.paper_settings.disan import disan, tiny
+from configs.papers.disan import disan, tiny
 
 
 def dsa(name: str, corpus: str, task: str) -> ConfigDict:

@@ -3,8 +3,9 @@
 import pytest
 from ml_collections import ConfigDict
 
-from disan_tf.configuration import apply_variant, check_config
+from configs.common import apply_variant
 from disan_tf.errors import UserError
+from disan_tf.training.check_config import check_config
 from tests.support.training_runs import load_config, tiny_config
 
 

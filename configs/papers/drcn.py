@@ -4,7 +4,7 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from disan_tf.paper_settings.disan import disan, tiny
+from configs.papers.disan import disan, tiny
 
 
 def drcn(name: str, corpus: str) -> ConfigDict:
@@ -45,7 +45,7 @@ def drcn(name: str, corpus: str) -> ConfigDict:
     config.task.hidden_units = 1000  # Kim et al.
     config.task.dropout = 0.2  # Sec. 4.1
 
-    config.train.window = 1  # batch normalisation, see `disan_tf.paper_settings.dsa`
+    config.train.window = 1  # batch normalisation, see `configs.papers.dsa.dsa`
     config.train.dropout = 0.0
     config.train.optimizer = "rmsprop"  # Sec. 4.1
     config.train.learning_rate = 0.001  # Sec. 4.1

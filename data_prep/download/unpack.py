@@ -13,10 +13,10 @@ from disan_tf.errors import UserError
 
 BLOCK = 1 << 20  # bytes read at a time
 
-Rows = Mapping[str, Optional[int]]
+PackedRows = Mapping[str, Optional[int]]
 
 
-def unpack(path: Path, folder: Path, rows: Rows, whole: bool = True) -> None:
+def unpack(path: Path, folder: Path, rows: PackedRows, whole: bool = True) -> None:
     """Unpacks a zip archive into `folder`, or copies a single file of any other kind: all or none.
 
     Args:
@@ -44,7 +44,7 @@ def unpack(path: Path, folder: Path, rows: Rows, whole: bool = True) -> None:
             (Path(temporary) / name).replace(folder / name)
 
 
-def _write_members(path: Path, folder: Path, rows: Rows, whole: bool) -> list[str]:
+def _write_members(path: Path, folder: Path, rows: PackedRows, whole: bool) -> list[str]:
     """Writes the members, or the single file, into `folder`; returns their names."""
     if path.suffix != ".zip":
         with open(path, "rb") as source:
@@ -58,7 +58,7 @@ def _write_members(path: Path, folder: Path, rows: Rows, whole: bool) -> list[st
     return names
 
 
-def _members(archive: zipfile.ZipFile, path: Path, rows: Rows, whole: bool) -> list[str]:
+def _members(archive: zipfile.ZipFile, path: Path, rows: PackedRows, whole: bool) -> list[str]:
     """The names of the members to be unpacked."""
     members = [info for info in archive.infolist() if not info.filename.startswith("__MACOSX/")]
     for info in members:
@@ -82,7 +82,7 @@ def _refuse_unsafe(info: zipfile.ZipInfo, path: Path) -> None:
         )
 
 
-def _copy(source: BinaryIO, name: str, folder: Path, path: Path, rows: Rows) -> None:
+def _copy(source: BinaryIO, name: str, folder: Path, path: Path, rows: PackedRows) -> None:
     """Copies one member and counts its lines."""
     target = folder / name
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from data_prep import synthetic
 from data_prep.bag_of_words import bag_of_words_accuracy
-from data_prep.synthetic import (
+from data_prep.synthetic import treebank as synthetic
+from data_prep.synthetic.treebank import (
     SIZES,
     Tree,
     comparison,

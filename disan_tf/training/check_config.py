@@ -1,7 +1,6 @@
-"""What every config file needs: named variants of a default, and a check of its values."""
+"""A check of a config's values, before anything is prepared or trained."""
 
 import inspect
-from typing import Callable
 
 from ml_collections import ConfigDict
 
@@ -19,35 +18,6 @@ _FRACTIONS = (
     "train.dropout", "train.moving_average", "train.plateau.factor", "train.plateau.threshold",
     "encoder.dropout", "encoder.word_dropout", "task.dropout",
 )  # fmt: skip
-
-
-def apply_variant(
-    config: ConfigDict, variant: str, variants: dict[str, Callable[[ConfigDict], None]]
-) -> ConfigDict:
-    """Changes `config` by the variant's function and locks it.
-
-    Args:
-      config: the default.
-      variant: "" for the default, else a key of `variants`.
-      variants: name -> function that changes a config in place.
-
-    Raises:
-      ValueError: the variant is unknown; the sentence lists the known ones.
-    """
-    if variant:
-        if variant not in variants:
-            known = ", ".join(sorted(variants))
-            raise ValueError(f"config {config.name} has no variant {variant!r}; it has {known}")
-        variants[variant](config)
-    return config.lock()
-
-
-def explain(error: Exception) -> str:
-    """The sentence inside an error of ml_collections, which wraps errors and their tracebacks."""
-    while error.args and isinstance(error.args[0], Exception):
-        error = error.args[0]
-    message = error.args[0] if isinstance(error, KeyError) else str(error)
-    return " ".join(message.rsplit("Error: ", 1)[-1].split()).rstrip(".")
 
 
 def check_config(config: ConfigDict) -> None:

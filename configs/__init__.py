@@ -1,0 +1,1 @@
+"""One file for each experiment: `get_config(variant)` -> ConfigDict."""

@@ -1,0 +1,1 @@
+"""The settings that the experiments of a paper share."""

@@ -1,0 +1,1 @@
+"""Small grammars that write corpora in the official formats."""

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from typing import Optional
+from typing import Callable, Optional
 
 import tensorflow as tf
 
@@ -10,28 +10,30 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", UserWarning)  # its end-of-life notice
     import tensorflow_addons as tfa
 
-from disan_tf.training.console import describe_scores
 
-
-def progress_bar(batch_size: Optional[int] = None) -> tf.keras.callbacks.Callback:
+def progress_bar(
+    batch_size: Optional[int] = None, describe: Callable[[dict], str] = str
+) -> tf.keras.callbacks.Callback:
     """A terminal's progress bar: steps, time left, loss, score, sentences per second.
 
     Args:
       batch_size: sentences of a step; None leaves the speed out.
+      describe: the logs of an evaluation as text.
     """
-    return _ProgressBar(batch_size)
+    return _ProgressBar(batch_size, describe)
 
 
 class _ProgressBar(tfa.callbacks.TQDMProgressBar):
     """TFA's bar, made to fit a loop that resumes inside an epoch and evaluates inside one."""
 
-    def __init__(self, batch_size):
+    def __init__(self, batch_size, describe):
         super().__init__(
             epoch_bar_format="{n_fmt}/{total_fmt} {bar} {remaining} left - {desc}",
             metrics_format="{name}: {value:0.4g}",
             leave_overall_progress=False,
         )
         self._batch_size = batch_size
+        self._describe = describe
 
     def on_epoch_begin(self, epoch, logs=None):
         if self.overall_progress_tqdm.n < epoch:
@@ -52,7 +54,7 @@ class _ProgressBar(tfa.callbacks.TQDMProgressBar):
         """Evaluations have no bar of their own."""
 
     def on_test_end(self, logs=None):
-        self.tqdm.write(f"step {logs['step']:,}: {describe_scores(logs)}")
+        self.tqdm.write(f"step {logs['step']:,}: {self._describe(logs)}")
 
     def format_metrics(self, logs=None, factor=1):
         text = super().format_metrics(logs or {}, factor)

@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf import addons
+from disan_tf.training.console import describe_scores
 from disan_tf.training.optimizers import adadelta
 
 DECAY = 0.5
@@ -21,7 +22,7 @@ def _no_warnings():
 
 def _train(first, last, epoch_steps=4, evaluate_at=(), batch_size=None):
     """The loop's calls for the steps `first` to `last` - 1."""
-    bar = addons.progress_bar(batch_size)
+    bar = addons.progress_bar(batch_size, describe_scores)
     callbacks = tf.keras.callbacks.CallbackList([bar], epochs=3, steps=epoch_steps)
     callbacks.on_train_begin()
     step = first

@@ -3,7 +3,27 @@
 import numpy as np
 
 from disan_tf.input_pipeline import Split
-from disan_tf.models.language_model import perplexities
+
+DIRECTIONS = ("forward", "backward")  # of a language model
+
+
+def perplexities(outputs: np.ndarray) -> dict[str, float]:
+    """Perplexities, exp of the mean -ln p of a word, unknown words and boundaries among them.
+
+    Args:
+      outputs: <float32>[examples, 3], see `LanguageModel`.
+
+    Returns:
+      "log_likelihood" (the mean of ln p over both directions, in nats), "perplexity",
+      "forward_perplexity" and "backward_perplexity".
+    """
+    *sums, count = np.sum(outputs, axis=0, dtype=np.float64)
+    mean = sum(sums) / (2.0 * count)
+    by_direction = {f"{name}_perplexity": it / count for name, it in zip(DIRECTIONS, sums)}
+    means = {"perplexity": mean, **by_direction}
+    return {
+        "log_likelihood": -float(mean), **{name: float(np.exp(it)) for name, it in means.items()}
+    }  # fmt: skip
 
 
 def summarise(split: Split, answers: np.ndarray, classes: list) -> dict:

@@ -19,7 +19,7 @@ class SentenceModel(tf.keras.Model):
 
         model.example_losses(outputs, labels) -> <float32>[batch], without weight decay
         model.batch_score(outputs, labels) -> <float32>[], what a training shows beside the loss
-        model.answers(outputs) -> [batch], what the model says: class numbers, or scores
+        model.predictions(outputs) -> [batch], what the model says: class numbers, or scores
         model.scores(outputs, labels) -> {name: float} of the NumPy arrays of a whole split
 
     Args:

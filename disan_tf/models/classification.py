@@ -17,13 +17,13 @@ class Classification:
         return cross_entropies(outputs, labels)
 
     def batch_score(self, outputs, labels):
-        return tf.reduce_mean(tf.cast(tf.equal(self.answers(outputs), labels), tf.float32))
+        return tf.reduce_mean(tf.cast(tf.equal(self.predictions(outputs), labels), tf.float32))
 
-    def answers(self, outputs):
+    def predictions(self, outputs):
         return tf.argmax(outputs, axis=-1, output_type=tf.int32)
 
     def scores(self, outputs, labels):
-        return {"accuracy": accuracy(self.answers(outputs).numpy(), labels)}
+        return {"accuracy": accuracy(self.predictions(outputs).numpy(), labels)}
 
 
 class SentenceClassifier(Classification, SentenceModel):

@@ -70,7 +70,7 @@ def build_model(
 
 
 def _make_embedding(config, words, bilm):
-    """`WordCharacterEmbedding` or `ElmoEmbedding` for a model that reads more of a word than its id."""
+    """What the words of a model are read from."""
     task, _, _ = _task_of(config)
     arguments = *words, config.data.embedding_dim, config.train.get("embeddings", True)
     dtype = tf.keras.mixed_precision.Policy(config.dtype)

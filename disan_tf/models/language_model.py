@@ -3,30 +3,12 @@
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.elmo.bilm import DIRECTIONS, BiLM
+from disan_tf.elmo.bilm import BiLM
 from disan_tf.layers.packing import real_tokens
+from disan_tf.metrics.perplexity import perplexities
 from disan_tf.models.base import SentenceModel
 
 BOUNDARIES = 2  # of a sentence: the first two classes; ids from 1 (unknown) follow
-
-
-def perplexities(outputs: np.ndarray) -> dict[str, float]:
-    """Perplexities, exp of the mean -ln p of a word, unknown words and boundaries among them.
-
-    Args:
-      outputs: <float32>[examples, 3], see `LanguageModel`.
-
-    Returns:
-      "log_likelihood" (the mean of ln p over both directions, in nats), "perplexity",
-      "forward_perplexity" and "backward_perplexity".
-    """
-    *sums, count = np.sum(outputs, axis=0, dtype=np.float64)
-    mean = sum(sums) / (2.0 * count)
-    by_direction = {f"{name}_perplexity": it / count for name, it in zip(DIRECTIONS, sums)}
-    means = {"perplexity": mean, **by_direction}
-    return {
-        "log_likelihood": -float(mean), **{name: float(np.exp(it)) for name, it in means.items()}
-    }  # fmt: skip
 
 
 class LanguageModel(SentenceModel):
@@ -114,7 +96,7 @@ class LanguageModel(SentenceModel):
     def batch_score(self, outputs, labels):
         return tf.exp(self.loss(outputs, labels))
 
-    def answers(self, outputs):
+    def predictions(self, outputs):
         return tf.constant(outputs)
 
     def scores(self, outputs, labels):

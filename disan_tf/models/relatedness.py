@@ -52,12 +52,12 @@ class SentencePairScorer(SentencePairModel):
     def batch_score(self, outputs, labels):
         return tf.reduce_mean(tf.square(expected_score(outputs) - labels))
 
-    def answers(self, outputs):
+    def predictions(self, outputs):
         return expected_score(outputs)
 
     def scores(self, outputs, labels):
         """`pearson`, `spearman` and `mse` of the model's scores and the gold ones."""
-        answers = self.answers(outputs).numpy()
+        answers = self.predictions(outputs).numpy()
         return {
             "pearson": pearson(answers, labels),
             "spearman": spearman(answers, labels),

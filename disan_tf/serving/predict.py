@@ -106,7 +106,7 @@ def make_answer_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
     @tf.function(input_signature=served_specs(model), autograph=False)
     def answer(*inputs):
         outputs = model(*inputs, training=False)
-        return tf.nn.softmax(outputs), model.answers(outputs)
+        return tf.nn.softmax(outputs), model.predictions(outputs)
 
     return answer
 

@@ -106,7 +106,7 @@ def _ids_functions(bundle: Bundle) -> dict[str, tuple]:
 
 def _describe(outputs, bundle):
     """What `serving_default` gives for logits <float32>[batch, classes]."""
-    answers, probabilities = bundle.model.answers(outputs), tf.nn.softmax(outputs)
+    answers, probabilities = bundle.model.predictions(outputs), tf.nn.softmax(outputs)
     if bundle.model.label_dtype.is_floating:
         return {"score": answers, "probabilities": probabilities}
     names = tf.constant(bundle.classes, tf.string)

@@ -31,7 +31,7 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
     split, model = corpus.split(split_name), bundle.model
     step = final_evaluation_step(bundle.config, model)
     outcome = run_split(step, split, model.reads, bundle.config.evaluate.batch_size)
-    answers = model.answers(outcome.outputs).numpy()
+    answers = model.predictions(outcome.outputs).numpy()
     return {
         "config": bundle.info["name"],
         "step": bundle.info["scores"]["step"],

@@ -18,7 +18,7 @@ from disan_tf.input_pipeline import (
     padding_share,
 )
 from disan_tf.models.factory import count_parameters
-from disan_tf.training.console import ConsoleLog
+from disan_tf.training.console import ConsoleLog, describe_scores
 from disan_tf.training.loop import Trainer
 from disan_tf.training.provenance import command_line, data_facts
 from disan_tf.training.tensorboard import TensorBoardLogger
@@ -166,7 +166,8 @@ def _progress(trainer):
     if sys.stderr.isatty():
         from disan_tf.addons import progress_bar  # only then is tensorflow-addons needed
 
-        return progress_bar(round(examples * len(trainer.model.fields)))  # in sentences
+        sentences = round(examples * len(trainer.model.fields))
+        return progress_bar(sentences, describe_scores)
     return ConsoleLog(trainer.config.train.steps, examples)
 
 

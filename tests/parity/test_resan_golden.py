@@ -67,7 +67,7 @@ def test_vectors_logits_losses_and_answers_equal_the_authors(name):
         official.assert_close(vectors, arrays[f"out/s{number}_rep"], f"sentence {number}")
     official.assert_close(outputs, arrays["out/logits"], "logits")
     official.assert_close(losses, arrays["out/cost_batch"], "losses")
-    answers = model.answers(outputs)
+    answers = model.predictions(outputs)
     if "out/predicted_score" in arrays:
         official.assert_close(answers, arrays["out/predicted_score"], "scores")
         halved = 0.5 if "_mselogits_" in name else 1.0  # there their `mse` is the loss

@@ -61,7 +61,7 @@ def test_logits_and_scores_equal_the_authors(name):
     model, arrays, _, _ = _model(name)
     logits = model(*pair_ids(arrays))
     official.assert_close(logits, arrays["out/logits"], "logits")
-    official.assert_close(model.answers(logits), arrays["out/predicted_score"], "scores")
+    official.assert_close(model.predictions(logits), arrays["out/predicted_score"], "scores")
 
 
 def test_sentence_vectors_equal_the_authors():

@@ -20,7 +20,7 @@ class LogitScorer(SentencePairScorer):
     def call(self, *args, **options):
         return 2.0 * tf.sigmoid(super().call(*args, **options)[:, 0]) + 3.0
 
-    def answers(self, outputs):
+    def predictions(self, outputs):
         return outputs
 
     def example_losses(self, outputs, labels):

@@ -200,14 +200,14 @@ def test_a_collapsed_choice_raises_an_alarm_once(unbroken, caplog):
     phase = list(PHASES).index("both")
     healthy = {"phase": phase, "head_fraction": 0.5, "dependent_fraction": 0.5}
     assert "collapsed" not in method.extra_metrics(healthy)
-    assert "collapsed" not in method.extra_metrics(
-        {"phase": 0, "head_fraction": 1.0}
-    )  # no choice yet
+    pretraining = {"phase": 0, "head_fraction": 1.0}  # no choice yet
+    assert "collapsed" not in method.extra_metrics(pretraining)
+    collapsed = {**healthy, "head_fraction": 0.001, "dependent_fraction": 0.999}
     for _ in range(2):
-        extra_metrics = method.extra_metrics(
-            {**healthy, "head_fraction": 0.001, "dependent_fraction": 0.999}
-        )
-        assert extra_metrics["collapsed"] == ["head_fraction", "dependent_fraction"]
+        assert method.extra_metrics(collapsed)["collapsed"] == [
+            "head_fraction",
+            "dependent_fraction",
+        ]
     assert sorted(record.getMessage().split(":")[0] for record in caplog.records) == [
         "The dependent fraction is 0.999", "The head fraction is 0.001",
     ]  # fmt: skip

@@ -11,7 +11,7 @@ import tensorflow as tf
 from data_prep.write_corpus import save
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
-from disan_tf.text.character_ids import character_ids
+from disan_tf.text.characters import byte_ids
 
 OPTIONS, WEIGHTS = "bilm_options.json", "bilm_weights.hdf5"  # in the prepared corpus
 
@@ -34,7 +34,7 @@ def find(data_dir: Path, name: str) -> list[Path]:
 
 def write_characters(word_length: int, folder: Path, tokens: Sequence[str]) -> dict:
     """Writes `spellings.npy`, the character ids of distinct tokens; returns a manifest's entry."""
-    ids = character_ids(tf.constant(list(tokens), tf.string), word_length).numpy()
+    ids = byte_ids(tf.constant(list(tokens), tf.string), word_length).numpy()
     save(folder, "spellings", np.pad(ids, [(1, 0), (0, 0)]).astype(np.uint16))
     return {"word_bytes": {"word_length": word_length, "spellings": len(tokens)}}
 

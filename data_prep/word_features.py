@@ -10,7 +10,7 @@ import tensorflow as tf
 from data_prep.word_forms import find_forms, versions, write_forms
 from data_prep.write_corpus import Sentences, TokenIndex, save
 from disan_tf.errors import UserError
-from disan_tf.text.spelling import characters
+from disan_tf.text.characters import ascii_ids
 from disan_tf.text.tokenizer import lowercase
 from disan_tf.text.word_forms import FORMS_FILE
 
@@ -61,7 +61,7 @@ def write_word_features(
             "--config.data.word_features=True needs a corpus of sentence pairs, and this one has "
             "single sentences; leave the option out."
         )
-    spellings = characters(tf.constant(index.tokens, tf.string), options.word_length).numpy()
+    spellings = ascii_ids(tf.constant(index.tokens, tf.string), options.word_length).numpy()
     save(folder, "spellings", np.pad(spellings, [(1, 0), (0, 0)]).astype(np.uint8))
     words = lowercase(index.tokens)
     forms = find_forms(words)

@@ -9,7 +9,7 @@ from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
 from disan_tf.elmo.token_encoder import TokenEncoder
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
-from disan_tf.text.character_ids import sentence_markers
+from disan_tf.text.characters import sentence_markers
 
 DIRECTIONS = ("forward", "backward")
 
@@ -37,7 +37,7 @@ class BiLM(BaseLayer):
       l2, seed: see `BaseLayer`.
 
     Call arguments:
-      characters: <int32>[batch, length, word_length], see `disan_tf.text.character_ids`.
+      characters: <int32>[batch, length, word_length], see `disan_tf.text.characters.byte_ids`.
       mask: <bool>[batch, length], True = real token; padding stands at the end.
       training: whether dropout acts.
 

@@ -23,7 +23,7 @@ class ElmoEmbedding(BaseLayer):
 
     Call arguments:
       ids: <int32>[batch, length], 0 = padding.
-      characters: <int32>[batch, length, word_length], see `disan_tf.text.character_ids`; or
+      characters: <int32>[batch, length, word_length], see `disan_tf.text.characters.byte_ids`; or
       layers: <float>[batch, length, layers, dim], what the biLM makes of them.
       training: whether dropout acts.
 

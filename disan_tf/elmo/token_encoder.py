@@ -8,7 +8,7 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.highway import Highway
 from disan_tf.layers.packing import ROWS
-from disan_tf.text.character_ids import CHARACTERS, real_length
+from disan_tf.text.characters import BYTE_CHARACTERS, real_length
 
 ACTIVATIONS = ("relu", "tanh")
 
@@ -36,7 +36,7 @@ class TokenEncoder(BaseLayer):
       dropout, l2, seed: see `BaseLayer`; nothing is dropped here.
 
     Call arguments:
-      characters: <int32>[..., word_length], see `disan_tf.text.character_ids`.
+      characters: <int32>[..., word_length], see `disan_tf.text.characters.byte_ids`.
 
     Returns:
       <float>[..., units]; of a word of zeros that of zero vectors.
@@ -65,7 +65,7 @@ class TokenEncoder(BaseLayer):
         self.activation = activation
 
     def build(self, input_shape):
-        self.vectors = self.add_weight("vectors", [CHARACTERS, self.dim], None, _uniform(1.0))
+        self.vectors = self.add_weight("vectors", [BYTE_CHARACTERS, self.dim], None, _uniform(1.0))
         self.kernels, self.biases = [], []
         for number, (width, count) in enumerate(self.filters):
             start = _uniform(0.05) if self.activation == "relu" else _normal(width * self.dim)

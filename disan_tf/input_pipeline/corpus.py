@@ -18,8 +18,8 @@ class WordFeatures(NamedTuple):
     """The characters of the words of a split, and of pairs which of them match.
 
     Attributes:
-      spellings: <uint8>[rows, word_length], ids of `disan_tf.text.spelling`, or <uint16>, ids of
-        `disan_tf.text.character_ids`; row 0 is zeros.
+      spellings: <uint8>[rows, word_length], `ascii_ids` of `disan_tf.text.characters`, or
+        <uint16>, `byte_ids`; row 0 is zeros.
       spelling: by field, <int32>[tokens], the row of each token.
       match: by field, <uint8>[tokens], 1 where the other sentence has a token's stem or lemma; None
         where that is not asked.

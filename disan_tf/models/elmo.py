@@ -22,7 +22,7 @@ class ElmoClassifier(Classification, SentenceModel):
     Call arguments:
       ids: <int32>[batch, length], 0 = padding.
       words: <int32>[batch, length, word_length], their characters, see
-        `disan_tf.text.character_ids`; or <float16>[batch, length, layers, dim] of the cache.
+        `disan_tf.text.characters.byte_ids`; or <float16>[batch, length, layers, dim] of the cache.
       training: whether dropout acts.
 
     Returns:

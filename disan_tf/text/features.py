@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from disan_tf.text.character_ids import character_ids
+from disan_tf.text.characters import ascii_ids, byte_ids
 from disan_tf.text.lookup import TextToIds, fill_empty_rows
-from disan_tf.text.spelling import characters
 from disan_tf.text.word_forms import WordForms
 
 
@@ -18,7 +17,7 @@ class TextToCharacters(TextToIds):
       word_length: of the biLM.
 
     Raises:
-      UserError: see `TextToIds` and `character_ids`.
+      UserError: see `TextToIds` and `byte_ids`.
     """
 
     def __init__(
@@ -40,7 +39,7 @@ class TextToCharacters(TextToIds):
         """
         ids, characters = super().inputs(*tokens), []
         for each, its_ids in zip(tokens, ids):
-            rows = each.with_flat_values(character_ids(each.flat_values, self._word_length))
+            rows = each.with_flat_values(byte_ids(each.flat_values, self._word_length))
             shape = [*tf.unstack(tf.shape(its_ids, tf.int64)), self._word_length]
             characters.append(rows.to_tensor(0, shape=shape))
         return [*ids, *characters]
@@ -80,7 +79,7 @@ class TextToPairFeatures(TextToIds):
         sentences = [first, second]
         filled = [fill_empty_rows(each, "") for each in sentences]
         spelt = [
-            each.with_flat_values(characters(each.flat_values, self._word_length)).to_tensor(0)
+            each.with_flat_values(ascii_ids(each.flat_values, self._word_length)).to_tensor(0)
             for each in filled
         ]
         return [*super().inputs(*sentences), *spelt, *self._forms.matches(*filled)]

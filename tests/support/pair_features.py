@@ -7,7 +7,7 @@ import numpy as np
 
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.corpus import WordFeatures
-from disan_tf.text.spelling import CHARACTERS
+from disan_tf.text.characters import ASCII_CHARACTERS
 from tests.support.pairs import FIELDS, WORDS, make_pair_corpus
 
 FORMS = (("cats", "cat", "cat"), ("dogs", "dog", "dog"), ("sing", "sing", "song"))
@@ -32,7 +32,9 @@ def make_feature_corpus(folder: Path, word_length: int = 6, **options) -> Prepar
 def draw_features(split, word_length: int) -> WordFeatures:
     """Features of the right shapes, the same spellings for every split."""
     generator = np.random.default_rng(11)
-    spellings = generator.integers(1, CHARACTERS, [len(WORDS) + 2, word_length]).astype(np.uint8)
+    spellings = generator.integers(1, ASCII_CHARACTERS, [len(WORDS) + 2, word_length]).astype(
+        np.uint8
+    )
     spellings[0] = 0
     match = {
         field: generator.integers(0, 2, len(split.ids[field])).astype(np.uint8)

@@ -46,7 +46,7 @@ on two threads; `checkpoints/benchmarks/` has float32 too.
 
 Left open by the paper, and our choice:
   Tokens: its tokenizer is spaCy's; here the rules of the Penn treebank, capitals kept.
-  Stems and lemmas: its are NLTK's Porter stemmer and WordNet; see `data_prep.word_forms`.
+  Stems and lemmas: its are NLTK's Porter stemmer and WordNet; see `data_prep.stems_and_lemmas`.
   Characters: printable ASCII; convolution over 5 of them, the first 16 of a word.
   Hidden dimension 100: of each direction of the first layer, and of the plain recurrent layers,
     which read forward.

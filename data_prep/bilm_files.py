@@ -11,9 +11,8 @@ import tensorflow as tf
 from data_prep.write_corpus import save
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
+from disan_tf.input_pipeline.format import BILM_OPTIONS, BILM_WEIGHTS, SPELLINGS, Keys
 from disan_tf.text.characters import byte_ids
-
-OPTIONS, WEIGHTS = "bilm_options.json", "bilm_weights.hdf5"  # in the prepared corpus
 
 
 def find(data_dir: Path, name: str) -> list[Path]:
@@ -35,8 +34,8 @@ def find(data_dir: Path, name: str) -> list[Path]:
 def write_characters(word_length: int, folder: Path, tokens: Sequence[str]) -> dict:
     """Writes `spellings.npy`, the character ids of distinct tokens; returns a manifest's entry."""
     ids = byte_ids(tf.constant(list(tokens), tf.string), word_length).numpy()
-    save(folder, "spellings", np.pad(ids, [(1, 0), (0, 0)]).astype(np.uint16))
-    return {"word_bytes": {"word_length": word_length, "spellings": len(tokens)}}
+    save(folder, SPELLINGS, np.pad(ids, [(1, 0), (0, 0)]).astype(np.uint16))
+    return {Keys.WORD_BYTES: {"word_length": word_length, "spellings": len(tokens)}}
 
 
 def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[str]) -> dict:
@@ -58,12 +57,12 @@ def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[
     """
     options, weights = paths
     word_length = _word_length(options)
-    shutil.copyfile(options, folder / OPTIONS)
+    shutil.copyfile(options, folder / BILM_OPTIONS)
     try:
-        os.link(weights, folder / WEIGHTS)
+        os.link(weights, folder / BILM_WEIGHTS)
     except OSError:
-        shutil.copyfile(weights, folder / WEIGHTS)
-    return {"bilm": {"name": name}, **write_characters(word_length, folder, tokens)}
+        shutil.copyfile(weights, folder / BILM_WEIGHTS)
+    return {Keys.BILM: {"name": name}, **write_characters(word_length, folder, tokens)}
 
 
 def _word_length(path):

@@ -1,42 +1,4 @@
-"""Raw corpus + word vectors -> prepared corpus, a directory of memory-mappable arrays.
-
-It holds, for every split and text field:
-
-    train.sentence.ids.npy      <int32>[tokens]        the token ids of all examples, end to end
-    train.sentence.offsets.npy  <int64>[examples + 1]  example k is ids[offsets[k]:offsets[k + 1]]
-    train.label.npy             <int32>[examples], or <float32>[examples] where labels are scores
-    train.example_id.npy        <S>[examples]          UTF-8
-    train.genre.npy             <S>[examples]          UTF-8, "" unknown; where genres are told
-
-of pairs, where `word_features` are asked for, and `sentence` stands for a field:
-
-    train.sentence.spelling.npy <int32>[tokens]        the row of `spellings` of each token
-    train.sentence.match.npy    <uint8>[tokens]        1: the pair's other sentence has its stem or
-                                                       its lemma
-
-of corpora that a biLM reads:
-
-    train.sentence.spelling.npy <int32>[tokens]        the row of `spellings` of each token
-
-where the `contexts` of phrases are asked for too
-
-    train.contexts.spelling.npy <int32>[tokens]        the same of the sentences that they are from
-    train.contexts.offsets.npy  <int64>[sentences + 1]
-    train.contexts.places.npy   <int32>[examples, 2]   each example's sentence, and its first token
-
-and for the corpus:
-
-    vocabulary.txt              one word a line; the line k, from 0, is id k + 2
-    embeddings.npy              <float32>[trainable + fixed, dim], row k is id k + 2
-    manifest.json               options, counts, and the digest of every input
-    spellings.npy               <uint8>[rows, word_length], ids of `disan_tf.text.spelling`: row 0
-                                is zeros, the others are the distinct tokens in their own case;
-                                <uint16>, ids of `disan_tf.text.character_ids`, for a biLM
-    bilm_options.json           the biLM's official files
-    bilm_weights.hdf5
-    forms.tsv                   a line for each word: the word, its stem, its lemma, with tabs
-                                between; other words are their own stems and lemmas
-"""
+"""Raw corpus + word vectors -> prepared corpus, see `disan_tf.input_pipeline.format`."""
 
 import contextlib
 import gc
@@ -50,18 +12,26 @@ from pathlib import Path
 
 import numpy as np
 
-from data_prep import bilm_files, word_forms, word_vectors
+from data_prep import bilm_files, stems_and_lemmas, word_vectors
 from data_prep import vocabulary as vocabularies
 from data_prep.corpora import READERS, SHARDS, Corpus
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.fingerprints import fingerprint, is_unchanged
-from data_prep.manifest import FORMAT, describe
+from data_prep.manifest import describe
 from data_prep.vocabulary import Vocabulary
 from data_prep.word_features import check_options, write_word_features
 from data_prep.word_vectors import WordVectors
 from data_prep.write_corpus import index_tokens, save, write_split
 from disan_tf.errors import UserError
-from disan_tf.files import read_json, write_atomically, write_json
+from disan_tf.files import write_atomically, write_json
+from disan_tf.input_pipeline.format import (
+    EMBEDDINGS,
+    FORMAT,
+    MANIFEST,
+    VOCABULARY,
+    Keys,
+    read_manifest,
+)
 from disan_tf.text.lookup import UNKNOWN_ID
 from disan_tf.text.tokenizer import VERSIONS, lowercase
 
@@ -106,31 +76,6 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
     return target
 
 
-def report(manifest: dict) -> str:
-    """A few lines for people: what was read, kept and dropped, and what the vectors cover."""
-    lines = [f"{manifest['corpus']}: {', '.join(manifest['classes'])}"]
-    unit = manifest.get("unit", "trees")  # the first manifests, all of SST, name none
-    lines += [_count_line(*item, unit) for item in manifest["counts"].items()]
-    vectors = manifest["vectors"]
-    lines.append(
-        f"  words: {manifest['trainable_words']:,} trainable, {manifest['fixed_words']:,} fixed; "
-        f"vectors ({vectors['file'] or 'none'}) cover {vectors['training_words_found']:,} training "
-        f"words, {vectors['training_tokens_covered']:.1%} of the training tokens"
-    )
-    return "\n".join(lines + [f"  warning: {warning}" for warning in manifest["warnings"]])
-
-
-def _count_line(split: str, counts: dict, unit: str) -> str:
-    shown = (unit, "expected", "dropped", "kept")
-    others = [f"{count:,} {name}, " for name, count in counts.items() if name not in shown]
-    dropped = [f"{count:,} {reason}" for reason, count in counts["dropped"].items() if count]
-    return (
-        f"  {split}: {counts[unit]:,} {unit} (official count {counts['expected']:,}, difference "
-        f"{counts[unit] - counts['expected']:+,}), {''.join(others)}"
-        f"dropped {', '.join(dropped) or 'none'}, kept {counts['kept']:,}"
-    )
-
-
 def _check_options(options) -> None:
     oov, fixed_words = vocabularies.OOV, vocabularies.FIXED_WORDS
     known = {"corpus": READERS, "tokenizer": VERSIONS, "oov": oov, "fixed_words": fixed_words}
@@ -149,20 +94,20 @@ def _digest(options) -> str:
         "tokenizer_version": VERSIONS[options.tokenizer],
     }
     if options.get("word_features"):
-        content["word_forms"] = word_forms.versions()
+        content["stems_and_lemmas"] = stems_and_lemmas.versions()
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _is_current(target: Path, data_dir: Path, options) -> bool:
     """Whether `target` was prepared from what now lies in `data_dir`."""
-    if not (target / "manifest.json").is_file():
+    if not (target / MANIFEST).is_file():
         return False
-    manifest = read_json(target / "manifest.json", f"delete {target} and prepare again")
-    recorded = {data_dir / name: each for name, each in manifest["inputs"].items()}
+    inputs = read_manifest(target)[Keys.INPUTS]
+    recorded = {data_dir / name: fingerprint for name, fingerprint in inputs.items()}
     shards = SHARDS[options.corpus](data_dir, options) if options.corpus in SHARDS else []
     if not {path.resolve() for path in shards} <= {path.resolve() for path in recorded}:
         return False
-    return all(is_unchanged(path, each) for path, each in recorded.items())
+    return all(is_unchanged(path, recorded[path]) for path in recorded)
 
 
 @contextlib.contextmanager
@@ -193,31 +138,31 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     ids = vocabulary.ids()
     token_ids = np.array([ids.get(word, UNKNOWN_ID) for word in words], np.int32)
     manifest = describe(options, corpus)
-    manifest["trainable_words"] = vocabulary.trainable
-    manifest["fixed_words"] = len(vocabulary.words) - vocabulary.trainable
+    manifest[Keys.TRAINABLE_WORDS] = vocabulary.trainable
+    manifest[Keys.FIXED_WORDS] = len(vocabulary.words) - vocabulary.trainable
     flags, about = write_word_features(options, folder, index, corpus.fields)
     manifest.update(about)
-    spelt = bool(bilm or options.get("word_bytes"))
+    has_spellings = bool(bilm or options.get("word_bytes"))
     if bilm:
         manifest.update(bilm_files.write_bilm(options.bilm, bilm, folder, index.tokens))
-    elif spelt:
+    elif has_spellings:
         about = bilm_files.write_characters(options.word_bytes, folder, index.tokens)
         manifest.update(about)
-    manifest["splits"] = {
-        split: write_split(folder, split, corpus, index, token_ids, flags, spelt)
+    manifest[Keys.SPLITS] = {
+        split: write_split(folder, split, corpus, index, token_ids, flags, has_spellings)
         for split in corpus.splits
     }
-    manifest["vectors"] = {
+    manifest[Keys.VECTORS] = {
         "file": options.vectors,
         "rows": vectors.rows,
         "training_words_found": vocabulary.training_words_found(),
         "training_tokens_covered": round(vocabulary.coverage(training), 4),
     }
-    manifest["inputs"] = {
+    manifest[Keys.INPUTS] = {
         Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)
         for path in corpus.inputs + vector_files + list(bilm or ())
     }
-    write_json(folder / "manifest.json", manifest)
+    write_json(folder / MANIFEST, manifest)
 
 
 def _read_corpus(options, data_dir: Path) -> Corpus:
@@ -268,6 +213,6 @@ def _write_vocabulary(options, folder: Path, vocabulary: Vocabulary, vectors: Wo
     matrix = vocabularies.embeddings(
         vocabulary, vectors.by_word, options.embedding_dim, options.oov, options.seed
     )
-    save(folder, "embeddings", matrix)
+    save(folder, EMBEDDINGS, matrix)
     lines = "".join(f"{word}\n" for word in vocabulary.words)
-    write_atomically(folder / "vocabulary.txt", lines)
+    write_atomically(folder / VOCABULARY, lines)

@@ -7,12 +7,13 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
-from data_prep.word_forms import find_forms, versions, write_forms
+from data_prep.stems_and_lemmas import find_forms, versions
 from data_prep.write_corpus import Sentences, TokenIndex, save
 from disan_tf.errors import UserError
+from disan_tf.input_pipeline.format import FORMS, SPELLINGS, Keys
 from disan_tf.text.characters import ascii_ids
 from disan_tf.text.tokenizer import lowercase
-from disan_tf.text.word_forms import FORMS_FILE
+from disan_tf.text.word_forms import write_forms
 
 Flags = dict[tuple[str, str], np.ndarray]
 
@@ -62,13 +63,13 @@ def write_word_features(
             "single sentences; leave the option out."
         )
     spellings = ascii_ids(tf.constant(index.tokens, tf.string), options.word_length).numpy()
-    save(folder, "spellings", np.pad(spellings, [(1, 0), (0, 0)]).astype(np.uint8))
+    save(folder, SPELLINGS, np.pad(spellings, [(1, 0), (0, 0)]).astype(np.uint8))
     words = lowercase(index.tokens)
     forms = find_forms(words)
-    write_forms(folder / FORMS_FILE, forms)
+    write_forms(folder / FORMS, forms)
     about = {"word_length": options.word_length, "spellings": len(words), "forms": len(forms)}
     about.update(versions())
-    return _flag_all(index, fields, words, forms), {"word_features": about}
+    return _flag_all(index, fields, words, forms), {Keys.WORD_FEATURES: about}
 
 
 def _flag_all(index: TokenIndex, fields, words: Sequence[str], forms: Mapping) -> Flags:

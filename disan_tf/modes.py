@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import data_prep.prepare
+from data_prep.manifest import describe_counts
 from disan_tf.errors import UserError
 from disan_tf.files import CHECKPOINTS, write_json
 from disan_tf.input_pipeline import PreparedCorpus
@@ -28,7 +29,7 @@ def prepare(config, data_dir, prepared_dir) -> PreparedCorpus:
     """Prepares the corpus of a config, or finds it prepared, and prints its counts."""
     directory = data_prep.prepare.prepare(config.data, Path(data_dir), Path(prepared_dir))
     corpus = PreparedCorpus(directory)
-    print(f"{data_prep.prepare.report(corpus.manifest)}\n  in {directory}")
+    print(f"{describe_counts(corpus.manifest)}\n  in {directory}")
     return corpus
 
 

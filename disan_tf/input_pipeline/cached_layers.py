@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.errors import UserError
+from disan_tf.input_pipeline import format as names
 
 
 class CachedLayers(NamedTuple):
@@ -32,15 +33,15 @@ class LayerFiles:
 
     def __init__(self, folder: Path):
         self.folder = Path(folder)
-        self._vectors = self._array("layers")
+        self._vectors = self._array(names.LAYERS)
 
     def split(self, name: str, fields: Iterable[str]) -> CachedLayers:
         """Those of the split called `name`."""
-        starts = {field: self._array(f"{name}.{field}.starts") for field in fields}
+        starts = {field: self._array(names.starts(name, field)) for field in fields}
         return CachedLayers(self._vectors, starts)
 
     def _array(self, name):
-        path = self.folder / f"{name}.npy"
+        path = names.array_file(self.folder, name)
         try:
             return np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:

@@ -8,10 +8,10 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from disan_tf.errors import UserError
-from disan_tf.files import read_json, read_lines
+from disan_tf.files import read_lines
+from disan_tf.input_pipeline import format as names
 from disan_tf.input_pipeline.cached_layers import CachedLayers, LayerFiles
-
-_REMEDY = "delete the directory and prepare the corpus again with --mode=prepare"
+from disan_tf.input_pipeline.format import Keys
 
 
 class WordFeatures(NamedTuple):
@@ -97,51 +97,51 @@ class PreparedCorpus:
 
     def __init__(self, directory):
         self.directory = Path(directory)
-        self.manifest = read_json(self.directory / "manifest.json", _REMEDY)
-        self.classes = self.manifest["classes"]
-        self.words = (self.manifest["trainable_words"], self.manifest["fixed_words"])
+        self.manifest = names.read_manifest(self.directory)
+        self.classes = self.manifest[Keys.CLASSES]
+        self.words = (self.manifest[Keys.TRAINABLE_WORDS], self.manifest[Keys.FIXED_WORDS])
 
     @property
     def fields(self) -> tuple[str, ...]:
         """Names of the sentences of an example, see `Split`."""
-        return tuple(self.manifest["fields"])
+        return tuple(self.manifest[Keys.FIELDS])
 
     @property
     def splits(self) -> tuple[str, ...]:
         """Names of the splits: "train", "dev", "test", and others where the corpus has more."""
-        return tuple(self.manifest["splits"])
+        return tuple(self.manifest[Keys.SPLITS])
 
     @property
     def scores(self) -> bool:
         """Whether labels are scores, and `classes` the points of their scale."""
-        return self.manifest.get("scores", False)  # absent from older manifests
+        return self.manifest[Keys.SCORES]
 
     @property
     def word_features(self) -> bool:
         """Whether splits have `WordFeatures` of pairs."""
-        return "word_features" in self.manifest
+        return Keys.WORD_FEATURES in self.manifest
 
     @property
     def characters(self) -> bool:
         """Whether splits have the characters of words."""
-        return bool({"word_features", "word_bytes", "bilm"} & self.manifest.keys())
+        return bool({Keys.WORD_FEATURES, Keys.WORD_BYTES} & self.manifest.keys())
 
     @property
     def bilm(self) -> Optional[tuple[Path, Path]]:
         """The options and weights of the biLM that reads the words' characters, if there is one."""
-        if not self.manifest.get("bilm"):
+        if Keys.BILM not in self.manifest:
             return None
-        return self.directory / "bilm_options.json", self.directory / "bilm_weights.hdf5"
+        return self.directory / names.BILM_OPTIONS, self.directory / names.BILM_WEIGHTS
 
     @property
     def vocabulary(self) -> list:
         """Words in the order of their ids, from id 2."""
-        return [word for _, word in read_lines(self.directory / "vocabulary.txt")]
+        return [word for _, word in read_lines(self.directory / names.VOCABULARY)]
 
     @property
     def vectors(self) -> np.ndarray:
         """<float32>[words, dim], the vectors of ids 2 and up."""
-        return self._array("embeddings")
+        return self._array(names.EMBEDDINGS)
 
     def split(self, name: str) -> Split:
         """One of `splits`.
@@ -154,42 +154,37 @@ class PreparedCorpus:
             raise UserError(f"{self.directory} has no split {name!r}; it has {known}.")
         split = Split(
             self.fields,
-            {field: self._array(f"{name}.{field}.ids") for field in self.fields},
-            {field: self._array(f"{name}.{field}.offsets") for field in self.fields},
-            self._array(f"{name}.label"),
-            self._array(f"{name}.example_id"),
-            self._optional_array(f"{name}.genre"),
+            {field: self._array(names.ids(name, field)) for field in self.fields},
+            {field: self._array(names.offsets(name, field)) for field in self.fields},
+            self._array(names.label(name)),
+            self._array(names.example_id(name)),
+            self._array(names.genre(name)) if self.manifest[Keys.GENRES] else None,
             self._features(name) if self.characters else None,
             self.layers and self.layers.split(name, self.fields),
         )
         if not _agree(split):
-            raise UserError(f"{self.directory}: the {name} split's files disagree; {_REMEDY}.")
+            raise UserError(f"{self.directory}: the {name} split's files disagree; {names.REMEDY}.")
         return split
 
     def contexts(self, name: str) -> Optional[Contexts]:
         """Those of the split called `name`; None where it has none."""
-        if not (self.directory / f"{name}.contexts.places.npy").exists():
+        if not self.manifest[Keys.SPLITS][name]["contexts"]:
             return None
-        parts = ("spelling", "offsets", "places")
-        return Contexts(*(self._array(f"{name}.contexts.{part}") for part in parts))
+        return Contexts(*(self._array(names.contexts(name, part)) for part in names.CONTEXT_PARTS))
 
     def _features(self, name):
-        kinds = ("spelling", "match") if self.word_features else ("spelling",)
+        kinds = (names.spelling, names.match) if self.word_features else (names.spelling,)
         arrays = (
-            {field: self._array(f"{name}.{field}.{kind}") for field in self.fields}
-            for kind in kinds
+            {field: self._array(kind(name, field)) for field in self.fields} for kind in kinds
         )
-        return WordFeatures(self._array("spellings"), *arrays)
-
-    def _optional_array(self, name):
-        return self._array(name) if (self.directory / f"{name}.npy").exists() else None
+        return WordFeatures(self._array(names.SPELLINGS), *arrays)
 
     def _array(self, name):
-        path = self.directory / f"{name}.npy"
+        path = names.array_file(self.directory, name)
         try:
             return np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
-            raise UserError(f"{path} cannot be read ({error}); {_REMEDY}.") from None
+            raise UserError(f"{path} cannot be read ({error}); {names.REMEDY}.") from None
 
 
 def _agree(split):

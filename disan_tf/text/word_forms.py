@@ -1,29 +1,33 @@
 """Which tokens of a pair of sentences occur in the other one, by stem or lemma, in graph ops."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import tensorflow as tf
 
 from disan_tf.errors import UserError
-from disan_tf.files import PathLike, read_lines
+from disan_tf.files import PathLike, read_lines, write_atomically
 from disan_tf.text.tokenizer import lower
 
-FORMS_FILE = "forms.tsv"  # of prepared corpora and of bundles
+
+def write_forms(path: PathLike, forms: Mapping[str, tuple[str, str]]) -> None:
+    """Writes a line for each word: the word, its stem and its lemma, with tabs between them."""
+    lines = (f"{word}\t{stem}\t{lemma}\n" for word, (stem, lemma) in forms.items())
+    write_atomically(path, "".join(lines))
 
 
 def read_forms(path: PathLike) -> list[tuple[str, str, str]]:
-    """The rows of `forms.tsv`: word, stem and lemma.
+    """The rows that `write_forms` wrote: word, stem and lemma.
 
     Raises:
-      UserError: the file is missing, or a line has not three columns.
+      UserError: the file is missing, or a line does not have three columns.
     """
     rows = []
     for number, line in read_lines(path):
         row = tuple(line.split("\t"))
         if len(row) != 3:
             raise UserError(
-                f"{path}, line {number}: {len(row)} columns, not word, stem and lemma; prepare the "
-                "corpus again or restore the file."
+                f"{path}, line {number}: {len(row)} columns instead of word, stem and lemma; "
+                "prepare the corpus again or restore the file."
             )
         rows.append(row)
     return rows

@@ -17,9 +17,10 @@ import tensorflow as tf
 
 from disan_tf.errors import UserError
 from disan_tf.files import read_json, read_lines, sha256, write_atomically, write_json
+from disan_tf.input_pipeline.format import FORMS, VOCABULARY, Keys
 from disan_tf.models.factory import build_model, count_parameters
 from disan_tf.text import TextToCharacters, TextToIds, TextToPairFeatures, WordForms
-from disan_tf.text.word_forms import FORMS_FILE, read_forms
+from disan_tf.text.word_forms import read_forms
 
 FORMAT = 1
 
@@ -48,7 +49,7 @@ class Bundle:
     @property
     def vocabulary(self) -> list:
         """Words in the order of their ids, from id 2."""
-        return [word for _, word in read_lines(self.directory / "vocabulary.txt")]
+        return [word for _, word in read_lines(self.directory / VOCABULARY)]
 
     def text_to_ids(self) -> TextToIds:
         """The look-up for raw text, which is tokenised as the treebanks are, escapes included.
@@ -64,9 +65,9 @@ class Bundle:
         )  # fmt: skip
         if self.model.reads_bilm:
             return TextToCharacters(*arguments, word_length=self.info["bilm"]["word_length"])
-        if FORMS_FILE not in self.info["sha256"]:
+        if FORMS not in self.info["sha256"]:
             return TextToIds(*arguments)
-        forms = WordForms(read_forms(self.directory / FORMS_FILE))
+        forms = WordForms(read_forms(self.directory / FORMS))
         word_length = self.config.data.word_length
         return TextToPairFeatures(*arguments, forms=forms, word_length=word_length)
 
@@ -88,9 +89,9 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
     model.save_weights(temporary)
     temporary.rename(weights)
     write_json(directory / "config.json", config.to_dict())
-    copied = ["vocabulary.txt"]
+    copied = [VOCABULARY]
     if corpus.word_features and model.word_features:
-        copied.append(FORMS_FILE)
+        copied.append(FORMS)
     for name in copied:
         write_atomically(directory / name, (corpus.directory / name).read_bytes())
     files = ["config.json", *copied, weights.name]
@@ -99,7 +100,7 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
         "name": config.name,
         "classes": corpus.classes,
         "words": list(corpus.words),
-        "tokenizer": corpus.manifest["tokenizer"],
+        "tokenizer": corpus.manifest[Keys.TOKENIZER],
         "parameters": count_parameters(model),
         **({"bilm": model.embedding.bilm_options} if model.reads_bilm else {}),
         "scores": scores,

@@ -2,6 +2,7 @@
 
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.metrics import classification, perplexity, relatedness
 from disan_tf.metrics.text_tables import table
 from disan_tf.training.bundle import Bundle
@@ -57,7 +58,7 @@ def check_corpus(bundle: Bundle, corpus: PreparedCorpus) -> None:
         line = next((k for k in range(shared) if theirs[k] != ours[k]), shared)
         words = [repr(words[line]) if line < len(words) else "no word" for words in (theirs, ours)]
         raise UserError(
-            f"{corpus.directory / 'vocabulary.txt'} and {bundle.directory / 'vocabulary.txt'} "
+            f"{corpus.directory / VOCABULARY} and {bundle.directory / VOCABULARY} "
             f"differ at line {line + 1} ({words[0]} and {words[1]}); {remedy}."
         )
 

@@ -17,6 +17,7 @@ from disan_tf.input_pipeline import (
     make_dataset,
     padding_share,
 )
+from disan_tf.input_pipeline.format import Keys
 from disan_tf.models.factory import count_parameters
 from disan_tf.training.console import ConsoleLog, describe_scores
 from disan_tf.training.loop import Trainer
@@ -79,7 +80,7 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
     if not (path.exists() and any((workdir / "checkpoints").glob("*"))):
         return
     recorded = read_json(path, "choose another --workdir").get("inputs", {})
-    pairs = (corpus.manifest["inputs"], recorded), (recorded, corpus.manifest["inputs"])
+    pairs = (corpus.manifest[Keys.INPUTS], recorded), (recorded, corpus.manifest[Keys.INPUTS])
     changed = {name: None for these, those in pairs for name in _without(these, those)}
     if changed:
         raise UserError(
@@ -122,7 +123,7 @@ def describe(trainer: Trainer) -> dict:
         "command": command_line(sys.argv),
         "parameters": count_parameters(trainer.model),
         "corpus": trainer.corpus.directory.name,
-        "inputs": trainer.corpus.manifest["inputs"],
+        "inputs": trainer.corpus.manifest[Keys.INPUTS],
         "data": data_facts(trainer.corpus.manifest),
     }
 

@@ -8,7 +8,9 @@ import pytest
 
 from data_prep import prepare as preparing
 from data_prep.corpora import Corpus, Example
-from data_prep.prepare import prepare, report
+from data_prep.manifest import describe_counts
+from data_prep.prepare import prepare
+from disan_tf.input_pipeline.format import FORMAT
 from tests.support import tiny_trees
 from tests.support.tiny_trees import VECTORS, options
 
@@ -95,15 +97,15 @@ def test_without_vectors_every_training_word_is_drawn_and_nothing_is_fixed(data_
 def test_the_manifest_records_what_the_model_and_the_user_need(data_dir, prepared_dir):
     folder = prepare(options(), data_dir, prepared_dir)
     manifest = manifest_of(folder)
-    assert manifest["format"] == 1
+    assert manifest["format"] == FORMAT
     assert manifest["corpus"] == "sst"
     assert manifest["options"] == options().to_dict()
     assert manifest["tokenizer"]["name"] == "whitespace" and manifest["tokenizer"]["lowercase"]
     assert manifest["fields"] == ["sentence"]
     assert manifest["unit"] == "trees"
     assert manifest["classes"][0] == "very negative"
-    assert (manifest["embedding_dim"], manifest["trainable_words"]) == (2, 5)
-    assert manifest["splits"]["train"] == {"examples": 2, "tokens": 6, "labeled": True}
+    assert manifest["trainable_words"] == 5
+    assert manifest["splits"]["train"] == {"examples": 2, "tokens": 6, "contexts": 0}
     assert manifest["vectors"] == {
         "file": "glove/tiny.txt",
         "rows": 4,
@@ -177,18 +179,11 @@ def test_two_preparations_have_the_same_bytes(data_dir, tmp_path):
 
 def test_the_report_names_counts_differences_reasons_and_coverage(data_dir, prepared_dir):
     folder = prepare(options(level="phrase", classes=2), data_dir, prepared_dir)
-    text = report(manifest_of(folder))
+    text = describe_counts(manifest_of(folder))
     assert "train: 2 trees (official count 8,544, difference -8,542), 10 nodes" in text
     assert "dropped 4 neutral" in text and "kept 6" in text
     assert "glove/tiny.txt" in text and "% of the training tokens" in text
     assert "warning: SST train has 2 trees" in text
-
-
-def test_a_manifest_of_before_there_were_units_counts_trees(data_dir, prepared_dir):
-    manifest = manifest_of(prepare(options(), data_dir, prepared_dir))
-    whole = report(manifest)
-    del manifest["unit"]
-    assert report(manifest) == whole
 
 
 def test_the_real_treebank_is_prepared_whole(prepared_dir, real_data):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data_prep import word_features, word_forms
+from data_prep import stems_and_lemmas, word_features
 from data_prep.prepare import prepare
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
@@ -104,7 +104,7 @@ def test_array_types_and_the_manifest_are_the_documented_ones(prepared):
 def test_another_version_of_a_dictionary_makes_another_corpus(
     prepared, data_dir, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(word_forms, "version", lambda package: "0.0.1")
+    monkeypatch.setattr(stems_and_lemmas, "version", lambda package: "0.0.1")
     assert prepare(options(), data_dir, tmp_path).name != prepared.name
     plain = options(word_features=False)
     other = prepare(plain, data_dir, tmp_path)

@@ -108,7 +108,7 @@ def test_rows_of_a_file_are_read_as_they_are(tmp_path):
 def test_a_line_that_is_no_row_is_named(tmp_path, line):
     path = tmp_path / "forms.tsv"
     path.write_text(f"mice\tmice\tmouse\n{line}\n")
-    with pytest.raises(UserError, match=r"forms\.tsv, line 2: \d columns, not word, stem"):
+    with pytest.raises(UserError, match=r"forms\.tsv, line 2: \d columns instead of word, stem"):
         read_forms(path)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from data_prep.corpora import READERS, multinli
-from data_prep.prepare import prepare, report
+from data_prep.manifest import describe_counts
+from data_prep.prepare import prepare
 from tests.support.nli import COLUMNS, options, row, text_options, write, write_columns
 
 MATCHED = [
@@ -136,7 +137,7 @@ def test_a_corpus_without_genres_has_no_file_of_them(tmp_path):
 
 def test_the_report_tells_the_counts_of_files_and_halves(data_dir, tmp_path):
     folder = prepare(chosen(), data_dir, tmp_path / "prepared")
-    text = report(json.loads((folder / "manifest.json").read_text()))
+    text = describe_counts(json.loads((folder / "manifest.json").read_text()))
     assert (
         "dev_matched: 16 pairs (official count 10,000, difference -9,984), 6 in dev, 6 in test, "
         "dropped 4 without a gold label, kept 12\n" in text

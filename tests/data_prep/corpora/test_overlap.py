@@ -4,7 +4,8 @@ from ml_collections import ConfigDict
 
 from data_prep.corpora import Corpus, Example, sst
 from data_prep.corpora.overlap import overlap_warnings
-from data_prep.prepare import prepare, report
+from data_prep.manifest import describe_counts
+from data_prep.prepare import prepare
 from disan_tf.files import read_json
 from tests.support.nli import options, row, write
 
@@ -54,7 +55,7 @@ def test_both_sentences_of_a_pair_must_be_equal(tmp_path):
     manifest = read_json(folder / "manifest.json", "")
     shared = [warning for warning in manifest["warnings"] if "share" in warning]
     assert shared == ["train and test share 1 example (1 with the same label)."]
-    assert f"  warning: {shared[0]}" in report(manifest)
+    assert f"  warning: {shared[0]}" in describe_counts(manifest)
 
 
 def test_the_real_trees_share_few_sentences_with_training_phrases(real_data):

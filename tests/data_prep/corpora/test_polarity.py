@@ -5,7 +5,8 @@ import json
 import pytest
 
 from data_prep.corpora import READERS, polarity
-from data_prep.prepare import prepare, report
+from data_prep.manifest import describe_counts
+from data_prep.prepare import prepare
 from tests.support.readers import make_options, refusal
 
 REAL_SENTENCES = {"cr": 3774, "mpqa": 10_605, "subj": 10_000}
@@ -139,7 +140,7 @@ def test_folds_are_prepared_apart(tmp_path):
 
 def test_the_report_counts_sentences_and_parts(tmp_path):
     folder = prepare(options(), write(tmp_path), tmp_path / "prepared")
-    text = report(json.loads((folder / "manifest.json").read_text()))
+    text = describe_counts(json.loads((folder / "manifest.json").read_text()))
     assert (
         "train: 16 sentences (official count 3,775, difference -3,759), 3 for dev, 4 for test, "
         "dropped none, kept 9" in text

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from data_prep.corpora import READERS, sick
-from data_prep.prepare import prepare, report
+from data_prep.manifest import describe_counts
+from data_prep.prepare import prepare
 from tests.support.readers import make_options, refusal
 
 HEADER = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
@@ -86,7 +87,7 @@ def test_prepared_labels_are_float32_scores(tmp_path):
     np.testing.assert_array_equal(labels, np.float32([3.6]))
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["scores"] is True
-    assert "train: 1 pairs (official count 4,500, difference -4,499)" in report(manifest)
+    assert "train: 1 pairs (official count 4,500, difference -4,499)" in describe_counts(manifest)
 
 
 # Counts

@@ -5,7 +5,8 @@ import json
 import numpy as np
 
 from data_prep.corpora import READERS, snli
-from data_prep.prepare import prepare, report
+from data_prep.manifest import describe_counts
+from data_prep.prepare import prepare
 from data_prep.synthetic.pairs import write_pairs
 from tests.support.nli import options, row, text_options, write
 
@@ -128,7 +129,7 @@ def test_the_manifest_tells_how_raw_text_is_tokenised(tmp_path):
 
 def test_the_report_counts_pairs(tmp_path):
     folder = prepare(options(), write(tmp_path, dev=[row(), row("-")]), tmp_path / "prepared")
-    text = report(manifest_of(folder))
+    text = describe_counts(manifest_of(folder))
     assert (
         "dev: 2 pairs (official count 10,000, difference -9,998), "
         "dropped 1 without a gold label, kept 1\n" in text

@@ -20,13 +20,11 @@ What is known not to be right:
 
 from collections.abc import Iterable
 from importlib.metadata import version
-from pathlib import Path
 
 import snowballstemmer
 from simplemma.strategies import DictionaryLookupStrategy
 from simplemma.strategies.dictionaries import DefaultDictionaryFactory
 
-from disan_tf.files import write_atomically
 from disan_tf.text.tokenizer import lowercase
 
 _LANGUAGE = "en"
@@ -58,10 +56,3 @@ def find_forms(words: Iterable[str]) -> dict[str, tuple[str, str]]:
         for word, stem, lemma in zip(known, stems, lemmas)
         if (stem, lemma) != (word, word)
     }
-
-
-def write_forms(path: Path, forms: dict[str, tuple[str, str]]) -> None:
-    """Writes a line for each word: the word, its stem and its lemma, with tabs between them."""
-    write_atomically(
-        path, "".join(f"{word}\t{stem}\t{lemma}\n" for word, (stem, lemma) in forms.items())
-    )

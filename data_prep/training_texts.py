@@ -57,7 +57,8 @@ def write_texts(corpora: Sequence[str], data_dir: Path, output: Path) -> dict[st
                 "choose another --output."
             )
     read = {
-        name: READERS[name](Path(data_dir), SimpleNamespace(**OPTIONS[name])) for name in corpora
+        name: READERS[name].read(Path(data_dir), SimpleNamespace(**OPTIONS[name]))
+        for name in corpora
     }
     seen = {tokens for name, corpus in read.items() for tokens in _sentences(name, corpus, False)}
     counts = {}

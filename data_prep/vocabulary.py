@@ -48,14 +48,14 @@ class Vocabulary:
         return found / max(1, sum(training_words.values()))
 
 
-def spellings(word: str) -> tuple[str, str, str]:
-    """Forms under which a vector is looked up, in order: exact, lower-cased, capitalised."""
+def case_variants(word: str) -> tuple[str, str, str]:
+    """Under which a vector is looked up, in order: exact, lower-cased, capitalised."""
     return word, word.lower(), word.capitalize()
 
 
 def source(word: str, vectors: Container[str]) -> Optional[str]:
-    """The first spelling of `word` that has a vector, or None."""
-    return next((form for form in spellings(word) if form in vectors), None)
+    """The first case variant of `word` that has a vector, or None."""
+    return next((form for form in case_variants(word) if form in vectors), None)
 
 
 def build(

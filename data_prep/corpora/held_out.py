@@ -1,8 +1,8 @@
-"""Seeded parts of a corpus that has no official dev part: hold-outs and folds.
+"""Seeded parts of a corpus without an official dev split: hold-outs and folds.
 
-Both put the examples in random order within each class, the classes one after the other, and
-deal them out evenly along that order. So the parts, and each class within the parts, differ in size
-by at most one example from what their share asks for.
+Both put the examples in random order within each class, one class after the other, and deal them
+out evenly along that order. So the size of each part, and of each class within a part, differs by
+at most one example from its share.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from disan_tf.errors import UserError
 
 
 def held_out(labels: Sequence, share: float, seed: int) -> np.ndarray:
-    """Which examples a stratified hold-out takes, `<bool>[examples]`.
+    """Which examples are in a stratified hold-out, `<bool>[examples]`.
 
     Args:
       labels: the class of each example, `[examples]`.
-      share: the part that is held out, between 0 and 1.
+      share: the part that is held out, from 0 to 1.
       seed: decides which examples those are.
     """
     taken_before = np.floor(np.arange(len(labels) + 1) * share)
@@ -40,20 +40,20 @@ def _by_class(labels: Sequence, seed: int) -> np.ndarray:
 
 
 def hold_out_dev(examples: Sequence[Example], options) -> tuple[list[Example], list[Example]]:
-    """Training examples -> those that stay, and a stratified dev part that chooses the model.
+    """Training examples -> those that are left, and a stratified dev split.
 
     Args:
       options: has `dev_share` (above 0 and below 1) and `split_seed`.
 
     Raises:
-      UserError: `dev_share` leaves one of the two empty by design.
+      UserError: `dev_share` leaves one of the two empty.
     """
     if not 0 < options.dev_share < 1:
         raise UserError(
             f"--config.data.dev_share={options.dev_share} leaves nothing to train on or nothing to "
-            "choose the model by; use a number above 0 and below 1."
+            "select the model by; use a number above 0 and below 1."
         )
-    taken = held_out([each.label for each in examples], options.dev_share, options.split_seed)
+    taken = held_out([example.label for example in examples], options.dev_share, options.split_seed)
     return (
         [example for example, is_dev in zip(examples, taken) if not is_dev],
         [example for example, is_dev in zip(examples, taken) if is_dev],

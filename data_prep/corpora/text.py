@@ -12,24 +12,31 @@ from disan_tf.files import read_lines
 SPLITS = ("train", "dev", "test")
 
 
+def files(data_dir: Path, options) -> list[Path]:
+    """The shards that there are now, in the order of their names; raises UserError without any."""
+    folder = Path(data_dir) / options.texts
+    paths = sorted(folder.glob("*.txt"))
+    if not paths:
+        raise UserError(
+            f"{folder} holds no .txt file; put shards there, one tokenised sentence a line "
+            "(python -m data_prep.training_texts writes those of the corpora)."
+        )
+    return paths
+
+
 def read(data_dir: Path, options) -> Corpus:
-    """Reads the shards of a folder, in the order of their names, and draws dev and test lines.
+    """Reads the shards of a folder, and draws dev and test lines.
 
     Args:
       data_dir: folder that holds `<options.texts>/*.txt`, in UTF-8.
       options: has `texts`, `repetitions` (False keeps the first of equal lines), `longest` (lines
-        of more tokens are dropped; 0 = none), `dev_share` and `test_share` (of the lines that
-        stay), `split_seed` (decides which lines those are), and `tokenizer`.
+        of more tokens are dropped; 0 = none), `dev_share` and `test_share` (of the lines that are
+        kept), `split_seed` (decides which lines those are), and `tokenizer`.
 
     Raises:
       UserError: no shard, a line that is not UTF-8, or shares that leave a part empty.
     """
-    paths = shards(data_dir, options)
-    if not paths:
-        raise UserError(
-            f"{Path(data_dir) / options.texts} holds no .txt file; put shards there, one tokenised "
-            "sentence a line (python -m data_prep.training_texts writes those of the corpora)."
-        )
+    paths = files(data_dir, options)
     names, texts = [], []
     for path in paths:
         for number, line in read_lines(path):
@@ -46,13 +53,8 @@ def read(data_dir: Path, options) -> Corpus:
     return corpus
 
 
-def shards(data_dir: Path, options) -> list[Path]:
-    """The files that there are now."""
-    return sorted((Path(data_dir) / options.texts).glob("*.txt"))
-
-
 def _select(sentences, options):
-    """(line, tokens) of the lines that stay, and how many went for which reason."""
+    """(row, tokens) of the lines that are kept, and the number of those dropped by reason."""
     kept, seen, dropped = [], set(), {"blank": 0, "too long": 0, "repetition": 0}
     for row, tokens in enumerate(sentences):
         if not tokens:

@@ -2,12 +2,12 @@
 
 import json
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from data_prep import prepare as preparing
-from data_prep.corpora import Corpus, Example
+from data_prep.corpora import READERS, Corpus, Example
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from disan_tf.input_pipeline.format import FORMAT
@@ -127,7 +127,8 @@ def test_an_empty_sentence_becomes_one_unknown_token(data_dir, prepared_dir, mon
         splits = dict.fromkeys(("train", "dev", "test"), examples)
         return Corpus("pairs", ("premise", "hypothesis"), ("no", "yes"), splits, {}, [])
 
-    monkeypatch.setitem(preparing.READERS, "pairs", read)
+    reader = SimpleNamespace(read=read, files=lambda data_dir, options: [])
+    monkeypatch.setitem(READERS, "pairs", reader)
     folder = prepare(options(corpus="pairs"), data_dir, prepared_dir)
     assert load(folder, "dev.premise.ids").tolist() == [1, 3, 1, 1]
     assert load(folder, "dev.premise.offsets").tolist() == [0, 1, 2, 3, 4]

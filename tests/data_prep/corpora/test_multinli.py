@@ -154,7 +154,7 @@ def test_the_real_development_files_are_read_whole(tmp_path, real_data):
         name = f"multinli_1.0/multinli_1.0_{part}.jsonl"
         (tmp_path / name).unlink()
         (tmp_path / name).symlink_to(real_data / name)
-    corpus = READERS["multinli"](tmp_path, chosen())
+    corpus = READERS["multinli"].read(tmp_path, chosen())
     counts = [corpus.counts[part] for part in ("dev_matched", "dev_mismatched")]
     assert [each["pairs"] for each in counts] == [9_815, 9_832]
     assert [each["dropped"]["without a gold label"] for each in counts] == [1_021, 8_915]

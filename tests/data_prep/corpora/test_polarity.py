@@ -62,7 +62,7 @@ def test_a_line_is_a_label_and_a_tokenised_sentence(tmp_path):
     ],
 )
 def test_each_corpus_has_its_file_and_its_classes(tmp_path, corpus, stem, classes):
-    read = READERS[corpus](write(tmp_path, name=f"polarity/{stem}.all"), options(corpus))
+    read = READERS[corpus].read(write(tmp_path, name=f"polarity/{stem}.all"), options(corpus))
     assert (read.name, read.classes, read.fields) == (corpus, classes, ("sentence",))
     assert len(everything(read)) == 16
 
@@ -85,7 +85,7 @@ def test_a_file_for_each_class_is_read_from_either_folder(tmp_path, folder):
 
 def test_the_files_of_subj_are_named_by_their_classes(tmp_path):
     write_pair(tmp_path, names=("subj.subjective", "subj.objective"))
-    corpus = READERS["subj"](tmp_path, options("subj"))
+    corpus = READERS["subj"].read(tmp_path, options("subj"))
     words = {(corpus.classes[each.label], each.sentences[0][0]) for each in everything(corpus)}
     assert words == {("subjective", "cold"), ("objective", "hot")}
 
@@ -150,7 +150,7 @@ def test_the_report_counts_sentences_and_parts(tmp_path):
 
 @pytest.mark.parametrize("corpus", REAL_SENTENCES)
 def test_the_real_files_have_their_counts(real_data, corpus):
-    read = READERS[corpus](real_data, options(corpus, folds=10, dev_share=0.1))
+    read = READERS[corpus].read(real_data, options(corpus, folds=10, dev_share=0.1))
     assert len(everything(read)) == REAL_SENTENCES[corpus]
     assert bool(read.warnings) == (corpus != "subj")
     labels = [each.label for each in read.splits["test"]]

@@ -145,7 +145,7 @@ def test_the_official_dev_and_test_files_have_their_official_counts(tmp_path, re
         name = f"snli_1.0/snli_1.0_{split}.jsonl"
         (tmp_path / name).unlink()
         (tmp_path / name).symlink_to(real_data / name)
-    corpus = READERS["snli"](tmp_path, text_options())
+    corpus = READERS["snli"].read(tmp_path, text_options())
     dropped = {split: corpus.counts[split]["dropped"]["without a gold label"] for split in official}
     assert dropped == {"dev": 158, "test": 176}
     assert {split: corpus.counts[split]["pairs"] for split in official} == dict.fromkeys(

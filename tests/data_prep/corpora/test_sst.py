@@ -1,18 +1,13 @@
 """data_prep/corpora/sst.py: both layouts, the options, the authors' examples, bad input."""
 
-import json
-import os
 import zipfile
-from pathlib import Path
 
 import pytest
 from ml_collections import ConfigDict
 
 from data_prep.corpora import READERS, sst
 from disan_tf.errors import UserError
-
-ROOT = Path(__file__).parents[2]
-GOLDEN = Path(os.environ.get("DISAN_TF_GOLDEN", ROOT / "tests/golden/official"))
+from tests.support.golden import golden_json
 
 TREES = {
     "train": "(3 (2 This) (3 (2 soup) (3 (2 is) (3 fine))))\n(1 (2 Cold) (2 soup))\n(2 (2 soup))\n",
@@ -185,7 +180,7 @@ def test_the_zip_gives_the_same_examples(tmp_path, place):
 
 @pytest.fixture(scope="module")
 def golden():
-    return json.loads((GOLDEN / "sst_data.json").read_text(encoding="utf-8"))
+    return golden_json("sst_data")
 
 
 @pytest.fixture(params=["sst/stanfordSentimentTreebank", "stanfordSentimentTreebank"])
@@ -354,7 +349,7 @@ def test_an_unknown_option_is_refused(tmp_path, name, value):
 
 
 def test_the_official_treebank_has_its_official_counts(real_data):
-    corpus = READERS["sst"](real_data, options())
+    corpus = READERS["sst"].read(real_data, options())
     assert {split: len(examples) for split, examples in corpus.splits.items()} == {
         "train": 318582, "dev": 1101, "test": 2210,
     }  # fmt: skip

@@ -86,7 +86,7 @@ def test_it_is_prepared(tmp_path):
 
 @pytest.mark.parametrize("classes", [6, 50])
 def test_the_real_files_are_the_official_ones(real_data, classes):
-    corpus = READERS["trec"](real_data, options(classes=classes, dev_share=0.1))
+    corpus = READERS["trec"].read(real_data, options(classes=classes, dev_share=0.1))
     sizes = {split: len(examples) for split, examples in corpus.splits.items()}
     assert sizes == {"train": 4907, "dev": 545, "test": 500} and corpus.warnings == []
     assert {each.label for each in corpus.splits["train"]} == set(range(classes))

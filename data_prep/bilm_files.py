@@ -1,4 +1,4 @@
-"""What a biLM needs of a corpus: the characters of all tokens, and its own official files."""
+"""What a biLM needs in a prepared corpus: the characters of all tokens, and its official files."""
 
 import os
 import shutil
@@ -25,14 +25,14 @@ def find(data_dir: Path, name: str) -> list[Path]:
     for path in paths:
         if not path.is_file():
             raise UserError(
-                f"{path} is missing; --config.data.bilm={name} names it: fetch the official files "
+                f"{path} is missing; --config.data.bilm={name} names it; fetch the official files "
                 "with python -m data_prep.download elmo, or train a biLM with configs/bilm.py."
             )
     return paths
 
 
 def write_characters(word_length: int, folder: Path, tokens: Sequence[str]) -> dict:
-    """Writes `spellings.npy`, the character ids of distinct tokens; returns a manifest's entry."""
+    """Writes `spellings.npy`, the byte ids of distinct tokens; returns an entry of the manifest."""
     ids = byte_ids(tf.constant(list(tokens), tf.string), word_length).numpy()
     save(folder, SPELLINGS, np.pad(ids, [(1, 0), (0, 0)]).astype(np.uint16))
     return {Keys.WORD_BYTES: {"word_length": word_length, "spellings": len(tokens)}}
@@ -41,19 +41,19 @@ def write_characters(word_length: int, folder: Path, tokens: Sequence[str]) -> d
 def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[str]) -> dict:
     """Writes `bilm_options.json`, `bilm_weights.hdf5` and the characters of the tokens.
 
-    The weights are a hard link where the file system has them: the official ones have 375 MB.
+    The weights are a hard link where the file system supports it: the official ones have 375 MB.
 
     Args:
       name: of the biLM, see `find`.
-      paths: what `find` gives.
+      paths: what `find` returns.
       folder: the prepared corpus.
       tokens: its distinct tokens, in their own case.
 
     Returns:
-      What the manifest tells of it.
+      Entries of the manifest.
 
     Raises:
-      UserError: the options are no JSON, or do not tell how many characters a word has.
+      UserError: the options are not JSON, or do not say how many characters a word has.
     """
     options, weights = paths
     word_length = _word_length(options)
@@ -77,7 +77,7 @@ def _word_length(path):
         )
     if type(word_length) is not int or word_length < 3:
         raise UserError(
-            f"{path}: char_cnn.max_characters_per_token is {word_length!r}, and must be a whole "
-            "number of at least 3; name a file that fits."
+            f"{path}: char_cnn.max_characters_per_token is {word_length!r} and must be a whole "
+            "number of at least 3; use the options.json of a biLM with characters."
         )
     return word_length

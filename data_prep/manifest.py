@@ -1,4 +1,4 @@
-"""What the manifest of a prepared corpus tells of it, and that in a few lines for people."""
+"""The entries of a prepared corpus' manifest, and a summary of them for people."""
 
 from data_prep.corpora import Corpus
 from disan_tf.input_pipeline.format import FORMAT, Keys
@@ -6,7 +6,7 @@ from disan_tf.text.tokenizer import VERSIONS
 
 
 def describe(options, corpus: Corpus) -> dict:
-    """What is known of a corpus before its words are counted."""
+    """The entries that are known before the words are counted."""
     return {
         Keys.FORMAT: FORMAT,
         Keys.CORPUS: corpus.name,
@@ -29,7 +29,7 @@ def describe(options, corpus: Corpus) -> dict:
 
 
 def describe_counts(manifest: dict) -> str:
-    """What was read, kept and dropped, what the vectors cover, and the warnings."""
+    """A few lines: what was read, kept and dropped, what the vectors cover, and the warnings."""
     lines = [f"{manifest[Keys.CORPUS]}: {', '.join(manifest[Keys.CLASSES])}"]
     lines += [
         _count_line(split, counts, manifest[Keys.UNIT])

@@ -23,7 +23,7 @@ from disan_tf.text.tokenizer import VERSIONS, lowercase
 
 
 def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
-    """Prepares a corpus, or finds it prepared from the same inputs.
+    """Prepares a corpus, unless it is prepared already from the same inputs.
 
     Args:
       options: ConfigDict with `corpus` and the options of its reader, `tokenizer`, `lowercase`,
@@ -32,7 +32,7 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
         files, see `data_prep.bilm_files.find`, or `word_bytes`, absent or 0 for none, the length
         of the words that a biLM in training reads.
       data_dir: the raw corpora and vectors.
-      prepared_dir: where the prepared corpora lie.
+      prepared_dir: the prepared corpora.
 
     Returns:
       `<prepared_dir>/<corpus>-<digest of the options>`.
@@ -72,7 +72,7 @@ def _check_options(options) -> None:
 
 @contextlib.contextmanager
 def _garbage_uncollected() -> Iterator[None]:
-    """Spares Python the search for cycles among millions of tuples: a quarter of the time."""
+    """Spares Python the search for cycles among millions of tuples, a quarter of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""The characters of the tokens of a corpus of pairs, and which tokens match the other sentence."""
+"""Word features of a corpus of pairs: characters, and which tokens match the other sentence."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -79,16 +79,16 @@ def _flag_all(index: TokenIndex, fields, words: Sequence[str], forms: Mapping) -
     flags = {}
     for split in dict.fromkeys(split for split, _ in index.sentences):
         keys = [(split, field) for field in fields]
-        found = _flag_pairs(*(index.sentences[key] for key in keys), numbers)
-        for key, each in zip(keys, found):
-            flags[key] = (each & is_word[index.sentences[key].numbers]).astype(np.uint8)
+        matches = _flag_pairs(*(index.sentences[key] for key in keys), numbers)
+        for key, match in zip(keys, matches):
+            flags[key] = (match & is_word[index.sentences[key].numbers]).astype(np.uint8)
     return flags
 
 
 def _number(strings: Iterable[str]) -> np.ndarray:
-    """Equal strings get equal numbers, from 0, `<int64>[strings]`."""
+    """Numbers from 0, the same for equal strings, `<int64>[strings]`."""
     numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(each, len(numbers)) for each in strings], np.int64)
+    return np.array([numbers.setdefault(string, len(numbers)) for string in strings], np.int64)
 
 
 def _flag_pairs(
@@ -97,11 +97,11 @@ def _flag_pairs(
     """Which tokens share a form with the other sentence of their pair, two `<bool>[tokens]`.
 
     Args:
-      forms: for each kind of form `<int64>[distinct tokens]`, the number of each token's form.
+      forms: for stems and for lemmas `<int64>[distinct tokens]`, the number of a token's form.
     """
-    in_second, in_first = (np.zeros(len(each.numbers), bool) for each in (first, second))
+    in_second, in_first = (np.zeros(len(side.numbers), bool) for side in (first, second))
     for form in forms:
-        of_first, of_second = (_pair_and_form(each, form) for each in (first, second))
+        of_first, of_second = (_pair_and_form(side, form) for side in (first, second))
         in_second |= np.isin(of_first, of_second)
         in_first |= np.isin(of_second, of_first)
     return in_second, in_first

@@ -1,4 +1,4 @@
-"""The splits of a corpus as arrays, in memory and in files."""
+"""The splits of a corpus as arrays of numbers, in memory and in files."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -29,7 +29,7 @@ class TokenIndex(NamedTuple):
 
     Attributes:
       tokens: distinct tokens by first appearance, those of the training split first.
-      training_counts: `<int64>[training tokens]`, how often the training split has each of them.
+      training_counts: `<int64>[training tokens]`, how often they occur in the training split.
       sentences: by split and field.
     """
 
@@ -79,13 +79,13 @@ def write_split(
       has_spellings: whether the rows of `spellings` are written; with flags they always are.
 
     Returns:
-      What the manifest tells about the split.
+      The split's entry of the manifest.
     """
     examples, tokens, contexts = corpus.splits[split], 0, 0
     for field in corpus.fields:
         numbers, offsets = index.sentences[split, field]
         lengths = np.diff(offsets)
-        empty = offsets[:-1][lengths == 0]  # where the one word of an empty sentence goes
+        empty = offsets[:-1][lengths == 0]  # where an empty sentence gets its word
         ids = np.insert(token_ids[numbers], empty, UNKNOWN_ID)
         save(folder, names.ids(split, field), ids)
         ends = np.cumsum(np.maximum(lengths, 1))
@@ -113,7 +113,11 @@ def _write_labels(folder: Path, split: str, corpus: Corpus) -> None:
 
 
 def _write_contexts(folder, split, examples, index) -> int:
-    """The distinct sentences around the examples of a split, and where each example stands."""
+    """Writes the distinct sentences around a split's phrases, and the place of every phrase there.
+
+    Returns:
+      How many sentences there are.
+    """
     contexts = dict.fromkeys(example.context for example in examples)
     for number, context in enumerate(contexts):
         contexts[context] = number

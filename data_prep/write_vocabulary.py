@@ -31,11 +31,11 @@ def write_vocabulary(
       folder: the prepared corpus.
       words: `[tokens]`, the distinct tokens as they are looked up, those of the training split
         first.
-      training_counts: `<int64>[training tokens]`, how often the training split has each token.
+      training_counts: `<int64>[training tokens]`, how often they occur in the training split.
       vector_files: the vector file, or nothing.
 
     Returns:
-      The word id of each token, `<int32>[tokens]`, and what the manifest tells.
+      The word ids of the tokens, `<int32>[tokens]`, and entries of the manifest.
 
     Raises:
       UserError: the vector file is malformed.
@@ -67,7 +67,7 @@ def _read_vectors(options, files: Sequence[Path], words: Iterable[str]) -> WordV
 
 
 def _word_counts(words: Sequence[str], token_counts: np.ndarray) -> dict[str, int]:
-    """How often each word occurs; `token_counts` are those of the first tokens, `words` of all."""
+    """How often each word occurs, given the counts of the first tokens."""
     counts: dict[str, int] = {}
     for word, count in zip(words, token_counts.tolist()):
         counts[word] = counts.get(word, 0) + count

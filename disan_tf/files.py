@@ -1,4 +1,4 @@
-"""Files that are never half-written, and text files whose errors name the line."""
+"""Files that are never half written, and text files whose errors name the line."""
 
 import contextlib
 import fcntl
@@ -36,7 +36,7 @@ def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
 
 @contextlib.contextmanager
 def locked(path: PathLike) -> Iterator[None]:
-    """Waits until no other process holds the lock of this file, which is left behind, empty."""
+    """Holds the lock of a file; waits for other processes. The file is left behind, empty."""
     with open(path, "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # released when the process ends, however it ends
         yield
@@ -98,7 +98,7 @@ def sha256(path: PathLike) -> str:
 
 @contextlib.contextmanager
 def scratch_folder(target: PathLike) -> Iterator[Path]:
-    """A temporary folder beside `target`, where it can be made before it takes its name.
+    """A temporary folder beside `target`, where it can be written and then renamed.
 
     Raises:
       UserError: the folder of `target` cannot be written to.

@@ -82,7 +82,7 @@ def _parse_tree(text: str, name: str) -> list[Node]:
         if piece == "(":
             _open_node(stack, words, next(pieces, ""))
         elif not stack:
-            raise ValueError(f"the tree is not balanced, {piece!r} stands outside of it")
+            raise ValueError(f"the tree is not balanced, {piece!r} is outside of it")
         elif piece == ")":
             label, start, has_word, has_children = stack.pop()
             if not has_word and not has_children:
@@ -90,7 +90,7 @@ def _parse_tree(text: str, name: str) -> list[Node]:
             (leaves if has_word else inner).append((label, start, len(words)))
         else:
             if stack[-1][2] or stack[-1][3]:
-                raise ValueError(f"{piece!r} stands beside another word or a child of its node")
+                raise ValueError(f"{piece!r} is beside another word or a child of its node")
             stack[-1][2] = True
             words.append(piece)
     if stack:

@@ -15,14 +15,14 @@ from disan_tf.input_pipeline.format import Keys
 
 
 class WordFeatures(NamedTuple):
-    """The characters of the words of a split, and of pairs which of them match.
+    """The characters of a split's words, and which words of pairs match.
 
     Attributes:
       spellings: <uint8>[rows, word_length], `ascii_ids` of `disan_tf.text.characters`, or
         <uint16>, `byte_ids`; row 0 is zeros.
       spelling: by field, <int32>[tokens], the row of each token.
       match: by field, <uint8>[tokens], 1 where the other sentence has a token's stem or lemma; None
-        where that is not asked.
+        if the corpus has no matches.
     """
 
     spellings: np.ndarray
@@ -31,12 +31,12 @@ class WordFeatures(NamedTuple):
 
 
 class Contexts(NamedTuple):
-    """The longer sentences from which the examples of a split are taken.
+    """The longer sentences around the examples of a split.
 
     Attributes:
       spelling: <int32>[tokens], the row of `spellings` of each token, end to end.
       offsets: <int64>[sentences + 1]; sentence k is spelling[offsets[k]:offsets[k + 1]].
-      places: <int32>[examples, 2], the sentence of each example, and its first token there.
+      places: <int32>[examples, 2], the sentence of an example, and its first token there.
     """
 
     spelling: np.ndarray
@@ -54,10 +54,10 @@ class Split:
       ids: by field, <int32>[tokens], the token ids of all its sentences, end to end.
       offsets: by field, <int64>[examples + 1]; sentence k is ids[offsets[k]:offsets[k + 1]].
       labels: <int32>[examples], numbers of classes, or <float32>[examples], scores.
-      example_ids: <bytes>[examples], where each example stands in the raw corpus.
-      genres: <bytes>[examples], where the text comes from; None if the corpus does not say.
-      features: what words have besides ids; None if the corpus has nothing.
-      layers: what a biLM makes of the words; None if that is not cached.
+      example_ids: <bytes>[examples], names of the examples in the raw corpus.
+      genres: <bytes>[examples], where the text comes from; None if the corpus names no genres.
+      features: what words have besides ids; None if they have nothing.
+      layers: the biLM's layers of the words; None if they are not cached.
     """
 
     fields: tuple[str, ...]
@@ -84,13 +84,13 @@ class Split:
 
 
 class PreparedCorpus:
-    """A directory that `data_prep.prepare` wrote.
+    """A directory that `data_prep.prepare` wrote, see `disan_tf.input_pipeline.format`.
 
     Attributes:
-      layers: the cached layers of its biLM, which splits have from then on; None at first.
+      layers: the cached layers of its biLM; once set, splits have them.
 
     Raises:
-      UserError: a file is missing or damaged.
+      UserError: a file is missing or damaged, or the corpus has another format.
     """
 
     layers: Optional[LayerFiles] = None
@@ -108,7 +108,7 @@ class PreparedCorpus:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Names of the splits: "train", "dev", "test", and others where the corpus has more."""
+        """Names of the splits: "train", "dev", "test", and others if the corpus has more."""
         return tuple(self.manifest[Keys.SPLITS])
 
     @property
@@ -118,7 +118,7 @@ class PreparedCorpus:
 
     @property
     def word_features(self) -> bool:
-        """Whether splits have `WordFeatures` of pairs."""
+        """Whether splits have `WordFeatures` with matches."""
         return Keys.WORD_FEATURES in self.manifest
 
     @property
@@ -128,7 +128,7 @@ class PreparedCorpus:
 
     @property
     def bilm(self) -> Optional[tuple[Path, Path]]:
-        """The options and weights of the biLM that reads the words' characters, if there is one."""
+        """The options and the weights of the biLM that reads the characters, if there is one."""
         if Keys.BILM not in self.manifest:
             return None
         return self.directory / names.BILM_OPTIONS, self.directory / names.BILM_WEIGHTS
@@ -167,7 +167,7 @@ class PreparedCorpus:
         return split
 
     def contexts(self, name: str) -> Optional[Contexts]:
-        """Those of the split called `name`; None where it has none."""
+        """The contexts of the split called `name`; None if it has none."""
         if not self.manifest[Keys.SPLITS][name]["contexts"]:
             return None
         return Contexts(*(self._array(names.contexts(name, part)) for part in names.CONTEXT_PARTS))
@@ -188,7 +188,7 @@ class PreparedCorpus:
 
 
 def _agree(split):
-    """Whether every array has as many examples as the others, and as many tokens as it says."""
+    """Whether all arrays have the same number of examples, and ids as many as offsets say."""
     examples = {len(split), len(split.example_ids)}
     examples |= {len(offsets) - 1 for offsets in split.offsets.values()}
     if split.genres is not None:
@@ -203,11 +203,11 @@ def _agree(split):
 
 
 def _fit(features, field, tokens):
-    """Whether a field has features of so many tokens, and all rows that they name."""
+    """Whether a field has features of so many tokens, and `spellings` has the rows they name."""
     spelling, rows = features.spelling[field], len(features.spellings)
     others = [] if features.match is None else [features.match[field]]
     return (
-        all(len(each) == tokens for each in [spelling, *others])
+        all(len(array) == tokens for array in [spelling, *others])
         and spelling.min(initial=0) >= 0
         and spelling.max(initial=0) < rows
     )

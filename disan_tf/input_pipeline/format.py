@@ -35,7 +35,7 @@ and for the whole corpus:
 The layers of that biLM are cached in a folder beside the corpus, by `disan_tf.elmo.cache`:
 
     layers.npy                  <float16>[tokens, layers, dim], of all distinct sentences
-    train.sentence.starts.npy   <int64>[examples], where the first token of each example stands
+    train.sentence.starts.npy   <int64>[examples], the place of the first token of each example
 """
 
 from pathlib import Path

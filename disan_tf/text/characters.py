@@ -8,7 +8,7 @@
 
 `byte_ids` numbers bytes and markers as the official biLM's vocabulary does, plus 1, as its batches
 do. A word is its begin marker, the bytes of its UTF-8 form, its end marker, and padding; the begin
-and the end of a sentence are words of one marker each:
+and the end of a sentence are words of a single marker:
 
     0                 no word
     1 to 256          the bytes
@@ -85,7 +85,7 @@ def byte_ids(tokens: tf.Tensor, word_length: int = 50) -> tf.Tensor:
 
 
 def sentence_markers(word_length: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """The `byte_ids` of the words that begin and end a sentence, `<int32>[word_length]` each."""
+    """The `byte_ids` of the words that begin and end a sentence, two `<int32>[word_length]`."""
     begin, end = (
         tf.pad(
             tf.constant([_BEGIN_WORD, marker, _END_WORD]),

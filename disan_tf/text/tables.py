@@ -91,12 +91,12 @@ class Table:
 def read_rows(
     path: Path, columns: Mapping[str, str], convert: Callable[[dict], T], remedy: str
 ) -> Iterator[T]:
-    """Yields `convert(row)` for each row of a file; blank lines are skipped.
+    """Yields `convert(row)` for every row of a file; blank lines are skipped.
 
     Args:
       path: a `.jsonl` file of JSON objects, or else a table.
-      columns: the names that every row must have, with strings; and for each name what the error
-        adds where it is missing.
+      columns: the names that every row must have, with string values -> what the error adds if a
+        name is missing.
       convert: raises ValueError with what is wrong with a row.
       remedy: what to do about a damaged file.
 

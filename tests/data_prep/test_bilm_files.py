@@ -161,12 +161,10 @@ def test_a_missing_file_is_named_with_what_makes_it(data_dir, prepared_dir, name
         ("{}", "has no char_cnn.max_characters_per_token"),
         ('{"char_cnn": {"filters": []}}', "has no char_cnn.max_characters_per_token"),
         ('{"char_cnn": {"max_characters_per_token": null}}', "has no char_cnn.max_characters"),
-        ('{"char_cnn": {"max_characters_per_token": 2}}', "max_characters_per_token is 2, and"),
+        ('{"char_cnn": {"max_characters_per_token": 2}}', "max_characters_per_token is 2 and"),
     ],
 )
-def test_options_that_do_not_tell_the_length_of_words_are_named(
-    data_dir, prepared_dir, content, fault
-):
+def test_options_without_the_length_of_words_are_named(data_dir, prepared_dir, content, fault):
     path = data_dir / "elmo" / FILES[0]
     path.write_text(content)
     message = refusal(data_dir, prepared_dir)

@@ -84,7 +84,7 @@ def test_row_splits_of_32_bits_serve_too(forms):
 
 
 def test_a_table_without_rows_is_refused():
-    with pytest.raises(UserError, match="no row: prepare the corpus again"):
+    with pytest.raises(UserError, match="no row; prepare the corpus again"):
         WordForms([])
 
 

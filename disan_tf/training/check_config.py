@@ -1,161 +1,48 @@
-"""A check of a config's values, before anything is prepared or trained."""
+"""A check of a config before anything is prepared, read or trained: each component checks its own.
 
-import inspect
+The options of a corpus, `config.data`, are `data_prep.check_options`' own.
+"""
 
-from ml_collections import ConfigDict
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Optional
+
+import numpy as np
+import tensorflow as tf
 
 from disan_tf.errors import UserError
+from disan_tf.input_pipeline import BatchPlan
+from disan_tf.layers.base import BaseLayer
+from disan_tf.models.embeddings import EMBEDDINGS, Sources
+from disan_tf.models.factory import ENCODERS, HEADS, TASKS, encoders_of
+from disan_tf.options import check_at_least, check_choice, check_section, chosen
+from disan_tf.training import loop, optimizers
+from disan_tf.training.methods import method_of
 
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
-_COUNTS = (
-    "encoder.units", "encoder.heads", "encoder.attentions", "encoder.iterations",
-    "encoder.layers", "encoder.first_units", "encoder.dense_units", "encoder.compressed_units",
-    "task.hidden_layers", "task.hidden_units", "train.plateau.patience", "words.character_dim",
-    "words.character_units", "words.character_width",
-)  # fmt: skip
-_ABOVE_ZERO = ("encoder.negative_slope", "task.negative_slope", "train.plateau.factor")
-_FRACTIONS = (
-    "train.dropout", "train.moving_average", "train.plateau.factor", "train.plateau.threshold",
-    "encoder.dropout", "encoder.word_dropout", "task.dropout",
-)  # fmt: skip
 
 
-def check_config(config: ConfigDict) -> None:
-    """Refuses values that no training can have. The reader of a corpus checks `config.data`.
+def check_config(config, splits: Sequence[str] = ("train", "dev", "test")) -> None:
+    """Asks the components of a config for its sections.
+
+    Args:
+      config: a config of `configs/`.
+      splits: of its corpus.
 
     Raises:
-      UserError: naming the value, and what it may be.
+      UserError: an option that there is not, or a value that cannot be; the sentence names the flag
+        and what it may be.
     """
-    from disan_tf.models.factory import HEADS, TASKS
-    from disan_tf.models.nli import MATCHINGS
-    from disan_tf.models.relatedness import LOSSES
-    from disan_tf.ops.direction_mask import (
-        DIRECTIONS,  # configs are read before TensorFlow is loaded
+    check_section("", config, "a config", _check_sections)
+    task = chosen(TASKS, "task", config.task)
+    encoders = {name: ENCODERS[name] for name in encoders_of(task)}
+    encoder = chosen(encoders, "encoder", config.encoder)
+    method = method_of(encoder)
+    of_method = method.options(config)
+    _check_training(config.train, of_method.get("train"))
+    _check_model(config, task, encoder)
+    evaluation = functools.partial(loop.check_evaluation, known_splits=splits)
+    check_section(
+        "evaluate", config.evaluate, "evaluation", evaluation, *_given(of_method, "evaluate")
     )
-    from disan_tf.training.optimizers import OPTIMIZERS
-
-    choices = {
-        "dtype": DTYPES, "task.name": TASKS, "task.loss": LOSSES,
-        "task.head": HEADS, "task.matching": MATCHINGS, "train.optimizer": OPTIMIZERS,
-        "train.plateau.monitor": ("train", "dev"),
-    }  # fmt: skip
-    for name, known in choices.items():
-        if _has(config, name):
-            _one_of(config, name, known)
-    task = TASKS[config.task.get("name", "classification")]
-    _one_of(config, "encoder.name", task.encoders)
-    if task.reads_bilm:
-        _check_elmo(config)
-    elif "match" in task.word_features and not config.data.get("word_features"):
-        raise UserError(
-            f"--config.task.name={config.task.name} reads characters and matches of words: set "
-            "--config.data.word_features=True."
-        )
-    for part in ("encoder", "task"):
-        if "activation" in config[part]:
-            _activation(config, f"{part}.activation")
-    for name in ("batch_size", "window", "steps", "evaluate_every", "checkpoint_every"):
-        _at_least(config, f"train.{name}", 1)
-    for name in ("train.log_every", "evaluate.batch_size"):
-        _at_least(config, name, 1)
-    _check_optimizer(config.train, OPTIMIZERS)
-    for name in _COUNTS:
-        if _has(config, name):
-            _at_least(config, name, 1)
-    directions = config.encoder.get("directions", ("forward", "backward"))
-    if len(directions) != 2 or not set(directions) <= set(DIRECTIONS):
-        raise UserError(
-            f"--config.encoder.directions={directions} must be two of {', '.join(DIRECTIONS)}."
-        )
-    for name in ("batch_tokens", "examples", "patience", "learning_rate", "l2"):
-        _at_least(config, f"train.{name}", 0)
-    _at_least(config, "seed", 0)
-    for name in _FRACTIONS:
-        if _has(config, name) and not 0.0 <= _value(config, name) < 1.0:
-            raise UserError(f"--config.{name}={_value(config, name)} must lie in [0, 1).")
-    for name in _ABOVE_ZERO:
-        if _has(config, name) and not _value(config, name) > 0.0:
-            raise UserError(f"--config.{name}={_value(config, name)} must be above 0.")
-    _check_parts(config)
-
-
-def _check_optimizer(train, optimizers):
-    name = train.get("optimizer", "adadelta")
-    known = list(inspect.signature(optimizers[name]).parameters)
-    for option, value in train.get("optimizer_options", {}).items():
-        if option not in known:
-            raise UserError(
-                f"--config.train.optimizer_options.{option}={value} is nothing to {name}, which "
-                f"takes {', '.join(known)}."
-            )
-
-
-def _check_elmo(config):
-    if not config.data.get("bilm"):
-        raise UserError(
-            f"--config.task.name={config.task.name} reads the layers of a biLM: name its files "
-            "with --config.data.bilm."
-        )
-    if config.elmo.cached and config.elmo.learns:
-        raise UserError(
-            "--config.elmo.learns=True trains the biLM, whose layers cannot be cached then: set "
-            "--config.elmo.cached=False."
-        )
-    from disan_tf.elmo.cache import PHRASES
-
-    _one_of(config, "elmo.phrases", PHRASES)
-    if config.elmo.phrases == "cut" and not config.elmo.cached:
-        raise UserError(
-            "--config.elmo.phrases=cut takes the layers of whole sentences, which only a cache "
-            "has: set --config.elmo.cached=True."
-        )
-    if config.elmo.mix_l2 < 0:
-        raise UserError(f"--config.elmo.mix_l2={config.elmo.mix_l2} must be at least 0.")
-    if not 0.0 <= config.elmo.dropout < 1.0:
-        raise UserError(f"--config.elmo.dropout={config.elmo.dropout} must lie in [0, 1).")
-
-
-def _check_parts(config):
-    """Encoder and head know best which of their own values exist and go together."""
-    from disan_tf.models.factory import make_encoder, make_head
-
-    for part, make in (("encoder", make_encoder), ("task", lambda it: make_head(it, classes=2))):
-        try:
-            make(config)
-        except ValueError as error:  # "name=value; remedy"
-            raise UserError(f"--config.{part}.{error}") from None
-
-
-def _has(config, name):
-    *parts, last = name.split(".")
-    for part in parts:
-        config = config.get(part, {})
-    return last in config
-
-
-def _value(config, name):
-    for part in name.split("."):
-        config = config[part]
-    return config
-
-
-def _one_of(config, name, known):
-    if _value(config, name) not in known:
-        raise UserError(f"--config.{name}={_value(config, name)} must be {' or '.join(known)}.")
-
-
-def _at_least(config, name, least):
-    if not _value(config, name) >= least:
-        raise UserError(f"--config.{name}={_value(config, name)} must be at least {least}.")
-
-
-def _activation(config, name):
-    import tensorflow as tf
-
-    try:
-        tf.keras.activations.get(_value(config, name))
-    except ValueError:
-        raise UserError(
-            f"--config.{name}={_value(config, name)} is not an activation of Keras; the papers "
-            "use elu and relu."
-        ) from None
+    ...

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from disan_tf.elmo.options import read_options
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
 from disan_tf.models.factory import TASKS, build_model
+from disan_tf.options import check_at_least
 from disan_tf.training.bundle import save_bundle
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.methods import make_method
@@ -191,6 +193,27 @@ class Trainer:
 
     def _seconds(self):
         return round(time.monotonic() - self._started, 3)
+
+
+def check_schedule(
+    steps: int, evaluate_every: int, checkpoint_every: int, log_every: int, patience: int = 0
+) -> None:
+    """The options of `config.train` that say when what is done; raises ValueError below 1 or 0."""
+    check_at_least("steps", steps, 1)
+    check_at_least("evaluate_every", evaluate_every, 1)
+    check_at_least("checkpoint_every", checkpoint_every, 1)
+    check_at_least("log_every", log_every, 1)
+    check_at_least("patience", patience, 0)
+
+
+def check_evaluation(
+    batch_size: int, splits: Sequence[str] = (), known_splits: Sequence[str] = ()
+) -> None:
+    """The options of `config.evaluate`; raises ValueError for a split that is not a known one."""
+    check_at_least("batch_size", batch_size, 1)
+    for split in splits:
+        if split not in known_splits:
+            raise ValueError(f"splits={splits} must be of {', '.join(known_splits)}.")
 
 
 def is_over(train, step: int, best_step: int) -> bool:

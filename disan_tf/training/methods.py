@@ -7,7 +7,12 @@ from disan_tf.training.steps import make_evaluation_step
 
 def make_method(config, model) -> BackPropagation:
     """`PolicyGradient` for an encoder with samplers, `BackPropagation` for all others."""
-    return (PolicyGradient if model.encoder.samplers else BackPropagation)(config, model)
+    return method_of(model.encoder)(config, model)
+
+
+def method_of(encoder) -> type:
+    """The method that trains an encoder, which may be a class as well as a layer."""
+    return PolicyGradient if encoder.samplers else BackPropagation
 
 
 def final_evaluation_step(config, model):

@@ -12,10 +12,9 @@ from disan_tf.files import CHECKPOINTS, write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.reporting.report import report as record
 from disan_tf.serving.attend import attend as attend_lines
-from disan_tf.serving.bilm_files import export_bilm, serves
+from disan_tf.serving.export import export_model
 from disan_tf.serving.predict import predict as predict_lines
 from disan_tf.serving.released import find_bundle
-from disan_tf.serving.saved_model import export_saved_model
 from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.check_config import check_config
@@ -36,12 +35,12 @@ def train(config, data_dir, prepared_dir, workdir, seeds=(), folds=()) -> None:
     """Prepares the corpus, trains, or resumes, and prints what came of it."""
     if seeds or folds:
         train_series(
-            config, workdir, seeds, folds, lambda each: prepare(each, data_dir, prepared_dir)
+            config, workdir, seeds, folds, lambda member: prepare(member, data_dir, prepared_dir)
         )
         return
     refuse_series(workdir)
-    corpus = prepare(config, data_dir, prepared_dir)
     check_config(config)
+    corpus = prepare(config, data_dir, prepared_dir)
     summary = experiment.train(config, corpus, workdir)
     print(
         f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best dev "
@@ -83,17 +82,12 @@ def export(checkpoint, workdir=None, output=None) -> None:
     """Writes the two SavedModels, or a language model's official files, `<output>_options.json`."""
     if not (output or workdir):
         raise UserError("--mode=export needs --workdir, or --output for the models.")
-    source, target = find_bundle(checkpoint), Path(output or workdir)
-    if serves(source):
-        paths = export_saved_model(source, target)
-    else:
-        paths = export_bilm(source, target if output else target / "bilm")
-    for path in paths:
+    for path in export_model(find_bundle(checkpoint), workdir, output):
         print(path)
 
 
 def _serving(bundle):
-    if not bundle.model.serves:
+    if not bundle.model.signatures():
         raise UserError(
             f"{bundle.directory} holds a language model, which answers no lines; --mode=export "
             "writes its official files, which feed other models."

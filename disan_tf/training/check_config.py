@@ -6,12 +6,13 @@ from ml_collections import ConfigDict
 
 from disan_tf.errors import UserError
 
+_ANY_BILM = {"units": 1, "cells": 1, "filters": [(1, 1)]}  # its files are read later
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 _COUNTS = (
     "encoder.units", "encoder.heads", "encoder.attentions", "encoder.iterations",
     "encoder.layers", "encoder.first_units", "encoder.dense_units", "encoder.compressed_units",
-    "task.hidden_layers", "task.hidden_units", "train.plateau.patience", "words.character_dim",
-    "words.character_units", "words.character_width",
+    "task.hidden_layers", "task.hidden_units", "train.plateau.patience", "embedding.dim",
+    "embedding.character_dim", "embedding.character_units", "embedding.character_width",
 )  # fmt: skip
 _ABOVE_ZERO = ("encoder.negative_slope", "task.negative_slope", "train.plateau.factor")
 _FRACTIONS = (
@@ -26,8 +27,8 @@ def check_config(config: ConfigDict) -> None:
     Raises:
       UserError: naming the value, and what it may be.
     """
-    from disan_tf.models.factory import HEADS, TASKS
-    from disan_tf.models.nli import MATCHINGS
+    from disan_tf.models.factory import HEADS, TASKS, encoders_of
+    from disan_tf.models.nli import PAIR_FEATURES
     from disan_tf.models.relatedness import LOSSES
     from disan_tf.ops.direction_mask import (
         DIRECTIONS,  # configs are read before TensorFlow is loaded
@@ -36,19 +37,18 @@ def check_config(config: ConfigDict) -> None:
 
     choices = {
         "dtype": DTYPES, "task.name": TASKS, "task.loss": LOSSES,
-        "task.head": HEADS, "task.matching": MATCHINGS, "train.optimizer": OPTIMIZERS,
+        "task.head": HEADS, "task.pair_features": PAIR_FEATURES, "train.optimizer": OPTIMIZERS,
         "train.plateau.monitor": ("train", "dev"),
     }  # fmt: skip
     for name, known in choices.items():
         if _has(config, name):
             _one_of(config, name, known)
-    task = TASKS[config.task.get("name", "classification")]
-    _one_of(config, "encoder.name", task.encoders)
-    if task.reads_bilm:
-        _check_elmo(config)
-    elif "match" in task.word_features and not config.data.get("word_features"):
+    task = TASKS[config.task.name]
+    _one_of(config, "embedding.name", task.embeddings)
+    _one_of(config, "encoder.name", encoders_of(task))
+    if config.embedding.name == "characters" and not config.data.get("word_features"):
         raise UserError(
-            f"--config.task.name={config.task.name} reads characters and matches of words: set "
+            "--config.embedding.name=characters reads characters and matches of words: set "
             "--config.data.word_features=True."
         )
     for part in ("encoder", "task"):
@@ -90,38 +90,19 @@ def _check_optimizer(train, optimizers):
             )
 
 
-def _check_elmo(config):
-    if not config.data.get("bilm"):
-        raise UserError(
-            f"--config.task.name={config.task.name} reads the layers of a biLM: name its files "
-            "with --config.data.bilm."
-        )
-    if config.elmo.cached and config.elmo.learns:
-        raise UserError(
-            "--config.elmo.learns=True trains the biLM, whose layers cannot be cached then: set "
-            "--config.elmo.cached=False."
-        )
-    from disan_tf.elmo.cache import PHRASES
-
-    _one_of(config, "elmo.phrases", PHRASES)
-    if config.elmo.phrases == "cut" and not config.elmo.cached:
-        raise UserError(
-            "--config.elmo.phrases=cut takes the layers of whole sentences, which only a cache "
-            "has: set --config.elmo.cached=True."
-        )
-    if config.elmo.mix_l2 < 0:
-        raise UserError(f"--config.elmo.mix_l2={config.elmo.mix_l2} must be at least 0.")
-    if not 0.0 <= config.elmo.dropout < 1.0:
-        raise UserError(f"--config.elmo.dropout={config.elmo.dropout} must lie in [0, 1).")
-
-
 def _check_parts(config):
     """Encoder and head know best which of their own values exist and go together."""
-    from disan_tf.models.factory import make_encoder, make_head
+    from disan_tf.models.embeddings import Sources
+    from disan_tf.models.factory import make_embedding, make_encoder, make_head
 
-    for part, make in (("encoder", make_encoder), ("task", lambda it: make_head(it, classes=2))):
+    parts = {
+        "embedding": lambda: make_embedding(config, Sources((1, 0), _ANY_BILM)),
+        "encoder": lambda: make_encoder(config),
+        "task": lambda: make_head(config, classes=2),
+    }
+    for part, make in parts.items():
         try:
-            make(config)
+            make()
         except ValueError as error:  # "name=value; remedy"
             raise UserError(f"--config.{part}.{error}") from None
 

@@ -7,11 +7,11 @@ from disan_tf.training.steps import make_evaluation_step
 
 def make_method(config, model) -> BackPropagation:
     """`PolicyGradient` for an encoder with samplers, `BackPropagation` for all others."""
-    return (PolicyGradient if model.encoder.samplers else BackPropagation)(config, model)
+    return (PolicyGradient if model.samplers else BackPropagation)(config, model)
 
 
 def final_evaluation_step(config, model):
     """The evaluation step of a trained model, as `evaluate.selection` says."""
-    if not model.encoder.samplers:
+    if not model.samplers:
         return make_evaluation_step(model)
     return evaluation_steps(config, model)[config.evaluate.selection]

@@ -55,9 +55,7 @@ def main(_) -> None:
     for flag in own_flags():
         if flag.present and flag.name not in ["mode", *taken(mode)]:
             takers = either(name for name in MODES if flag.name in taken(MODES[name]))
-            raise UserError(
-                f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}."
-            )
+            raise UserError(f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}.")
     parameters = inspect.signature(mode).parameters.values()
     mode(**{parameter.name: _value(parameter) for parameter in parameters})
 

@@ -79,16 +79,10 @@ def export(checkpoint, workdir=None, output=None) -> None:
     """Writes a model as SavedModels, or a biLM as its official files."""
     if not (output or workdir):
         raise UserError("--mode=export needs --workdir, or --output for the models.")
-    from disan_tf.serving.bilm_files import export_bilm, serves
+    from disan_tf.serving.export import export_model
     from disan_tf.serving.released import find_bundle
-    from disan_tf.serving.saved_model import export_saved_model
 
-    source, target = find_bundle(checkpoint), Path(output or workdir)
-    if serves(source):
-        paths = export_saved_model(source, target)
-    else:
-        paths = export_bilm(source, target if output else target / "bilm")
-    for path in paths:
+    for path in export_model(find_bundle(checkpoint), workdir, output):
         print(path)
 
 
@@ -146,7 +140,7 @@ def _serving(checkpoint):
     from disan_tf.training.bundle import load_bundle
 
     bundle = load_bundle(find_bundle(checkpoint))
-    if not bundle.model.serves:
+    if not bundle.model.signatures():
         raise UserError(
             f"{bundle.directory} holds a language model, which answers no lines; --mode=export "
             "writes its official files, which feed other models."

@@ -161,7 +161,9 @@ def test_help_has_the_first_line_of_every_mode(help_text, mode):
 
 @pytest.mark.parametrize("flag", own_flags(), ids=lambda flag: flag.name)
 def test_help_has_every_flag_and_the_modes_that_take_it(help_text, flag):
-    takers = {name for name, mode in MODES.items() if flag.name in inspect.signature(mode).parameters}
+    takers = {
+        name for name, mode in MODES.items() if flag.name in inspect.signature(mode).parameters
+    }
     groups = help_text.partition("Flags, by the modes that take them:\n\n")[2].split("\n\n")
     headings = [group.partition(":\n")[0] for group in groups if f"\n  --{flag.name} " in group]
     if flag.name != "mode":

@@ -26,7 +26,11 @@ def cook(dish: str, minutes: int, salt: float = 0.5, hot: bool = True, lid: Opti
     check_at_least("minutes", minutes, 1)
 
 
-def serve(plates: Sequence[int] = (), spoons: Sequence[tuple[int, int]] = (), tray: Optional[Mapping] = None):
+def serve(
+    plates: Sequence[int] = (),
+    spoons: Sequence[tuple[int, int]] = (),
+    tray: Optional[Mapping] = None,
+):
     """Takes what `cook` does not."""
 
 

@@ -1,48 +1,111 @@
-"""A check of a config before anything is prepared, read or trained: each component checks its own.
+"""A check of a config before anything is prepared or trained: every component is asked for its own.
 
-The options of a corpus, `config.data`, are `data_prep.check_options`' own.
+The options of the corpus, `config.data`, are checked by `data_prep.check_options`.
 """
 
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Optional
 
-import numpy as np
-import tensorflow as tf
-
 from disan_tf.errors import UserError
-from disan_tf.input_pipeline import BatchPlan
-from disan_tf.layers.base import BaseLayer
 from disan_tf.models.embeddings import EMBEDDINGS, Sources
-from disan_tf.models.factory import ENCODERS, HEADS, TASKS, encoders_of
+from disan_tf.models.factory import (
+    ENCODERS,
+    HEADS,
+    TASKS,
+    check_regularisation,
+    encoder_maker,
+    encoder_options,
+    encoders_of,
+    head_maker,
+    head_options,
+)
 from disan_tf.options import check_at_least, check_choice, check_section, chosen
-from disan_tf.training import loop, optimizers
-from disan_tf.training.methods import method_of
+from disan_tf.training import optimizers, schedule
+from disan_tf.training.methods import method_for
+from disan_tf.training.resources import check_data
 
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
+_ANY_BILM = {"units": 1, "cells": 1, "filters": [(1, 1)]}  # its files are read later
 
 
 def check_config(config, splits: Sequence[str] = ("train", "dev", "test")) -> None:
-    """Asks the components of a config for its sections.
+    """Asks the components of a model and of its training whether they can be made of a config.
 
     Args:
       config: a config of `configs/`.
-      splits: of its corpus.
+      splits: that its corpus has.
 
     Raises:
-      UserError: an option that there is not, or a value that cannot be; the sentence names the flag
-        and what it may be.
+      UserError: an option that a component does not take, or a value that it cannot have; the
+        sentence names the flag and what it may be.
     """
     check_section("", config, "a config", _check_sections)
     task = chosen(TASKS, "task", config.task)
-    encoders = {name: ENCODERS[name] for name in encoders_of(task)}
-    encoder = chosen(encoders, "encoder", config.encoder)
-    method = method_of(encoder)
-    of_method = method.options(config)
-    _check_training(config.train, of_method.get("train"))
-    _check_model(config, task, encoder)
-    evaluation = functools.partial(loop.check_evaluation, known_splits=splits)
+    encoder = chosen(_named(ENCODERS, encoders_of(task)), "encoder", config.encoder)
+    method = method_for(getattr(encoder, "samplers", ())).options(config)
     check_section(
-        "evaluate", config.evaluate, "evaluation", evaluation, *_given(of_method, "evaluate")
+        "train", config.train, "a training", schedule.check_batches, schedule.check_steps,
+        check_regularisation, optimizers.check_options, *_of(method, "train"),
+    )  # fmt: skip
+    evaluation = functools.partial(schedule.check_evaluation, known_splits=splits)
+    check_section(
+        "evaluate", config.evaluate, "an evaluation", evaluation, *_of(method, "evaluate")
     )
-    ...
+    _check_policy(config, *_of(method, "policy"))
+    _check_embedding(config, task)
+    check_section("encoder", encoder_options(config), config.encoder.name, encoder_maker(config))
+    _check_task(config, task)
+
+
+def _check_sections(
+    name: str, seed: int, dtype: str, data: Mapping, embedding: Mapping, encoder: Mapping,
+    task: Mapping, train: Mapping, evaluate: Mapping, policy: Optional[Mapping] = None,
+) -> None:  # fmt: skip
+    check_at_least("seed", seed, 0)
+    check_choice("dtype", dtype, DTYPES)
+
+
+def _check_policy(config, *components) -> None:
+    """Hard attention needs `config.policy`, and nothing else takes it."""
+    encoder = config.encoder.name
+    if config.get("policy") is None and components:
+        raise UserError(
+            f"--config.policy is missing: {encoder} chooses tokens, which policy gradient trains; "
+            "take its values from configs/papers/resan.py."
+        )
+    if components:
+        check_section("policy", config.policy, "policy gradient", *components)
+    elif config.get("policy") is not None:
+        raise UserError(f"--config.policy is not for {encoder}, which chooses no tokens; omit it.")
+
+
+def _check_embedding(config, task) -> None:
+    known = _named(EMBEDDINGS, task.embeddings)
+    make = functools.partial(
+        chosen(known, "embedding", config.embedding), sources=Sources((1, 0), _ANY_BILM),
+        shared={"l2": config.train.l2, "seed": config.seed, "dtype": config.dtype},
+    )  # fmt: skip
+    options = {name: value for name, value in config.embedding.items() if name != "name"}
+    check_section("embedding", options, f"the embedding {config.embedding.name}", make)
+    check_data(config)
+
+
+def _check_task(config, task) -> None:
+    """The options of a task are those of its head, and perhaps some of the model's own."""
+    chosen(_named(HEADS, task.heads), "task", config.task, "head")
+    own = {name: config.task[name] for name in task.options if name in config.task}
+    components = [head_maker(config, classes=2)]
+    if task.options:
+        components.append(functools.partial(task, embedding=None, encoder=None, head=None))
+    owner = f"the task {config.task.name} with the head {config.task.head}"
+    check_section("task", {**head_options(config), **own}, owner, *components)
+
+
+def _named(components: Mapping, names: Sequence[str]) -> dict:
+    return {name: components[name] for name in names}
+
+
+def _of(options: Mapping, section: str) -> list:
+    """The function, if any, that checks what a method of training takes of a section."""
+    return [options[section]] if section in options else []

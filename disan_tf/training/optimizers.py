@@ -77,7 +77,7 @@ OPTIMIZERS = {"adadelta": adadelta, "adagrad": adagrad, "adam": adam, "rmsprop":
 
 def check_options(
     learning_rate: float, optimizer: str = "adadelta",
-    optimizer_options: Optional[Mapping] = None, moving_average: float = 0.0,
+    optimizer_options: Optional[Mapping] = None, *, moving_average: float,
 ) -> None:  # fmt: skip
     """The options of `build_optimizer`, those of `config.train`.
 

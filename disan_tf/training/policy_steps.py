@@ -90,6 +90,6 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
 
 def split_weights(model) -> tuple[list, list]:
     """theta_s and theta_r of ReSAN section 4: all other weights, and the samplers' weights."""
-    samplers = [w for sampler in model.encoder.samplers for w in sampler.trainable_weights]
+    samplers = [w for sampler in model.samplers for w in sampler.trainable_weights]
     known = {id(weight) for weight in samplers}
     return [w for w in model.trainable_weights if id(w) not in known], samplers

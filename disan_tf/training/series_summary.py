@@ -46,7 +46,7 @@ def summarise_series(workdir: Path) -> dict:
     return {
         "config": config,
         **{key: first[key] for key in ("versions", "commit", "parameters", "inputs", "data")},
-        "command": _command(first["command"], members, config),
+        "command": series_command(first["command"], members, config),
         **{key: round(_mean([each[key] for each in members]), 2) for key in _MEMBER_KEYS},
         "members": members,
         "mean": _over(scores, _mean),
@@ -123,7 +123,7 @@ def _deviation(values):
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
-def _command(command, members, config):
+def series_command(command, members, config):
     """The command of one member with the seeds and folds of all."""
     if command is None:
         return None

@@ -19,6 +19,7 @@ from 0.56 to 0.52 and leaves the accuracy at 89.6 %.
 Variants (`--config=configs/disan_trec.py:fine`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
   fine  fifty classes in place of six
+  elmo  ELMo vectors in place of GloVe's
   tiny  seconds on a CPU, for tests
 """
 
@@ -26,6 +27,7 @@ from ml_collections import ConfigDict
 
 from configs.common import apply_variant
 from configs.papers.disan import BASELINES, disan, tiny
+from configs.papers.elmo import feed_with_elmo
 
 
 def get_config(variant: str = "") -> ConfigDict:
@@ -46,4 +48,4 @@ def _fine(config):
     config.data.classes = 50
 
 
-VARIANTS = {**BASELINES, "fine": _fine, "tiny": tiny}
+VARIANTS = {**BASELINES, "fine": _fine, "elmo": feed_with_elmo, "tiny": tiny}

@@ -10,7 +10,7 @@ Ours, on 94,108 of its 549,367 training pairs, one seed, 4 epochs (an early poin
 number is not told):
 
     --config.dtype=mixed_bfloat16 --config.data.vectors=glove/glove.840B.300d.subset.txt
-    --config.train.embeddings=True --config.train.steps=1472 --config.train.evaluate_every=368
+    --config.embedding.trainable=True --config.train.steps=1472 --config.train.evaluate_every=368
 
                   dev    test   train
   single          70.21  69.92  79.64
@@ -59,7 +59,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.empty_tokens = False
     config.data.length_percentile = 1.0  # no pair is left out
     config.data.oov = "narrow_uniform"  # App. A: U(-0.005, 0.005)
-    config.task.matching = "absolute"  # Sec. 4.1
+    config.task.pair_features = "absolute"  # Sec. 4.1
     config.train.batch_size = 256  # App. A
     config.train.optimizer = "adam"  # App. A
     config.train.learning_rate = 0.001  # App. A: the default

@@ -8,7 +8,7 @@ The paper, 300-dimensional GloVe 840B: test accuracy 50.6 % with five classes, 8
 Ours, with five classes, one seed, 6 epochs in batches of 128:
 
     --config.dtype=mixed_bfloat16 --config.data.vectors=glove/glove.840B.300d.subset.txt
-    --config.train.embeddings=True --config.train.steps=7470 --config.train.evaluate_every=415
+    --config.embedding.trainable=True --config.train.steps=7470 --config.train.evaluate_every=415
 
             dev    test   train phrases
   single    47.68  46.97  73.03

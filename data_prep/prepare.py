@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from data_prep import bilm_files, word_vectors
-from data_prep import vocabulary as vocabularies
+from data_prep.check_options import check_options
 from data_prep.corpora import READERS, Corpus
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.manifest import describe
 from data_prep.reuse import directory_name, fingerprint, is_current
-from data_prep.word_features import check_options, write_word_features
+from data_prep.word_features import write_word_features
 from data_prep.write_corpus import index_tokens, write_split
 from data_prep.write_vocabulary import write_vocabulary
 from disan_tf.errors import UserError
 from disan_tf.files import write_json
 from disan_tf.input_pipeline.format import MANIFEST, Keys
-from disan_tf.text.tokenizer import VERSIONS, lowercase
+from disan_tf.text.tokenizer import lowercase
 
 
 def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
@@ -40,7 +40,7 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
     Raises:
       UserError: bad options, missing or malformed inputs. Nothing is left behind then.
     """
-    _check_options(options)
+    check_options(options)
     data_dir, prepared_dir = Path(data_dir), Path(prepared_dir)
     target = prepared_dir / directory_name(options)
     if is_current(target, data_dir, options):
@@ -57,17 +57,6 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
             os.replace(target, outdated)
         os.replace(new, target)
     return target
-
-
-def _check_options(options) -> None:
-    oov, fixed_words = vocabularies.OOV, vocabularies.FIXED_WORDS
-    known = {"corpus": READERS, "tokenizer": VERSIONS, "oov": oov, "fixed_words": fixed_words}
-    for name, allowed in known.items():
-        if options[name] not in allowed:
-            raise UserError(
-                f"--config.data.{name}={options[name]} is not known; use {' or '.join(allowed)}."
-            )
-    check_options(options)
 
 
 @contextlib.contextmanager

@@ -61,6 +61,16 @@ def read_json(path: PathLike, remedy: str):
         raise UserError(f"{path} is not readable JSON ({error}): {remedy}.") from None
 
 
+def check_format(path: PathLike, content, known: int, remedy: str) -> None:
+    """Raises UserError unless the content of a JSON file has the format number `known`."""
+    number = content.get("format") if isinstance(content, dict) else None
+    if number != known:
+        raise UserError(
+            f"{path} has format {number}, and this version of disan_tf reads format {known}: "
+            f"{remedy}."
+        )
+
+
 def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yields `(line number from 1, text without its line end)`, splitting on newlines alone.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Protocol, Union
+from typing import Callable, NamedTuple, Protocol, Union
 
 DIFFERENCE = "{corpus} {split} has {read:,} {unit}; the official split has {expected:,}."
 
@@ -87,7 +87,12 @@ class Reader(Protocol):
 
     `options` are those of `data_prep.prepare.prepare`; the docstring of a module's `read` says
     which ones it takes.
+
+    Attributes:
+      CHECKS: functions of these options that raise ValueError, see `disan_tf.options`.
     """
+
+    CHECKS: tuple[Callable, ...]
 
     def files(self, data_dir: Path, options) -> list[Path]:
         """The files that `read` would read now.

@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from data_prep.corpora import held_out
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.held_out import fold_numbers, hold_out_dev
 from data_prep.corpora.official_files import absent, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
 from disan_tf.files import read_lines
+from disan_tf.options import check_at_least
 
 # The last three are those of the official archive, unpacked into the first.
 FOLDERS = ("polarity", "polarity/data/customerr", "polarity/data/mpqa", "polarity/data/subj")
@@ -52,6 +54,16 @@ SOURCES = {
 }
 
 
+def check_options(folds: int, fold: int) -> None:
+    """The options of `read` beside those of a hold-out; raises ValueError for impossible ones."""
+    check_at_least("folds", folds, 2)
+    if not 0 <= fold < folds:
+        raise ValueError(f"fold={fold} is not one of the {folds} folds; use 0 to {folds - 1}.")
+
+
+CHECKS = (check_options, held_out.check_options)
+
+
 def files(data_dir: Path, options) -> list[Path]:
     """The file of both classes, or the two files of one class each, in the order of the classes.
 
@@ -83,7 +95,8 @@ def read(data_dir: Path, options) -> Corpus:
         sentences are tokenised).
 
     Raises:
-      UserError: an unknown option, a missing file, or malformed data (names file and line).
+      UserError: more folds than a class has sentences, a missing file, or malformed data (names
+        file and line).
     """
     name, source = options.corpus, SOURCES[options.corpus]
     paths = files(data_dir, options)
@@ -101,25 +114,17 @@ def read(data_dir: Path, options) -> Corpus:
 def _split(examples: list[Example], options) -> dict[str, list[Example]]:
     """The splits of one fold."""
     labels = [example.label for example in examples]
-    _check_fold(options, smallest=min(map(labels.count, range(2))))
+    smallest = min(map(labels.count, range(2)))
+    if options.folds > smallest:
+        raise UserError(
+            f"--config.data.folds={options.folds} is more than the {smallest:,} sentences of the "
+            "smaller class; use fewer."
+        )
     folds = fold_numbers(labels, options.folds, options.split_seed)
     others = [example for example, fold in zip(examples, folds) if fold != options.fold]
     train, dev = hold_out_dev(others, options)
     test = [example for example, fold in zip(examples, folds) if fold == options.fold]
     return {"train": train, "dev": dev, "test": test}
-
-
-def _check_fold(options, smallest: int) -> None:
-    if not 2 <= options.folds <= smallest:
-        raise UserError(
-            f"--config.data.folds={options.folds} is not possible; use 2 or more, and no more than "
-            f"the {smallest:,} sentences of the smaller class."
-        )
-    if not 0 <= options.fold < options.folds:
-        raise UserError(
-            f"--config.data.fold={options.fold} is not one of the {options.folds} folds; "
-            f"use 0 to {options.folds - 1}."
-        )
 
 
 def _read_files(paths: list[Path], name: str, source: Source, options) -> list[Example]:

@@ -29,6 +29,17 @@ CLASSES = ("1", "2", "3", "4", "5")
 RESTORE = restore("sick")
 
 
+def check_options(tokenizer: str) -> None:
+    """The option of `read`; raises ValueError for a tokenizer of another kind of text."""
+    if tokenizer != "treebank":
+        raise ValueError(
+            f"tokenizer={tokenizer} does not fit the raw sentences of SICK; use treebank."
+        )
+
+
+CHECKS = (check_options,)
+
+
 def files(data_dir: Path, options) -> list[Path]:
     """The file of each split; raises UserError if one is missing."""
     return list(_find(data_dir).values())
@@ -42,13 +53,8 @@ def read(data_dir: Path, options) -> Corpus:
       options: has `tokenizer` ("treebank": the sentences are raw).
 
     Raises:
-      UserError: an unknown option, a missing file, or malformed data (names file and line).
+      UserError: a missing file, or malformed data (names file and line).
     """
-    if options.tokenizer != "treebank":
-        raise UserError(
-            f"--config.data.tokenizer={options.tokenizer} does not fit the raw sentences of SICK; "
-            "use treebank."
-        )
     paths = _find(data_dir)
     tokenizer = SentenceTokenizer(options.tokenizer)
     fields = ("sentence_a", "sentence_b")

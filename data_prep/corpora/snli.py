@@ -15,6 +15,9 @@ LAYOUT = Layout(
 )
 
 
+CHECKS = (nli_files.check_options,)
+
+
 def files(data_dir: Path, options) -> list[Path]:
     """The file of each split; raises UserError if one is missing."""
     return list(LAYOUT.find(data_dir).values())

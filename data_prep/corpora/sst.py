@@ -10,15 +10,27 @@ from pathlib import Path
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.sst_layouts import find_layout
 from data_prep.corpora.sst_trees import Node
-from disan_tf.errors import UserError
+from disan_tf.options import check_choice
 
 OFFICIAL_TREES = {"train": 8544, "dev": 1101, "test": 2210}
 CLASSES = {
     5: ("very negative", "negative", "neutral", "positive", "very positive"),
     2: ("negative", "positive"),
 }
+LEVELS = ("phrase", "sentence")
 NEUTRAL = 2
 EXTRA_COPIES = 3  # the authors' re-balancing, not in the paper
+
+
+def check_options(
+    level: str, classes: int, repetitions: bool, rebalance: bool, contexts: bool = False
+) -> None:
+    """The options of `read`; raises ValueError for a value that is not one of them."""
+    check_choice("level", level, LEVELS)
+    check_choice("classes", classes, CLASSES)
+
+
+CHECKS = (check_options,)
 
 
 def files(data_dir: Path, options) -> list[Path]:
@@ -39,9 +51,8 @@ def read(data_dir: Path, options) -> Corpus:
         phrase).
 
     Raises:
-      UserError: an unknown option, no layout found, or malformed data (names file and line).
+      UserError: no layout found, or malformed data (names file and line).
     """
-    _check_options(options)
     layout = find_layout(Path(data_dir))
     trees, classes = layout.read(), CLASSES[options.classes]
     corpus = Corpus("sst", ("sentence",), classes, {}, {}, layout.files, unit="trees")
@@ -56,16 +67,6 @@ def read(data_dir: Path, options) -> Corpus:
             copies=len(copies), kept=len(kept) + len(copies),
         )  # fmt: skip
     return corpus
-
-
-def _check_options(options) -> None:
-    for name, allowed in (("level", ("phrase", "sentence")), ("classes", (5, 2))):
-        value = getattr(options, name)
-        if value not in allowed:
-            raise UserError(
-                f"--config.data.{name}={value} is not known for SST; "
-                f"use {' or '.join(map(str, allowed))}."
-            )
 
 
 def _select(nodes: list[Node], classes: int, repetitions: bool) -> tuple[list[Node], dict]:

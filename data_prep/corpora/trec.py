@@ -6,12 +6,14 @@ takes its place.
 
 from pathlib import Path
 
+from data_prep.corpora import held_out
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.held_out import hold_out_dev
 from data_prep.corpora.official_files import find, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
 from disan_tf.files import read_lines
+from disan_tf.options import check_choice
 
 FILES = {"train": "trec/train_5500.label", "test": "trec/TREC_10.label"}
 OFFICIAL_QUESTIONS = {"train": 5452, "test": 500}
@@ -32,6 +34,14 @@ CLASSES = {
 RESTORE = restore("trec")
 
 
+def check_options(classes: int) -> None:
+    """The option of `read` beside those of a hold-out; raises ValueError for unknown classes."""
+    check_choice("classes", classes, CLASSES)
+
+
+CHECKS = (check_options, held_out.check_options)
+
+
 def files(data_dir: Path, options) -> list[Path]:
     """The file of each official split; raises UserError if one is missing."""
     return list(_find(data_dir).values())
@@ -47,12 +57,8 @@ def read(data_dir: Path, options) -> Corpus:
         questions those are), and `tokenizer` ("whitespace": the questions are tokenised).
 
     Raises:
-      UserError: an unknown option, a missing file, or malformed data (names file and line).
+      UserError: a missing file, or malformed data (names file and line).
     """
-    if options.classes not in CLASSES:
-        raise UserError(
-            f"--config.data.classes={options.classes} is not known for TREC; use 6 or 50."
-        )
     paths = _find(data_dir)
     inputs = list(paths.values())
     corpus = Corpus(

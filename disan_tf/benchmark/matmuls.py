@@ -105,11 +105,11 @@ def dsa_products(config, lengths: tuple, classes: int) -> list[Work]:
 def _dense_cnn(config, length) -> list[Work]:
     """Each tower, then the compression."""
     encoder, dim = config.encoder, config.data.embedding_dim
-    batch, learns = config.train.batch_size, config.train.embeddings
+    batch, trainable = config.train.batch_size, config.embedding.trainable
     work = []
     for width in encoder.widths:
         first = encoder.first_width or width
-        work.append(_windows(batch, length, dim, first, encoder.first_units, learns))
+        work.append(_windows(batch, length, dim, first, encoder.first_units, trainable))
         for layer in range(1, encoder.layers):
             inner = encoder.first_units + (layer - 1) * encoder.dense_units
             work.append(Windows(batch, length, inner, width, encoder.dense_units))

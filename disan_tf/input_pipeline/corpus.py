@@ -1,5 +1,6 @@
 """The files of a prepared corpus, as memory-mapped arrays."""
 
+import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -87,7 +88,7 @@ class PreparedCorpus:
     """A directory that `data_prep.prepare` wrote, see `disan_tf.input_pipeline.format`.
 
     Attributes:
-      layers: the cached layers of its biLM; once set, splits have them.
+      layers: the cached layers of its biLM, see `with_layers`; None without.
 
     Raises:
       UserError: a file is missing or damaged, or the corpus has another format.
@@ -100,6 +101,12 @@ class PreparedCorpus:
         self.manifest = names.read_manifest(self.directory)
         self.classes = self.manifest[Keys.CLASSES]
         self.words = (self.manifest[Keys.TRAINABLE_WORDS], self.manifest[Keys.FIXED_WORDS])
+
+    def with_layers(self, layers: LayerFiles) -> "PreparedCorpus":
+        """The same corpus with the cached layers of its biLM, which its splits have too."""
+        corpus = copy.copy(self)
+        corpus.layers = layers
+        return corpus
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -40,8 +40,7 @@ The layers of that biLM are cached in a folder beside the corpus, by `disan_tf.e
 
 from pathlib import Path
 
-from disan_tf.errors import UserError
-from disan_tf.files import read_json
+from disan_tf.files import check_format, read_json
 
 FORMAT = 2  # raise it with every change of what is described here
 REMEDY = "delete the directory and prepare the corpus again with --mode=prepare"
@@ -133,10 +132,5 @@ def read_manifest(directory: Path) -> dict:
     """
     path = Path(directory) / MANIFEST
     manifest = read_json(path, REMEDY)
-    number = manifest.get(Keys.FORMAT) if isinstance(manifest, dict) else None
-    if number != FORMAT:
-        raise UserError(
-            f"{path} describes a corpus of format {number}, and this version reads format "
-            f"{FORMAT}: {REMEDY}."
-        )
+    check_format(path, manifest, FORMAT, REMEDY)
     return manifest

@@ -123,8 +123,8 @@ def test_a_missing_or_broken_manifest_is_named(content, directory):
 def test_a_corpus_of_another_format_is_refused(number, directory):
     write_manifest(directory, CLASSES, (2, 1), FORMAT=number)
     assert _refusal(directory) == (
-        f"{directory}/manifest.json describes a corpus of format {number}, and this version reads "
-        f"format {FORMAT}: delete the directory and prepare the corpus again with --mode=prepare."
+        f"{directory}/manifest.json has format {number}, and this version of disan_tf reads format "
+        f"{FORMAT}: delete the directory and prepare the corpus again with --mode=prepare."
     )
 
 

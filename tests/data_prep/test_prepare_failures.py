@@ -55,7 +55,7 @@ def test_a_failure_keeps_what_was_prepared_before(data_dir, prepared_dir):
 
 @pytest.mark.parametrize("name", ["corpus", "tokenizer", "fixed_words", "oov"])
 def test_unknown_options_are_refused_with_the_known_ones(data_dir, prepared_dir, name):
-    message = f"--config.data.{name}=wrong is not known; use \\w+"
+    message = f"--config.data.{name}=wrong must be \\w+"
     assert_fails_cleanly(data_dir, prepared_dir, message, **{name: "wrong"})
 
 

@@ -1,9 +1,5 @@
 """Ids, characters and match flags of pairs of raw sentences."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -74,33 +70,3 @@ def test_a_batch_of_no_pairs_has_no_rows(text):
 def test_invalid_utf8_has_characters_of_its_replacement(text):
     _, _, characters, _, match, _ = inputs(text, [b"\xff"], [b"\xfe"])
     assert characters.numpy().tolist() == [[[1, 0, 0]]] and match.numpy().tolist() == [[1]]
-
-
-LOAD = """
-import sys
-sys.modules["disan_tf"] = None  # importing it fails from here on
-import tensorflow as tf
-import tensorflow_text
-model = tf.saved_model.load(sys.argv[1])
-lines = tf.constant(["A dog plays.", "", "zyx"]), tf.constant(["Playing dogs", "", "Zyx"])
-for each in model.inputs(*lines):
-    print(each.numpy().tolist())
-"""
-
-
-def test_a_saved_model_answers_where_our_code_is_absent(tmp_path, text):
-    module = tf.Module()
-    module.text = text
-    lines = tf.TensorSpec([None], tf.string)
-    module.inputs = tf.function(
-        lambda first, second: inputs(text, first, second), [lines, lines], autograph=False
-    )
-    tf.saved_model.save(module, str(tmp_path / "model"))
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    answer = subprocess.run(
-        [sys.executable, "-c", LOAD, str(tmp_path / "model")],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert answer.returncode == 0, answer.stderr
-    expected = inputs(text, ["A dog plays.", "", "zyx"], ["Playing dogs", "", "Zyx"])
-    assert answer.stdout.splitlines() == [str(each.numpy().tolist()) for each in expected]

@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from data_prep.corpora import READERS, multinli
+from data_prep.corpora import multinli, nli_files
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from tests.support.nli import COLUMNS, options, row, text_options, write, write_columns
+from tests.support.readers import split_at_spaces
 
 MATCHED = [
     row(label, premise=f"{label} {number}", pairID=f"{label}-{number}", genre=genre)
@@ -148,19 +149,17 @@ def test_the_report_tells_the_counts_of_files_and_halves(data_dir, tmp_path):
 # The real corpus
 
 
-def test_the_real_development_files_are_read_whole(tmp_path, real_data):
+def test_the_real_development_files_are_read_whole(tmp_path, real_data, monkeypatch):
+    monkeypatch.setattr(nli_files, "SentenceTokenizer", split_at_spaces)
     write(tmp_path, multinli.LAYOUT)
     for part in ("dev_matched", "dev_mismatched"):
         name = f"multinli_1.0/multinli_1.0_{part}.jsonl"
         (tmp_path / name).unlink()
         (tmp_path / name).symlink_to(real_data / name)
-    corpus = READERS["multinli"].read(tmp_path, chosen())
+    corpus = multinli.read(tmp_path, chosen())
     counts = [corpus.counts[part] for part in ("dev_matched", "dev_mismatched")]
     assert [each["pairs"] for each in counts] == [9_815, 9_832]
     assert [each["dropped"]["without a gold label"] for each in counts] == [1_021, 8_915]
-    assert [len(corpus.splits[split]) for split in ("dev", "test", "mismatched")] == [
-        4397,
-        4397,
-        917,
-    ]
+    sizes = [len(corpus.splits[split]) for split in ("dev", "test", "mismatched")]
+    assert sizes == [4397, 4397, 917]
     assert {"fiction", "government", "slate", "telephone", "travel"} == set(corpus.genres)

@@ -4,11 +4,12 @@ import json
 
 import numpy as np
 
-from data_prep.corpora import READERS, snli
+from data_prep.corpora import nli_files, snli
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from data_prep.synthetic.pairs import write_pairs
 from tests.support.nli import options, row, text_options, write
+from tests.support.readers import split_at_spaces
 
 
 def test_labels_are_0_contradiction_1_neutral_2_entailment(tmp_path):
@@ -138,14 +139,15 @@ def test_the_report_counts_pairs(tmp_path):
     assert "warning: SNLI train has 1 pairs" in text
 
 
-def test_the_official_dev_and_test_files_have_their_official_counts(tmp_path, real_data):
+def test_the_real_dev_and_test_files_have_their_official_counts(tmp_path, real_data, monkeypatch):
+    monkeypatch.setattr(nli_files, "SentenceTokenizer", split_at_spaces)
     write(tmp_path)
     official = ("dev", "test")
     for split in official:
         name = f"snli_1.0/snli_1.0_{split}.jsonl"
         (tmp_path / name).unlink()
         (tmp_path / name).symlink_to(real_data / name)
-    corpus = READERS["snli"].read(tmp_path, text_options())
+    corpus = snli.read(tmp_path, text_options())
     dropped = {split: corpus.counts[split]["dropped"]["without a gold label"] for split in official}
     assert dropped == {"dev": 158, "test": 176}
     assert {split: corpus.counts[split]["pairs"] for split in official} == dict.fromkeys(

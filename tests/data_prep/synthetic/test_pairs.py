@@ -122,8 +122,10 @@ def test_another_corpus_is_not_overwritten(tmp_path):
     assert [path.name for path in real.parent.iterdir()] == ["snli_1.0_dev.jsonl"]
 
 
-def test_the_command_writes_the_default_sizes_and_may_be_repeated(tmp_path):
+def test_the_command_may_be_repeated_and_refuses_another_corpus(tmp_path, monkeypatch):
+    for split, size in SMALL.items():
+        monkeypatch.setitem(SIZES, split, size)
     for _ in range(2):
         assert synthetic_pairs.main([f"--data_dir={tmp_path}", "--seed=5"]) == 0
-    assert {split: len(rows(tmp_path, split)) for split in SIZES} == SIZES
+    assert {split: len(rows(tmp_path, split)) for split in SIZES} == SMALL
     assert synthetic_pairs.main([f"--data_dir={tmp_path}", "--seed=6"]) == 2

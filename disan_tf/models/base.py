@@ -90,7 +90,7 @@ class SentenceModel(tf.keras.Model):
         return [inputs[number::count] for number in range(count)]
 
     def embed(self, *inputs, training=None) -> list[tuple[tf.Tensor, tf.Tensor]]:
-        """For each field its token vectors <float>[batch, length, dim] and <bool>[batch, length]."""
+        """Token vectors <float>[batch, length, dim] and mask <bool>[batch, length], by field."""
         return [
             (self.embedding(ids, *features, training=training), tf.not_equal(ids, 0))
             for ids, *features in self.sentences(*inputs)

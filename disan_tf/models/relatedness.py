@@ -56,11 +56,11 @@ class RelatednessModel(SentencePairModel):
 
     def scores(self, outputs, labels):
         """`pearson`, `spearman` and `mse` of the model's scores and the gold ones."""
-        answers = self.predictions(outputs).numpy()
+        predicted = self.predictions(outputs).numpy()
         return {
-            "pearson": pearson(answers, labels),
-            "spearman": spearman(answers, labels),
-            "mse": mean_squared_error(answers, labels),
+            "pearson": pearson(predicted, labels),
+            "spearman": spearman(predicted, labels),
+            "mse": mean_squared_error(predicted, labels),
         }
 
     def get_config(self):

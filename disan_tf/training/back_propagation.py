@@ -8,7 +8,7 @@ from disan_tf.training.steps import make_evaluation_step, make_train_step
 
 
 class BackPropagation:
-    """How a model without hard attention learns; what `Trainer` asks of a method of learning.
+    """How a model without hard attention is trained; what `Trainer` asks of a method of training.
 
     With `config.train.plateau` the learning rate falls when a loss does not, see `Plateau`.
 

@@ -47,7 +47,7 @@ def summarise_series(workdir: Path) -> dict:
         "config": config,
         **{key: first[key] for key in ("versions", "commit", "parameters", "inputs", "data")},
         "command": series_command(first["command"], members, config),
-        **{key: round(_mean([each[key] for each in members]), 2) for key in _MEMBER_KEYS},
+        **{key: round(_mean([member[key] for member in members]), 2) for key in _MEMBER_KEYS},
         "members": members,
         "mean": _over(scores, _mean),
         "standard_deviation": _over(scores, _deviation),
@@ -58,12 +58,12 @@ def summarise_series(workdir: Path) -> dict:
 
 def read_members(workdir: Path) -> list[tuple[Path, dict]]:
     """Folder and `summarise_run` of each finished member, by seed and fold."""
-    found = []
+    members = []
     for path in chain.from_iterable(map(workdir.glob, _MEMBER_CONFIGS)):
         config = ConfigDict(read_config(path.parent))
         if is_finished(path.parent, config):
-            found.append((path.parent, summarise_run(path.parent)))
-    return sorted(found, key=lambda each: _place(each[1]["config"]))
+            members.append((path.parent, summarise_run(path.parent)))
+    return sorted(members, key=lambda member: _place(member[1]["config"]))
 
 
 def render(summary: dict) -> str:
@@ -74,7 +74,7 @@ def render(summary: dict) -> str:
         for score in SCORES
         if score in scores
     ]
-    lines = {each["name"]: each["scores"] for each in summary["members"]}
+    lines = {member["name"]: member["scores"] for member in summary["members"]}
     lines.update({"mean": summary["mean"], "standard deviation": summary["standard_deviation"]})
     cells = {
         name: {column: scores[column[0]].get(column[1]) for column in columns}
@@ -128,8 +128,8 @@ def series_command(command, members, config):
     if command is None:
         return None
     numbers = {
-        "seeds": sorted({each["seed"] for each in members if "seed-" in each["name"]}),
-        "folds": sorted({each["fold"] for each in members if "fold-" in each["name"]}),
+        "seeds": sorted({member["seed"] for member in members if "seed-" in member["name"]}),
+        "folds": sorted({member["fold"] for member in members if "fold-" in member["name"]}),
     }
     texts = {name: ",".join(map(str, values)) for name, values in numbers.items() if values}
     if texts.get("folds") and len(numbers["folds"]) == config["data"]["folds"]:

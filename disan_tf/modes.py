@@ -20,7 +20,7 @@ from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.check_config import check_config
 from disan_tf.training.evaluation import evaluate as score
-from disan_tf.training.evaluation import render
+from disan_tf.training.score_tables import render_scores
 from disan_tf.training.series import refuse_series, train_series
 
 
@@ -56,9 +56,9 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
         raise UserError("--mode=evaluate needs --workdir, or --output for the scores.")
     bundle = load_bundle(find_bundle(checkpoint))
     corpus = prepare(bundle.config, data_dir, prepared_dir)
-    report = score(bundle, corpus, split)
-    print(render(report))
-    write_json(Path(output or f"{workdir}/evaluation") / f"{split}.json", report)
+    scores = score(bundle, corpus, split)
+    print(render_scores(scores))
+    write_json(Path(output or f"{workdir}/evaluation") / f"{split}.json", scores)
 
 
 def predict(checkpoint, input, output="-", input_format=None, output_format="jsonl") -> None:

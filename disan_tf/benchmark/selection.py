@@ -87,7 +87,7 @@ def choose_at_rate(samplers, rate: float) -> None:
 
 def _model(config, lengths, repetitions):
     batch = make_batch(config, lengths)
-    train, inference = _steps(config, batch)
+    train, inference = steps_by_rate(config, batch)
     for name in _OTHERS:
         variant = _variant(config, name)
         if name == "iterative":
@@ -106,7 +106,7 @@ def _model(config, lengths, repetitions):
     }
 
 
-def _steps(config, batch):
+def steps_by_rate(config, batch):
     """Training steps and inferences by rate, and "all"."""
     steps = _hard_steps(config)
     samplers = steps["samplers"]

@@ -13,7 +13,7 @@ from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.loop import Trainer
 from disan_tf.training.series import plan, refuse_series, train_series
-from disan_tf.training.series_summary import _command as series_command
+from disan_tf.training.series_summary import series_command
 from tests.support.training_runs import KillAt, Killed, corpus_of, tiny_config
 
 FOLDS = 3

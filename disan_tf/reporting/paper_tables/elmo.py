@@ -78,7 +78,9 @@ def render_confusions(results: dict[str, dict]) -> str:
             matrices[title] = scores["confusion"]["matrix"]
     head = ["gold \\ predicted", *CLASSES, "right, %"]
     texts = ["# Tables II and III of the ELMo-DiSAN paper: test sentences by class\n"]
-    texts += [f"{title}\n\n{markdown_table(head, _rows(each))}" for title, each in matrices.items()]
+    texts += [
+        f"{title}\n\n{markdown_table(head, _rows(matrix))}" for title, matrix in matrices.items()
+    ]
     return "\n".join(texts)
 
 

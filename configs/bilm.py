@@ -36,8 +36,12 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.split_seed = 1
     config.data.vectors = ""
     config.data.embedding_dim = 1  # it has no word vectors
-    config.data.word_bytes = 50  # official
     config.data.min_count = 3
+
+    config.embedding = ConfigDict()
+    config.embedding.name = "bytes"
+    config.embedding.word_length = 50  # official
+    config.data.word_bytes = config.embedding.get_ref("word_length")
 
     config.encoder = ConfigDict()
     config.encoder.name = "bilm"
@@ -53,11 +57,11 @@ def get_config(variant: str = "") -> ConfigDict:
     config.encoder.cell_clip = 3.0  # official
     config.encoder.projection_clip = 3.0  # official
     config.encoder.skip_connections = True  # official
-    config.encoder.word_length = config.data.get_ref("word_bytes")
+    config.encoder.word_length = config.embedding.get_ref("word_length")
 
     config.task = ConfigDict()
     config.task.name = "language_model"
-    config.task.head = "words"
+    config.task.head = "word_softmax"
     config.task.negatives = 8192  # official
 
     config.train.batch_tokens = 2560  # official: 128 rows of 20

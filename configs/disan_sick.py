@@ -10,6 +10,7 @@ Variants (`--config=configs/disan_sick.py:official`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
   official  the authors' code for SICK, which they released with ReSAN alone: the squared error of
             the expected score, ReLU everywhere, keep probability 0.7, batches of 128
+  elmo      ELMo vectors in place of GloVe's
   tiny      seconds on a CPU, for tests
 """
 
@@ -17,6 +18,7 @@ from ml_collections import ConfigDict
 
 from configs.common import apply_variant
 from configs.papers.disan import BASELINES, disan, tiny
+from configs.papers.elmo import feed_with_elmo
 
 
 def get_config(variant: str = "") -> ConfigDict:
@@ -39,4 +41,4 @@ def _official(config):
     config.train.dropout = 0.3
 
 
-VARIANTS = {**BASELINES, "official": _official, "tiny": tiny}
+VARIANTS = {**BASELINES, "official": _official, "elmo": feed_with_elmo, "tiny": tiny}

@@ -11,6 +11,7 @@ tenth of the training part chooses ("dev"); the recorded results have both figur
 Variants (`--config=configs/disan_trec.py:fine`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
   fine  fifty classes in place of six
+  elmo  ELMo vectors in place of GloVe's
   tiny  seconds on a CPU, for tests
 """
 
@@ -18,6 +19,7 @@ from ml_collections import ConfigDict
 
 from configs.common import apply_variant
 from configs.papers.disan import BASELINES, disan, tiny
+from configs.papers.elmo import feed_with_elmo
 
 
 def get_config(variant: str = "") -> ConfigDict:
@@ -38,4 +40,4 @@ def _fine(config):
     config.data.classes = 50
 
 
-VARIANTS = {**BASELINES, "fine": _fine, "tiny": tiny}
+VARIANTS = {**BASELINES, "fine": _fine, "elmo": feed_with_elmo, "tiny": tiny}

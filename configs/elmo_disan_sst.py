@@ -39,27 +39,18 @@ from ml_collections import ConfigDict
 
 from configs.common import apply_variant
 from configs.papers.disan import disan, tiny
+from configs.papers.elmo import feed_with_elmo
 
 
 def get_config(variant: str = "") -> ConfigDict:
     """The config of a variant; "" is the paper's."""
-    config = disan("elmo_disan_sst", corpus="sst", task="elmo_classification")
+    config = disan("elmo_disan_sst", corpus="sst", task="classification")
     config.data.level = "phrase"  # Sec. IV
     config.data.classes = 5  # Sec. IV
     config.data.repetitions = True  # as DiSAN on SST
     config.data.rebalance = False
     config.data.contexts = False
-    config.data.vectors = ""
-    config.data.bilm = "elmo/elmo_2x4096_512_2048cnn_2xhighway"  # Sec. III-A: two layers
-
-    config.elmo = ConfigDict()
-    config.elmo.cached = True
-    config.elmo.phrases = "own"  # or "cut"
-    config.elmo.learns = False
-    config.elmo.normalize = False
-    config.elmo.mix_l2 = 0.0
-    config.elmo.words = False  # whether word vectors stand beside ELMo's
-    config.elmo.dropout = 0.1  # of a biLM that learns; Peters et al. (2018)
+    feed_with_elmo(config)
 
     config.encoder.units = 900  # Sec. III-B
     config.task.hidden_units = 900
@@ -73,8 +64,9 @@ def get_config(variant: str = "") -> ConfigDict:
 
 
 def _glove(config):
-    config.task.name = "classification"
     config.data.bilm = ""
+    config.embedding = ConfigDict({"name": "words", "trainable": True})
+    config.embedding.dim = config.data.get_ref("embedding_dim")
     config.data.vectors = "glove/glove.6B.300d.txt"
     config.encoder.units = 300
     config.task.hidden_units = 300
@@ -94,7 +86,7 @@ def _small_bilm(config):
 def _both(config):
     _small_bilm(config)
     config.data.vectors = "glove/glove.6B.300d.txt"
-    config.elmo.words = True
+    config.embedding.words = True
 
 
 def _dropout_rate(config):
@@ -103,12 +95,12 @@ def _dropout_rate(config):
 
 def _cut_phrases(config):
     config.data.contexts = True
-    config.elmo.phrases = "cut"
+    config.embedding.phrases = "cut"
 
 
-def _learned_bilm(config):
-    config.elmo.learns = True
-    config.elmo.cached = False
+def _trainable_bilm(config):
+    config.embedding.trainable_bilm = True
+    config.embedding.cached = False
 
 
 def _tiny(config):
@@ -123,6 +115,6 @@ VARIANTS = {
     "both": _both,
     "dropout_rate": _dropout_rate,
     "cut_phrases": _cut_phrases,
-    "learned_bilm": _learned_bilm,
+    "trainable_bilm": _trainable_bilm,
     "tiny": _tiny,
 }

@@ -35,6 +35,8 @@ def dsa(name: str, corpus: str, task: str) -> ConfigDict:
     config = disan(name, corpus, task)
     config.data.vectors = "glove/glove.840B.300d.txt"  # Sec. 4
 
+    config.embedding.trainable = False  # Sec. 4: word vectors stay as they are
+
     config.encoder = ConfigDict()
     config.encoder.name = "dsa"
     config.encoder.attention = "dynamic"  # or "static", Eq. 1
@@ -53,7 +55,7 @@ def dsa(name: str, corpus: str, task: str) -> ConfigDict:
 
     config.task = ConfigDict()
     config.task.name = task
-    config.task.head = "normalized"
+    config.task.head = "dsa"
     config.task.hidden_layers = 2  # App. A
     config.task.hidden_units = 300  # App. A
     config.task.negative_slope = 0.01
@@ -61,7 +63,6 @@ def dsa(name: str, corpus: str, task: str) -> ConfigDict:
     config.task.dropout = 0.3  # App. A
 
     config.train.window = 1  # see above
-    config.train.embeddings = False  # Sec. 4: word vectors stay as they are
     config.train.dropout = 0.2  # App., of every convolution
     config.train.l2 = 1e-5  # App.
     config.train.plateau = ConfigDict()
@@ -113,7 +114,7 @@ def _cnn_non_static(config):
         {"name": "multi_window_cnn", "windows": (3, 4, 5), "units": 100, "activation": "relu",
          "dropout": 0.0}
     )  # fmt: skip
-    config.train.embeddings = True
+    config.embedding.trainable = True
 
 
 def _both(first, second):

@@ -22,7 +22,6 @@ from disan_tf.benchmark.tables import (
 )
 from disan_tf.errors import UserError
 from disan_tf.files import write_atomically, write_json
-from disan_tf.models.factory import TASKS
 from disan_tf.training.check_config import check_config
 
 _OF_PAIRS = ("epoch", "encoders", "selection")
@@ -92,8 +91,7 @@ def _check(config, output, parts, repetitions):
         "resan": _OF_RESAN,
         "drcn": _OF_DRCN,
     }
-    task = TASKS[config.task.get("name", "classification")]
-    fitting = () if task.reads_bilm else known.get(config.encoder.name, ())
+    fitting = () if config.embedding.name == "elmo" else known.get(config.encoder.name, ())
     if not fitting or set(parts) - set(fitting):
         wanted = f"part {', '.join(sorted(set(parts) - set(fitting)))}" if parts else "part"
         raise UserError(

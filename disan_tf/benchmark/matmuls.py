@@ -105,7 +105,7 @@ def dsa_products(config, lengths: tuple, classes: int) -> list[Work]:
 def _dense_cnn(config, length) -> list[Work]:
     """The towers, then the compression."""
     encoder, dim = config.encoder, config.data.embedding_dim
-    batch, trainable = config.train.batch_size, config.train.embeddings
+    batch, trainable = config.train.batch_size, config.embedding.trainable
     work = []
     for width in encoder.widths:
         first = encoder.first_width or width

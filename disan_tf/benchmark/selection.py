@@ -87,7 +87,7 @@ def choose_at_rate(samplers, rate: float) -> None:
 
 def _model(config, lengths, repetitions):
     batch = make_batch(config, lengths)
-    train, inference = steps_by_rate(config, batch)
+    train, inference = model_steps(config, batch)
     for name in _OTHERS:
         variant = _variant(config, name)
         if name == "iterative":
@@ -106,7 +106,7 @@ def _model(config, lengths, repetitions):
     }
 
 
-def steps_by_rate(config, batch):
+def model_steps(config, batch):
     """Training steps and inferences by rate, and "all"."""
     steps = _hard_steps(config)
     samplers = steps["samplers"]

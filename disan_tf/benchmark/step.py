@@ -14,7 +14,9 @@ from disan_tf.benchmark.dense import (
 from disan_tf.benchmark.matmuls import make_products, step_products, total_flops
 from disan_tf.benchmark.processes import peak_gib
 from disan_tf.benchmark.timing import measure
-from disan_tf.models.factory import TASKS, build_model, count_parameters
+from disan_tf.models.base import input_specs
+from disan_tf.models.embeddings import Sources
+from disan_tf.models.factory import TASKS, build_model, count_parameters, make_embedding
 from disan_tf.training.optimizers import build_optimizer
 from disan_tf.training.steps import make_train_step
 
@@ -28,12 +30,12 @@ _SENTENCE_LENGTHS = ((20,), (40,))
 
 def is_pair(config) -> bool:
     """Whether the config's model reads two sentences, and names their relation."""
-    return config.task.get("name", "classification") in ("nli", "matching")
+    return config.task.name == "nli"
 
 
 def inputs_of(config) -> list[tf.TensorSpec]:
     """What the config's model reads."""
-    return TASKS[config.task.get("name", "classification")].input_specs()
+    return input_specs(TASKS[config.task.name].fields, make_embedding(config, Sources((WORDS, 0))))
 
 
 def measure_steps(config, repetitions: int, lengths=None) -> list[dict]:

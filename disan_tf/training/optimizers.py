@@ -1,11 +1,20 @@
 """The papers' optimizers, and what may be wrapped around them."""
 
 import contextlib
+import functools
+from collections.abc import Mapping
 from typing import Optional
 
 import tensorflow as tf
 
 from disan_tf.ops.native import runtime
+from disan_tf.options import (
+    check_above_zero,
+    check_at_least,
+    check_rate,
+    check_section,
+    chosen,
+)
 
 
 def adadelta(
@@ -19,6 +28,8 @@ def adadelta(
     Where native operations are used, dense gradients go through one of them, which differs in the
     last bits: it rounds the quotient of the two roots once, TensorFlow three times.
     """
+    check_rate("rho", rho)
+    check_above_zero("epsilon", epsilon)
     return _Adadelta(learning_rate, rho=rho, epsilon=epsilon, name="Adadelta")
 
 
@@ -49,13 +60,36 @@ def adagrad(
       learning_rate: as there.
       start: the accumulated squares before the first step, as there.
       clip_norm: gradients of a greater global norm are scaled to it; None scales none.
+
+    Raises:
+      ValueError: a negative start, or a norm that is not above 0.
     """
+    check_at_least("start", start, 0)
+    if clip_norm is not None:
+        check_above_zero("clip_norm", clip_norm)
     return tf.keras.optimizers.legacy.Adagrad(
         learning_rate, start, epsilon=0.0, global_clipnorm=clip_norm, name="Adagrad"
     )
 
 
 OPTIMIZERS = {"adadelta": adadelta, "adagrad": adagrad, "adam": adam, "rmsprop": rmsprop}
+
+
+def check_options(
+    learning_rate: float, optimizer: str = "adadelta",
+    optimizer_options: Optional[Mapping] = None, *, moving_average: float,
+) -> None:  # fmt: skip
+    """The options of `build_optimizer`, those of `config.train`.
+
+    Raises:
+      UserError: an unknown optimizer, or an option that it does not take.
+      ValueError: an impossible value of another option.
+    """
+    check_at_least("learning_rate", learning_rate, 0)
+    check_rate("moving_average", moving_average)
+    make = chosen(OPTIMIZERS, "train", {"optimizer": optimizer}, "optimizer")
+    make = functools.partial(make, learning_rate=learning_rate)
+    check_section("train.optimizer_options", optimizer_options or {}, optimizer, make)
 
 
 class _Adadelta(tf.keras.optimizers.legacy.Adadelta):

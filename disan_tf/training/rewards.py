@@ -11,7 +11,7 @@ def product_reward(losses, selections, penalty: float) -> tf.Tensor:
 
     Args:
       losses: <float32>[batch], of the examples, without weight decay.
-      selections: `disan_tf.layers.hard_attention.reinforced.Selections` of one of their sentences.
+      selections: `disan_tf.layers.hard_attention.selections.Selections` of one of their sentences.
       penalty: lambda of Eq. 17.
 
     Returns:

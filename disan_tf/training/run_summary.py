@@ -4,8 +4,9 @@ from pathlib import Path
 
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
-from disan_tf.training.loop import is_over
 from disan_tf.training.metrics_log import MetricsLog
+from disan_tf.training.schedule import is_over
+from disan_tf.training.work_directory import read_config
 
 CRITERIA = ("accuracy", "pearson", "log_likelihood")  # dev chooses by them, and curves show them
 SCORES = (*CRITERIA, "spearman", "mse")  # in tables
@@ -20,7 +21,7 @@ def is_finished(workdir: Path, config) -> bool:
     """
     if not all((workdir / name).is_file() for name in ("run.json", "best/model.json")):
         return False
-    splits = read_json(workdir / "run.json", REMEDY).get("data", {}).get("splits", {})
+    splits = read_json(workdir / "run.json", REMEDY)["data"]["splits"]
     dev = _curve(MetricsLog.read(workdir / "metrics.jsonl"), "dev")
     return (
         bool(splits and dev)
@@ -66,11 +67,11 @@ def summarise_run(workdir: Path) -> dict:
     records = MetricsLog.read(workdir / "metrics.jsonl")
     dev = _curve(records, "dev")
     best = next(record for record in dev if record["step"] == scores["dev"]["step"])
-    config = read_json(workdir / "config.json", REMEDY)
+    config = read_config(workdir)
     return {
         "config": config,
-        **{key: run.get(key) for key in ("versions", "commit", "command", "parameters")},
-        **{key: run.get(key) for key in ("inputs", "data")},
+        **{key: run[key] for key in ("versions", "commit", "command", "parameters")},
+        **{key: run[key] for key in ("inputs", "data")},
         "steps": records[-1]["step"],
         "epochs": round(records[-1]["epoch"], 2),
         "minutes": round(records[-1]["seconds"] / 60, 1),

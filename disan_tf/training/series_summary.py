@@ -9,9 +9,9 @@ import numpy as np
 from ml_collections import ConfigDict
 
 from disan_tf.errors import UserError
-from disan_tf.files import read_json
 from disan_tf.training.run_summary import SCORES, is_finished, summarise_run
 from disan_tf.training.score_tables import rows_by_name, text_table
+from disan_tf.training.work_directory import read_config
 
 _MEMBER_CONFIGS = tuple(f"{name}/config.json" for name in ("seed-*", "fold-*", "seed-*/fold-*"))
 _MEMBER_KEYS = (
@@ -39,7 +39,7 @@ def summarise_series(workdir: Path) -> dict:
     runs = read_members(workdir)
     if not runs:
         raise UserError(f"{workdir} is a series without a finished member: train it.")
-    config = read_json(workdir / "config.json", "restore it, or train in another --workdir")
+    config = read_config(workdir)
     members = [_describe(workdir, folder, run) for folder, run in runs]
     scores = [member["scores"] for member in members]
     first = runs[0][1]
@@ -60,7 +60,7 @@ def read_members(workdir: Path) -> list[tuple[Path, dict]]:
     """Folder and `summarise_run` of each finished member, by seed and fold."""
     members = []
     for path in chain.from_iterable(map(workdir.glob, _MEMBER_CONFIGS)):
-        config = ConfigDict(read_json(path, "train the member again"))
+        config = ConfigDict(read_config(path.parent))
         if is_finished(path.parent, config):
             members.append((path.parent, summarise_run(path.parent)))
     return sorted(members, key=lambda member: _place(member[1]["config"]))

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.benchmark.main import benchmark
-from disan_tf.benchmark.selection import RATES, choose_at_rate, measure_selection, steps_by_rate
+from disan_tf.benchmark.selection import RATES, choose_at_rate, measure_selection, model_steps
 from disan_tf.benchmark.step import make_batch
 from disan_tf.benchmark.tables import selection_table
 from disan_tf.errors import UserError
@@ -43,7 +43,7 @@ def test_a_sampler_chooses_at_the_rate_that_it_is_given(rate):
 
 
 def test_a_training_step_selects_at_its_rate(config):
-    train, _ = steps_by_rate(config, make_batch(config, (40, 40)))
+    train, _ = model_steps(config, make_batch(config, (40, 40)))
     for name, share in {"0.1": 0.1, "all": 1.0, "0.75": 0.75}.items():
         measured = train[name]()
         for kind in ("head", "dependent"):

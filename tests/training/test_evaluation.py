@@ -14,7 +14,7 @@ from disan_tf.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.metrics.classification import classification_scores
 from disan_tf.models import SentenceModel
-from disan_tf.models.classification import Classification
+from disan_tf.models.class_scores import ClassScores
 from disan_tf.training.bundle import Bundle
 from disan_tf.training.evaluation import evaluate
 from tests.support.pairs import make_pair_corpus
@@ -27,14 +27,12 @@ LABELS = np.array([0, 0, 0, 1, 1], np.int32)
 PREDICTIONS = np.array([0, 1, 0, 1, 0], np.int32)
 
 
-class _Answers(Classification):
+class _Answers(ClassScores):
     """As much of a `SentenceModel` as the evaluation needs."""
 
-    encoder = SimpleNamespace(samplers=())
-    losses = ()
-    word_features = {}
-    reads, input_specs = SentenceModel.reads, classmethod(SentenceModel.input_specs.__func__)
-    batch_specs = SentenceModel.batch_specs
+    embedding = SimpleNamespace(word_features={})
+    samplers = losses = ()
+    reads, input_specs = SentenceModel.reads, SentenceModel.input_specs
     loss = SentenceModel.loss
 
 

@@ -5,6 +5,7 @@ per cent here; rows that the paper took from others are left out.
 """
 
 from functools import partial
+from typing import Optional
 
 from disan_tf.reporting.paper_tables.table import (
     ACCURACIES,
@@ -16,9 +17,11 @@ from disan_tf.reporting.paper_tables.table import (
 )
 
 
-def disan_variant(config: dict) -> str:
-    """The variant of `configs/disan_*.py` that has the encoder of a config."""
+def disan_variant(config: dict) -> Optional[str]:
+    """The variant of `configs/disan_*.py` that has the encoder of a config; None = in no table."""
     encoder = config["encoder"]
+    if config["embedding"]["name"] != "words":
+        return None
     if "diagonal" in encoder.get("directions", ()):
         return "without_directions"
     return "" if encoder["name"] == "disan" else encoder["name"]

@@ -43,11 +43,12 @@ COST = {"glove": 1, "": 6}  # variant -> time of a training, in those of DiSAN +
 
 def elmo_variant(config: dict) -> Optional[str]:
     """The variant of `configs/elmo_disan_sst.py` that a config is; None = not in the table."""
-    if config["task"]["name"] != "elmo_classification":
+    embedding = config["embedding"]
+    if embedding["name"] == "words":
         return "glove" if config["data"]["vectors"] else "random"
-    if config["data"]["bilm"].endswith(OFFICIAL):
-        return None if config["elmo"]["words"] else ""
-    return "both" if config["elmo"]["words"] else "small_bilm"
+    if embedding["bilm"].endswith(OFFICIAL):
+        return None if embedding["words"] else ""
+    return "both" if embedding["words"] else "small_bilm"
 
 
 ELMO_TABLES = (

@@ -32,6 +32,7 @@ class SentenceModel(tf.keras.Model):
 
     fields: tuple[str, ...]  # the names of the sentences in a batch
     embeddings: tuple[str, ...] = ("words", "elmo")  # config.embedding.name that it can have
+    heads: tuple[str, ...] = ("plain", "dsa", "drcn")  # config.task.head that it can have
     encoder_type: type = SentenceEncoder  # of the encoders that it can have
     label_dtype: tf.DType  # of the labels in a batch
     criterion: str  # the key of `scores` that is best where it is highest on dev
@@ -110,7 +111,7 @@ class SentenceModel(tf.keras.Model):
           training: whether dropout acts.
 
         Returns:
-          A `disan_tf.layers.hard_attention.reinforced.Selections` for each field.
+          A `disan_tf.layers.hard_attention.selections.Selections` for each field.
         """
         embedded = self.embed(*inputs, training=training)
         return [self.encoder.select(x, mask, how, training) for x, mask in embedded]

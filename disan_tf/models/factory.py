@@ -1,9 +1,12 @@
 """A config -> a model."""
 
+import functools
+
 import tensorflow as tf
 
 from disan_tf import encoders
 from disan_tf.elmo.bilm import BiLM
+from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding.words import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
@@ -56,7 +59,8 @@ def build_model(
     Returns:
       The model of `TASKS` that `config.task.name` names, with initial weights.
     """
-    task, own_options, _ = _task_of(config)
+    task = TASKS[config.task.name]
+    own_options = {name: config.task[name] for name in task.options if name in config.task}
     encoder = make_encoder(config, attention_form)
     head = make_head(config, task.outputs(words, classes))
     embedding = make_embedding(config, Sources(words, bilm, cached))
@@ -65,19 +69,31 @@ def build_model(
     return model
 
 
+def check_regularisation(dropout: float, l2: float) -> None:
+    """The values of `config.train` that all layers share; raises ValueError for impossible ones."""
+    BaseLayer(dropout, l2)
+
+
 def make_encoder(config, attention_form: str = "auto"):
     """The encoder of a config, without weights yet; see `build_model`.
 
     Raises:
       ValueError: a value of `config.encoder` that does not exist, or does not fit another.
     """
-    options = {"dropout": config.train.dropout, **config.encoder}
-    kind = ENCODERS[options.pop("name")]
+    return encoder_maker(config, attention_form)(**encoder_options(config))
+
+
+def encoder_maker(config, attention_form: str = "auto") -> functools.partial:
+    """The class of an encoder with all arguments but `encoder_options`."""
+    kind, given = ENCODERS[config.encoder.name], {}
     if issubclass(kind, encoders.SentenceEncoder):
-        options["attention_form"] = attention_form
-    return kind(
-        **options, **_shared(config), seed=site_seed(config.seed, "encoder"), name="encoder"
-    )
+        given["attention_form"] = attention_form
+    return functools.partial(kind, **given, **_shared(config, "encoder"))
+
+
+def encoder_options(config) -> dict:
+    """The arguments of an encoder that are values of the config."""
+    return {"dropout": config.train.dropout, **_without(config.encoder, "name")}
 
 
 def encoders_of(task: type) -> list[str]:
@@ -91,24 +107,34 @@ def make_head(config, classes: int):
     Raises:
       ValueError: a value of `config.task` that does not exist.
     """
-    _, _, options = _task_of(config)
-    options = {"dropout": config.train.dropout, **options}
-    return HEADS[options.pop("head")](
-        classes, **options, **_shared(config), seed=site_seed(config.seed, "head"), name="head"
-    )
+    return head_maker(config, classes)(**head_options(config))
 
 
-def _shared(config):
-    """What encoder and head have in common."""
-    return {"l2": config.train.l2, "dtype": tf.keras.mixed_precision.Policy(config.dtype)}
+def head_maker(config, classes: int) -> functools.partial:
+    """The class of a head with all arguments but `head_options`."""
+    kind = HEADS[config.task.head]
+    return functools.partial(kind, classes=classes, **_shared(config, "head"))
 
 
-def _task_of(config):
-    """The class of `TASKS`, its options in `config.task`, and those of the head."""
-    options = dict(config.task)
-    task = TASKS[options.pop("name")]
-    own_options = {name: options.pop(name) for name in task.options if name in options}
-    return task, own_options, options
+def head_options(config) -> dict:
+    """The arguments of a head that are values of the config."""
+    task = TASKS[config.task.name]
+    options = _without(config.task, "name", "head", *task.options)
+    return {"dropout": config.train.dropout, **options}
+
+
+def _shared(config, part: str) -> dict:
+    """What encoder and head are given alike."""
+    return {
+        "l2": config.train.l2,
+        "dtype": tf.keras.mixed_precision.Policy(config.dtype),
+        "seed": site_seed(config.seed, part),
+        "name": part,
+    }
+
+
+def _without(section, *names) -> dict:
+    return {name: value for name, value in section.items() if name not in names}
 
 
 def count_parameters(model: tf.keras.Model) -> int:

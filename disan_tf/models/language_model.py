@@ -35,6 +35,7 @@ class LanguageModel(SentenceModel):
 
     fields = ("sentence",)
     embeddings = ("bytes",)
+    heads = ("word_softmax",)
     encoder_type = BiLM
     label_dtype = tf.int32
     criterion = "log_likelihood"

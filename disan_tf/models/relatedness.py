@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.metrics.correlations import mean_squared_error, pearson, spearman
+from disan_tf.metrics.correlations import correlation_scores
 from disan_tf.models.pairs import SentencePairModel
 
 _LEAST = 1e-10  # authors' code: probabilities below it count as this
@@ -56,12 +56,7 @@ class RelatednessModel(SentencePairModel):
 
     def scores(self, outputs, labels):
         """`pearson`, `spearman` and `mse` of the model's scores and the gold ones."""
-        predicted = self.predictions(outputs).numpy()
-        return {
-            "pearson": pearson(predicted, labels),
-            "spearman": spearman(predicted, labels),
-            "mse": mean_squared_error(predicted, labels),
-        }
+        return correlation_scores(self.predictions(outputs).numpy(), labels)
 
     def get_config(self):
         return {**super().get_config(), "loss": self.loss_name}

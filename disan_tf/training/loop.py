@@ -16,6 +16,7 @@ from disan_tf.training.methods import make_method
 from disan_tf.training.metrics_log import MetricsLog
 from disan_tf.training.outputs import run_split
 from disan_tf.training.resources import gather_resources
+from disan_tf.training.schedule import is_over
 
 
 class Trainer:
@@ -191,18 +192,6 @@ class Trainer:
 
     def _seconds(self):
         return round(time.monotonic() - self._started, 3)
-
-
-def is_over(train, step: int, best_step: int) -> bool:
-    """Whether a training ends at `step`.
-
-    Args:
-      train: `config.train`.
-      step: that is done.
-      best_step: of the best evaluation so far.
-    """
-    stale = train.patience and step - best_step >= train.patience * train.evaluate_every
-    return step >= train.steps or bool(stale)
 
 
 def _check_examples(train, available):

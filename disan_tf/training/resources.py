@@ -50,6 +50,27 @@ def check_task(config, corpus: PreparedCorpus) -> None:
             )
 
 
+def check_data(config) -> None:
+    """Raises UserError where `config.data` does not prepare what `config.embedding` reads."""
+    embedding, data = config.embedding, config.data
+    for name, prepared in _PREPARED[embedding.name].items():
+        if data.get(prepared) != embedding[name]:
+            raise UserError(
+                f"--config.data.{prepared}={data.get(prepared)} must be {embedding[name]}, as "
+                f"config.embedding.{name} is."
+            )
+    if embedding.name == "characters" and not data.get("word_features"):
+        raise UserError(
+            "--config.embedding.name=characters reads characters and matches of words: set "
+            "--config.data.word_features=True."
+        )
+    if embedding.get("phrases") == "cut" and not data.get("contexts"):
+        raise UserError(
+            "--config.embedding.phrases=cut reads the sentences around phrases: set "
+            "--config.data.contexts=True."
+        )
+
+
 def _gather_words(config, corpus, resources):
     return resources, corpus
 
@@ -94,4 +115,12 @@ _GATHER = {
     "characters": _gather_characters,
     "elmo": _gather_bilm,
     "bytes": _gather_counts,
+}
+
+# By embedding: its options that options of `config.data` must equal.
+_PREPARED = {
+    "words": {"dim": "embedding_dim"},
+    "characters": {"dim": "embedding_dim", "word_length": "word_length"},
+    "elmo": {"dim": "embedding_dim", "bilm": "bilm"},
+    "bytes": {"word_length": "word_bytes"},
 }

@@ -24,8 +24,8 @@ from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.check_config import check_config
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.run_summary import is_finished, read_reports
-from disan_tf.training.series_summary import render, summarise_series
+from disan_tf.training.run_summary import is_finished, read_scores
+from disan_tf.training.series_summary import render_series, summarise_series
 from disan_tf.training.work_directory import claim
 
 
@@ -96,7 +96,7 @@ def train_series(
         if not finished:
             _train_member(folder, member.config, prepare)
         write_json(workdir / "series.json", summary := summarise_series(workdir))
-    print(render(summary))
+    print(render_series(summary))
     return summary
 
 
@@ -157,7 +157,7 @@ def _train_member(folder, config, prepare):
 
 
 def _evaluate_member(folder, corpus):
-    missing = set(corpus.splits) - {"train"} - read_reports(folder).keys()
+    missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
     bundle = load_bundle(folder / "best")
     for split in sorted(missing):
         write_json(folder / "evaluation" / f"{split}.json", evaluate(bundle, corpus, split))

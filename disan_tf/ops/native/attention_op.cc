@@ -1,22 +1,23 @@
-// The TensorFlow operations around kernel.h: shapes, checks, threads.
+// Directional attention and its gradient as TensorFlow operations.
 
 #include <string>
 #include <type_traits>
 
-#include "kernel.h"
-#include "op.h"
+#include "attention.h"
+#include "attention_gradient.h"
+#include "op_helpers.h"
 
 namespace disan {
 namespace {
 
-Status ForwardShapes(InferenceContext* context) {
+Status AttentionShapes(InferenceContext* context) {
   context->set_output(0, context->input(2));
   context->set_output(1, context->UnknownShapeOfRank(3));
   context->set_output(2, context->input(2));
   return tensorflow::OkStatus();
 }
 
-Status GradientShapes(InferenceContext* context) {
+Status AttentionGradientShapes(InferenceContext* context) {
   for (int k = 0; k < 3; ++k) context->set_output(k, context->input(k));
   return tensorflow::OkStatus();
 }
@@ -36,7 +37,7 @@ REGISTER_OP("DisanDirectionalAttention")
     .Output("context: T")
     .Output("exact: Real")
     .Output("denominator: Real")
-    .SetShapeFn(ForwardShapes);
+    .SetShapeFn(AttentionShapes);
 
 REGISTER_OP("DisanDirectionalAttentionGradient")
     .Attr("T: {float, bfloat16, double}")
@@ -54,16 +55,16 @@ REGISTER_OP("DisanDirectionalAttentionGradient")
     .Output("head_gradient: T")
     .Output("dependent_gradient: T")
     .Output("value_gradient: T")
-    .SetShapeFn(GradientShapes);
+    .SetShapeFn(AttentionGradientShapes);
 
 template <typename T>
-class AttentionKernel : public OpKernel {
+class AttentionKernelBase : public OpKernel {
  protected:
   using E = typename Element<T>::type;
   using Real = typename Arithmetic<E>::Real;
   static constexpr bool kRounds = !std::is_same<T, Real>::value;
 
-  explicit AttentionKernel(OpKernelConstruction* construction) : OpKernel(construction) {
+  explicit AttentionKernelBase(OpKernelConstruction* construction) : OpKernel(construction) {
     std::string direction;
     OP_REQUIRES_OK(construction, construction->GetAttr("direction", &direction));
     OP_REQUIRES_OK(construction, construction->GetAttr("scale", &scale_));
@@ -74,8 +75,8 @@ class AttentionKernel : public OpKernel {
                                            : Direction::kDiagonal;
   }
 
-  // The first five inputs, checked.
-  Status Read(OpKernelContext* context, Inputs<E>* in) const {
+  // Checks and reads the first five inputs.
+  Status Read(OpKernelContext* context, AttentionInputs<E>* in) const {
     const Tensor& head = context->input(0);
     if (head.dims() != 3) {
       return InvalidArgument("head has shape ", head.shape().DebugString(),
@@ -97,9 +98,9 @@ class AttentionKernel : public OpKernel {
 
   // Runs the columns on TensorFlow's threads; `nanoseconds` is the cost of a pair's vector.
   template <typename Pass>
-  static void RunSharded(OpKernelContext* context, const Inputs<E>& in, const Pass& pass,
+  static void RunSharded(OpKernelContext* context, const AttentionInputs<E>& in, const Pass& pass,
                          int64_t nanoseconds) {
-    RunOnThreads(context, Columns(in), in.length * (in.length + 8) * nanoseconds,
+    RunOnThreads(context, in.columns(), in.length * (in.length + 8) * nanoseconds,
                  [&pass](int64_t first, int64_t last) { pass.Run(first, last); });
   }
 
@@ -109,16 +110,16 @@ class AttentionKernel : public OpKernel {
 };
 
 template <typename T>
-class ForwardKernel : public AttentionKernel<T> {
-  using Base = AttentionKernel<T>;
+class AttentionKernel : public AttentionKernelBase<T> {
+  using Base = AttentionKernelBase<T>;
   using typename Base::E;
   using typename Base::Real;
 
  public:
-  explicit ForwardKernel(OpKernelConstruction* construction) : Base(construction) {}
+  explicit AttentionKernel(OpKernelConstruction* construction) : Base(construction) {}
 
   void Compute(OpKernelContext* context) override {
-    Inputs<E> in;
+    AttentionInputs<E> in;
     OP_REQUIRES_OK(context, Base::Read(context, &in));
     const TensorShape& shape = context->input(0).shape();
     Tensor *result, *exact, *denominator;
@@ -127,23 +128,24 @@ class ForwardKernel : public AttentionKernel<T> {
     OP_REQUIRES_OK(context, context->allocate_output(1, exact_shape, &exact));
     OP_REQUIRES_OK(context, context->allocate_output(2, shape, &denominator));
     if (shape.num_elements() == 0) return;
-    const Forward<E> pass(in, Data<T>(result), Base::kRounds ? Data<Real>(exact) : nullptr,
-                          Data<Real>(denominator));
+    const AttentionForward<E> pass(in, Data<T>(result),
+                                   Base::kRounds ? Data<Real>(exact) : nullptr,
+                                   Data<Real>(denominator));
     Base::RunSharded(context, in, pass, 2);
   }
 };
 
 template <typename T>
-class GradientKernel : public AttentionKernel<T> {
-  using Base = AttentionKernel<T>;
+class AttentionGradientKernel : public AttentionKernelBase<T> {
+  using Base = AttentionKernelBase<T>;
   using typename Base::E;
   using typename Base::Real;
 
  public:
-  explicit GradientKernel(OpKernelConstruction* construction) : Base(construction) {}
+  explicit AttentionGradientKernel(OpKernelConstruction* construction) : Base(construction) {}
 
   void Compute(OpKernelContext* context) override {
-    Inputs<E> in;
+    AttentionInputs<E> in;
     OP_REQUIRES_OK(context, Base::Read(context, &in));
     const TensorShape& shape = context->input(0).shape();
     const char* names[] = {"upstream", "exact", "denominator"};
@@ -155,28 +157,30 @@ class GradientKernel : public AttentionKernel<T> {
       OP_REQUIRES_OK(context, context->allocate_output(k, shape, &gradients[k]));
     }
     if (shape.num_elements() == 0) return;
-    const Backward<E> pass(in, Data<T>(context->input(5)), Data<Real>(context->input(6)),
-                           Data<Real>(context->input(7)), Data<T>(gradients[0]),
-                           Data<T>(gradients[1]), Data<T>(gradients[2]));
+    const AttentionGradient<E> pass(in, Data<T>(context->input(5)),
+                                    Data<Real>(context->input(6)),
+                                    Data<Real>(context->input(7)), Data<T>(gradients[0]),
+                                    Data<T>(gradients[1]), Data<T>(gradients[2]));
     Base::RunSharded(context, in, pass, 4);
   }
 };
 
-#define REGISTER(T, Real)                                                               \
+#define REGISTER_ATTENTION(T, Real)                                                     \
   REGISTER_KERNEL_BUILDER(Name("DisanDirectionalAttention")                             \
                               .Device(tensorflow::DEVICE_CPU)                           \
                               .TypeConstraint<T>("T")                                   \
                               .TypeConstraint<Real>("Real"),                            \
-                          ForwardKernel<T>);                                            \
+                          AttentionKernel<T>);                                          \
   REGISTER_KERNEL_BUILDER(Name("DisanDirectionalAttentionGradient")                     \
                               .Device(tensorflow::DEVICE_CPU)                           \
                               .TypeConstraint<T>("T")                                   \
                               .TypeConstraint<Real>("Real"),                            \
-                          GradientKernel<T>)
+                          AttentionGradientKernel<T>)
 
-REGISTER(float, float);
-REGISTER(double, double);
-REGISTER(Eigen::bfloat16, float);
+REGISTER_ATTENTION(float, float);
+REGISTER_ATTENTION(double, double);
+REGISTER_ATTENTION(Eigen::bfloat16, float);
+#undef REGISTER_ATTENTION
 
 }  // namespace
 }  // namespace disan

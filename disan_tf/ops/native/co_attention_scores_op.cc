@@ -1,13 +1,11 @@
-// The TensorFlow operations around pair_scores.h.
+// Additive scores of pairs of words and their gradient as TensorFlow operations.
 
-#include "fused.h"
-#include "op.h"
-#include "pair_scores.h"
+#include "co_attention_scores.h"
+#include "op_helpers.h"
+#include "row_sums.h"
 
 namespace disan {
 namespace {
-
-using tensorflow::shape_inference::DimensionHandle;
 
 // A dimension of a [batch, length, dim] input; unknown for another rank, which the kernel refuses.
 DimensionHandle SentenceDim(InferenceContext* context, int input, int index) {
@@ -56,7 +54,7 @@ Status CheckSentences(OpKernelContext* context) {
   return CheckShape("vector", context->input(2), TensorShape({dim}));
 }
 
-// The same for the output of the forward pass and the upstream gradient.
+// The shape of the forward pass's output and of the upstream gradient.
 TensorShape ScoresShape(OpKernelContext* context) {
   const Tensor &first = context->input(0), &second = context->input(1);
   return TensorShape({first.dim_size(0), first.dim_size(1), second.dim_size(1)});

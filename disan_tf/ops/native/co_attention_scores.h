@@ -2,21 +2,21 @@
 //
 //   e_ij = sum_k v_k tanh(a_ik + b_jk), where a is `first`, b is `second` and v is `vector`.
 //
-// A pair is as cheap as in kernel.h, whose scale is 1 here: with r = 1 / (1 + e^(2a) e^(2b)) the
-// tanh is 1 - 2r and its derivative 4 r (1 - r). Where one of the two words has a number beyond 20,
-// a + b is added up first, so that 30 with -29 comes out right; other words of the sentences, which
-// may be padding, change no bit of a score. Each tanh is within 3e-7 of the exact one. Nothing of
-// size L1 L2 dim is stored; the gradient computes the tanh again.
+// tanh_of_sum.h says how the tanh is computed, with scale 1 here. Where one of the two words has a
+// number beyond 20, a + b is added up first, so that 30 with -29 comes out right; other words of
+// the sentences, which may be padding, change no bit of a score. Each tanh is within 3e-7 of the
+// exact one. Nothing of size L1 L2 dim is stored; the gradient computes the tanh again.
 
-#ifndef DISAN_TF_OPS_NATIVE_PAIR_SCORES_H_
-#define DISAN_TF_OPS_NATIVE_PAIR_SCORES_H_
+#ifndef DISAN_TF_OPS_NATIVE_CO_ATTENTION_SCORES_H_
+#define DISAN_TF_OPS_NATIVE_CO_ATTENTION_SCORES_H_
 
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
-#include "kernel.h"
+#include "panels.h"
+#include "tanh_of_sum.h"
 #include "vectors.h"
 
 namespace disan {
@@ -32,10 +32,10 @@ inline float AddLanes(Vector<float>::V x) {
 #endif
 }
 
-// What `AdditiveScores` packs of a row.
+// The matrices that `AdditiveScores` packs of a row, which is a pair of sentences.
 enum PairMatrix {
   kFirst, kSecond,                // e^(2a) and e^(2b)
-  kFirstNumbers, kSecondNumbers,  // a and b, only of a row with numbers beyond 20
+  kFirstNumbers, kSecondNumbers,  // a and b, only for a row with numbers beyond 20
   kVector,
   kFirstGradient, kSecondGradient, kVectorGradient,  // only for the gradient
   kPairMatrices
@@ -46,19 +46,19 @@ struct SafePairs {
   Scratch<float>& scratch;
 
   inline Vector<float>::V Of(int64_t column, int64_t i, int64_t j) const {
-    return Sigmoid<float, true>(1.0).Of(scratch.column(kFirst, column)[i],
+    return SigmoidOfSum<float, true>(1.0).Of(scratch.column(kFirst, column)[i],
                                         scratch.column(kSecond, column)[j]);
   }
 };
 
-// The same in any other row; the flags are of its positions.
+// The same in any other row; the flags tell which of its positions are safe.
 struct MixedPairs {
   SafePairs safe;
   std::vector<char> first_is_safe, second_is_safe;
 
   inline Vector<float>::V Of(int64_t column, int64_t i, int64_t j) const {
     if (first_is_safe[i] && second_is_safe[j]) return safe.Of(column, i, j);
-    return Sigmoid<float, false>(1.0).Of(safe.scratch.column(kFirstNumbers, column)[i],
+    return SigmoidOfSum<float, false>(1.0).Of(safe.scratch.column(kFirstNumbers, column)[i],
                                          safe.scratch.column(kSecondNumbers, column)[j]);
   }
 };
@@ -129,9 +129,9 @@ class AdditiveScores {
         ExponentiateRow(scratch);
         visit(row, SafePairs{scratch}, scratch);
       } else {
-        const auto first_is_safe = SetUnsafeApart(scratch, kFirst, kFirstNumbers, first_length());
+        const auto first_is_safe = SeparateUnsafe(scratch, kFirst, kFirstNumbers, first_length());
         const auto second_is_safe =
-            SetUnsafeApart(scratch, kSecond, kSecondNumbers, second_length());
+            SeparateUnsafe(scratch, kSecond, kSecondNumbers, second_length());
         ExponentiateRow(scratch);
         visit(row, MixedPairs{{scratch}, first_is_safe, second_is_safe}, scratch);
       }
@@ -154,8 +154,8 @@ class AdditiveScores {
     }
   }
 
-  // Copies `matrix` to `numbers`, and clears its unsafe positions; returns which are safe.
-  std::vector<char> SetUnsafeApart(Scratch<float>& scratch, PairMatrix matrix, PairMatrix numbers,
+  // Copies `matrix` to `numbers` and clears its unsafe positions; returns which positions are safe.
+  std::vector<char> SeparateUnsafe(Scratch<float>& scratch, PairMatrix matrix, PairMatrix numbers,
                                    int64_t length) const {
     std::vector<char> is_safe(length, true);
     for (int64_t c = 0; c < columns(); ++c) {
@@ -216,4 +216,4 @@ class AdditiveScores {
 
 }  // namespace disan
 
-#endif  // DISAN_TF_OPS_NATIVE_PAIR_SCORES_H_
+#endif  // DISAN_TF_OPS_NATIVE_CO_ATTENTION_SCORES_H_

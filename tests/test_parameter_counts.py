@@ -31,8 +31,9 @@ TWO_CLASSES = {
     "without_directions": 1_805_102,
     "tiny": 5_394,
 }
+ELMO = 2 * (1024 - 300) * 300 + 4  # wider inputs of both DiSA blocks, and the scalar mix
 BY_CONFIG = {
-    "disan_snli": NLI,
+    "disan_snli": {**NLI, "elmo": 2_345_403 + ELMO},
     "disan_multinli": NLI,
     "disan_cr": TWO_CLASSES,
     "disan_mpqa": TWO_CLASSES,
@@ -57,6 +58,7 @@ BY_CONFIG = {
         "bi_lstm": 2_525_405,
         "without_directions": 1_986_005,
         "official": 1_986_005,
+        "elmo": 1_986_005 + ELMO,
         "tiny": 5_957,
     },
     "disan_trec": {
@@ -67,6 +69,7 @@ BY_CONFIG = {
         "bi_lstm": 2_345_706,
         "without_directions": 1_806_306,
         "fine": 1_819_550,
+        "elmo": 1_806_306 + ELMO,
         "tiny": 5_462,
     },
     "demo": {"": 83_010},

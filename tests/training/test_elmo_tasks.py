@@ -69,3 +69,12 @@ def test_an_export_answers_raw_text(request, kind, tmp_path):
     of_ids = tf.saved_model.load(str(ids_path)).signatures["encode"]
     vectors = of_ids(ids=ids, characters=features[0])["vectors"]
     np.testing.assert_allclose(vectors, bundle.model.encode(ids, *features), atol=1e-5)
+
+
+def test_hard_attention_is_trained_on_elmo_vectors(tmp_path):
+    config = other_elmo_config("resan_sick")
+    config.train.steps, config.policy.pretrain_steps, config.policy.policy_steps = 6, 2, 2
+    trainer = run_trainer(config, other_elmo_corpus(tmp_path, config), tmp_path / "run")
+    phases = [it["phase"] for it in records_of(trainer) if it["split"] == "train"]
+    assert list(dict.fromkeys(phases)) == ["pretrain", "policy", "both"]
+    assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()

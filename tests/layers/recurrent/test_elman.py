@@ -24,7 +24,7 @@ class TestForwardSimpleRecurrent(MaskContract):
         return layer(x, mask=mask, training=training)
 
 
-class TestBackwardSimpleRecurrent(TestForwardSimpleRecurrent):
+class TestBackwardSimpleRecurrent(TestForwardSimpleRecurrent, variant=True):
     backward = True
 
 

@@ -14,8 +14,8 @@ class SentenceEncoder(BaseLayer):
 
     An encoder with hard attention has `samplers`, whose weights learn by policy gradient, takes
     `selections` as an argument of its call, and has `select(x, mask, how, training)`, which returns
-    `Selections` (`disan_tf.layers.hard_attention.reinforced`); see `Sampler.select`
-    (`disan_tf.layers.hard_attention.sampling`). Without `selections` it chooses greedily.
+    `Selections` (`disan_tf.layers.hard_attention.selections`); see `Sampler.select`
+    (`disan_tf.layers.hard_attention.sampler`). Without `selections` it chooses greedily.
 
     Args:
       activation: of the subclass's maps.

@@ -5,9 +5,9 @@ import tensorflow as tf
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.bottleneck import Bottleneck
 from disan_tf.layers.co_attention.multiway import MultiwayCoAttention
-from disan_tf.layers.packing import real_tokens, rounded
-from disan_tf.layers.recurrent.elman import SimpleRecurrent
+from disan_tf.layers.packing import pad_length, real_tokens
 from disan_tf.layers.recurrent.lstm import BasicLSTM
+from disan_tf.layers.recurrent.rnn import BasicRNN
 
 RECURRENCES = ("rnn", "lstm")
 
@@ -86,7 +86,7 @@ class DRCN(BaseLayer):
     def _add_recurrent(self, layer, dim):
         """Adds H_l, and returns the size of its states."""
         if layer > 1 and self.recurrence == "rnn":
-            self.forward.append(SimpleRecurrent(self.units, **self._options(f"forward_{layer}")))
+            self.forward.append(BasicRNN(self.units, **self._options(f"forward_{layer}")))
             self.forward[-1].build([None, None, dim])
             return self.units
         self.forward.append(BasicLSTM(self.units, **self._options(f"forward_{layer}")))
@@ -177,17 +177,17 @@ class _Pair:
     """Two batches of sentences as one, padded to the longer: recurrent layers run once for both.
 
     Attributes:
-      masks: of both, <bool>[batch, length], of `rounded` lengths.
+      masks: of both, <bool>[batch, length], of lengths from `pad_length`.
       mask: of the joined ones, <bool>[2 * batch, longer length].
     """
 
     def __init__(self, first_mask, second_mask):
-        self.masks = rounded(first_mask), rounded(second_mask)
+        self.masks = pad_length(first_mask), pad_length(second_mask)
         self.mask = self.join(*(mask[:, :, None] for mask in self.masks))[:, :, 0]
 
     def words(self, first, second):
         """The tokens <float>[rows, dim] of both, of <float>[batch, length, dim] as they came."""
-        return real_tokens(self.join(rounded(first), rounded(second)), self.mask)
+        return real_tokens(self.join(pad_length(first), pad_length(second)), self.mask)
 
     def join(self, first, second):
         """<...>[batch, length, dim] of both -> [2 * batch, longer length, dim]."""

@@ -102,7 +102,7 @@ class SentenceModel(tf.keras.Model):
           training: whether dropout acts.
 
         Returns:
-          A `disan_tf.layers.hard_attention.reinforced.Selections` for each field.
+          A `disan_tf.layers.hard_attention.selections.Selections` for each field.
         """
         return [
             self.encoder.select(self.embedding(each), tf.not_equal(each, 0), how, training)

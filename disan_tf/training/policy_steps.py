@@ -38,7 +38,7 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
       optimizers: for what learns, SOFT or POLICY or both, its optimizer. The weights of SOFT have
         the gradient of the loss (ReSAN Eq. 16), those of POLICY the policy gradient (Eq. 20);
         either with the weight decay of its own matrices. Both come from one forward pass.
-      how: tokens are chosen, see `disan_tf.layers.hard_attention.sampling.Sampler.select`.
+      how: tokens are chosen, see `disan_tf.layers.hard_attention.sampler.Sampler.select`.
       reward: a function of (losses <float32>[batch], `Selections`) -> <float32>[batch].
       baseline: of the rewards.
 

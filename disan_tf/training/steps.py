@@ -45,7 +45,7 @@ def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
     Args:
       model: a `SentenceModel`.
       how: an encoder with hard attention chooses tokens, see
-        `disan_tf.layers.hard_attention.sampling.Sampler.select`; None = the encoder's own way.
+        `disan_tf.layers.hard_attention.sampler.Sampler.select`; None = the encoder's own way.
       samples: with more than one, the outputs are logarithms of the mean of the probabilities of
         so many choices.
     """

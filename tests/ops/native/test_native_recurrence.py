@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import BasicLSTM
-from disan_tf.layers.recurrent.elman import SimpleRecurrent
+from disan_tf.layers.recurrent.rnn import BasicRNN
 from disan_tf.ops import portable
 from disan_tf.ops.recurrence import recurrence
 from tests.support.backends import needs_native
@@ -23,7 +23,7 @@ def _results(layer, x, mask, upstream):
 
 
 @pytest.mark.parametrize("backward", [False, True])
-@pytest.mark.parametrize("kind", [BasicLSTM, SimpleRecurrent])
+@pytest.mark.parametrize("kind", [BasicLSTM, BasicRNN])
 @pytest.mark.parametrize("batch, length, units", [(1, 1, 1), (17, 5, 16), (37, 9, 33), (3, 40, 7)])
 def test_values_and_gradients_are_those_of_the_loop(kind, backward, batch, length, units):
     generator = np.random.default_rng(1)

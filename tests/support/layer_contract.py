@@ -81,11 +81,11 @@ class LayerContract:
         return []
 
     @pytest.fixture(scope="class", autouse=True)
-    def _layers(self, request):
+    def _built(self, request):
         """Building is what takes long, so the tests of a class share a layer of each policy."""
-        request.cls.layers = {}
+        request.cls.built_layers = {}
         yield
-        request.cls.layers = {}
+        request.cls.built_layers = {}
 
     def inputs(self):
         """x <float32>[batch, length, DIM] and mask <bool>[batch, length]."""
@@ -107,10 +107,10 @@ class LayerContract:
 
     def shared(self, policy="float32"):
         """The layer of the class as `built` made it, whatever other tests did to its weights."""
-        if policy not in self.layers:
+        if policy not in self.built_layers:
             layer = self.built(policy)
-            self.layers[policy] = layer, layer.get_weights()
-        layer, weights = self.layers[policy]
+            self.built_layers[policy] = layer, layer.get_weights()
+        layer, weights = self.built_layers[policy]
         layer.set_weights(weights)
         return layer
 

@@ -160,7 +160,7 @@ BY_CONFIG["elmo_disan_sst"] = {
     "both": 1_959_609,
     "dropout_rate": 16_441_209,
     "cut_phrases": 16_441_209,
-    "learned_bilm": 16_441_209 + 8_403_684,  # a biLM that is smaller than the official one
+    "trainable_bilm": 16_441_209 + 8_403_684,  # a biLM that is smaller than the official one
     "tiny": 37_705,
 }
 # With a softmax over 16 words of 512 numbers.
@@ -173,7 +173,7 @@ COUNTS = {
 # Of corpora that have no choice of classes.
 CLASSES = {"snli": 3, "multinli": 3, "sick": 5, "cr": 2, "mpqa": 2, "subj": 2, "text": 1}
 SMALL = {"units": 128, "cells": 512, "filters": [(1, 4)], "word_length": 50}
-# What feeds a model is not counted unless it learns: its sizes matter little.
+# What feeds a model is not counted unless it is trained: its sizes matter little.
 BILMS = {"small_bilm": SMALL, "both": SMALL}
 
 

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from disan_tf.training.work_directory import FORMAT
+
 DATA = {
     "splits": {"train": 900, "dev": 40, "test": 40},
     "training_examples": 900,
@@ -23,7 +25,8 @@ def config_of(corpus="sst", encoder="disan", seed=3, embedding_dim=300, **data) 
         data.setdefault("classes", 5)
     train = {"steps": 30, "patience": 0, "evaluate_every": 10}
     experiment = {"name": f"disan_{corpus}", "seed": seed}
-    return {**experiment, "data": data, "encoder": {"name": encoder}, "train": train}
+    parts = {"embedding": {"name": "words"}, "encoder": {"name": encoder}}
+    return {"format": FORMAT, **experiment, "data": data, **parts, "train": train}
 
 
 def write(path: Path, value) -> None:
@@ -35,7 +38,8 @@ def write(path: Path, value) -> None:
 def write_run(folder: Path, config: dict, dev=0.5, test=0.475, **run) -> Path:
     """A training of 30 steps that was best at step 20, and scored there; returns `folder`."""
     write(folder / "config.json", config)
-    described = {"versions": {}, "commit": "abc", "parameters": 1000, "inputs": {}}
+    described = {"format": FORMAT, "versions": {}, "commit": "abc", "parameters": 1000}
+    described["inputs"] = {}
     write(folder / "run.json", {**described, "command": COMMAND, "data": DATA, **run})
     write(folder / "best" / "model.json", {"scores": {"step": 20}})
     for split, accuracy in (("dev", dev), ("test", test)):

@@ -1,4 +1,4 @@
-"""The model of DRCN: what its head sees, what it reads, and what the control hides."""
+"""Language inference with DRCN: what its head sees, what it reads, what the control hides."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.encoders import DRCN
 from disan_tf.layers.embedding.characters import WordCharacterEmbedding
 from disan_tf.layers.heads.drcn import DRCNHead
-from disan_tf.models import SentencePairMatcher
+from disan_tf.models import SentencePairClassifier
 
 PREMISE = tf.constant([[2, 3, 4, 0], [5, 2, 0, 0]])
 HYPOTHESIS = tf.constant([[3, 6], [2, 0]])
@@ -22,9 +22,9 @@ INPUTS = (PREMISE, HYPOTHESIS, *CHARACTERS, *MATCH)
 
 
 def make(**options):
-    model = SentencePairMatcher(
+    model = SentencePairClassifier(
         WordCharacterEmbedding(5, 2, 3, character_units=4), DRCN(4, layers=2, functions="Cs-M"),
-        DRCNHead(3, 5), **options,
+        DRCNHead(3, 5), pair_features="sum_and_difference", **options,
     )  # fmt: skip
     model(*INPUTS)
     generator = np.random.default_rng(2)
@@ -81,7 +81,7 @@ def test_the_control_sees_nothing_of_the_premise(hidden):
 
 def test_its_config_makes_it_again():
     model = make(hypothesis_only=True)
-    again = SentencePairMatcher.from_config(model.get_config())
+    again = SentencePairClassifier.from_config(model.get_config())
     again(*INPUTS)
     again.set_weights(model.get_weights())
     np.testing.assert_allclose(again(*INPUTS), model(*INPUTS), atol=1e-6)

@@ -4,7 +4,7 @@ import zlib
 
 import tensorflow as tf
 
-from disan_tf.ops.elementwise import apply_mask, keep_mask
+from disan_tf.ops.dropout import apply_mask, keep_mask
 
 
 def site_seed(seed: int, site: str) -> int:
@@ -51,7 +51,7 @@ class Dropout(tf.keras.layers.Layer):
         return apply_mask(x, self.keep(tf.size(x)), self.rate)
 
     def keep(self, entries: tf.Tensor) -> tf.Tensor:
-        """The next mask for so many entries, see `disan_tf.ops.elementwise.keep_mask`."""
+        """The next mask for so many entries, see `disan_tf.ops.dropout.keep_mask`."""
         seed = tf.stack([tf.constant(self.seed, tf.int64), self.calls.assign_add(1)])
         return keep_mask(entries, seed, self.rate)
 

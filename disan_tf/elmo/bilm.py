@@ -49,8 +49,6 @@ class BiLM(BaseLayer):
         than a word.
     """
 
-    samplers = ()  # none of its weights learns by policy gradient, see `SentenceEncoder`
-
     def __init__(
         self, units: int, cells: int, filters: Sequence[tuple[int, int]], layers: int = 2,
         character_dim: int = 16, highways: int = 2, activation: str = "relu",

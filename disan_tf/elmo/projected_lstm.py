@@ -5,7 +5,7 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.linear import decay, project
+from disan_tf.layers.linear import project, weight_decay
 from disan_tf.layers.recurrent.lstm import FORGET_BIAS
 
 States = tuple[tf.Tensor, tf.Tensor]
@@ -60,7 +60,7 @@ class ProjectedLSTM(BaseLayer):
         self.projection_clip = projection_clip
 
     def build(self, input_shape):
-        dim, l2 = input_shape[-1], decay(self.l2)
+        dim, l2 = input_shape[-1], weight_decay(self.l2)
         shapes = {"kernel": [dim + self.units, 4 * self.cells]}
         if self.cells > self.units:
             shapes["projection"] = [self.cells, self.units]

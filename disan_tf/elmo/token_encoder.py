@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.highway import Highway
-from disan_tf.layers.packing import ROWS
+from disan_tf.layers.packing import ROWS_MULTIPLE
 from disan_tf.text.character_ids import CHARACTERS, real_length
 
 ACTIVATIONS = ("relu", "tanh")
@@ -97,7 +97,7 @@ class TokenEncoder(BaseLayer):
 
     def _encode(self, words):
         """<int32>[words, word_length] -> <float>[words or more, units]."""
-        words = tf.pad(words, [[0, -tf.shape(words)[0] % ROWS], [0, 0]])
+        words = tf.pad(words, [[0, -tf.shape(words)[0] % ROWS_MULTIPLE], [0, 0]])
         widest = max(width for width, _ in self.filters)
         words = words[:, : real_length(words) + widest]
         x = tf.gather(tf.pad(self.vectors, [[1, 0], [0, 0]]), words)  # [words, characters, dim]

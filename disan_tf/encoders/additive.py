@@ -1,4 +1,4 @@
-"""Word embeddings with additive attention, a baseline."""
+"""Additive attention on the word vectors, a baseline."""
 
 from typing import Optional
 
@@ -7,13 +7,13 @@ from disan_tf.layers.attention.additive import AdditiveSelfAttention
 
 
 class AdditiveEncoder(SentenceEncoder):
-    """Additive attention on the word vectors, first baseline of DiSAN's Table 1.
+    """`AdditiveSelfAttention` on the word vectors, the first baseline of DiSAN's Table 1.
 
     300 units on 300-dimensional vectors: 90,600 parameters.
 
     Args:
-      units: of the attention's hidden layer; None = the size of x.
-      activation: of that layer.
+      units: size of the attention's hidden layer; None = the size of x.
+      activation: of the hidden layer.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
     Call arguments:
@@ -22,7 +22,11 @@ class AdditiveEncoder(SentenceEncoder):
       training: whether dropout acts.
 
     Returns:
-      The sentence's vector, <float>[batch, dim].
+      The sentence vector, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Example:
+      >>> AdditiveEncoder()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
     """
 
     def __init__(self, units: Optional[int] = None, **kwargs):
@@ -39,8 +43,8 @@ class AdditiveEncoder(SentenceEncoder):
         return self.attention(x, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """Weights without dropout, "attention" <float32>[batch, length, 1]."""
-        return {"attention": self.attention.weights_of(x, mask)}
+        """The attention weights without dropout, "attention" <float32>[batch, length, 1]."""
+        return {"attention": self.attention.attention_weights(x, mask)}
 
     def get_config(self):
         return {**super().get_config(), "units": self.units}

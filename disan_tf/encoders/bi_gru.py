@@ -1,16 +1,20 @@
-"""Bi-GRU with source2token self-attention, a baseline."""
+"""Bi-GRU, then source2token self-attention: a baseline."""
 
 from disan_tf.encoders.bi_recurrent import BiRecurrentEncoder
 from disan_tf.layers.recurrent.gru import BasicGRU
 
 
 class BiGRUEncoder(BiRecurrentEncoder):
-    """A GRU in each direction, then source2token, a baseline of ReSAN's Table 1.
+    """A `BasicGRU` in each direction, then `Source2Token`, a baseline of ReSAN's Table 1.
 
-    300 units each way on 300-dimensional vectors: 1,803,000 parameters, with the head for language
-    inference 2,524,203 (ReSAN: 2.5m).
+    300 units in each direction on 300-dimensional vectors: 1,803,000 parameters, or 2,524,203 with
+    the head for language inference (ReSAN: 2.5m).
 
-    Args, call arguments and result: see `BiRecurrentEncoder`.
+    Arguments, call arguments and result: see `BiRecurrentEncoder`.
+
+    Example:
+      >>> BiGRUEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def build(self, input_shape):

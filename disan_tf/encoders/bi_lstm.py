@@ -1,15 +1,19 @@
-"""Bi-LSTM with source2token self-attention, a baseline."""
+"""Bi-LSTM, then source2token self-attention: a baseline."""
 
 from disan_tf.encoders.bi_recurrent import BiRecurrentEncoder
 from disan_tf.layers.recurrent.lstm import BasicLSTM
 
 
 class BiLSTMEncoder(BiRecurrentEncoder):
-    """An LSTM in each direction, then source2token, fourth baseline of DiSAN's Table 1.
+    """A `BasicLSTM` in each direction, then `Source2Token`, fourth baseline of DiSAN's Table 1.
 
-    300 units each way on 300-dimensional vectors: 2,163,600 parameters.
+    300 units in each direction on 300-dimensional vectors: 2,163,600 parameters.
 
-    Args, call arguments and result: see `BiRecurrentEncoder`.
+    Arguments, call arguments and result: see `BiRecurrentEncoder`.
+
+    Example:
+      >>> BiLSTMEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def build(self, input_shape):

@@ -1,21 +1,22 @@
-"""What the encoders that read a sentence in both directions have in common."""
+"""The base class of encoders that read a sentence in both directions."""
 
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.recurrent.base import Recurrent
 from disan_tf.ops.elementwise import copies
 
 
 class BiRecurrentEncoder(SentenceEncoder):
-    """A recurrent layer in each direction, then source2token.
+    """Base of encoders with a recurrent layer in each direction, then `Source2Token`.
 
-    A subclass creates its layers with `add_directions` in `build`, before it calls the base's, and
-    hands them out in `directions`. One that compresses the states in another way overrides
-    `build_pool`, `pool` and `attend`.
+    A subclass creates its layers with `add_directions` in `build`, before it calls this class's,
+    and returns them from `directions`. A subclass that compresses the states in another way
+    overrides `build_pool`, `pool` and `attend`.
 
     Args:
-      units: of each recurrent layer.
+      units: of the recurrent layers.
       activation: of source2token (the authors' code: relu).
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
@@ -25,25 +26,28 @@ class BiRecurrentEncoder(SentenceEncoder):
       training: whether dropout acts.
 
     Returns:
-      The sentence's vector, <float>[batch, 2 * units].
+      The sentence vector, <float>[batch, 2 * units]; exactly 0 for a sentence without tokens.
+
+    Raises:
+      ValueError: fewer than one unit.
     """
 
     def __init__(self, units: int = 300, **kwargs):
         super().__init__(**kwargs)
-        self.units = units
+        self.units = check_at_least("units", units, 1)
 
     def build(self, input_shape):
         self.build_pool(2 * self.units)
         super().build(input_shape)
 
     def build_pool(self, dim: int) -> None:
-        """Creates what `pool` needs for states of this size."""
+        """Creates the layers of `pool`, for states of this size."""
         self.source2token = self.add_source2token(dim)
 
-    def add_directions(self, kind: type, input_shape) -> tuple:
-        """Two built layers of a kind of `Recurrent`, which read forward and backward."""
-        forward = kind(self.units, **self.child_options("forward"))
-        backward = kind(self.units, backward=True, **self.child_options("backward"))
+    def add_directions(self, layer_class: type, input_shape) -> tuple:
+        """Two built layers of a subclass of `Recurrent`, which read forward and backward."""
+        forward = layer_class(self.units, **self.child_options("forward"))
+        backward = layer_class(self.units, backward=True, **self.child_options("backward"))
         for layer in (forward, backward):
             layer.build(input_shape)
         return forward, backward
@@ -56,15 +60,15 @@ class BiRecurrentEncoder(SentenceEncoder):
         return self.pool(self.states(x, mask, training), mask, training)
 
     def pool(self, states, mask, training=None):
-        """The sentence's vector of the states <float>[batch, length, 2 * units]."""
+        """The sentence vector, from the states <float>[batch, length, 2 * units]."""
         return self.source2token(states, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """Weights without dropout, "source2token" <float32>[batch, length, 2 * units]."""
-        return {"source2token": self.source2token.weights_of(self.states(x, mask), mask)}
+        """The weights without dropout, "source2token" <float32>[batch, length, 2 * units]."""
+        return {"source2token": self.source2token.attention_weights(self.states(x, mask), mask)}
 
     def states(self, x, mask, training=None):
-        """Of both directions, <float>[batch, length, 2 * units]."""
+        """[h_fw; h_bw], <float>[batch, length, 2 * units]."""
         states = [
             layer(copy, mask=mask, training=training)
             for layer, copy in zip(self.directions(), copies(x, 2))

@@ -1,27 +1,30 @@
-"""DiSAN: a sentence encoder made of attention only."""
+"""DiSAN, a sentence encoder that consists of attention alone."""
 
 from typing import Optional
 
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
 from disan_tf.ops.direction_mask import check_direction
 from disan_tf.ops.elementwise import copies
 
 
 class DiSAN(SentenceEncoder):
-    """Directional Self-Attention Network, section 4 of the DiSAN paper.
+    """Directional Self-Attention Network, DiSAN Sec. 4.
 
-    Two DiSA blocks that share nothing, one forward and one backward (Eq. 14 to 20), are
-    concatenated to [u_fw; u_bw], which source2token self-attention (Eq. 12 and 13) compresses
-    into one vector. 300 units on 300-dimensional vectors: 1,624,200 parameters.
+    u_fw = DiSA(x) with the forward mask                     (14, 15, 17, 19, 20)
+    u_bw = DiSA(x) with the backward mask                    (14, 15, 18, 19, 20)
+    s = source2token([u_fw; u_bw])                           (12, 13)
 
-    The paper's baseline without directions has two blocks too, both of which let a token attend to
-    all others: `directions=("diagonal", "diagonal")`.
+    The two `DirectionalSelfAttention` blocks share no parameters. In the paper's baseline without
+    directions, both let a token attend to all others: `directions=("diagonal", "diagonal")`.
+
+    300 units on 300-dimensional vectors: 1,624,200 parameters.
 
     Args:
-      units: d_h of each DiSA block; None = the size of x.
+      units: d_h of the DiSA blocks; None = the size of x.
       directions: of the two blocks, see `DirectionalSelfAttention`.
       activation: of Eq. 12 and 14.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
@@ -32,17 +35,21 @@ class DiSAN(SentenceEncoder):
       training: whether dropout acts.
 
     Returns:
-      The sentence's vector, <float>[batch, 2 * units].
+      s, the sentence vector, <float>[batch, 2 * units]; exactly 0 for a sentence without tokens.
 
     Raises:
-      ValueError: an unknown direction, or not two of them.
+      ValueError: an unknown direction, not two directions, or fewer than one unit.
+
+    Example:
+      >>> DiSAN(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def __init__(self, units: Optional[int] = None, directions=("forward", "backward"), **kwargs):
         super().__init__(**kwargs)
-        self.units = units
+        self.units = check_at_least("units", units, 1)
         if isinstance(directions, str) or len(directions) != 2:
-            raise ValueError(f"directions={directions!r}; DiSAN has two blocks.")
+            raise ValueError(f"directions={directions!r}; name two, one for each block.")
         self.directions = tuple(check_direction(direction) for direction in directions)
 
     def build(self, input_shape):
@@ -62,20 +69,20 @@ class DiSAN(SentenceEncoder):
         return block
 
     def call(self, x, mask, training=None):
-        to_forward, to_backward = copies(x, 2)
-        forward = self.forward_block(to_forward, mask=mask, training=training)
-        backward = self.backward_block(to_backward, mask=mask, training=training)
-        u = tf.concat([forward, backward], axis=-1)  # [batch, length, 2 * units]
+        x_fw, x_bw = copies(x, 2)
+        u_fw = self.forward_block(x_fw, mask=mask, training=training)
+        u_bw = self.backward_block(x_bw, mask=mask, training=training)
+        u = tf.concat([u_fw, u_bw], axis=-1)  # [batch, length, 2 * units]
         return self.source2token(u, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """The named attention tensors of a batch, without dropout.
+        """Attention weights and gates without dropout.
 
         Returns:
           "forward_attention", "backward_attention" <float32>[batch, head, dependent, units],
           "forward_gate", "backward_gate" <float32>[batch, length, units] and "source2token"
-          <float32>[batch, length, 2 * units]. The blocks are "first" and "second" where both have
-          one direction.
+          <float32>[batch, length, 2 * units]. If both blocks have the same direction, they are
+          called "first" and "second" instead.
         """
         first = self.forward_block.attend(x, mask)
         second = self.backward_block.attend(x, mask)
@@ -86,7 +93,7 @@ class DiSAN(SentenceEncoder):
             f"{names[1]}_attention": second["attention"],
             f"{names[0]}_gate": first["gate"],
             f"{names[1]}_gate": second["gate"],
-            "source2token": self.source2token.weights_of(u, mask),
+            "source2token": self.source2token.attention_weights(u, mask),
         }
 
     def get_config(self):

@@ -2,17 +2,17 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import BaseLayer
+from disan_tf.encoders.base import PairEncoder
 from disan_tf.layers.bottleneck import Bottleneck
 from disan_tf.layers.co_attention.multiway import MultiwayCoAttention
-from disan_tf.layers.packing import real_tokens, rounded
-from disan_tf.layers.recurrent.elman import SimpleRecurrent
+from disan_tf.layers.packing import pad_length, real_tokens
 from disan_tf.layers.recurrent.lstm import BasicLSTM
+from disan_tf.layers.recurrent.rnn import BasicRNN
 
 RECURRENCES = ("rnn", "lstm")
 
 
-class DRCN(BaseLayer):
+class DRCN(PairEncoder):
     """Densely connected recurrent layers with co-attention between two sentences.
 
     The multiway DRCN paper (Au, Haran and Sandler), Sec. 3.1.2, after Kim et al. (2018). With x^1
@@ -49,8 +49,6 @@ class DRCN(BaseLayer):
       ValueError: an unknown `recurrence`, or see `MultiwayCoAttention`.
     """
 
-    samplers = ()
-
     def __init__(
         self, units: int = 100, layers: int = 5, recurrence: str = "rnn", functions: str = "Cs",
         aggregation: str = "words", own_parameters: bool = False, bottleneck_units: int = 0,
@@ -86,7 +84,7 @@ class DRCN(BaseLayer):
     def _add_recurrent(self, layer, dim):
         """Adds H_l, and returns the size of its states."""
         if layer > 1 and self.recurrence == "rnn":
-            self.forward.append(SimpleRecurrent(self.units, **self._options(f"forward_{layer}")))
+            self.forward.append(BasicRNN(self.units, **self._options(f"forward_{layer}")))
             self.forward[-1].build([None, None, dim])
             return self.units
         self.forward.append(BasicLSTM(self.units, **self._options(f"forward_{layer}")))
@@ -130,8 +128,8 @@ class DRCN(BaseLayer):
 
     def _states(self, layer, x, pair, training=None):
         """h of both sentences, <float>[2 * batch, length, units], of x <float>[rows, dim]."""
-        layers = self.recurrent(layer)
-        states = [each(x, mask=pair.mask, training=training) for each in layers]
+        directions = self.recurrent(layer)
+        states = [direction(x, mask=pair.mask, training=training) for direction in directions]
         return self.dropouts[layer](tf.concat(states, axis=-1), training=training)
 
     def _grown(self, layer, x, h, a, mask, training=None):
@@ -143,22 +141,26 @@ class DRCN(BaseLayer):
             x = self.bottlenecks[layer](x[None], mask=real, training=training)[0]
         return x
 
-    def attend(self, first, second, first_mask, second_mask):
-        """Co-attention without dropout, the arguments those of a call.
+    def encode_pair(self, first, second, first_mask, second_mask, selections=None, training=None):
+        return self(first, second, first_mask, second_mask, training=training)
+
+    def attend_pair(self, first, second, first_mask, second_mask):
+        """Co-attention, how the words of one sentence read those of the other.
 
         Returns:
-          For each layer, from the first, {function: (weights of the first sentence's words over
-          the second's, <float32>[batch, first length, second length], and the other way round)}.
+          For each sentence "<function>_<layer>" <float32>[batch, own length, other length, 1];
+          layers count from 1. The weights of a word sum to 1 over the other sentence.
         """
-        pair, found = _Pair(first_mask, second_mask), []
+        pair, attended = _Pair(first_mask, second_mask), [{}, {}]
         x = pair.words(first, second)
-        for layer, co_attention in enumerate(self.co_attentions):
-            h = self._states(layer, x, pair)
+        for number, co_attention in enumerate(self.co_attentions):
+            h = self._states(number, x, pair)
             sentences = (*pair.split(h), *pair.masks)
-            weights = co_attention.attend(*sentences)
-            found.append({name: _cut(both, first, second) for name, both in weights.items()})
-            x = self._grown(layer, x, h, pair.join(*co_attention(*sentences)), pair.mask)
-        return found
+            for function, both in co_attention.attend(*sentences).items():
+                for tensors, weights in zip(attended, _cut(both, first, second)):
+                    tensors[f"{function}_{number + 1}"] = weights[:, :, :, None]
+            x = self._grown(number, x, h, pair.join(*co_attention(*sentences)), pair.mask)
+        return attended
 
     def get_config(self):
         config = {
@@ -177,17 +179,17 @@ class _Pair:
     """Two batches of sentences as one, padded to the longer: recurrent layers run once for both.
 
     Attributes:
-      masks: of both, <bool>[batch, length], of `rounded` lengths.
+      masks: of both, <bool>[batch, length], of lengths from `pad_length`.
       mask: of the joined ones, <bool>[2 * batch, longer length].
     """
 
     def __init__(self, first_mask, second_mask):
-        self.masks = rounded(first_mask), rounded(second_mask)
+        self.masks = pad_length(first_mask), pad_length(second_mask)
         self.mask = self.join(*(mask[:, :, None] for mask in self.masks))[:, :, 0]
 
     def words(self, first, second):
         """The tokens <float>[rows, dim] of both, of <float>[batch, length, dim] as they came."""
-        return real_tokens(self.join(rounded(first), rounded(second)), self.mask)
+        return real_tokens(self.join(pad_length(first), pad_length(second)), self.mask)
 
     def join(self, first, second):
         """<...>[batch, length, dim] of both -> [2 * batch, longer length, dim]."""

@@ -1,35 +1,44 @@
-"""DSA: dynamic self-attention over a densely connected CNN."""
+"""DSA, a sentence encoder of dynamic self-attention over a densely connected CNN."""
 
 from collections.abc import Sequence
 
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.arguments import (
+    check_above_zero,
+    check_at_least,
+    check_choice,
+    check_rate,
+    check_widths,
+)
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention
-from disan_tf.layers.attention.static import SelfAttention
-from disan_tf.layers.convolution.dense import DenselyConnectedCNN
+from disan_tf.layers.attention.static import StaticSelfAttention
+from disan_tf.layers.convolution.densely_connected import DenselyConnectedCNN
 from disan_tf.layers.dropout import Dropout, site_seed
 from disan_tf.layers.initializers import check_init_scale
-from disan_tf.layers.packing import PackedRows
+from disan_tf.layers.packed_rows import PackedRows
 
 ATTENTIONS = ("dynamic", "static")
 
 
 class DSAEncoder(SentenceEncoder):
-    """Words -> `DenselyConnectedCNN` -> `DynamicSelfAttention` -> sentence (DSA Fig. 1).
+    """Dynamic self-attention over a densely connected CNN (DSA Sec. 3, Fig. 1).
 
-    Yoon, Lee and Lee (2018), "Dynamic Self-Attention: Computing Attention over Words Dynamically
-    for Sentence Embedding". Dropout acts on the word vectors, at a rate of its own, and on each
-    convolution's output; the attention has none. On 300-dimensional words, 600 units and one
-    attention: 991,650 parameters, with the head for language inference 1,808,553 (2,078,553 with
-    `first_width=0`, the paper's 2.1m).
+    X^c = `DenselyConnectedCNN`(dropout(X^0))                (2 to 5)
+    z = `DynamicSelfAttention`(X^c)                          (6, 7 and Algorithm 1)
+
+    Dropout acts on the word vectors X^0, at a rate of its own, and on the results of the
+    convolutions; the attention has none. Parameters on 300-dimensional words with one attention of
+    600 units: 991,650, or 1,808,553 with the head for language inference (2,078,553 with
+    `first_width=0`; the paper's 2.1m).
 
     Args:
-      units: of each attention, d_o.
-      attentions: in parallel, m.
-      iterations: of each, r.
-      attention: "dynamic", or "static", the paper's baseline of one `SelfAttention`.
+      units: d_o, the size of an attention.
+      attentions: m, the number of attentions in parallel.
+      iterations: r.
+      attention: "dynamic", or "static", the paper's baseline of one `StaticSelfAttention`.
       word_dropout: rate on the word vectors.
       layers, first_units, dense_units, widths, compressed_units, first_width: L, d_1, d_l, k, d_c
-        and the width of the first convolution (0 = the tower's own), see `DenselyConnectedCNN`.
+        and the width of h^1 (0 = k), see `DenselyConnectedCNN`.
       negative_slope: of every LeakyReLU.
       init_scale: see `DenselyConnectedCNN`.
       attention_form, dropout, l2, seed: see `SentenceEncoder`; `dropout` is that of the
@@ -41,11 +50,16 @@ class DSAEncoder(SentenceEncoder):
       training: whether dropout acts.
 
     Returns:
-      The sentence's vector, <float>[batch, attentions * units]; exactly 0 for a sentence without
+      z, the sentence vector, <float>[batch, attentions * units]; exactly 0 for a sentence without
       tokens.
 
     Raises:
-      ValueError: an unknown `attention` or `init_scale`, or several static attentions.
+      ValueError: an unknown `attention` or `init_scale`, several static attentions, a size under 1,
+        or a dropout rate outside [0, 1).
+
+    Example:
+      >>> DSAEncoder(units=3, attentions=2)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def __init__(
@@ -56,25 +70,23 @@ class DSAEncoder(SentenceEncoder):
         negative_slope: float = 0.01, init_scale: str = "keep", **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        if attention not in ATTENTIONS:
-            raise ValueError(f"attention={attention!r}; choose {' or '.join(ATTENTIONS)}.")
+        self.attention_kind = check_choice("attention", attention, ATTENTIONS)
         if attention == "static" and attentions != 1:
-            raise ValueError(f"attention={attention!r}; there is one such, not {attentions}.")
-        self.units = units
-        self.attentions = attentions
-        self.iterations = iterations
-        self.attention_kind = attention
-        self.word_dropout = word_dropout
+            raise ValueError(f"attention={attention!r}; it is one attention, not {attentions}.")
+        self.units = check_at_least("units", units, 1)
+        self.attentions = check_at_least("attentions", attentions, 1)
+        self.iterations = check_at_least("iterations", iterations, 1)
+        self.word_dropout = check_rate("word_dropout", word_dropout)
         self.cnn_options = {
-            "layers": layers,
-            "first_units": first_units,
-            "units": dense_units,
-            "widths": tuple(widths),
-            "compressed_units": compressed_units,
-            "first_width": first_width or None,
+            "layers": check_at_least("layers", layers, 1),
+            "first_units": check_at_least("first_units", first_units, 1),
+            "units": check_at_least("dense_units", dense_units, 1),
+            "widths": check_widths("widths", widths),
+            "compressed_units": check_at_least("compressed_units", compressed_units, 1),
+            "first_width": check_at_least("first_width", first_width, 0) or None,
             "init_scale": check_init_scale(init_scale),
         }
-        self.negative_slope = negative_slope
+        self.negative_slope = check_above_zero("negative_slope", negative_slope)
 
     def build(self, input_shape):
         self.input_dropout = Dropout(
@@ -94,7 +106,7 @@ class DSAEncoder(SentenceEncoder):
         options = {**self.child_options("attention"), "dropout": 0.0}
         options["negative_slope"] = self.negative_slope
         if self.attention_kind == "static":
-            return SelfAttention(self.units, **options)
+            return StaticSelfAttention(self.units, **options)
         return DynamicSelfAttention(self.units, self.attentions, self.iterations, **options)
 
     def call(self, x, mask, training=None):
@@ -102,19 +114,19 @@ class DSAEncoder(SentenceEncoder):
         return self.attention(**self._convolve(words, mask, training), training=training)
 
     def _convolve(self, words, mask, training=None):
-        """X^c of Eq. 5, as arguments of the attention."""
+        """X^c of Eq. 5, as arguments of the attention layer."""
         rows = PackedRows(mask, gap=self.cnn.reach)
-        tokens = rows.tokens(self.cnn(rows.lay(words), mask=rows.mask, training=training))
+        tokens = rows.tokens(self.cnn(rows.pack(words), mask=rows.mask, training=training))
         if self.attention_kind == "static":
             return {"x": rows.sentences(tokens), "mask": mask}
         return {"x": tokens, "mask": mask, "sentences": rows.sentences}
 
     def attend(self, x, mask):
-        """What the attention looks at, without dropout: the tensors of its own `attend`."""
+        """The attention weights without dropout, see the attention layer's own `attend`."""
         return self.attention.attend(**self._convolve(x, mask))
 
     def weight_vectors(self, x, mask):
-        """See `DynamicSelfAttention.weight_vectors`; None of a static attention."""
+        """See `DynamicSelfAttention.weight_vectors`; None for static attention."""
         if self.attention_kind == "static":
             return None
         return self.attention.weight_vectors(**self._convolve(x, mask))

@@ -1,41 +1,36 @@
-"""Gated convolutions on top of each other with source2token self-attention, a baseline."""
+"""Gated convolutions in a stack, then source2token self-attention: a baseline."""
 
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.ops.elementwise import copies
 
-RESIDUAL_SCALE = 0.5**0.5  # halves the variance of a sum, Gehring et al. section 3.5
+RESIDUAL_SCALE = 0.5**0.5  # halves the variance of a sum, Gehring et al. Sec. 3.5
 
 
 class HierarchicalCNNEncoder(SentenceEncoder):
     """The encoder of Gehring et al. (2017), "Convolutional Sequence to Sequence Learning".
 
     x^0 = W1 x + b1
-    [a; b] = convolution(x^(l-1)),  x^l = sqrt(0.5) * (a * sigmoid(b) + x^(l-1)) at each layer l
-    u = W2 x^L + b2,  s = source2token(u)
+    [a; b] = convolution(x^(l-1))                                        for l = 1, ..., L
+    x^l = sqrt(0.5) * (a * sigmoid(b) + x^(l-1))
+    s = source2token(W2 x^L + b2)
 
-    where x^(l-1) is 0 on padding as the convolution sees it, and W2 leads back to the size of x.
-    A baseline of ReSAN's Table 1, which says "3-layer 300D CNN with kernel length 5", gated linear
-    units, residual connections and 3.4m parameters. These fit it more or less, with 300 units, on
-    300-dimensional vectors and with the head for language inference:
+    The convolution sees zeros on padding, and W2 restores the size of x. A baseline of ReSAN's
+    Table 1, which says "3-layer 300D CNN with kernel length 5", gated linear units and residual
+    connections; why it is read so stands in `disan_tf/encoders/README.md`. 300 units on
+    300-dimensional vectors: 3,063,000 parameters, or 3,424,203 with the head for language
+    inference (ReSAN: 3.4m).
 
-    | 3,063,003 | the convolutions alone, and the mean of the tokens |
-    | 3,243,603 | and source2token instead of the mean |
-    | 3,424,203 | and the maps W1 and W2, as Gehring et al. have: the one that is built here |
-
-    The authors' code for BiBloSAN, whose paper has the same row, is the second. It has a relu
-    before the gate, no residual connection around the first convolution, and no sqrt(0.5); this
-    encoder follows Gehring et al.
-
-    Left out of Gehring et al., because ReSAN names none: position embeddings, weight
-    normalisation, their initialisation, and the scaling of the encoder's gradients. W2's input is
-    dropped too, as that of every map of this package.
+    Left out of Gehring et al., because ReSAN does not name them: position embeddings, weight
+    normalisation, their initialisation, and the scaling of the encoder's gradients. As for every
+    map of this package, dropout acts on the input of W2 too.
 
     Args:
       units: size of x^l.
-      layers: number of convolutions, L.
+      layers: L, the number of convolutions.
       width: tokens in a window.
       activation: of source2token (the authors' code: relu).
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
@@ -46,17 +41,21 @@ class HierarchicalCNNEncoder(SentenceEncoder):
       training: whether dropout acts.
 
     Returns:
-      The sentence's vector, <float>[batch, dim].
+      s, the sentence vector, <float>[batch, dim]; exactly 0 for a sentence without tokens.
 
     Raises:
-      ValueError: a width under 1.
+      ValueError: fewer than one unit or layer, or a width under 1.
+
+    Example:
+      >>> HierarchicalCNNEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
     """
 
     def __init__(self, units: int = 300, layers: int = 3, width: int = 5, **kwargs):
         super().__init__(**kwargs)
-        self.units = units
-        self.layers = layers
-        self.width = width
+        self.units = check_at_least("units", units, 1)
+        self.layers = check_at_least("layers", layers, 1)
+        self.width = check_at_least("width", width, 1)
 
     def build(self, input_shape):
         dim = input_shape[-1]
@@ -76,11 +75,11 @@ class HierarchicalCNNEncoder(SentenceEncoder):
         return self.source2token(u, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """Weights without dropout, "source2token" <float32>[batch, length, dim]."""
-        return {"source2token": self.source2token.weights_of(self._states(x, mask), mask)}
+        """The weights without dropout, "source2token" <float32>[batch, length, dim]."""
+        return {"source2token": self.source2token.attention_weights(self._states(x, mask), mask)}
 
     def _states(self, x, mask, training=None):
-        """u, <float>[batch, length, dim]."""
+        """W2 x^L + b2, <float>[batch, length, dim]."""
         x = self.input_map(x, training=training)
         for convolution in self.convolutions:
             x, residual = copies(x, 2)

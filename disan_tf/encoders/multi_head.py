@@ -1,21 +1,22 @@
-"""Multi-head attention with source2token self-attention, a baseline."""
+"""Multi-head self-attention, then source2token self-attention: a baseline."""
 
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.attention.multi_head import MultiHeadAttention
+from disan_tf.layers.arguments import check_at_least
+from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention
 from disan_tf.layers.attention.positional import positional_encoding
 
 
 class MultiHeadEncoder(SentenceEncoder):
-    """Multi-head attention, then source2token, third baseline of DiSAN's Table 1.
+    """`MultiHeadSelfAttention`, then `Source2Token`, the third baseline of DiSAN's Table 1.
 
-    Positional encodings are added to the word vectors, and the sum is 0 on padding. 8 heads of 75
+    Positional encodings are added to the word vectors; the sum is 0 on padding. 8 heads of 75 units
     on 300-dimensional vectors: 1,261,200 parameters.
 
     Args:
       heads: number of heads.
-      units: size of each.
+      units: size of a head.
       activation: of source2token; the heads have none.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
@@ -25,17 +26,25 @@ class MultiHeadEncoder(SentenceEncoder):
       training: whether dropout acts.
 
     Returns:
-      The sentence's vector, <float>[batch, heads * units].
+      The sentence vector, <float>[batch, heads * units]; exactly 0 for a sentence without tokens.
+
+    Raises:
+      ValueError: fewer than one head or unit.
+
+    Example:
+      >>> encoder = MultiHeadEncoder(heads=2, units=3)
+      >>> encoder(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def __init__(self, heads: int = 8, units: int = 75, **kwargs):
         super().__init__(**kwargs)
-        self.heads = heads
-        self.units = units
+        self.heads = check_at_least("heads", heads, 1)
+        self.units = check_at_least("units", units, 1)
 
     def build(self, input_shape):
         options = self.child_options("attention")
-        self.attention = MultiHeadAttention(self.heads, self.units, **options)
+        self.attention = MultiHeadSelfAttention(self.heads, self.units, **options)
         self.attention.build(input_shape)
         self.source2token = self.add_source2token(self.heads * self.units)
         super().build(input_shape)
@@ -45,7 +54,7 @@ class MultiHeadEncoder(SentenceEncoder):
         return self.source2token(u, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """What the encoder looks at, without dropout.
+        """The attention weights without dropout.
 
         Returns:
           "attention" <float32>[batch, head token, dependent token, heads] and "source2token"
@@ -54,8 +63,8 @@ class MultiHeadEncoder(SentenceEncoder):
         x = _with_positions(x, mask)
         u = self.attention(x, mask=mask)
         return {
-            "attention": self.attention.weights_of(x, mask),
-            "source2token": self.source2token.weights_of(u, mask),
+            "attention": self.attention.attention_weights(x, mask),
+            "source2token": self.source2token.attention_weights(u, mask),
         }
 
     def get_config(self):
@@ -63,5 +72,6 @@ class MultiHeadEncoder(SentenceEncoder):
 
 
 def _with_positions(x, mask):
+    """x plus positional encodings, <float>[batch, length, dim]; 0 on padding."""
     positions = tf.cast(positional_encoding(tf.shape(x)[1], x.shape[-1]), x.dtype)
     return tf.where(mask[:, :, None], x + positions, tf.zeros([], x.dtype))

@@ -1,10 +1,11 @@
-"""A convolution for each of several windows and the maximum over the tokens, a baseline."""
+"""Convolutions with several widths, then the maximum over the tokens: a baseline."""
 
 from collections.abc import Sequence
 
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.arguments import check_at_least, check_widths
 from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.ops.elementwise import copies
 
@@ -12,19 +13,22 @@ from disan_tf.ops.elementwise import copies
 class MultiWindowCNNEncoder(SentenceEncoder):
     """Kim (2014), "Convolutional Neural Networks for Sentence Classification", Eq. 1 to 3.
 
-    Each window of so many tokens has feature maps of its own; of each map the largest value over
-    the sentence remains. A baseline of ReSAN's Table 1: windows of 3, 4 and 5 tokens, 200 maps
-    each. On 300-dimensional vectors: 720,600 parameters, with the head for language inference
-    1,441,803 (ReSAN: 1.4m).
+    c_i = activation(w . x_(i:i+h-1) + b)                    (2)
+    c = [c_1, ..., c_n], and of c the maximum                (3)
 
-    Differences from Kim: a window stands around each token, with zeros outside the sentence (his
-    lie inside, so a sentence shorter than a window would have none); and dropout, with one mask
-    for all windows, acts on the word vectors, as in ReSAN's authors' code for BiBloSAN (his acts
-    on the sentence's vector, where our heads have it too).
+    for `units` feature maps w of every window size h, on the word vectors x (1). A baseline of
+    ReSAN's Table 1, with windows of 3, 4 and 5 tokens and 200 maps for each size. On
+    300-dimensional vectors: 720,600 parameters, or 1,441,803 with the head for language inference
+    (ReSAN: 1.4m).
+
+    This differs from Kim in two ways. A window is centred on every token, with zeros outside the
+    sentence (his windows lie inside, so that a sentence shorter than a window has none). And
+    dropout acts on the word vectors, with one mask for all window sizes, as in the code of ReSAN's
+    authors for BiBloSAN (his acts on the sentence vector, where our heads have it too).
 
     Args:
-      windows: tokens in each.
-      units: feature maps of each.
+      windows: sizes h, in tokens.
+      units: feature maps of a window size.
       activation: of the maps (Kim and the authors' code: relu).
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
@@ -34,19 +38,21 @@ class MultiWindowCNNEncoder(SentenceEncoder):
       training: whether dropout acts.
 
     Returns:
-      The sentence's vector, <float>[batch, len(windows) * units]; exactly 0 for a sentence without
+      The sentence vector, <float>[batch, len(windows) * units]; exactly 0 for a sentence without
       tokens.
 
     Raises:
-      ValueError: no windows, or one under 1.
+      ValueError: no windows, a window of less than one token, or fewer than one unit.
+
+    Example:
+      >>> MultiWindowCNNEncoder(units=3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 9])
     """
 
     def __init__(self, windows: Sequence[int] = (3, 4, 5), units: int = 200, **kwargs):
         super().__init__(**kwargs)
-        if not windows:
-            raise ValueError(f"windows={windows!r}; name the tokens of at least one window.")
-        self.windows = tuple(windows)
-        self.units = units
+        self.windows = check_widths("windows", windows)
+        self.units = check_at_least("units", units, 1)
 
     def build(self, input_shape):
         self.input_dropout = self.add_dropout("input_dropout")
@@ -65,17 +71,18 @@ class MultiWindowCNNEncoder(SentenceEncoder):
         return tf.where(tf.reduce_any(mask, axis=1)[:, None], largest, tf.zeros([], maps.dtype))
 
     def attend(self, x, mask):
-        """Which token, the first of equals, has the largest value of each map, without dropout.
+        """The tokens at which the feature maps have their maxima, without dropout.
 
         Returns:
-          "maximum" <float32>[batch, length, len(windows) * units]: 1 at that token, 0 elsewhere.
+          "maximum" <float32>[batch, length, len(windows) * units]: 1 at the first token with the
+          maximum of a map, 0 elsewhere.
         """
         winner = tf.argmax(tf.cast(self._maps(x, mask), tf.float32), axis=1)
         weights = tf.one_hot(winner, tf.shape(x)[1], axis=1)
         return {"maximum": tf.where(mask[:, :, None], weights, 0.0)}
 
     def _maps(self, x, mask, training=None):
-        """Every feature map, <float>[batch, length, len(windows) * units]; lowest on padding."""
+        """The maps c, <float>[batch, length, len(windows) * units]; the lowest float on padding."""
         x = self.input_dropout(x, training=training)
         maps = tf.concat(
             [

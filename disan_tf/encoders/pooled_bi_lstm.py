@@ -1,22 +1,23 @@
-"""Bi-LSTMs with other ways to one vector than source2token, baselines of DSA's Table 2."""
+"""Bi-LSTM, then its last states or static self-attention: baselines of DSA's Table 2."""
 
 import tensorflow as tf
 
 from disan_tf.encoders.bi_lstm import BiLSTMEncoder
-from disan_tf.layers.attention.static import SelfAttention
+from disan_tf.layers.arguments import check_choice
+from disan_tf.layers.attention.static import StaticSelfAttention
 
 POOLINGS = ("last", "self_attention")
 
 
 class PooledBiLSTMEncoder(BiLSTMEncoder):
-    """An LSTM in each direction, then its last states or static self-attention.
+    """A `BasicLSTM` in each direction, then its last states or static self-attention.
 
-    "last" is [forward state of the last token; backward state of the first], "self_attention"
-    DSA's Eq. 1 on the states. 300 units each way on 300-dimensional vectors: 1,442,400 parameters
-    and 1,803,600.
+    Parameters of 300 units in each direction on 300-dimensional vectors: 1,442,400 for the last
+    states, 1,803,600 for self-attention.
 
     Args:
-      pooling: "last" or "self_attention".
+      pooling: "last", [forward state of the last token; backward state of the first token], or
+        "self_attention", DSA Eq. 1 on the states (`StaticSelfAttention`).
       units, attention_form, dropout, l2, seed: see `BiRecurrentEncoder`.
 
     Call arguments:
@@ -25,22 +26,25 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
       training: whether dropout acts.
 
     Returns:
-      The sentence's vector, <float>[batch, 2 * units]; exactly 0 for a sentence without tokens.
+      The sentence vector, <float>[batch, 2 * units]; exactly 0 for a sentence without tokens.
 
     Raises:
       ValueError: an unknown `pooling`.
+
+    Example:
+      >>> encoder = PooledBiLSTMEncoder("last", units=3)
+      >>> encoder(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def __init__(self, pooling: str = "last", **kwargs):
         super().__init__(**kwargs)
-        if pooling not in POOLINGS:
-            raise ValueError(f"pooling={pooling!r}; choose {' or '.join(POOLINGS)}.")
-        self.pooling = pooling
+        self.pooling = check_choice("pooling", pooling, POOLINGS)
 
     def build_pool(self, dim):
         if self.pooling == "self_attention":
             options = {**self.child_options("self_attention"), "dropout": 0.0}
-            self.self_attention = SelfAttention(None, **options)
+            self.self_attention = StaticSelfAttention(None, **options)
             self.self_attention.build([None, None, dim])
 
     def pool(self, states, mask, training=None):
@@ -53,11 +57,11 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
         return tf.concat([last, first], axis=-1)
 
     def attend(self, x, mask):
-        """Where the vector comes from, without dropout.
+        """The tokens that the vector comes from, without dropout.
 
         Returns:
-          Of static attention what `SelfAttention.attend` gives; of last states "ends" <float32>
-          [batch, length, 2], 1 at the last token and at the first.
+          For "self_attention" the result of `StaticSelfAttention.attend`; for "last", "ends"
+          <float32>[batch, length, 2], 1 at the last token and at the first.
         """
         if self.pooling == "self_attention":
             return self.self_attention.attend(self.states(x, mask), mask)
@@ -68,7 +72,7 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
 
 
 def _ends(mask):
-    """Whether a token is the last real one, and the first, <bool>[batch, length, 2]."""
+    """Whether a token is the last real token, and the first, <bool>[batch, length, 2]."""
     real = tf.cast(mask, tf.int32)
     last = mask & (tf.cumsum(real, axis=1, reverse=True) == 1)
     first = mask & (tf.cumsum(real, axis=1) == 1)

@@ -1,21 +1,20 @@
-"""ReSAN: a sentence encoder of hard and soft attention."""
+"""ReSAN, a sentence encoder of hard and soft attention."""
 
 from typing import Optional
 
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.hard_attention.reinforced import ReinforcedSelfAttention, check_hard_attention
 
 
 class ReSAN(SentenceEncoder):
-    """Reinforced Self-Attention Network, section 3.3 of the ReSAN paper.
+    """Reinforced Self-Attention Network, ReSAN Sec. 3.3.
 
-    `ReinforcedSelfAttention` (Eq. 8 to 15), which source2token self-attention compresses into one
-    vector. 300 units on 300-dimensional vectors: 2,165,402 parameters, 541,202 of them samplers'.
+    [u_fw; u_bw] = ReSA(x)                                   (8 to 15)
+    e = source2token([u_fw; u_bw])
 
-    For iterative sampling the paper's Table 4 has 4.0 million parameters on SNLI. A pair of
-    samplers for each direction, which we take, makes 3,970,807. A pair for both directions would
-    make 3,248,405, and 4,690,805 with samplers of 600 units (4,149,605 if their states alone had
-    600).
+    with the layers `ReinforcedSelfAttention` and `Source2Token`. 300 units on 300-dimensional
+    vectors: 2,165,402 parameters, of which the samplers have 541,202.
 
     Args:
       units, unselected, shared, sampling: see `ReinforcedSelfAttention`.
@@ -29,10 +28,15 @@ class ReSAN(SentenceEncoder):
       training: whether dropout acts.
 
     Returns:
-      The sentence's vector, <float>[batch, 2 * units]; 0 where all heads are dropped.
+      e, the sentence vector, <float>[batch, 2 * units]; exactly 0 for a sentence without tokens, or
+      whose heads are all dropped.
 
     Raises:
       ValueError: see `ReinforcedSelfAttention`.
+
+    Example:
+      >>> ReSAN(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def __init__(
@@ -41,7 +45,7 @@ class ReSAN(SentenceEncoder):
     ):  # fmt: skip
         super().__init__(**kwargs)
         check_hard_attention(unselected, sampling)
-        self.units = units
+        self.units = check_at_least("units", units, 1)
         self.unselected = unselected
         self.shared = shared
         self.sampling = sampling
@@ -60,6 +64,7 @@ class ReSAN(SentenceEncoder):
         return list(self.attention.samplers.values())
 
     def select(self, x, mask, how, training=None):
+        """See `ReinforcedSelfAttention.select`."""
         return self.attention.select(x, mask, how, training)
 
     def call(self, x, mask, selections=None, training=None):
@@ -67,15 +72,15 @@ class ReSAN(SentenceEncoder):
         return self.source2token(u, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """What the encoder looks at with greedy selections, without dropout.
+        """Selections, attention weights and gates, with greedy selections and without dropout.
 
         Returns:
-          The tensors of `ReinforcedSelfAttention.attend` but "output" and "mask", and
+          The tensors of `ReinforcedSelfAttention.attend` except "output" and "mask", and
           "source2token" <float32>[batch, length, 2 * units].
         """
         tensors = self.attention.attend(x, mask)
         u, mask = tensors.pop("output"), tensors.pop("mask")
-        return {**tensors, "source2token": self.source2token.weights_of(u, mask)}
+        return {**tensors, "source2token": self.source2token.attention_weights(u, mask)}
 
     def get_config(self):
         config = {

@@ -1,21 +1,22 @@
-"""Hard attention with source2token self-attention: ReSAN without soft self-attention."""
+"""Hard attention, then source2token self-attention: ReSAN without soft self-attention."""
 
 from typing import Optional
 
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.hard_attention.reinforced import merge_selections
-from disan_tf.layers.hard_attention.sampling import ReinforcedSequenceSampling
+from disan_tf.layers.arguments import check_at_least
+from disan_tf.layers.hard_attention.parallel import ReinforcedSequenceSampling
+from disan_tf.layers.hard_attention.selections import merge_selections
 
 
 class SelectedSource2TokenEncoder(SentenceEncoder):
-    """Source2token self-attention on the selected words, an ablation of ReSAN's Table 2.
+    """`Source2Token` on the words that RSS selects, an ablation of ReSAN's Table 2.
 
-    300 units on 300-dimensional vectors: 451,201 parameters, 270,601 of them the sampler's.
+    300 units on 300-dimensional vectors: 451,201 parameters, of which the sampler has 270,601.
 
     Args:
-      units: of the sampler's hidden layer; None = the size of x.
+      units: size of the sampler's hidden layer; None = the size of x.
       activation: of sampler and source2token.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
@@ -26,12 +27,19 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
       training: whether dropout acts.
 
     Returns:
-      The sentence's vector, <float>[batch, dim]; 0 where no word is selected.
+      The sentence vector, <float>[batch, dim]; exactly 0 if no word is selected.
+
+    Raises:
+      ValueError: fewer than one unit.
+
+    Example:
+      >>> SelectedSource2TokenEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
     """
 
     def __init__(self, units: Optional[int] = None, **kwargs):
         super().__init__(**kwargs)
-        self.units = units
+        self.units = check_at_least("units", units, 1)
 
     def build(self, input_shape):
         self.sampler = ReinforcedSequenceSampling(
@@ -46,6 +54,7 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
         return [self.sampler]
 
     def select(self, x, mask, how, training=None):
+        """Selects words, which are both heads and dependents; see `Sampler.select`."""
         words = self.sampler.select(x, mask, how, training)
         return merge_selections([words], [words], mask)
 
@@ -55,14 +64,14 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
         return self.source2token(x, mask=selections.heads[0], training=training)
 
     def attend(self, x, mask):
-        """With greedy selections and without dropout.
+        """The selection and the attention weights, greedily selected and without dropout.
 
         Returns:
-          "selected_words" <float32>[batch, length, 1], 1 where a word was chosen, and
+          "selected_words" <float32>[batch, length, 1], 1 where a word was selected, and
           "source2token" <float32>[batch, length, dim].
         """
         selected = self.select(x, mask, "greedy").heads[0]
-        weights = self.source2token.weights_of(x, selected)
+        weights = self.source2token.attention_weights(x, selected)
         return {
             "selected_words": tf.cast(selected, tf.float32)[:, :, None],
             "source2token": weights,

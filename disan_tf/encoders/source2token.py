@@ -1,10 +1,10 @@
-"""Word embeddings with source2token self-attention, a baseline."""
+"""Source2token self-attention on the word vectors, a baseline."""
 
 from disan_tf.encoders.base import SentenceEncoder
 
 
 class Source2TokenEncoder(SentenceEncoder):
-    """Source2token self-attention on the word vectors, second baseline of DiSAN's Table 1.
+    """`Source2Token` on the word vectors, the second baseline of DiSAN's Table 1.
 
     300-dimensional vectors: 180,600 parameters.
 
@@ -18,7 +18,11 @@ class Source2TokenEncoder(SentenceEncoder):
       training: whether dropout acts.
 
     Returns:
-      The sentence's vector, <float>[batch, dim].
+      The sentence vector, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Example:
+      >>> Source2TokenEncoder()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
     """
 
     def build(self, input_shape):
@@ -29,5 +33,5 @@ class Source2TokenEncoder(SentenceEncoder):
         return self.source2token(x, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """Weights without dropout, "source2token" <float32>[batch, length, dim]."""
-        return {"source2token": self.source2token.weights_of(x, mask)}
+        """The weights without dropout, "source2token" <float32>[batch, length, dim]."""
+        return {"source2token": self.source2token.attention_weights(x, mask)}

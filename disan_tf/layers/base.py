@@ -1,53 +1,72 @@
-"""What the layers of the papers share: dropout, weight decay, seeds, precision of children."""
+"""The base class of the papers' layers: shared arguments, sublayers and weights."""
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_at_least, check_rate
 from disan_tf.layers.dropout import Dropout, site_seed
-from disan_tf.layers.linear import Linear
+from disan_tf.layers.linear import Linear, weight_decay
 
 
 class BaseLayer(tf.keras.layers.Layer):
-    """Base of layers that are made of `Linear` maps.
+    """A Keras layer with the arguments that all layers of the papers share.
+
+    A subclass creates and builds its sublayers in `build`, with the `add_...` methods or with
+    `child_options`: each sublayer then has this layer's dropout rate, weight decay and dtype
+    policy, and a seed that derives from this layer's seed and the sublayer's name. The contract
+    that every layer keeps (masks, padding, precision) stands in `disan_tf/layers/README.md`.
 
     Args:
-      dropout: rate at every dropout site of the layer.
-      l2: weight of 0.5 * ||W||^2 for the regularised matrices of the layer.
-      seed: the sites' seeds derive from it and from the sites' names.
+      dropout: rate of every `Dropout` in the layer, in [0, 1).
+      l2: weight decay, which adds l2 * 0.5 * ||W||^2 to the loss for every regularised matrix W.
+      seed: integer from which the seeds of all sublayers derive.
+
+    Raises:
+      ValueError: a dropout rate outside [0, 1), or a negative `l2`.
     """
 
     def __init__(self, dropout: float = 0.0, l2: float = 0.0, seed: int = 0, **kwargs):
         super().__init__(**kwargs)
-        self.dropout = dropout
-        self.l2 = l2
+        self.dropout = check_rate("dropout", dropout)
+        self.l2 = check_at_least("l2", l2, 0)
         self.seed = seed
 
     def add_linear(self, name: str, input_dim: int, units: int, **options) -> Linear:
-        """A built `Linear` child with this layer's dropout, weight decay and precision.
-
-        `options` win over the layer's own, so that l2=0.0 makes a matrix that does not decay.
-        """
+        """A built `Linear` sublayer; `options` override the layer's dropout, l2 and dtype."""
         shared = {"dropout": self.dropout, "l2": self.l2, "dtype": self.dtype_policy}
         linear = Linear(units, name=name, seed=site_seed(self.seed, name), **{**shared, **options})
         linear.build([None, None, input_dim])
         return linear
 
     def add_dropout(self, name: str) -> Dropout:
-        """A built `Dropout` child."""
+        """A built `Dropout` sublayer."""
         seed = site_seed(self.seed, name)
         dropout = Dropout(self.dropout, seed, name=name, dtype=self.dtype_policy)
         dropout.build(None)
         return dropout
 
     def add_projection(self, name: str, input_dim: int, units: int) -> tf.keras.layers.Dense:
-        """A built product without bias, dropout or weight decay."""
+        """A built matrix product without bias, dropout or weight decay."""
         projection = tf.keras.layers.Dense(
             units, use_bias=False, name=name, dtype=self.dtype_policy
         )
         projection.build([None, None, input_dim])
         return projection
 
+    def add_uncast_weight(self, name: str, shape: list, initializer, l2: float = 0.0):
+        """A weight that Keras leaves in float32 under mixed precision: the layer itself casts it.
+
+        Args:
+          name: of the weight.
+          shape: of the weight.
+          initializer: a Keras initializer or its name.
+          l2: see `BaseLayer`; a weight decays only if it is given here.
+        """
+        return self.add_weight(
+            name, shape, None, initializer, weight_decay(l2), experimental_autocast=False
+        )
+
     def child_options(self, name: str) -> dict:
-        """Arguments that every `BaseLayer` child gets."""
+        """The constructor arguments that any `BaseLayer` sublayer of this name shares."""
         return {
             "dropout": self.dropout,
             "l2": self.l2,

@@ -1,7 +1,8 @@
-"""An autoencoder between layers, whose code replaces what it reads."""
+"""An autoencoder between layers, whose code replaces its input."""
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.base import BaseLayer
 
 
@@ -10,20 +11,20 @@ class Bottleneck(BaseLayer):
 
     z = dropout(ReLU(W_e x + b_e)),  x' = W_d z + b_d
 
-    z is the result. Each training call adds a loss, in float32 for every dtype,
+    z is the result. Every training call adds a loss, in float32 for every dtype,
 
         weight * mean over the real tokens of ||x - x'||^2 / dim
 
-    and 0 where there is no token. The paper does not say whether this loss reaches the layers below
-    through its target: here it does not, or features could shrink to be easy to reconstruct; it
-    reaches them through z. As "encoded features of the autoencoder with a dropout rate of 0.2" in
-    their Sec. 4 may be read, z is dropped.
+    which is 0 for a batch without tokens. The paper does not say whether the gradient of this loss
+    also flows through its target x. Here it does not, since features could shrink to be easier to
+    reconstruct; it reaches the layers below through z. Dropout acts on z, which is one reading of
+    the paper's "encoded features of the autoencoder with a dropout rate of 0.2" (Sec. 4).
 
     200 units on 1000-dimensional features: 401,200 parameters.
 
     Args:
       units: size of z.
-      weight: of the reconstruction in the loss.
+      weight: of the reconstruction in the loss, at least 0.
       dropout, l2, seed: see `BaseLayer`; W_e and W_d are regularised.
 
     Call arguments:
@@ -35,7 +36,7 @@ class Bottleneck(BaseLayer):
       z, <float>[batch, length, units]; exactly 0 on padding.
 
     Raises:
-      ValueError: a weight under 0.
+      ValueError: fewer than one unit, or a negative weight.
 
     Example:
       >>> Bottleneck(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
@@ -44,10 +45,8 @@ class Bottleneck(BaseLayer):
 
     def __init__(self, units: int = 200, weight: float = 1.0, **kwargs):
         super().__init__(**kwargs)
-        if weight < 0.0:
-            raise ValueError(f"weight={weight!r}; a loss has a weight of at least 0.")
-        self.units = units
-        self.weight = weight
+        self.units = check_at_least("units", units, 1)
+        self.weight = check_at_least("weight", weight, 0)
 
     def build(self, input_shape):
         dim = input_shape[-1]
@@ -57,9 +56,9 @@ class Bottleneck(BaseLayer):
         super().build(input_shape)
 
     def call(self, x, mask, training=None):
-        real, nothing = mask[:, :, None], tf.zeros([], x.dtype)
-        x = tf.where(real, x, nothing)
-        z = tf.where(real, self.code_dropout(self.encoder(x), training=training), nothing)
+        real, zero = mask[:, :, None], tf.zeros([], x.dtype)
+        x = tf.where(real, x, zero)
+        z = tf.where(real, self.code_dropout(self.encoder(x), training=training), zero)
         if training:
             self.add_loss(self.weight * self._reconstruction_error(x, z, mask))
         return z

@@ -1,42 +1,57 @@
-"""Dropout whose masks are a pure function of (seed, call count)."""
+"""Dropout whose masks are a pure function of a seed and the number of calls."""
 
 import zlib
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_rate
 from disan_tf.ops.dropout import apply_mask, keep_mask
 
 
 def site_seed(seed: int, site: str) -> int:
-    """A 31-bit seed of its own for each named place in a network."""
+    """The 31-bit seed of a sublayer, from its parent's seed and its own name."""
     return zlib.crc32(f"{seed}/{site}".encode()) & 0x7FFFFFFF
 
 
+def next_seed(seed: int, calls: tf.Variable) -> tf.Tensor:
+    """The seed of a layer's next stateless draw, <int64>[2]; adds 1 to its count of `calls`."""
+    return tf.stack([tf.constant(seed, tf.int64), calls.assign_add(1)])
+
+
 class Dropout(tf.keras.layers.Layer):
-    """Inverted dropout over stateless random numbers.
+    """Keras' Dropout, over stateless random numbers: y = keep * x / (1 - rate) in training.
 
     The mask of the n-th training call is a function of (seed, n) alone, and n is a variable that
-    is saved with the weights: a training that is killed and resumed draws the masks of an
-    unbroken one, bit for bit. A layer that is called twice in a step (a tied encoder) draws two
-    masks.
+    is saved with the weights: a training that is killed and resumed draws the same masks as one
+    that was never interrupted, bit for bit. A layer that is called twice in a step (a tied
+    encoder) draws two masks.
 
     Args:
-      rate: fraction of entries set to 0, in [0, 1); 1 - the paper's keep probability.
+      rate: fraction of entries that are set to 0, in [0, 1); 1 minus the paper's keep probability.
       seed: integer, see `site_seed`.
 
     Call arguments:
       x: <float>[...].
-      training: only then are entries dropped, and the others divided by 1 - rate.
+      training: whether entries are dropped; if not, x is returned as it is.
+
+    Returns:
+      y, <float>[...].
 
     Raises:
       ValueError: a rate outside [0, 1).
+
+    Example:
+      >>> dropout = Dropout(0.25, seed=1)
+      >>> dropout(tf.ones([2, 5, 8]), training=True).shape
+      TensorShape([2, 5, 8])
+
+    Reference: Srivastava et al. (2014), "Dropout: A Simple Way to Prevent Neural Networks from
+    Overfitting".
     """
 
     def __init__(self, rate: float, seed: int = 0, **kwargs):
         super().__init__(**kwargs)
-        if not 0.0 <= rate < 1.0:
-            raise ValueError(f"rate={rate}; a dropout rate lies in [0, 1).")
-        self.rate = rate
+        self.rate = check_rate("rate", rate)
         self.seed = seed
 
     def build(self, input_shape):
@@ -51,9 +66,8 @@ class Dropout(tf.keras.layers.Layer):
         return apply_mask(x, self.keep(tf.size(x)), self.rate)
 
     def keep(self, entries: tf.Tensor) -> tf.Tensor:
-        """The next mask for so many entries, see `disan_tf.ops.dropout.keep_mask`."""
-        seed = tf.stack([tf.constant(self.seed, tf.int64), self.calls.assign_add(1)])
-        return keep_mask(entries, seed, self.rate)
+        """The next mask, for a number of entries; see `disan_tf.ops.dropout.keep_mask`."""
+        return keep_mask(entries, next_seed(self.seed, self.calls), self.rate)
 
     def get_config(self):
         return {**super().get_config(), "rate": self.rate, "seed": self.seed}

@@ -1,4 +1,4 @@
-"""A layer that passes on part of its input."""
+"""A highway layer: a gate between a layer and its input."""
 
 import tensorflow as tf
 
@@ -8,14 +8,15 @@ from disan_tf.layers.base import BaseLayer
 class Highway(BaseLayer):
     """A highway layer (Srivastava et al. 2015).
 
-    y = g * activation(x Wt + bt) + (1 - g) * x,  g = sigmoid(x Wg + bg)
+    g = sigmoid(x W_g + b_g),  y = g * activation(x W_t + b_t) + (1 - g) * x
 
-    As in the ReSAN authors' code dropout acts on the inputs of Wt and of Wg, not on the x that is
-    passed on, and both decay. 300 units: 180,600 parameters.
+    As in the ReSAN authors' code, dropout acts on the inputs of W_t and of W_g but not on the x
+    that is carried over, and b_g is initialised to 0 (the paper proposes a negative value). 300
+    units: 180,600 parameters.
 
     Args:
-      activation: of the new part.
-      dropout, l2, seed: see `BaseLayer`.
+      activation: of the transformed part.
+      dropout, l2, seed: see `BaseLayer`; W_t and W_g are regularised.
 
     Call arguments:
       x: <float>[..., dim].
@@ -23,6 +24,10 @@ class Highway(BaseLayer):
 
     Returns:
       y, <float>[..., dim].
+
+    Example:
+      >>> Highway()(tf.ones([2, 8])).shape
+      TensorShape([2, 8])
     """
 
     def __init__(self, activation="elu", **kwargs):

@@ -1,22 +1,25 @@
-"""How weights start where Glorot's rule is not used."""
+"""He's initialisation, and what dropout changes about it."""
 
 import tensorflow as tf
+
+from disan_tf.layers.arguments import check_choice
 
 INIT_SCALES = ("keep", "rate")
 
 
 def he_normal(seed: int, keep: float = 1.0) -> tf.keras.initializers.VarianceScaling:
-    """The normal distribution with mean 0 and std = sqrt(2 * keep / fan_in).
+    """The normal distribution with mean 0 and standard deviation sqrt(2 * keep / fan_in).
 
-    With keep = 1 it is the rule of He et al. (2015), Sec. 2.2, for rectified activations. Gehring
-    et al. (2017), Sec. 3.5, multiply the variance by the probability that dropout keeps a number,
-    for dropout divides what it keeps by that.
+    With keep = 1 this is the rule of He et al. (2015), Sec. 2.2, for rectified activations.
+    Gehring et al. (2017), Sec. 3.5, multiply the variance by the probability that dropout keeps an
+    entry, because dropout divides the entries that it keeps by that probability. Keras' HeNormal
+    has keep = 1 and is truncated; this distribution is not.
 
     fan_in is the number of inputs of a unit: dim for a matrix [dim, units], width * dim for the
     kernel of a convolution [width, dim, units].
 
     Args:
-      seed: integer; a seed gives the same weights in every layer of the same shape.
+      seed: integer; layers of one shape that share a seed get the same weights.
       keep: factor of the variance, above 0.
 
     Raises:
@@ -28,12 +31,12 @@ def he_normal(seed: int, keep: float = 1.0) -> tf.keras.initializers.VarianceSca
 
 
 def variance_factor(init_scale: str, rate: float) -> float:
-    """What dropout of a rate makes of the variance of a layer's first weights.
+    """The factor `keep` of `he_normal` for a layer whose input is dropped at a rate.
 
     Args:
-      init_scale: "keep", the probability 1 - rate that a number is kept (Gehring et al. 2017, Sec.
-        3.5); "rate", what the DSA paper's Appendix says by the letter, "square root of the dropout
-        rate" times the weights, where there is dropout, and 1 where there is none.
+      init_scale: "keep", the probability 1 - rate that an entry is kept (Gehring et al. 2017, Sec.
+        3.5); or "rate", the rate itself, which is what the DSA paper's appendix says literally
+        ("square root of the dropout rate" times the weights), and 1 without dropout.
       rate: in [0, 1).
 
     Raises:
@@ -44,6 +47,4 @@ def variance_factor(init_scale: str, rate: float) -> float:
 
 def check_init_scale(init_scale: str) -> str:
     """Returns `init_scale`, or raises ValueError with the known ones."""
-    if init_scale not in INIT_SCALES:
-        raise ValueError(f"init_scale={init_scale!r}; choose {' or '.join(INIT_SCALES)}.")
-    return init_scale
+    return check_choice("init_scale", init_scale, INIT_SCALES)

@@ -1,28 +1,29 @@
-"""The authors' linear map: dropout on its input, weight decay on its matrix."""
+"""A dense layer with dropout on its input and weight decay on its matrix."""
 
 from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.dropout import Dropout
-from disan_tf.layers.precision import converted
+from disan_tf.layers.precision import cast_weight
 from disan_tf.ops.elementwise import bias_activation
 
 
 class Linear(tf.keras.layers.Layer):
-    """activation(dropout(x) W + b), the building stone of all mechanisms here.
+    """activation(dropout(x) W + b), from which the other layers are built.
 
-    The authors' code drops the input of every linear map and nothing else, and puts
-    l2 * 0.5 * ||W||^2 into the loss for every such W (never for b).
+    As in the authors' code, dropout acts on the input, and l2 * 0.5 * ||W||^2 is added to the loss
+    for W, but not for b.
 
     Args:
       units: size of the result.
       activation: Keras activation or None.
-      use_bias: whether b exists; it starts at 0.
+      use_bias: whether there is a b; it is initialised to 0.
       dropout: rate, in [0, 1).
       l2: weight of 0.5 * ||W||^2 in the loss.
       seed: seed of the dropout masks.
-      kernel_initializer: how W starts, a Keras initializer or its name.
+      kernel_initializer: of W, a Keras initializer or its name.
 
     Call arguments:
       x: <float>[..., dim].
@@ -30,6 +31,13 @@ class Linear(tf.keras.layers.Layer):
 
     Returns:
       <float>[..., units].
+
+    Raises:
+      ValueError: fewer than one unit, or a rate outside [0, 1).
+
+    Example:
+      >>> Linear(3, activation="elu")(tf.ones([2, 5, 8])).shape
+      TensorShape([2, 5, 3])
     """
 
     def __init__(
@@ -37,7 +45,7 @@ class Linear(tf.keras.layers.Layer):
         l2: float = 0.0, seed: int = 0, kernel_initializer="glorot_uniform", **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        self.units = units
+        self.units = check_at_least("units", units, 1)
         self.activation = tf.keras.activations.get(activation)
         self.use_bias = use_bias
         self.rate = dropout
@@ -50,7 +58,7 @@ class Linear(tf.keras.layers.Layer):
         self.dropout.build(input_shape)
         self.dense = tf.keras.layers.Dense(
             self.units, self.activation, self.use_bias, self.kernel_initializer,
-            kernel_regularizer=decay(self.l2), name="dense", dtype=self.dtype_policy,
+            kernel_regularizer=weight_decay(self.l2), name="dense", dtype=self.dtype_policy,
         )  # fmt: skip
         self.dense.build(input_shape)
         super().build(input_shape)
@@ -60,10 +68,10 @@ class Linear(tf.keras.layers.Layer):
 
     def product(self, x, training=None):
         """dropout(x) W, <float>[..., units]."""
-        return project(self.dropout(x, training=training), converted(self.dense.kernel, x.dtype))
+        return project(self.dropout(x, training=training), cast_weight(self.dense.kernel, x.dtype))
 
     def activate(self, product, activation=None):
-        """activation(product + b); the activation is the layer's own where None is given."""
+        """activation(product + b); without an argument the layer's own activation."""
         activation = activation or self.activation
         if not self.use_bias:
             return activation(product)
@@ -85,7 +93,7 @@ class Linear(tf.keras.layers.Layer):
 def project(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
     """x W for <float>[..., dim] and <float>[dim, units] of one dtype, as one product of rank 2.
 
-    A product of higher rank would make the gradient of W a batch of matrices first.
+    In a product of higher rank the gradient of W would be a batch of matrices before it is summed.
     """
     dim, units = kernel.shape
     product = tf.matmul(tf.reshape(x, [-1, dim]), kernel)
@@ -93,6 +101,6 @@ def project(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
     return tf.ensure_shape(product, [*x.shape[:-1], units])
 
 
-def decay(l2: float) -> Optional[tf.keras.regularizers.Regularizer]:
-    """The regulariser l2 * 0.5 * ||W||^2: Keras' L2 has no factor 0.5."""
+def weight_decay(l2: float) -> Optional[tf.keras.regularizers.Regularizer]:
+    """The regulariser l2 * 0.5 * ||W||^2 (Keras' L2 has no factor 0.5); None for l2 = 0."""
     return tf.keras.regularizers.L2(0.5 * l2) if l2 else None

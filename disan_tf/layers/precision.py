@@ -1,4 +1,4 @@
-"""Weights in the precision of the arithmetic, converted once."""
+"""Weights cast once to the dtype of the computation, however often they are used."""
 
 import contextlib
 import threading
@@ -10,27 +10,27 @@ _scope = threading.local()
 
 @contextlib.contextmanager
 def shared_conversions():
-    """Inside, a weight is converted once, however often it is used.
+    """Inside, `cast_weight` casts each weight once.
 
-    A tied encoder uses each of its weights for both sentences: without this, mixed precision would
-    convert each twice, and its gradient as well.
+    A tied encoder uses its weights for both sentences: without this, mixed precision would cast
+    them, and their gradients, twice.
     """
-    if getattr(_scope, "converted", None) is not None:  # an outer block shares already
+    if getattr(_scope, "casts", None) is not None:  # an outer block already shares
         yield
         return
-    _scope.converted = {}
+    _scope.casts = {}
     try:
         yield
     finally:
-        _scope.converted = None
+        _scope.casts = None
 
 
-def converted(weight: tf.Variable, dtype: tf.DType) -> tf.Tensor:
+def cast_weight(weight: tf.Variable, dtype: tf.DType) -> tf.Tensor:
     """The value of `weight` as `dtype`."""
-    known = getattr(_scope, "converted", None)
-    if known is None:
+    casts = getattr(_scope, "casts", None)
+    if casts is None:
         return tf.cast(weight, dtype)
     key = id(weight), dtype
-    if key not in known:  # the weight is kept too, so that no other object can get its id
-        known[key] = weight, tf.cast(weight, dtype)
-    return known[key][1]
+    if key not in casts:  # the weight is stored too, so that no other object can reuse its id
+        casts[key] = weight, tf.cast(weight, dtype)
+    return casts[key][1]

@@ -57,7 +57,7 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
     answer, text_to_ids = make_answer_step(bundle.model), bundle.text_to_ids()
     weights = tf.function(
         lambda *inputs: {**bundle.model.attend(*inputs), **bundle.model.weight_vectors(*inputs)},
-        input_signature=served_specs(bundle.model),
+        input_signature=served_specs(bundle.model.signatures()["attend"]),
         autograph=False,
     )
     count, vectors = 0, WeightVectors()
@@ -69,7 +69,7 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
                 count += 1
                 inputs = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
                 tensors = {name: tensor[0].numpy() for name, tensor in weights(*inputs).items()}
-                answers = describe(*(each[0].numpy() for each in answer(*inputs)), bundle)
+                answers = describe(*(tensor[0].numpy() for tensor in answer(*inputs)), bundle)
                 record = {**_with_tokens(record, fields, sentences), **answers}
                 _write(folder / f"{count:05d}", record, tensors)
                 vectors.add(count, tensors)

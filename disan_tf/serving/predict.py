@@ -14,10 +14,10 @@ from disan_tf.errors import UserError
 from disan_tf.files import scratch_folder
 from disan_tf.input_pipeline import evaluation_batches
 from disan_tf.serving.lines import look_up, read_chunks, tokenise
+from disan_tf.serving.records import SENTENCE
 from disan_tf.serving.submissions import make_output_format
 from disan_tf.training.bundle import Bundle
 
-IDS = [tf.TensorSpec([None, None], tf.int32, name="ids")]  # of one sentence
 MAX_POSITIONS = 1 << 14  # tokens and padding of a batch: one of long lines holds fewer lines
 
 
@@ -81,18 +81,23 @@ def predict(
     return counts
 
 
-def served_specs(model) -> list[tf.TensorSpec]:
-    """The model's inputs, ids called `ids`, or, for pairs, `<field>_ids`; see `input_specs`.
+def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:
+    """The inputs of a model's method, by the names that they have when it is served.
 
-    Of one sentence a word feature has its own name, of pairs `<field>_` before it.
+    Of one sentence these are `ids` and the names of its word features, of pairs `<field>_ids` and
+    `<field>_<feature>`.
+
+    Args:
+      specs: see `disan_tf.models.SentenceModel.signatures`.
     """
-    specs, names = model.input_specs(), {field: f"{field}_ids" for field in model.fields}
-    if len(names) == 1:
-        (field,) = names
-        names = {spec.name: spec.name.replace(f"{field}_", "") for spec in specs}
-        names[field] = "ids"
+    (single,) = SENTENCE
+    if specs[0].name == single:
+        names = {spec.name: spec.name.replace(f"{single}_", "") for spec in specs}
+        names[single] = "ids"
+    else:
+        names = {spec.name: f"{spec.name}_ids" for spec in specs[:2]}
     return [
-        tf.TensorSpec(each.shape, each.dtype, names.get(each.name, each.name)) for each in specs
+        tf.TensorSpec(spec.shape, spec.dtype, names.get(spec.name, spec.name)) for spec in specs
     ]
 
 
@@ -103,7 +108,7 @@ def make_answer_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
     model of relatedness, scores <float32>[batch].
     """
 
-    @tf.function(input_signature=served_specs(model), autograph=False)
+    @tf.function(input_signature=served_specs(model.input_specs()), autograph=False)
     def answer(*inputs):
         outputs = model(*inputs, training=False)
         return tf.nn.softmax(outputs), model.predictions(outputs)
@@ -132,10 +137,10 @@ def _count(counts: Counts, records, classes) -> Counts:
 def _answer_all(answer, sentences, text_to_ids, batch_size) -> list[tuple]:
     """(probabilities, answer) of each record's sentences, in their order."""
     rows = [None] * len(sentences)
-    lengths = np.array([[len(tokens) for tokens in each] for each in sentences])
+    lengths = np.array([[len(tokens) for tokens in record] for record in sentences])
     for batch in _batches(lengths, batch_size):
         inputs = look_up([sentences[index] for index in batch], text_to_ids)
-        for index, *row in zip(batch, *(each.numpy() for each in answer(*inputs))):
+        for index, *row in zip(batch, *(tensor.numpy() for tensor in answer(*inputs))):
             rows[index] = row
     return rows
 

@@ -7,10 +7,12 @@ import tensorflow as tf
 
 from disan_tf.files import scratch_folder, write_json
 from disan_tf.ops import portable
-from disan_tf.serving.predict import IDS, served_specs
+from disan_tf.serving.predict import served_specs
 from disan_tf.serving.records import SENTENCE, text_name
 from disan_tf.text import TextToIds
 from disan_tf.training.bundle import Bundle, load_bundle
+
+_SIGNATURES = {"call": "serving_default", "encode": "encode"}  # method of a model -> its signature
 
 
 def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
@@ -21,8 +23,8 @@ def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
 
         serving_default: text <string>[batch] -> class <string>[batch],
             class_names <string>[batch, classes], probabilities <float32>[batch, classes]
-        encode: text -> vectors <float32>[batch, dim]; not of a model that never sees one sentence
-            without the other (DRCN)
+        encode: text -> vectors <float32>[batch, dim]; not where the encoder never reads one
+            sentence without the other (DRCN)
         attend: text -> tokens <string>[batch, length], and the encoder's attention tensors,
             averaged over the features: <float32>[batch, head, dependent] or [batch, length];
             "" and 0 after a sentence's end
@@ -82,7 +84,7 @@ def _save(folder: Path, functions: dict[str, tuple], text_to_ids=None) -> None:
         }
     module = tf.Module()
     # Only what is read: the counters of dropout are not.
-    module.weights = [each for traced in signatures.values() for each in traced.graph.variables]
+    module.weights = [weight for traced in signatures.values() for weight in traced.graph.variables]
     module.text_to_ids = text_to_ids
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     tf.saved_model.save(module, str(folder), signatures, options)
@@ -98,10 +100,12 @@ def _ids_functions(bundle: Bundle) -> dict[str, tuple]:
     def answer(*inputs):
         return _describe(model(*inputs, training=False), bundle)
 
-    functions = {"serving_default": (answer, served_specs(model))}
-    if model.encodes:
-        functions["encode"] = (encode, served_specs(model) if len(model.fields) == 1 else IDS)
-    return functions
+    functions, offered = {"call": answer, "encode": encode}, model.signatures()
+    return {
+        _SIGNATURES[name]: (function, served_specs(offered[name]))
+        for name, function in functions.items()
+        if name in offered
+    }
 
 
 def _describe(outputs, bundle):
@@ -175,7 +179,7 @@ def _metadata(bundle: Bundle) -> dict:
         about["score_range"] = [float(classes[0]), float(classes[-1])]
     return {
         "config": bundle.config.name,
-        "task": bundle.config.task.get("name", "classification"),  # absent from older configs
+        "task": bundle.config.task.name,
         "inputs": [text_name(field) for field in bundle.model.fields],
         "classes": classes,
         **about,

@@ -38,7 +38,7 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
       optimizers: for what learns, SOFT or POLICY or both, its optimizer. The weights of SOFT have
         the gradient of the loss (ReSAN Eq. 16), those of POLICY the policy gradient (Eq. 20);
         either with the weight decay of its own matrices. Both come from one forward pass.
-      how: tokens are chosen, see `disan_tf.layers.hard_attention.sampling.Sampler.select`.
+      how: tokens are chosen, see `disan_tf.layers.hard_attention.sampler.Sampler.select`.
       reward: a function of (losses <float32>[batch], `Selections`) -> <float32>[batch].
       baseline: of the rewards.
 
@@ -90,6 +90,6 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
 
 def split_weights(model) -> tuple[list, list]:
     """theta_s and theta_r of ReSAN section 4: all other weights, and the samplers' weights."""
-    samplers = [w for sampler in model.encoder.samplers for w in sampler.trainable_weights]
+    samplers = [w for sampler in model.samplers for w in sampler.trainable_weights]
     known = {id(weight) for weight in samplers}
     return [w for w in model.trainable_weights if id(w) not in known], samplers

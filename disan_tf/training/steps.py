@@ -45,7 +45,7 @@ def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
     Args:
       model: a `SentenceModel`.
       how: an encoder with hard attention chooses tokens, see
-        `disan_tf.layers.hard_attention.sampling.Sampler.select`; None = the encoder's own way.
+        `disan_tf.layers.hard_attention.sampler.Sampler.select`; None = the encoder's own way.
       samples: with more than one, the outputs are logarithms of the mean of the probabilities of
         so many choices.
     """
@@ -74,7 +74,7 @@ def _log_mean_probabilities(outputs):
 
 def batch_signature(model) -> list:
     """Of the model's inputs, and of the labels."""
-    return [*model.batch_specs(), tf.TensorSpec([None], model.label_dtype, name="label")]
+    return [*model.input_specs(), tf.TensorSpec([None], model.label_dtype, name="label")]
 
 
 def scaled(optimizer, loss: tf.Tensor) -> tf.Tensor:
@@ -111,7 +111,7 @@ def added_losses(model) -> tuple[tf.Tensor, tf.Tensor]:
 
     That is l2 * 0.5 * ||W||^2 of their matrices, and in training a bottleneck's reconstruction.
     """
-    samplers = [loss for sampler in model.encoder.samplers for loss in sampler.losses]
+    samplers = [loss for sampler in model.samplers for loss in sampler.losses]
     total, hard = (tf.add_n(losses) if losses else tf.constant(0.0)
                    for losses in (model.losses, samplers))  # fmt: skip
     return total - hard if samplers else total, hard

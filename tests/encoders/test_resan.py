@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.encoders import ENCODERS, DiSAN, ReSAN, SelectedSource2TokenEncoder
 from disan_tf.layers import IterativeSequenceSampling, WordEmbedding
-from disan_tf.layers.hard_attention.reinforced import merge_selections
+from disan_tf.layers.hard_attention.selections import merge_selections
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.layers.packing import pack
 from disan_tf.models import SentencePairClassifier
@@ -162,7 +162,7 @@ def test_words_that_are_not_selected_have_no_weight():
 
 @each_kind
 def test_an_unknown_way_to_choose_is_refused(name, options):
-    with pytest.raises(ValueError, match="how='best'; choose all, sample, greedy"):
+    with pytest.raises(ValueError, match="how='best'; choose all, sample or greedy"):
         _encoder(name, options).select(X, MASK, "best")
 
 

@@ -6,7 +6,7 @@ import pytest
 from disan_tf.layers import (
     AdditiveSelfAttention,
     IntraAttention,
-    MultiHeadAttention,
+    MultiHeadSelfAttention,
     SelfAlignment,
     VanillaAttention,
 )
@@ -46,7 +46,7 @@ def _compressed(scores):
 def _check(layer, expected, *query):
     vectors, weights = expected
     np.testing.assert_allclose(layer(X, *query, mask=MASK), vectors, rtol=1e-5, atol=1e-6)
-    found = layer.weights_of(X, *query, mask=MASK)
+    found = layer.attention_weights(X, *query, mask=MASK)
     np.testing.assert_allclose(found, weights, rtol=1e-5, atol=1e-6)
 
 
@@ -93,9 +93,9 @@ def test_self_alignment_gives_each_token_the_others():
 
 
 def test_each_head_sees_a_subspace_of_its_own():
-    layer = randomised(MultiHeadAttention(heads=2, units=3))
+    layer = randomised(MultiHeadSelfAttention(heads=2, units=3))
     queries, keys, values = np.einsum("bld,phdu->pbhlu", X, layer.kernel)
-    weights, outputs = layer.weights_of(X, MASK).numpy(), layer(X, mask=MASK).numpy()
+    weights, outputs = layer.attention_weights(X, MASK).numpy(), layer(X, mask=MASK).numpy()
     for sentence, mask in enumerate(MASK[:-1]):  # the last is empty
         for head in range(2):
             q, k, v = (part[sentence, head][mask] for part in (queries, keys, values))
@@ -121,5 +121,5 @@ def test_the_vector_of_additive_scores_does_not_decay(layer, decayed):
 
 
 def test_the_matrices_of_the_heads_decay_together():
-    layer = randomised(MultiHeadAttention(heads=2, units=3, l2=2.0))
+    layer = randomised(MultiHeadSelfAttention(heads=2, units=3, l2=2.0))
     np.testing.assert_allclose(layer.losses, [np.sum(np.square(layer.kernel))], rtol=1e-6)

@@ -8,13 +8,13 @@ from disan_tf.layers import (
     BasicLSTM,
     Convolution,
     IntraAttention,
-    MultiHeadAttention,
+    MultiHeadSelfAttention,
     SelfAlignment,
     VanillaAttention,
 )
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention
-from disan_tf.layers.attention.static import SelfAttention
-from disan_tf.layers.convolution.dense import DenselyConnectedCNN
+from disan_tf.layers.attention.static import StaticSelfAttention
+from disan_tf.layers.convolution.densely_connected import DenselyConnectedCNN
 from tests.support.layer_contract import MaskContract
 
 SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
@@ -84,14 +84,14 @@ class TestSelfAttention(AttentionContract):
     units = 6
 
     def make(self, **options):
-        return SelfAttention(**{"units": 6, **SHARED, **options})
+        return StaticSelfAttention(**{"units": 6, **SHARED, **options})
 
 
 class TestMultiHeadAttention(AttentionContract):
     units = 6
 
     def make(self, **options):
-        return MultiHeadAttention(**{"heads": 2, "units": 3, **SHARED, **options})
+        return MultiHeadSelfAttention(**{"heads": 2, "units": 3, **SHARED, **options})
 
 
 class TestMultiHeadAttentionWithBiases(TestMultiHeadAttention):

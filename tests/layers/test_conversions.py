@@ -1,10 +1,10 @@
-"""Weights that a tied encoder uses twice are converted once."""
+"""Weights that a tied encoder uses twice are cast once."""
 
 import pytest
 import tensorflow as tf
 
 from disan_tf.layers.linear import Linear
-from disan_tf.layers.precision import converted, shared_conversions
+from disan_tf.layers.precision import cast_weight, shared_conversions
 
 
 def _linear():
@@ -32,7 +32,7 @@ def test_two_calls_convert_the_matrix_once():
 def test_both_uses_reach_the_gradient_in_the_precision_of_the_weight():
     weight = tf.Variable([[1.0, 2.0]])
     with tf.GradientTape() as tape, shared_conversions():
-        first, second = converted(weight, tf.bfloat16), converted(weight, tf.bfloat16)
+        first, second = cast_weight(weight, tf.bfloat16), cast_weight(weight, tf.bfloat16)
         total = tf.reduce_sum(tf.cast(3.0 * first + 4.0 * second, tf.float32))
     gradient = tape.gradient(total, weight)
     assert gradient.dtype == tf.float32
@@ -41,7 +41,7 @@ def test_both_uses_reach_the_gradient_in_the_precision_of_the_weight():
 
 def test_two_weights_are_not_confused():
     with shared_conversions():
-        one, two = (converted(tf.Variable(value), tf.bfloat16) for value in (1.0, 2.0))
+        one, two = (cast_weight(tf.Variable(value), tf.bfloat16) for value in (1.0, 2.0))
     assert (float(one), float(two)) == (1.0, 2.0)
 
 
@@ -50,10 +50,10 @@ def test_a_new_value_is_seen_after_the_block(fails):
     weight = tf.Variable(1.0)
     try:
         with shared_conversions(), shared_conversions():
-            converted(weight, tf.bfloat16)
+            cast_weight(weight, tf.bfloat16)
             if fails:
                 raise RuntimeError
     except RuntimeError:
         pass
     weight.assign(2.0)
-    assert float(converted(weight, tf.bfloat16)) == 2.0
+    assert float(cast_weight(weight, tf.bfloat16)) == 2.0

@@ -8,16 +8,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from disan_tf.layers.convolution.convolution import Convolution
+from disan_tf.layers.packed_rows import SENTENCES_PER_ROW, PackedRows
 from disan_tf.layers.packing import (
-    LENGTH,
-    ROWS,
-    SENTENCES,
-    PackedRows,
+    LENGTH_MULTIPLE,
+    ROWS_MULTIPLE,
     pack,
     packed_mask,
-    placed_tokens,
+    pad_length,
     real_tokens,
-    rounded,
+    scatter_tokens,
 )
 
 SELECTED = st.integers(1, 7).flatmap(lambda length: arrays(bool, (3, length)))
@@ -89,8 +88,8 @@ def test_real_tokens_stand_in_their_order_and_find_their_places_again(mask):
     x = _vectors(mask)
     rows, tokens = real_tokens(x, mask), int(mask.sum())
     np.testing.assert_array_equal(rows[:tokens], x[mask])
-    assert rows.shape[0] == -(-tokens // ROWS) * ROWS
-    placed = placed_tokens(rows, tf.constant(mask))
+    assert rows.shape[0] == -(-tokens // ROWS_MULTIPLE) * ROWS_MULTIPLE
+    placed = scatter_tokens(rows, tf.constant(mask))
     np.testing.assert_array_equal(placed, np.where(mask[:, :, None], x, 0))
 
 
@@ -99,7 +98,7 @@ def test_surplus_rows_neither_count_nor_learn(dtype):
     mask = tf.constant([[True, False, True], [False, True, False]])
     x, kernel = tf.Variable(_vectors(mask, dtype)), tf.Variable(tf.ones([2, 1], dtype))
     with tf.GradientTape() as tape:
-        placed = placed_tokens(tf.matmul(real_tokens(x, mask), kernel), mask)
+        placed = scatter_tokens(tf.matmul(real_tokens(x, mask), kernel), mask)
         total = tf.reduce_sum(placed)
     gradients = tape.gradient(total, [x, kernel])
     real = np.repeat(mask.numpy()[:, :, None], 2, axis=2)
@@ -108,12 +107,12 @@ def test_surplus_rows_neither_count_nor_learn(dtype):
     assert total.dtype == dtype
 
 
-@pytest.mark.parametrize("length", [0, 1, LENGTH, LENGTH + 1])
+@pytest.mark.parametrize("length", [0, 1, LENGTH_MULTIPLE, LENGTH_MULTIPLE + 1])
 def test_lengths_are_rounded_up_with_padding(length):
-    x = rounded(tf.ones([2, length, 3]))
-    assert x.shape == [2, -(-length // LENGTH) * LENGTH, 3]
+    x = pad_length(tf.ones([2, length, 3]))
+    assert x.shape == [2, -(-length // LENGTH_MULTIPLE) * LENGTH_MULTIPLE, 3]
     assert np.all(x[:, :length] == 1) and not np.any(x[:, length:])
-    assert rounded(tf.ones([2, length], tf.bool)).shape == x.shape[:2]
+    assert pad_length(tf.ones([2, length], tf.bool)).shape == x.shape[:2]
 
 
 def _ragged(batch, length, seed=0):
@@ -131,10 +130,13 @@ def test_rows_have_each_token_once_and_give_the_sentences_back(batch, gap):
     mask = _ragged(batch, 40)
     x, rows = _vectors(mask), PackedRows(tf.constant(mask), gap)
     assert rows.mask.numpy().size < 0.75 * mask.size
-    assert rows.mask.shape[0] == -(-batch // SENTENCES) and rows.mask.shape[1] % LENGTH == 0
-    laid = rows.lay(x).numpy()[rows.mask.numpy()]
+    assert (
+        rows.mask.shape[0] == -(-batch // SENTENCES_PER_ROW)
+        and rows.mask.shape[1] % LENGTH_MULTIPLE == 0
+    )
+    laid = rows.pack(x).numpy()[rows.mask.numpy()]
     assert sorted(laid.tolist()) == sorted(x.numpy()[mask].tolist())
-    found = rows.sentences(rows.tokens(rows.lay(x)))
+    found = rows.sentences(rows.tokens(rows.pack(x)))
     np.testing.assert_array_equal(found, np.where(mask[:, :, None], x, 0))
 
 
@@ -152,8 +154,8 @@ def test_a_batch_where_rows_save_little_stays_as_it_is(shape, real):
     x, rows = _vectors(mask.numpy()), PackedRows(mask, gap=2)
     if real:
         np.testing.assert_array_equal(rows.mask, mask)
-        np.testing.assert_array_equal(rows.lay(x), x)
-    assert rows.sentences(rows.tokens(rows.lay(x))).shape == x.shape
+        np.testing.assert_array_equal(rows.pack(x), x)
+    assert rows.sentences(rows.tokens(rows.pack(x))).shape == x.shape
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -165,7 +167,7 @@ def test_a_convolution_of_rows_is_one_of_each_sentence(width, compiled):
 
     def in_rows(x):
         rows = PackedRows(mask, gap=width // 2)
-        return rows.sentences(rows.tokens(layer(rows.lay(x), mask=rows.mask)))
+        return rows.sentences(rows.tokens(layer(rows.pack(x), mask=rows.mask)))
 
     found, expected = [], []
     for function, results in ((in_rows, found), (plain, expected)):

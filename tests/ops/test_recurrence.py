@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import BasicLSTM
-from disan_tf.layers.recurrent.elman import SimpleRecurrent
+from disan_tf.layers.recurrent.rnn import BasicRNN
 from disan_tf.ops import portable
 from disan_tf.ops.recurrence import recurrence
 from tests.support.backends import needs_native
@@ -25,7 +25,7 @@ def _results(layer, x, mask, upstream):
 @pytest.mark.parametrize("batch, length, units, backward", [
     (1, 1, 1, False), (17, 5, 16, True), (37, 9, 33, False), (3, 40, 7, True),
 ])  # fmt: skip
-@pytest.mark.parametrize("kind", [BasicLSTM, SimpleRecurrent])
+@pytest.mark.parametrize("kind", [BasicLSTM, BasicRNN])
 def test_values_and_gradients_are_those_of_the_loop(kind, batch, length, units, backward):
     generator = np.random.default_rng(1)
     x = tf.constant(generator.normal(size=[batch, length, 6]), tf.float32)

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import ENCODERS, multi_head
-from disan_tf.layers import Dropout, MultiHeadAttention
+from disan_tf.layers import Dropout, MultiHeadSelfAttention
 from tests.support import official
 from tests.support.backends import BACKENDS
 from tests.support.official_pairs import (
@@ -139,7 +139,7 @@ def test_multi_head_attention_with_source2token_equals_the_authors(multi_head_en
 def test_multi_head_weights_and_context_equal_the_authors():
     arrays, _ = official.load("multihead_bib_3x4.npz")
     x, mask = tf.constant(arrays["in/x"]), tf.constant(arrays["in/mask"])
-    layer = MultiHeadAttention(heads=3, units=4)
+    layer = MultiHeadSelfAttention(heads=3, units=4)
     layer(x, mask=mask)
     layer.kernel.assign(arrays["var/mh/multi_head_attention/W"])
     positions = arrays["t/pos_enc"]
@@ -152,7 +152,7 @@ def test_multi_head_weights_and_context_equal_the_authors():
         return tf.where(mask[:, :, None], layer(placed, mask=mask), average)
 
     _check_sum(context, x, {"mh/multi_head_attention/W": layer.kernel}, arrays)
-    weights = layer.weights_of(tf.where(mask[:, :, None], x + positions, 0.0), mask).numpy()
+    weights = layer.attention_weights(tf.where(mask[:, :, None], x + positions, 0.0), mask).numpy()
     theirs = np.transpose(arrays["t/prob_dist"], [1, 2, 3, 0])  # they put the heads first
     official.assert_close(weights[mask.numpy()], theirs[mask.numpy()], "weights")
 
@@ -160,7 +160,7 @@ def test_multi_head_weights_and_context_equal_the_authors():
 def test_multi_head_attention_with_biases_and_relu_equals_the_authors():
     arrays, _ = official.load("multihead_git_3_12.npz")
     x, mask = tf.constant(arrays["in/x"]), tf.constant(arrays["in/mask"])
-    layer = MultiHeadAttention(heads=3, units=4, activation="relu", use_bias=True)
+    layer = MultiHeadSelfAttention(heads=3, units=4, activation="relu", use_bias=True)
     layer(x, mask=mask)
     scopes = ("mhg/dense", "mhg/dense_1", "mhg/dense_2")  # queries, keys, values
 

@@ -75,7 +75,7 @@ def test_source2token_equals_the_authors(world, name):
 def _check_source2token(arrays, meta):
     layer = _build(Source2Token(meta["activation"]), arrays)
     _check(layer, arrays)
-    weights = layer.weights_of(tf.constant(arrays["in/x"]), tf.constant(arrays["in/mask"]))
+    weights = layer.attention_weights(tf.constant(arrays["in/x"]), tf.constant(arrays["in/mask"]))
     official.assert_close(_valid(weights, arrays), _valid(arrays["t/soft"], arrays), "weights")
 
 

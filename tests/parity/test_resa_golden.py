@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from disan_tf.encoders import ReSAN
 from disan_tf.layers import SelectiveSelfAttention
-from disan_tf.layers.hard_attention.reinforced import merge_selections
-from disan_tf.layers.hard_attention.sampling import Selection
+from disan_tf.layers.hard_attention.sampler import Selection
+from disan_tf.layers.hard_attention.selections import merge_selections
 from disan_tf.layers.packing import pack, packed_mask
 from disan_tf.ops import available_forms, portable
 from tests.support import official
@@ -148,7 +148,7 @@ def test_sentence_vectors_of_given_selections_equal_the_authors(name, form):
     u, real = encoder.attention(x, mask, selections=selections)
     assert (real.numpy() == arrays["t/u_mask"]).all()
     official.assert_close(u[real], arrays["t/u"][arrays["t/u_mask"]], "tokens")
-    weights = encoder.source2token.weights_of(u, real)
+    weights = encoder.source2token.attention_weights(u, real)
     official.assert_close(weights[real], arrays["t/soft"][arrays["t/u_mask"]], "source2token")
     official.assert_close(encoder(x, mask, selections), arrays["out/y"], "vector")
     _check_gradients(arrays, x, variables, lambda: encoder(x, mask, selections))

@@ -85,7 +85,7 @@ def test_tokens_and_source2token_equal_the_authors(name):
         real = ids.numpy() != 0
         x = embedding(ids)
         u, mask = encoder.attention(x, tf.constant(real), selections=chosen)
-        weights = encoder.source2token.weights_of(u, mask)
+        weights = encoder.source2token.attention_weights(u, mask)
         for ours, theirs in ((x, "t/s{}_emb"), (u, "out/s{}_seq_rep"), (weights, "t/s{}_attn")):
             theirs = golden.arrays[theirs.format(number)]
             official.assert_close(ours[real], theirs[real], "tokens")

@@ -4,8 +4,9 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import ReinforcedSequenceSampling
-from disan_tf.layers.hard_attention.reinforced import merge_selections
-from disan_tf.layers.hard_attention.sampling import features, log_probability
+from disan_tf.layers.hard_attention.parallel import sampling_features
+from disan_tf.layers.hard_attention.sampler import log_probability
+from disan_tf.layers.hard_attention.selections import merge_selections
 from tests.support import official
 from tests.support.backends import BACKENDS
 
@@ -38,7 +39,7 @@ def _fraction(selection, mask):
 @pytest.mark.parametrize("name", REAL)
 def test_features_and_hidden_units_equal_the_authors(name):
     arrays, x, mask, sampler, _ = _sampler(name)
-    found = features(x, mask)
+    found = sampling_features(x, mask)
     official.assert_close(found, arrays["t/feature"], "features")
     official.assert_close(sampler.hidden(found), arrays["t/h1"], "hidden units")
 

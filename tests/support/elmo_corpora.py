@@ -10,9 +10,9 @@ STEPS = {"steps": 20, "evaluate_every": 5, "checkpoint_every": 4, "log_every": 2
 
 
 def elmo_config(dtype: str = "float32", elmo=(), **train):
-    """`elmo_disan_sst.py:tiny` with changes, those of `config.elmo` as a dictionary."""
+    """`elmo_disan_sst.py:tiny` with changes, those of `config.embedding` as a dictionary."""
     config = tiny_config(name="elmo_disan_sst", dtype=dtype, **{**STEPS, **train})
-    config.elmo.update(dict(elmo))
+    config.embedding.update(dict(elmo))
     config.data.repetitions = False
     return config
 

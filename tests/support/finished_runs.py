@@ -16,8 +16,9 @@ COMMAND = "python run.py --config=configs/disan_sst.py"
 
 
 def config_of(corpus="sst", encoder="disan", seed=3, embedding_dim=300, **data) -> dict:
-    """A config as far as results look at it."""
-    data = {"corpus": corpus, "embedding_dim": embedding_dim, **data}
+    """As much of a config as results look at."""
+    options = {"corpus": corpus, "embedding_dim": embedding_dim, "vectors": "glove/some.txt"}
+    data = {**options, **data}
     if corpus == "sst":
         data.setdefault("classes", 5)
     train = {"steps": 30, "patience": 0, "evaluate_every": 10}
@@ -38,8 +39,8 @@ def write_run(folder: Path, config: dict, dev=0.5, test=0.475, **run) -> Path:
     write(folder / "run.json", {**described, "command": COMMAND, "data": DATA, **run})
     write(folder / "best" / "model.json", {"scores": {"step": 20}})
     for split, accuracy in (("dev", dev), ("test", test)):
-        report = {"accuracy": accuracy, "loss": 1.25, "step": 20, "by_length": LENGTHS}
-        write(folder / "evaluation" / f"{split}.json", report)
+        scores = {"accuracy": accuracy, "loss": 1.25, "step": 20, "by_length": LENGTHS}
+        write(folder / "evaluation" / f"{split}.json", scores)
     records = [
         {"step": 10, "split": "train", "accuracy": 0.125, "epoch": 0.5, "seconds": 50.0},
         {"step": 10, "split": "dev", "accuracy": 0.25, "epoch": 0.5, "seconds": 60.0},

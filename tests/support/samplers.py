@@ -3,8 +3,8 @@
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.layers.hard_attention.reinforced import merge_selections
-from disan_tf.layers.hard_attention.sampling import Selection
+from disan_tf.layers.hard_attention.sampler import Selection
+from disan_tf.layers.hard_attention.selections import merge_selections
 
 DIM = 3
 MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]], bool)

@@ -130,11 +130,11 @@ def test_directions_are_two_of_the_known_ones():
 
 
 @pytest.mark.parametrize("config, variant, name, value, sentence", [
-    ("resan_sick", "", "encoder.unselected", "median", "; choose mean, mean_of_others, drop"),
+    ("resan_sick", "", "encoder.unselected", "median", "; choose mean, mean_of_others or drop"),
     ("resan_sick", "", "encoder.sampling", "slow", "; choose parallel or iterative"),
     ("resan_sick", "iterative", "encoder.unselected", "drop", "; with iterative sampling"),
     ("dsa_snli", "", "encoder.attention", "slow", "; choose dynamic or static"),
-    ("dsa_snli", "multiple", "encoder.attention", "static", "; there is one such, not 8"),
+    ("dsa_snli", "multiple", "encoder.attention", "static", "; it is one attention, not 8"),
     ("dsa_snli", "", "encoder.init_scale", "dropped", "; choose keep or rate"),
     ("dsa_snli", "", "encoder.negative_slope", 0.0, "must be above 0"),
     ("dsa_snli", "", "task.init_scale", "dropped", "; choose keep or rate"),

@@ -2,20 +2,25 @@
 
 from typing import Optional
 
-from disan_tf.layers.attention.token_attention import TokenAttention, average_tokens
+from disan_tf.layers.arguments import check_at_least
+from disan_tf.layers.attention.token_attention import TokenAttention
+from disan_tf.layers.pooling import average_tokens
 
 
 class AdditiveSelfAttention(TokenAttention):
     """Additive attention that compresses a sequence, DiSAN Eq. 1 to 5 without their query.
 
-    f(x_i) = w^T activation(W x_i + b), p = softmax over the tokens i of f, s = sum_i p_i x_i.
-    The bias b is the authors' code's; w has none.
+    f(x_i) = w^T activation(W x_i + b)                       (5)
+    p = softmax over the tokens i of f(x_i)                  (1 to 3)
+    s = sum_i p_i x_i                                        (4)
+
+    The bias b is that of the authors' code; w has none.
 
     Args:
       units: size of W x_i; None = that of x.
       activation: of Eq. 5.
-      dropout, l2, seed: see `BaseLayer`; W is regularised, w is not, and the input of both is
-        dropped.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W and w, of which only W is
+        regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].
@@ -34,7 +39,7 @@ class AdditiveSelfAttention(TokenAttention):
 
     def __init__(self, units: Optional[int] = None, activation="elu", **kwargs):
         super().__init__(activation, **kwargs)
-        self.units = units
+        self.units = check_at_least("units", units, 1)
 
     def build(self, input_shape):
         dim = input_shape[-1]

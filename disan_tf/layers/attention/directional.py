@@ -1,13 +1,14 @@
-"""Directional self-attention (DiSA): token vectors that know their context and their order."""
+"""Directional self-attention (DiSA): token vectors that depend on their context and its order."""
 
 from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.attention.fusion_gate import FusionGate
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project
-from disan_tf.layers.precision import converted
+from disan_tf.layers.precision import cast_weight
 from disan_tf.ops import attention_weights, directional_attention
 from disan_tf.ops.direction_mask import check_direction, check_scale
 from disan_tf.ops.elementwise import bias_activation, copies
@@ -16,16 +17,17 @@ from disan_tf.ops.elementwise import bias_activation, copies
 class DirectionalSelfAttention(BaseLayer):
     """A DiSA block, DiSAN Eq. 14 to 20.
 
-    h = activation(Wh x + bh)                                            (14)
-    f(h_i, h_j) = c tanh((W1 h_i + W2 h_j + b1) / c) + M_ij              (15)
-    M_ij = 0 where i < j (forward), i > j (backward), i != j (diagonal),
-    and minus infinity elsewhere                                         (16-18)
-    s_j = sum_i softmax_i(f(h_i, h_j)) * h_i                             (11)
-    u = F * h + (1 - F) * s, F = sigmoid(Wf1 s + Wf2 h + bf)             (19, 20)
+    h = activation(Wh x + bh)                                                (14)
+    f(h_i, h_j) = c tanh((W1 h_i + W2 h_j + b1) / c) + M_ij                  (15)
+    M_ij = 0 where i != j (diagonal), i < j (forward) or i > j (backward),
+           and minus infinity elsewhere                                      (16, 17, 18)
+    s_j = sum_i softmax_i(f(h_i, h_j)) * h_i                                 (11)
+    F = sigmoid(Wf1 s + Wf2 h + bf)                                          (19)
+    u = F * h + (1 - F) * s                                                  (20)
 
-    As in the authors' code: W1 and W2 see one and the same dropped h and are not regularised,
-    the attention's values and the gate's h are not dropped, a token that may attend to nothing
-    has s = 0, and u is 0 on padding.
+    As in the authors' code, W1 and W2 share one dropped copy of h and are not regularised; the h
+    that is averaged (11) and the h that is mixed (20) are not dropped. A token that may attend to
+    no other has s = 0.
 
     Args:
       units: d_h of the paper; None = the size of x.
@@ -41,10 +43,10 @@ class DirectionalSelfAttention(BaseLayer):
       training: whether dropout acts.
 
     Returns:
-      u, <float>[batch, length, units].
+      u, <float>[batch, length, units]; exactly 0 on padding.
 
     Raises:
-      ValueError: an unknown direction, or a scale outside (0, 40].
+      ValueError: an unknown direction, a scale outside (0, 40], or fewer than one unit.
 
     Example:
       >>> block = DirectionalSelfAttention(16, direction="forward")
@@ -57,7 +59,7 @@ class DirectionalSelfAttention(BaseLayer):
         scale: float = 5.0, attention_form: str = "auto", **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        self.units = units
+        self.units = check_at_least("units", units, 1)
         self.direction = check_direction(direction)
         self.activation = tf.keras.activations.get(activation)
         self.scale = check_scale(scale)
@@ -80,25 +82,25 @@ class DirectionalSelfAttention(BaseLayer):
         super().build(input_shape)
 
     def call(self, x, mask, training=None):
-        h, value, head, dependent = self._project(x, training)
-        s = directional_attention(
-            head, dependent, value, mask, head_mask=mask,  # the gate drops what padding would see
-            direction=self.direction, scale=self.scale, form=self.attention_form,
+        h, value, head, dependent = self._project(x, training)  # Eq. 14
+        s = directional_attention(  # Eq. 15 to 18, and 11
+            head, dependent, value, mask, head_mask=mask, direction=self.direction,
+            scale=self.scale, form=self.attention_form,
         )  # fmt: skip
         return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 19, 20
 
     def attend(self, x, mask):
-        """What the block looks at, without dropout.
+        """Attention weights and gates without dropout.
 
         Returns:
           A dictionary: "attention" <float32>[batch, head, dependent, units], "gate" (F of
-          Eq. 19) <float32>[batch, length, units], and "output" (u) <float>.
+          Eq. 19) <float32>[batch, length, units], and "output" (u) <float>[batch, length, units].
         """
-        weights, h, s = self._attention_of(x, mask)
+        weights, h, s = self._soft_attention(x, mask)
         return {"attention": weights, **self._gated(h, s, mask)}
 
-    def _attention_of(self, x, dependents, heads=None):
-        """The weights, and h and s <float>[batch, length, units]."""
+    def _soft_attention(self, x, dependents, heads=None):
+        """The attention weights, and h and s <float>[batch, length, units]."""
         h, _, head, dependent = self._project(x)
         weights = attention_weights(
             head, dependent, dependents, direction=self.direction, head_mask=heads,
@@ -108,18 +110,20 @@ class DirectionalSelfAttention(BaseLayer):
         return weights, h, tf.cast(s, h.dtype)
 
     def _gated(self, h, s, mask):
-        """The gate, and u of the tokens in the mask."""
+        """F and u, where u is 0 outside the mask."""
         gate = self.fusion_gate.gate(h, s)
         u = tf.where(mask[:, :, None], gate * h + (1.0 - gate) * s, 0.0)
         return {"gate": tf.cast(gate, tf.float32), "output": u}
 
     def _project(self, x, training=None):
+        """h, h again, W2 h + b1 and W1 h, all <float>[batch, length, units]."""
         h = self.input_map(x, training=training)  # Eq. 14, [batch, length, units]
         h, value, dropped = copies(h, 3)
         dropped = self.attention_dropout(dropped, training=training)
         # W1 h_i and W2 h_j of Eq. 15 in one product: both see the same dropped h.
-        kernels = [converted(m.kernel, h.dtype) for m in (self.dependent_map, self.head_map)]
-        products = project(dropped, tf.concat(kernels, axis=1))
+        maps = self.dependent_map, self.head_map
+        kernel = tf.concat([cast_weight(m.kernel, h.dtype) for m in maps], axis=1)
+        products = project(dropped, kernel)
         dependent, head = tf.split(products, 2, axis=-1)
         head = bias_activation(head, self.attention_bias, tf.keras.activations.linear)
         return h, value, head, dependent

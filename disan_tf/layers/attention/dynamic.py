@@ -1,7 +1,8 @@
-"""Dynamic self-attention: the sentence itself says which of its words matter."""
+"""Dynamic self-attention, whose weight vectors are computed from the sentence itself."""
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_above_zero, check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
@@ -12,40 +13,44 @@ from disan_tf.ops.elementwise import LeakyReLU
 class DynamicSelfAttention(BaseLayer):
     """Dynamic self-attention, DSA Eq. 6, 7 and Algorithm 1.
 
-    For the words i and the attentions j = 1 ... m, from q_ij = 0, `iterations` times:
+    For the words i and the attentions j = 1, ..., m, with q_ij = 0 at first, r times:
 
-    xhat_j|i = LeakyReLU(W_j x_i + b_j)                 (Eq. 6)
-    a_ij = softmax over the words i of q_ij             (line 4)
-    s_j = sum_i a_ij xhat_j|i                           (line 5)
-    z_j = tanh(s_j)                                     (line 6)
-    q_ij = q_ij + <xhat_j|i, z_j>                       (line 7)
+    xhat_j|i = LeakyReLU(W_j x_i + b_j)                      (6)
+    a_ij = softmax over the words i of q_ij                  (line 4)
+    s_j = sum_i a_ij xhat_j|i                                (line 5)
+    z_j = tanh(s_j)                                          (line 6)
+    q_ij = q_ij + <xhat_j|i, z_j>                            (line 7)
 
-    and z = [z_1; ...; z_m] of the last iteration (Eq. 7). In the first iteration s_j is the mean of
-    the words. Line 7 of the last one changes no z, so it is left out. Lines 4 to 7 are float32 for
-    every dtype. W_j starts by the rule of He et al. (2015), b_j at 0.
+    z = concat[z_1, ..., z_m] of the last iteration          (7)
 
-    300-dimensional words: 180,600 parameters with one attention of 600 units, 722,400 with 8 of
-    300.
+    In the first iteration s_j is the mean of the words. Line 7 of the last iteration does not
+    affect z and is left out. Lines 4 to 7 are computed in float32 for every dtype. W_j is
+    initialised by the rule of He et al. (2015), b_j to 0.
+
+    Parameters on 300-dimensional words: 180,600 with one attention of 600 units, 722,400 with 8
+    of 300.
 
     Args:
-      units: size of each z_j, d_o.
-      attentions: how many in parallel, m.
-      iterations: r; 1 makes it the tanh of the mean.
+      units: d_o, the size of every z_j.
+      attentions: m, the number of attentions in parallel.
+      iterations: r; with r = 1, z_j is the tanh of the words' mean.
       negative_slope: of LeakyReLU.
-      dropout, l2, seed: see `BaseLayer`; W is regularised and its input dropped. The paper drops
-        nothing here.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the input of W, which is regularised. The
+        paper has no dropout here.
 
     Call arguments:
-      x: <float>[batch, length, dim], finite on padding too; or its tokens, <float>[tokens, dim].
+      x: <float>[batch, length, dim], finite on padding too; or, with `sentences`, the tokens of all
+        sentences, <float>[tokens, dim].
       mask: <bool>[batch, length], True = real token.
-      sentences: where x are tokens, what makes [batch, length, dim] of them.
+      sentences: a function that turns <float>[tokens, units] into <float>[batch, length, units],
+        such as `PackedRows.sentences`; None = x has sentences already.
       training: whether dropout acts.
 
     Returns:
       z, <float>[batch, attentions * units]; exactly 0 for a sentence without tokens.
 
     Raises:
-      ValueError: less than one attention or iteration.
+      ValueError: fewer than one unit, attention or iteration, or a slope that is not above 0.
 
     Example:
       >>> attention = DynamicSelfAttention(units=3, attentions=2)
@@ -58,14 +63,10 @@ class DynamicSelfAttention(BaseLayer):
         negative_slope: float = 0.01, **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        if attentions < 1:
-            raise ValueError(f"attentions={attentions!r}; there is at least 1.")
-        if iterations < 1:
-            raise ValueError(f"iterations={iterations!r}; there is at least 1.")
-        self.units = units
-        self.attentions = attentions
-        self.iterations = iterations
-        self.negative_slope = negative_slope
+        self.units = check_at_least("units", units, 1)
+        self.attentions = check_at_least("attentions", attentions, 1)
+        self.iterations = check_at_least("iterations", iterations, 1)
+        self.negative_slope = check_above_zero("negative_slope", negative_slope)
 
     def build(self, input_shape):
         self.projection = self.add_linear(  # all W_j and b_j
@@ -80,12 +81,12 @@ class DynamicSelfAttention(BaseLayer):
         return tf.cast(z, self.compute_dtype)
 
     def attend(self, x, mask, sentences=None):
-        """The weights without dropout, which sum to 1 over the tokens.
+        """The weights a_ij without dropout, which sum to 1 over the tokens.
 
         Returns:
-          A dictionary of <float32>[batch, length, attentions]: "attention" of the last iteration,
-          which the paper draws (Fig. 3 and 4), and "attention_1", "attention_2" and so on of those
-          before it. "attention_1" weighs all tokens alike.
+          A dictionary of <float32>[batch, length, attentions]: "attention" of the last iteration
+          (the paper's Fig. 3 and 4), and "attention_1", "attention_2" and so on of the earlier
+          ones. "attention_1" is uniform.
         """
         weights, _ = self._iterate(x, mask, sentences)
         *earlier, last = (tf.transpose(a[:, :, 0], [0, 2, 1]) for a in weights)
@@ -95,12 +96,12 @@ class DynamicSelfAttention(BaseLayer):
     def weight_vectors(self, x, mask, sentences=None):
         """z_j of each iteration without dropout, <float32>[batch, iterations, attentions, units].
 
-        That of the last but one is the dynamic weight vector which the paper's Fig. 2 shows.
+        Those of the last iteration but one are the dynamic weight vectors of the paper's Fig. 2.
         """
         return tf.stack([z[:, :, 0] for z in self._iterate(x, mask, sentences)[1]], axis=1)
 
     def _iterate(self, x, mask, sentences=None, training=None):
-        """Of each iteration a <float32>[batch, attentions, 1, length], and z, ending in units."""
+        """a <float32>[batch, attentions, 1, length] and z [..., 1, units] of every iteration."""
         projected = self._project(x, mask, sentences, training)
         q = tf.zeros(tf.shape(projected)[:3])[:, :, None]  # [batch, attentions, 1, length]
         weights, vectors = [], []
@@ -118,7 +119,7 @@ class DynamicSelfAttention(BaseLayer):
         if sentences is not None:
             projected = sentences(projected)
         split = [*tf.unstack(tf.shape(mask)), self.attentions, self.units]
-        # One copy for all iterations; none if there is one attention.
+        # Transposed once for all iterations; with one attention nothing is copied.
         projected = tf.transpose(tf.reshape(projected, split), [0, 2, 1, 3])
         return tf.cast(projected, tf.float32)
 

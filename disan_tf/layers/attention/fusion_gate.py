@@ -9,23 +9,28 @@ from disan_tf.ops.elementwise import copies, fusion_gate
 class FusionGate(BaseLayer):
     """Dimension-wise fusion gate, DiSAN Eq. 19 and 20.
 
-    F = sigmoid(W1 s + W2 h + b),  u = F * h + (1 - F) * s
+    F = sigmoid(W1 s + W2 h + b)                             (19)
+    u = F * h + (1 - F) * s                                  (20)
 
     This differs from the paper because b is the sum of three biases, as in the authors' code:
-    only they give the paper's parameter counts, and Adadelta updates each. Dropout acts on the
-    inputs of W1 and W2, not on the mixed h and s.
+    only so do the parameters amount to the paper's counts, and Adadelta updates the three
+    separately. Dropout acts on the inputs of W1 and W2, not on the mixed h and s.
 
     Args:
       dropout, l2, seed: see `BaseLayer`; W1 and W2 are regularised.
 
     Call arguments:
       h: <float>[batch, length, dim], the input of the attention.
-      s: <float>[batch, length, dim], its output.
+      s: <float>[batch, length, dim], the output of the attention.
       mask: <bool>[batch, length] or None; where it is False u is exactly 0.
       training: whether dropout acts.
 
     Returns:
       u, <float>[batch, length, dim].
+
+    Example:
+      >>> FusionGate()(tf.ones([2, 5, 8]), tf.zeros([2, 5, 8])).shape
+      TensorShape([2, 5, 8])
     """
 
     def build(self, input_shape):
@@ -37,16 +42,17 @@ class FusionGate(BaseLayer):
 
     def gate(self, h, s, training=None):
         """F of Eq. 19, <float>[batch, length, dim]."""
-        token, context, bias = self._parts(h, s, training)
+        token, context, bias = self._summands(h, s, training)
         return tf.sigmoid(token + context + bias)
 
     def call(self, h, s, mask=None, training=None):
         mask = tf.ones(tf.shape(h)[:-1], tf.bool) if mask is None else mask
         h, to_token = copies(h, 2)
         s, to_context = copies(s, 2)
-        return fusion_gate(*self._parts(to_token, to_context, training), h, s, mask)
+        return fusion_gate(*self._summands(to_token, to_context, training), h, s, mask)
 
-    def _parts(self, h, s, training):
+    def _summands(self, h, s, training):
+        """W2 h, W1 s and b."""
         token = self.token_map.product(h, training)
         context = self.context_map.product(s, training)
         bias = self.token_map.dense.bias + self.context_map.dense.bias + self.bias

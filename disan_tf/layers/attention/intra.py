@@ -1,19 +1,21 @@
-"""Intra-attention: a sequence asks itself by its mean."""
+"""Intra-attention: attention queried by the sequence's mean."""
 
 from typing import Optional
 
-import tensorflow as tf
-
+from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.attention.vanilla import VanillaAttention
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.pooling import masked_mean
 
 
 class IntraAttention(BaseLayer):
     """Inner attention of Liu et al. (2016), ReSAN Eq. 42 and 43.
 
-    f(x_i) = w^T tanh(W1 x_i + W2 mean(x)), p = softmax over the tokens i of f, s = sum_i p_i x_i;
-    the mean is over the real tokens.
+    f(x_i, x) = w^T tanh(W1 x_i + W2 mean(x))                (42)
+    p = softmax over the tokens i of f(x_i, x)
+    s = sum_i p_i x_i                                        (43)
+
+    The mean is over the real tokens.
 
     Args:
       units: size of W1 x_i; None = that of x.
@@ -34,29 +36,21 @@ class IntraAttention(BaseLayer):
 
     def __init__(self, units: Optional[int] = None, **kwargs):
         super().__init__(**kwargs)
-        self.units = units
+        self.units = check_at_least("units", units, 1)
 
     def build(self, input_shape):
         self.attention = VanillaAttention(
-            "additive", self.units, activation="tanh", dropout=self.dropout, l2=self.l2,
-            seed=site_seed(self.seed, "attention"), name="attention", dtype=self.dtype_policy,
-        )  # fmt: skip
+            "additive", self.units, activation="tanh", **self.child_options("attention")
+        )
         self.attention.build(input_shape)
         super().build(input_shape)
 
     def call(self, x, mask, training=None):
-        return self.attention(x, _mean(x, mask), mask=mask, training=training)
+        return self.attention(x, masked_mean(x, mask), mask=mask, training=training)
 
-    def weights_of(self, x, mask):
-        """p without dropout, <float32>[batch, length, 1]; they sum to 1 over the tokens."""
-        return self.attention.weights_of(x, _mean(x, mask), mask)
+    def attention_weights(self, x, mask):
+        """p without dropout, <float32>[batch, length, 1]; sums to 1 over the tokens."""
+        return self.attention.attention_weights(x, masked_mean(x, mask), mask)
 
     def get_config(self):
         return {**super().get_config(), "units": self.units}
-
-
-def _mean(x, mask):
-    """<float>[batch, dim]; 0 for a sentence without tokens."""
-    real = tf.cast(mask, tf.float32)[:, :, None]
-    total = tf.reduce_sum(real * tf.cast(x, tf.float32), axis=1)
-    return tf.cast(tf.math.divide_no_nan(total, tf.reduce_sum(real, axis=1)), x.dtype)

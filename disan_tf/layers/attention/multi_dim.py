@@ -1,18 +1,22 @@
 """Multi-dimensional attention: one weight for each feature of each token."""
 
-from disan_tf.layers.attention.token_attention import QueryAttention
+from disan_tf.layers.attention.query_attention import QueryAttention
 
 
 class MultiDimAttention(QueryAttention):
     """Multi-dimensional attention of a query to a sequence, DiSAN Eq. 7 to 9.
 
-    f(x_i, q) = W^T activation(W1 x_i + W2 q + b1) + b,  P = softmax over the tokens i of f,
-    s = sum_i P_i * x_i, all feature by feature. Without W2 q it is source2token.
+    f(x_i, q) = W^T activation(W1 x_i + W2 q + b1) + b       (8; 7 without biases)
+    P = softmax over the tokens i of f(x_i, q), for every feature
+    s = sum_i P_i * x_i                                      (9)
+
+    Without W2 q this is `Source2Token`.
 
     Args:
       activation: of Eq. 8.
       query_dim: size of the query; None = that of x, as in the paper.
-      dropout, l2, seed: see `BaseLayer`; every matrix is regularised and its input dropped.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1, W2 and W, which are
+        regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].

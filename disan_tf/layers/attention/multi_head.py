@@ -2,25 +2,30 @@
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.linear import decay, project
-from disan_tf.layers.precision import converted
+from disan_tf.layers.linear import project, weight_decay
+from disan_tf.layers.precision import cast_weight
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import bias_activation
 
 
-class MultiHeadAttention(BaseLayer):
-    """Multi-head self-attention, ReSAN Eq. 35 to 37 (Vaswani et al., 2017).
+class MultiHeadSelfAttention(BaseLayer):
+    """Multi-head self-attention, ReSAN Eq. 35 to 37 (Vaswani et al. 2017).
 
-    H = softmax over the keys of (Wq x)^T (Wk x) / sqrt(units), applied to Wv x; the heads are
-    concatenated. As in the authors' code no matrix follows the heads, a token attends to itself
-    too, dropout acts on x (one mask for queries, keys and values) and on the attention's weights,
-    and all matrices are one variable, [3, heads, dim, units]. That makes Glorot's limit
-    sqrt(6 / (3 heads (dim + units))), which is small.
+    attend(q, k, v) = sum over the keys of softmax(<q, k> / sqrt(units)) v       (35)
+    s = concat(H_1; ...; H_heads)                                                (36)
+    H_i = attend(Wq_i x, Wk_i x, Wv_i x)                                         (37)
+
+    Unlike Keras' MultiHeadAttention it takes one sequence as queries, keys and values, and, as in
+    the authors' code, no matrix follows the heads. Dropout acts on x (one mask for queries, keys
+    and values) and on the attention weights; a token attends to itself too. All matrices are one
+    variable, [3, heads, dim, units], so that Glorot's limit is a small one:
+    sqrt(6 / (3 heads (dim + units))).
 
     Args:
-      heads: number of subspaces.
-      units: size of each.
+      heads: number of heads.
+      units: size of a head.
       activation: of queries, keys and values; the papers have none.
       use_bias: whether queries, keys and values have biases.
       dropout, l2, seed: see `BaseLayer`; all matrices are regularised.
@@ -31,10 +36,13 @@ class MultiHeadAttention(BaseLayer):
       training: whether dropout acts.
 
     Returns:
-      <float>[batch, length, heads * units]; exactly 0 on padding.
+      s, <float>[batch, length, heads * units]; exactly 0 on padding.
+
+    Raises:
+      ValueError: fewer than one head or unit.
 
     Example:
-      >>> attention = MultiHeadAttention(heads=2, units=3)
+      >>> attention = MultiHeadSelfAttention(heads=2, units=3)
       >>> attention(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
       TensorShape([2, 5, 6])
     """
@@ -43,14 +51,16 @@ class MultiHeadAttention(BaseLayer):
         self, heads: int = 8, units: int = 75, activation=None, use_bias: bool = False, **kwargs
     ):
         super().__init__(**kwargs)
-        self.heads = heads
-        self.units = units
+        self.heads = check_at_least("heads", heads, 1)
+        self.units = check_at_least("units", units, 1)
         self.activation = tf.keras.activations.get(activation)
         self.use_bias = use_bias
 
     def build(self, input_shape):
         shape = [3, self.heads, input_shape[-1], self.units]  # queries, keys, values
-        self.kernel = self.add_weight("kernel", shape, None, "glorot_uniform", decay(self.l2))
+        self.kernel = self.add_weight(
+            "kernel", shape, None, "glorot_uniform", weight_decay(self.l2)
+        )
         if self.use_bias:
             self.bias = self.add_weight("bias", [3, self.heads, self.units], None, "zeros")
         self.input_dropout = self.add_dropout("input_dropout")
@@ -64,14 +74,14 @@ class MultiHeadAttention(BaseLayer):
         context = tf.transpose(context, [0, 2, 1, 3])  # [batch, length, heads, units]
         return tf.reshape(context, [*tf.unstack(tf.shape(x))[:2], self.heads * self.units])
 
-    def weights_of(self, x, mask):
-        """Each head's softmax without dropout, <float32>[batch, query, key, heads]."""
+    def attention_weights(self, x, mask):
+        """The softmaxes without dropout, <float32>[batch, query, key, heads]."""
         queries, keys, _ = self._project(x)
         return tf.transpose(_weights(queries, keys, mask), [0, 2, 3, 1])
 
     def _project(self, x):
-        """Queries, keys and values, <float>[batch, heads, length, units] each."""
-        kernel = tf.transpose(converted(self.kernel, x.dtype), [2, 0, 1, 3])
+        """Queries, keys and values, all <float>[batch, heads, length, units]."""
+        kernel = tf.transpose(cast_weight(self.kernel, x.dtype), [2, 0, 1, 3])
         product = project(x, tf.reshape(kernel, [x.shape[-1], 3 * self.heads * self.units]))
         if self.use_bias:
             product = bias_activation(product, tf.reshape(self.bias, [-1]), self.activation)
@@ -91,7 +101,7 @@ class MultiHeadAttention(BaseLayer):
 
 
 def _weights(queries, keys, mask):
-    """<float32>[batch, heads, query, key]; a padded query attends to nothing."""
+    """The softmaxes, <float32>[batch, heads, query, key]; 0 where query or key is padding."""
     logits = tf.matmul(queries, keys, transpose_b=True) / queries.shape[-1] ** 0.5
     pairs = mask[:, :, None] & mask[:, None, :]
     return masked_softmax(logits, pairs[:, None], axis=-1)

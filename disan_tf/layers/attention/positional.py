@@ -5,12 +5,13 @@ import tensorflow as tf
 
 
 def positional_encoding(length: tf.Tensor, dim: int) -> tf.Tensor:
-    """Sinusoids of Vaswani et al. (2017), section 3.5.
+    """The sinusoids of Vaswani et al. (2017), Sec. 3.5.
 
-    PE[position, 2i] = sin(position / 10000^(2i / dim)), PE[position, 2i + 1] = cos of the same.
+    PE[position, 2i]     = sin(position / 10000^(2i / dim))
+    PE[position, 2i + 1] = cos(position / 10000^(2i / dim))
 
     Args:
-      length: <int>[], how many positions.
+      length: <int>[], number of positions.
       dim: size of a vector; an odd one ends with a sine.
 
     Returns:

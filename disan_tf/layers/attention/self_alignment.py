@@ -1,10 +1,12 @@
-"""Self-alignment: each token looks at the others."""
+"""Self-alignment: every token attends to all others."""
 
 from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.pooling import weighted_sums
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.direction_mask import admissible_pairs
 
@@ -12,16 +14,16 @@ from disan_tf.ops.direction_mask import admissible_pairs
 class SelfAlignment(BaseLayer):
     """Multiplicative token2token attention, "self-alignment" of ReSAN's Table 5.
 
-    The token x_j takes the query's place in DiSAN Eq. 6 (ReSAN Eq. 31), with weights of its own:
-
-    f(x_i, x_j) = <W1 x_i, W2 x_j>,  p_j = softmax over the tokens i of f(x_i, x_j),
+    f(x_i, x_j) = <W1 x_i, W2 x_j>                           (DiSAN 6, ReSAN 31, with q = x_j)
+    p_j = softmax over the tokens i != j of f(x_i, x_j)
     s_j = sum_i p_ji x_i
 
-    As in Hu et al. (2017) no token looks at itself; that one's W1 and W2 are the identity.
+    As in Hu et al. (2017) no token attends to itself; there W1 and W2 are the identity.
 
     Args:
       units: size of W1 x_i; None = that of x.
-      dropout, l2, seed: see `BaseLayer`; W1 and W2 are regularised and their inputs dropped.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1 and W2, which are
+        regularised.
 
     Call arguments:
       x: <float>[batch, length, dim], finite on padding too.
@@ -29,7 +31,7 @@ class SelfAlignment(BaseLayer):
       training: whether dropout acts.
 
     Returns:
-      s, <float>[batch, length, dim]; exactly 0 on padding and for a lone token.
+      s, <float>[batch, length, dim]; exactly 0 on padding, and in a sentence of one token.
 
     Example:
       >>> SelfAlignment()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
@@ -38,7 +40,7 @@ class SelfAlignment(BaseLayer):
 
     def __init__(self, units: Optional[int] = None, **kwargs):
         super().__init__(**kwargs)
-        self.units = units
+        self.units = check_at_least("units", units, 1)
 
     def build(self, input_shape):
         dim = input_shape[-1]
@@ -48,11 +50,10 @@ class SelfAlignment(BaseLayer):
         super().build(input_shape)
 
     def call(self, x, mask, training=None):
-        weights = self.weights_of(x, mask, training)
-        return tf.cast(tf.matmul(weights, tf.cast(x, tf.float32)), x.dtype)
+        return weighted_sums(self.attention_weights(x, mask, training), x)
 
-    def weights_of(self, x, mask, training=None):
-        """p, <float32>[batch, head, dependent]; they sum to 1 over the dependents."""
+    def attention_weights(self, x, mask, training=None):
+        """p, <float32>[batch, head, dependent]; sums to 1 over the dependents."""
         dependent, head = (
             tf.cast(linear(x, training=training), tf.float32)
             for linear in (self.dependent_map, self.head_map)

@@ -1,4 +1,4 @@
-"""Source2token self-attention: a sequence becomes one vector."""
+"""Source2token self-attention, which compresses a sequence into one vector."""
 
 from disan_tf.layers.attention.token_attention import TokenAttention
 
@@ -6,12 +6,14 @@ from disan_tf.layers.attention.token_attention import TokenAttention
 class Source2Token(TokenAttention):
     """Multi-dimensional source2token self-attention, DiSAN Eq. 12 and 13.
 
-    f(x_i) = W^T activation(W1 x_i + b1) + b,  P = softmax over the tokens i of f(x_i),
-    s = sum_i P_i * x_i, all feature by feature.
+    f(x_i) = W^T activation(W1 x_i + b1) + b                 (12)
+    P = softmax over the tokens i of f(x_i), for every feature
+    s = sum_i P_i * x_i                                      (13)
 
     Args:
       activation: of Eq. 12.
-      dropout, l2, seed: see `BaseLayer`; W1 and W are regularised and their inputs dropped.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1 and W, which are
+        regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].

@@ -1,22 +1,24 @@
-"""Self-attention with a weight vector that does not depend on the sentence."""
+"""Static self-attention, whose weight vector does not depend on the sentence."""
 
 from typing import Optional
 
-from disan_tf.layers.attention.token_attention import TokenAttention, average_tokens
+from disan_tf.layers.arguments import check_above_zero, check_at_least
+from disan_tf.layers.attention.token_attention import TokenAttention
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
+from disan_tf.layers.pooling import average_tokens
 from disan_tf.ops.elementwise import LeakyReLU
 
 
-class SelfAttention(TokenAttention):
+class StaticSelfAttention(TokenAttention):
     """Static self-attention, DSA Eq. 1, the paper's baseline for `DynamicSelfAttention`.
 
-    xhat_i = LeakyReLU(W x_i + b), as in DSA Eq. 6,
-    a = softmax over the words i of v^T tanh(W' xhat_i + b'),
-    s = sum_i a_i xhat_i.
+    xhat_i = LeakyReLU(W x_i + b)                                      (6)
+    a = softmax over the words i of v^T tanh(W' xhat_i + b')           (1)
+    s = sum_i a_i xhat_i
 
-    The paper's Eq. 1 has no bias b'; its W and W' are the same size. All matrices start by the
-    rule of He et al. (2015), biases at 0.
+    The paper's Eq. 1 has no bias b'; its W and W' are of one size. All matrices are initialised by
+    the rule of He et al. (2015), biases to 0.
 
     600 units on 300-dimensional words: 541,800 parameters.
 
@@ -24,8 +26,8 @@ class SelfAttention(TokenAttention):
       units: size of xhat_i and of W' xhat_i; None = xhat_i is x_i itself.
       negative_slope: of LeakyReLU.
       activation: of Eq. 1.
-      dropout, l2, seed: see `BaseLayer`; W and W' are regularised, v is not, and the input of all
-        is dropped. The paper drops nothing here.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W, W' and v, of which W and
+        W' are regularised. The paper has no dropout here.
 
     Call arguments:
       x: <float>[batch, length, dim], finite on padding too.
@@ -35,8 +37,11 @@ class SelfAttention(TokenAttention):
     Returns:
       s, <float>[batch, units]; exactly 0 for a sentence without tokens.
 
+    Raises:
+      ValueError: fewer than one unit, or a slope that is not above 0.
+
     Example:
-      >>> SelfAttention(units=3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      >>> StaticSelfAttention(units=3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
       TensorShape([2, 3])
     """
 
@@ -46,8 +51,8 @@ class SelfAttention(TokenAttention):
         self, units: Optional[int] = 600, negative_slope: float = 0.01, activation="tanh", **kwargs
     ):
         super().__init__(activation, **kwargs)
-        self.units = units
-        self.negative_slope = negative_slope
+        self.units = check_at_least("units", units, 1)
+        self.negative_slope = check_above_zero("negative_slope", negative_slope)
 
     def build(self, input_shape):
         units = self.units or input_shape[-1]
@@ -68,14 +73,14 @@ class SelfAttention(TokenAttention):
 
     def attend(self, x, mask):
         """The weights a without dropout, "attention" <float32>[batch, length, 1]."""
-        return {"attention": self.weights_of(x, mask)}
+        return {"attention": self.attention_weights(x, mask)}
 
-    def weights_of(self, x, mask):
-        """a without dropout, <float32>[batch, length, 1]; they sum to 1 over the tokens."""
-        return super().weights_of(self._project(x), mask)
+    def attention_weights(self, x, mask):
+        """a without dropout, <float32>[batch, length, 1]; sums to 1 over the tokens."""
+        return super().attention_weights(self._project(x), mask)
 
     def _project(self, x, training=None):
-        """xhat, <float>[batch, length, units]."""
+        """xhat of Eq. 6, <float>[batch, length, units]."""
         if not self.units:
             return x
         product = self.projection.product(x, training)

@@ -1,10 +1,12 @@
-"""Vanilla attention: one weight for each token."""
+"""Vanilla attention of a query to a sequence: one weight for each token."""
 
 from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.layers.attention.token_attention import QueryAttention, average_tokens
+from disan_tf.layers.arguments import check_at_least, check_choice
+from disan_tf.layers.attention.query_attention import QueryAttention
+from disan_tf.layers.pooling import average_tokens
 
 COMPATIBILITIES = ("additive", "multiplicative")
 
@@ -12,18 +14,18 @@ COMPATIBILITIES = ("additive", "multiplicative")
 class VanillaAttention(QueryAttention):
     """Attention of a query to a sequence, DiSAN Eq. 1 to 6, ReSAN Eq. 26 to 31.
 
-    a_i = f(x_i, q), p = softmax over the tokens i of a, s = sum_i p_i x_i, where
-
-    additive:       f(x_i, q) = w^T activation(W1 x_i + W2 q)    (DiSAN 5, ReSAN 30)
-    multiplicative: f(x_i, q) = <W1 x_i, W2 q>                   (DiSAN 6, ReSAN 31)
+    p = softmax over the tokens i of f(x_i, q)               (DiSAN 1 to 3, ReSAN 26 to 28)
+    s = sum_i p_i x_i                                        (DiSAN 4, ReSAN 29)
+    f(x_i, q) = w^T activation(W1 x_i + W2 q)   additive     (DiSAN 5, ReSAN 30)
+    f(x_i, q) = <W1 x_i, W2 q>            multiplicative     (DiSAN 6, ReSAN 31)
 
     Args:
-      compatibility: "additive" or "multiplicative".
+      compatibility: f, "additive" or "multiplicative".
       units: size of W1 x_i and W2 q; None = that of x.
       query_dim: size of the query; None = that of x.
-      activation: of the additive form.
-      dropout, l2, seed: see `BaseLayer`; W1 and W2 are regularised, w is not, and the input of
-        each is dropped.
+      activation: of the additive f.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1, W2 and w, of which W1
+        and W2 are regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].
@@ -35,7 +37,7 @@ class VanillaAttention(QueryAttention):
       s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
 
     Raises:
-      ValueError: an unknown compatibility.
+      ValueError: an unknown compatibility, or a size under 1.
 
     Example:
       >>> attention = VanillaAttention("multiplicative", query_dim=4)
@@ -50,11 +52,8 @@ class VanillaAttention(QueryAttention):
         query_dim: Optional[int] = None, activation="elu", **kwargs,
     ):  # fmt: skip
         super().__init__(activation, query_dim, **kwargs)
-        if compatibility not in COMPATIBILITIES:
-            known = ", ".join(COMPATIBILITIES)
-            raise ValueError(f"compatibility={compatibility!r}; known are {known}.")
-        self.compatibility = compatibility
-        self.units = units
+        self.compatibility = check_choice("compatibility", compatibility, COMPATIBILITIES)
+        self.units = check_at_least("units", units, 1)
 
     def build(self, input_shape):
         dim = input_shape[-1]
@@ -72,7 +71,7 @@ class VanillaAttention(QueryAttention):
         token = self.token_map(x, training=training)  # [batch, length, units]
         query = self.query_map(query, training=training)
         if self.compatibility == "multiplicative":
-            return tf.matmul(*(tf.cast(it, tf.float32) for it in (token, query[:, :, None])))
+            return tf.matmul(tf.cast(token, tf.float32), tf.cast(query, tf.float32)[:, :, None])
         return self.score_map(self.activation(token + query[:, None, :]), training=training)
 
     def get_config(self):

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from disan_tf.layers.co_attention.base import PairAttention
 from disan_tf.layers.linear import project
-from disan_tf.layers.precision import converted
+from disan_tf.layers.precision import cast_weight
 from disan_tf.ops.co_attention_scores import additive_scores
 
 
@@ -12,15 +12,15 @@ class ConcatenationAttention(PairAttention):
     """Concatenation attention, multiway DRCN Eq. 10.
 
     e_ij = v^T tanh(W [first_i; second_j])
-         = v^T tanh(W_1 first_i + W_2 second_j)  with W = [W_1 W_2],
+         = v^T tanh(W_1 first_i + W_2 second_j)   with W = [W_1 W_2]
 
-    so that W meets each word once, not each pair of words. (Eq. 8 and 10 print h_q with the index i
-    instead of j; the second line is Eq. 7, which the paper takes for another function.) W, of one
-    matrix for both words, and v start by Glorot's rule.
+    The second line, which multiplies words and not pairs of words by W, is the paper's Eq. 7, which
+    the paper takes for a different function. (Eq. 8 and 10 print h_q with the index i for j.) W, as
+    one matrix for both words, and v are initialised by Glorot's rule.
 
-    200 dimensions: 80,200 parameters; 100 dimensions: 20,100.
+    Parameters: 80,200 for 200 dimensions, 20,100 for 100.
 
-    Args, call arguments, returns: see `PairAttention`; W is regularised.
+    Arguments, call arguments and result: see `PairAttention`; W is regularised.
 
     Example:
       >>> mask = tf.ones([2, 3], tf.bool)
@@ -35,6 +35,6 @@ class ConcatenationAttention(PairAttention):
         super().build(input_shape)
 
     def scores(self, first, second, masks=None):
-        kernels = tf.split(converted(self.kernel, first.dtype), 2)
-        products = (project(*each) for each in zip((first, second), kernels))
-        return additive_scores(*products, tf.convert_to_tensor(self.vector))
+        kernel_1, kernel_2 = tf.split(cast_weight(self.kernel, first.dtype), 2)
+        first, second = project(first, kernel_1), project(second, kernel_2)
+        return additive_scores(first, second, tf.convert_to_tensor(self.vector))

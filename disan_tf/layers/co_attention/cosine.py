@@ -4,15 +4,17 @@ import tensorflow as tf
 
 from disan_tf.layers.co_attention.base import PairAttention
 
-LEAST_SQUARE = 1e-24  # of a vector that has a direction; gradients grow with 1 / length
+LEAST_SQUARED_NORM = 1e-24  # a shorter vector counts as 0: its gradient would explode
 
 
 class CosineAttention(PairAttention):
-    """Cosine attention, multiway DRCN Eq. 4, the only function of the DRCN itself.
+    """Cosine attention, multiway DRCN Eq. 4, the only function of the original DRCN.
 
-    e_ij = cos(first_i, second_j), in float32; 0 where one of them is 0. It has no parameters.
+    e_ij = cos(first_i, second_j)
 
-    Args, call arguments, returns: see `PairAttention`.
+    in float32; 0 if one of the two is 0. It has no parameters.
+
+    Arguments, call arguments and result: see `PairAttention`.
 
     Example:
       >>> mask = tf.ones([2, 3], tf.bool)
@@ -27,8 +29,8 @@ class CosineAttention(PairAttention):
 
 
 def _unit(x):
-    """x / ||x||, <float32>[..., dim]; 0 for a vector without length, which gets no gradient."""
+    """x / ||x||, <float32>[..., dim]; 0, without a gradient, where ||x|| is 0."""
     x = tf.cast(x, tf.float32)
     square = tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)
-    real = square > LEAST_SQUARE
-    return x * tf.where(real, tf.math.rsqrt(tf.where(real, square, 1.0)), 0.0)
+    has_norm = square > LEAST_SQUARED_NORM
+    return x * tf.where(has_norm, tf.math.rsqrt(tf.where(has_norm, square, 1.0)), 0.0)

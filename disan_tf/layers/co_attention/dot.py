@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.layers.co_attention.base import PairAttention
-from disan_tf.layers.precision import converted
+from disan_tf.layers.precision import cast_weight
 from disan_tf.ops.co_attention_scores import product_scores
 
 
@@ -12,12 +12,12 @@ class DotAttention(PairAttention):
 
     e_ij = v^T tanh(W (first_i * second_j))
 
-    W meets each pair of words: this is the costliest of the functions. W and v start by Glorot's
-    rule.
+    W multiplies every pair of words, which makes this the most expensive of the functions. W and v
+    are initialised by Glorot's rule.
 
-    200 dimensions: 40,200 parameters; 100 dimensions: 10,100.
+    Parameters: 40,200 for 200 dimensions, 10,100 for 100.
 
-    Args, call arguments, returns: see `PairAttention`; W is regularised.
+    Arguments, call arguments and result: see `PairAttention`; W is regularised.
 
     Example:
       >>> mask = tf.ones([2, 3], tf.bool)
@@ -34,6 +34,6 @@ class DotAttention(PairAttention):
         super().build(input_shape)
 
     def scores(self, first, second, masks=None):
-        kernel, vector = converted(self.kernel, first.dtype), tf.convert_to_tensor(self.vector)
+        kernel, vector = cast_weight(self.kernel, first.dtype), tf.convert_to_tensor(self.vector)
         pairs = None if masks is None else masks[0][:, :, None] & masks[1][:, None]
         return product_scores(first, second, kernel, vector, pairs)

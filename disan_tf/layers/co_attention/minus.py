@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from disan_tf.layers.co_attention.base import PairAttention
 from disan_tf.layers.linear import project
-from disan_tf.layers.precision import converted
+from disan_tf.layers.precision import cast_weight
 from disan_tf.ops.co_attention_scores import additive_scores
 
 
@@ -13,11 +13,12 @@ class MinusAttention(PairAttention):
 
     e_ij = v^T tanh(W (first_i - second_j))
 
-    W meets each word once, not each pair of words. W and v start by Glorot's rule.
+    As W distributes over the difference, it multiplies words and not pairs of words. W and v are
+    initialised by Glorot's rule.
 
-    200 dimensions: 40,200 parameters; 100 dimensions: 10,100.
+    Parameters: 40,200 for 200 dimensions, 10,100 for 100.
 
-    Args, call arguments, returns: see `PairAttention`; W is regularised.
+    Arguments, call arguments and result: see `PairAttention`; W is regularised.
 
     Example:
       >>> mask = tf.ones([2, 3], tf.bool)
@@ -34,6 +35,6 @@ class MinusAttention(PairAttention):
         super().build(input_shape)
 
     def scores(self, first, second, masks=None):
-        kernel = converted(self.kernel, first.dtype)
+        kernel = cast_weight(self.kernel, first.dtype)
         first, second = project(first, kernel), -project(second, kernel)
         return additive_scores(first, second, tf.convert_to_tensor(self.vector))

@@ -1,20 +1,21 @@
-"""Multiway co-attention: several attention functions between two sentences, made one."""
+"""Multiway co-attention: the contexts of several attention functions, combined by a BiLSTM."""
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_choice
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.co_attention.base import average
 from disan_tf.layers.co_attention.bilinear import BilinearAttention
 from disan_tf.layers.co_attention.concatenation import ConcatenationAttention
 from disan_tf.layers.co_attention.cosine import CosineAttention
 from disan_tf.layers.co_attention.dot import DotAttention
 from disan_tf.layers.co_attention.minus import MinusAttention
 from disan_tf.layers.packing import real_tokens
+from disan_tf.layers.pooling import weighted_sums
 from disan_tf.layers.precision import shared_conversions
 from disan_tf.layers.recurrent.lstm import BasicLSTM
 from disan_tf.ops import masked_softmax
 
-FUNCTIONS = {  # the letters of the paper's Table 1
+FUNCTIONS = {  # by their letters in the paper's Table 1
     "B": BilinearAttention,
     "Ca": ConcatenationAttention,
     "Cs": CosineAttention,
@@ -26,15 +27,17 @@ AGGREGATIONS = ("words", "functions")
 
 
 class MultiwayCoAttention(BaseLayer):
-    """Both sentences attend to each other, multiway DRCN Eq. 6.
+    """Two sentences attend to each other in several ways, multiway DRCN Eq. 6.
 
-    x = [a_1; ...; a_k] for the contexts a of k attention functions, a_combined = BiLSTM(x)
+    x = [a_1; ...; a_k]          of the contexts a of k attention functions
+    a_combined = BiLSTM(x)
 
-    Each function has the same parameters in both directions. The BiLSTM has dim / 2 units in each
-    direction, so that its result is as wide as one context, and its states start at 0; it reads
-    both sentences as one batch. The paper does not say what it reads along: the words of a sentence
-    ("words"), or at each word the contexts in the order of `functions`, after which the last state
-    of each direction is kept ("functions"). One function has no BiLSTM: its context is the result.
+    An attention function has the same parameters in both directions. The BiLSTM has dim / 2 units
+    in each direction, so that a_combined has the size of one context, and its initial states are 0;
+    it reads both sentences as one batch. The paper does not say along which axis it reads: along
+    the words of a sentence ("words"), or, at every word, along the contexts in the order of
+    `functions`, in which case the last state of each direction is kept ("functions"). A single
+    function has no BiLSTM: a_combined is its context.
 
     Parameters by dimensions:
 
@@ -45,22 +48,22 @@ class MultiwayCoAttention(BaseLayer):
     | Cs                        |         0 |       0 |
 
     Args:
-      functions: letters of the paper's Table 1, joined by "-", in any order: B (bilinear), Ca
+      functions: letters of the paper's Table 1, joined by "-" in any order: B (bilinear), Ca
         (concatenation), Cs (cosine), D (dot), M (minus).
-      aggregation: "words" or "functions", what the BiLSTM reads along.
+      aggregation: what the BiLSTM reads along, "words" or "functions".
       l2: see `BaseLayer`; matrices are regularised, vectors and biases are not.
-      dropout, seed: see `BaseLayer`; as in the paper nothing is dropped here.
+      dropout, seed: see `BaseLayer`; like the paper, this layer has no dropout.
 
     Call arguments:
       first: <float>[batch, first length, dim].
       second: <float>[batch, second length, dim]; both are finite on padding too.
       first_mask: <bool>[batch, first length], True = real token.
       second_mask: <bool>[batch, second length].
-      training: whether the model trains; it does not matter here.
+      training: of no effect here.
 
     Returns:
-      What each sentence found in the other, <float>[batch, first length, dim] and <float>[batch,
-      second length, dim]; exactly 0 on padding, and where the other sentence has no token.
+      a_combined of the first sentence <float>[batch, first length, dim] and of the second <float>
+      [batch, second length, dim]; exactly 0 on padding, and if the other sentence has no tokens.
 
     Raises:
       ValueError: an unknown or repeated letter, an unknown aggregation, or several functions and an
@@ -69,23 +72,22 @@ class MultiwayCoAttention(BaseLayer):
     Example:
       >>> first, second = tf.ones([2, 5, 8]), tf.ones([2, 3, 8])
       >>> masks = tf.ones([2, 5], tf.bool), tf.ones([2, 3], tf.bool)
-      >>> [found.shape for found in MultiwayCoAttention("B-Cs")(first, second, *masks)]
+      >>> [context.shape for context in MultiwayCoAttention("B-Cs")(first, second, *masks)]
       [TensorShape([2, 5, 8]), TensorShape([2, 3, 8])]
     """
 
     def __init__(self, functions: str = "B-Ca-Cs-M", aggregation: str = "words", **kwargs):
         super().__init__(**kwargs)
-        if aggregation not in AGGREGATIONS:
-            known = " or ".join(AGGREGATIONS)
-            raise ValueError(f"aggregation={aggregation!r}; choose {known}.")
         self.letters = split_letters(functions)
         self.functions = functions
-        self.aggregation = aggregation
+        self.aggregation = check_choice("aggregation", aggregation, AGGREGATIONS)
 
     def build(self, input_shape):
         dim = input_shape[-1]
         options = {"l2": self.l2, "dtype": self.dtype_policy}
-        self.attentions = [FUNCTIONS[each](name=NAMES[each], **options) for each in self.letters]
+        self.attentions = [
+            FUNCTIONS[letter](name=NAMES[letter], **options) for letter in self.letters
+        ]
         for attention in self.attentions:
             attention.build([None, None, dim])
         if len(self.attentions) > 1:
@@ -94,31 +96,33 @@ class MultiwayCoAttention(BaseLayer):
 
     def _build_aggregation(self, dim, options):
         if dim % 2:
-            raise ValueError(f"dim={dim}; it must be even, for the BiLSTM has dim / 2 units twice.")
-        read = len(self.attentions) * dim if self.aggregation == "words" else dim
+            raise ValueError(
+                f"dim={dim}; it must be even, since the BiLSTM has dim / 2 units in each direction."
+            )
+        input_dim = len(self.attentions) * dim if self.aggregation == "words" else dim
         self.forward = BasicLSTM(dim // 2, name="forward", **options)
         self.backward = BasicLSTM(dim // 2, backward=True, name="backward", **options)
         for direction in (self.forward, self.backward):
-            direction.build([None, None, read])
+            direction.build([None, None, input_dim])
 
     def call(self, first, second, first_mask, second_mask, training=None):
         sentences = [tf.cast(sentence, self.compute_dtype) for sentence in (first, second)]
         masks = first_mask, second_mask
         with shared_conversions():  # both directions have the same weights
-            scores = [each.mutual_scores(*sentences, masks) for each in self.attentions]
+            scores = [attention.mutual_scores(*sentences, masks) for attention in self.attentions]
         contexts = map(_contexts, zip(*scores), reversed(sentences), reversed(masks))
-        attending = [  # may receive context
+        attending = [  # real tokens whose other sentence has tokens
             mask & tf.reduce_any(other, axis=1, keepdims=True)
             for mask, other in zip(masks, reversed(masks))
         ]
         return tuple(self._aggregate(list(contexts), attending))
 
     def attend(self, first, second, first_mask, second_mask):
-        """The weights of each function, by its name.
+        """The attention weights of all functions.
 
         Returns:
-          A dictionary of pairs: <float32>[batch, first length, second length], which sum to 1 over
-          the second sentence, and <float32>[batch, second length, first length].
+          function's name -> (<float32>[batch, first length, second length], which sums to 1 over
+          the second sentence, and <float32>[batch, second length, first length]).
         """
         first, second = (tf.cast(sentence, self.compute_dtype) for sentence in (first, second))
         weights = {}
@@ -129,7 +133,7 @@ class MultiwayCoAttention(BaseLayer):
         return weights
 
     def _aggregate(self, contexts, masks):
-        """a_combined of both sentences, of x and the words that get any."""
+        """a_combined of both sentences, from their x and the masks of attending words."""
         if len(self.attentions) == 1:
             pairs = zip(contexts, masks)
             return [tf.where(mask[:, :, None], x, tf.zeros([], x.dtype)) for x, mask in pairs]
@@ -144,8 +148,8 @@ class MultiwayCoAttention(BaseLayer):
         x, mask = tf.concat(x, axis=0), tf.concat(mask, axis=0)
         x = real_tokens(x, mask)
         states = [direction(x, mask=mask) for direction in (self.forward, self.backward)]
-        combined = tf.split(tf.concat(states, axis=-1), 2)  # of the first, of the second sentence
-        return [found[:, :length] for found, length in zip(combined, lengths)]
+        first, second = tf.split(tf.concat(states, axis=-1), 2)
+        return [first[:, : lengths[0]], second[:, : lengths[1]]]
 
     def _read_functions(self, contexts, masks):
         functions = len(self.attentions)
@@ -156,7 +160,7 @@ class MultiwayCoAttention(BaseLayer):
         last = [self.forward(x, mask=mask)[:, -1], self.backward(x, mask=mask)[:, 0]]
         combined = tf.split(tf.concat(last, axis=-1), [tf.size(mask) for mask in masks])
         shapes = [[*tf.unstack(tf.shape(mask)), dim] for mask in masks]
-        return [tf.reshape(*each) for each in zip(combined, shapes)]
+        return [tf.reshape(tokens, shape) for tokens, shape in zip(combined, shapes)]
 
     def get_config(self):
         config = {"functions": self.functions, "aggregation": self.aggregation}
@@ -164,11 +168,11 @@ class MultiwayCoAttention(BaseLayer):
 
 
 def split_letters(functions: str) -> list:
-    """The letters of e.g. "B-Ca-Cs-M"; ValueError where one is unknown or repeated."""
+    """The letters of e.g. "B-Ca-Cs-M"; ValueError if one is unknown or repeated."""
     letters = functions.split("-")
     if not set(letters) <= set(FUNCTIONS) or len(set(letters)) < len(letters):
         known = ", ".join(FUNCTIONS)
-        raise ValueError(f'functions={functions!r}; join some of {known} by "-", each once.')
+        raise ValueError(f'functions={functions!r}; join some of {known} by "-", none twice.')
     return letters
 
 
@@ -176,12 +180,12 @@ def _contexts(scores, attended, mask):
     """x = [a_1; ...; a_k], <float>[batch, length, k * dim], in one softmax and one product.
 
     Args:
-      scores: e of each function, <float32>[batch, length, attended length].
-      attended: <float>[batch, attended length, dim].
-      mask: <bool>[batch, attended length].
+      scores: e of the functions, <float32>[batch, length, attended length].
+      attended: the other sentence, <float>[batch, attended length, dim].
+      mask: of the other sentence, <bool>[batch, attended length].
     """
     scores = tf.stack(scores, axis=2)  # [batch, length, k, attended length]
     batch, length, functions, others = tf.unstack(tf.shape(scores))
     rows = tf.reshape(scores, [batch, length * functions, others])
-    found = average(masked_softmax(rows, mask[:, None], axis=2), attended)
-    return tf.reshape(found, [batch, length, scores.shape[2] * attended.shape[-1]])
+    contexts = weighted_sums(masked_softmax(rows, mask[:, None], axis=2), attended)
+    return tf.reshape(contexts, [batch, length, scores.shape[2] * attended.shape[-1]])

@@ -1,27 +1,29 @@
-"""Hard attention that chooses one token after another."""
+"""Iterative sampling, which selects one token after another."""
 
 import tensorflow as tf
 
-from disan_tf.layers.hard_attention.sampling import Sampler
-from disan_tf.layers.linear import decay, project
+from disan_tf.layers.hard_attention.sampler import Sampler
+from disan_tf.layers.linear import project
 
 
 class IterativeSequenceSampling(Sampler):
     """Sampling by a recurrent network (Lei et al. 2016), ReSAN Eq. 21 to 25.
 
+    p(z) = prod_i p(z_i | z_1, ..., z_(i-1))                             (21)
     p_i = sigmoid(w . activation(W [h_(i-1); x_i] + b) + b')             (22)
-    z_i ~ p_i, x'_i = [x_i; z_i]                                         (23, 24)
+    z_i ~ p_i                                                            (23)
+    x'_i = [x_i; z_i]                                                    (24)
     h_i = tanh(W_rnn [h_(i-1); x'_i] + b_rnn)                            (25)
 
-    So a token's probability depends on what was chosen before it (21), and the tokens of a sentence
-    must wait for one another. The state stays as it was on padding. Dropout acts on x, W and W_rnn
-    decay. The recurrence is float32. 300 units on 300-dimensional vectors: 361,201 parameters.
+    The tokens of a sentence are sampled one after another, since a probability depends on the
+    selection so far. The state does not change on padding. Dropout acts on x; the recurrence is
+    float32. 300 units on 300-dimensional vectors: 361,201 parameters.
 
     Args:
-      units: of h, and of W's layer; None = the size of x.
+      units: size of h, and of W's layer; None = the size of x.
       activation: of W's layer.
       backward: whether the last token is read first.
-      dropout, l2, seed: see `BaseLayer`.
+      dropout, l2, seed: see `BaseLayer`; W, w and W_rnn are regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].
@@ -29,8 +31,16 @@ class IterativeSequenceSampling(Sampler):
       training: whether dropout acts.
 
     Returns:
-      p_i given that each token before i was chosen greedily, <float32>[batch, length]; 0 on
+      p_i after greedy selection of the tokens that are read before, <float32>[batch, length]; 0 on
       padding.
+
+    Raises:
+      ValueError: fewer than one unit.
+
+    Example:
+      >>> sampler = IterativeSequenceSampling(16)
+      >>> sampler(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 5])
     """
 
     def __init__(self, *args, backward: bool = False, **kwargs):
@@ -40,17 +50,17 @@ class IterativeSequenceSampling(Sampler):
     def build(self, input_shape):
         dim = input_shape[-1]
         units = self.units or dim
-        shapes = {
-            "hidden_kernel": [dim + units, units], "score_kernel": [units, 1],
-            "state_kernel": [dim + units + 1, units],
-        }  # fmt: skip
-        for name, shape in shapes.items():
-            kernel = self.add_weight(name, shape, None, "glorot_uniform", decay(self.l2),
-                                     experimental_autocast=False)  # fmt: skip
-            setattr(self, name, kernel)
-        for name, size in {"hidden_bias": units, "score_bias": 1, "state_bias": units}.items():
-            bias = self.add_weight(name, [size], None, "zeros", experimental_autocast=False)
-            setattr(self, name, bias)
+        glorot, l2 = "glorot_uniform", self.l2
+        self.hidden_kernel = self.add_uncast_weight(  # W
+            "hidden_kernel", [dim + units, units], glorot, l2
+        )
+        self.score_kernel = self.add_uncast_weight("score_kernel", [units, 1], glorot, l2)  # w
+        self.state_kernel = self.add_uncast_weight(  # W_rnn
+            "state_kernel", [dim + units + 1, units], glorot, l2
+        )
+        self.hidden_bias = self.add_uncast_weight("hidden_bias", [units], "zeros")
+        self.score_bias = self.add_uncast_weight("score_bias", [1], "zeros")
+        self.state_bias = self.add_uncast_weight("state_bias", [units], "zeros")
         self.input_dropout = self.add_dropout("input_dropout")
         super().build(input_shape)
 
@@ -58,32 +68,35 @@ class IterativeSequenceSampling(Sampler):
         return self.choose(x, mask, "greedy", training)[1]
 
     def choose(self, x, mask, how, training=None):
-        units, dim = self.state_kernel.shape[1], x.shape[-1]
-        x = self.input_dropout(x, training=training)
-        # What x adds to both maps, for all tokens at once.
-        kernels = tf.concat([self.hidden_kernel[:dim], self.state_kernel[:dim]], axis=1)
-        products = tf.cast(project(x, tf.cast(kernels, x.dtype)), tf.float32)
-        products += tf.concat([self.hidden_bias, self.state_bias], axis=0)
-        thresholds = self.thresholds(tf.shape(mask), how)
-        steps = [tf.transpose(products, [1, 0, 2])]
-        steps += [tf.transpose(each)[:, :, None] for each in (thresholds, mask)]
-        batch = tf.shape(x)[0]
+        batch, units = tf.shape(x)[0], self.state_kernel.shape[1]
+        steps = (
+            tf.transpose(self._input_products(x, training), [1, 0, 2]),
+            tf.transpose(self.thresholds(tf.shape(mask), how))[:, :, None],
+            tf.transpose(mask)[:, :, None],
+        )
         start = tf.zeros([batch, units]), tf.zeros([batch, 1]), tf.zeros([batch, 1], tf.bool)
         _, probabilities, selected = tf.scan(
-            lambda last, step: self._step(last[0], *step), tuple(steps), start,
-            reverse=self.backward,
-        )  # fmt: skip
+            lambda last, step: self._step(last[0], *step), steps, start, reverse=self.backward
+        )
         return tf.transpose(selected[:, :, 0]), tf.transpose(probabilities[:, :, 0])
 
+    def _input_products(self, x, training):
+        """The products of x with W and W_rnn, plus b and b_rnn, <float32>[batch, length, ...]."""
+        dim = x.shape[-1]
+        x = self.input_dropout(x, training=training)
+        kernels = tf.concat([self.hidden_kernel[:dim], self.state_kernel[:dim]], axis=1)
+        products = tf.cast(project(x, tf.cast(kernels, x.dtype)), tf.float32)
+        return products + tf.concat([self.hidden_bias, self.state_bias], axis=0)
+
     def _step(self, state, products, threshold, real):
-        """State <float32>[batch, units], p and z <...>[batch, 1] after one token."""
+        """h_i <float32>[batch, units], p_i <float32>[batch, 1] and z_i <bool>[batch, 1]."""
         dim = self.hidden_kernel.shape[0] - self.hidden_kernel.shape[1]
-        from_x, to_state = tf.split(products, 2, axis=-1)
-        hidden = self.activation(from_x + tf.matmul(state, self.hidden_kernel[dim:]))
-        probability = tf.sigmoid(tf.matmul(hidden, self.score_kernel) + self.score_bias)
-        selected = (threshold <= probability) & real
+        to_hidden, to_state = tf.split(products, 2, axis=-1)
+        hidden = self.activation(to_hidden + tf.matmul(state, self.hidden_kernel[dim:]))
+        probability = tf.sigmoid(tf.matmul(hidden, self.score_kernel) + self.score_bias)  # Eq. 22
+        selected = (threshold <= probability) & real  # Eq. 23
         to_state += tf.matmul(state, self.state_kernel[dim:-1])
-        new = tf.tanh(to_state + tf.cast(selected, tf.float32) * self.state_kernel[-1:])
+        new = tf.tanh(to_state + tf.cast(selected, tf.float32) * self.state_kernel[-1:])  # Eq. 25
         return tf.where(real, new, state), tf.where(real, probability, 0.0), selected
 
     def get_config(self):

@@ -1,14 +1,15 @@
-"""Reinforced self-attention (ReSA): hard attention chooses what soft attention looks at."""
+"""Reinforced self-attention (ReSA): hard attention selects the tokens that soft attention joins."""
 
-from typing import NamedTuple, Optional
+from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_at_least, check_choice
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.hard_attention.iterative import IterativeSequenceSampling
-from disan_tf.layers.hard_attention.sampling import ReinforcedSequenceSampling, counts
-from disan_tf.layers.hard_attention.selective import SelectiveSelfAttention, check_unselected
+from disan_tf.layers.hard_attention.parallel import ReinforcedSequenceSampling
+from disan_tf.layers.hard_attention.selections import Selections, merge_selections
+from disan_tf.layers.hard_attention.selective import UNSELECTED, SelectiveSelfAttention
 from disan_tf.layers.packing import packed_mask
 from disan_tf.ops.elementwise import copies
 
@@ -16,60 +17,24 @@ SAMPLERS = {"parallel": ReinforcedSequenceSampling, "iterative": IterativeSequen
 _SIDES = ("forward", "backward")
 
 
-class Selections(NamedTuple):
-    """What the samplers of a sentence encoder chose, for each direction.
-
-    Attributes:
-      heads: two <bool>[batch, length], tokens that receive context: forward, backward.
-      dependents: two <bool>[batch, length], tokens that are attended to.
-      log_probability: <float32>[batch], of all choices together; 0 where there was no choice.
-      head_fraction: <float32>[batch], share of the real tokens, mean of both directions.
-      dependent_fraction: <float32>[batch].
-    """
-
-    heads: tuple
-    dependents: tuple
-    log_probability: tf.Tensor
-    head_fraction: tf.Tensor
-    dependent_fraction: tf.Tensor
-
-
-def merge_selections(heads, dependents, mask: tf.Tensor) -> Selections:
-    """`Selections` of samplers' selections.
-
-    Args:
-      heads: a `Selection` for each direction; one object in several places is one choice.
-      dependents: a `Selection` for each direction.
-      mask: <bool>[batch, length], True = real token.
-    """
-    distinct = {id(each): each for each in [*heads, *dependents]}.values()
-    return Selections(
-        heads=tuple(each.selected for each in heads),
-        dependents=tuple(each.selected for each in dependents),
-        log_probability=tf.add_n([each.log_probability for each in distinct]),
-        head_fraction=_fraction(heads, mask),
-        dependent_fraction=_fraction(dependents, mask),
-    )
-
-
-def _fraction(selections, mask):
-    chosen = [tf.reduce_sum(tf.cast(each.selected, tf.float32), axis=1) for each in selections]
-    return tf.add_n(chosen) / (len(chosen) * counts(mask))
-
-
 class ReinforcedSelfAttention(BaseLayer):
-    """ReSA: two samplers and an attention block in each direction, ReSAN Eq. 8 to 15.
+    """ReSA: two samplers, and an attention block in each direction, ReSAN Eq. 8 to 15.
 
-    One sampler chooses the heads (8), another one the dependents (9), both from x; a forward and a
-    backward `SelectiveSelfAttention` join them, and the output is [u_fw; u_bw].
+    z^h ~ RSS(x; theta_rh)                                               (8)
+    z^d ~ RSS(x; theta_rd)                                               (9)
+    u_fw, u_bw: a forward and a backward `SelectiveSelfAttention` of x
+    with the heads z^h and the dependents z^d                            (10 to 15)
+
+    and the result is [u_fw; u_bw].
 
     Args:
       units: of each block, and of the samplers; None = the size of x.
       activation: of blocks and samplers.
       unselected: see `SelectiveSelfAttention`.
-      shared: whether one sampler serves heads and dependents ("without dependency restriction").
+      shared: whether one sampler selects both heads and dependents ("ReSAN w/o dependency
+        restricted").
       sampling: "parallel" (`ReinforcedSequenceSampling`) or "iterative"
-        (`IterativeSequenceSampling`, with samplers of its own for each direction).
+        (`IterativeSequenceSampling`, with separate samplers for the two directions).
       attention_form: form of `disan_tf.ops.directional_attention`.
       dropout, l2, seed: see `BaseLayer`.
 
@@ -80,12 +45,17 @@ class ReinforcedSelfAttention(BaseLayer):
       training: whether dropout acts.
 
     Returns:
-      [u_fw; u_bw] <float>[batch, length, 2 * units], and its mask <bool>[batch, length]. The
-      length is the greatest number of selected heads where the others are dropped.
+      [u_fw; u_bw], <float>[batch, length, 2 * units], and its mask <bool>[batch, length]. If
+      unselected heads are dropped, length is the greatest number of selected heads.
 
     Raises:
-      ValueError: an unknown `unselected` or `sampling`, or heads dropped that were chosen for each
-        direction apart.
+      ValueError: an unknown `unselected` or `sampling`, fewer than one unit, or "drop" with
+        iterative sampling.
+
+    Example:
+      >>> u, mask = ReinforcedSelfAttention(16)(tf.ones([2, 5, 8]), tf.ones([2, 5], tf.bool))
+      >>> u.shape
+      TensorShape([2, 5, 32])
     """
 
     def __init__(
@@ -94,7 +64,7 @@ class ReinforcedSelfAttention(BaseLayer):
     ):  # fmt: skip
         super().__init__(**kwargs)
         check_hard_attention(unselected, sampling)
-        self.units = units
+        self.units = check_at_least("units", units, 1)
         self.activation = tf.keras.activations.get(activation)
         self.unselected = unselected
         self.shared = shared
@@ -114,16 +84,14 @@ class ReinforcedSelfAttention(BaseLayer):
         super().build(input_shape)
 
     def _child(self, layer_class, name, input_shape, **options):
-        shared = {"dropout": self.dropout, "l2": self.l2, "dtype": self.dtype_policy}
         layer = layer_class(
-            self.units, activation=self.activation, seed=site_seed(self.seed, name), name=name,
-            **shared, **options,
-        )  # fmt: skip
+            self.units, activation=self.activation, **self.child_options(name), **options
+        )
         layer.build(input_shape)
         return layer
 
     def _sampler_options(self):
-        """The samplers' names and what is their own."""
+        """name -> arguments of that sampler alone."""
         kinds = ("head",) if self.shared else ("head", "dependent")
         if self.sampling == "parallel":
             return {kind: {} for kind in kinds}
@@ -131,7 +99,7 @@ class ReinforcedSelfAttention(BaseLayer):
                 for side in _SIDES for kind in kinds}  # fmt: skip
 
     def select(self, x, mask, how: str, training=None) -> Selections:
-        """Chooses heads and dependents, see `Sampler.select`."""
+        """Selects heads and dependents, Eq. 8 and 9; for `how` see `Sampler.select`."""
         chosen = {
             name: sampler.select(x, mask, how, training) for name, sampler in self.samplers.items()
         }
@@ -145,25 +113,23 @@ class ReinforcedSelfAttention(BaseLayer):
     def call(self, x, mask, selections=None, training=None):
         if selections is None:
             selections = self.select(x, mask, "greedy", training)
-        parts = [
-            block(each, mask, heads, dependents, training=training)
-            for block, each, heads, dependents in zip(
-                (self.forward_block, self.backward_block), copies(x, 2),
-                selections.heads, selections.dependents,
-            )
-        ]  # fmt: skip
-        mask = packed_mask(selections.heads[0]) if self.unselected == "drop" else mask
-        return tf.concat(parts, axis=-1), mask
+        heads, dependents = selections.heads, selections.dependents
+        x_fw, x_bw = copies(x, 2)
+        u_fw = self.forward_block(x_fw, mask, heads[0], dependents[0], training=training)
+        u_bw = self.backward_block(x_bw, mask, heads[1], dependents[1], training=training)
+        mask = packed_mask(heads[0]) if self.unselected == "drop" else mask
+        return tf.concat([u_fw, u_bw], axis=-1), mask
 
     def attend(self, x, mask):
-        """What greedy selections and the blocks look at, without dropout.
+        """Selections, attention weights and gates, with greedy selections and without dropout.
 
         Returns:
           A dictionary: "forward_attention" and "backward_attention" <float32>[batch, head,
-          dependent, units], "forward_gate" and "backward_gate" <float32>[batch, length, units],
+          dependent, units]; "forward_gate" and "backward_gate" <float32>[batch, length, units];
           "selected_heads" and "selected_dependents" <float32>[batch, length, 1], 1 where a token
-          was chosen (iterative sampling: the last axis is forward, backward), "output" <float>
-          and "mask" <bool>[batch, length], the tokens that were not dropped.
+          was selected (with iterative sampling the last axis is forward, backward); "output"
+          <float>[batch, length, 2 * units]; and "mask" <bool>[batch, length], the tokens that were
+          not dropped.
         """
         selections = self.select(x, mask, "greedy")
         heads, dependents = selections.heads, selections.dependents
@@ -193,17 +159,17 @@ class ReinforcedSelfAttention(BaseLayer):
 
 
 def check_hard_attention(unselected: str, sampling: str) -> None:
-    """Raises ValueError for values that do not exist, or that do not go together."""
-    check_unselected(unselected)
-    if sampling not in SAMPLERS:
-        raise ValueError(f"sampling={sampling!r}; choose {' or '.join(SAMPLERS)}.")
+    """Raises ValueError for unknown values, and for a pair that excludes each other."""
+    check_choice("unselected", unselected, UNSELECTED)
+    check_choice("sampling", sampling, SAMPLERS)
     if sampling == "iterative" and unselected == "drop":
         raise ValueError(
-            f"unselected={unselected!r}; with iterative sampling each direction has its heads."
+            f"unselected={unselected!r}; with iterative sampling the directions have heads of "
+            "their own: choose mean or mean_of_others."
         )
 
 
 def _as_features(selected):
-    """A feature for each distinct choice, <float32>[batch, length, 1 or 2]."""
-    distinct = {id(each): each for each in selected}.values()
-    return tf.stack([tf.cast(each, tf.float32) for each in distinct], axis=-1)
+    """A feature for each distinct selection, <float32>[batch, length, 1 or 2]."""
+    distinct = {id(mask): mask for mask in selected}.values()
+    return tf.stack([tf.cast(mask, tf.float32) for mask in distinct], axis=-1)

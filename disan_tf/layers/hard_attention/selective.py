@@ -4,9 +4,10 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_choice
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
-from disan_tf.layers.hard_attention.sampling import counts
 from disan_tf.layers.packing import pack
+from disan_tf.layers.pooling import token_counts
 from disan_tf.ops import directional_attention
 from disan_tf.ops.elementwise import copies
 
@@ -14,40 +15,53 @@ UNSELECTED = ("mean", "mean_of_others", "drop")
 
 
 class SelectiveSelfAttention(DirectionalSelfAttention):
-    """A DiSA block whose attention joins selected tokens alone, ReSAN Eq. 10 to 15.
+    """A DiSA block in which selected heads attend to selected dependents, ReSAN Eq. 10 to 15.
 
-    The alignment scores have a second mask, 0 where i is a selected dependent and j a selected
-    head (Eq. 10, 11); so where all are selected this is `DirectionalSelfAttention`. A selected head
-    without a dependent that its direction admits has s = 0.
+    M^rss_ij = 0 where i is a selected dependent and j a selected head,
+               and minus infinity elsewhere                              (10)
+    f^rss(h_i, h_j) = f(h_i, h_j) + M^rss_ij                             (11)
+    s_j = sum_i softmax_i(f^rss(h_i, h_j)) * h_i                         (12, 13)
+    u = F * h + (1 - F) * s, F = sigmoid(Wf1 s + Wf2 h + bf)             (14, 15)
+
+    with h and f of `DirectionalSelfAttention`, to which this is equal if all tokens are selected.
+    A selected head without a dependent that its direction admits has s = 0. For the s of heads that
+    are not selected see `unselected`.
 
     Args:
-      unselected: what s is for a head that was not selected: "mean", the mean of h over all real
-        tokens (ReSAN Sec. 3.2 and 5.3); "mean_of_others", without the token itself (the authors'
-        first code); "drop": it is not in the output.
-      others: see `DirectionalSelfAttention`.
+      units: d_h; None = the size of x.
+      unselected: s of a head that is not selected: "mean", the mean of h over all real tokens
+        (ReSAN Sec. 3.2 and 5.3); "mean_of_others", the mean without the token itself (the authors'
+        first code); or "drop", where such a head is left out of the output.
+      direction, activation, scale, attention_form, dropout, l2, seed: see
+        `DirectionalSelfAttention`.
 
     Call arguments:
       x: <float>[batch, length, dim].
       mask: <bool>[batch, length], True = real token.
-      heads, dependents: <bool>[batch, length], False on padding.
+      heads, dependents: <bool>[batch, length], True = selected; False on padding.
       training: whether dropout acts.
 
     Returns:
-      u <float>[batch, length, units], 0 on padding; for "drop" the selected heads alone, in their
-      order, see `disan_tf.layers.packing.pack`.
+      u, <float>[batch, length, units], 0 on padding; for "drop" of the selected heads alone, in
+      their order, see `disan_tf.layers.packing.pack`.
 
     Raises:
       ValueError: an unknown `unselected`, or see `DirectionalSelfAttention`.
+
+    Example:
+      >>> x, mask = tf.ones([2, 5, 8]), tf.ones([2, 5], tf.bool)
+      >>> SelectiveSelfAttention(16)(x, mask, heads=mask, dependents=mask).shape
+      TensorShape([2, 5, 16])
     """
 
     def __init__(self, units: Optional[int] = None, unselected: str = "mean", **kwargs):
         super().__init__(units, **kwargs)
-        self.unselected = check_unselected(unselected)
+        self.unselected = check_choice("unselected", unselected, UNSELECTED)
 
     def call(self, x, mask, heads, dependents, training=None):
         h, value, head, dependent = self._project(x, training)
         h, to_mean = copies(h, 2)
-        s = directional_attention(
+        s = directional_attention(  # Eq. 10 to 13
             head, dependent, value, dependents, head_mask=heads, direction=self.direction,
             scale=self.scale, form=self.attention_form,
         )  # fmt: skip
@@ -55,34 +69,27 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
             h, mask = pack(h, heads)
             s, _ = pack(s, heads)
         else:
-            s = tf.where(heads[:, :, None], s, self._pooled(to_mean, mask))
+            s = tf.where(heads[:, :, None], s, self._mean_context(to_mean, mask))
         return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 14, 15
 
     def attend(self, x, mask, heads, dependents):
-        """As of `DirectionalSelfAttention`; attention is 0 outside the selected pairs.
+        """As in `DirectionalSelfAttention`; attention is 0 outside the selected pairs.
 
-        Every token keeps its place: heads that are dropped have output 0.
+        All tokens keep their positions: a head that is dropped has output 0.
         """
-        weights, h, s = self._attention_of(x, dependents, heads)
+        weights, h, s = self._soft_attention(x, dependents, heads)
         if self.unselected == "drop":
             return {"attention": weights, **self._gated(h, s, heads)}
-        s = tf.where(heads[:, :, None], s, self._pooled(h, mask))
+        s = tf.where(heads[:, :, None], s, self._mean_context(h, mask))
         return {"attention": weights, **self._gated(h, s, mask)}
 
-    def _pooled(self, h, mask):
-        """Context of the heads that were not selected, <float>[batch, 1 or length, units]."""
+    def _mean_context(self, h, mask):
+        """s of the heads that are not selected, <float>[batch, 1 or length, units]."""
         real = tf.where(mask[:, :, None], tf.cast(h, tf.float32), 0.0)
-        total, count = tf.reduce_sum(real, axis=1, keepdims=True), counts(mask)[:, None, None]
+        total, count = tf.reduce_sum(real, axis=1, keepdims=True), token_counts(mask)[:, None, None]
         if self.unselected == "mean_of_others":
             total, count = total - real, tf.maximum(1.0, count - 1.0)
         return tf.cast(total / count, h.dtype)
 
     def get_config(self):
         return {**super().get_config(), "unselected": self.unselected}
-
-
-def check_unselected(unselected: str) -> str:
-    """Returns `unselected`, or raises ValueError with the known ones."""
-    if unselected not in UNSELECTED:
-        raise ValueError(f"unselected={unselected!r}; choose {', '.join(UNSELECTED)}.")
-    return unselected

@@ -1,1 +1,1 @@
-"""What turns sentence vectors into logits, one head for each paper."""
+"""Heads, which turn vectors of sentences (or of words) into logits: one for each paper."""

@@ -1,30 +1,32 @@
-"""What heads with batch normalisation have in common."""
+"""The base class of heads with batch normalisation."""
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.base import BaseLayer
 
 
 class BatchNormHead(BaseLayer):
     """Base of heads whose hidden layers are normalised over the batch (Ioffe and Szegedy 2015).
 
-    BN(x) = gamma * (x - mean) / sqrt(variance + epsilon) + beta, feature by feature, in float32
-    under every policy. In training mean and variance are those of the batch, else moving averages
-    of them, v <- momentum * v + (1 - momentum) * batch, which are saved with the weights. A batch
-    of one example has the variance 0 and becomes beta; PyTorch refuses it. PyTorch also averages
-    variances with n - 1 in the denominator, Keras with n: for 256 examples the moving variance is
-    0.4 % less here.
+    BN(x) = gamma * (x - mean) / sqrt(variance + epsilon) + beta
+
+    feature by feature, in float32 under every policy. In training, mean and variance are those of
+    the batch; otherwise they are moving averages v <- momentum * v + (1 - momentum) * batch, which
+    are saved with the weights. A batch of one example has variance 0 and becomes beta, where
+    PyTorch raises an error. For its moving average PyTorch divides a variance by n - 1, Keras by
+    n: with 256 examples that is 0.4 % less.
 
     Args:
       classes: number of classes.
-      hidden_units: size of each hidden layer.
-      hidden_layers: how many.
-      momentum: of the moving averages; PyTorch's default, which it calls momentum 0.1.
-      epsilon: PyTorch's default.
+      hidden_units: size of a hidden layer.
+      hidden_layers: number of hidden layers.
+      momentum: of the moving averages; the default is PyTorch's (which calls it momentum 0.1).
+      epsilon: the default is PyTorch's.
       dropout, l2, seed: see `BaseLayer`.
 
     Raises:
-      ValueError: a dropout rate outside [0, 1), or no hidden layer.
+      ValueError: a dropout rate outside [0, 1), or fewer than one class, hidden unit or layer.
     """
 
     def __init__(
@@ -32,15 +34,15 @@ class BatchNormHead(BaseLayer):
         epsilon: float = 1e-5, **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        if not 0.0 <= self.dropout < 1.0:  # here, for He's rule would meet it before `Dropout` does
-            raise ValueError(f"dropout={self.dropout!r}; a dropout rate lies in [0, 1).")
-        if hidden_layers < 1:
-            raise ValueError(f"hidden_layers={hidden_layers!r}; a head has at least 1.")
-        self.classes = classes
-        self.hidden_units = hidden_units
-        self.hidden_layers = hidden_layers
+        self.classes = check_at_least("classes", classes, 1)
+        self.hidden_units = check_at_least("hidden_units", hidden_units, 1)
+        self.hidden_layers = check_at_least("hidden_layers", hidden_layers, 1)
         self.momentum = momentum
         self.epsilon = epsilon
+
+    def hidden_input_dims(self, input_dim: int) -> list:
+        """The sizes of the inputs of the hidden layers, of features of this size."""
+        return [input_dim] + [self.hidden_units] * (self.hidden_layers - 1)
 
     def add_norm(self, name: str, dim: int) -> tf.keras.layers.BatchNormalization:
         """A built BN of <float>[batch, dim]."""

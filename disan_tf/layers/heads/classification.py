@@ -1,22 +1,26 @@
-"""A hidden layer and an output layer: the classifier of DiSAN and ReSAN."""
+"""The head of DiSAN and ReSAN: a hidden layer and an output layer."""
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.highway import Highway
 
 
 class ClassificationHead(BaseLayer):
-    """Sentence vector -> logits: a hidden layer and an output layer (DiSAN Sec. 5.2).
+    """Features -> logits: a hidden layer and an output layer (DiSAN Sec. 5.2).
+
+    hidden = activation(W_h x + b_h)
+    logits = W hidden + b
 
     Args:
       classes: number of classes.
       hidden_units: size of the hidden layer.
       activation: of the hidden layer, and of the highway layer.
-      logit_bias: whether the output layer has a bias (the authors' SST code has none).
-      highway: whether a `Highway` layer stands between both (ReSAN on SNLI).
-      dropout, l2, seed: see `BaseLayer`; both matrices are regularised and their inputs dropped.
+      logit_bias: whether the output layer has a bias b (in the authors' SST code it has none).
+      highway: whether a `Highway` layer stands between the two (ReSAN on SNLI).
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of all matrices, which are
+        regularised.
 
     Call arguments:
       x: <float>[batch, dim].
@@ -24,6 +28,13 @@ class ClassificationHead(BaseLayer):
 
     Returns:
       Logits, <float32>[batch, classes].
+
+    Raises:
+      ValueError: fewer than one class or hidden unit.
+
+    Example:
+      >>> ClassificationHead(classes=3, hidden_units=4)(tf.ones([2, 8])).shape
+      TensorShape([2, 3])
     """
 
     def __init__(
@@ -31,8 +42,8 @@ class ClassificationHead(BaseLayer):
         highway: bool = False, **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        self.classes = classes
-        self.hidden_units = hidden_units
+        self.classes = check_at_least("classes", classes, 1)
+        self.hidden_units = check_at_least("hidden_units", hidden_units, 1)
         self.activation = tf.keras.activations.get(activation)
         self.logit_bias = logit_bias
         self.has_highway = highway
@@ -42,10 +53,7 @@ class ClassificationHead(BaseLayer):
             "hidden", input_shape[-1], self.hidden_units, activation=self.activation
         )
         if self.has_highway:
-            self.highway = Highway(
-                self.activation, dropout=self.dropout, l2=self.l2,
-                seed=site_seed(self.seed, "highway"), name="highway", dtype=self.dtype_policy,
-            )  # fmt: skip
+            self.highway = Highway(self.activation, **self.child_options("highway"))
             self.highway.build([None, self.hidden_units])
         self.logits = self.add_linear(
             "logits", self.hidden_units, self.classes, use_bias=self.logit_bias

@@ -1,4 +1,4 @@
-"""The classifier of DRCN: hidden layers that are normalised over the batch before they act."""
+"""The head of DRCN: hidden layers, normalised over the batch before their activation."""
 
 import tensorflow as tf
 
@@ -8,36 +8,35 @@ from disan_tf.layers.heads.batch_norm import BatchNormHead
 class DRCNHead(BatchNormHead):
     """Features -> logits: fully connected layers with batch normalisation (DRCN Sec. 3.1.3, 4.1).
 
-    With x_0 = dropout(features), in the hidden layers l = 1, ..., L and then in the output layer
+    x_0 = dropout(features)
+    x_l = ReLU(BN_l(x_(l-1) W_l + b_l))   for l = 1, ..., L
+    logits = x_L W + b
 
-        x_l = ReLU(BN_l(x_(l-1) W_l + b_l))
-        logits = x_L W + b
+    BN is that of `BatchNormHead`; in training it cancels b_l. All matrices are initialised by
+    Glorot's rule, since the papers do not say how; biases to 0.
 
-    For BN see `BatchNormHead`; in training b_l cancels in it. Each matrix starts by Glorot's rule,
-    for the papers are silent; biases start at 0.
-
-    Parameters: 1,509,003 of 500 features, 1000 units, two hidden layers and 3 classes.
+    500 features, 1000 units, two hidden layers and 3 classes: 1,509,003 parameters.
 
     Args:
       classes: number of classes.
-      hidden_units: size of each hidden layer; 1000 in Kim et al. (2018), Sec. 4.
+      hidden_units: size of a hidden layer; 1000 in Kim et al. (2018), Sec. 4.
       hidden_layers: L.
       momentum, epsilon: see `BatchNormHead`.
-      dropout: rate at the features alone (multiway DRCN Sec. 4.1).
-      l2, seed: see `BaseLayer`; all matrices decay.
+      dropout: rate, on the features alone (multiway DRCN Sec. 4.1).
+      l2, seed: see `BaseLayer`; all matrices are regularised.
 
     Call arguments:
-      x: <float>[batch, dim].
-      training: whether dropout acts, and the statistics are those of the batch.
+      x: features, <float>[batch, dim].
+      training: whether dropout acts, and mean and variance are those of the batch.
 
     Returns:
       Logits, <float32>[batch, classes].
 
     Raises:
-      ValueError: a dropout rate outside [0, 1), or no hidden layer.
+      ValueError: see `BatchNormHead`.
 
     Example:
-      >>> MatchingHead(classes=3, hidden_units=4)(tf.ones([2, 8])).shape
+      >>> DRCNHead(classes=3, hidden_units=4)(tf.ones([2, 8])).shape
       TensorShape([2, 3])
     """
 
@@ -45,7 +44,7 @@ class DRCNHead(BatchNormHead):
         super().__init__(classes, hidden_units, dropout=dropout, **kwargs)
 
     def build(self, input_shape):
-        dims = [input_shape[-1]] + [self.hidden_units] * (self.hidden_layers - 1)
+        dims = self.hidden_input_dims(input_shape[-1])
         rates = [self.dropout] + [0.0] * (self.hidden_layers - 1)
         self.hidden = [
             self.add_linear(f"hidden_{n}", dim, self.hidden_units, dropout=rate)

@@ -1,7 +1,8 @@
-"""The classifier of the DSA paper: hidden layers whose inputs are normalised over the batch."""
+"""The head of DSA: hidden layers whose inputs are normalised over the batch."""
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_above_zero
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.heads.batch_norm import BatchNormHead
 from disan_tf.layers.initializers import check_init_scale, he_normal, variance_factor
@@ -12,38 +13,38 @@ from disan_tf.ops.elementwise import LeakyReLU
 class DSAHead(BatchNormHead):
     """Features -> logits: hidden layers with batch normalisation (DSA Appendix A and B).
 
-    With x_0 the features, in the hidden layers l = 1, ..., L and then in the output layer
+    x_0 = features
+    x_l = LeakyReLU(dropout(BN_l(x_(l-1))) W_l + b_l)   for l = 1, ..., L
+    logits = x_L W + b
 
-        x_l = LeakyReLU(dropout(BN_l(x_(l-1))) W_l + b_l)
-        logits = x_L W + b
+    BN is that of `BatchNormHead`. All matrices are initialised by `he_normal`, with the
+    `variance_factor` of the dropout on their inputs (W's has none), biases to 0.
 
-    For BN see `BatchNormHead`. Each matrix starts by `he_normal`, times the square root of
-    `variance_factor` for the dropout of its input; W has none. Biases start at 0.
-
-    Parameters: 816,903 of 2400 features, 300 units and 3 classes; 5,200,131 of 9600 features and
-    512 units; 183,005 of 600 features, one hidden layer of 300 units and 5 classes.
+    Parameters: 816,903 with 2400 features, 300 units and 3 classes; 5,200,131 with 9600 features
+    and 512 units; 183,005 with 600 features, one hidden layer of 300 units and 5 classes.
 
     Args:
       classes: number of classes.
-      hidden_units: size of each hidden layer.
+      hidden_units: size of a hidden layer.
       hidden_layers: L; 2 for language inference, 1 for sentiment.
-      negative_slope: of LeakyReLU; 0.01 is PyTorch's default.
+      negative_slope: of LeakyReLU; PyTorch's default is 0.01.
       init_scale: see `variance_factor`.
       momentum, epsilon: see `BatchNormHead`.
-      dropout, l2, seed: see `BaseLayer`; all matrices decay, the inputs of W_l are dropped.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of the W_l, and all matrices
+        are regularised.
 
     Call arguments:
-      x: <float>[batch, dim].
-      training: whether dropout acts, and the statistics are those of the batch.
+      x: features, <float>[batch, dim].
+      training: whether dropout acts, and mean and variance are those of the batch.
 
     Returns:
       Logits, <float32>[batch, classes].
 
     Raises:
-      ValueError: a dropout rate outside [0, 1), no hidden layer, or an unknown `init_scale`.
+      ValueError: a slope that is not above 0, an unknown `init_scale`, or see `BatchNormHead`.
 
     Example:
-      >>> NormalizedHead(classes=3, hidden_units=4)(tf.ones([2, 8])).shape
+      >>> DSAHead(classes=3, hidden_units=4)(tf.ones([2, 8])).shape
       TensorShape([2, 3])
     """
 
@@ -53,11 +54,11 @@ class DSAHead(BatchNormHead):
         epsilon: float = 1e-5, **kwargs,
     ):  # fmt: skip
         super().__init__(classes, hidden_units, hidden_layers, momentum, epsilon, **kwargs)
-        self.negative_slope = negative_slope
+        self.negative_slope = check_above_zero("negative_slope", negative_slope)
         self.init_scale = check_init_scale(init_scale)
 
     def build(self, input_shape):
-        dims = [input_shape[-1]] + [self.hidden_units] * (self.hidden_layers - 1)
+        dims = self.hidden_input_dims(input_shape[-1])
         self.norms = [self.add_norm(f"norm_{n}", dim) for n, dim in enumerate(dims, 1)]
         self.hidden = [
             self._add_map(f"hidden_{n}", dim, self.hidden_units, self.dropout)
@@ -68,8 +69,10 @@ class DSAHead(BatchNormHead):
 
     def _add_map(self, name, input_dim, units, dropout) -> Linear:
         seed = site_seed(self.seed, f"{name}/kernel")
-        start = he_normal(seed, variance_factor(self.init_scale, dropout))
-        return self.add_linear(name, input_dim, units, dropout=dropout, kernel_initializer=start)
+        initializer = he_normal(seed, variance_factor(self.init_scale, dropout))
+        return self.add_linear(
+            name, input_dim, units, dropout=dropout, kernel_initializer=initializer
+        )
 
     def call(self, x, training=None):
         for norm, hidden in zip(self.norms, self.hidden):
@@ -78,8 +81,5 @@ class DSAHead(BatchNormHead):
         return tf.cast(self.logits(x), tf.float32)
 
     def get_config(self):
-        config = {
-            "negative_slope": self.negative_slope,
-            "init_scale": self.init_scale,
-        }
+        config = {"negative_slope": self.negative_slope, "init_scale": self.init_scale}
         return {**super().get_config(), **config}

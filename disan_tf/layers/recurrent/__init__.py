@@ -1,1 +1,1 @@
-"""Recurrent layers that read a sequence in one direction."""
+"""Recurrent layers, which read a sentence in one direction, as TensorFlow 1 defines them."""

@@ -1,46 +1,51 @@
-"""What layers that read a sequence token by token have in common."""
+"""The base class of recurrent layers: the loop over tokens, padding, dropout, precision."""
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.linear import decay, project
-from disan_tf.layers.packing import placed_tokens
+from disan_tf.layers.linear import project
+from disan_tf.layers.packing import scatter_tokens
 from disan_tf.ops.elementwise import bias_activation
 from disan_tf.ops.native import runtime
 from disan_tf.ops.recurrence import recurrence
 
 
 class Recurrent(BaseLayer):
-    """Base of recurrent layers that read in one direction.
+    """Base of recurrent layers that read in one direction and return all states.
 
-    Where the mask is False the state stays as it was and h is 0, so padding may stand anywhere.
-    As in the authors' code dropout acts on x alone, with a mask of its own for each entry of each
-    step, and Glorot's rule sees the joined matrices, of [x; h]. The recurrence is float32; the
-    product with x, for all steps at once, has the layer's precision.
+    They follow TensorFlow 1's cells, which the authors use, rather than Keras' layers: W is one
+    matrix for [x_t; h_(t-1)], initialised by Glorot's rule as a whole, and h_0 is 0. Where the mask
+    is False the state does not change and h is 0, so padding may stand anywhere. Dropout acts on x
+    alone, with independent masks for all tokens. The recurrence is float32; the product with x, of
+    all tokens at once, has the layer's precision.
 
-    A subclass creates its weights in `build`, before it calls the base's, and defines `step`, and
-    `split_weights` where it has more than one `kernel` and one `bias`.
+    A subclass creates its weights in `build`, before it calls this class's, and defines `step`, and
+    `split_weights` unless it has exactly one `kernel` and one `bias`.
 
     Args:
       units: size of h.
       backward: whether the last token is read first.
-      dropout, l2, seed: see `BaseLayer`; the joined matrices are regularised.
+      dropout, l2, seed: see `BaseLayer`; the joint matrices are regularised.
 
     Call arguments:
-      x: <float>[batch, length, dim], or [tokens, dim], the `real_tokens` of it.
+      x: <float>[batch, length, dim], or its `real_tokens`, <float>[tokens, dim].
       mask: <bool>[batch, length], True = real token.
       training: whether dropout acts.
 
     Returns:
       h, <float>[batch, length, units]; exactly 0 on padding.
+
+    Raises:
+      ValueError: fewer than one unit.
     """
 
-    cell = ""  # of `disan_tf.ops.recurrence`, if that has the layer's steps
-    states: int  # how many <float32>[batch, units] one step hands to the next; h is the last
+    cell = ""  # the cell of `disan_tf.ops.recurrence` that computes `step`, if there is one
+    states: int  # number of <float32>[batch, units] that a step passes on; h is the last
 
     def __init__(self, units: int, backward: bool = False, **kwargs):
         super().__init__(**kwargs)
-        self.units = units
+        self.units = check_at_least("units", units, 1)
         self.backward = backward
 
     def build(self, input_shape):
@@ -48,61 +53,60 @@ class Recurrent(BaseLayer):
         super().build(input_shape)
 
     def add_kernel(self, name: str, input_dim: int, gates: int) -> tf.Variable:
-        """A joined matrix, <float32>[input_dim + units, gates * units]."""
+        """A joint matrix W, <float32>[input_dim + units, gates * units]."""
         shape = [input_dim + self.units, gates * self.units]
-        return self.add_weight(
-            name, shape, None, "glorot_uniform", decay(self.l2), experimental_autocast=False
-        )
+        return self.add_uncast_weight(name, shape, "glorot_uniform", self.l2)
 
     def add_bias(self, name: str, gates: int, initializer: str) -> tf.Variable:
-        """A bias, <float32>[gates * units]."""
-        return self.add_weight(
-            name, [gates * self.units], None, initializer, experimental_autocast=False
-        )
+        """A bias b, <float32>[gates * units]."""
+        return self.add_uncast_weight(name, [gates * self.units], initializer)
 
     def split_weights(self, input_dim: int) -> tuple:
-        """The matrix of x, the bias, and the matrices of h that `step` gets.
-
-        Here those of a layer with one joined matrix.
-        """
+        """The matrix that multiplies x, the bias, and the matrices of h that `step` takes."""
         input_kernel, state_kernel = tf.split(self.kernel, [input_dim, self.units])
         return input_kernel, self.bias, state_kernel
 
     def step(self, states: tuple, product: tf.Tensor, *kernels: tf.Tensor) -> tuple:
-        """The states after one token, of those before it and of its product with x."""
+        """The states after a token.
+
+        Args:
+          states: those before the token, <float32>[batch, units].
+          product: of x_t with its matrix, plus the bias, <float32>[batch, gates * units].
+          kernels: the matrices of h, see `split_weights`.
+        """
         raise NotImplementedError
 
     def call(self, x, mask, training=None):
         input_kernel, bias, *state_kernels = self.split_weights(x.shape[-1])
         product = self._input_product(x, input_kernel, bias, training)
         if x.shape.rank == 2:
-            product = placed_tokens(product, mask)
+            product = scatter_tokens(product, mask)
         if self.cell and runtime.is_used():
             h = recurrence(product, mask, *state_kernels, cell=self.cell, backward=self.backward)
         else:
-            h = self._loop(product, mask, *state_kernels)
+            h = self._scan(product, mask, *state_kernels)
         h = tf.ensure_shape(tf.cast(h, x.dtype), [*mask.shape, self.units])
         return tf.where(mask[:, :, None], h, tf.zeros([], h.dtype))
 
-    def _loop(self, product, mask, *kernels):
-        """The states h <float32>[batch, length, units], token by token."""
+    def _scan(self, product, mask, *kernels):
+        """h <float32>[batch, length, units], one `step` after another."""
         length = tf.shape(mask)[1]
-        padding = tf.cast(length == 0, tf.int32)  # a scan without a step is an error
+        padding = tf.cast(length == 0, tf.int32)  # tf.scan refuses an empty sequence
         product = tf.pad(product, [[0, 0], [0, padding], [0, 0]])
         mask = tf.pad(mask, [[0, 0], [0, padding]])
         steps = tf.transpose(product, [1, 0, 2]), tf.transpose(mask)[:, :, None]
-        nothing = tf.zeros([tf.shape(product)[0], self.units])
+        zeros = tf.zeros([tf.shape(product)[0], self.units])
 
         def advance(old, token):
             product, real = token
             new = self.step(old, product, *kernels)
             return tuple(tf.where(real, *pair) for pair in zip(new, old))
 
-        *_, h = tf.scan(advance, steps, (nothing,) * self.states, reverse=self.backward)
+        *_, h = tf.scan(advance, steps, (zeros,) * self.states, reverse=self.backward)
         return tf.transpose(h, [1, 0, 2])[:, :length]
 
     def _input_product(self, x, kernel, bias, training):
-        """dropout(x) W + b for every token, <float32>[..., gates * units]."""
+        """dropout(x) W + b for all tokens, <float32>[..., gates * units]."""
         x = self.input_dropout(x, training=training)
         product = tf.cast(project(x, tf.cast(kernel, x.dtype)), tf.float32)
         return bias_activation(product, bias, tf.keras.activations.linear)

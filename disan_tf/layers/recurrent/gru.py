@@ -1,4 +1,4 @@
-"""A gated recurrent unit that reads a sequence in one direction."""
+"""A gated recurrent unit."""
 
 import tensorflow as tf
 
@@ -6,14 +6,16 @@ from disan_tf.layers.recurrent.base import Recurrent
 
 
 class BasicGRU(Recurrent):
-    """The recurrent layer of TensorFlow 1's GRUCell (Cho et al. 2014; Chung et al. 2014).
+    """TensorFlow 1's GRUCell (Cho et al. 2014; Chung et al. 2014).
 
-    [r; u] = sigmoid(W_g [x_t; h_(t-1)] + b_g),  c = tanh(W_c [x_t; r * h_(t-1)] + b_c)
+    [r; u] = sigmoid(W_g [x_t; h_(t-1)] + b_g)
+    c = tanh(W_c [x_t; r * h_(t-1)] + b_c)
     h_t = u * h_(t-1) + (1 - u) * c
 
-    As in that cell the reset gate r acts before the product with h, b_g starts at 1 (a new layer
-    keeps its state) and b_c at 0. Keras' GRU with `reset_after=False` is the same function, with u
-    before r in its matrices. How it treats padding, dropout and half precision: see `Recurrent`.
+    As in that cell, the reset gate r acts before the product with h, b_g is initialised to 1 (so
+    that a new layer tends to keep its state) and b_c to 0. Keras' GRU with `reset_after=False`
+    computes the same with u before r in its matrices. For padding, dropout and precision see
+    `Recurrent`.
 
     300 units on 300-dimensional vectors: 540,900 parameters.
 
@@ -31,7 +33,7 @@ class BasicGRU(Recurrent):
       h, <float>[batch, length, units]; exactly 0 on padding.
 
     Example:
-      >>> GRU(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      >>> BasicGRU(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
       TensorShape([2, 5, 3])
     """
 
@@ -57,5 +59,5 @@ class BasicGRU(Recurrent):
         (h,) = states
         to_gates, to_candidate = tf.split(product, [2 * self.units, self.units], axis=-1)
         r, u = tf.split(tf.sigmoid(to_gates + tf.matmul(h, gate_kernel)), 2, axis=-1)
-        candidate = tf.tanh(to_candidate + tf.matmul(r * h, candidate_kernel))
-        return (u * h + (1.0 - u) * candidate,)
+        c = tf.tanh(to_candidate + tf.matmul(r * h, candidate_kernel))
+        return (u * h + (1.0 - u) * c,)

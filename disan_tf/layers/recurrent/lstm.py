@@ -1,24 +1,24 @@
-"""A long short-term memory network that reads a sequence in one direction."""
+"""A long short-term memory network."""
 
 import tensorflow as tf
 
 from disan_tf.layers.recurrent.base import Recurrent
 
-FORGET_BIAS = 1.0  # TensorFlow 1's BasicLSTMCell adds it when it runs; the variable starts at 0
+FORGET_BIAS = 1.0  # added at run time, as in BasicLSTMCell: b itself is initialised to 0
 
 
 class BasicLSTM(Recurrent):
-    """The recurrent layer of TensorFlow 1's BasicLSTMCell.
+    """TensorFlow 1's BasicLSTMCell (Zaremba et al. 2014).
 
     [i; j; f; o] = W [x_t; h_(t-1)] + b
-    c_t = sigmoid(f + 1) * c_(t-1) + sigmoid(i) * tanh(j),  h_t = sigmoid(o) * tanh(c_t)
+    c_t = sigmoid(f + 1) * c_(t-1) + sigmoid(i) * tanh(j)
+    h_t = sigmoid(o) * tanh(c_t)
 
-    How it treats padding, dropout and half precision: see `Recurrent`.
+    Keras' LSTM orders the gates i, f, j, o, has W in two parts, of which that of h is initialised
+    orthogonally, and adds the 1 to the initial value of b. For padding, dropout and precision see
+    `Recurrent`.
 
-    Measured with two directions of 300 units at batch 64 and length 15, forward and backward: the
-    native operation takes 0.74 of the time of this layer's loop (62 and 84 ms; for the plain
-    recurrent layer 0.60). That took 56 ms where TensorFlow's fused BlockLSTM took 58 ms and Keras'
-    LSTM 61 ms.
+    300 units on 300-dimensional vectors: 721,200 parameters.
 
     Args:
       units: size of h.
@@ -34,7 +34,7 @@ class BasicLSTM(Recurrent):
       h, <float>[batch, length, units]; exactly 0 on padding.
 
     Example:
-      >>> LSTM(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      >>> BasicLSTM(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
       TensorShape([2, 5, 3])
     """
 

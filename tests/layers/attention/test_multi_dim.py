@@ -43,7 +43,7 @@ def test_multi_dimensional_attention_is_equations_7_to_9():
 def test_weights_sum_to_one_over_the_real_tokens_of_each_feature(queried):
     layer = randomised(MultiDimAttention(query_dim=QUERY_DIM) if queried else Source2Token())
     arguments = (X, QUERY) if queried else (X,)
-    weights = layer.weights_of(*arguments, mask=MASK).numpy()
+    weights = layer.attention_weights(*arguments, mask=MASK).numpy()
     assert weights.shape == X.shape
     assert not weights[~MASK].any()
     np.testing.assert_allclose(weights.sum(axis=1)[:3], np.ones([3, DIM]), rtol=1e-6)

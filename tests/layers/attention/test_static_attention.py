@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from disan_tf.layers.attention.static import SelfAttention
+from disan_tf.layers.attention.static import StaticSelfAttention
 from tests.support.small_attention import MASK, X, randomised
 
 UNITS, SLOPE = 3, 0.1
@@ -28,7 +28,7 @@ def _expected(layer):
 
 
 def test_it_is_equation_1_on_the_words_of_equation_6():
-    layer = randomised(SelfAttention(UNITS, SLOPE))
+    layer = randomised(StaticSelfAttention(UNITS, SLOPE))
     vectors, weights = _expected(layer)
     np.testing.assert_allclose(layer(X, mask=MASK), vectors, rtol=1e-5, atol=1e-6)
     (attention,) = layer.attend(X, MASK).items()
@@ -37,20 +37,20 @@ def test_it_is_equation_1_on_the_words_of_equation_6():
 
 
 def test_weights_sum_to_one_over_the_real_tokens():
-    weights = randomised(SelfAttention(UNITS)).weights_of(X, MASK).numpy()
+    weights = randomised(StaticSelfAttention(UNITS)).attention_weights(X, MASK).numpy()
     assert not weights[~MASK].any()
     np.testing.assert_allclose(weights.sum(axis=1)[:EMPTY], 1.0, rtol=1e-6)
 
 
 def test_the_papers_has_541800_parameters():
-    layer = SelfAttention()
+    layer = StaticSelfAttention()
     layer.build([None, None, 300])
     counts = [weight.shape.num_elements() for weight in layer.trainable_weights]
     assert sum(counts) == 180_600 + 360_600 + 600 == 541_800
 
 
 def test_matrices_start_by_the_rule_of_he_each_with_numbers_of_its_own():
-    layer = SelfAttention(300)
+    layer = StaticSelfAttention(300)
     layer.build([None, None, 300])
     maps = (layer.projection, layer.token_map, layer.score_map)
     kernels = [linear.dense.kernel.numpy() for linear in maps]
@@ -60,16 +60,16 @@ def test_matrices_start_by_the_rule_of_he_each_with_numbers_of_its_own():
 
 
 def test_the_vector_of_scores_does_not_decay():
-    layer = randomised(SelfAttention(UNITS, l2=2.0))
+    layer = randomised(StaticSelfAttention(UNITS, l2=2.0))
     matrices = [linear.dense.kernel for linear in (layer.projection, layer.token_map)]
     expected = [np.sum(np.square(matrix)) for matrix in matrices]
     np.testing.assert_allclose(layer.losses, expected, rtol=1e-6)
 
 
 def test_without_units_it_weighs_the_words_themselves():
-    layer = randomised(SelfAttention(None))
+    layer = randomised(StaticSelfAttention(None))
     assert not hasattr(layer, "projection")
-    weights = layer.weights_of(X, MASK).numpy()
+    weights = layer.attention_weights(X, MASK).numpy()
     np.testing.assert_allclose(layer(X, mask=MASK), (weights * X.numpy()).sum(axis=1), atol=1e-6)
     scores = _dense(layer.score_map, np.tanh(_dense(layer.token_map, X[:EMPTY])))
     expected = np.exp(scores) * MASK[:EMPTY, :, None]

@@ -39,7 +39,7 @@ def test_it_is_its_equation(kind):
     contexts, weights = _expected(layer)
     actual = layer(FIRST, SECOND, SECOND_MASK)
     np.testing.assert_allclose(actual, contexts, rtol=1e-5, atol=1e-5)
-    actual = layer.weights_of(FIRST, SECOND, SECOND_MASK)
+    actual = layer.attention_weights(FIRST, SECOND, SECOND_MASK)
     assert actual.dtype == tf.float32
     np.testing.assert_allclose(actual, weights, rtol=1e-5, atol=1e-6)
 
@@ -68,7 +68,7 @@ def test_gradients_are_the_slopes_of_its_equation(kind):
 
 
 def test_weights_sum_to_one_over_the_real_tokens(kind):
-    weights = randomised(kind()).weights_of(FIRST, SECOND, SECOND_MASK).numpy()
+    weights = randomised(kind()).attention_weights(FIRST, SECOND, SECOND_MASK).numpy()
     assert not weights.transpose(0, 2, 1)[~SECOND_MASK].any()
     has_tokens = SECOND_MASK.any(axis=1)
     np.testing.assert_allclose(weights.sum(axis=2)[has_tokens], 1.0, rtol=1e-6)
@@ -108,8 +108,8 @@ def test_scores_of_both_ways_are_those_of_each_way(kind):
 def test_weights_are_those_of_sentences_in_the_layers_precision(kind):
     layer = randomised(kind(dtype=tf.keras.mixed_precision.Policy("mixed_bfloat16")))
     rounded = (tf.cast(sentence, tf.bfloat16) for sentence in (FIRST, SECOND))
-    expected = layer.weights_of(*rounded, SECOND_MASK)
-    np.testing.assert_array_equal(layer.weights_of(FIRST, SECOND, SECOND_MASK), expected)
+    expected = layer.attention_weights(*rounded, SECOND_MASK)
+    np.testing.assert_array_equal(layer.attention_weights(FIRST, SECOND, SECOND_MASK), expected)
 
 
 def test_only_matrices_decay(kind):

@@ -146,7 +146,7 @@ def test_attention_weights_are_named_and_sum_to_one_over_the_other_sentence():
         for actual, inputs in zip(weights[attention.name], (PAIR, SWAPPED)):
             first, second, _, second_mask = inputs
             assert actual.dtype == tf.float32
-            expected = attention.weights_of(first, second, second_mask)
+            expected = attention.attention_weights(first, second, second_mask)
             np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.convolution.dense import DenselyConnectedCNN, normalized
+from disan_tf.layers.convolution.densely_connected import DenselyConnectedCNN, l2_normalized
 from tests.support.small_attention import DIM, MASK, X, randomised
 from tests.support.small_convolution import convolved
 
@@ -124,12 +124,12 @@ def test_every_word_has_norm_1_and_padding_0():
 
 @pytest.mark.parametrize("size", [1e-5, 1.0, 1e15])
 def test_a_vector_is_divided_by_its_norm_whatever_its_size(size):
-    actual = normalized(tf.constant([[3.0 * size, -4.0 * size]]), tf.constant([[True]]))
+    actual = l2_normalized(tf.constant([[3.0 * size, -4.0 * size]]), tf.constant([[True]]))
     np.testing.assert_allclose(actual, [[0.6, -0.8]], rtol=1e-6)
 
 
 def test_the_norm_is_float32_where_half_precision_would_overflow():
-    actual = normalized(tf.constant([[300.0, -400.0]], tf.float16), tf.constant([[True]]))
+    actual = l2_normalized(tf.constant([[300.0, -400.0]], tf.float16), tf.constant([[True]]))
     np.testing.assert_array_equal(actual, np.array([[0.6, -0.8]], np.float16))
 
 
@@ -137,7 +137,7 @@ def test_a_zero_vector_stays_zero_and_gets_no_gradient():
     x = tf.zeros([2, 3])
     with tf.GradientTape() as tape:
         tape.watch(x)
-        result = normalized(x, tf.constant([[True], [False]]))
+        result = l2_normalized(x, tf.constant([[True], [False]]))
     np.testing.assert_array_equal(result, x)
     np.testing.assert_array_equal(tape.gradient(result, x), x)
 

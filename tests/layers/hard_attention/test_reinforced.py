@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import DirectionalSelfAttention, ReinforcedSelfAttention
-from disan_tf.layers.hard_attention.reinforced import merge_selections
-from disan_tf.layers.hard_attention.sampling import HOW
+from disan_tf.layers.hard_attention.sampler import HOW
+from disan_tf.layers.hard_attention.selections import merge_selections
 from disan_tf.layers.hard_attention.selective import UNSELECTED
 from disan_tf.layers.packing import pack
 from disan_tf.ops import available_forms
@@ -251,7 +251,7 @@ def test_its_parameters_are_those_of_its_blocks_and_samplers(options, expected):
 
 
 @pytest.mark.parametrize("options, message", [
-    ({"unselected": "keep"}, "unselected='keep'; choose mean, mean_of_others, drop"),
+    ({"unselected": "keep"}, "unselected='keep'; choose mean, mean_of_others or drop"),
     ({"sampling": "slow"}, "sampling='slow'; choose parallel or iterative"),
     ({"sampling": "iterative", "unselected": "drop"}, "unselected='drop'; with iterative sampling"),
 ])  # fmt: skip

@@ -5,7 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
-from disan_tf.layers.hard_attention.sampling import HOW, Uniforms, log_probability
+from disan_tf.layers.hard_attention.sampler import HOW, log_probability
+from disan_tf.layers.hard_attention.uniforms import Uniforms
 from tests.support.layer_contract import MaskContract
 from tests.support.samplers import DIM, MASK, X, count, randomised
 
@@ -230,5 +231,5 @@ def test_dropout_makes_probabilities_noisy_in_training_alone(sampler_class):
 @pytest.mark.parametrize("how", ["some", None])
 def test_an_unknown_way_to_choose_is_refused(sampler_class, how):
     sampler = randomised(sampler_class(4))
-    with pytest.raises(ValueError, match=f"how={how!r}; choose all, sample, greedy"):
+    with pytest.raises(ValueError, match=f"how={how!r}; choose all, sample or greedy"):
         sampler.select(X, MASK, how)

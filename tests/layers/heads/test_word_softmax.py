@@ -52,7 +52,7 @@ def test_words_are_drawn_by_their_frequency():
     layer = _layer(negatives=1000)
     counts = np.array([1, 0, 1000, *[1] * (CLASSES - 3)])
     layer.set_counts(counts)
-    frequencies = layer._frequency(tf.range(CLASSES)).numpy()
+    frequencies = layer.frequencies(tf.range(CLASSES)).numpy()
     expected = np.maximum(counts, 1)
     np.testing.assert_allclose(frequencies, expected / expected.sum(), rtol=1e-6)
 
@@ -62,7 +62,7 @@ def test_rare_words_keep_their_frequency_among_millions():
     layer.build([None, 1])
     counts = np.concatenate([[3_000_000], np.ones(39_999)])
     layer.set_counts(counts)
-    rare = layer._frequency(tf.range(1, 40_000)).numpy()
+    rare = layer.frequencies(tf.range(1, 40_000)).numpy()
     np.testing.assert_allclose(rare, 1 / counts.sum(), rtol=1e-4)
 
 

@@ -4,33 +4,33 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.recurrent.elman import SimpleRecurrent
+from disan_tf.layers.recurrent.rnn import BasicRNN
 from disan_tf.ops import portable
 from tests.support.layer_contract import MaskContract
 from tests.support.small_attention import MASK, X, randomised
 from tests.support.small_recurrent import UNITS, states_of
 
 
-class TestForwardSimpleRecurrent(MaskContract):
+class TestForwardRNN(MaskContract):
     units = 6
     backward = False
     bad_arguments = ({"dropout": 1.0}, {"dropout": -0.1})
 
     def make(self, **options):
         mine = {"units": 6, "backward": self.backward, "dropout": 0.25, "l2": 1e-4, "seed": 5}
-        return SimpleRecurrent(**{**mine, **options})
+        return BasicRNN(**{**mine, **options})
 
     def call(self, layer, x, mask, training=None):
         return layer(x, mask=mask, training=training)
 
 
-class TestBackwardSimpleRecurrent(TestForwardSimpleRecurrent):
+class TestBackwardRNN(TestForwardRNN):
     backward = True
 
 
 @pytest.mark.parametrize("backward", [False, True])
 def test_it_is_its_equation_over_the_real_tokens(backward):
-    layer = randomised(SimpleRecurrent(UNITS, backward))
+    layer = randomised(BasicRNN(UNITS, backward))
     kernel, bias = layer.kernel.numpy().astype(np.float64), layer.bias.numpy()
 
     def cell(x, h):
@@ -42,7 +42,7 @@ def test_it_is_its_equation_over_the_real_tokens(backward):
 
 @pytest.mark.parametrize("backward", [False, True])
 def test_it_is_keras_simple_rnn_in_values_and_gradients(backward):
-    layer = randomised(SimpleRecurrent(UNITS, backward))
+    layer = randomised(BasicRNN(UNITS, backward))
     peer = tf.keras.layers.SimpleRNN(UNITS, return_sequences=True, go_backwards=backward)
     peer.build(X.shape)
     dim = X.shape[-1]
@@ -59,25 +59,25 @@ def test_it_is_keras_simple_rnn_in_values_and_gradients(backward):
 
 
 def test_the_matrix_decays_and_the_bias_does_not():
-    layer = randomised(SimpleRecurrent(UNITS, l2=2.0))
+    layer = randomised(BasicRNN(UNITS, l2=2.0))
     np.testing.assert_allclose(layer.losses, [np.sum(np.square(layer.kernel))], rtol=1e-6)
 
 
 def test_dropout_acts_on_the_input_alone():
-    layer = randomised(SimpleRecurrent(UNITS, dropout=0.5))
+    layer = randomised(BasicRNN(UNITS, dropout=0.5))
     layer.input_dropout.keep = lambda entries: tf.zeros([entries], tf.bool)
     actual = layer(X, mask=MASK, training=True)
     np.testing.assert_array_equal(actual, layer(tf.zeros_like(X), mask=MASK))
 
 
 def test_100_units_on_300_dimensions_have_40100_parameters():
-    layer = SimpleRecurrent(100)
+    layer = BasicRNN(100)
     layer.build([None, None, 300])
     assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 40_100
 
 
 def test_the_joined_matrix_starts_by_glorots_rule_and_the_bias_at_zero():
-    layer = SimpleRecurrent(100)
+    layer = BasicRNN(100)
     layer.build([None, None, 300])
     limit = (6 / (400 + 100)) ** 0.5
     assert 0.99 * limit < np.abs(layer.kernel).max() <= limit
@@ -85,7 +85,7 @@ def test_the_joined_matrix_starts_by_glorots_rule_and_the_bias_at_zero():
 
 
 def test_an_export_has_operations_of_tensorflow_alone():
-    layer = randomised(SimpleRecurrent(UNITS))
+    layer = randomised(BasicRNN(UNITS))
     with portable():
         function = tf.function(lambda x: layer(x, mask=MASK)).get_concrete_function(X)
     graph = function.graph.as_graph_def()

@@ -1,17 +1,17 @@
-"""A plain recurrent layer that reads a sequence in one direction."""
+"""The recurrent layer of Elman."""
 
 import tensorflow as tf
 
 from disan_tf.layers.recurrent.base import Recurrent
 
 
-class SimpleRecurrent(Recurrent):
-    """The recurrent layer of Elman (1990), multiway DRCN Eq. 1.
+class BasicRNN(Recurrent):
+    """TensorFlow 1's BasicRNNCell (Elman 1990), multiway DRCN Eq. 1.
 
     h_t = tanh(W [x_t; h_(t-1)] + b)
 
-    Keras' SimpleRNN is the same function, with W in two parts; PyTorch's RNN has two biases, whose
-    sum is b. How it treats padding, dropout and half precision: see `Recurrent`.
+    Keras' SimpleRNN computes the same with W in two parts, PyTorch's RNN with two biases, whose sum
+    is b. For padding, dropout and precision see `Recurrent`.
 
     100 units on 300-dimensional vectors: 40,100 parameters.
 
@@ -29,7 +29,7 @@ class SimpleRecurrent(Recurrent):
       h, <float>[batch, length, units]; exactly 0 on padding.
 
     Example:
-      >>> SimpleRecurrent(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      >>> BasicRNN(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
       TensorShape([2, 5, 3])
     """
 

@@ -1,57 +1,58 @@
-"""Convolutions that each see the results of all before them."""
+"""A CNN whose convolutions see the results of all convolutions before them."""
 
 from collections.abc import Sequence
 from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.layers.arguments import check_above_zero, check_at_least, check_widths
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.layers.dropout import site_seed
-from disan_tf.layers.initializers import he_normal, variance_factor
+from disan_tf.layers.initializers import check_init_scale, he_normal, variance_factor
 from disan_tf.ops.elementwise import LeakyReLU, copies
 
-SMALLEST_SQUARE = 1e-12  # of a norm that can divide
+LEAST_SQUARED_NORM = 1e-12  # a shorter vector is not normalised: its gradient would explode
 
 
 class DenselyConnectedCNN(BaseLayer):
     """The CNN with dense connection of Yoon, Lee and Lee (2018), DSA Eq. 2 to 5.
 
-    With h = LeakyReLU(dropout(W [window] + b)), a convolution with weights of its own at every
-    place, each tower k has, for l = 2, ..., L,
+    With h(x) = LeakyReLU(dropout(W [window of x] + b)), where every h has weights of its own, the
+    function Phi_k has, for l = 2, ..., L,
 
-    X^1 = h^1(X^0)                                      (Eq. 2)
-    X^l = h^l(concat[X^(l-1), ..., X^1])                (Eq. 3)
-    Phi_k = concat[X^L, ..., X^1]                       (Eq. 4)
+    X^1 = h^1(X^0)                                      (2)
+    X^l = h^l(concat[X^(l-1), ..., X^1])                (3)
+    Phi_k(X^0) = concat[X^L, ..., X^1]                  (4)
 
-    where h^2 to h^L have windows of k tokens; and then
+    with windows of k tokens in h^2 to h^L; and one convolution with windows of one token
 
-    X^c = h^c(concat[Phi_k1, Phi_k2, X^0])              (Eq. 5)
+    X^c = h^c(concat[Phi_k1(X^0), Phi_k2(X^0), X^0])    (5)
 
-    where h^c has windows of one token, and each x_i^c is divided by its L2 norm, in float32 for
-    every dtype. A norm under 1e-6 gives 0, and no gradient.
+    compresses two (or more) of them. At the end every x_i^c is divided by its L2 norm, in float32
+    for every dtype; a vector whose norm is under 1e-6 becomes 0 and gets no gradient.
 
-    LeakyReLU commutes with dropout, which therefore acts on its result. All are 0 on padding where
-    a convolution sees them. W starts by `he_normal`, times the square root of `variance_factor`; b
-    at 0.
+    LeakyReLU commutes with dropout, which therefore acts on its result. On padding all X^l are 0
+    as a convolution sees them. W is initialised by `he_normal`, with the `variance_factor` of its
+    dropout, and b to 0.
 
-    300-dimensional words: 197,250 and 298,500 parameters in the towers and 315,300 in h^c, in all
-    811,050. With first_width=None 1,081,050, which fits the paper's totals, though it says "kernel
-    size 1" of h^1.
+    Parameters on 300-dimensional words: 197,250 for k = 3, 298,500 for k = 5 and 315,300 in h^c,
+    in all 811,050. With `first_width=None` they are 1,081,050, which fits the paper's totals,
+    although it says "kernel size 1" of h^1.
 
     Args:
       layers: L.
-      first_units: size of X^1, d_1.
-      units: size of the other X^l, d_l.
-      widths: k of each tower.
-      compressed_units: size of x_i^c, d_c.
+      first_units: d_1, the size of X^1.
+      units: d_l, the size of every other X^l.
+      widths: the k of every Phi_k.
+      compressed_units: d_c, the size of x_i^c.
       first_width: tokens in a window of h^1; None = k.
-      negative_slope: of LeakyReLU; 0.01 is PyTorch's default.
+      negative_slope: of LeakyReLU; PyTorch's default is 0.01.
       init_scale: see `variance_factor`.
-      dropout, l2, seed: see `BaseLayer`; every W is regularised, the result of every h dropped.
+      dropout, l2, seed: see `BaseLayer`; every W is regularised.
 
     Call arguments:
-      x: <float>[batch, length, dim], word vectors.
+      x: X^0, <float>[batch, length, dim], word vectors.
       mask: <bool>[batch, length], True = real token.
       training: whether dropout acts.
 
@@ -59,7 +60,8 @@ class DenselyConnectedCNN(BaseLayer):
       X^c, <float>[batch, length, compressed_units]; exactly 0 on padding.
 
     Raises:
-      ValueError: less than one layer, no widths, a width under 1, or an unknown `init_scale`.
+      ValueError: a size or width under 1, no widths, a slope that is not above 0, or an unknown
+        `init_scale`.
 
     Example:
       >>> DenselyConnectedCNN()(tf.ones([2, 4, 8]), mask=tf.ones([2, 4], tf.bool)).shape
@@ -73,23 +75,17 @@ class DenselyConnectedCNN(BaseLayer):
         **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        if layers < 1:
-            raise ValueError(f"layers={layers!r}; a tower has at least 1.")
-        if not widths or min(widths) < 1:
-            raise ValueError(f"widths={widths!r}; name at least one, each at least 1.")
-        if first_width is not None and first_width < 1:
-            raise ValueError(f"first_width={first_width!r}; a window has at least 1 token.")
-        self.layers = layers
-        self.first_units = first_units
-        self.units = units
-        self.widths = tuple(widths)
-        self.compressed_units = compressed_units
-        self.first_width = first_width
-        self.negative_slope = negative_slope
-        self.init_scale = init_scale
+        self.layers = check_at_least("layers", layers, 1)
+        self.first_units = check_at_least("first_units", first_units, 1)
+        self.units = check_at_least("units", units, 1)
+        self.widths = check_widths("widths", widths)
+        self.compressed_units = check_at_least("compressed_units", compressed_units, 1)
+        self.first_width = check_at_least("first_width", first_width, 1)
+        self.negative_slope = check_above_zero("negative_slope", negative_slope)
+        self.init_scale = check_init_scale(init_scale)
 
     def build(self, input_shape):
-        # Lists of lists would be left out of Keras' weights files: tower after tower, then h^c.
+        # Keras leaves lists of lists out of weights files: first every Phi_k, then h^c.
         self.convolutions, self.output_dropouts = [], []
         dim = input_shape[-1]
         for tower, width in enumerate(self.widths):
@@ -102,7 +98,7 @@ class DenselyConnectedCNN(BaseLayer):
         super().build(input_shape)
 
     def _add_h(self, name, input_dim, units, width):
-        """The weights of one h, and its dropout."""
+        """The convolution and the dropout of one h."""
         self.output_dropouts.append(self.add_dropout(f"{name}_dropout"))
         factor = variance_factor(self.init_scale, self.dropout)
         convolution = Convolution(
@@ -114,36 +110,36 @@ class DenselyConnectedCNN(BaseLayer):
 
     @property
     def reach(self) -> int:
-        """How many tokens away another token may stand and still be in a window."""
+        """The greatest distance between two tokens of one window."""
         return max(*self.widths, self.first_width or 1) // 2
 
     def call(self, x, mask, training=None):
         real = mask[:, :, None]
         words = tf.where(real, x, tf.zeros([], x.dtype))  # X^0
-        *tower_words, words = copies(words, len(self.widths) + 1)
+        *inputs, words = copies(words, len(self.widths) + 1)
         features = []
-        for tower, x in enumerate(tower_words):
+        for tower, x in enumerate(inputs):
             features += self._phi(tower, x, real, training)
         compressed = self._h(-1, tf.concat([*features, words], axis=-1), training)  # Eq. 5
-        return normalized(compressed, real)
+        return l2_normalized(compressed, real)
 
     def _phi(self, tower, x, real, training):
-        """[X^L, ..., X^1] of a tower, Eq. 2 to 4; X^L is not 0 on padding."""
-        results = []  # of the layers so far, the last first: a copy for each use to come
+        """[X^L, ..., X^1] of one Phi_k, Eq. 2 to 4; X^L is not 0 on padding."""
+        results = []  # X^l, ..., X^1, in as many copies as they are still to be used
         for layer in range(self.layers):
             if layer:
-                x = tf.concat([copies_left.pop() for copies_left in results], axis=-1)
+                x = tf.concat([unused.pop() for unused in results], axis=-1)
             x = self._h(tower * self.layers + layer, x, training)
             uses = self.layers - layer  # by the later layers and by h^c
             if uses > 1:
                 x = tf.where(real, x, tf.zeros([], x.dtype))
             results.insert(0, list(copies(x, uses)))
-        return [copies_left.pop() for copies_left in results]
+        return [unused.pop() for unused in results]
 
-    def _h(self, place, x, training):
-        """LeakyReLU(dropout(W [window] + b))."""
-        x = self.convolutions[place].convolve(x, LeakyReLU(self.negative_slope))
-        return self.output_dropouts[place](x, training=training)
+    def _h(self, index, x, training):
+        """LeakyReLU(dropout(W [window of x] + b))."""
+        x = self.convolutions[index].convolve(x, LeakyReLU(self.negative_slope))
+        return self.output_dropouts[index](x, training=training)
 
     def get_config(self):
         config = {
@@ -159,11 +155,10 @@ class DenselyConnectedCNN(BaseLayer):
         return {**super().get_config(), **config}
 
 
-def normalized(x: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
-    """x / ||x|| along the last axis where `real`, <bool>[..., 1], says so, else 0."""
+def l2_normalized(x: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
+    """x / ||x|| along the last axis where `real` <bool>[..., 1] is True, and 0 elsewhere."""
     wide = tf.cast(x, tf.float32)
     square = tf.reduce_sum(tf.square(wide), axis=-1, keepdims=True)
-    # The gradient of a norm near 0 would be as large as the norm is small.
-    scale = tf.math.rsqrt(tf.maximum(square, SMALLEST_SQUARE))
-    scale = tf.where(real & (square > SMALLEST_SQUARE), scale, 0.0)
+    scale = tf.math.rsqrt(tf.maximum(square, LEAST_SQUARED_NORM))
+    scale = tf.where(real & (square > LEAST_SQUARED_NORM), scale, 0.0)
     return tf.cast(wide * scale, x.dtype)

@@ -1,0 +1,51 @@
+"""The base class of attentions that compress a sequence, given a query."""
+
+from typing import Optional
+
+from disan_tf.layers.arguments import check_at_least
+from disan_tf.layers.attention.token_attention import TokenAttention
+from disan_tf.ops import masked_softmax
+from disan_tf.ops.elementwise import copies
+
+
+class QueryAttention(TokenAttention):
+    """Base of attentions whose weights depend on a query, DiSAN Eq. 1 to 4.
+
+    a = [f(x_1, q), ..., f(x_n, q)],  P = softmax(a) over the tokens    (1 to 3)
+    s = sum_i P_i * x_i                                                 (4)
+
+    A subclass also builds `query_map`, and overrides `logits`.
+
+    Args:
+      activation: see `TokenAttention`.
+      query_dim: size of the query; None = that of x.
+      dropout, l2, seed: see `BaseLayer`.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      query: <float>[batch, query_dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+    """
+
+    def __init__(self, activation="elu", query_dim: Optional[int] = None, **kwargs):
+        super().__init__(activation, **kwargs)
+        self.query_dim = check_at_least("query_dim", query_dim, 1)
+
+    def call(self, x, query, mask, training=None):
+        x, to_logits = copies(x, 2)
+        return self.pool(self.logits(to_logits, query, training), x, mask)
+
+    def attention_weights(self, x, query, mask):
+        """P without dropout, <float32>, shaped like `logits`; sums to 1 over the tokens."""
+        return masked_softmax(self.logits(x, query), mask[:, :, None], axis=1)
+
+    def logits(self, x, query, training=None):
+        """f(x_i, q), <float>[batch, length, units], with one unit for each weight."""
+        raise NotImplementedError
+
+    def get_config(self):
+        return {**super().get_config(), "query_dim": self.query_dim}

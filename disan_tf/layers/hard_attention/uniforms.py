@@ -1,0 +1,42 @@
+"""Random numbers that are a pure function of a seed and the number of calls."""
+
+import tensorflow as tf
+
+from disan_tf.layers.dropout import next_seed
+
+
+class Uniforms(tf.keras.layers.Layer):
+    """Random numbers in [0, 1), a function of (seed, number of calls) alone.
+
+    As in `Dropout`, the number of calls is a variable that is saved with the weights, so that a
+    resumed training draws the same numbers as one that was never interrupted.
+
+    Args:
+      seed: integer, see `disan_tf.layers.dropout.site_seed`.
+
+    Call arguments:
+      shape: <int32>[rank].
+
+    Returns:
+      <float32> of that shape.
+
+    Example:
+      >>> Uniforms(seed=1)([2, 5]).shape
+      TensorShape([2, 5])
+    """
+
+    def __init__(self, seed: int = 0, **kwargs):
+        super().__init__(**kwargs)
+        self.seed = seed
+
+    def build(self, input_shape):
+        self.calls = self.add_weight(
+            name="calls", shape=[], dtype=tf.int64, initializer="zeros", trainable=False
+        )
+        super().build(input_shape)
+
+    def call(self, shape):
+        return tf.random.stateless_uniform(shape, next_seed(self.seed, self.calls))
+
+    def get_config(self):
+        return {**super().get_config(), "seed": self.seed}

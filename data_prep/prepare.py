@@ -52,12 +52,13 @@ import numpy as np
 
 from data_prep import bilm_files, word_forms, word_vectors
 from data_prep import vocabulary as vocabularies
+from data_prep.check_options import check_options
 from data_prep.corpora import READERS, SHARDS, Corpus
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.fingerprints import fingerprint, is_unchanged
 from data_prep.manifest import FORMAT, describe
 from data_prep.vocabulary import Vocabulary
-from data_prep.word_features import check_options, write_word_features
+from data_prep.word_features import write_word_features
 from data_prep.word_vectors import WordVectors
 from data_prep.write_corpus import index_tokens, save, write_split
 from disan_tf.errors import UserError
@@ -87,7 +88,7 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
     Raises:
       UserError: bad options, missing or malformed inputs. Nothing is left behind then.
     """
-    _check_options(options)
+    check_options(options)
     data_dir, prepared_dir = Path(data_dir), Path(prepared_dir)
     target = prepared_dir / f"{options.corpus}-{_digest(options)}"
     if _is_current(target, data_dir, options):
@@ -129,17 +130,6 @@ def _count_line(split: str, counts: dict, unit: str) -> str:
         f"{counts[unit] - counts['expected']:+,}), {''.join(others)}"
         f"dropped {', '.join(dropped) or 'none'}, kept {counts['kept']:,}"
     )
-
-
-def _check_options(options) -> None:
-    oov, fixed_words = vocabularies.OOV, vocabularies.FIXED_WORDS
-    known = {"corpus": READERS, "tokenizer": VERSIONS, "oov": oov, "fixed_words": fixed_words}
-    for name, allowed in known.items():
-        if options[name] not in allowed:
-            raise UserError(
-                f"--config.data.{name}={options[name]} is not known; use {' or '.join(allowed)}."
-            )
-    check_options(options)
 
 
 def _digest(options) -> str:

@@ -11,12 +11,24 @@ from typing import Optional
 
 import numpy as np
 
+from disan_tf.options import check_at_least, check_choice
 from disan_tf.text.lookup import FIRST_WORD_ID
 
 # Out-of-vocabulary words start from U(-limit, limit): DiSAN Sec. 5 and DSA app. B; DSA app. A.
 UNIFORM_LIMITS = {"uniform": 0.05, "narrow_uniform": 0.005}
 OOV = (*UNIFORM_LIMITS, "normal")
 FIXED_WORDS = ("corpus", "all")
+
+
+def check_options(
+    embedding_dim: int, fixed_words: str, oov: str, seed: int, min_count: int = 1
+) -> None:
+    """The options of a vocabulary and its vectors; raises ValueError for impossible ones."""
+    check_at_least("embedding_dim", embedding_dim, 1)
+    check_choice("fixed_words", fixed_words, FIXED_WORDS)
+    check_choice("oov", oov, OOV)
+    check_at_least("seed", seed, 0)
+    check_at_least("min_count", min_count, 1)
 
 
 @dataclass(frozen=True)

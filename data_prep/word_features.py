@@ -10,6 +10,7 @@ import tensorflow as tf
 from data_prep.word_forms import find_forms, versions, write_forms
 from data_prep.write_corpus import Sentences, TokenIndex, save
 from disan_tf.errors import UserError
+from disan_tf.options import check_at_least
 from disan_tf.text.spelling import characters
 from disan_tf.text.tokenizer import lowercase
 from disan_tf.text.word_forms import FORMS_FILE
@@ -17,23 +18,19 @@ from disan_tf.text.word_forms import FORMS_FILE
 Flags = dict[tuple[str, str], np.ndarray]
 
 
-def check_options(options) -> None:
-    """Refuses word features without a length of words, or beside a biLM.
-
-    Raises:
-      UserError: naming `word_length`, and what it may be; or there is a biLM too.
-    """
-    for name in ("bilm", "word_bytes"):
-        if options.get("word_features") and options.get(name):
-            raise UserError(
-                f"--config.data.{name}={options[name]} and --config.data.word_features=True do not "
-                "go together: a prepared corpus has the characters of one alphabet."
+def check_options(
+    word_features: bool = False, word_length: int = 0, bilm: str = "", word_bytes: int = 0
+) -> None:
+    """The options of words' characters; raises ValueError where they do not go together."""
+    check_at_least("word_bytes", word_bytes, 0)
+    for name, value in {"bilm": bilm, "word_bytes": word_bytes}.items():
+        if word_features and value:
+            raise ValueError(
+                f"{name}={value} and --config.data.word_features=True do not go together: a "
+                "prepared corpus has the characters of one alphabet."
             )
-    if options.get("word_features") and not options.get("word_length", 0) >= 1:
-        raise UserError(
-            f"--config.data.word_length={options.get('word_length')} must be at least 1: so many "
-            "characters of a word are kept."
-        )
+    if word_features:
+        check_at_least("word_length", word_length, 1)
 
 
 def write_word_features(

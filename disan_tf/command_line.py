@@ -1,70 +1,37 @@
-"""The command line: flags, the config, and the mode that they ask for."""
+"""The command line: flags, config, and the mode that they ask for. Only here `FLAGS` is read."""
 
 import inspect
+import os
 import sys
 
 from absl import app, flags, logging
-from ml_collections import config_flags
+from ml_collections import ConfigDict, config_flags
 
+from disan_tf.command_help import EXAMPLES, HELP_FLAGS, help_text, taken
+from disan_tf.command_mistakes import explain
 from disan_tf.errors import UserError
+from disan_tf.modes import MODES
+from disan_tf.options import either
 
 FLAGS = flags.FLAGS
-MODES = (
-    "prepare", "train", "evaluate", "predict", "attend", "export", "report", "doctor", "benchmark",
-)  # fmt: skip
 config_flags.DEFINE_config_file("config", None, "Config file, with `:variant` after its name.")
 flags.DEFINE_enum("mode", "train", MODES, "What to do.")
 flags.DEFINE_string("workdir", None, "Everything that a training writes; reruns resume there.")
 flags.DEFINE_string("data_dir", "data", "Raw corpora and word vectors.")
 flags.DEFINE_string("prepared_dir", None, "Prepared corpora; default: <workdir>/prepared.")
-flags.DEFINE_string("checkpoint", None, "A work directory, or a name of checkpoints/manifest.tsv.")
-flags.DEFINE_list("seeds", [], "`train` runs once with each and gives mean and deviation.")
+flags.DEFINE_string(
+    "checkpoint", None,
+    "A work directory, or a name of checkpoints/manifest.tsv; default: <workdir>.",
+)  # fmt: skip
+flags.DEFINE_list("seeds", [], "Trains once with each seed and gives mean and deviation.")
 flags.DEFINE_list("folds", [], "The same for the folds of a corpus: numbers, or `all`.")
-flags.DEFINE_string("split", "test", "What `evaluate` scores: train, dev, test, or mismatched.")
-flags.DEFINE_string("input", "-", "Lines, JSONL or a table for `predict`, `attend`; - = stdin.")
+flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")
+flags.DEFINE_string("input", "-", "Lines, JSONL or a table; - is standard input.")
 flags.DEFINE_enum("input_format", None, ("text", "jsonl", "tsv"), "Default: by the input's name.")
-flags.DEFINE_enum("output_format", "jsonl", ("jsonl", "kaggle", "glue"), "What `predict` writes.")
-flags.DEFINE_string("output", None, "File of `predict` and `benchmark`, folder of the others.")
+flags.DEFINE_enum("output_format", "jsonl", ("jsonl", "kaggle", "glue"), "What predict writes.")
+flags.DEFINE_string("output", None, "File of predict and benchmark, folder of the other modes.")
 flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory, threads.")
-flags.DEFINE_integer("repetitions", 9, "How often `benchmark` runs each function.")
-
-
-def main(_) -> None:
-    """Calls the function of `disan_tf.modes` that --mode names with the flags that it takes."""
-    from disan_tf import modes  # TensorFlow is loaded only after the flags are right
-
-    logging.set_verbosity(logging.WARNING)
-    parameters = inspect.signature(mode := getattr(modes, FLAGS.mode)).parameters.values()
-    mode(**{parameter.name: _value(parameter) for parameter in parameters})
-
-
-def _value(parameter):
-    """The flag of a parameter's name, or its default; without one the flag must be given."""
-    value, name = FLAGS[parameter.name].value, parameter.name
-    if name == "checkpoint" and value is None:
-        value, name = FLAGS.workdir, "workdir or --checkpoint"
-    elif name == "prepared_dir" and value is None:
-        value, name = FLAGS.workdir and f"{FLAGS.workdir}/prepared", "workdir"
-    if value is None and parameter.default is inspect.Parameter.empty:
-        raise UserError(f"--mode={FLAGS.mode} needs --{name}.")
-    return parameter.default if value is None else value
-
-
-def _parse(argv):
-    """Flags; a mistake in them, or in what they name, is the user's."""
-    try:
-        arguments, _ = FLAGS(argv), getattr(FLAGS.config, "name", None)  # only now is it loaded
-        return arguments
-    except (flags.Error, ValueError, AttributeError, KeyError, TypeError, OSError) as error:
-        raise UserError(f"{explain(error)}; see --help.") from None
-
-
-def explain(error: Exception) -> str:
-    """The sentence inside an error of ml_collections, which wraps errors and their tracebacks."""
-    while error.args and isinstance(error.args[0], Exception):
-        error = error.args[0]
-    message = error.args[0] if isinstance(error, KeyError) else str(error)
-    return " ".join(message.rsplit("Error: ", 1)[-1].split()).rstrip(".")
+flags.DEFINE_integer("repetitions", 9, "How often each function is timed.")
 
 
 def run() -> None:
@@ -76,3 +43,54 @@ def run() -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit("run.py: stopped; the same command goes on where the last checkpoint stands.")
+    except BrokenPipeError:  # of a reader that has seen enough: `run.py --help | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def main(_) -> None:
+    """Calls the function that --mode names with the flags that it takes."""
+    logging.set_verbosity(logging.WARNING)
+    mode = MODES[FLAGS.mode]
+    for flag in own_flags():
+        if flag.present and flag.name not in ["mode", *taken(mode)]:
+            takers = either(name for name in MODES if flag.name in taken(MODES[name]))
+            raise UserError(f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}.")
+    parameters = inspect.signature(mode).parameters.values()
+    mode(**{parameter.name: _value(parameter) for parameter in parameters})
+
+
+def own_flags() -> list[flags.Flag]:
+    """The flags defined above, without those that override values of a config."""
+    return [flag for flag in FLAGS.flags_by_module_dict()[__name__] if "." not in flag.name]
+
+
+def _value(parameter: inspect.Parameter):
+    """The flag of a parameter's name, or its default; without one the flag must be given."""
+    value, name = FLAGS[parameter.name].value, parameter.name
+    if name == "checkpoint" and value is None:
+        value, name = FLAGS.workdir, "workdir or --checkpoint"
+    elif name == "prepared_dir" and value is None:
+        value, name = FLAGS.workdir and f"{FLAGS.workdir}/prepared", "workdir or --prepared_dir"
+    if value is None and parameter.default is inspect.Parameter.empty:
+        raise UserError(f"--mode={FLAGS.mode} needs --{name}; see python run.py --help.")
+    return parameter.default if value is None else value
+
+
+def _parse(argv: list[str]) -> list[str]:
+    """Parses the flags and loads the config; where help is asked for, prints it and exits."""
+    if len(argv) == 1:
+        raise UserError(f"say what to do: {EXAMPLES[0]}; python run.py --help tells more.")
+    if set(argv) & set(HELP_FLAGS):
+        print(help_text(MODES, own_flags()))
+        sys.exit()
+    try:
+        rest, _ = FLAGS(argv), getattr(FLAGS.config, "name", None)  # only now is it loaded
+    except Exception as error:  # a config is Python, in which anything can go wrong
+        raise UserError(explain(error, argv, FLAGS)) from None
+    if FLAGS.config is not None and not isinstance(FLAGS.config, ConfigDict):
+        raise UserError("get_config of --config must return a ConfigDict.")
+    if len(rest) > 1:
+        flag = f"--mode={rest[1]}" if rest[1] in MODES else f"--{rest[1]}"
+        raise UserError(f"{rest[1]} is not a flag; did you mean {flag}?")
+    return rest

@@ -1,47 +1,37 @@
 """What `run.py --mode=...` does: each mode as a function whose parameters are named as its flags.
 
-A parameter without a default is a flag that the mode needs.
+A parameter without a default is a flag that the mode needs. The first line of a docstring is the
+mode's line of `run.py --help`. Modes import what they use as they are called: help, and a mistake
+in the flags, need no TensorFlow.
 """
 
 import sys
 from pathlib import Path
 
-import data_prep.prepare
 from disan_tf.errors import UserError
 from disan_tf.files import CHECKPOINTS, write_json
-from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.reporting.report import report as record
-from disan_tf.serving.attend import attend as attend_lines
-from disan_tf.serving.bilm_files import export_bilm, serves
-from disan_tf.serving.predict import predict as predict_lines
-from disan_tf.serving.released import find_bundle
-from disan_tf.serving.saved_model import export_saved_model
-from disan_tf.training import experiment
-from disan_tf.training.bundle import load_bundle
-from disan_tf.training.check_config import check_config
-from disan_tf.training.evaluation import evaluate as score
-from disan_tf.training.evaluation import render
-from disan_tf.training.series import refuse_series, train_series
 
 
-def prepare(config, data_dir, prepared_dir) -> PreparedCorpus:
-    """Prepares the corpus of a config, or finds it prepared, and prints its counts."""
-    directory = data_prep.prepare.prepare(config.data, Path(data_dir), Path(prepared_dir))
-    corpus = PreparedCorpus(directory)
-    print(f"{data_prep.prepare.report(corpus.manifest)}\n  in {directory}")
-    return corpus
+def prepare(config, data_dir, prepared_dir) -> None:
+    """Turns a raw corpus into arrays, unless that is done, and prints its counts."""
+    _check(config)
+    _prepare(config, data_dir, prepared_dir)
 
 
-def train(config, data_dir, prepared_dir, workdir, seeds=(), folds=()) -> None:
-    """Prepares the corpus, trains, or resumes, and prints what came of it."""
+def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=()) -> None:
+    """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
+    from disan_tf.training import experiment, series
+
+    members = series.plan(config, seeds, folds)
+    for member in members:
+        _check(member.config)
     if seeds or folds:
-        train_series(
-            config, workdir, seeds, folds, lambda each: prepare(each, data_dir, prepared_dir)
+        series.train_series(
+            config, workdir, seeds, folds, lambda member: _prepare(member, data_dir, prepared_dir)
         )
         return
-    refuse_series(workdir)
-    corpus = prepare(config, data_dir, prepared_dir)
-    check_config(config)
+    series.refuse_series(workdir)
+    corpus = _prepare(config, data_dir, prepared_dir)
     summary = experiment.train(config, corpus, workdir)
     print(
         f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best dev "
@@ -51,20 +41,26 @@ def train(config, data_dir, prepared_dir, workdir, seeds=(), folds=()) -> None:
 
 
 def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:
-    """Prints a model's scores and writes them as `<output>/<split>.json`."""
+    """Prints a model's scores on a split and writes them into --workdir or --output."""
     if not (output or workdir):
         raise UserError("--mode=evaluate needs --workdir, or --output for the scores.")
+    from disan_tf.serving.released import find_bundle
+    from disan_tf.training import evaluation
+    from disan_tf.training.bundle import load_bundle
+    from disan_tf.training.score_tables import render_scores
+
     bundle = load_bundle(find_bundle(checkpoint))
-    corpus = prepare(bundle.config, data_dir, prepared_dir)
-    report = score(bundle, corpus, split)
-    print(render(report))
-    write_json(Path(output or f"{workdir}/evaluation") / f"{split}.json", report)
+    corpus = _prepare(bundle.config, data_dir, prepared_dir)
+    scores = evaluation.evaluate(bundle, corpus, split)
+    print(render_scores(scores))
+    write_json(Path(output or f"{workdir}/evaluation") / f"{split}.json", scores)
 
 
 def predict(checkpoint, input, output="-", input_format=None, output_format="jsonl") -> None:
-    """Answers lines of text, or of pairs, and says how many have no gold label."""
-    bundle = _serving(load_bundle(find_bundle(checkpoint)))
-    counts = predict_lines(bundle, input, output, input_format, output_format)
+    """Predicts the labels of lines of text or of sentence pairs."""
+    from disan_tf.serving.predict import predict as predict_lines
+
+    counts = predict_lines(_serving(checkpoint), input, output, input_format, output_format)
     if counts.gold:
         print(
             f"{counts.rows:,} rows are answered; {counts.unlabeled:,} of them have no gold label.",
@@ -73,48 +69,81 @@ def predict(checkpoint, input, output="-", input_format=None, output_format="jso
 
 
 def attend(checkpoint, input, output, input_format=None) -> None:
-    """Writes the attention tensors of lines of text."""
-    bundle = _serving(load_bundle(find_bundle(checkpoint)))
-    count = attend_lines(bundle, input, output, input_format)
+    """Writes the attention tensors of lines of text or of sentence pairs."""
+    from disan_tf.serving.attend import attend as attend_lines
+
+    count = attend_lines(_serving(checkpoint), input, output, input_format)
     print(f"{count} lines in {output}")
 
 
 def export(checkpoint, workdir=None, output=None) -> None:
-    """Writes the two SavedModels, or a language model's official files, `<output>_options.json`."""
+    """Writes a model as SavedModels, or a biLM as its official files."""
     if not (output or workdir):
         raise UserError("--mode=export needs --workdir, or --output for the models.")
-    source, target = find_bundle(checkpoint), Path(output or workdir)
-    if serves(source):
-        paths = export_saved_model(source, target)
-    else:
-        paths = export_bilm(source, target if output else target / "bilm")
-    for path in paths:
+    from disan_tf.serving.export import export_model
+    from disan_tf.serving.released import find_bundle
+
+    for path in export_model(find_bundle(checkpoint), workdir, output):
         print(path)
 
 
-def _serving(bundle):
-    if not bundle.model.serves:
-        raise UserError(
-            f"{bundle.directory} holds a language model, which answers no lines; --mode=export "
-            "writes its official files, which feed other models."
-        )
-    return bundle
-
-
 def report(workdir=None, output=CHECKPOINTS) -> None:
-    """Records the runs of a tree and writes the tables, see `disan_tf.reporting.report`."""
+    """Records the finished runs below --workdir and writes the tables of the papers."""
+    from disan_tf.reporting.report import report as record
+
     record(workdir, Path(output))
 
 
 def doctor(data_dir) -> None:
-    """Prints what a bug report needs: versions, devices, threads, corpora, vectors."""
+    """Prints what a bug report needs: versions, devices, threads, corpora."""
     from disan_tf.doctor import diagnose
 
     print(diagnose(Path(data_dir)))
 
 
 def benchmark(config, benchmark_parts, repetitions: int, output=None) -> None:
-    """Measures this machine against the authors' formulation, see `disan_tf.benchmark`."""
-    from disan_tf.benchmark.main import benchmark as measure  # only then is matplotlib needed
+    """Times a config's model on this machine, beside its authors' formulation."""
+    _check(config)
+    from disan_tf.benchmark.main import benchmark as measure
 
     measure(config, output, benchmark_parts, repetitions)
+
+
+MODES = {
+    mode.__name__: mode
+    for mode in (prepare, train, evaluate, predict, attend, export, report, doctor, benchmark)
+}
+
+
+def _check(config) -> None:
+    """Refuses a config before anything is prepared, downloaded or trained."""
+    from data_prep.check_options import check_options
+    from disan_tf.training.check_config import check_config
+
+    check_options(config.data)
+    check_config(config)
+
+
+def _prepare(config, data_dir, prepared_dir):
+    """The `PreparedCorpus` of a config; prints its counts."""
+    import data_prep.prepare
+    from disan_tf.input_pipeline import PreparedCorpus
+
+    directory = data_prep.prepare.prepare(config.data, Path(data_dir), Path(prepared_dir))
+    corpus = PreparedCorpus(directory)
+    print(f"{data_prep.prepare.report(corpus.manifest)}\n  in {directory}")
+    return corpus
+
+
+def _serving(checkpoint):
+    """The model of a checkpoint, which must be one that reads text."""
+    from disan_tf.serving.released import find_bundle
+    from disan_tf.training.bundle import load_bundle
+
+    bundle = load_bundle(find_bundle(checkpoint))
+    if not bundle.model.signatures():
+        raise UserError(
+            f"{bundle.directory} holds a language model, which answers no lines; --mode=export "
+            "writes its official files, which feed other models."
+        )
+    return bundle

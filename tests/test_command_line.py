@@ -1,7 +1,9 @@
 """run.py from outside: what it does, and one sentence with status 2 for every mistake."""
 
+import inspect
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +12,9 @@ import numpy as np
 import pytest
 
 from data_prep.synthetic.treebank import write_treebank
+from disan_tf.command_help import EXAMPLES
+from disan_tf.command_line import own_flags
+from disan_tf.modes import MODES
 from tests.support.training_runs import ROOT
 
 TINY = "--config=configs/disan_sst.py:tiny"
@@ -138,33 +143,111 @@ def test_doctor_prints_versions_devices_and_data(data):
         assert word in outcome.stdout
 
 
-def test_an_unknown_variant_is_refused(tmp_path):
-    outcome = run("--config=configs/disan_sst.py:huge", f"--workdir={tmp_path / 'run'}")
-    assert_refused(outcome, "'huge'", "binary, multi_head, official, sentence, source2token, tiny")
-    assert not (tmp_path / "run").exists()
+# Help
 
 
-def test_an_unknown_override_is_refused(tmp_path):
-    outcome = run(TINY, "--config.train.batchsize=3", f"--workdir={tmp_path / 'run'}")
-    assert_refused(outcome, "batchsize")
+@pytest.fixture(scope="module")
+def help_text():
+    outcome = run("--help")
+    assert outcome.returncode == 0 and not outcome.stderr
+    return outcome.stdout
 
 
-def test_an_override_of_the_wrong_type_is_refused(tmp_path):
-    outcome = run(TINY, "--config.train.batch_size=many", f"--workdir={tmp_path / 'run'}")
-    assert_refused(outcome, "batch_size", "many")
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+def test_help_has_the_first_line_of_every_mode(help_text, mode):
+    summary = inspect.getdoc(mode).splitlines()[0]
+    assert f"\n  {mode.__name__:11}{summary}\n" in help_text
 
 
-def test_a_missing_config_file_is_refused(tmp_path):
-    outcome = run("--config=configs/nothing.py", f"--workdir={tmp_path / 'run'}")
-    assert_refused(outcome, "configs/nothing.py")
+@pytest.mark.parametrize("flag", own_flags(), ids=lambda flag: flag.name)
+def test_help_has_every_flag_and_the_modes_that_take_it(help_text, flag):
+    takers = {
+        name for name, mode in MODES.items() if flag.name in inspect.signature(mode).parameters
+    }
+    groups = help_text.partition("Flags, by the modes that take them:\n\n")[2].split("\n\n")
+    headings = [group.partition(":\n")[0] for group in groups if f"\n  --{flag.name} " in group]
+    if flag.name != "mode":
+        assert takers and takers <= set(*(heading.split(", ") for heading in headings))
+    assert f"--{flag.name}" in help_text
 
 
-def test_a_missing_flag_is_named():
-    assert_refused(run(TINY), "--mode=train needs --workdir")
+def test_help_tells_what_a_mode_needs(help_text):
+    needs = [line.strip() for line in help_text.splitlines() if line.strip().startswith("needs ")]
+    assert needs[:3] == [
+        "needs --config, --workdir (or --prepared_dir)",
+        "needs --config, --workdir",
+        "needs --workdir (or --checkpoint and --prepared_dir)",
+    ]
 
 
-def test_an_unknown_flag_is_refused():
-    assert_refused(run("--word_dir=x"), "word_dir")
+def test_help_fits_a_screen_and_shows_three_commands(help_text):
+    lines = help_text.splitlines()
+    assert max(map(len, lines)) <= 100 and len(lines) < 80
+    commands = [line for line in lines if line.startswith("  ") and "python run.py" in line]
+    assert len(commands) == 1 + len(EXAMPLES) and len(EXAMPLES) == 3
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_commands_of_the_help_are_possible(example):
+    names = {flag.name for flag in own_flags()}
+    flags = dict(re.findall(r"--(\w+)=(\S+)", example))
+    assert flags.keys() <= names and flags.get("mode", "train") in MODES
+    assert (ROOT / flags.get("config", "configs/demo.py")).is_file()
+
+
+def test_help_and_mistakes_need_no_tensorflow():
+    command = "import sys, disan_tf.command_line; sys.exit('tensorflow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", command], cwd=ROOT).returncode == 0
+
+
+# Mistakes in the command
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    ([], "say what to do: python run.py --config=configs/disan_sst.py"),
+    (["train"], "train is not a flag; did you mean --mode=train?"),
+    (["--mode=trian"], "--mode=trian must be prepare, train, evaluate, .*; did you mean train?"),
+    (["--word_dir=x"], "--word_dir is not a flag; did you mean workdir?"),
+    (["--repetitions=few"], "--repetitions=few must be a whole number."),
+    (["--output_format=csv"], "--output_format=csv must be jsonl, kaggle or glue."),
+    ([TINY], "--mode=train needs --workdir; see python run.py --help."),
+    (["--mode=predict"], "--mode=predict needs --workdir or --checkpoint; see"),
+    (["--mode=prepare", TINY], "--mode=prepare needs --workdir or --prepared_dir; see"),
+    (["--mode=doctor", "--seeds=1"], "--seeds is not a flag of --mode=doctor, but of train."),
+    (["--mode=evaluate", TINY], "--config is not a flag of --mode=evaluate, but of prepare, train"),
+    (["--config=configs/disan_sts.py"], "configs/disan_sts.py does not exist; did you mean configs/"),
+    (["--config=configs/disan_sst.py:huge"], "disan_sst has no variant 'huge'; it has additive, bi"),
+    (["--config.train.steps=3"], "--config.train.steps needs a config file before it"),
+    ([TINY, "--config.train.batchsize=3"],
+     "--config.train.batchsize=3 is not an option of configs/disan_sst.py:tiny; did you mean batch"),
+    ([TINY, "--config.trian.steps=3"], "--config.trian.steps=3 is not an option .*mean train?"),
+    ([TINY, "--config.encoder.heads=8"], "heads=8 is not .*; choose activation, name or units."),
+    ([TINY, "--config.train=3"], "--config.train=3 names a section; override its options, batch_si"),
+    ([TINY, "--config.train.steps.x=3"], "--config.train.steps.x=3 is not an option of configs/"),
+    ([TINY, "--config.train.batch_size=many"], "batch_size=many must be a whole number."),
+    ([TINY, "--config.train.l2=small"], "--config.train.l2=small must be a number."),
+    ([TINY, "--config.data.lowercase=maybe"], "lowercase=maybe must be true or false."),
+    ([TINY, "--config.evaluate.splits=test"], "splits=test must be a tuple, for example"),
+])  # fmt: skip
+def test_a_mistake_in_the_command_is_one_sentence(arguments, sentence):
+    outcome = run(*arguments)
+    assert_refused(outcome)
+    assert re.search(re.escape(sentence).replace(r"\.\*", ".*"), outcome.stderr), outcome.stderr
+
+
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        ("def get_config(:\n", ["bad.py: invalid syntax (bad.py, line 1)"]),
+        ("def get_config():\n    return missing\n", ["bad.py, line 2: name 'missing' is not"]),
+        ("def get_config():\n    return {}\n", ["get_config of --config must return a ConfigDict"]),
+        ("X = 1\n", ["has no attribute 'get_config'"]),
+    ],
+    ids=["syntax", "name", "dictionary", "nothing"],
+)
+def test_a_mistake_in_a_config_file_is_named_with_its_line(tmp_path, content, words):
+    (tmp_path / "bad.py").write_text(content)
+    assert_refused(run(f"--config={tmp_path / 'bad.py'}", f"--workdir={tmp_path / 'run'}"), *words)
 
 
 def test_another_config_in_the_work_directory_is_refused(workdir, data):

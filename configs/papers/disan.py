@@ -25,10 +25,15 @@ def disan(name: str, corpus: str, task: str) -> ConfigDict:
     config.data.tokenizer = "whitespace"  # "treebank" where sentences are not tokenised
     config.data.lowercase = True  # authors' code
     config.data.vectors = "glove/glove.6B.300d.txt"  # Sec. 5
-    config.data.embedding_dim = 300  # Sec. 5
     config.data.fixed_words = "corpus"  # dev and test words that only the vectors know
     config.data.oov = "uniform"  # Sec. 5: U(-0.05, 0.05)
     config.data.seed = config.get_ref("seed")
+
+    config.embedding = ConfigDict()
+    config.embedding.name = "words"
+    config.embedding.dim = 300  # Sec. 5
+    config.embedding.trainable = True
+    config.data.embedding_dim = config.embedding.get_ref("dim")
 
     config.encoder = ConfigDict()
     config.encoder.name = "disan"
@@ -37,6 +42,7 @@ def disan(name: str, corpus: str, task: str) -> ConfigDict:
 
     config.task = ConfigDict()
     config.task.name = task
+    config.task.head = "plain"
     config.task.hidden_units = 300  # Sec. 5.1 and 5.2
     config.task.activation = "elu"  # Sec. 5
     config.task.logit_bias = True  # the paper's parameter counts have it

@@ -13,7 +13,7 @@ def drcn(name: str, corpus: str) -> ConfigDict:
     Args:
       name, corpus: see `disan`.
     """
-    config = disan(name, corpus, task="matching")
+    config = disan(name, corpus, task="nli")
     config.data.tokenizer = "treebank"
     config.data.lowercase = False
     config.data.vectors = "glove/glove.840B.300d.txt"  # Sec. 4.1
@@ -21,10 +21,11 @@ def drcn(name: str, corpus: str) -> ConfigDict:
     config.data.word_features = True  # characters, and the exact-match flag
     config.data.word_length = 16
 
-    config.words = ConfigDict()
-    config.words.character_dim = 16  # Sec. 4.1
-    config.words.character_units = 32  # Sec. 4.1
-    config.words.character_width = 5
+    config.embedding.name = "characters"
+    config.embedding.word_length = config.data.get_ref("word_length")
+    config.embedding.character_dim = 16  # Sec. 4.1
+    config.embedding.character_units = 32  # Sec. 4.1
+    config.embedding.character_width = 5
 
     config.encoder = ConfigDict()
     config.encoder.name = "drcn"
@@ -38,8 +39,9 @@ def drcn(name: str, corpus: str) -> ConfigDict:
     config.encoder.dropout = 0.5  # Sec. 4.1
 
     config.task = ConfigDict()
-    config.task.name = "matching"
-    config.task.head = "matching"
+    config.task.name = "nli"
+    config.task.head = "drcn"
+    config.task.pair_features = "sum_and_difference"  # Eq. 5
     config.task.hypothesis_only = False
     config.task.hidden_layers = 2  # Sec. 3.1.3
     config.task.hidden_units = 1000  # Kim et al.
@@ -90,8 +92,8 @@ def _hypothesis_only(config):
 def _tiny(config):
     tiny(config)
     config.data.word_length = 8
-    config.words.character_dim = 4
-    config.words.character_units = 4
+    config.embedding.character_dim = 4
+    config.embedding.character_units = 4
     config.encoder.units = 4
     config.encoder.layers = 3
     config.encoder.functions = "B-Ca-Cs-D-M"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from data_prep.corpora.corpus import Example
-from disan_tf.errors import UserError
+from disan_tf.options import check_at_least
 
 
 def held_out(labels: Sequence, share: float, seed: int) -> np.ndarray:
@@ -39,20 +39,22 @@ def _by_class(labels: Sequence, seed: int) -> np.ndarray:
     return np.lexsort((np.random.default_rng(seed).random(len(labels)), labels))
 
 
+def check_options(dev_share: float, split_seed: int) -> None:
+    """The options of a hold-out; raises ValueError where it would leave one of the parts empty."""
+    if not 0 < dev_share < 1:
+        raise ValueError(
+            f"dev_share={dev_share} leaves nothing to train on or nothing to choose the model by; "
+            "use a number above 0 and below 1."
+        )
+    check_at_least("split_seed", split_seed, 0)
+
+
 def hold_out_dev(examples: Sequence[Example], options) -> tuple[list[Example], list[Example]]:
     """Training examples -> those that stay, and a stratified dev part that chooses the model.
 
     Args:
-      options: has `dev_share` (above 0 and below 1) and `split_seed`.
-
-    Raises:
-      UserError: `dev_share` leaves one of the two empty by design.
+      options: has `dev_share` and `split_seed`, see `check_options`.
     """
-    if not 0 < options.dev_share < 1:
-        raise UserError(
-            f"--config.data.dev_share={options.dev_share} leaves nothing to train on or nothing to "
-            "choose the model by; use a number above 0 and below 1."
-        )
     taken = held_out([each.label for each in examples], options.dev_share, options.split_seed)
     return (
         [example for example, is_dev in zip(examples, taken) if not is_dev],

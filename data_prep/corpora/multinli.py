@@ -15,6 +15,7 @@ from data_prep.corpora import nli_files
 from data_prep.corpora.corpus import Corpus
 from data_prep.corpora.held_out import held_out
 from data_prep.corpora.nli_files import Layout
+from disan_tf.options import check_at_least
 
 LAYOUT = Layout(
     title="MultiNLI",
@@ -23,6 +24,11 @@ LAYOUT = Layout(
     pairs={"train": 392_702, "dev_matched": 10_000, "dev_mismatched": 10_000},
     labeled={"train": 392_702, "dev_matched": 9_815, "dev_mismatched": 9_832},
 )
+
+
+def check_options(split_seed: int) -> None:
+    """The option of `read` beside those of `nli_files.read`; raises ValueError below 0."""
+    check_at_least("split_seed", split_seed, 0)
 
 
 def read(data_dir: Path, options) -> Corpus:

@@ -19,6 +19,7 @@ from data_prep.corpora.nli_rows import CLASSES, NO_LABEL, read_rows
 from data_prep.corpora.official_files import find
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
+from disan_tf.options import check_choice
 
 SUFFIXES = (".jsonl", ".txt")  # in the order of preference
 # Parses are tokenised. Text needs the tokenizer that raw text meets when the model is used.
@@ -69,9 +70,8 @@ def read(data_dir: Path, layout: Layout, options) -> Corpus:
         1 drops none).
 
     Raises:
-      UserError: an unknown option, a missing file, or malformed data (names file and line).
+      UserError: a missing file, or malformed data (names file and line).
     """
-    _check_options(options, layout.title)
     paths = layout.find(Path(data_dir))
     fields, inputs = ("premise", "hypothesis"), list(paths.values())
     corpus = Corpus(layout.name, fields, CLASSES, {}, {}, inputs, unit="pairs")
@@ -100,22 +100,18 @@ def length_limit(lengths: Sequence[int], share: float) -> int:
     return int(np.argmax(covered >= share))
 
 
-def _check_options(options, title: str) -> None:
-    if options.tokens not in TOKENIZERS:
-        raise UserError(
-            f"--config.data.tokens={options.tokens} is not known for {title}; "
-            f"use {' or '.join(TOKENIZERS)}."
+def check_options(
+    tokens: str, tokenizer: str, split_words: bool, empty_tokens: bool, length_percentile: float
+) -> None:
+    """The options of `read`; raises ValueError for values that are impossible or do not fit."""
+    check_choice("tokens", tokens, TOKENIZERS)
+    if tokenizer != TOKENIZERS[tokens]:
+        raise ValueError(
+            f"tokenizer={tokenizer} does not fit --config.data.tokens={tokens}; use "
+            f"{TOKENIZERS[tokens]}."
         )
-    if options.tokenizer != TOKENIZERS[options.tokens]:
-        raise UserError(
-            f"--config.data.tokenizer={options.tokenizer} does not fit "
-            f"--config.data.tokens={options.tokens}; use {TOKENIZERS[options.tokens]}."
-        )
-    if not 0 < options.length_percentile <= 1:
-        raise UserError(
-            f"--config.data.length_percentile={options.length_percentile} is not a share; "
-            "use a number above 0 and up to 1."
-        )
+    if not 0 < length_percentile <= 1:
+        raise ValueError(f"length_percentile={length_percentile} must be above 0 and at most 1.")
 
 
 def _examples(

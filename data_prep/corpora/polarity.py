@@ -18,6 +18,7 @@ from data_prep.corpora.official_files import absent
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
 from disan_tf.files import read_lines
+from disan_tf.options import check_at_least
 
 # The last three are those of the official archive, unpacked in the first.
 FOLDERS = ("polarity", "polarity/data/customerr", "polarity/data/mpqa", "polarity/data/subj")
@@ -62,7 +63,8 @@ def read(data_dir: Path, options) -> Corpus:
         sentences are tokenised).
 
     Raises:
-      UserError: an unknown option, a missing file, or malformed data (names file and line).
+      UserError: more folds than a class has sentences, a missing file, or malformed data (names
+        file and line).
     """
     name, source = options.corpus, SOURCES[options.corpus]
     paths = _find(Path(data_dir), name, source)
@@ -80,7 +82,12 @@ def read(data_dir: Path, options) -> Corpus:
 def _split(examples: list[Example], options) -> dict[str, list[Example]]:
     """The splits of one fold."""
     labels = [each.label for each in examples]
-    _check_fold(options, smallest=min(map(labels.count, range(2))))
+    smallest = min(map(labels.count, range(2)))
+    if options.folds > smallest:
+        raise UserError(
+            f"--config.data.folds={options.folds} is more than the {smallest:,} sentences of the "
+            "smaller class; use fewer."
+        )
     folds = fold_numbers(labels, options.folds, options.split_seed)
     others = [each for each, fold in zip(examples, folds) if fold != options.fold]
     train, dev = hold_out_dev(others, options)
@@ -88,17 +95,11 @@ def _split(examples: list[Example], options) -> dict[str, list[Example]]:
     return {"train": train, "dev": dev, "test": test}
 
 
-def _check_fold(options, smallest: int) -> None:
-    if not 2 <= options.folds <= smallest:
-        raise UserError(
-            f"--config.data.folds={options.folds} is not possible; use 2 or more, and no more than "
-            f"the {smallest:,} sentences of the smaller class."
-        )
-    if not 0 <= options.fold < options.folds:
-        raise UserError(
-            f"--config.data.fold={options.fold} is not one of the {options.folds} folds; "
-            f"use 0 to {options.folds - 1}."
-        )
+def check_options(folds: int, fold: int) -> None:
+    """The options of `read` beside those of a hold-out; raises ValueError for impossible ones."""
+    check_at_least("folds", folds, 2)
+    if not 0 <= fold < folds:
+        raise ValueError(f"fold={fold} is not one of the {folds} folds; use 0 to {folds - 1}.")
 
 
 def _find(data_dir: Path, name: str, source: Source) -> list[Path]:

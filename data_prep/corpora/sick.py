@@ -30,6 +30,14 @@ CLASSES = ("1", "2", "3", "4", "5")
 RESTORE = "restore the official file with python -m data_prep.download sick"
 
 
+def check_options(tokenizer: str) -> None:
+    """The option of `read`; raises ValueError for a tokenizer of another kind of text."""
+    if tokenizer != "treebank":
+        raise ValueError(
+            f"tokenizer={tokenizer} does not fit the raw sentences of SICK; use treebank."
+        )
+
+
 def read(data_dir: Path, options) -> Corpus:
     """Reads SICK.
 
@@ -38,13 +46,8 @@ def read(data_dir: Path, options) -> Corpus:
       options: has `tokenizer` ("treebank": the sentences are raw).
 
     Raises:
-      UserError: an unknown option, a missing file, or malformed data (names file and line).
+      UserError: a missing file, or malformed data (names file and line).
     """
-    if options.tokenizer != "treebank":
-        raise UserError(
-            f"--config.data.tokenizer={options.tokenizer} does not fit the raw sentences of SICK; "
-            "use treebank."
-        )
     paths = find(Path(data_dir), "SICK", FILES)
     tokenizer = SentenceTokenizer(options.tokenizer)
     fields = ("sentence_a", "sentence_b")

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.sst_layouts import Node, read_trees
-from disan_tf.errors import UserError
+from disan_tf.options import check_choice
 
 OFFICIAL_TREES = {"train": 8544, "dev": 1101, "test": 2210}
 CLASSES = {
     5: ("very negative", "negative", "neutral", "positive", "very positive"),
     2: ("negative", "positive"),
 }
+LEVELS = ("phrase", "sentence")
 NEUTRAL = 2
 EXTRA_COPIES = 3  # the authors' re-balancing, not in the paper
 
@@ -32,9 +33,8 @@ def read(data_dir: Path, options) -> Corpus:
         after all others), and perhaps `contexts` (True tells the sentence of each phrase).
 
     Raises:
-      UserError: an unknown option, no layout found, or malformed data (names file and line).
+      UserError: no layout found, or malformed data (names file and line).
     """
-    _check_options(options)
     trees, inputs = read_trees(Path(data_dir))
     corpus = Corpus("sst", ("sentence",), CLASSES[options.classes], {}, {}, inputs, unit="trees")
     for split, expected in OFFICIAL_TREES.items():
@@ -50,14 +50,12 @@ def read(data_dir: Path, options) -> Corpus:
     return corpus
 
 
-def _check_options(options) -> None:
-    for name, allowed in (("level", ("phrase", "sentence")), ("classes", (5, 2))):
-        value = getattr(options, name)
-        if value not in allowed:
-            raise UserError(
-                f"--config.data.{name}={value} is not known for SST; "
-                f"use {' or '.join(map(str, allowed))}."
-            )
+def check_options(
+    level: str, classes: int, repetitions: bool, rebalance: bool, contexts: bool = False
+) -> None:
+    """The options of `read`; raises ValueError for a value that is not one of them."""
+    check_choice("level", level, LEVELS)
+    check_choice("classes", classes, CLASSES)
 
 
 def _select(nodes: list[Node], classes: int, repetitions: bool) -> tuple[list[Node], dict]:

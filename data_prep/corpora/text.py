@@ -8,8 +8,23 @@ from data_prep.corpora.corpus import Corpus, Example
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
 from disan_tf.files import read_lines
+from disan_tf.options import check_at_least
 
 SPLITS = ("train", "dev", "test")
+
+
+def check_options(
+    texts: str, repetitions: bool, longest: int, dev_share: float, test_share: float,
+    split_seed: int,
+) -> None:  # fmt: skip
+    """The options of `read`; raises ValueError for shares that leave a part empty, and the like."""
+    check_at_least("longest", longest, 0)
+    if min(dev_share, test_share) <= 0 or dev_share + test_share >= 1:
+        raise ValueError(
+            f"dev_share={dev_share} and --config.data.test_share={test_share} must be above 0 and "
+            "leave something to train on."
+        )
+    check_at_least("split_seed", split_seed, 0)
 
 
 def read(data_dir: Path, options) -> Corpus:
@@ -22,7 +37,7 @@ def read(data_dir: Path, options) -> Corpus:
         stay), `split_seed` (decides which lines those are), and `tokenizer`.
 
     Raises:
-      UserError: no shard, a line that is not UTF-8, or shares that leave a part empty.
+      UserError: no shard, or a line that is not UTF-8.
     """
     paths = shards(data_dir, options)
     if not paths:
@@ -70,11 +85,6 @@ def _select(sentences, options):
 def _parts(count, options):
     """The number of the split of each line, `<int64>[lines]`."""
     shares = options.dev_share, options.test_share
-    if min(shares) <= 0 or sum(shares) >= 1:
-        raise UserError(
-            f"--config.data.dev_share={shares[0]} and --config.data.test_share={shares[1]} must be "
-            "above 0 and leave something to train on."
-        )
     order = np.random.default_rng(options.split_seed).permutation(count)
     dev, test = (round(share * count) for share in shares)
     return np.where(order < dev, 1, np.where(order < dev + test, 2, 0))

@@ -12,6 +12,7 @@ from data_prep.corpora.official_files import find
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
 from disan_tf.files import read_lines
+from disan_tf.options import check_choice
 
 FILES = {"train": "trec/train_5500.label", "test": "trec/TREC_10.label"}
 OFFICIAL_QUESTIONS = {"train": 5452, "test": 500}
@@ -32,6 +33,11 @@ CLASSES = {
 RESTORE = "restore the official file with python -m data_prep.download trec"
 
 
+def check_options(classes: int) -> None:
+    """The option of `read` beside those of a hold-out; raises ValueError for unknown classes."""
+    check_choice("classes", classes, CLASSES)
+
+
 def read(data_dir: Path, options) -> Corpus:
     """Reads TREC.
 
@@ -42,12 +48,8 @@ def read(data_dir: Path, options) -> Corpus:
         and `tokenizer` ("whitespace": the questions are tokenised).
 
     Raises:
-      UserError: an unknown option, a missing file, or malformed data (names file and line).
+      UserError: a missing file, or malformed data (names file and line).
     """
-    if options.classes not in CLASSES:
-        raise UserError(
-            f"--config.data.classes={options.classes} is not known for TREC; use 6 or 50."
-        )
     paths = find(Path(data_dir), "TREC", FILES)
     inputs = list(paths.values())
     corpus = Corpus(

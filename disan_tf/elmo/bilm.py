@@ -49,8 +49,6 @@ class BiLM(BaseLayer):
         than a word.
     """
 
-    samplers = ()  # none of its weights learns by policy gradient, see `SentenceEncoder`
-
     def __init__(
         self, units: int, cells: int, filters: Sequence[tuple[int, int]], layers: int = 2,
         character_dim: int = 16, highways: int = 2, activation: str = "relu",
@@ -67,7 +65,7 @@ class BiLM(BaseLayer):
             )
         self.units = units
         self.cells = cells
-        self.filters = [list(each) for each in filters]
+        self.filters = [list(pair) for pair in filters]
         self.layers = layers
         self.character_dim = character_dim
         self.highways = highways
@@ -80,7 +78,7 @@ class BiLM(BaseLayer):
             units, filters, character_dim, highways, activation, l2=self.l2,
             seed=site_seed(self.seed, "tokens"), name="tokens", dtype=self.dtype_policy,
         )  # fmt: skip
-        self.forward, self.backward = (self._make_stack(each) for each in DIRECTIONS)
+        self.forward, self.backward = map(self._make_stack, DIRECTIONS)
 
     def build(self, input_shape):
         self.tokens.build([None, None, self.word_length])
@@ -173,8 +171,8 @@ class BiLM(BaseLayer):
 def _rows(states: States, count) -> States:
     """The first rows, and zeros for those that there are not."""
     return tuple(
-        tf.pad(each[:count], [[0, tf.maximum(0, count - tf.shape(each)[0])], [0, 0]])
-        for each in states
+        tf.pad(state[:count], [[0, tf.maximum(0, count - tf.shape(state)[0])], [0, 0]])
+        for state in states
     )
 
 

@@ -2,29 +2,33 @@
 
 from typing import Optional
 
-import numpy as np
 import tensorflow as tf
 
 from disan_tf.elmo.bilm import BiLM
+from disan_tf.elmo.official_tensors import official_tensors
 from disan_tf.elmo.scalar_mix import ScalarMix
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.embedding.base import Embedding
 from disan_tf.layers.embedding.words import WordEmbedding
 
 
-class ElmoEmbedding(BaseLayer):
+class ElmoEmbedding(BaseLayer, Embedding):
     """ELMo vectors, ELMo_k = gamma * sum_j s_j h_kj (ELMo-DiSAN paper, Eq. 13), of each word.
 
     Args:
-      bilm: the arguments of the `BiLM`, of the Keras dtype policy of this layer.
-      learns: whether the biLM is trained with the task; its dropout acts only then.
+      bilm: the arguments of the `BiLM`, but for the Keras dtype policy, which is that of this
+        layer.
+      cached: whether a call takes the biLM's layers, which were computed before, in place of the
+        characters from which it computes them.
+      trainable_bilm: whether the biLM is trained with the task; its dropout acts only then.
       normalize, mix_l2: see `ScalarMix`.
       words: None, or the arguments of a `WordEmbedding` whose vectors stand after ELMo's.
       dropout, l2, seed: see `BaseLayer`; `dropout` is the biLM's.
 
     Call arguments:
       ids: <int32>[batch, length], 0 = padding.
-      characters: <int32>[batch, length, word_length], see `disan_tf.text.character_ids`; or
-      layers: <float>[batch, length, layers, dim], what the biLM makes of them.
+      characters: <int32>[batch, length, word_length], see `disan_tf.text.character_ids`; or, of a
+        `cached` one, layers: <float>[batch, length, layers, dim].
       training: whether dropout acts.
 
     Returns:
@@ -32,23 +36,23 @@ class ElmoEmbedding(BaseLayer):
     """
 
     def __init__(
-        self, bilm: dict, learns: bool = False, normalize: bool = False, mix_l2: float = 0.0,
-        words: Optional[dict] = None, **kwargs,
+        self, bilm: dict, cached: bool = False, trainable_bilm: bool = False,
+        normalize: bool = False, mix_l2: float = 0.0, words: Optional[dict] = None, **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
         self._bilm_options = dict(bilm)
-        self.learns = learns
+        self.cached = cached
+        self.trainable_bilm = trainable_bilm
         self.normalize = normalize
         self.mix_l2 = mix_l2
         self._word_options = words and dict(words)
+        self.bilm = BiLM(
+            **bilm, dropout=self.dropout, l2=self.l2 if trainable_bilm else 0.0, seed=self.seed,
+            trainable=trainable_bilm, name="bilm", dtype=self.dtype_policy,
+        )  # fmt: skip
 
     def build(self, input_shape):
-        self.bilm = BiLM(
-            **self._bilm_options, dropout=self.dropout, l2=self.l2 if self.learns else 0.0,
-            seed=self.seed, name="bilm", dtype=self.dtype_policy,
-        )  # fmt: skip
         self.bilm.build([None, None, self.bilm.word_length])
-        self.bilm.trainable = self.learns
         self.mix = ScalarMix(
             1 + self.bilm.layers, self.normalize, self.mix_l2, name="mix", dtype=self.dtype_policy
         )
@@ -60,20 +64,30 @@ class ElmoEmbedding(BaseLayer):
         super().build(input_shape)
 
     @property
-    def bilm_options(self) -> dict:
-        """The arguments of the `BiLM`, as JSON can hold them; Keras wraps them."""
-        options = dict(self._bilm_options)
-        return {**options, "filters": [[int(n) for n in each] for each in options["filters"]]}
+    def word_features(self):
+        bilm = self.bilm
+        if self.cached:
+            shape = [None, None, 1 + bilm.layers, 2 * bilm.units]
+            return {"layers": tf.TensorSpec(shape, tf.float16)}
+        return {"characters": tf.TensorSpec([None, None, bilm.word_length], tf.int32)}
 
-    def set_vectors(self, vectors: np.ndarray) -> None:
-        """Assigns those of the words, where there are any; see `WordEmbedding.set_vectors`."""
+    @property
+    def bilm_options(self):
+        filters = self._bilm_options["filters"]  # Keras wraps lists, and JSON takes none of these
+        return {**self._bilm_options, "filters": [[int(n) for n in pair] for pair in filters]}
+
+    def set_pretrained(self, vectors, bilm=None):
+        """Assigns the weights of the biLM, and the vectors of the words where there are any."""
+        for name, weight in official_tensors(self.bilm).items():
+            weight.assign(bilm[name])
         if self.words is not None:
             self.words.set_vectors(vectors)
 
-    def call(self, ids, characters=None, layers=None, training=None):
+    def call(self, ids, words, training=None):
         mask = tf.not_equal(ids, 0)
-        if layers is None:
-            layers = self.bilm(characters, mask=mask, training=training and self.learns)
+        layers = words
+        if not self.cached:
+            layers = self.bilm(words, mask=mask, training=training and self.trainable_bilm)
         mixed = self.mix(tf.cast(layers, self.compute_dtype), mask=mask)
         if self.words is None:
             return mixed
@@ -82,7 +96,8 @@ class ElmoEmbedding(BaseLayer):
     def get_config(self):
         config = {
             "bilm": self.bilm_options,
-            "learns": self.learns,
+            "cached": self.cached,
+            "trainable_bilm": self.trainable_bilm,
             "normalize": self.normalize,
             "mix_l2": self.mix_l2,
             "words": self._word_options and dict(self._word_options),

@@ -59,7 +59,7 @@ class TokenEncoder(BaseLayer):
         if not filters:
             raise ValueError(f"filters={list(filters)!r}; name at least one, as (width, count).")
         self.units = units
-        self.filters = [tuple(each) for each in filters]
+        self.filters = [tuple(pair) for pair in filters]
         self.dim = dim
         self.highways = highways
         self.activation = activation
@@ -113,7 +113,7 @@ class TokenEncoder(BaseLayer):
     def get_config(self):
         config = {
             "units": self.units,
-            "filters": [list(each) for each in self.filters],
+            "filters": [list(pair) for pair in self.filters],
             "dim": self.dim,
             "highways": self.highways,
             "activation": self.activation,

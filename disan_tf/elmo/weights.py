@@ -4,9 +4,9 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-import tensorflow as tf
 
 from disan_tf.elmo.bilm import BiLM
+from disan_tf.elmo.official_tensors import cell_name, official_tensors
 from disan_tf.elmo.options import official_options, read_options
 from disan_tf.errors import UserError
 from disan_tf.files import PathLike, write_json
@@ -47,17 +47,17 @@ def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its optio
         raise UserError(f"{path} is missing; name the weights.hdf5 of the biLM.")
     try:
         with h5py.File(path, "r") as file:
-            found = {
+            values = {
                 name: _read(file, name, weight, path, options_path)
-                for name, weight in _tensors(bilm).items()
+                for name, weight in official_tensors(bilm).items()
             }
             _check_layers(file, bilm, path, options_path)
     except (OSError, RuntimeError) as error:  # what h5py raises for damaged files
         raise UserError(
             f"{path} cannot be read as HDF5 ({error}); it is damaged or cut short, fetch it again."
         ) from None
-    for name, weight in _tensors(bilm).items():
-        weight.assign(found[name].reshape(weight.shape))
+    for name, weight in official_tensors(bilm).items():
+        weight.assign(values[name].reshape(weight.shape))
 
 
 def save_bilm(bilm: BiLM, options_path: PathLike, weights_path: PathLike) -> None:
@@ -65,38 +65,10 @@ def save_bilm(bilm: BiLM, options_path: PathLike, weights_path: PathLike) -> Non
     weights_path = Path(weights_path)
     temporary = weights_path.with_name(f".{weights_path.name}.tmp")
     with h5py.File(temporary, "w") as file:
-        for name, weight in _tensors(bilm).items():
+        for name, weight in official_tensors(bilm).items():
             file.create_dataset(name, data=weight.numpy().reshape(_official_shape(name, weight)))
     temporary.rename(weights_path)
     write_json(Path(options_path), official_options(bilm))
-
-
-def _tensors(bilm: BiLM) -> dict[str, tf.Variable]:
-    """The official name of each weight."""
-    tokens = bilm.tokens
-    tensors = {"char_embed": tokens.vectors}
-    for number, pair in enumerate(zip(tokens.kernels, tokens.biases)):
-        tensors.update(zip([f"CNN/W_cnn_{number}", f"CNN/b_cnn_{number}"], pair))
-    for number, highway in enumerate(tokens.highway):
-        # y = carry * transformed + (1 - carry) * x: the official "carry" gate is our gate.
-        for name, part in {"carry": highway.gate, "transform": highway.transform}.items():
-            tensors[f"CNN_high_{number}/W_{name}"] = part.dense.kernel
-            tensors[f"CNN_high_{number}/b_{name}"] = part.dense.bias
-    if tokens.projection is not None:
-        tensors["CNN_proj/W_proj"] = tokens.projection.dense.kernel
-        tensors["CNN_proj/b_proj"] = tokens.projection.dense.bias
-    for direction, stack in enumerate((bilm.forward, bilm.backward)):
-        for number, lstm in enumerate(stack):
-            place = _cell(direction, number)
-            tensors[f"{place}/W_0"] = lstm.kernel
-            tensors[f"{place}/B"] = lstm.bias
-            if lstm.cells > lstm.units:
-                tensors[f"{place}/W_P_0"] = lstm.projection
-    return tensors
-
-
-def _cell(direction, number):
-    return f"RNN_{direction}/RNN/MultiRNNCell/Cell{number}/LSTMCell"
 
 
 def _official_shape(name, weight):
@@ -127,7 +99,7 @@ def _read(file, name, weight, path, options_path):
 def _check_layers(file, bilm, path, options_path):
     """A file with more layers would load, and mean something else."""
     more = {
-        _cell(0, bilm.layers): f"lstm.n_layers of {bilm.layers}",
+        cell_name(0, bilm.layers): f"lstm.n_layers of {bilm.layers}",
         f"CNN/W_cnn_{len(bilm.filters)}": f"{len(bilm.filters)} filters",
         f"CNN_high_{bilm.highways}": f"char_cnn.n_highway of {bilm.highways}",
     }

@@ -1,7 +1,10 @@
-"""Token vectors -> sentence vector: one file for each model of the papers."""
+"""Token vectors -> sentence vector: one file for each model of the papers.
+
+`disan_tf.encoders.base` says how one is added.
+"""
 
 from disan_tf.encoders.additive import AdditiveEncoder
-from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.encoders.base import PairEncoder, SentenceEncoder
 from disan_tf.encoders.bi_gru import BiGRUEncoder
 from disan_tf.encoders.bi_lstm import BiLSTMEncoder
 from disan_tf.encoders.disan import DiSAN
@@ -20,6 +23,7 @@ ENCODERS = {
     "bi_gru": BiGRUEncoder,
     "bi_lstm": BiLSTMEncoder,
     "disan": DiSAN,
+    "drcn": DRCN,
     "dsa": DSAEncoder,
     "hierarchical_cnn": HierarchicalCNNEncoder,
     "multi_head": MultiHeadEncoder,
@@ -29,7 +33,6 @@ ENCODERS = {
     "selected_source2token": SelectedSource2TokenEncoder,
     "source2token": Source2TokenEncoder,
 }
-PAIR_ENCODERS = {"drcn": DRCN}  # they read both sentences of a pair at once
 
 __all__ = [
     "AdditiveEncoder",
@@ -42,7 +45,7 @@ __all__ = [
     "HierarchicalCNNEncoder",
     "MultiHeadEncoder",
     "MultiWindowCNNEncoder",
-    "PAIR_ENCODERS",
+    "PairEncoder",
     "PooledBiLSTMEncoder",
     "ReSAN",
     "SelectedSource2TokenEncoder",

@@ -1,20 +1,73 @@
-"""What the sentence encoders have in common."""
+"""What the encoders of sentences and of pairs of sentences have in common."""
 
 import tensorflow as tf
 
 from disan_tf.layers.attention.source2token import Source2Token
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.precision import shared_conversions
 
 
-class SentenceEncoder(BaseLayer):
-    """Token vectors -> one vector; subclasses say how.
+class PairEncoder(BaseLayer):
+    """Token vectors of two sentences -> a vector of each, in which the sentences may meet.
 
-    A subclass defines `call(x, mask, training)`, which returns <float>[batch, size], and
-    `attend(x, mask)`, a dictionary of named <float32>[batch, ...] tensors.
+    A subclass defines `encode_pair` and `attend_pair`.
 
-    An encoder with hard attention has `samplers`, whose weights learn by policy gradient, takes
-    `selections` as an argument of its call, and has `select(x, mask, how, training)`, which returns
-    `Selections` (`disan_tf.layers.hard_attention.selections`); see `Sampler.select`
+    To add an encoder, subclass this, or `SentenceEncoder` for one that reads a sentence by itself,
+    in a file of this folder, and enter it in `disan_tf.encoders.ENCODERS` by the name that
+    `config.encoder.name` has; all other values of `config.encoder` are arguments of its
+    constructor, which checks them (ValueError: "name=value; remedy").
+
+    Args:
+      dropout, l2, seed: see `BaseLayer`.
+    """
+
+    samplers = ()  # the layers that choose tokens, whose weights are trained by policy gradient
+
+    def encode_pair(self, first, second, first_mask, second_mask, selections=None, training=None):
+        """The vectors of both sentences.
+
+        Args:
+          first, second: <float>[batch, first length, dim] and [batch, second length, dim].
+          first_mask, second_mask: <bool>[batch, length], True = real token.
+          selections: what `select` of a `SentenceEncoder` with hard attention chose in each; None =
+            what it chooses greedily.
+          training: whether dropout acts.
+
+        Returns:
+          Two <float>[batch, size].
+        """
+        raise NotImplementedError
+
+    def attend_pair(self, first, second, first_mask, second_mask) -> list[dict]:
+        """The named attention tensors of each sentence, <float32>[batch, ...], without dropout.
+
+        Args: see `encode_pair`.
+        """
+        raise NotImplementedError
+
+    def weight_vectors(self, x, mask):
+        """Vectors with which a sentence weighs its own tokens; None where there are none.
+
+        Args:
+          x: <float>[batch, length, dim].
+          mask: <bool>[batch, length], True = real token.
+
+        Returns:
+          <float32>[batch, iterations, attentions, units], or None.
+        """
+        return None
+
+
+class SentenceEncoder(PairEncoder):
+    """Token vectors -> one vector; of a pair both sentences are read by the same weights.
+
+    A subclass defines `call(x, mask, training)`, which returns <float>[batch, size] of
+    x <float>[batch, length, dim] and mask <bool>[batch, length], and `attend(x, mask)`, a
+    dictionary of named <float32>[batch, ...] tensors.
+
+    An encoder with hard attention has `samplers`, takes `selections` as an argument of its call,
+    and has `select(x, mask, how, training)`, which returns `Selections`
+    (`disan_tf.layers.hard_attention.selections`); see `Sampler.select`
     (`disan_tf.layers.hard_attention.sampler`). Without `selections` it chooses greedily.
 
     Args:
@@ -24,25 +77,32 @@ class SentenceEncoder(BaseLayer):
       dropout, l2, seed: see `BaseLayer`.
     """
 
-    samplers = ()  # the layers that choose tokens
-
     def __init__(self, activation="elu", attention_form: str = "auto", **kwargs):
         super().__init__(**kwargs)
         self.activation = tf.keras.activations.get(activation)
         self.attention_form = attention_form
+
+    def encode(self, x, mask, selections=None, training=None):
+        """The sentence's vector; `selections` are passed on where there are any."""
+        chosen = {} if selections is None else {"selections": selections}
+        return self(x, mask=mask, training=training, **chosen)
+
+    def encode_pair(self, first, second, first_mask, second_mask, selections=None, training=None):
+        sentences = (first, first_mask), (second, second_mask)
+        with shared_conversions():
+            return [
+                self.encode(x, mask, chosen, training)
+                for (x, mask), chosen in zip(sentences, selections or (None, None))
+            ]
+
+    def attend_pair(self, first, second, first_mask, second_mask):
+        return [self.attend(first, first_mask), self.attend(second, second_mask)]
 
     def add_source2token(self, dim: int) -> Source2Token:
         """A built `Source2Token` child for vectors of this size."""
         layer = Source2Token(self.activation, **self.child_options("source2token"))
         layer.build([None, None, dim])
         return layer
-
-    def weight_vectors(self, x, mask):
-        """Vectors with which a sentence weighs its own tokens; None where there are none.
-
-        <float32>[batch, iterations, attentions, units], of the same arguments as `call`'s.
-        """
-        return None
 
     def get_config(self):
         config = {

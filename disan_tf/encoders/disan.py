@@ -39,6 +39,10 @@ class DiSAN(SentenceEncoder):
 
     Raises:
       ValueError: an unknown direction, not two directions, or fewer than one unit.
+
+    Example:
+      >>> DiSAN(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def __init__(self, units: Optional[int] = None, directions=("forward", "backward"), **kwargs):

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.base import BaseLayer
+from disan_tf.encoders.base import PairEncoder
 from disan_tf.layers.bottleneck import Bottleneck
 from disan_tf.layers.co_attention.multiway import MultiwayCoAttention
 from disan_tf.layers.packing import pad_length, real_tokens
@@ -12,7 +12,7 @@ from disan_tf.layers.recurrent.rnn import BasicRNN
 RECURRENCES = ("rnn", "lstm")
 
 
-class DRCN(BaseLayer):
+class DRCN(PairEncoder):
     """Densely connected recurrent layers with co-attention between two sentences.
 
     The multiway DRCN paper (Au, Haran and Sandler), Sec. 3.1.2, after Kim et al. (2018). With x^1
@@ -48,8 +48,6 @@ class DRCN(BaseLayer):
     Raises:
       ValueError: an unknown `recurrence`, or see `MultiwayCoAttention`.
     """
-
-    samplers = ()
 
     def __init__(
         self, units: int = 100, layers: int = 5, recurrence: str = "rnn", functions: str = "Cs",
@@ -130,8 +128,8 @@ class DRCN(BaseLayer):
 
     def _states(self, layer, x, pair, training=None):
         """h of both sentences, <float>[2 * batch, length, units], of x <float>[rows, dim]."""
-        layers = self.recurrent(layer)
-        states = [each(x, mask=pair.mask, training=training) for each in layers]
+        directions = self.recurrent(layer)
+        states = [direction(x, mask=pair.mask, training=training) for direction in directions]
         return self.dropouts[layer](tf.concat(states, axis=-1), training=training)
 
     def _grown(self, layer, x, h, a, mask, training=None):
@@ -143,22 +141,26 @@ class DRCN(BaseLayer):
             x = self.bottlenecks[layer](x[None], mask=real, training=training)[0]
         return x
 
-    def attend(self, first, second, first_mask, second_mask):
-        """Co-attention without dropout, the arguments those of a call.
+    def encode_pair(self, first, second, first_mask, second_mask, selections=None, training=None):
+        return self(first, second, first_mask, second_mask, training=training)
+
+    def attend_pair(self, first, second, first_mask, second_mask):
+        """Co-attention, how the words of one sentence read those of the other.
 
         Returns:
-          For each layer, from the first, {function: (weights of the first sentence's words over
-          the second's, <float32>[batch, first length, second length], and the other way round)}.
+          For each sentence "<function>_<layer>" <float32>[batch, own length, other length, 1];
+          layers count from 1. The weights of a word sum to 1 over the other sentence.
         """
-        pair, found = _Pair(first_mask, second_mask), []
+        pair, attended = _Pair(first_mask, second_mask), [{}, {}]
         x = pair.words(first, second)
-        for layer, co_attention in enumerate(self.co_attentions):
-            h = self._states(layer, x, pair)
+        for number, co_attention in enumerate(self.co_attentions):
+            h = self._states(number, x, pair)
             sentences = (*pair.split(h), *pair.masks)
-            weights = co_attention.attend(*sentences)
-            found.append({name: _cut(both, first, second) for name, both in weights.items()})
-            x = self._grown(layer, x, h, pair.join(*co_attention(*sentences)), pair.mask)
-        return found
+            for function, both in co_attention.attend(*sentences).items():
+                for tensors, weights in zip(attended, _cut(both, first, second)):
+                    tensors[f"{function}_{number + 1}"] = weights[:, :, :, None]
+            x = self._grown(number, x, h, pair.join(*co_attention(*sentences)), pair.mask)
+        return attended
 
     def get_config(self):
         config = {

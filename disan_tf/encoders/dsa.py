@@ -56,6 +56,10 @@ class DSAEncoder(SentenceEncoder):
     Raises:
       ValueError: an unknown `attention` or `init_scale`, several static attentions, a size under 1,
         or a dropout rate outside [0, 1).
+
+    Example:
+      >>> DSAEncoder(units=3, attentions=2)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def __init__(

@@ -45,6 +45,10 @@ class HierarchicalCNNEncoder(SentenceEncoder):
 
     Raises:
       ValueError: fewer than one unit or layer, or a width under 1.
+
+    Example:
+      >>> HierarchicalCNNEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
     """
 
     def __init__(self, units: int = 300, layers: int = 3, width: int = 5, **kwargs):

@@ -43,6 +43,10 @@ class MultiWindowCNNEncoder(SentenceEncoder):
 
     Raises:
       ValueError: no windows, a window of less than one token, or fewer than one unit.
+
+    Example:
+      >>> MultiWindowCNNEncoder(units=3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 9])
     """
 
     def __init__(self, windows: Sequence[int] = (3, 4, 5), units: int = 200, **kwargs):

@@ -30,6 +30,11 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
 
     Raises:
       ValueError: an unknown `pooling`.
+
+    Example:
+      >>> encoder = PooledBiLSTMEncoder("last", units=3)
+      >>> encoder(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def __init__(self, pooling: str = "last", **kwargs):

@@ -33,6 +33,10 @@ class ReSAN(SentenceEncoder):
 
     Raises:
       ValueError: see `ReinforcedSelfAttention`.
+
+    Example:
+      >>> ReSAN(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def __init__(

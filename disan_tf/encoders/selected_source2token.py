@@ -31,6 +31,10 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
 
     Raises:
       ValueError: fewer than one unit.
+
+    Example:
+      >>> SelectedSource2TokenEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
     """
 
     def __init__(self, units: Optional[int] = None, **kwargs):

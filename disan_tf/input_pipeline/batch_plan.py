@@ -4,6 +4,8 @@ import bisect
 
 import numpy as np
 
+from disan_tf.options import check_at_least
+
 
 def batch_count(examples: int, batch_size: int) -> int:
     """Batches of an epoch."""
@@ -78,12 +80,19 @@ class BatchPlan:
 
     Attributes:
       rows: <int64>[examples], those that are trained on, in their order.
+
+    Raises:
+      ValueError: a batch size or a window below 1, or a negative number.
     """
 
     def __init__(
         self, lengths: np.ndarray, batch_size: int, window: int, seed: int, batch_tokens: int = 0,
         examples: int = 0,
     ):  # fmt: skip
+        check_at_least("batch_size", batch_size, 1)
+        check_at_least("window", window, 1)
+        check_at_least("batch_tokens", batch_tokens, 0)
+        check_at_least("examples", examples, 0)
         self.rows = _draw(len(lengths), examples)
         self._lengths = lengths[self.rows]
         self._options = {"batch_size": batch_size, "window": window, "seed": seed}

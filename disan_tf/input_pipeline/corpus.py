@@ -1,5 +1,6 @@
 """The files of a prepared corpus, as memory-mapped arrays."""
 
+import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -87,7 +88,7 @@ class PreparedCorpus:
     """A directory that `data_prep.prepare` wrote.
 
     Attributes:
-      layers: the cached layers of its biLM, which splits have from then on; None at first.
+      layers: the cached layers of its biLM, see `with_layers`; None without.
 
     Raises:
       UserError: a file is missing or damaged.
@@ -100,6 +101,12 @@ class PreparedCorpus:
         self.manifest = read_json(self.directory / "manifest.json", _REMEDY)
         self.classes = self.manifest["classes"]
         self.words = (self.manifest["trainable_words"], self.manifest["fixed_words"])
+
+    def with_layers(self, layers: LayerFiles) -> "PreparedCorpus":
+        """The same corpus with the cached layers of its biLM, which its splits have too."""
+        corpus = copy.copy(self)
+        corpus.layers = layers
+        return corpus
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -2,15 +2,17 @@
 
 import tensorflow as tf
 
-from disan_tf.encoders import ENCODERS
-from disan_tf.layers.embedding.words import WordEmbedding
+from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.embedding.base import Embedding
+from disan_tf.models.resources import Resources
 
 
 class SentenceModel(tf.keras.Model):
-    """Embedding, encoder and head; subclasses say which sentences they join and how.
+    """Embedding, encoder and head; subclasses say which sentences they read, and how.
 
-    A subclass is called with <int32>[batch, length] ids (0 = padding) for each of its `fields`,
-    in their order, then with its `word_features` of each, and with `training`. So for every model
+    A subclass is called with <int32>[batch, length] ids (0 = padding) for each of its `fields`, in
+    their order, then with the embedding's `word_features` of each field, and with `training`. So
+    for every model
 
         outputs = model(*(batch[name] for name in model.reads), training=True)
 
@@ -23,23 +25,21 @@ class SentenceModel(tf.keras.Model):
         model.scores(outputs, labels) -> {name: float} of the NumPy arrays of a whole split
 
     Args:
-      embedding: ids -> token vectors.
-      encoder: token vectors -> sentence vector.
+      embedding: words -> token vectors, see `Embedding`.
+      encoder: token vectors -> sentence vector; an `encoder_type`.
       head: features of the sentences -> outputs.
     """
 
     fields: tuple[str, ...]  # the names of the sentences in a batch
-    encoders: dict = ENCODERS  # those that it can have
-    serves = True  # whether it answers sentences
-    encodes = True  # whether `encode` gives the vector of a sentence by itself
-    word_features: dict[str, int] = {}  # what it reads of a field's words besides ids: name -> rank
-    reads_bilm = False  # whether its embedding is an `ElmoEmbedding`
+    embeddings: tuple[str, ...] = ("words", "elmo")  # config.embedding.name that it can have
+    heads: tuple[str, ...] = ("plain", "dsa", "drcn")  # config.task.head that it can have
+    encoder_type: type = SentenceEncoder  # of the encoders that it can have
     label_dtype: tf.DType  # of the labels in a batch
     criterion: str  # the key of `scores` that is best where it is highest on dev
     batch_score_name: str  # the name of `batch_score`
     options: tuple[str, ...] = ()  # arguments of the model that are values of config.task
 
-    def __init__(self, embedding: WordEmbedding, encoder, head, **kwargs):
+    def __init__(self, embedding: Embedding, encoder, head, **kwargs):
         super().__init__(**kwargs)
         self.embedding = embedding
         self.encoder = encoder
@@ -50,80 +50,79 @@ class SentenceModel(tf.keras.Model):
         """How many numbers the head gives, of the (trainable, fixed) words and the classes."""
         return classes
 
-    def read_corpus(self, corpus, config) -> None:
-        """Takes from a `PreparedCorpus` what training starts with: its word vectors."""
-        self.embedding.set_vectors(corpus.vectors)
+    def set_resources(self, resources: Resources) -> None:
+        """Assigns what a training starts with in place of random numbers."""
+        self.embedding.set_pretrained(resources.vectors, resources.bilm_weights)
+
+    @property
+    def samplers(self) -> list:
+        """The layers that choose tokens, whose weights are trained by policy gradient."""
+        return self.encoder.samplers
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Names of what a call takes, as in a batch: fields, then `<field>_<feature>`."""
-        return tuple(spec.name for spec in self.batch_specs())
+        return tuple(spec.name for spec in self.input_specs())
 
-    @classmethod
-    def input_specs(cls) -> list[tf.TensorSpec]:
-        """What a call takes, all <int32>[batch, length, ...]."""
-        ranks = dict.fromkeys(cls.fields, 2)
-        for feature, rank in cls.word_features.items():
-            ranks.update({f"{field}_{feature}": rank for field in cls.fields})
-        return [tf.TensorSpec([None] * rank, tf.int32, name) for name, rank in ranks.items()]
+    def input_specs(self) -> list[tf.TensorSpec]:
+        """What a call takes."""
+        return input_specs(self.fields, self.embedding)
 
-    def batch_specs(self) -> list[tf.TensorSpec]:
-        """What a batch of training or of evaluation has for a call."""
-        return self.input_specs()
+    def signatures(self) -> dict[str, list[tf.TensorSpec]]:
+        """What the model can be asked for when it is served: name of a method -> its inputs.
+
+        These are "call", for predictions, "attend", and "encode" where a sentence has a vector by
+        itself.
+        """
+        return {"call": self.input_specs(), "attend": self.input_specs()}
 
     def zeros(self) -> list[tf.Tensor]:
         """The smallest inputs, of one word, which build a model."""
-        return [tf.zeros([1] * spec.shape.rank, spec.dtype) for spec in self.input_specs()]
+        shapes = [[size or 1 for size in spec.shape] for spec in self.input_specs()]
+        return [tf.zeros(shape, spec.dtype) for shape, spec in zip(shapes, self.input_specs())]
 
     def loss(self, outputs, labels):
         """Mean of the batch, <float32>[]."""
         return tf.reduce_mean(self.example_losses(outputs, labels))
 
-    def represent(self, ids, *features, training=None):
-        """Token vectors, <float>[batch, length, dim], of one field's ids and word features."""
-        return self.embedding(ids, *features)
+    def sentences(self, *inputs) -> list[tuple]:
+        """For each field its ids and word features, of the inputs of a call."""
+        count = len(self.fields)
+        return [inputs[number::count] for number in range(count)]
 
-    def encode(self, ids, *features, training=None, selections=None):
-        """Sentence vectors, <float>[batch, dim], of one field's ids and word features.
+    def embed(self, *inputs, training=None) -> list[tuple[tf.Tensor, tf.Tensor]]:
+        """Token vectors <float>[batch, length, dim] and mask <bool>[batch, length], by field."""
+        return [
+            (self.embedding(ids, *features, training=training), tf.not_equal(ids, 0))
+            for ids, *features in self.sentences(*inputs)
+        ]
 
-        `selections` are what `select` chose for it; None leaves the choice to the encoder.
-        """
-        mask = tf.not_equal(ids, 0)  # computed once, passed on by argument
-        options = {} if selections is None else {"selections": selections}
-        x = self.represent(ids, *features, training=training)
-        return self.encoder(x, mask=mask, training=training, **options)
+    def encode(self, ids, *features, selections=None, training=None):
+        """Sentence vectors, <float>[batch, dim], of one field's ids and word features."""
+        x = self.embedding(ids, *features, training=training)
+        return self.encoder.encode(x, tf.not_equal(ids, 0), selections, training)
 
-    def select(self, *ids, how: str, training=None) -> list:
+    def select(self, *inputs, how: str, training=None) -> list:
         """What an encoder with hard attention chooses in each field, for `call`.
 
         Args:
-          ids: <int32>[batch, length] of each field.
+          inputs: of a call.
           how: "all", "sample" or "greedy".
           training: whether dropout acts.
 
         Returns:
           A `disan_tf.layers.hard_attention.selections.Selections` for each field.
         """
-        return [
-            self.encoder.select(self.embedding(each), tf.not_equal(each, 0), how, training)
-            for each in ids
-        ]
-
-    def attend_sentence(self, ids, *features):
-        """The encoder's named attention tensors for one field's ids and word features."""
-        return self.encoder.attend(self.represent(ids, *features), tf.not_equal(ids, 0))
+        embedded = self.embed(*inputs, training=training)
+        return [self.encoder.select(x, mask, how, training) for x, mask in embedded]
 
     def weight_vectors(self, *inputs) -> dict:
         """The encoder's, by the name "weight_vectors", of a pair with the field's before it."""
-        found, count = {}, len(self.fields)
-        for number, field in enumerate(self.fields):
-            ids, *features = inputs[number::count]
-            prefix = "" if count == 1 else f"{field}_"
-            x = self.represent(ids, *features)
-            vectors = self.encoder.weight_vectors(x, tf.not_equal(ids, 0))
-            if vectors is not None:
-                found[f"{prefix}weight_vectors"] = vectors
-        return found
+        vectors = {}
+        for field, (x, mask) in zip(self.fields, self.embed(*inputs)):
+            prefix = "" if len(self.fields) == 1 else f"{field}_"
+            vectors[f"{prefix}weight_vectors"] = self.encoder.weight_vectors(x, mask)
+        return {name: tensor for name, tensor in vectors.items() if tensor is not None}
 
     def get_config(self):
         parts = {"embedding": self.embedding, "encoder": self.encoder, "head": self.head}
@@ -135,3 +134,13 @@ class SentenceModel(tf.keras.Model):
         deserialize = tf.keras.saving.deserialize_keras_object
         parts = {name: deserialize(config[name]) for name in ("embedding", "encoder", "head")}
         return cls(**{**config, **parts})
+
+
+def input_specs(fields: tuple[str, ...], embedding: Embedding) -> list[tf.TensorSpec]:
+    """What a model of these fields takes: <int32>[batch, length] ids, then the word features."""
+    ids = [tf.TensorSpec([None, None], tf.int32, field) for field in fields]
+    return ids + [
+        tf.TensorSpec(spec.shape, spec.dtype, f"{field}_{feature}")
+        for feature, spec in embedding.word_features.items()
+        for field in fields
+    ]

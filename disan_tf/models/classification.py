@@ -1,40 +1,18 @@
 """One sentence -> one of several classes."""
 
-import tensorflow as tf
-
-from disan_tf.metrics.correlations import accuracy
 from disan_tf.models.base import SentenceModel
+from disan_tf.models.class_scores import ClassScores
 
 
-class Classification:
-    """How a `SentenceModel` whose outputs are logits of classes is trained and measured."""
-
-    label_dtype = tf.int32
-    criterion = "accuracy"
-    batch_score_name = "accuracy"
-
-    def example_losses(self, outputs, labels):
-        return cross_entropies(outputs, labels)
-
-    def batch_score(self, outputs, labels):
-        return tf.reduce_mean(tf.cast(tf.equal(self.predictions(outputs), labels), tf.float32))
-
-    def predictions(self, outputs):
-        return tf.argmax(outputs, axis=-1, output_type=tf.int32)
-
-    def scores(self, outputs, labels):
-        return {"accuracy": accuracy(self.predictions(outputs).numpy(), labels)}
-
-
-class SentenceClassifier(Classification, SentenceModel):
+class SentenceClassifier(ClassScores, SentenceModel):
     """Embedding -> encoder -> head.
 
     Args:
-      embedding, encoder, head: see `SentenceModel`.
+      embedding, encoder, head: see `SentenceModel`; the head has one class for each label.
 
     Call arguments:
-      ids: <int32>[batch, length], 0 = padding.
-      selections: see `SentenceModel.select`.
+      inputs: the sentence's ids <int32>[batch, length], 0 = padding, and its word features.
+      selections: see `SentenceModel.select`; None leaves the choice to the encoder.
       training: whether dropout acts.
 
     Returns:
@@ -43,21 +21,17 @@ class SentenceClassifier(Classification, SentenceModel):
 
     fields = ("sentence",)
 
-    def call(self, ids, selections=(None,), training=None):
-        return self.head(
-            self.encode(ids, training=training, selections=selections[0]), training=training
-        )
+    # Keras looks for `training` among positional inputs unless it is the first keyword.
+    def call(self, *inputs, training=None, selections=None):
+        ((x, mask),) = self.embed(*inputs, training=training)
+        (chosen,) = selections or (None,)
+        vectors = self.encoder.encode(x, mask, chosen, training)
+        return self.head(vectors, training=training)
 
-    def attend(self, ids):
+    def attend(self, *inputs):
         """The encoder's named attention tensors for a batch."""
-        return self.attend_sentence(ids)
+        ((x, mask),) = self.embed(*inputs)
+        return self.encoder.attend(x, mask)
 
-
-def cross_entropies(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """-ln softmax(logits) of the right class, in nats, <float32>[batch].
-
-    Args:
-      logits: <float32>[batch, classes].
-      labels: <int32>[batch].
-    """
-    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    def signatures(self):
+        return {**super().signatures(), "encode": self.input_specs()}

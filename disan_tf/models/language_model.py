@@ -1,6 +1,5 @@
 """A biLM that predicts words, in training."""
 
-import numpy as np
 import tensorflow as tf
 
 from disan_tf.elmo.bilm import BiLM
@@ -20,8 +19,8 @@ class LanguageModel(SentenceModel):
     into pieces of 20 tokens and carries the states on.
 
     Args:
-      embedding: None; the biLM reads characters.
-      encoder: a `BiLM`.
+      embedding: a `WordBytes`.
+      encoder: a `BiLM`, which makes vectors of them itself.
       head: a `WordSoftmax` of `words + 3` classes: begin, end, unknown, and the words.
 
     Call arguments:
@@ -35,10 +34,9 @@ class LanguageModel(SentenceModel):
     """
 
     fields = ("sentence",)
-    word_features = {"characters": 3}
-    encoders = {"bilm": BiLM}
-    encodes = False
-    serves = False
+    embeddings = ("bytes",)
+    heads = ("word_softmax",)
+    encoder_type = BiLM
     label_dtype = tf.int32
     criterion = "log_likelihood"
     batch_score_name = "sampled_perplexity"
@@ -52,18 +50,20 @@ class LanguageModel(SentenceModel):
     def outputs(cls, words, classes):
         return sum(words) + 1 + BOUNDARIES
 
-    def zeros(self):
-        word_length = self.encoder.word_length
-        return [tf.zeros([1, 1], tf.int32), tf.zeros([1, 1, word_length], tf.int32)]
-
-    def read_corpus(self, corpus, config):
+    def set_resources(self, resources):
         """Takes the frequencies of the words."""
-        split = corpus.split("train")
-        counts = np.bincount(split.ids["sentence"], minlength=sum(corpus.words) + 2)
-        self.head.set_counts(np.concatenate([[len(split)] * BOUNDARIES, counts[1:]]))
+        self.head.set_counts(resources.word_counts)
+
+    @property
+    def samplers(self):
+        return []
+
+    def signatures(self):
+        """None: it answers no sentences; its biLM feeds other models."""
+        return {}
 
     def call(self, ids, characters, training=None):
-        mask = tf.not_equal(ids, 0)
+        mask, characters = tf.not_equal(ids, 0), self.embedding(ids, characters)
         x, real = self.encoder.encode_tokens(characters, mask)
         layers, _ = self.encoder.read(x, real, training=training)
         forward, backward = tf.split(layers[:, :, -1], 2, axis=-1)

@@ -2,36 +2,38 @@
 
 import tensorflow as tf
 
-from disan_tf.models.classification import Classification
+from disan_tf.models.class_scores import ClassScores
 from disan_tf.models.pairs import SentencePairModel
 
-MATCHINGS = {
+PAIR_FEATURES = {
     "difference": lambda p, h: [p, h, p - h, p * h],
     "absolute": lambda p, h: [h, p, tf.abs(h - p), h * p],
+    "sum_and_difference": lambda p, h: [p, h, p + h, p - h, tf.abs(p - h)],
 }
 
 
-class SentencePairClassifier(Classification, SentencePairModel):
+class SentencePairClassifier(ClassScores, SentencePairModel):
     """A `SentencePairModel` of classes (DiSAN Sec. 5.1).
 
-    With p and h the vectors of premise and hypothesis, the head sees a matching of them. DiSAN of
-    300 units on 300-dimensional vectors, three classes: 2,345,403 parameters without the embedding.
+    With p and h the vectors of premise and hypothesis, the head sees features of both. DiSAN of 300
+    units on 300-dimensional vectors, three classes: 2,345,403 parameters without the embedding.
 
     Args:
-      embedding, encoder, head: see `SentenceModel`; the head has one class for each label.
-      matching: "difference", [p; h; p - h; p * h] with its sign as in the DiSAN authors' code, or
-        "absolute", [h; p; |h - p|; h * p] (DSA Sec. 4.1), both after Mou et al. (2016).
+      embedding, encoder, head: see `SentencePairModel`; the head has one class for each label.
+      pair_features: "difference", [p; h; p - h; p * h] with its sign as in the DiSAN authors' code,
+        or "absolute", [h; p; |h - p|; h * p] (DSA Sec. 4.1), both after Mou et al. (2016), or
+        "sum_and_difference", [p; h; p + h; p - h; |p - h|] (multiway DRCN, Eq. 5).
+      hypothesis_only: the premise counts as a sentence without tokens, and no word as matched: the
+        control of Gururangan et al. (2018), what a corpus gives away without its premises.
 
     Call arguments:
-      premise: <int32>[batch, premise length], 0 = padding.
-      hypothesis: <int32>[batch, hypothesis length], 0 = padding.
-      training: whether dropout acts.
+      inputs, selections, training: see `SentencePairModel`; premise, then hypothesis.
 
     Returns:
       Logits, <float32>[batch, classes].
 
     Raises:
-      ValueError: an unknown matching.
+      ValueError: unknown pair_features.
 
     Example:
       >>> model = SentencePairClassifier(
@@ -42,16 +44,32 @@ class SentencePairClassifier(Classification, SentencePairModel):
     """
 
     fields = ("premise", "hypothesis")
-    options = ("matching",)
+    options = ("pair_features", "hypothesis_only")
 
-    def __init__(self, *parts, matching: str = "difference", **kwargs):
+    def __init__(
+        self, *parts, pair_features: str = "difference", hypothesis_only: bool = False, **kwargs
+    ):
         super().__init__(*parts, **kwargs)
-        if matching not in MATCHINGS:
-            raise ValueError(f"matching={matching!r}; choose {' or '.join(MATCHINGS)}.")
-        self.matching = matching
+        if pair_features not in PAIR_FEATURES:
+            raise ValueError(
+                f"pair_features={pair_features!r}; choose {' or '.join(PAIR_FEATURES)}."
+            )
+        self.pair_features = pair_features
+        self.hypothesis_only = hypothesis_only
+
+    def sentences(self, *inputs):
+        premise, hypothesis = super().sentences(*inputs)
+        if not self.hypothesis_only:
+            return [premise, hypothesis]
+        ids, *features = hypothesis
+        return [
+            tuple(tf.zeros_like(tensor) for tensor in premise),
+            (ids, *self.embedding.without_partner(*features)),
+        ]
 
     def features(self, first, second):
-        return tf.concat(MATCHINGS[self.matching](first, second), axis=-1)
+        return tf.concat(PAIR_FEATURES[self.pair_features](first, second), axis=-1)
 
     def get_config(self):
-        return {**super().get_config(), "matching": self.matching}
+        config = {"pair_features": self.pair_features, "hypothesis_only": self.hypothesis_only}
+        return {**super().get_config(), **config}

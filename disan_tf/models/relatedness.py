@@ -2,13 +2,13 @@
 
 import tensorflow as tf
 
-from disan_tf.metrics.correlations import mean_squared_error, pearson, spearman
+from disan_tf.metrics.correlations import correlation_scores
 from disan_tf.models.pairs import SentencePairModel
 
 _LEAST = 1e-10  # authors' code: probabilities below it count as this
 
 
-class SentencePairScorer(SentencePairModel):
+class RelatednessModel(SentencePairModel):
     """A `SentencePairModel` of scores from 1 to 5 (Tai et al. 2015, Sec. 4.2).
 
     With a and b the vectors of the sentences, the head sees [a * b; |a - b|]; so its hidden layer
@@ -16,13 +16,12 @@ class SentencePairScorer(SentencePairModel):
     probabilities p_k of the points k = 1, 2, ...; the model's score is sum_k k p_k.
 
     Args:
-      embedding, encoder, head: see `SentenceModel`; the head has one class for each point.
+      embedding, encoder, head: see `SentencePairModel`; the head has one class for each point.
       loss: "kl", KL(t || p) with the `sparse_distribution` t of the gold score y, or
         "squared_error", (sum_k k p_k - y)^2 / 2 (the ReSAN authors' code).
 
     Call arguments:
-      sentence_a, sentence_b: <int32>[batch, length], 0 = padding.
-      training: whether dropout acts.
+      inputs, selections, training: see `SentencePairModel`; sentence_a, then sentence_b.
 
     Returns:
       Logits, <float32>[batch, points].
@@ -57,12 +56,7 @@ class SentencePairScorer(SentencePairModel):
 
     def scores(self, outputs, labels):
         """`pearson`, `spearman` and `mse` of the model's scores and the gold ones."""
-        answers = self.predictions(outputs).numpy()
-        return {
-            "pearson": pearson(answers, labels),
-            "spearman": spearman(answers, labels),
-            "mse": mean_squared_error(answers, labels),
-        }
+        return correlation_scores(self.predictions(outputs).numpy(), labels)
 
     def get_config(self):
         return {**super().get_config(), "loss": self.loss_name}

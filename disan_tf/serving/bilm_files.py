@@ -3,15 +3,7 @@
 from pathlib import Path
 
 from disan_tf.elmo.weights import save_bilm
-from disan_tf.files import read_json
-from disan_tf.models.factory import TASKS
 from disan_tf.training.bundle import load_bundle
-
-
-def serves(bundle_directory) -> bool:
-    """Whether a bundle's model answers sentences, so that SavedModels of it make sense."""
-    config = read_json(Path(bundle_directory) / "config.json", "train again")
-    return TASKS[config["task"].get("name", "classification")].serves  # absent from older configs
 
 
 def export_bilm(bundle_directory, name) -> tuple[Path, Path]:

@@ -14,15 +14,15 @@ from disan_tf.errors import UserError
 from disan_tf.files import scratch_folder
 from disan_tf.input_pipeline import evaluation_batches
 from disan_tf.serving.lines import look_up, read_chunks, tokenise
+from disan_tf.serving.records import SENTENCE
 from disan_tf.serving.submissions import make_output_format
 from disan_tf.training.bundle import Bundle
 
-IDS = [tf.TensorSpec([None, None], tf.int32, name="ids")]  # of one sentence
 MAX_POSITIONS = 1 << 14  # tokens and padding of a batch: one of long lines holds fewer lines
 
 
 class Counts(NamedTuple):
-    """What was answered.
+    """What was predicted.
 
     Attributes:
       rows: all of the input.
@@ -49,13 +49,13 @@ def predict(
         {"sentence_a": "...", "sentence_b": "...", "score": 3.7, "probabilities": {"1": ...}}
 
     Memory is bounded by the chunks of `read_chunks`. Fields of the input are carried over, gold
-    labels among them; only those of the answer are replaced.
+    labels among them; only those of the prediction are replaced.
 
     Args:
       bundle: the model.
       input_path: a file, or "-" for standard input.
       output_path: a file that does not exist, and appears when it is complete; or "-" for standard
-        output, which gets the answers chunk by chunk.
+        output, which gets the predictions chunk by chunk.
       input_format: see `read_chunks`.
       output_format: "jsonl", or a key of `disan_tf.serving.submissions.SUBMISSIONS`.
       batch_size: lines in a batch, at most.
@@ -65,14 +65,14 @@ def predict(
         cannot be written.
     """
     form = make_output_format(output_format, bundle, input_path, output_path)
-    answer, text_to_ids = make_answer_step(bundle.model), bundle.text_to_ids()
+    step, text_to_ids = make_prediction_step(bundle.model), bundle.text_to_ids()
     fields, counts, lines = bundle.model.fields, Counts(0, 0, 0), 0
     with _output(output_path) as file:
         file.write(form.header)
         for records in read_chunks(input_path, input_format, fields, form.check):
             sentences = tokenise(records, text_to_ids, fields)
-            answers = _answer_all(answer, sentences, text_to_ids, batch_size)
-            for record, row in zip(records, answers):
+            predictions = _predict_all(step, sentences, text_to_ids, batch_size)
+            for record, row in zip(records, predictions):
                 file.write(form.line(record, describe(*row, bundle)))
                 lines += 1
             file.flush()
@@ -81,42 +81,47 @@ def predict(
     return counts
 
 
-def served_specs(model) -> list[tf.TensorSpec]:
-    """The model's inputs, ids called `ids`, or, for pairs, `<field>_ids`; see `input_specs`.
+def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:
+    """The inputs of a model's method, by the names that they have when it is served.
 
-    Of one sentence a word feature has its own name, of pairs `<field>_` before it.
+    Of one sentence these are `ids` and the names of its word features, of pairs `<field>_ids` and
+    `<field>_<feature>`.
+
+    Args:
+      specs: see `disan_tf.models.SentenceModel.signatures`.
     """
-    specs, names = model.input_specs(), {field: f"{field}_ids" for field in model.fields}
-    if len(names) == 1:
-        (field,) = names
-        names = {spec.name: spec.name.replace(f"{field}_", "") for spec in specs}
-        names[field] = "ids"
+    (single,) = SENTENCE
+    if specs[0].name == single:
+        names = {spec.name: spec.name.replace(f"{single}_", "") for spec in specs}
+        names[single] = "ids"
+    else:
+        names = {spec.name: f"{spec.name}_ids" for spec in specs[:2]}
     return [
-        tf.TensorSpec(each.shape, each.dtype, names.get(each.name, each.name)) for each in specs
+        tf.TensorSpec(spec.shape, spec.dtype, names.get(spec.name, spec.name)) for spec in specs
     ]
 
 
-def make_answer_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
-    """The model's inputs -> probabilities, answers; compiled.
+def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
+    """The model's inputs -> probabilities, predictions; compiled.
 
-    Probabilities are <float32>[batch, classes]; answers are class numbers <int32>[batch] or, of a
-    model of relatedness, scores <float32>[batch].
+    Probabilities are <float32>[batch, classes]; predictions are class numbers <int32>[batch] or, of
+    a model of relatedness, scores <float32>[batch].
     """
 
-    @tf.function(input_signature=served_specs(model), autograph=False)
-    def answer(*inputs):
+    @tf.function(input_signature=served_specs(model.input_specs()), autograph=False)
+    def predict_batch(*inputs):
         outputs = model(*inputs, training=False)
         return tf.nn.softmax(outputs), model.predictions(outputs)
 
-    return answer
+    return predict_batch
 
 
-def describe(probabilities: np.ndarray, answer: np.generic, bundle: Bundle) -> dict:
-    """A row of `make_answer_step`'s answers as `label` or `score`, and `probabilities`."""
+def describe(probabilities: np.ndarray, prediction: np.generic, bundle: Bundle) -> dict:
+    """A row of `make_prediction_step`'s results as `label` or `score`, and `probabilities`."""
     named = {"probabilities": dict(zip(bundle.classes, map(_digits, probabilities)))}
     if bundle.model.label_dtype.is_floating:
-        return {"score": _digits(answer), **named}
-    return {"label": bundle.classes[answer], **named}
+        return {"score": _digits(prediction), **named}
+    return {"label": bundle.classes[prediction], **named}
 
 
 def _digits(number):
@@ -129,13 +134,13 @@ def _count(counts: Counts, records, classes) -> Counts:
     return Counts(counts.rows + len(records), counts.gold + len(gold), counts.unlabeled + unlabeled)
 
 
-def _answer_all(answer, sentences, text_to_ids, batch_size) -> list[tuple]:
-    """(probabilities, answer) of each record's sentences, in their order."""
+def _predict_all(step, sentences, text_to_ids, batch_size) -> list[tuple]:
+    """(probabilities, prediction) of each record's sentences, in their order."""
     rows = [None] * len(sentences)
-    lengths = np.array([[len(tokens) for tokens in each] for each in sentences])
+    lengths = np.array([[len(tokens) for tokens in record] for record in sentences])
     for batch in _batches(lengths, batch_size):
         inputs = look_up([sentences[index] for index in batch], text_to_ids)
-        for index, *row in zip(batch, *(each.numpy() for each in answer(*inputs))):
+        for index, *row in zip(batch, *(tensor.numpy() for tensor in step(*inputs))):
             rows[index] = row
     return rows
 

@@ -14,7 +14,7 @@ from disan_tf.errors import exit_status
 from disan_tf.files import CHECKPOINTS, read_json, sha256, write_atomically
 from disan_tf.models.factory import TASKS
 from disan_tf.serving.released import COLUMNS, read_manifest
-from disan_tf.training.bundle import check_digests
+from disan_tf.training.bundle import check_digests, read_info
 
 _INPUTS = {1: "sentences.txt", 2: "pairs.txt"}  # by the number of sentences
 
@@ -26,10 +26,9 @@ def release(workdir: Path, name: str, command: str, checkpoints: Path = CHECKPOI
       UserError: there is no such model, it is damaged, or it was not evaluated.
     """
     source = workdir / "best"
-    info = read_json(source / "model.json", "train first")
+    info = read_info(source)
     check_digests(source, info)
-    task = read_json(source / "config.json", "train again")["task"]
-    model = TASKS[task.get("name", "classification")]  # absent from older configs
+    model = TASKS[read_json(source / "config.json", "train again")["task"]["name"]]
     remedy = "run --mode=evaluate with --split=dev and --split=test first"
     scores = {
         split: read_json(workdir / "evaluation" / f"{split}.json", remedy)[model.criterion]

@@ -11,7 +11,7 @@ from disan_tf.text.word_forms import WordForms
 
 
 class TextToCharacters(TextToIds):
-    """What ELMo-fed models read: word ids and the ids of the words' bytes.
+    """What models that a biLM feeds read: word ids and the ids of the words' bytes.
 
     Args:
       words, tokenizer, lowercase, split, keep_empty: see `TextToIds`.
@@ -31,18 +31,18 @@ class TextToCharacters(TextToIds):
     def inputs(self, *tokens: tf.RaggedTensor) -> list[tf.Tensor]:
         """What a model reads of tokenised sentences, `<string>[batch, tokens]` each.
 
-        Tokens are spelt in their own case. A line without tokens is one unknown word without
-        characters.
+        Characters are those of the tokens in their own case. A line without tokens is one unknown
+        word without characters.
 
         Returns:
           The ids of each, `<int32>[batch, length]`, then the characters of each, `<int32>[batch,
           length, word_length]`, 0 after the end of a sentence.
         """
         ids, characters = super().inputs(*tokens), []
-        for each, its_ids in zip(tokens, ids):
-            rows = each.with_flat_values(character_ids(each.flat_values, self._word_length))
-            shape = [*tf.unstack(tf.shape(its_ids, tf.int64)), self._word_length]
-            characters.append(rows.to_tensor(0, shape=shape))
+        for sentences, padded in zip(tokens, ids):
+            spelling = character_ids(sentences.flat_values, self._word_length)
+            shape = [*tf.unstack(tf.shape(padded, tf.int64)), self._word_length]
+            characters.append(sentences.with_flat_values(spelling).to_tensor(0, shape=shape))
         return [*ids, *characters]
 
 
@@ -66,21 +66,26 @@ class TextToPairFeatures(TextToIds):
         self._forms = forms
         self._word_length = word_length
 
-    def inputs(self, first: tf.RaggedTensor, second: tf.RaggedTensor) -> list[tf.Tensor]:
+    def inputs(self, *tokens: tf.RaggedTensor) -> list[tf.Tensor]:
         """What a model reads of pairs of tokenised sentences, `<string>[batch, tokens]` each.
 
         Words that the vocabulary lacks have characters and flags too. A line without tokens is one
         unknown word without characters that matches nothing.
+
+        Args:
+          tokens: of the first sentences and of the second; or of sentences without partners, whose
+            words match nothing.
 
         Returns:
           [ids of first, ids of second, characters of first, characters of second, match of first,
           match of second]: ids and match `<int32>[batch, length]`, characters
           `<int32>[batch, length, word_length]`, 0 after the end of a sentence.
         """
-        sentences = [first, second]
-        filled = [fill_empty_rows(each, "") for each in sentences]
-        spelt = [
-            each.with_flat_values(characters(each.flat_values, self._word_length)).to_tensor(0)
-            for each in filled
+        ids = super().inputs(*tokens)
+        filled = [fill_empty_rows(sentences, "") for sentences in tokens]
+        spellings = [
+            sentences.with_flat_values(characters(sentences.flat_values, self._word_length))
+            for sentences in filled
         ]
-        return [*super().inputs(*sentences), *spelt, *self._forms.matches(*filled)]
+        matches = self._forms.matches(*filled) if len(filled) == 2 else map(tf.zeros_like, ids)
+        return [*ids, *(spelling.to_tensor(0) for spelling in spellings), *matches]

@@ -1,14 +1,23 @@
 """Training by back-propagation alone: one optimizer for all weights."""
 
 import contextlib
+from collections.abc import Mapping
+from typing import Callable, Optional
 
+from disan_tf.options import check_section
 from disan_tf.training.optimizers import averaged_weights, build_optimizer
-from disan_tf.training.plateau import Plateau
+from disan_tf.training.plateau import Plateau, check_plateau
 from disan_tf.training.steps import make_evaluation_step, make_train_step
 
 
+def check_plateau_section(plateau: Optional[Mapping] = None) -> None:
+    """The option of `config.train` that is this method's; raises UserError, see `check_plateau`."""
+    if plateau:
+        check_section("train.plateau", plateau, "a plateau", check_plateau)
+
+
 class BackPropagation:
-    """How a model without hard attention learns; what `Trainer` asks of a method of learning.
+    """How a model without hard attention is trained; what `Trainer` asks of a method of training.
 
     With `config.train.plateau` the learning rate falls when a loss does not, see `Plateau`.
 
@@ -25,6 +34,11 @@ class BackPropagation:
 
     other_evaluations: dict = {}
     may_choose = True
+
+    @staticmethod
+    def options(config) -> dict[str, Callable]:
+        """Section of a config -> a function of the options in it that are this method's."""
+        return {"train": check_plateau_section}
 
     def __init__(self, config, model):
         self._model = model

@@ -2,9 +2,10 @@
 
     config.json          the resolved config
     vocabulary.txt       words of ids 2 and up
-    forms.tsv            stems and lemmas of words, for models that read word features
+    forms.tsv            stems and lemmas of words, for models that read which words match
     <name>.weights.h5    the weights, fixed vectors included
-    model.json           classes, word counts, tokenizer, scores, and the digests of the others
+    model.json           format, classes, word counts, tokenizer, the arguments of the biLM that
+                         feeds the model, scores, and the digests of the others
 
 `model.json` is written last and by rename, so a folder always describes files that are whole.
 """
@@ -20,8 +21,9 @@ from disan_tf.files import read_json, read_lines, sha256, write_atomically, writ
 from disan_tf.models.factory import build_model, count_parameters
 from disan_tf.text import TextToCharacters, TextToIds, TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import FORMS_FILE, read_forms
+from disan_tf.training.work_directory import check_format
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass
@@ -51,24 +53,34 @@ class Bundle:
         return [word for _, word in read_lines(self.directory / "vocabulary.txt")]
 
     def text_to_ids(self) -> TextToIds:
-        """The look-up for raw text, which is tokenised as the treebanks are, escapes included.
-
-        It is a `TextToPairFeatures` for a model of pairs that reads word features, and a
-        `TextToCharacters` for one that a biLM feeds.
-        """
+        """The look-up for raw text, which is tokenised as the treebanks are, escapes included."""
         options = self.info["tokenizer"]
-        arguments = (
-            self.vocabulary, "treebank", options["lowercase"],
-            options.get("split_words", False),  # absent from older bundles
-            options.get("empty_tokens", False),
+        return _LOOKUPS[self.config.embedding.name](
+            self, self.vocabulary, "treebank", options["lowercase"], options["split_words"],
+            options["empty_tokens"],
         )  # fmt: skip
-        if self.model.reads_bilm:
-            return TextToCharacters(*arguments, word_length=self.info["bilm"]["word_length"])
-        if FORMS_FILE not in self.info["sha256"]:
-            return TextToIds(*arguments)
-        forms = WordForms(read_forms(self.directory / FORMS_FILE))
-        word_length = self.config.data.word_length
-        return TextToPairFeatures(*arguments, forms=forms, word_length=word_length)
+
+
+def _look_up_ids(bundle, *arguments):
+    return TextToIds(*arguments)
+
+
+def _look_up_pair_features(bundle, *arguments):
+    forms = WordForms(read_forms(bundle.directory / FORMS_FILE))
+    word_length = bundle.config.embedding.word_length
+    return TextToPairFeatures(*arguments, forms=forms, word_length=word_length)
+
+
+def _look_up_characters(bundle, *arguments):
+    return TextToCharacters(*arguments, word_length=bundle.info["bilm"]["word_length"])
+
+
+_LOOKUPS = {  # by config.embedding.name, of models that answer text
+    "words": _look_up_ids,
+    "characters": _look_up_pair_features,
+    "elmo": _look_up_characters,
+}
+_FILES = {"characters": [FORMS_FILE]}  # of the prepared corpus, besides the vocabulary
 
 
 def save_bundle(directory, model, config, corpus, scores: dict) -> None:
@@ -88,9 +100,7 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
     model.save_weights(temporary)
     temporary.rename(weights)
     write_json(directory / "config.json", config.to_dict())
-    copied = ["vocabulary.txt"]
-    if corpus.word_features and model.word_features:
-        copied.append(FORMS_FILE)
+    copied = ["vocabulary.txt", *_FILES.get(config.embedding.name, [])]
     for name in copied:
         write_atomically(directory / name, (corpus.directory / name).read_bytes())
     files = ["config.json", *copied, weights.name]
@@ -101,7 +111,7 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
         "words": list(corpus.words),
         "tokenizer": corpus.manifest["tokenizer"],
         "parameters": count_parameters(model),
-        **({"bilm": model.embedding.bilm_options} if model.reads_bilm else {}),
+        "bilm": model.embedding.bilm_options,
         "scores": scores,
         "weights": weights.name,
         "sha256": {name: sha256(directory / name) for name in files},
@@ -113,24 +123,36 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
 
 
 def load_bundle(directory, attention_form: str = "auto") -> Bundle:
-    """Loads and checks a bundle.
+    """Loads and checks a bundle. Its model computes the layers of its biLM, if it has one.
 
     Args:
       directory: the folder.
       attention_form: form of `disan_tf.ops.directional_attention`; exports need "plain".
 
     Raises:
-      UserError: a file is missing or differs from its digest.
+      UserError: a file is missing or differs from its digest, or the bundle has another format.
     """
     directory = Path(directory)
-    info = read_json(directory / "model.json", "name a directory that holds a trained model")
+    info = read_info(directory)
     check_digests(directory, info)
     config = ml_collections.ConfigDict(read_json(directory / "config.json", "train again")).lock()
     model = build_model(
-        config, tuple(info["words"]), len(info["classes"]), attention_form, info.get("bilm")
+        config, tuple(info["words"]), len(info["classes"]), attention_form, info["bilm"]
     )
     model.load_weights(directory / info["weights"])
     return Bundle(directory, config, info, model)
+
+
+def read_info(directory) -> dict:
+    """The contents of `model.json`.
+
+    Raises:
+      UserError: it is missing, damaged, or of another format.
+    """
+    path = Path(directory) / "model.json"
+    info = read_json(path, "name a directory that holds a trained model")
+    check_format(path, info, FORMAT)
+    return info
 
 
 def check_digests(directory: Path, info: dict) -> None:
@@ -139,9 +161,9 @@ def check_digests(directory: Path, info: dict) -> None:
         path = Path(directory) / name
         if not path.is_file():
             raise UserError(f"{path} is missing; restore it or train the model again.")
-        found = sha256(path)
-        if found != digest:
+        actual = sha256(path)
+        if actual != digest:
             raise UserError(
-                f"{path} has SHA-256 {found[:12]}..., model.json says {digest[:12]}...: the file "
+                f"{path} has SHA-256 {actual[:12]}..., model.json says {digest[:12]}...: the file "
                 "is damaged or was changed; restore it or train the model again."
             )

@@ -1,161 +1,111 @@
-"""A check of a config's values, before anything is prepared or trained."""
+"""A check of a config before anything is prepared or trained: every component is asked for its own.
 
-import inspect
+The options of the corpus, `config.data`, are checked by `data_prep.check_options`.
+"""
 
-from ml_collections import ConfigDict
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Optional
 
 from disan_tf.errors import UserError
+from disan_tf.models.embeddings import EMBEDDINGS, Sources
+from disan_tf.models.factory import (
+    ENCODERS,
+    HEADS,
+    TASKS,
+    check_regularisation,
+    encoder_maker,
+    encoder_options,
+    encoders_of,
+    head_maker,
+    head_options,
+)
+from disan_tf.options import check_at_least, check_choice, check_section, chosen
+from disan_tf.training import optimizers, schedule
+from disan_tf.training.methods import method_for
+from disan_tf.training.resources import check_data
 
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
-_COUNTS = (
-    "encoder.units", "encoder.heads", "encoder.attentions", "encoder.iterations",
-    "encoder.layers", "encoder.first_units", "encoder.dense_units", "encoder.compressed_units",
-    "task.hidden_layers", "task.hidden_units", "train.plateau.patience", "words.character_dim",
-    "words.character_units", "words.character_width",
-)  # fmt: skip
-_ABOVE_ZERO = ("encoder.negative_slope", "task.negative_slope", "train.plateau.factor")
-_FRACTIONS = (
-    "train.dropout", "train.moving_average", "train.plateau.factor", "train.plateau.threshold",
-    "encoder.dropout", "encoder.word_dropout", "task.dropout",
-)  # fmt: skip
+_ANY_BILM = {"units": 1, "cells": 1, "filters": [(1, 1)]}  # its files are read later
 
 
-def check_config(config: ConfigDict) -> None:
-    """Refuses values that no training can have. The reader of a corpus checks `config.data`.
+def check_config(config, splits: Sequence[str] = ("train", "dev", "test")) -> None:
+    """Asks the components of a model and of its training whether they can be made of a config.
+
+    Args:
+      config: a config of `configs/`.
+      splits: that its corpus has.
 
     Raises:
-      UserError: naming the value, and what it may be.
+      UserError: an option that a component does not take, or a value that it cannot have; the
+        sentence names the flag and what it may be.
     """
-    from disan_tf.models.factory import HEADS, TASKS
-    from disan_tf.models.nli import MATCHINGS
-    from disan_tf.models.relatedness import LOSSES
-    from disan_tf.ops.direction_mask import (
-        DIRECTIONS,  # configs are read before TensorFlow is loaded
+    check_section("", config, "a config", _check_sections)
+    task = chosen(TASKS, "task", config.task)
+    encoder = chosen(_named(ENCODERS, encoders_of(task)), "encoder", config.encoder)
+    method = method_for(getattr(encoder, "samplers", ())).options(config)
+    check_section(
+        "train", config.train, "a training", schedule.check_batches, schedule.check_steps,
+        check_regularisation, optimizers.check_options, *_of(method, "train"),
+    )  # fmt: skip
+    evaluation = functools.partial(schedule.check_evaluation, known_splits=splits)
+    check_section(
+        "evaluate", config.evaluate, "an evaluation", evaluation, *_of(method, "evaluate")
     )
-    from disan_tf.training.optimizers import OPTIMIZERS
+    _check_policy(config, *_of(method, "policy"))
+    _check_embedding(config, task)
+    check_section("encoder", encoder_options(config), config.encoder.name, encoder_maker(config))
+    _check_task(config, task)
 
-    choices = {
-        "dtype": DTYPES, "task.name": TASKS, "task.loss": LOSSES,
-        "task.head": HEADS, "task.matching": MATCHINGS, "train.optimizer": OPTIMIZERS,
-        "train.plateau.monitor": ("train", "dev"),
-    }  # fmt: skip
-    for name, known in choices.items():
-        if _has(config, name):
-            _one_of(config, name, known)
-    task = TASKS[config.task.get("name", "classification")]
-    _one_of(config, "encoder.name", task.encoders)
-    if task.reads_bilm:
-        _check_elmo(config)
-    elif "match" in task.word_features and not config.data.get("word_features"):
+
+def _check_sections(
+    name: str, seed: int, dtype: str, data: Mapping, embedding: Mapping, encoder: Mapping,
+    task: Mapping, train: Mapping, evaluate: Mapping, policy: Optional[Mapping] = None,
+) -> None:  # fmt: skip
+    check_at_least("seed", seed, 0)
+    check_choice("dtype", dtype, DTYPES)
+
+
+def _check_policy(config, *components) -> None:
+    """Hard attention needs `config.policy`, and nothing else takes it."""
+    encoder = config.encoder.name
+    if config.get("policy") is None and components:
         raise UserError(
-            f"--config.task.name={config.task.name} reads characters and matches of words: set "
-            "--config.data.word_features=True."
+            f"--config.policy is missing: {encoder} chooses tokens, which policy gradient trains; "
+            "take its values from configs/papers/resan.py."
         )
-    for part in ("encoder", "task"):
-        if "activation" in config[part]:
-            _activation(config, f"{part}.activation")
-    for name in ("batch_size", "window", "steps", "evaluate_every", "checkpoint_every"):
-        _at_least(config, f"train.{name}", 1)
-    for name in ("train.log_every", "evaluate.batch_size"):
-        _at_least(config, name, 1)
-    _check_optimizer(config.train, OPTIMIZERS)
-    for name in _COUNTS:
-        if _has(config, name):
-            _at_least(config, name, 1)
-    directions = config.encoder.get("directions", ("forward", "backward"))
-    if len(directions) != 2 or not set(directions) <= set(DIRECTIONS):
-        raise UserError(
-            f"--config.encoder.directions={directions} must be two of {', '.join(DIRECTIONS)}."
-        )
-    for name in ("batch_tokens", "examples", "patience", "learning_rate", "l2"):
-        _at_least(config, f"train.{name}", 0)
-    _at_least(config, "seed", 0)
-    for name in _FRACTIONS:
-        if _has(config, name) and not 0.0 <= _value(config, name) < 1.0:
-            raise UserError(f"--config.{name}={_value(config, name)} must lie in [0, 1).")
-    for name in _ABOVE_ZERO:
-        if _has(config, name) and not _value(config, name) > 0.0:
-            raise UserError(f"--config.{name}={_value(config, name)} must be above 0.")
-    _check_parts(config)
+    if components:
+        check_section("policy", config.policy, "policy gradient", *components)
+    elif config.get("policy") is not None:
+        raise UserError(f"--config.policy is not for {encoder}, which chooses no tokens; omit it.")
 
 
-def _check_optimizer(train, optimizers):
-    name = train.get("optimizer", "adadelta")
-    known = list(inspect.signature(optimizers[name]).parameters)
-    for option, value in train.get("optimizer_options", {}).items():
-        if option not in known:
-            raise UserError(
-                f"--config.train.optimizer_options.{option}={value} is nothing to {name}, which "
-                f"takes {', '.join(known)}."
-            )
+def _check_embedding(config, task) -> None:
+    known = _named(EMBEDDINGS, task.embeddings)
+    make = functools.partial(
+        chosen(known, "embedding", config.embedding), sources=Sources((1, 0), _ANY_BILM),
+        shared={"l2": config.train.l2, "seed": config.seed, "dtype": config.dtype},
+    )  # fmt: skip
+    options = {name: value for name, value in config.embedding.items() if name != "name"}
+    check_section("embedding", options, f"the embedding {config.embedding.name}", make)
+    check_data(config)
 
 
-def _check_elmo(config):
-    if not config.data.get("bilm"):
-        raise UserError(
-            f"--config.task.name={config.task.name} reads the layers of a biLM: name its files "
-            "with --config.data.bilm."
-        )
-    if config.elmo.cached and config.elmo.learns:
-        raise UserError(
-            "--config.elmo.learns=True trains the biLM, whose layers cannot be cached then: set "
-            "--config.elmo.cached=False."
-        )
-    from disan_tf.elmo.cache import PHRASES
-
-    _one_of(config, "elmo.phrases", PHRASES)
-    if config.elmo.phrases == "cut" and not config.elmo.cached:
-        raise UserError(
-            "--config.elmo.phrases=cut takes the layers of whole sentences, which only a cache "
-            "has: set --config.elmo.cached=True."
-        )
-    if config.elmo.mix_l2 < 0:
-        raise UserError(f"--config.elmo.mix_l2={config.elmo.mix_l2} must be at least 0.")
-    if not 0.0 <= config.elmo.dropout < 1.0:
-        raise UserError(f"--config.elmo.dropout={config.elmo.dropout} must lie in [0, 1).")
+def _check_task(config, task) -> None:
+    """The options of a task are those of its head, and perhaps some of the model's own."""
+    chosen(_named(HEADS, task.heads), "task", config.task, "head")
+    own = {name: config.task[name] for name in task.options if name in config.task}
+    components = [head_maker(config, classes=2)]
+    if task.options:
+        components.append(functools.partial(task, embedding=None, encoder=None, head=None))
+    owner = f"the task {config.task.name} with the head {config.task.head}"
+    check_section("task", {**head_options(config), **own}, owner, *components)
 
 
-def _check_parts(config):
-    """Encoder and head know best which of their own values exist and go together."""
-    from disan_tf.models.factory import make_encoder, make_head
-
-    for part, make in (("encoder", make_encoder), ("task", lambda it: make_head(it, classes=2))):
-        try:
-            make(config)
-        except ValueError as error:  # "name=value; remedy"
-            raise UserError(f"--config.{part}.{error}") from None
+def _named(components: Mapping, names: Sequence[str]) -> dict:
+    return {name: components[name] for name in names}
 
 
-def _has(config, name):
-    *parts, last = name.split(".")
-    for part in parts:
-        config = config.get(part, {})
-    return last in config
-
-
-def _value(config, name):
-    for part in name.split("."):
-        config = config[part]
-    return config
-
-
-def _one_of(config, name, known):
-    if _value(config, name) not in known:
-        raise UserError(f"--config.{name}={_value(config, name)} must be {' or '.join(known)}.")
-
-
-def _at_least(config, name, least):
-    if not _value(config, name) >= least:
-        raise UserError(f"--config.{name}={_value(config, name)} must be at least {least}.")
-
-
-def _activation(config, name):
-    import tensorflow as tf
-
-    try:
-        tf.keras.activations.get(_value(config, name))
-    except ValueError:
-        raise UserError(
-            f"--config.{name}={_value(config, name)} is not an activation of Keras; the papers "
-            "use elu and relu."
-        ) from None
+def _of(options: Mapping, section: str) -> list:
+    """The function, if any, that checks what a method of training takes of a section."""
+    return [options[section]] if section in options else []

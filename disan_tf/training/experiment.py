@@ -1,6 +1,5 @@
 """One training in its work directory: who may use it, what is written beside the model."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -22,15 +21,8 @@ from disan_tf.training.console import ConsoleLog, describe_scores
 from disan_tf.training.loop import Trainer
 from disan_tf.training.provenance import command_line, data_summary
 from disan_tf.training.tensorboard import TensorBoardLogger
+from disan_tf.training.work_directory import FORMAT, check_format, claim
 
-# A finished training may be asked for more steps; everything else makes another experiment.
-_MAY_CHANGE = {"train.steps"}
-_NEW_VALUES = {  # what older configs, which do not name them, meant
-    "evaluate.splits": [],
-    "task.name": "classification",
-    "train.batch_tokens": 0,
-    "train.examples": 0,
-}
 _PROBE_EXAMPLES = 32
 
 
@@ -50,35 +42,14 @@ def train(config, corpus: PreparedCorpus, workdir) -> dict:
     return trainer.run()
 
 
-def claim(workdir: Path, config) -> None:
-    """Writes `config.json`, or checks that the one that is there is the same.
-
-    Raises:
-      UserError: naming the values that differ.
-    """
-    path = workdir / "config.json"
-    wanted = _values(json.loads(json.dumps(config.to_dict())))  # tuples become lists
-    if path.exists():
-        found = _values(read_json(path, "choose another --workdir"))
-        differing = [
-            f"{key} ({found.get(key)!r} there, {wanted.get(key)!r} here)"
-            for key in sorted(found.keys() | wanted.keys())
-            if found.get(key) != wanted.get(key) and key not in _MAY_CHANGE
-        ]
-        if differing:
-            raise UserError(
-                f"{workdir} holds a training of another config: {', '.join(differing)}; choose "
-                "another --workdir or the same values."
-            )
-    write_json(path, config.to_dict())
-
-
 def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
     """Refuses to go on with other data under the same names, or with another biLM."""
     path = workdir / "run.json"
     if not (path.exists() and any((workdir / "checkpoints").glob("*"))):
         return
-    recorded = read_json(path, "choose another --workdir").get("inputs", {})
+    run = read_json(path, "choose another --workdir")
+    check_format(path, run, FORMAT)
+    recorded = run["inputs"]
     pairs = (corpus.manifest["inputs"], recorded), (recorded, corpus.manifest["inputs"])
     changed = {name: None for these, those in pairs for name in _without(these, those)}
     if changed:
@@ -90,28 +61,14 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
 
 def _without(these: dict, those: dict) -> list[str]:
     """The names of inputs whose contents are not among the others."""
-    digests = {each["sha256"] for each in those.values()}
-    return [name for name, each in these.items() if each["sha256"] not in digests]
-
-
-def _values(tree):
-    return {**_NEW_VALUES, **flatten(tree)}
-
-
-def flatten(tree: dict, prefix: str = "") -> dict:
-    """{"train": {"steps": 5}} -> {"train.steps": 5}."""
-    flat = {}
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            flat.update(flatten(value, f"{prefix}{key}."))
-        else:
-            flat[prefix + key] = value
-    return flat
+    digests = {file["sha256"] for file in those.values()}
+    return [name for name, file in these.items() if file["sha256"] not in digests]
 
 
 def describe(trainer: Trainer) -> dict:
     """What a reader of a result wants to know: versions, commit, data, size."""
     return {
+        "format": FORMAT,
         "versions": {
             "disan_tf": disan_tf.__version__,
             "python": sys.version.split()[0],

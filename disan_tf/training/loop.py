@@ -7,15 +7,16 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.elmo.options import read_options
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
-from disan_tf.models.factory import TASKS, build_model
+from disan_tf.models.factory import build_model
 from disan_tf.training.bundle import save_bundle
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.methods import make_method
 from disan_tf.training.metrics_log import MetricsLog
 from disan_tf.training.outputs import run_split
+from disan_tf.training.resources import gather_resources
+from disan_tf.training.schedule import is_over
 
 
 class Trainer:
@@ -26,33 +27,33 @@ class Trainer:
       corpus: the prepared corpus.
       workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
       callbacks: Keras callbacks. Their logs hold for a batch `loss`, the model's `batch_score` and
-        what else the method of learning measures, and for an evaluation `step`, `loss` and the
+        what else the method of training measures, and for an evaluation `step`, `loss` and the
         model's scores on dev.
 
     Raises:
-      UserError: the corpus has not the sentences or the labels that the config's task reads, or
-        not a split of `evaluate.splits`, or fewer training examples than `train.examples`.
+      UserError: see `gather_resources`; or the corpus lacks a split of `evaluate.splits`, or has
+        fewer training examples than `train.examples`.
     """
 
     def __init__(self, config, corpus: PreparedCorpus, workdir, callbacks=()):
+        resources, corpus = gather_resources(config, corpus)
         tf.keras.utils.set_random_seed(config.seed)
         self.config = config
         self.corpus = corpus
         self.workdir = Path(workdir)
         self.model = build_model(
-            config, corpus.words, len(corpus.classes), bilm=_read_bilm(config, corpus)
-        )
-        _check_corpus(self.model, corpus)
-        self.model.read_corpus(corpus, config)
+            config, resources.words, resources.classes, bilm=resources.bilm,
+            cached=corpus.layers is not None,
+        )  # fmt: skip
+        self.model.set_resources(resources)
         self.method = make_method(config, self.model)
         self.state = TrainingState(self.workdir / "checkpoints", self.model, self.method.saved)
         self.train, self.dev = corpus.split("train"), corpus.split("dev")
         _check_examples(config.train, len(self.train))
-        watched = config.evaluate.get("splits", ())  # absent from older configs
-        self.watched = {name: corpus.split(name) for name in watched}
+        self.watched = {name: corpus.split(name) for name in config.evaluate.splits}
         self.plan = BatchPlan(
             self.train.field_lengths, config.train.batch_size, config.train.window, config.seed,
-            config.train.batch_tokens, config.train.get("examples", 0),  # absent from older configs
+            config.train.batch_tokens, config.train.examples,
         )  # fmt: skip
         self.epoch_steps = self.plan.count(0)  # with batch_tokens, later epochs differ a little
         self.callbacks = callbacks
@@ -120,7 +121,7 @@ class Trainer:
         save = evaluate or step % train.checkpoint_every == 0
         if save or step % train.log_every == 0:
             self._log_training(step)
-        if save and not all(np.all(np.isfinite(each)) for each in self.model.trainable_weights):
+        if save and not all(np.all(np.isfinite(weight)) for weight in self.model.trainable_weights):
             raise self._not_finite(f"A weight is not finite after step {step}")
         if evaluate:
             self._evaluate(step, callbacks)
@@ -131,7 +132,7 @@ class Trainer:
     def _log_training(self, step):
         """Means since the last time, and how many steps the loss scaling left out."""
         means = {
-            name: float(np.mean([each[name] for each in self._measured]))
+            name: float(np.mean([measured[name] for measured in self._measured]))
             for name in self._measured[0]
         }
         skipped = round(means.pop("skipped_steps") * len(self._measured))
@@ -181,8 +182,8 @@ class Trainer:
             return
         score = scores[self.model.criterion]
         if score > float(self.state.best_score):
-            found = {"step": step, f"dev_{self.model.criterion}": score}
-            save_bundle(self.workdir / "best", self.model, self.config, self.corpus, found)
+            scores = {"step": step, f"dev_{self.model.criterion}": score}
+            save_bundle(self.workdir / "best", self.model, self.config, self.corpus, scores)
             self.state.best_step.assign(step)
             self.state.best_score.assign(score)
 
@@ -193,50 +194,9 @@ class Trainer:
         return round(time.monotonic() - self._started, 3)
 
 
-def is_over(train, step: int, best_step: int) -> bool:
-    """Whether a training ends at `step`.
-
-    Args:
-      train: `config.train`.
-      step: that is done.
-      best_step: of the best evaluation so far.
-    """
-    stale = train.patience and step - best_step >= train.patience * train.evaluate_every
-    return step >= train.steps or bool(stale)
-
-
 def _check_examples(train, available):
-    if train.get("examples", 0) > available:
+    if train.examples > available:
         raise UserError(
             f"--config.train.examples={train.examples} is more than the {available} training "
             "examples of the corpus; 0 takes all."
         )
-
-
-def _read_bilm(config, corpus):
-    """The arguments of the biLM that feeds the model, if one does."""
-    if not TASKS[config.task.get("name", "classification")].reads_bilm:
-        return None
-    if corpus.bilm is None:
-        raise UserError(
-            f"{corpus.directory} was prepared without a biLM; prepare it with --config.data.bilm."
-        )
-    return read_options(corpus.bilm[0])
-
-
-def _check_corpus(model, corpus):
-    if model.word_features and not corpus.characters:
-        raise UserError(
-            f"{corpus.directory} has no characters of words; prepare it with "
-            "--config.data.word_features=True."
-        )
-    fields = [" and ".join(names) for names in (corpus.fields, model.fields)]
-    kinds = [
-        "scores" if each else "classes" for each in (corpus.scores, model.label_dtype.is_floating)
-    ]
-    for there, wanted in (fields, kinds):
-        if there != wanted:
-            raise UserError(
-                f"{corpus.directory} holds {there}, but the task of the config reads {wanted}; "
-                "choose a config.task.name that fits config.data.corpus."
-            )

@@ -1,11 +1,20 @@
 """The papers' optimizers, with moving averages of the weights and loss scaling."""
 
 import contextlib
+import functools
+from collections.abc import Mapping
 from typing import Optional
 
 import tensorflow as tf
 
 from disan_tf.ops.native import runtime
+from disan_tf.options import (
+    check_above_zero,
+    check_at_least,
+    check_rate,
+    check_section,
+    chosen,
+)
 
 
 def adadelta(
@@ -20,6 +29,8 @@ def adadelta(
     Dense gradients take a native operation if there is one. Its results differ in the last bits: it
     rounds the quotient of the two roots once, TensorFlow three times.
     """
+    check_rate("rho", rho)
+    check_above_zero("epsilon", epsilon)
     return _Adadelta(learning_rate, rho=rho, epsilon=epsilon, name="Adadelta")
 
 
@@ -46,17 +57,46 @@ def adagrad(
 ) -> tf.keras.optimizers.legacy.Optimizer:
     """Adagrad (Duchi et al. 2011) with the official biLM's learning rate and initial sum.
 
-    Args:
-      learning_rate: of the optimizer.
-      start: the accumulated squares before the first step.
-      clip_norm: gradients with a greater global norm are scaled down to it; None = no clipping.
+        Args:
+    <<<<<<< HEAD
+          learning_rate: as there.
+          start: the accumulated squares before the first step, as there.
+          clip_norm: gradients of a greater global norm are scaled to it; None scales none.
+
+        Raises:
+          ValueError: a negative start, or a norm that is not above 0.
+    =======
+          learning_rate: of the optimizer.
+          start: the accumulated squares before the first step.
+          clip_norm: gradients with a greater global norm are scaled down to it; None = no clipping.
+    >>>>>>> layers
     """
+    check_at_least("start", start, 0)
+    if clip_norm is not None:
+        check_above_zero("clip_norm", clip_norm)
     return tf.keras.optimizers.legacy.Adagrad(
         learning_rate, start, epsilon=0.0, global_clipnorm=clip_norm, name="Adagrad"
     )
 
 
 OPTIMIZERS = {"adadelta": adadelta, "adagrad": adagrad, "adam": adam, "rmsprop": rmsprop}
+
+
+def check_options(
+    learning_rate: float, optimizer: str = "adadelta",
+    optimizer_options: Optional[Mapping] = None, *, moving_average: float,
+) -> None:  # fmt: skip
+    """The options of `build_optimizer`, those of `config.train`.
+
+    Raises:
+      UserError: an unknown optimizer, or an option that it does not take.
+      ValueError: an impossible value of another option.
+    """
+    check_at_least("learning_rate", learning_rate, 0)
+    check_rate("moving_average", moving_average)
+    make = chosen(OPTIMIZERS, "train", {"optimizer": optimizer}, "optimizer")
+    make = functools.partial(make, learning_rate=learning_rate)
+    check_section("train.optimizer_options", optimizer_options or {}, optimizer, make)
 
 
 class _Adadelta(tf.keras.optimizers.legacy.Adadelta):

@@ -3,6 +3,18 @@
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.options import check_above_zero, check_at_least, check_choice, check_rate
+
+MONITORS = ("train", "dev")
+
+
+def check_plateau(factor: float, patience: int, threshold: float, monitor: str = "train") -> None:
+    """The options of `Plateau`; raises ValueError for impossible ones."""
+    check_above_zero("factor", check_rate("factor", factor))
+    check_at_least("patience", patience, 1)
+    check_rate("threshold", threshold)
+    check_choice("monitor", monitor, MONITORS)
+
 
 class Plateau:
     """Multiplies a learning rate by `factor` after `patience` intervals without a lower loss.
@@ -21,11 +33,15 @@ class Plateau:
 
     Attributes:
       state: variables to be saved in checkpoints; the learning rate is saved with the optimizer.
+
+    Raises:
+      ValueError: see `check_plateau`.
     """
 
     def __init__(
         self, optimizer, factor: float, patience: int, threshold: float, monitor: str = "train"
     ):
+        check_plateau(factor, patience, threshold, monitor)
         self._optimizer = optimizer
         self._monitor = monitor
         self._factor, self._patience, self._threshold = factor, patience, threshold

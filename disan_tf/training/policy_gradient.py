@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from disan_tf.errors import UserError
+from disan_tf.options import check_above_zero, check_at_least, check_choice, check_rate
 from disan_tf.training.back_propagation import BackPropagation
 from disan_tf.training.optimizers import averaged_weights, build_optimizer
 from disan_tf.training.policy_steps import (
@@ -20,7 +20,7 @@ from disan_tf.training.policy_steps import (
 from disan_tf.training.rewards import REWARDS
 from disan_tf.training.steps import make_evaluation_step
 
-# phase -> how tokens are chosen, what learns
+# phase -> how tokens are chosen, what is trained
 PHASES = {
     "pretrain": ("all", (SOFT,)),
     "policy": ("sample", (POLICY,)),
@@ -29,44 +29,29 @@ PHASES = {
 }
 SCHEDULES = ("sim", "sep")
 SELECTIONS = ("sample", "greedy", "mean")
-_CHOICES = {  # key of a config -> its values
-    "policy.reward": REWARDS,
-    "policy.schedule": SCHEDULES,
-    "evaluate.selection": SELECTIONS,
-}
-_NUMBERS = {  # key of a config -> whether it may have a value, what else to choose
-    "policy.pretrain_steps": (lambda steps: steps >= 0, "at least 0 steps"),
-    "policy.pretrain_patience": (lambda times: times >= 0, "at least 1 evaluation, or 0 for none"),
-    "policy.policy_steps": (lambda steps: steps >= 0, "at least 0 steps"),
-    "policy.period": (lambda steps: steps >= 1, "at least 1 step"),
-    "policy.penalty": (lambda penalty: penalty >= 0.0, "at least 0"),
-    "policy.learning_rate": (lambda rate: rate > 0.0, "a rate above 0"),
-    "policy.baseline": (lambda decay: 0.0 <= decay < 1.0, "a decay in [0, 1)"),
-    "evaluate.samples": (lambda samples: samples >= 1, "at least 1 sample"),
-}
 _COLLAPSED = 0.01  # a selected fraction nearer to 0 or 1 than this is worth an alarm
 
 
 class PolicyGradient(BackPropagation):
     """ReSAN section 4: theta_s by back-propagation, the samplers' theta_r by REINFORCE.
 
-    First all tokens are selected and theta_s learns ("pretrain"), until the dev loss has not fallen
-    for `policy.pretrain_patience` evaluations, or for `policy.pretrain_steps` steps. Then for
-    `policy.policy_steps` steps theta_r alone learns ("policy"), and after that both: at once
+    First all tokens are selected and theta_s is trained ("pretrain"), until the dev loss has not
+    fallen for `policy.pretrain_patience` evaluations, or for `policy.pretrain_steps` steps. Then
+    for `policy.policy_steps` steps theta_r alone is ("policy"), and after that both: at once
     ("both", schedule "sim"), or in turns of `policy.period` steps ("policy" and "soft", schedule
     "sep"). Each has an Adadelta of its own. Scores on dev choose a model after "pretrain" only:
     before, its samplers know nothing.
 
     Args and attributes: see `BackPropagation`; `config.policy` is read too, and
     `config.evaluate.selection`: "sample", "greedy" or "mean" (of `evaluate.samples` samples).
-
-    Raises:
-      UserError: a value of `config.policy` or `config.evaluate` that cannot be, or too few steps to
-        leave "pretrain".
     """
 
+    @staticmethod
+    def options(config):
+        policy = functools.partial(check_policy, train_steps=config.train.get("steps"))
+        return {"policy": policy, "evaluate": check_selection}
+
     def __init__(self, config, model):
-        check_policy(config)
         self._model, self._policy = model, config.policy
         soft, hard = split_weights(model)
         self._optimizers = {
@@ -78,10 +63,10 @@ class PolicyGradient(BackPropagation):
         reward = functools.partial(REWARDS[config.policy.reward], penalty=config.policy.penalty)
         self.steps = {
             phase: make_policy_step(
-                model, {kind: self._optimizers[kind] for kind in learns}, how, reward,
+                model, {kind: self._optimizers[kind] for kind in trained}, how, reward,
                 self.baseline,
             )
-            for phase, (how, learns) in PHASES.items()
+            for phase, (how, trained) in PHASES.items()
         }  # fmt: skip
         self._evaluations = evaluation_steps(config, model)
         self._selection = config.evaluate.selection
@@ -176,29 +161,30 @@ def evaluation_steps(config, model) -> dict:
     }
 
 
-def check_policy(config) -> None:
-    """Raises UserError for values that a training by policy gradient cannot have."""
-    policy = config.get("policy")
-    if policy is None:
-        raise UserError(
-            f"{config.name} has an encoder with hard attention, but no policy; take the values of "
-            "config.policy from configs/papers/resan.py."
-        )
-    for name, known in _CHOICES.items():
-        if _value(config, name) not in known:
-            raise UserError(
-                f"config.{name} is {_value(config, name)!r}; choose {', '.join(known)}."
-            )
-    for name, (fits, remedy) in _NUMBERS.items():
-        if not fits(_value(config, name)):
-            raise UserError(f"config.{name} is {_value(config, name)}; choose {remedy}.")
-    if config.train.steps <= policy.pretrain_steps:
-        raise UserError(
-            f"config.train.steps is {config.train.steps}, but pretraining may take "
-            f"{policy.pretrain_steps}; choose more steps or a lower config.policy.pretrain_steps."
+def check_policy(
+    reward: str, schedule: str, pretrain_steps: int, pretrain_patience: int, policy_steps: int,
+    period: int, penalty: float, learning_rate: float, baseline: float, train_steps: int,
+) -> None:  # fmt: skip
+    """The options of `config.policy`; raises ValueError for impossible ones.
+
+    `train_steps` is `config.train.steps`, which must leave some for the other phases.
+    """
+    check_choice("reward", reward, REWARDS)
+    check_choice("schedule", schedule, SCHEDULES)
+    check_at_least("pretrain_steps", pretrain_steps, 0)
+    check_at_least("pretrain_patience", pretrain_patience, 0)
+    check_at_least("policy_steps", policy_steps, 0)
+    check_at_least("period", period, 1)
+    check_at_least("penalty", penalty, 0)
+    check_above_zero("learning_rate", learning_rate)
+    check_rate("baseline", baseline)
+    if pretrain_steps >= train_steps:
+        raise ValueError(
+            f"pretrain_steps={pretrain_steps} must be below --config.train.steps={train_steps}."
         )
 
 
-def _value(config, name):
-    section, key = name.split(".")
-    return config[section][key]
+def check_selection(selection: str, samples: int) -> None:
+    """The options of `config.evaluate` that hard attention adds; raises ValueError likewise."""
+    check_choice("selection", selection, SELECTIONS)
+    check_at_least("samples", samples, 1)

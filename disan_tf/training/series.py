@@ -24,8 +24,9 @@ from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.check_config import check_config
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.run_summary import is_finished, read_reports
-from disan_tf.training.series_summary import render, summarise_series
+from disan_tf.training.run_summary import is_finished, read_scores
+from disan_tf.training.series_summary import render_series, summarise_series
+from disan_tf.training.work_directory import claim
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,11 @@ def train_series(
     check_config(config)
     if (workdir / "run.json").exists():
         raise UserError(f"{workdir} holds a single training; choose another --workdir.")
-    experiment.claim(workdir, config)
+    claim(workdir, config)
     tf.get_logger().addFilter(_is_news)
     for number, member in enumerate(members, start=1):
         folder = workdir / member.name
-        experiment.claim(folder, member.config)
+        claim(folder, member.config)
         finished = is_finished(folder, member.config)
         print(
             f"{member.name} ({number} of {len(members)})" + (": finished" if finished else ""),
@@ -95,7 +96,7 @@ def train_series(
         if not finished:
             _train_member(folder, member.config, prepare)
         write_json(workdir / "series.json", summary := summarise_series(workdir))
-    print(render(summary))
+    print(render_series(summary))
     return summary
 
 
@@ -156,8 +157,7 @@ def _train_member(folder, config, prepare):
 
 
 def _evaluate_member(folder, corpus):
-    missing = set(corpus.splits) - {"train"} - read_reports(folder).keys()
-    corpus.layers = None  # a bundle computes them
+    missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
     bundle = load_bundle(folder / "best")
     for split in sorted(missing):
         write_json(folder / "evaluation" / f"{split}.json", evaluate(bundle, corpus, split))

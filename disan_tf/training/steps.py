@@ -53,14 +53,14 @@ def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
     @tf.function(input_signature=batch_signature(model), autograph=False)
     def evaluation_step(*batch):
         *ids, label = batch
-        outputs = [_answer(model, ids, how) for _ in range(samples)]
+        outputs = [_outputs(model, ids, how) for _ in range(samples)]
         outputs = outputs[0] if samples == 1 else _log_mean_probabilities(outputs)
         return outputs, model.loss(outputs, label) + sum(added_losses(model))
 
     return evaluation_step
 
 
-def _answer(model, ids, how):
+def _outputs(model, ids, how):
     if how is None:
         return model(*ids, training=False)
     return model(*ids, selections=model.select(*ids, how=how), training=False)
@@ -68,13 +68,13 @@ def _answer(model, ids, how):
 
 def _log_mean_probabilities(outputs):
     """ln of the mean of softmax(logits) over a list of logits <float32>[batch, classes]."""
-    logs = tf.stack([tf.nn.log_softmax(each) for each in outputs])
+    logs = tf.stack([tf.nn.log_softmax(logits) for logits in outputs])
     return tf.reduce_logsumexp(logs, axis=0) - tf.math.log(float(len(outputs)))
 
 
 def batch_signature(model) -> list:
     """Of the model's inputs, and of the labels."""
-    return [*model.batch_specs(), tf.TensorSpec([None], model.label_dtype, name="label")]
+    return [*model.input_specs(), tf.TensorSpec([None], model.label_dtype, name="label")]
 
 
 def scaled(optimizer, loss: tf.Tensor) -> tf.Tensor:
@@ -111,7 +111,7 @@ def added_losses(model) -> tuple[tf.Tensor, tf.Tensor]:
 
     That is l2 * 0.5 * ||W||^2 of their matrices, and in training a bottleneck's reconstruction.
     """
-    samplers = [loss for sampler in model.encoder.samplers for loss in sampler.losses]
+    samplers = [loss for sampler in model.samplers for loss in sampler.losses]
     total, hard = (tf.add_n(losses) if losses else tf.constant(0.0)
                    for losses in (model.losses, samplers))  # fmt: skip
     return total - hard if samplers else total, hard

@@ -37,7 +37,7 @@ def small_batches(monkeypatch):
 
 
 def test_batches_have_the_layers_of_their_sentences(corpus, bilm):
-    corpus.layers = cache_layers(corpus, bilm)
+    corpus = corpus.with_layers(cache_layers(corpus, bilm))
     for name in corpus.splits:
         split = corpus.split(name)
         for batch in make_dataset(split, evaluation_batches(split.field_lengths, 7)):

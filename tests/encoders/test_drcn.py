@@ -126,9 +126,10 @@ def test_a_bottleneck_follows_each_layer_but_the_last():
 
 def test_attention_of_each_layer_sums_to_1_over_the_other_sentence():
     encoder = make(layers=2, functions="Cs-M")
-    layers = encoder.attend(FIRST, SECOND, *MASKS)
-    assert [list(each) for each in layers] == [["cosine", "minus"]] * 2
-    forth, back = layers[1]["minus"]
+    attended = encoder.attend_pair(FIRST, SECOND, *MASKS)
+    names = ["cosine_1", "minus_1", "cosine_2", "minus_2"]
+    assert [list(tensors) for tensors in attended] == [names, names]
+    forth, back = (tensors["minus_2"][:, :, :, 0] for tensors in attended)
     has_second = np.array(LENGTHS[1]) > 0
     np.testing.assert_allclose(tf.reduce_sum(forth, 2)[has_second], 1.0, rtol=1e-5)
     np.testing.assert_allclose(tf.reduce_sum(back, 2)[has_second], 1.0, rtol=1e-5)

@@ -9,7 +9,7 @@ import tensorflow as tf
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
-from disan_tf.models import SentencePairScorer
+from disan_tf.models import RelatednessModel
 from disan_tf.models.factory import build_model
 from disan_tf.models.relatedness import (
     expected_score,
@@ -26,7 +26,7 @@ EVEN = tf.zeros([1, 5])  # logits of five points alike: the score 3
 
 def _make(name=None, dtype=None, loss="kl", **options):
     shared = {"dropout": 0.25, "l2": 1e-4, "dtype": dtype, **options}
-    return SentencePairScorer(
+    return RelatednessModel(
         WordEmbedding(7, 3, DIM, dtype=dtype, name="embedding"),
         DiSAN(6, seed=5, name="encoder", **shared),
         ClassificationHead(5, 6, seed=6, name="head", **shared),

@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.encoders import DiSAN, ReSAN, SelectedSource2TokenEncoder
 from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
-from disan_tf.models import SentenceClassifier, SentencePairClassifier, SentencePairScorer
+from disan_tf.models import RelatednessModel, SentenceClassifier, SentencePairClassifier
 from tests.support.layer_contract import DIM
 from tests.support.pair_models import OTHER, PairContract
 
@@ -19,7 +19,7 @@ ENCODERS = {
 }
 each_encoder = pytest.mark.parametrize("make_encoder", ENCODERS.values(), ids=ENCODERS)
 each_task = pytest.mark.parametrize(
-    "task", [SentenceClassifier, SentencePairClassifier, SentencePairScorer]
+    "task", [SentenceClassifier, SentencePairClassifier, RelatednessModel]
 )
 
 

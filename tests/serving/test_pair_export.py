@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from disan_tf.serving.saved_model import export_saved_model
 from tests.support.exports import Question, ask, decoded
-from tests.support.tiny_pairs import CLASSES, NLI, PAIRS, make_pair_bundle
+from tests.support.tiny_pairs import CLASSES, NLI, PAIRS, attend_alone, make_pair_bundle
 
 FIRST, SECOND = zip(*PAIRS)
 
@@ -95,7 +95,7 @@ def test_attend_gives_tokens_and_feature_means_of_both_sentences(pair_bundle, te
         expected = [token.decode() for token in pair_bundle.text_to_ids().tokens(texts)[3].numpy()]
         assert tokens[3] == expected + [""] * (numbers.shape[1] - len(expected))
         row = numbers[3:4, : len(expected)]
-        for name, tensor in pair_bundle.model.attend_sentence(row).items():
+        for name, tensor in attend_alone(pair_bundle.model, row).items():
             mean = tf.reduce_mean(tensor[0], axis=-1).numpy()
             answer = found.pop(f"{field}_{name}")[3]
             inside = tuple(slice(size) for size in mean.shape)
@@ -122,7 +122,7 @@ def test_other_encoders_are_exported(encoder, tmp_path):
         other,
     )
     found = model.signatures["attend"](**texts)["hypothesis_source2token"]
-    expected = other.model.attend_sentence(ids(other)[1])["source2token"]
+    expected = attend_alone(other.model, ids(other)[1])["source2token"]
     real = ids(other)[1] != 0
     np.testing.assert_allclose(found[real], tf.reduce_mean(expected, axis=-1)[real], atol=1e-6)
     assert not np.any(found[~real])

@@ -9,7 +9,7 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 from disan_tf.errors import UserError
 from disan_tf.ops import portable
-from disan_tf.serving.predict import make_answer_step
+from disan_tf.serving.predict import make_prediction_step
 from disan_tf.serving.saved_model import export_saved_model
 from disan_tf.training.bundle import load_bundle
 from tests.support.exports import Question, ask, decoded
@@ -187,8 +187,8 @@ def test_a_mixed_precision_model_exports_with_float32_answers(tmp_path):
     )
     inputs = bundle.text_to_ids()(SENTENCES)
     with portable():
-        expected, _ = make_answer_step(bundle.model)(inputs)
-    native, _ = make_answer_step(bundle.model)(inputs)
+        expected, _ = make_prediction_step(bundle.model)(inputs)
+    native, _ = make_prediction_step(bundle.model)(inputs)
     np.testing.assert_allclose(expected, native, rtol=0, atol=2.0**-8)
     for model, argument in ((text, tf.constant(SENTENCES)), (ids, inputs)):
         found = model.signatures["serving_default"](argument)["probabilities"]

@@ -12,6 +12,10 @@ SCORE_FIELDS = ("sentence_a", "sentence_b")
 CLASSES = ["contradiction", "neutral", "entailment"]
 POINTS = ["1", "2", "3", "4", "5"]
 WORDS = ["no", "some", "all", "dogs", "cats", "birds", "sing", "run", "sleep", "here", "now"]
+TOKENIZER = {
+    "name": "whitespace", "version": 1, "lowercase": True, "split_words": False,
+    "empty_tokens": False,
+}  # fmt: skip
 FIXED_WORDS = 2  # the last of WORDS
 SIZES = {"train": 60, "dev": 40, "test": 40}
 
@@ -37,7 +41,7 @@ def _make(folder, make_split, description, dim, sizes):
         "splits": {name: {"examples": size} for name, size in sizes.items()},
         "trainable_words": len(WORDS) - FIXED_WORDS,
         "fixed_words": FIXED_WORDS,
-        "tokenizer": {"name": "whitespace", "version": 1, "lowercase": True},
+        "tokenizer": TOKENIZER,
         "inputs": {},
     }
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")

@@ -16,6 +16,10 @@ WORDS = [
     "very", "not", "it", "'s", "-lrb-", "-rrb-", ".", ",", "!", "new", "old", "été", "actors",
     "plot", "boring", "moving", "\\/", "''",
 ]  # fmt: skip
+TOKENIZER = {
+    "name": "whitespace", "version": 1, "lowercase": True, "split_words": False,
+    "empty_tokens": False,
+}  # fmt: skip
 FIXED_WORDS = 4  # the last of WORDS
 SENTENCES = [
     "The film isn't good, but it's not very bad.",
@@ -54,7 +58,7 @@ def make_corpus(directory: Path) -> PreparedCorpus:
         "classes": CLASSES,
         "trainable_words": len(WORDS) - FIXED_WORDS,
         "fixed_words": FIXED_WORDS,
-        "tokenizer": {"name": "whitespace", "version": 1, "lowercase": True},
+        "tokenizer": TOKENIZER,
     }
     (directory / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     (directory / "vocabulary.txt").write_text("\n".join(WORDS) + "\n", encoding="utf-8")

@@ -15,8 +15,9 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.reporting.ngrams import perplexities
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.check_config import check_config
-from disan_tf.training.evaluation import evaluate, render
+from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
+from disan_tf.training.score_tables import render_scores
 from tests.support.small_bilm import batch
 from tests.support.training_runs import (
     check_same,
@@ -93,7 +94,7 @@ def test_the_best_model_has_the_perplexities_of_its_training(corpus, unbroken):
     for name in ("perplexity", "forward_perplexity", "backward_perplexity"):
         assert report[name] == pytest.approx(best[name], rel=1e-5)
     assert report["perplexity"] == pytest.approx(math.exp(-report["log_likelihood"]))
-    assert f"perplexity {report['perplexity']:.2f} (forward" in render(report)
+    assert f"perplexity {report['perplexity']:.2f} (forward" in render_scores(report)
 
 
 def test_an_export_is_the_trained_bilm_in_the_official_files(unbroken, tmp_path, capsys):

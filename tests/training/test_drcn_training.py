@@ -61,7 +61,7 @@ def test_the_learning_rate_falls_when_the_dev_loss_does_not(unbroken):
     assert rates[-1] == pytest.approx(0.001 * 0.15, rel=1e-5)
 
 
-def test_one_copy_of_the_words_learns(corpus, unbroken):
+def test_one_copy_of_the_words_is_trained(corpus, unbroken):
     embedding = unbroken.model.embedding
     trainable = embedding.learned.trainable_words
     np.testing.assert_array_equal(embedding.constant.trained, corpus.vectors[:trainable])

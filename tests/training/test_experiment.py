@@ -10,55 +10,44 @@ from disan_tf.input_pipeline import padding_share, plan_batches
 from disan_tf.models.factory import build_model, count_parameters
 from disan_tf.training import experiment
 from disan_tf.training.console import ConsoleLog
+from disan_tf.training.work_directory import FORMAT, claim
 from tests.support.pairs import make_pair_corpus
 from tests.support.training_runs import corpus_of, tiny_config, with_few_operations
 
 
 def test_a_work_directory_belongs_to_one_config(tmp_path):
-    experiment.claim(tmp_path, tiny_config())
-    experiment.claim(tmp_path, tiny_config())
+    claim(tmp_path, tiny_config())
+    claim(tmp_path, tiny_config())
     with pytest.raises(UserError, match=r"train\.dropout \(0\.2 there, 0\.5 here\)"):
-        experiment.claim(tmp_path, tiny_config(dropout=0.5))
+        claim(tmp_path, tiny_config(dropout=0.5))
     assert json.loads((tmp_path / "config.json").read_text())["train"]["dropout"] == 0.2
 
 
 def test_a_work_directory_may_be_asked_for_more_steps(tmp_path):
-    experiment.claim(tmp_path, tiny_config(steps=50))
-    experiment.claim(tmp_path, tiny_config(steps=80))
+    claim(tmp_path, tiny_config(steps=50))
+    claim(tmp_path, tiny_config(steps=80))
     assert json.loads((tmp_path / "config.json").read_text())["train"]["steps"] == 80
 
 
-def test_a_work_directory_from_before_token_budgets_goes_on_without_one(tmp_path):
-    config = tiny_config().to_dict()
-    del config["train"]["batch_tokens"], config["train"]["examples"]
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(UserError, match=r"train\.batch_tokens \(0 there, 500 here\)"):
-        experiment.claim(tmp_path, tiny_config(batch_tokens=500))
-    experiment.claim(tmp_path, tiny_config())
-
-
-def test_a_work_directory_from_before_watched_splits_and_tasks_goes_on(tmp_path):
-    config = tiny_config().to_dict()
-    del config["evaluate"]["splits"], config["task"]["name"]
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    experiment.claim(tmp_path, tiny_config())
-    changed = tiny_config()
-    changed.evaluate.splits = ("test",)
-    with pytest.raises(UserError, match=r"evaluate\.splits \(\[\] there, \['test'\] here\)"):
-        experiment.claim(tmp_path, changed)
+@pytest.mark.parametrize("number", [None, 1, FORMAT + 1])
+def test_a_work_directory_of_another_format_is_refused(tmp_path, number):
+    (tmp_path / "config.json").write_text(json.dumps({"format": number, **tiny_config().to_dict()}))
+    message = rf"config.json has format {number}, and this version .* reads format {FORMAT}: use"
+    with pytest.raises(UserError, match=message):
+        claim(tmp_path, tiny_config())
 
 
 def test_a_tuple_of_a_config_is_the_list_in_its_file(tmp_path):
     config = tiny_config()
     config.evaluate.splits = ("test",)
-    experiment.claim(tmp_path, config)
-    experiment.claim(tmp_path, config)
+    claim(tmp_path, config)
+    claim(tmp_path, config)
 
 
 def test_a_damaged_config_is_named(tmp_path):
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(UserError, match="config.json is not readable JSON"):
-        experiment.claim(tmp_path, tiny_config())
+        claim(tmp_path, tiny_config())
 
 
 def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):

@@ -4,8 +4,8 @@ import pytest
 from ml_collections import ConfigDict
 
 from disan_tf.errors import UserError
-from disan_tf.training.loop import is_over
 from disan_tf.training.run_summary import is_finished, summarise_run
+from disan_tf.training.schedule import is_over
 from tests.support.finished_runs import config_of, write, write_run, write_selections
 
 TRAIN = ConfigDict({"steps": 100, "patience": 3, "evaluate_every": 10})

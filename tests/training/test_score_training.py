@@ -8,9 +8,10 @@ import tensorflow as tf
 
 from disan_tf.errors import UserError
 from disan_tf.training.bundle import load_bundle
-from disan_tf.training.evaluation import evaluate, render
+from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
+from disan_tf.training.score_tables import render_scores
 from tests.support.pairs import make_pair_corpus, make_score_corpus
 from tests.support.training_runs import tiny_config, with_few_operations
 
@@ -142,8 +143,9 @@ def test_a_task_of_other_sentences_is_refused(tmp_path):
         Trainer(_config(splits=()), corpus, tmp_path / "run")
 
 
-def test_the_report_of_a_trained_model_is_rendered(corpus, unbroken):
-    report = evaluate(load_bundle(unbroken[0].workdir / "best"), corpus, "dev")
-    assert report["criterion"] == "pearson"
-    assert report["pearson"] == unbroken[1]["best_score"]
-    assert render(report).splitlines()[1].startswith(f"Pearson's r {report['pearson']:.4f}, ")
+def test_the_scores_of_a_trained_model_are_rendered(corpus, unbroken):
+    scores = evaluate(load_bundle(unbroken[0].workdir / "best"), corpus, "dev")
+    assert scores["criterion"] == "pearson"
+    assert scores["pearson"] == unbroken[1]["best_score"]
+    shown = render_scores(scores).splitlines()[1]
+    assert shown.startswith(f"Pearson's r {scores['pearson']:.4f}, ")

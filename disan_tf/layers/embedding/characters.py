@@ -1,15 +1,17 @@
 """What DRCN reads of a word: two copies of its vector, its characters, and a flag."""
 
-import numpy as np
+from typing import Optional
+
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.embedding.base import Embedding
 from disan_tf.layers.embedding.character_cnn import CharacterCNN
 from disan_tf.layers.embedding.words import WordEmbedding
 
 
-class WordCharacterEmbedding(BaseLayer):
+class WordCharacterEmbedding(BaseLayer, Embedding):
     """[fixed vector; trainable vector; characters; exact-match flag] of each word.
 
     Section 3.1.1 of the multiway DRCN paper, after Kim et al. (2018). Both vectors start as the
@@ -20,7 +22,7 @@ class WordCharacterEmbedding(BaseLayer):
 
     Args:
       trainable_words, fixed_words, dim: see `WordEmbedding`.
-      learns: whether the trainable copy learns.
+      word_length: characters of a word; None = any number.
       characters: number of character ids, see `CharacterCNN`.
       character_dim, character_units, character_width: `dim`, `units` and `width` of `CharacterCNN`.
       dropout, l2, seed: see `BaseLayer`; nothing is dropped here, the convolution decays.
@@ -35,13 +37,13 @@ class WordCharacterEmbedding(BaseLayer):
     """
 
     def __init__(
-        self, trainable_words: int, fixed_words: int, dim: int, learns: bool = True,
-        characters: int = 96, character_dim: int = 16, character_units: int = 32,
-        character_width: int = 5, **kwargs,
+        self, trainable_words: int, fixed_words: int, dim: int,
+        word_length: Optional[int] = None, characters: int = 96, character_dim: int = 16,
+        character_units: int = 32, character_width: int = 5, **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
         self.words = {"trainable_words": trainable_words, "fixed_words": fixed_words, "dim": dim}
-        self.learns = learns
+        self.word_length = word_length
         self.characters = characters
         self.character_dim = character_dim
         self.character_units = character_units
@@ -49,8 +51,8 @@ class WordCharacterEmbedding(BaseLayer):
 
     def build(self, input_shape):
         options = {**self.words, "dtype": self.dtype_policy}
-        self.learned = WordEmbedding(**options, learns=self.learns, name="learned")
-        self.constant = WordEmbedding(**options, learns=False, name="constant")
+        self.learned = WordEmbedding(**options, trainable=self.trainable, name="learned")
+        self.constant = WordEmbedding(**options, trainable=False, name="constant")
         self.spelling = CharacterCNN(
             self.characters, dim=self.character_dim, units=self.character_units,
             width=self.character_width, l2=self.l2, seed=site_seed(self.seed, "spelling"),
@@ -61,12 +63,22 @@ class WordCharacterEmbedding(BaseLayer):
         self.spelling.build([None, None, None])
         super().build(input_shape)
 
-    def set_vectors(self, vectors: np.ndarray) -> None:
-        """Assigns both copies, see `WordEmbedding.set_vectors`."""
+    @property
+    def word_features(self):
+        return {
+            "characters": tf.TensorSpec([None, None, self.word_length], tf.int32),
+            "match": tf.TensorSpec([None, None], tf.int32),
+        }
+
+    def set_pretrained(self, vectors, bilm=None):
+        """Both copies start as the same vectors, see `WordEmbedding.set_vectors`."""
         self.learned.set_vectors(vectors)
         self.constant.set_vectors(vectors)
 
-    def call(self, ids, characters, match):
+    def without_partner(self, characters, match):
+        return characters, tf.zeros_like(match)
+
+    def call(self, ids, characters, match, training=None):
         spelling = self.spelling(characters)
         flag = tf.cast(match, spelling.dtype)[:, :, None]
         return tf.concat([self.constant(ids), self.learned(ids), spelling, flag], axis=-1)
@@ -74,7 +86,7 @@ class WordCharacterEmbedding(BaseLayer):
     def get_config(self):
         config = {
             **self.words,
-            "learns": self.learns,
+            "word_length": self.word_length,
             "characters": self.characters,
             "character_dim": self.character_dim,
             "character_units": self.character_units,

@@ -3,8 +3,10 @@
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.layers.embedding.base import Embedding
 
-class WordEmbedding(tf.keras.layers.Layer):
+
+class WordEmbedding(Embedding):
     """Vectors of token ids, from a trainable and a fixed table.
 
     Ids: 0 is padding and 1 the unknown word, both the zero vector and never trained; then the
@@ -16,7 +18,7 @@ class WordEmbedding(tf.keras.layers.Layer):
       trainable_words: rows of the trainable table.
       fixed_words: rows of the fixed table.
       dim: size of a vector.
-      learns: whether the trainable table is trained; if not, training leaves both as they are.
+      trainable: whether training changes the trainable table; it never changes the fixed one.
 
     Call arguments:
       ids: <int32>[batch, length].
@@ -27,23 +29,23 @@ class WordEmbedding(tf.keras.layers.Layer):
 
     FIRST_WORD = 2
 
-    def __init__(
-        self, trainable_words: int, fixed_words: int, dim: int, learns: bool = True, **kwargs
-    ):
+    def __init__(self, trainable_words: int, fixed_words: int, dim: int, **kwargs):
         super().__init__(**kwargs)
         self.trainable_words = trainable_words
         self.fixed_words = fixed_words
         self.dim = dim
-        self.learns = learns
 
     def build(self, input_shape):
-        self.trained = self._table("trained", self.trainable_words, trainable=self.learns)
+        self.trained = self._table("trained", self.trainable_words, trainable=self.trainable)
         self.fixed = self._table("fixed", self.fixed_words, trainable=False)
         super().build(input_shape)
 
     def _table(self, name, words, trainable):
         initializer = tf.keras.initializers.RandomUniform(-0.05, 0.05)
         return self.add_weight(name, [words, self.dim], None, initializer, trainable=trainable)
+
+    def set_pretrained(self, vectors, bilm=None):
+        self.set_vectors(vectors)
 
     def set_vectors(self, vectors: np.ndarray) -> None:
         """Assigns <float32>[trainable_words + fixed_words, dim], the rows of ids 2 and up."""
@@ -55,16 +57,16 @@ class WordEmbedding(tf.keras.layers.Layer):
         self.trained.assign(vectors[: self.trainable_words])
         self.fixed.assign(vectors[self.trainable_words :])
 
-    def call(self, ids):
+    def call(self, ids, training=None):
         flat = tf.reshape(ids, [-1])
         shape = tf.stack([tf.size(flat), self.dim])
         vectors = tf.zeros(shape, self.compute_dtype)
         first = self.FIRST_WORD
         for table in (self.trained, self.fixed):
-            where = tf.where((flat >= first) & (flat < first + table.shape[0]))  # [found, 1]
-            found = tf.gather(table, tf.gather_nd(flat, where) - first)
-            where = tf.cast(where, tf.int32)
-            vectors += tf.scatter_nd(where, tf.cast(found, self.compute_dtype), shape)
+            places = tf.where((flat >= first) & (flat < first + table.shape[0]))  # [words, 1]
+            rows = tf.gather(table, tf.gather_nd(flat, places) - first)
+            places = tf.cast(places, tf.int32)
+            vectors += tf.scatter_nd(places, tf.cast(rows, self.compute_dtype), shape)
             first += table.shape[0]
         return tf.reshape(vectors, tf.concat([tf.shape(ids), [self.dim]], axis=0))
 
@@ -73,6 +75,5 @@ class WordEmbedding(tf.keras.layers.Layer):
             "trainable_words": self.trainable_words,
             "fixed_words": self.fixed_words,
             "dim": self.dim,
-            "learns": self.learns,
         }
         return {**super().get_config(), **config}

@@ -1,9 +1,9 @@
-"""Compiles the native operations for the CPU of this machine, once, and remembers the result.
+"""Compiles the native operations for the CPU of this machine and keeps the library.
 
     python -m disan_tf.ops.native.build
 
-The library lies in a cache folder under a key of the sources, the TensorFlow version, the compiler
-and the CPU, so that none of them can change under a library that was built for another.
+The library lies in a cache folder under a key made of the sources, the TensorFlow version, the
+compiler and the CPU: whoever changes one of them gets a library of their own.
 """
 
 import hashlib
@@ -20,8 +20,7 @@ import tensorflow as tf
 from disan_tf.files import locked
 
 FOLDER = Path(__file__).parent
-SOURCES = ("op.cc", "fused_op.cc", "pair_scores_op.cc", "recurrence_op.cc")
-# GCC 12 warns of its own AVX-512 headers.
+# GCC 12 warns about its own AVX-512 headers.
 FLAGS = ("-shared", "-fPIC", "-O3", "-march=native", "-Wno-maybe-uninitialized")
 
 
@@ -30,14 +29,14 @@ class BuildError(Exception):
 
 
 def library() -> Path:
-    """The compiled library; it is built when it is not there yet.
+    """The path of the compiled library, which is built unless the cache has it.
 
-    Two processes that want it at once build it once. The environment variables CXX (default
-    "g++") and DISAN_TF_NATIVE_CACHE (default "disan_tf/native" in XDG_CACHE_HOME or ~/.cache) name
-    the compiler and the cache folder.
+    Of several processes that ask at once one builds and the others wait. The environment variables
+    CXX (default "g++") and DISAN_TF_NATIVE_CACHE (default "disan_tf/native" in XDG_CACHE_HOME or
+    ~/.cache) name the compiler and the cache folder.
 
     Raises:
-      BuildError: no compiler, no headers, no place to write, or the compiler fails.
+      BuildError: no compiler, no headers, no writable folder, or the compiler fails.
     """
     try:
         compiler = _compiler()
@@ -56,7 +55,7 @@ def _compiler() -> str:
     name = os.environ.get("CXX", "g++")
     path = shutil.which(name)
     if path is None:
-        raise BuildError(f"there is no compiler {name}")
+        raise BuildError(f"there is no compiler {name} (CXX names another)")
     return path
 
 
@@ -81,7 +80,7 @@ def _cpu() -> bytes:
 
 
 def _is_whole(target: Path) -> bool:
-    """Whether the file is there with its digest; to load a shortened library kills the process."""
+    """Whether the file ends with its digest; loading a truncated library would kill the process."""
     if not target.exists():
         return False
     content = target.read_bytes()
@@ -89,29 +88,32 @@ def _is_whole(target: Path) -> bool:
 
 
 def _compile(compiler: str, target: Path) -> None:
-    """Compiles to a temporary name and renames, so that nobody sees half a library."""
-    flags = [*FLAGS, *tf.sysconfig.get_compile_flags()]
+    """Compiles all sources as one unit, to a temporary name that is renamed when it is whole.
+
+    Reading TensorFlow's headers is most of the work; one unit reads them once.
+    """
+    unit = "".join(f'#include "{path}"\n' for path in sorted(FOLDER.glob("*_op.cc")))
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         output = Path(scratch) / target.name
-        command = [compiler, *flags, *(str(FOLDER / name) for name in SOURCES), "-o", str(output)]
-        command += tf.sysconfig.get_link_flags()
-        outcome = subprocess.run(command, capture_output=True, text=True, check=False)
+        command = [compiler, *FLAGS, *tf.sysconfig.get_compile_flags()]
+        command += ["-x", "c++", "-", "-o", str(output), *tf.sysconfig.get_link_flags()]
+        outcome = subprocess.run(command, input=unit, capture_output=True, text=True, check=False)
         if outcome.returncode:
             lines = [line for line in outcome.stderr.splitlines() if "error" in line]
             reason = lines[0] if lines else f"exit status {outcome.returncode}"
-            raise BuildError(f"{shlex.join(command[:1])} fails: {reason}")
+            raise BuildError(f"{shlex.quote(compiler)} fails: {reason}")
         with open(output, "r+b") as file:
             digest = hashlib.sha256(file.read()).digest()
-            file.write(digest)  # at the end, where the loader does not look
+            file.write(digest)  # at the end, which the loader ignores
         os.replace(output, target)
 
 
 def main() -> int:
-    """Builds, and says where the library is or why there is none."""
+    """Builds the library and prints its path, or why there is none."""
     from disan_tf.ops.native.runtime import unavailable
 
     reason = unavailable()
-    print(f"portable attention: {reason}" if reason else f"native attention: {library()}")
+    print(f"portable operations: {reason}" if reason else f"native operations: {library()}")
     return 0
 
 

@@ -1,6 +1,6 @@
-// Dropout masks as bits, and their use.
+// Dropout masks as bits, and the product with them.
 //
-// A bit costs 16 bits of the Philox 4x32-10 generator (Salmon et al. 2011) that TensorFlow's
+// A mask bit takes 16 bits of the Philox 4x32-10 generator (Salmon et al. 2011) that TensorFlow's
 // stateless random operations use: entry e is kept when the e-th 16-bit word of the stream, in
 // little-endian order, is at least the threshold. So the portable form draws the same masks.
 
@@ -14,10 +14,10 @@
 
 namespace disan {
 
-// Entries that one call of `KeepBits` decides: 8 counters of 128 bits.
+// Entries that one call of `KeepBits` decides, from 8 counters of 128 bits.
 constexpr int kMaskEntries = 64;
 
-// Where the stream starts.
+// The start of a stream of random numbers.
 struct Philox {
   uint64_t key;
   uint64_t counter[2];
@@ -28,14 +28,14 @@ constexpr uint32_t kMultiply0 = 0xD2511F53, kMultiply1 = 0xCD9E8D57;
 constexpr uint32_t kRaise0 = 0x9E3779B9, kRaise1 = 0xBB67AE85;
 constexpr int kRounds = 10;
 
-// The counter `steps` further.
+// counter = start + steps.
 inline void Advance(const uint64_t start[2], uint64_t steps, uint64_t counter[2]) {
   counter[0] = start[0] + steps;
   counter[1] = start[1] + (counter[0] < steps);
 }
 }  // namespace philox
 
-// Bits of the entries from `group` * 64 on; bit k is entry k.
+// The bits of 64 entries, from entry 64 * `group` on; bit k is that of the k-th.
 inline uint64_t KeepBits(const Philox& stream, int64_t group, uint16_t threshold) {
 #if defined(DISAN_TF_AVX512) && defined(__AVX512BW__)
   // Lanes 0, 2, 4, 6 hold counters 0 to 3, the others 4 to 7: unpacking puts them in order.
@@ -53,7 +53,7 @@ inline uint64_t KeepBits(const Philox& stream, int64_t group, uint16_t threshold
   const __m512i multiply1 = _mm512_set1_epi64(philox::kMultiply1);
   uint32_t key0 = stream.key, key1 = stream.key >> 32;
   for (int round = 0; round < philox::kRounds; ++round) {
-    // Only the low half of each lane counts; the high half is left as it comes.
+    // Only the low half of each lane matters; the high half holds leftovers.
     const __m512i product0 = _mm512_mul_epu32(multiply0, c0);
     const __m512i product1 = _mm512_mul_epu32(multiply1, c2);
     c0 = _mm512_xor_si512(_mm512_xor_si512(_mm512_srli_epi64(product1, 32), c1),

@@ -1,9 +1,9 @@
-// Recurrent layers over whole sentences: the products with h, the gates and the states of a step in
-// one pass, for rows of a batch that know nothing of each other.
+// Recurrent layers over whole sentences, without TensorFlow: the product with h, the gates and the
+// states of a step in one pass, for rows of a batch that do not depend on each other.
 //
-// In TensorFlow's loop a step is about ten operations forward and forty backward, each of which
-// costs more to start than to do for a hundred units; and its gradient adds up the kernel's after
-// each step, where here one product for all steps is left to the caller.
+// In TensorFlow's loop a step is about ten operations forward and forty backward, which at a
+// hundred units cost more to start than to compute; and it adds up the kernel's gradient step by
+// step, where here one product for all steps is left to the caller.
 
 #ifndef DISAN_TF_OPS_NATIVE_RECURRENCE_H_
 #define DISAN_TF_OPS_NATIVE_RECURRENCE_H_
@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fused.h"
+#include "vectors.h"
 
 namespace disan {
 
@@ -26,8 +26,8 @@ inline Floats Logistic(Floats x) {
 
 inline Floats Tanh(Floats x) { return Logistic(x * 2.0f) * 2.0f - 1.0f; }
 
-// kRows rows of out = a b, for one or two vectors of columns; each sum runs through b's rows in
-// order, so it does not depend on how the rows are shared out.
+// kRows rows of out = a b, for one or two vectors of columns. Each sum runs through b's rows in
+// order, so that it does not depend on how the rows are divided among threads.
 template <int kRows, bool kTwo>
 inline void ProductBlock(const float* a, const float* b, int64_t inner, int64_t columns, int count,
                          float* out) {
@@ -78,8 +78,8 @@ inline void Product(const float* a, const float* b, int64_t rows, int64_t inner,
 struct LstmCell {
   static constexpr int kGates = 4;
 
-  // One row. z [4 units] becomes the gates, c and h the states after the token.
-  static void Advance(int64_t units, float* z, float* c, float* h) {
+  // A step of one row: z [4 units] becomes the gates, c and h the states after the token.
+  static void Step(int64_t units, float* z, float* c, float* h) {
     ForEachVector(units, [&](int64_t at, int count) {
       const Floats i = Logistic(Load<float>(z + at, count));
       const Floats j = Tanh(Load<float>(z + units + at, count));
@@ -93,9 +93,9 @@ struct LstmCell {
     });
   }
 
-  // One row. Of h's gradient and of c's, which becomes that before the token, that of z.
-  static void Return(int64_t units, const float* gates, const float* old_c, const float* h_gradient,
-                     float* c_gradient, float* z_gradient) {
+  // Its gradient: from those of h and c that of z; c's becomes that before the token.
+  static void StepGradient(int64_t units, const float* gates, const float* old_c,
+                           const float* h_gradient, float* c_gradient, float* z_gradient) {
     ForEachVector(units, [&](int64_t at, int count) {
       const Floats i = Load<float>(gates + at, count);
       const Floats j = Load<float>(gates + units + at, count);
@@ -105,19 +105,19 @@ struct LstmCell {
       const Floats output = Tanh(f * old + i * j);
       const Floats h = Load<float>(h_gradient + at, count);
       const Floats c = Load<float>(c_gradient + at, count) + h * o * (1.0f - output * output);
-      const Floats found[] = {c * j * i * (1.0f - i), c * i * (1.0f - j * j),
-                              c * old * f * (1.0f - f), h * output * o * (1.0f - o)};
-      for (int k = 0; k < kGates; ++k) Store<float>(found[k], z_gradient + k * units + at, count);
+      const Floats to_z[] = {c * j * i * (1.0f - i), c * i * (1.0f - j * j),
+                             c * old * f * (1.0f - f), h * output * o * (1.0f - o)};
+      for (int k = 0; k < kGates; ++k) Store<float>(to_z[k], z_gradient + k * units + at, count);
       Store<float>(c * f, c_gradient + at, count);
     });
   }
 };
 
-// h = tanh(z); c has no use.
+// h = tanh(z); c is not used.
 struct RnnCell {
   static constexpr int kGates = 1;
 
-  static void Advance(int64_t units, float* z, float*, float* h) {
+  static void Step(int64_t units, float* z, float*, float* h) {
     ForEachVector(units, [&](int64_t at, int count) {
       const Floats state = Tanh(Load<float>(z + at, count));
       Store<float>(state, z + at, count);
@@ -125,8 +125,8 @@ struct RnnCell {
     });
   }
 
-  static void Return(int64_t units, const float* gates, const float*, const float* h_gradient,
-                     float*, float* z_gradient) {
+  static void StepGradient(int64_t units, const float* gates, const float*,
+                           const float* h_gradient, float*, float* z_gradient) {
     ForEachVector(units, [&](int64_t at, int count) {
       const Floats h = Load<float>(gates + at, count);
       Store<float>(Load<float>(h_gradient + at, count) * (1.0f - h * h), z_gradient + at, count);
@@ -138,7 +138,7 @@ struct RnnCell {
 // are, and h is 0.
 template <typename Cell>
 struct Recurrence {
-  static constexpr int64_t kRows = 16;  // of a piece of work
+  static constexpr int64_t kRows = 16;  // in a piece, the unit of work for threads
 
   int64_t batch, length, units;
   bool backward;
@@ -178,7 +178,7 @@ struct Recurrence {
                                Load<float>(product + at * gates() + k, count);
             Store<float>(sum, my_gates + k, count);
           });
-          Cell::Advance(units, my_gates, my_cell, my_state);
+          Cell::Step(units, my_gates, my_cell, my_state);
           std::copy_n(my_state, units, h + at * units);
         }
       }
@@ -210,7 +210,7 @@ struct Recurrence {
                                Load<float>(upstream + at * units + k, count);
             Store<float>(sum, my_state + k, count);
           });
-          Cell::Return(units, saved_gates + at * gates(), old_c + at * units, my_state,
+          Cell::StepGradient(units, saved_gates + at * gates(), old_c + at * units, my_state,
                        &cell[row * units], my_z);
           std::copy_n(my_z, gates(), product_gradient + at * gates());
         }

@@ -1,8 +1,8 @@
-// The TensorFlow operations around recurrence.h.
+// Recurrent layers and their gradient as TensorFlow operations.
 
 #include <string>
 
-#include "op.h"
+#include "op_helpers.h"
 #include "recurrence.h"
 
 namespace disan {
@@ -41,7 +41,7 @@ REGISTER_OP("DisanRecurrenceGradient")
       return tensorflow::OkStatus();
     });
 
-// The layer for gates [batch, length, gates], the input of that number.
+// Makes the layer from the shape of input number `input`, gates [batch, length, gates].
 template <typename Cell>
 Status MakeRecurrence(OpKernelContext* context, int input, bool backward, Recurrence<Cell>* made) {
   const Tensor &gates = context->input(input), &mask = context->input(1);
@@ -55,13 +55,13 @@ Status MakeRecurrence(OpKernelContext* context, int input, bool backward, Recurr
   return CheckShape("mask", mask, TensorShape({made->batch, made->length}));
 }
 
-// Of a piece, in nanoseconds: a multiplication a tenth of one.
+// The estimated nanoseconds of a piece.
 template <typename Cell>
 int64_t PieceCost(const Recurrence<Cell>& layer) {
   return layer.kRows * layer.length * (layer.units * layer.gates() / 20 + 10 * layer.gates());
 }
 
-// Reads the attributes, and computes by Kernel::Run<Cell>.
+// Reads the attributes; Kernel::Run<Cell> computes.
 template <typename Kernel>
 class CellKernel : public OpKernel {
  public:

@@ -1,7 +1,7 @@
-"""C++ operations, built for the CPU that they run on: the attention, and what surrounds it.
+"""Whether the native operations are available and used, and the library that holds them.
 
-`kernel.h` and `fused.h` say how they work. They are there when Linux, a C++ compiler and the
-headers of TensorFlow are, when no GPU is (the kernels are for CPUs), and unless DISAN_TF_NATIVE=0.
+They need Linux and a C++ compiler, and are left alone beside a GPU (the kernels are for CPUs) and
+where the environment has DISAN_TF_NATIVE=0.
 """
 
 import contextlib
@@ -13,20 +13,22 @@ import threading
 import tensorflow as tf
 from absl import logging
 
+# What the operations between matrix products take; other dtypes are computed in portable form.
+DTYPES = (tf.float32, tf.bfloat16)
 _scope = threading.local()
 
 
 @functools.cache
 def unavailable() -> str:
-    """Why the native form cannot be used, as one clause; "" when it can."""
-    from disan_tf.ops.native.build import BuildError  # here, so that `-m` can run that module
+    """Why the native operations cannot be used, as one clause; "" when they can."""
+    from disan_tf.ops.native.build import BuildError  # not at the top: `-m` runs that module
 
     if os.environ.get("DISAN_TF_NATIVE") == "0":
         return "DISAN_TF_NATIVE=0"
     if not sys.platform.startswith("linux"):
         return f"the platform is {sys.platform}, not Linux"
     if tf.config.list_physical_devices("GPU"):
-        return "there is a GPU, and the native operation runs on CPUs"
+        return "there is a GPU, and the native operations run on CPUs"
     try:
         operations()
     except (BuildError, tf.errors.OpError) as error:
@@ -35,14 +37,14 @@ def unavailable() -> str:
 
 
 def is_used() -> bool:
-    """Whether the fast forms are to be native: available, and not inside of `portable()`."""
+    """Whether operations are native here: they are available, and this is not inside `portable`."""
     _log_choice()
     return not unavailable() and not getattr(_scope, "portable", False)
 
 
 @contextlib.contextmanager
 def portable():
-    """Inside, everything that is called or traced in this thread is portable TensorFlow."""
+    """Inside it, all that this thread calls or traces is portable TensorFlow."""
     before = getattr(_scope, "portable", False)
     _scope.portable = True
     try:
@@ -53,14 +55,14 @@ def portable():
 
 @functools.cache
 def _log_choice():
-    """Says once that the operations are not native, and why."""
+    """Logs once that the operations are not native, and why."""
     if unavailable():
         logging.warning("The model runs in portable TensorFlow: %s.", unavailable())
 
 
 @functools.cache
 def operations():
-    """The loaded library; BuildError where it cannot be built."""
+    """The loaded library; raises BuildError where it cannot be built."""
     from disan_tf.ops.native.build import library
 
     return tf.load_op_library(str(library()))

@@ -1,7 +1,7 @@
-// Vectors as wide as the CPU's registers, and the two functions that the attention needs of them.
+// Vectors as wide as the CPU's registers: loading, storing, reciprocal, power of two, square root.
 //
-// The GCC vector extension makes the width explicit and works on every architecture; only the
-// reciprocal and the power of two have a form of their own for AVX-512.
+// The GCC vector extension makes the width explicit and works on every architecture; some functions
+// have a form of their own for AVX-512.
 
 #ifndef DISAN_TF_OPS_NATIVE_VECTORS_H_
 #define DISAN_TF_OPS_NATIVE_VECTORS_H_
@@ -17,6 +17,8 @@
 
 namespace disan {
 
+constexpr double kLog2E = 1.4426950408889634;
+
 #if defined(DISAN_TF_AVX512)
 constexpr int kVectorBytes = 64;
 #elif defined(__AVX__)
@@ -25,7 +27,7 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
-// The arithmetic is done in Real: float, or double to check gradients.
+// The arithmetic is done in Real: float, or double for checking gradients.
 template <typename Real>
 struct Vector;
 
@@ -46,8 +48,8 @@ struct Vector<float> {
 #endif
   }
 
-  // What rounding took from `product`, the float nearest to x * factor. Written as
-  // x * factor - product it would be 0: the compiler sees the same product twice.
+  // What rounding lost of `product`, the float nearest to x * factor. Written as
+  // x * factor - product it would be 0, because the compiler sees the same product twice.
   static inline V RoundingError(V x, float factor, V product) {
 #if defined(DISAN_TF_AVX512)
     return (V)_mm512_fmsub_ps((__m512)x, _mm512_set1_ps(factor), (__m512)product);
@@ -116,12 +118,12 @@ struct Vector<double> {
   }
 };
 
-// bfloat16 as its 16 bits, so that the kernel needs no TensorFlow.
+// bfloat16 as its 16 bits, so that the kernels do not need TensorFlow.
 struct BFloat16 {
   uint16_t bits;
 };
 
-// Which Real computes for an element type.
+// The type that an element type is computed in.
 template <typename T>
 struct Arithmetic {
   using Real = T;
@@ -131,8 +133,8 @@ struct Arithmetic<BFloat16> {
   using Real = float;
 };
 
-// Copies `count` elements between memory and a vector that has room for more. A call of memcpy for
-// a few bytes would cost more than the rest.
+// Copies `count` elements between memory and a vector that has room for more. Calling memcpy for a
+// few bytes would cost more than all the rest.
 template <typename Element, typename V>
 inline void ReadPart(const Element* source, int count, V* vector) {
 #if defined(DISAN_TF_AVX512)
@@ -211,6 +213,23 @@ inline void Store(Vector<float>::V vector, BFloat16* target, int count) {
   } else {
     WritePart(halves, count, target);
   }
+}
+
+using Floats = Vector<float>::V;
+constexpr int kFloatLanes = Vector<float>::kLanes;
+
+// Calls visit(offset, count) for each vector of a row.
+template <typename Visit>
+inline void ForEachVector(int64_t dim, Visit visit) {
+  int64_t offset = 0;
+  for (; offset + kFloatLanes <= dim; offset += kFloatLanes) visit(offset, kFloatLanes);
+  if (offset < dim) visit(offset, static_cast<int>(dim - offset));
+}
+
+// e^x for x <= 0; NaN stays NaN.
+inline Floats ExpNegative(Floats x) {
+  const Floats power = x * float(kLog2E);
+  return Vector<float>::Exp2(power < -126.0f ? Floats{} - 126.0f : power);
 }
 
 }  // namespace disan

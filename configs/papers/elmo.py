@@ -1,0 +1,23 @@
+"""ELMo in place of word vectors (ELMo-DiSAN paper, Sec. III), for any experiment."""
+
+from ml_collections import ConfigDict
+
+OFFICIAL_BILM = "elmo/elmo_2x4096_512_2048cnn_2xhighway"  # Sec. III-A: two layers
+
+
+def feed_with_elmo(config: ConfigDict) -> None:
+    """Changes what a config reads words from; the rest of it stays."""
+    config.data.vectors = ""
+    config.data.bilm = OFFICIAL_BILM
+
+    config.embedding = ConfigDict()
+    config.embedding.name = "elmo"
+    config.embedding.dim = config.data.get_ref("embedding_dim")
+    config.embedding.bilm = config.data.get_ref("bilm")
+    config.embedding.cached = True
+    config.embedding.phrases = "own"  # or "cut"
+    config.embedding.trainable_bilm = False
+    config.embedding.normalize = False
+    config.embedding.mix_l2 = 0.0
+    config.embedding.words = False  # whether word vectors stand beside ELMo's
+    config.embedding.dropout = 0.1  # of a biLM that is trained; Peters et al. (2018)

@@ -1,0 +1,83 @@
+"""The text of `run.py --help`, made of the modes' functions and of the flags themselves."""
+
+import inspect
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Callable
+
+from absl import flags
+
+HELP_FLAGS = ("--help", "-help", "--helpshort", "-helpshort", "-h", "-?")
+EXAMPLES = (
+    "python run.py --config=configs/disan_sst.py --data_dir=data --workdir=runs/disan_sst",
+    "python run.py --mode=evaluate --data_dir=data --workdir=runs/disan_sst",
+    "echo 'the plot is superb .' | python run.py --mode=predict --checkpoint=demo",
+)
+# The flags that stand in for others, so that a work directory is named once.
+STAND_INS = {"checkpoint": "workdir", "prepared_dir": "workdir"}
+_WIDTH = 100
+
+
+def help_text(modes: Mapping[str, Callable], own_flags: Sequence[flags.Flag]) -> str:
+    """What each mode does and needs, three commands, and the flags by the modes that take them.
+
+    Args:
+      modes: name -> function, its parameters named as the flags that it takes; those without a
+        default are needed.
+      own_flags: the flags of the command line, --mode among them.
+    """
+    defaults = {flag.name: flag.default for flag in own_flags}
+    groups: dict[tuple, list[flags.Flag]] = {}
+    for flag in own_flags:
+        takers = tuple(name for name, mode in modes.items() if flag.name in taken(mode))
+        if takers:
+            groups.setdefault(takers, []).append(flag)
+    lines = [
+        "Trains, scores and serves the sentence encoders of five papers.", "",
+        "  python run.py --mode=MODE [--config=FILE[:VARIANT] [--config.SECTION.NAME=VALUE]] ...", "",
+        f"Modes (without --mode: {defaults['mode']}), and the flags that each needs:", "",
+    ]  # fmt: skip
+    for name, mode in modes.items():
+        lines += [_entry(name, inspect.getdoc(mode).partition("\n")[0])]
+        lines += [_entry("", f"needs {needs}")] if (needs := _needs(mode, defaults)) else []
+    lines += ["", "Examples:", "", *(f"  {example}" for example in EXAMPLES)]
+    lines += ["", "Flags, by the modes that take them:"]
+    for takers, group in sorted(groups.items(), key=lambda item: -len(item[0])):
+        lines += ["", f"{', '.join(takers)}:"]
+        lines += [_entry(f"--{flag.name}", _describe(flag), 19) for flag in group]
+    lines += ["", "--helpfull lists the flags of all libraries too."]
+    return "\n".join(lines)
+
+
+def taken(mode: Callable) -> list[str]:
+    """The flags that a mode takes: those of its parameters' names, and those that stand in."""
+    names = list(inspect.signature(mode).parameters)
+    return names + [STAND_INS[name] for name in names if name in STAND_INS]
+
+
+def _needs(mode, defaults) -> str:
+    """The flags without which a mode cannot be called; one may stand in for all others."""
+    parameters = inspect.signature(mode).parameters.values()
+    needed = [
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty and defaults[parameter.name] is None
+    ]
+    replaced = [name for name in needed if name in STAND_INS]
+    others = [f"--{name}" for name in needed if name not in STAND_INS]
+    for stand_in in dict.fromkeys(STAND_INS[name] for name in replaced):
+        if stand_in not in needed:
+            names = [f"--{name}" for name in replaced if STAND_INS[name] == stand_in]
+            others.append(f"--{stand_in} (or {' and '.join(names)})")
+    return ", ".join(others)
+
+
+def _describe(flag) -> str:
+    """The help of a flag, and its default."""
+    return f"{flag.help} Default: {flag.default}." if flag.default not in (None, []) else flag.help
+
+
+def _entry(name: str, text: str, width: int = 11) -> str:
+    return textwrap.fill(
+        text, _WIDTH, initial_indent=f"  {name:{width}}", subsequent_indent=" " * (width + 2)
+    )

@@ -1,0 +1,34 @@
+"""Words as the bytes that they are written with, for an encoder that reads these."""
+
+import tensorflow as tf
+
+from disan_tf.layers.embedding.base import Embedding
+
+
+class WordBytes(Embedding):
+    """The ids of the bytes of words, unchanged: a `BiLM` makes vectors of them itself.
+
+    Args:
+      word_length: bytes of a word, markers included.
+
+    Call arguments:
+      ids: <int32>[batch, length], 0 = padding; not read.
+      characters: <int32>[batch, length, word_length], see `disan_tf.text.character_ids`.
+
+    Returns:
+      `characters`.
+    """
+
+    def __init__(self, word_length: int = 50, **kwargs):
+        super().__init__(**kwargs)
+        self.word_length = word_length
+
+    @property
+    def word_features(self):
+        return {"characters": tf.TensorSpec([None, None, self.word_length], tf.int32)}
+
+    def call(self, ids, characters, training=None):
+        return characters
+
+    def get_config(self):
+        return {**super().get_config(), "word_length": self.word_length}

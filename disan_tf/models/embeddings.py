@@ -1,0 +1,137 @@
+"""`config.embedding` -> what a model reads words from."""
+
+from dataclasses import dataclass
+from typing import Optional
+
+import tensorflow as tf
+
+from disan_tf.elmo.embedding import ElmoEmbedding
+from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.embedding.base import Embedding
+from disan_tf.layers.embedding.characters import WordCharacterEmbedding
+from disan_tf.layers.embedding.word_bytes import WordBytes
+from disan_tf.layers.embedding.words import WordEmbedding
+
+PHRASES = ("own", "cut")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where the words of a model come from.
+
+    Attributes:
+      words: number of (trainable, fixed) words.
+      bilm: the arguments of the `BiLM` that feeds it; None without one.
+      cached: whether batches have the layers of that biLM in place of characters.
+    """
+
+    words: tuple[int, int]
+    bilm: Optional[dict] = None
+    cached: bool = False
+
+
+def words(sources: Sources, shared: dict, *, dim: int, trainable: bool = True) -> Embedding:
+    """Word vectors.
+
+    Args:
+      sources, shared: see `make_embedding`.
+      dim, trainable: see `WordEmbedding`.
+    """
+    dtype = shared["dtype"]
+    return WordEmbedding(*sources.words, dim, trainable=trainable, dtype=dtype, name="embedding")
+
+
+def characters(
+    sources: Sources, shared: dict, *, dim: int, word_length: int, character_dim: int = 16,
+    character_units: int = 32, character_width: int = 5, trainable: bool = True,
+) -> Embedding:  # fmt: skip
+    """DRCN's representation of a word: its vector twice, its characters, the exact-match flag.
+
+    Args:
+      sources, shared: see `make_embedding`.
+      dim, word_length, character_dim, character_units, character_width, trainable: see
+        `WordCharacterEmbedding`.
+    """
+    return WordCharacterEmbedding(
+        *sources.words, dim, word_length, character_dim=character_dim,
+        character_units=character_units, character_width=character_width, trainable=trainable,
+        **shared, name="embedding",
+    )  # fmt: skip
+
+
+def elmo(
+    sources: Sources, shared: dict, *, bilm: str, dim: int, cached: bool = True,
+    phrases: str = "own", trainable_bilm: bool = False, normalize: bool = False,
+    mix_l2: float = 0.0, words: bool = False, dropout: float = 0.0,
+) -> Embedding:  # fmt: skip
+    """The mixed layers of a biLM.
+
+    Args:
+      sources, shared: see `make_embedding`.
+      bilm: the name of its files; it is read before a model is made.
+      dim: of the word vectors.
+      cached: whether its layers are computed once, before the training, or in every step.
+      phrases: "own" reads each phrase of a corpus as a sentence of its own; "cut" reads the
+        sentence from which it is, and takes the layers of its words, which must be cached.
+      trainable_bilm, normalize, mix_l2, dropout: see `ElmoEmbedding`.
+      words: whether word vectors stand beside.
+
+    Raises:
+      ValueError: naming the option that cannot be, and what it may be.
+    """
+    if not bilm:
+        raise ValueError(f"bilm={bilm!r}; name the files of a biLM, such as elmo/bilm_small.")
+    if phrases not in PHRASES:
+        raise ValueError(f"phrases={phrases!r}; choose {' or '.join(PHRASES)}.")
+    if phrases == "cut" and not cached:
+        raise ValueError(
+            f"phrases={phrases!r}; the layers of whole sentences are there only if they are "
+            "cached: set cached=True."
+        )
+    if trainable_bilm and cached:
+        raise ValueError(
+            f"trainable_bilm={trainable_bilm!r}; the layers of a biLM that is trained change, and "
+            "cannot be cached: set cached=False."
+        )
+    if mix_l2 < 0.0:
+        raise ValueError(f"mix_l2={mix_l2!r}; name at least 0.")
+    if not 0.0 <= dropout < 1.0:
+        raise ValueError(f"dropout={dropout!r}; name a rate in [0, 1).")
+    sizes = dict(zip(("trainable_words", "fixed_words"), sources.words), dim=dim)
+    return ElmoEmbedding(
+        sources.bilm, sources.cached, trainable_bilm, normalize, mix_l2, sizes if words else None,
+        dropout=dropout, **shared, name="embedding",
+    )  # fmt: skip
+
+
+def word_bytes(sources: Sources, shared: dict, *, word_length: int = 50) -> Embedding:
+    """The bytes of the words, of which the encoder of a language model makes vectors.
+
+    Args:
+      sources, shared: see `make_embedding`.
+      word_length: see `WordBytes`.
+    """
+    return WordBytes(word_length, dtype=shared["dtype"], name="embedding")
+
+
+# config.embedding.name -> function; its keyword arguments are the other values of config.embedding.
+EMBEDDINGS = {"words": words, "characters": characters, "elmo": elmo, "bytes": word_bytes}
+
+
+def make_embedding(config, sources: Sources) -> Embedding:
+    """The embedding of a config, without weights yet.
+
+    Args:
+      config: `embedding`, `train.l2`, `dtype` and `seed` matter here.
+      sources: where its words come from.
+
+    Raises:
+      ValueError: a value of `config.embedding` that does not exist, or does not fit another.
+    """
+    options = dict(config.embedding)
+    shared = {
+        "l2": config.train.l2,
+        "seed": site_seed(config.seed, "embedding"),
+        "dtype": tf.keras.mixed_precision.Policy(config.dtype),
+    }
+    return EMBEDDINGS[options.pop("name")](sources, shared, **options)

@@ -1,0 +1,126 @@
+"""What a model starts with: read from the prepared corpus and from files before it is built."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from disan_tf.elmo.cache import cache_layers
+from disan_tf.elmo.official_tensors import official_tensors
+from disan_tf.elmo.options import read_options
+from disan_tf.elmo.weights import load_bilm
+from disan_tf.errors import UserError
+from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.models.factory import TASKS
+from disan_tf.models.language_model import BOUNDARIES
+from disan_tf.models.resources import Resources
+
+
+def gather_resources(config, corpus: PreparedCorpus) -> tuple[Resources, PreparedCorpus]:
+    """Reads what the model of a config starts with; computes the layers of its biLM, if cached.
+
+    Args:
+      config: a config of `configs/`.
+      corpus: the prepared corpus.
+
+    Returns:
+      The resources, and the corpus with the cached layers of the biLM, if the config wants any.
+
+    Raises:
+      UserError: the corpus lacks the sentences, the labels or the word features that the config's
+        model reads, or see `disan_tf.elmo`.
+    """
+    check_task(config, corpus)
+    resources = Resources(corpus.words, len(corpus.classes), corpus.vectors)
+    return _GATHER[config.embedding.name](config, corpus, resources)
+
+
+def check_task(config, corpus: PreparedCorpus) -> None:
+    """Raises UserError where a corpus lacks the sentences or the labels that the task reads."""
+    task = TASKS[config.task.name]
+    fields = [" and ".join(names) for names in (corpus.fields, task.fields)]
+    kinds = [
+        "scores" if is_score else "classes"
+        for is_score in (corpus.scores, task.label_dtype.is_floating)
+    ]
+    for there, wanted in (fields, kinds):
+        if there != wanted:
+            raise UserError(
+                f"{corpus.directory} holds {there}, but the task of the config reads {wanted}; "
+                "choose a config.task.name that fits config.data.corpus."
+            )
+
+
+def check_data(config) -> None:
+    """Raises UserError where `config.data` does not prepare what `config.embedding` reads."""
+    embedding, data = config.embedding, config.data
+    for name, prepared in _PREPARED[embedding.name].items():
+        if data.get(prepared) != embedding[name]:
+            raise UserError(
+                f"--config.data.{prepared}={data.get(prepared)} must be {embedding[name]}, as "
+                f"config.embedding.{name} is."
+            )
+    if embedding.name == "characters" and not data.get("word_features"):
+        raise UserError(
+            "--config.embedding.name=characters reads characters and matches of words: set "
+            "--config.data.word_features=True."
+        )
+    if embedding.get("phrases") == "cut" and not data.get("contexts"):
+        raise UserError(
+            "--config.embedding.phrases=cut reads the sentences around phrases: set "
+            "--config.data.contexts=True."
+        )
+
+
+def _gather_words(config, corpus, resources):
+    return resources, corpus
+
+
+def _gather_characters(config, corpus, resources):
+    if not corpus.word_features:
+        raise UserError(
+            f"{corpus.directory} has no characters of words; prepare it with "
+            "--config.data.word_features=True."
+        )
+    return resources, corpus
+
+
+def _gather_bilm(config, corpus, resources):
+    """The biLM that reads the words, and its layers if they are cached."""
+    if corpus.bilm is None:
+        raise UserError(
+            f"{corpus.directory} was prepared without a biLM; prepare it with --config.data.bilm."
+        )
+    bilm = load_bilm(*corpus.bilm, dtype=config.dtype)
+    weights = {name: weight.numpy() for name, weight in official_tensors(bilm).items()}
+    if config.embedding.cached:
+        corpus = corpus.with_layers(cache_layers(corpus, bilm, config.embedding.phrases))
+    options = read_options(corpus.bilm[0])
+    return replace(resources, bilm=options, bilm_weights=weights), corpus
+
+
+def _gather_counts(config, corpus, resources):
+    """How often a language model must predict each word, and the boundaries of a sentence."""
+    if not corpus.characters:
+        raise UserError(
+            f"{corpus.directory} has no bytes of words; prepare it with --config.data.word_bytes."
+        )
+    split = corpus.split("train")
+    counts = np.bincount(split.ids["sentence"], minlength=sum(corpus.words) + 2)
+    counts = np.concatenate([[len(split)] * BOUNDARIES, counts[1:]])
+    return replace(resources, word_counts=counts), corpus
+
+
+_GATHER = {
+    "words": _gather_words,
+    "characters": _gather_characters,
+    "elmo": _gather_bilm,
+    "bytes": _gather_counts,
+}
+
+# By embedding: its options that options of `config.data` must equal.
+_PREPARED = {
+    "words": {"dim": "embedding_dim"},
+    "characters": {"dim": "embedding_dim", "word_length": "word_length"},
+    "elmo": {"dim": "embedding_dim", "bilm": "bilm"},
+    "bytes": {"word_length": "word_bytes"},
+}

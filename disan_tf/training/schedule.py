@@ -1,0 +1,45 @@
+"""When a training logs, evaluates, saves and ends: values of `config.train` and `config.evaluate`."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from disan_tf.input_pipeline import BatchPlan
+from disan_tf.options import check_at_least, suggestion
+
+
+def check_batches(batch_size: int, window: int, batch_tokens: int, examples: int) -> None:
+    """The options of `config.train` that make batches; raises ValueError, see `BatchPlan`."""
+    BatchPlan(np.zeros([0, 1], np.int64), batch_size, window, 0, batch_tokens, examples)
+
+
+def check_steps(
+    steps: int, evaluate_every: int, checkpoint_every: int, log_every: int, patience: int
+) -> None:
+    """The options of `config.train` that count steps; raises ValueError for one that is too low."""
+    check_at_least("steps", steps, 1)
+    check_at_least("evaluate_every", evaluate_every, 1)
+    check_at_least("checkpoint_every", checkpoint_every, 1)
+    check_at_least("log_every", log_every, 1)
+    check_at_least("patience", patience, 0)
+
+
+def check_evaluation(batch_size: int, splits: Sequence[str], known_splits: Sequence[str]) -> None:
+    """The options of `config.evaluate`; raises ValueError for a split that the corpus lacks."""
+    check_at_least("batch_size", batch_size, 1)
+    for split in splits:
+        if split not in known_splits:
+            known = ", ".join(known_splits)
+            raise ValueError(f"splits={splits} must be of {known}{suggestion(split, known_splits)}")
+
+
+def is_over(train, step: int, best_step: int) -> bool:
+    """Whether a training ends at `step`.
+
+    Args:
+      train: `config.train`.
+      step: that is done.
+      best_step: of the best evaluation so far.
+    """
+    stale = train.patience and step - best_step >= train.patience * train.evaluate_every
+    return step >= train.steps or bool(stale)

@@ -102,5 +102,5 @@ def test_a_run_costs_what_an_epoch_of_glove_costs_so_often():
 def test_the_official_bilm_with_word_vectors_is_in_no_table():
     config = load_config("elmo_disan_sst").to_dict()
     assert elmo_variant(config) == ""
-    config["elmo"]["words"] = True
+    config["embedding"]["words"] = True
     assert elmo_variant(config) is None

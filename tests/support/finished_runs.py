@@ -26,7 +26,7 @@ def config_of(corpus="sst", encoder="disan", seed=3, embedding_dim=300, **data) 
     train = {"steps": 30, "patience": 0, "evaluate_every": 10}
     experiment = {"name": f"disan_{corpus}", "seed": seed}
     parts = {"embedding": {"name": "words"}, "encoder": {"name": encoder}}
-    return {"format": FORMAT, **experiment, "data": data, **parts, "train": train}
+    return {**experiment, "data": data, **parts, "train": train}
 
 
 def write(path: Path, value) -> None:
@@ -37,7 +37,7 @@ def write(path: Path, value) -> None:
 
 def write_run(folder: Path, config: dict, dev=0.5, test=0.475, **run) -> Path:
     """A training of 30 steps that was best at step 20, and scored there; returns `folder`."""
-    write(folder / "config.json", config)
+    write(folder / "config.json", {"format": FORMAT, **config})
     described = {"format": FORMAT, "versions": {}, "commit": "abc", "parameters": 1000}
     described["inputs"] = {}
     write(folder / "run.json", {**described, "command": COMMAND, "data": DATA, **run})
@@ -82,7 +82,7 @@ def write_selections(folder: Path, phases: dict) -> Path:
 
 def write_series(folder: Path, config: dict, tests=(0.4, 0.5, 0.6)) -> Path:
     """A series with a seed for each score on test; returns `folder`."""
-    write(folder / "config.json", config)
+    write(folder / "config.json", {"format": FORMAT, **config})
     write(folder / "series.json", {})
     for seed, test in enumerate(tests, start=1):
         member = folder / f"seed-{seed}"

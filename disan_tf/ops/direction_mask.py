@@ -40,12 +40,12 @@ def positional_mask(heads: tf.Tensor, dependents: tf.Tensor, direction: str) -> 
 def admissible_pairs(
     mask: tf.Tensor, direction: str, head_mask: Optional[tf.Tensor] = None
 ) -> tf.Tensor:
-    """The pairs that may attend, for whole sentences.
+    """The (head, dependent) pairs of whole sentences that may attend.
 
     Args:
-      mask: <bool>[batch, length], admitted dependents.
+      mask: <bool>[batch, length], True = may be attended to.
       direction: see `positional_mask`.
-      head_mask: <bool>[batch, length] or None, heads that receive context.
+      head_mask: <bool>[batch, length], True = receives context; None = all tokens do.
 
     Returns:
       <bool>[batch, head, dependent]

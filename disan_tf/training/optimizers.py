@@ -57,19 +57,19 @@ def adagrad(
 ) -> tf.keras.optimizers.legacy.Optimizer:
     """Adagrad (Duchi et al. 2011) with the official biLM's learning rate and initial sum.
 
-    Args:
-<<<<<<< HEAD
-      learning_rate: as there.
-      start: the accumulated squares before the first step, as there.
-      clip_norm: gradients of a greater global norm are scaled to it; None scales none.
+        Args:
+    <<<<<<< HEAD
+          learning_rate: as there.
+          start: the accumulated squares before the first step, as there.
+          clip_norm: gradients of a greater global norm are scaled to it; None scales none.
 
-    Raises:
-      ValueError: a negative start, or a norm that is not above 0.
-=======
-      learning_rate: of the optimizer.
-      start: the accumulated squares before the first step.
-      clip_norm: gradients with a greater global norm are scaled down to it; None = no clipping.
->>>>>>> layers
+        Raises:
+          ValueError: a negative start, or a norm that is not above 0.
+    =======
+          learning_rate: of the optimizer.
+          start: the accumulated squares before the first step.
+          clip_norm: gradients with a greater global norm are scaled down to it; None = no clipping.
+    >>>>>>> layers
     """
     check_at_least("start", start, 0)
     if clip_norm is not None:

@@ -37,7 +37,7 @@ class TestPremise(PairContract):
         return _make(**options)
 
 
-class TestHypothesis(TestPremise):
+class TestHypothesis(TestPremise, variant=True):
     """What varies is the hypothesis."""
 
     def call(self, layer, x, mask, training=None):

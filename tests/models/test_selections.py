@@ -33,7 +33,7 @@ def _make(task, make_encoder, name=None, dtype=None, **options):
     )
 
 
-class TestPairsOfReSAN(PairContract):
+class TestPairsOfReSAN(PairContract, variant=True):
     """Greedy choices; the samplers learn by other means than the loss."""
 
     units = 3

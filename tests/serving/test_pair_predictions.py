@@ -22,8 +22,12 @@ from tests.support.tiny_pairs import (
 
 @pytest.fixture(scope="module")
 def bundles(tmp_path_factory):
+    few_operations = {"name": "additive", "units": 4}
     return {
-        name: make_pair_bundle(tmp_path_factory.mktemp(name), name) for name in (NLI, RELATEDNESS)
+        NLI: make_pair_bundle(tmp_path_factory.mktemp(NLI), NLI),
+        RELATEDNESS: make_pair_bundle(
+            tmp_path_factory.mktemp(RELATEDNESS), RELATEDNESS, few_operations
+        ),
     }
 
 

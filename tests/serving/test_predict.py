@@ -17,11 +17,6 @@ from disan_tf.training.bundle import load_bundle
 from tests.support.tiny import CLASSES, SENTENCES, WORDS, make_bundle
 
 
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory):
-    return load_bundle(make_bundle(tmp_path_factory.mktemp("tiny")))
-
-
 @pytest.fixture
 def texts(tmp_path):
     path = tmp_path / "texts.txt"

@@ -9,7 +9,7 @@ import tensorflow as tf
 from disan_tf.serving.saved_model import export_saved_model
 from disan_tf.training.bundle import load_bundle
 from tests.support.elmo_corpora import other_elmo_config, other_elmo_corpus
-from tests.support.training_runs import check_resumes, records_of, run_trainer
+from tests.support.training_runs import check_same, records_of, run_and_copy, run_trainer
 
 FIRST = ["The man isn't chasing the dog.", "", "Where is the oven?"]
 SECOND = ["An unheard-of animal sleeps.", "When?", ""]
@@ -39,8 +39,11 @@ def live(name, corpus, tmp_path_factory):
     return _train(name, corpus, tmp_path_factory.mktemp("live"), cached=False)
 
 
-def test_a_killed_training_resumes_bit_for_bit(name, corpus, unbroken, tmp_path):
-    check_resumes(partial(_train, name, corpus, tmp_path), unbroken, 7)
+@pytest.mark.slow
+def test_a_killed_training_resumes_bit_for_bit(name, corpus, tmp_path):
+    train = partial(_train, name, corpus)
+    whole, killed = run_and_copy(train, tmp_path, 7)
+    check_same(train(killed), whole)
 
 
 def test_a_live_training_is_that_from_the_cache_within_fp16(unbroken, live):

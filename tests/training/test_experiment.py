@@ -7,11 +7,12 @@ import pytest
 
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import padding_share, plan_batches
+from disan_tf.models.factory import build_model, count_parameters
 from disan_tf.training import experiment
 from disan_tf.training.console import ConsoleLog
 from disan_tf.training.work_directory import FORMAT, claim
 from tests.support.pairs import make_pair_corpus
-from tests.support.training_runs import corpus_of, tiny_config
+from tests.support.training_runs import corpus_of, tiny_config, with_few_operations
 
 
 def test_a_work_directory_belongs_to_one_config(tmp_path):
@@ -64,8 +65,7 @@ def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
 
 
 def test_a_training_does_not_go_on_with_other_data(tmp_path):
-    config = tiny_config(steps=2)
-    config.train.evaluate_every = 1
+    config = with_few_operations(tiny_config(steps=2, evaluate_every=1))
     experiment.train(config, corpus_of(config, tmp_path / "corpus"), tmp_path / "run")
     before = (tmp_path / "run/run.json").read_bytes()
     config.train.steps = 3
@@ -91,7 +91,8 @@ def test_the_console_tells_speed_and_time_left(capsys, monkeypatch):
 
 def test_a_training_of_pairs_says_its_tokens_and_padding_and_leaves_a_record(tmp_path, capsys):
     corpus = make_pair_corpus(tmp_path / "corpus")
-    experiment.train(tiny_config(name="disan_snli", steps=10), corpus, tmp_path / "run")
+    config = with_few_operations(tiny_config(name="disan_snli", steps=2))
+    experiment.train(config, corpus, tmp_path / "run")
     printed = capsys.readouterr().out
     split = corpus.split("train")
     tokens = sum(len(ids) for ids in split.ids.values()) / 4  # 60 pairs in batches of 16
@@ -100,7 +101,7 @@ def test_a_training_of_pairs_says_its_tokens_and_padding_and_leaves_a_record(tmp
     share = padding_share(split.field_lengths, plan)
     assert f"{share:.1%} of the positions are padding" in printed
     described = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert described["parameters"] == 6947
+    assert described["parameters"] == count_parameters(build_model(config, corpus.words, 3))
 
 
 def test_a_task_that_does_not_fit_the_corpus_is_refused(tmp_path):
@@ -111,7 +112,7 @@ def test_a_task_that_does_not_fit_the_corpus_is_refused(tmp_path):
 
 def test_a_training_on_a_draw_of_its_examples_says_so_and_sees_no_other(tmp_path, capsys):
     corpus = make_pair_corpus(tmp_path / "corpus")
-    config = tiny_config(name="disan_snli", steps=2, examples=20)
+    config = with_few_operations(tiny_config(name="disan_snli", steps=2, examples=20))
     experiment.train(config, corpus, tmp_path / "run")
     assert "20 training examples, 2 steps an epoch, " in capsys.readouterr().out
     trainer = experiment.Trainer(config, corpus, tmp_path / "other")

@@ -217,9 +217,9 @@ class TestMultiwayCoAttentionAlongWords(MultiwayContract):
     pass
 
 
-class TestMultiwayCoAttentionAlongFunctions(MultiwayContract):
+class TestMultiwayCoAttentionAlongFunctions(MultiwayContract, variant=True):
     aggregation = "functions"
 
 
-class TestMultiwayCoAttentionOfOneFunction(MultiwayContract):
+class TestMultiwayCoAttentionOfOneFunction(MultiwayContract, variant=True):
     functions = "Cs"

@@ -36,7 +36,7 @@ class TestSelectiveSelfAttention(MaskContract):
         return layer(x, mask, heads, dependents, training=training)
 
 
-class TestDroppedHeads(TestSelectiveSelfAttention):
+class TestDroppedHeads(TestSelectiveSelfAttention, variant=True):
     """The length depends on the selection, so that the contract sees the sum."""
 
     unselected = "drop"

@@ -39,7 +39,7 @@ class TestNormalizedHead(HeadContract):
     )
 
 
-class TestOneHiddenLayer(TestNormalizedHead):
+class TestOneHiddenLayer(TestNormalizedHead, variant=True):
     layers = 1
 
 

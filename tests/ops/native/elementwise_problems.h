@@ -1,78 +1,17 @@
-// Random problems for fused.h, and whether their results are right.
+// Random problems for bias and activation, the fusion gate and the softmax pool, and their results.
 
-#ifndef TESTS_OPS_NATIVE_FUSED_PROBLEMS_H_
-#define TESTS_OPS_NATIVE_FUSED_PROBLEMS_H_
+#ifndef TESTS_OPS_NATIVE_ELEMENTWISE_PROBLEMS_H_
+#define TESTS_OPS_NATIVE_ELEMENTWISE_PROBLEMS_H_
 
 #include <cmath>
-#include <cstdio>
+#include <vector>
 
-#include "fused.h"
-#include "fuzz_problem.h"
+#include "elementwise.h"
+#include "fusion_gate.h"
+#include "fuzz.h"
+#include "softmax_pool.h"
 
 namespace disan {
-
-// How far a result may be off, in units of the sum of its terms' sizes.
-constexpr double kTolerance = 2e-6;
-template <typename T>
-constexpr double kRounding = 0.0;  // relative to the result, for its own rounding
-template <>
-constexpr double kRounding<BFloat16> = 1.0 / 256;
-constexpr double kTiny = 1e-28;  // 1e8 times 2^-126, the smallest e^x there is
-
-// Calls work(first, last) for random pieces of [0, size), the last one first.
-template <typename Work>
-void InPieces(int64_t size, Work work) {
-  std::vector<int64_t> cuts = {0, size};
-  for (int64_t more = Whole(0, 3); more; --more) cuts.push_back(Whole(0, size));
-  std::sort(cuts.begin(), cuts.end());
-  for (size_t k = cuts.size() - 1; k > 0; --k) work(cuts[k - 1], cuts[k]);
-}
-
-template <typename T>
-bool IsClose(const char* what, int64_t index, T found, double expected, double size) {
-  const double actual = ToDouble(found);
-  const double bound = kTolerance * size + kRounding<T> * std::fabs(expected) + kTiny;
-  const bool close = std::isnan(expected) ? std::isnan(actual)
-                                          : std::fabs(actual - expected) <= bound;
-  if (!close) {
-    std::printf("%s[%d] is %.9g, expected %.9g, size %.9g\n", what, static_cast<int>(index),
-                actual, expected, size);
-  }
-  return close;
-}
-
-template <typename T>
-bool IsZero(const char* what, int64_t index, T found) {
-  if (ToDouble(found) == 0.0) return true;
-  std::printf("%s[%d] is not 0\n", what, static_cast<int>(index));
-  return false;
-}
-
-template <typename T>
-Array<T> Numbers(int64_t count) {
-  Array<T> array(count);
-  const double size = Magnitude();
-  for (int64_t k = 0; k < count; ++k) array[k] = FromDouble<T>(size * Normal());
-  if (count && Chance(0.05)) array[Whole(0, count - 1)] = FromDouble<T>(kNan);
-  return array;
-}
-
-inline Array<bool> Mask(int64_t rows) {
-  const double density = std::vector<double>{0.0, 0.3, 0.8, 1.0}[Whole(0, 3)];
-  Array<bool> mask(rows);
-  for (int64_t row = 0; row < rows; ++row) mask[row] = Chance(density);
-  return mask;
-}
-
-// NaN wherever the mask is false.
-template <typename T>
-void Hide(const Array<bool>& mask, int64_t dim, const Array<T>& array) {
-  for (int64_t k = 0; k < array.size; ++k) {
-    if (!mask[k / dim]) array[k] = FromDouble<T>(kNan);
-  }
-}
-
-inline int64_t RandomRows() { return Chance(0.05) ? Whole(60, 200) : Whole(0, 12); }
 
 constexpr float kLeak = 0.01f;  // the slope of LeakyReLU
 
@@ -142,14 +81,14 @@ struct GateProblem {
 
   GateProblem() {
     for (const auto* array : {&token, &context, &h, &s, &upstream}) Hide(mask, dim, *array);
-    const Gate<T> pass = {rows, dim, token.data.get(), context.data.get(), bias.data.get(),
-                          h.data.get(), s.data.get(), mask.data.get()};
+    const FusionGate<T> pass = {rows, dim, token.data.get(), context.data.get(), bias.data.get(),
+                                h.data.get(), s.data.get(), mask.data.get()};
     InPieces(rows, [&](int64_t first, int64_t last) {
       pass.Run(first, last, u.data.get(), gate.data.get());
     });
     const Array<float> partial(Blocks(rows) * dim);
-    const GateGradient<T> back = {rows, dim, upstream.data.get(), gate.data.get(), h.data.get(),
-                                  s.data.get(), mask.data.get()};
+    const FusionGateGradient<T> back = {rows, dim, upstream.data.get(), gate.data.get(),
+                                        h.data.get(), s.data.get(), mask.data.get()};
     InPieces(Blocks(rows), [&](int64_t first, int64_t last) {
       back.Run(first, last, inner.data.get(), to_h.data.get(), to_s.data.get(),
                partial.data.get());
@@ -202,7 +141,7 @@ struct PoolProblem {
 
   PoolProblem() {
     for (const auto* array : {&logits, &x}) Hide(mask, dim, *array);
-    const Pool<T> pool(batch, length, dim, logits.data.get(), x.data.get(), mask.data.get());
+    const SoftmaxPool<T> pool(batch, length, dim, logits.data.get(), x.data.get(), mask.data.get());
     InPieces(pool.columns(), [&](int64_t first, int64_t last) {
       pool.Run(first, last, s.data.get());
     });
@@ -251,4 +190,4 @@ struct PoolProblem {
 
 }  // namespace disan
 
-#endif  // TESTS_OPS_NATIVE_FUSED_PROBLEMS_H_
+#endif  // TESTS_OPS_NATIVE_ELEMENTWISE_PROBLEMS_H_

@@ -1,20 +1,21 @@
-"""Dropout masks: the stream of Philox, native bits and portable booleans."""
+"""Dropout masks: Philox' stream, native bits and portable booleans."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops.elementwise import apply_mask, keep_mask
-from disan_tf.ops.native import portable, runtime
+from disan_tf.ops import portable
+from disan_tf.ops.dropout import apply_mask, keep_mask
+from disan_tf.ops.native import runtime
 from tests.support.backends import BACKENDS, needs_native
 
 LOW = np.uint64(0xFFFFFFFF)
-RATES = (0.0, 0.1, 0.25, 0.5, 0.999)
+RATES = (0.0, 0.25, 0.999)
 DTYPES = ("float32", "bfloat16", "float16", "float64")
 
 
 def _philox(key, counter, blocks):
-    """Philox 4x32-10 of Salmon et al. (2011): <uint32>[blocks, 4], one row for each counter."""
+    """Philox 4x32-10 of Salmon et al. (2011): <uint32>[blocks, 4], a row for every counter."""
     numbers = [(counter + block) % 2**128 for block in range(blocks)]
     words = [np.array([n >> shift & 0xFFFFFFFF for n in numbers], np.uint64)
              for shift in (0, 32, 64, 96)]  # fmt: skip
@@ -56,19 +57,20 @@ def test_the_reference_of_these_tests_is_philox(key, counter, expected):
 
 
 @needs_native
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("entries", [0, 1, 63, 64, 65, 1000, 100003])
-def test_native_bits_are_the_portable_booleans(entries, rate):
-    for seed in ([0, 0], [3, 1], [2**31 - 1, 2**40], [-7, -1]):
+@pytest.mark.parametrize("entries", [0, 1, 63, 64, 65, 100003])
+def test_native_bits_are_the_portable_booleans(entries):
+    for seed, rate in zip(([3, 1], [2**31 - 1, 2**40], [-7, -1]), RATES):
         native_mask, portable_mask = _masks(entries, seed, rate)
         assert portable_mask.shape == (entries,)
         np.testing.assert_array_equal(native_mask, portable_mask)
 
 
 @needs_native
-@pytest.mark.parametrize("low", [2**64 - 1, 2**64 - 5, 2**64 - 8, 2**64 - 9, 0, 2**32 - 3])
-@pytest.mark.parametrize("high", [5, 2**64 - 1, 2**32 - 1])
-def test_a_counter_that_runs_over_carries(low, high):
+@pytest.mark.parametrize("low,high", [
+    (2**64 - 1, 5), (2**64 - 5, 2**32 - 1), (2**64 - 8, 2**64 - 1), (2**64 - 9, 5), (0, 5),
+    (2**32 - 3, 2**64 - 1),
+])  # fmt: skip
+def test_a_counter_that_overflows_carries(low, high):
     key, entries, threshold = 0x0123456789ABCDEF, 1003, 30000
     bits = runtime.operations().disan_keep_mask(
         tf.constant(entries, tf.int64), tf.constant([key], tf.uint64),
@@ -78,7 +80,7 @@ def test_a_counter_that_runs_over_carries(low, high):
     np.testing.assert_array_equal(_booleans(bits, entries), words[:entries] >= threshold)
 
 
-@pytest.mark.parametrize("rate", [0.1, 0.25, 1 / 3, 0.5, 0.7, 1e-6])
+@pytest.mark.parametrize("rate", [0.25, 1 / 3, 1e-6])
 def test_a_mask_compares_sixteen_bits_with_the_rate(rate):
     seed = tf.constant([3, 4], tf.int64)
     words = _sixteens(tf.random.stateless_uniform([1 << 19], seed, None, None, tf.uint32).numpy())
@@ -87,19 +89,19 @@ def test_a_mask_compares_sixteen_bits_with_the_rate(rate):
     assert abs(kept.min() / 2**16 - rate) <= 2.0**-17  # all 2^16 words are among so many
 
 
-@pytest.mark.parametrize("world", BACKENDS)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("rate", RATES)
-def test_the_share_that_is_kept_is_one_minus_the_rate(rate, world):
+def test_the_share_of_kept_entries_is_one_minus_the_rate(rate, backend):
     entries, expected = 1_000_003, 1 - round(rate * 2**16) / 2**16
-    with world():
+    with backend():
         mask = keep_mask(tf.constant(entries), tf.constant([8, 9], tf.int64), rate)
     kept = mask.numpy() if mask.dtype == tf.bool else _booleans(mask, entries)
     assert abs(kept.mean() - expected) <= 4 * np.sqrt(expected * (1 - expected) / entries)
 
 
-@pytest.mark.parametrize("world", BACKENDS)
-def test_a_rate_next_to_one_still_keeps_something(world):
-    with world():
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_rate_next_to_one_still_keeps_something(backend):
+    with backend():
         mask = keep_mask(tf.constant(1 << 20), tf.constant([1, 2], tf.int64), 1 - 2.0**-30)
         assert np.any(apply_mask(tf.ones([1 << 20]), mask, 1 - 2.0**-30))
 
@@ -111,7 +113,8 @@ def _dropped(x, rate, seed=(5, 6)):
         tape.watch(x)
         dropped = apply_mask(x, keep_mask(tf.size(x), tf.constant(seed, tf.int64), rate), rate)
         total = tf.reduce_sum(dropped * noise)
-    return [tf.cast(it, tf.float64).numpy() for it in (dropped, tape.gradient(total, x), noise)]
+    results = dropped, tape.gradient(total, x), noise
+    return [tf.cast(tensor, tf.float64).numpy() for tensor in results]
 
 
 def _numbers(shape, dtype):
@@ -120,36 +123,36 @@ def _numbers(shape, dtype):
 
 @needs_native
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [[0], [1], [5, 13], [4, 0, 3], [7, 5, 17], [3, 1, 300]])
-def test_both_worlds_drop_the_same_to_the_last_bit(shape, dtype):
-    x = _numbers(shape, dtype)
-    here = _dropped(x, 0.3)
-    with portable():
-        there = _dropped(x, 0.3)
-    for ours, theirs in zip(here, there):
-        np.testing.assert_array_equal(ours, theirs)
+def test_native_and_portable_drop_the_same_to_the_last_bit(dtype):
+    for shape in ([0], [4, 0, 3], [5, 13], [3, 1, 300]):
+        x = _numbers(shape, dtype)
+        native_results = _dropped(x, 0.3)
+        with portable():
+            portable_results = _dropped(x, 0.3)
+        for ours, expected in zip(native_results, portable_results):
+            np.testing.assert_array_equal(ours, expected)
 
 
-@pytest.mark.parametrize("world", BACKENDS)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_what_is_kept_is_divided_by_the_exact_share_and_rounded_once(dtype, world):
+def test_kept_entries_are_divided_by_the_exact_share_and_rounded_once(dtype, backend):
     x, rate = _numbers([40, 50], dtype), 0.1  # 1 / 0.9 has no short form
-    with world():
+    with backend():
         dropped, gradient, noise = _dropped(x, rate)
     kept = dropped != 0
     assert 0.05 < 1 - kept.mean() < 0.15
     rounding = {"float32": 2.0**-23, "bfloat16": 2.0**-8, "float16": 2.0**-11, "float64": 2.0**-52}
-    for actual, start in ((dropped, x), (gradient, noise)):
-        expected = np.asarray(start, np.float64)[kept] / (1 - rate)
+    for actual, source in ((dropped, x), (gradient, noise)):
+        expected = np.asarray(source, np.float64)[kept] / (1 - rate)
         np.testing.assert_allclose(actual[kept], expected, rtol=1.0001 * rounding[dtype])
         assert not np.any(actual[~kept])
 
 
-@pytest.mark.parametrize("world", BACKENDS)
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_what_is_dropped_may_be_nan(dtype, world):
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_dropped_entries_may_be_nan(dtype, backend):
     x = _numbers([30, 20], dtype)
-    with world():
+    with backend():
         clean, clean_gradient, _ = _dropped(x, 0.5)
         dirty, gradient, _ = _dropped(tf.where(clean == 0, tf.constant(np.nan, dtype), x), 0.5)
     np.testing.assert_array_equal(dirty, clean)
@@ -164,7 +167,7 @@ def test_wrong_arguments_are_refused_by_name():
         wrong = {**stream, name: tf.zeros([size], tf.uint64)}
         with pytest.raises(invalid, match=f"{name} has shape"):
             operations.disan_keep_mask(tf.constant(3, tf.int64), **wrong, threshold=3)
-    with pytest.raises(invalid, match="entries is -1"):
+    with pytest.raises(invalid, match="entries is -1, expected at least 0"):
         operations.disan_keep_mask(tf.constant(-1, tf.int64), **stream, threshold=3)
     with pytest.raises(invalid, match="entries has shape"):
         operations.disan_keep_mask(tf.constant([3], tf.int64), **stream, threshold=3)

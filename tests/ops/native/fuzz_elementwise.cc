@@ -1,15 +1,12 @@
-// Random calls of dropout.h and fused.h against naive readings of their formulas.
-//
-//   fuzz_fused CALLS [SEED]
-//
-// Meant for AddressSanitizer and UBSan, as fuzz.cc: arrays of exact size, outputs that start as
-// garbage, NaN in rows that must not be read, and work that is cut at random as threads would.
+// Random calls of dropout, sums, bias and activation, gate and pool against naive readings of their
+// formulas in double precision.
 
-#include <cstdio>
-#include <cstdlib>
+#include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include "dropout.h"
-#include "fused_problems.h"
+#include "elementwise_problems.h"
 
 namespace disan {
 namespace {
@@ -36,7 +33,7 @@ bool DropoutSucceeds() {
   const int64_t entries = Whole(0, 400), groups = (entries + kMaskEntries - 1) / kMaskEntries;
   const uint16_t threshold = Whole(0, 65535);
   Philox stream = {generator(), {generator(), generator()}};
-  if (Chance(0.5)) stream.counter[0] = -Whole(1, 60);  // the low half runs over
+  if (Chance(0.5)) stream.counter[0] = -Whole(1, 60);  // the low half overflows
   if (Chance(0.5)) stream.counter[1] = -1;
   const Array<T> x = Numbers<T>(entries), y(entries);
   const Array<uint64_t> bits(groups);
@@ -81,14 +78,9 @@ bool SumSucceeds() {
   return good;
 }
 
-template <typename Problem>
-bool Succeeds() {
-  return Problem().Succeeds();
-}
-
 template <typename T>
-int Fuzz(const char* type, int calls) {
-  bool (*const problems[])() = {
+int FuzzAll(const char* type, int calls) {
+  return Fuzz(type, calls, {
       DropoutSucceeds<T>,
       SumSucceeds<T>,
       Succeeds<ActivationProblem<T, Activation::kLinear>>,
@@ -97,21 +89,15 @@ int Fuzz(const char* type, int calls) {
       Succeeds<ActivationProblem<T, Activation::kLeakyRelu>>,
       Succeeds<GateProblem<T>>,
       Succeeds<PoolProblem<T>>,
-  };
-  int failures = 0;
-  for (int call = 0; call < calls; ++call) failures += !problems[call % 8]();
-  std::printf("%s: %d calls, %d failed, vectors of %d bytes\n", type, calls, failures,
-              kVectorBytes);
-  return failures;
+  });
 }
 
 }  // namespace
 }  // namespace disan
 
 int main(int count, char** arguments) {
-  const int calls = count > 1 ? std::atoi(arguments[1]) : 300;
-  disan::generator.seed(count > 2 ? std::atoi(arguments[2]) : 1);
-  const int failures = disan::Fuzz<float>("float", calls / 2) +
-                       disan::Fuzz<disan::BFloat16>("bfloat16", calls - calls / 2);
+  const int calls = disan::ReadArguments(count, arguments);
+  const int failures = disan::FuzzAll<float>("float", calls / 2) +
+                       disan::FuzzAll<disan::BFloat16>("bfloat16", calls - calls / 2);
   return failures ? 1 : 0;
 }

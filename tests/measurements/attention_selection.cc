@@ -1,12 +1,12 @@
-// The attention kernel alone, without TensorFlow, on one thread, by the share of selected tokens.
+// The attention kernels alone, without TensorFlow, on one thread, by the share of selected tokens.
 //
 //   cd tests/measurements
-//   g++ -std=c++17 -O3 -march=native -I ../../disan_tf/ops/native kernel_selection.cc -o /tmp/it
-//   /tmp/it
+//   g++ -std=c++17 -O3 -march=native -I ../../disan_tf/ops/native attention_selection.cc
+//   ./a.out
 //
-// Batch 64, 300 features, forward and backward; as many heads and dependents as the rate says, at
-// random places. A line has the least time of 30, and its share of the time in which all are
-// selected; "in cache" repeats one sentence, so that memory costs nothing.
+// Batch 64, 300 features, forward and backward; the rate is the share of heads and of dependents, at
+// random places. A line has the least time of 30, and its ratio to the time with all selected; "in
+// cache" repeats one sentence, so that memory costs nothing.
 
 #include <algorithm>
 #include <chrono>
@@ -16,7 +16,7 @@
 #include <random>
 #include <vector>
 
-#include "kernel.h"
+#include "attention_gradient.h"
 
 using namespace disan;
 
@@ -42,18 +42,19 @@ double Time(int64_t batch, int64_t length, double rate) {
       std::shuffle(first, first + length, generator);
     }
   }
-  const Inputs<float> in = {batch, length, kDim, Direction::kForward, 5.0,
+  const AttentionInputs<float> in = {batch, length, kDim, Direction::kForward, 5.0,
                             arrays[0].data(), arrays[1].data(), arrays[2].data(),
                             masks[0].get(), masks[1].get()};
-  const Forward<float> forward(in, arrays[3].data(), nullptr, arrays[4].data());
-  const Backward<float> backward(in, arrays[5].data(), arrays[3].data(), arrays[4].data(),
-                                 arrays[6].data(), arrays[7].data(), arrays[8].data());
+  const AttentionForward<float> forward(in, arrays[3].data(), nullptr, arrays[4].data());
+  const AttentionGradient<float> gradient(in, arrays[5].data(), arrays[3].data(),
+                                          arrays[4].data(), arrays[6].data(), arrays[7].data(),
+                                          arrays[8].data());
   double least = 1e9;
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {
     const auto start = std::chrono::steady_clock::now();
     for (int64_t done = 0; done < kBatch; done += batch) {
-      forward.Run(0, Columns(in));
-      backward.Run(0, Columns(in));
+      forward.Run(0, in.columns());
+      gradient.Run(0, in.columns());
     }
     const auto end = std::chrono::steady_clock::now();
     least = std::min(least, std::chrono::duration<double, std::milli>(end - start).count());

@@ -1,4 +1,4 @@
-"""`portable()`: where it holds, and what it keeps out of a graph."""
+"""`portable()`: where it holds, and which operations it keeps out of a graph."""
 
 import threading
 
@@ -6,13 +6,14 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DiSAN
-from disan_tf.ops.native import portable, runtime
+from disan_tf.ops import portable
+from disan_tf.ops.native import runtime
 from tests.support.backends import needs_native
 
 pytestmark = needs_native
 
 
-def test_it_nests():
+def test_portable_nests():
     assert runtime.is_used()
     with portable():
         with portable():
@@ -21,7 +22,7 @@ def test_it_nests():
     assert runtime.is_used()
 
 
-def test_an_error_ends_it():
+def test_an_error_ends_portable():
     with portable():
         with pytest.raises(ZeroDivisionError), portable():
             raise ZeroDivisionError
@@ -31,14 +32,14 @@ def test_an_error_ends_it():
     assert runtime.is_used()
 
 
-def test_other_threads_are_not_meant():
-    seen = []
-    thread = threading.Thread(target=lambda: seen.append(runtime.is_used()))
+def test_portable_does_not_hold_in_other_threads():
+    used = []
+    thread = threading.Thread(target=lambda: used.append(runtime.is_used()))
     with portable():
         thread.start()
         thread.join()
         assert not runtime.is_used()
-    assert seen == [True]
+    assert used == [True]
 
 
 def _native_operations():
@@ -58,13 +59,13 @@ def _native_operations():
     return {node.op for body in bodies for node in body if node.op.startswith("Disan")}
 
 
-def test_a_function_that_is_traced_inside_has_no_native_operation():
+def test_a_function_traced_inside_has_no_native_operation():
     with portable():
         assert not _native_operations()
 
 
-def test_a_function_that_is_traced_outside_has_them_all():
+def test_a_function_traced_outside_has_them_all():
     simple = {"KeepMask", "ApplyMask", "Copies", "Sum"}
     forward = {"BiasActivation", "DirectionalAttention", "FusionGate", "SoftmaxPool"}
     gradients = {f"{name}Gradient" for name in forward}
-    assert _native_operations() == {f"Disan{it}" for it in simple | forward | gradients}
+    assert _native_operations() == {f"Disan{name}" for name in simple | forward | gradients}

@@ -1,4 +1,4 @@
-"""The native attention against the portable forms: shapes, masks, magnitudes, infinities, NaN."""
+"""The native attention against the plain form: shapes, masks, magnitudes, infinities, NaN."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from disan_tf.ops import DIRECTIONS
-from disan_tf.ops.native import runtime
 from disan_tf.ops.native.attention import native_attention
 from tests.support.attention_problems import (
     assert_close,
@@ -17,14 +16,14 @@ from tests.support.attention_problems import (
     noise,
     reference,
 )
+from tests.support.backends import needs_native
 
-pytestmark = pytest.mark.skipif(bool(runtime.unavailable()), reason=runtime.unavailable())
-OTHERS = ("plain", "lean")
-VALUES, GRADIENTS = 1e-5, 5e-5  # the agreed tolerances, see `assert_close`
+pytestmark = needs_native
+VALUES, GRADIENTS = 1e-5, 5e-5  # bounds for `assert_close`
 
 
 def _magnify(inputs, kind, scale):
-    """Replaces head and dependent by what strains the arithmetic."""
+    """Replaces head and dependent by numbers that strain the arithmetic."""
     head, dependent, value = inputs
     if kind == "huge":
         return [5e3 * head, 5e3 * dependent, value]
@@ -42,7 +41,7 @@ KINDS = ("ordinary", "huge", "cancelling", "nearly too large for products", "one
 
 @st.composite
 def problems(draw):
-    """Inputs, mask and options; dimensions on both sides of a vector's end."""
+    """Inputs, mask and options; dimensions around the lanes of a vector."""
     batch, length = draw(st.integers(1, 5)), draw(st.integers(1, 40))
     dim, seed = draw(st.sampled_from([1, 5, 16, 17, 33])), draw(st.integers(0, 9999))
     shares = st.sampled_from([0.0, 0.3, 0.8, 1.0])
@@ -58,46 +57,44 @@ def problems(draw):
     }
 
 
-def _assert_agreement(problem, forms=OTHERS):
-    native_context, *native_gradients = attend("native", **problem)
-    for form in forms:
-        context, *gradients = attend(form, **problem)
-        assert_close(native_context, context, VALUES)
-        for actual, expected in zip(native_gradients, gradients):
-            assert_close(actual, expected, GRADIENTS)
+def _assert_agreement(problem):
+    context, *gradients = attend("native", **problem)
+    plain_context, *plain_gradients = attend("plain", **problem)
+    assert_close(context, plain_context, VALUES)
+    for actual, expected in zip(gradients, plain_gradients):
+        assert_close(actual, expected, GRADIENTS)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(problem=problems())
-def test_values_and_gradients_are_those_of_the_portable_forms(problem):
+def test_values_and_gradients_are_those_of_the_plain_form(problem):
     _assert_agreement(problem)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("shape", [(2, 130, 37), (3, 7, 300), (1, 400, 3)])
-def test_tiles_panels_and_the_papers_dimension_agree(shape, direction):
-    for kind in ("ordinary", "huge"):
-        mask = make_mask(*shape[:2], share=0.9)
+def test_tiles_panels_and_the_papers_dimension_agree(shape):
+    mask, head_mask = make_mask(*shape[:2], share=0.9), make_mask(*shape[:2], seed=1)
+    for direction, kind in zip(DIRECTIONS, ("ordinary", "huge", "ordinary")):
         inputs = _magnify(make_inputs(*shape), kind, 5.0)
-        options = {"direction": direction, "head_mask": make_mask(*shape[:2], seed=1)}
-        _assert_agreement({"inputs": inputs, "mask": mask, **options}, forms=["plain"])
+        options = {"direction": direction, "head_mask": head_mask}
+        _assert_agreement({"inputs": inputs, "mask": mask, **options})
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("scale", [0.5, 5.0, 40.0])
+@pytest.mark.parametrize("scale", [0.5, 40.0])
 def test_values_are_those_of_double_precision(scale, kind):
-    inputs = [tensor.astype(np.float32) for tensor in make_inputs(2, 30, 5, seed=3)]
+    inputs = [tensor.astype(np.float32) for tensor in make_inputs(2, 12, 5, seed=3)]
     inputs = [np.float32(tensor) for tensor in _magnify(inputs, kind, scale)]
-    mask = make_mask(2, 30)
+    mask = make_mask(2, 12)
     for direction in DIRECTIONS:
         context, *_ = attend("native", inputs, mask, direction=direction, scale=scale)
         doubles = [tensor.astype(np.float64) for tensor in inputs]
         assert_close(context, reference(*doubles, mask, direction, scale=scale), VALUES)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("argument", range(3))
-def test_what_is_no_number_spreads_as_in_the_formula_and_no_further(argument, bad):
+def test_infinities_and_nan_spread_as_in_the_formula_and_no_further(argument, bad):
     inputs, mask = make_inputs(3, 6, 20), make_mask(3, 6, share=0.9)
     inputs[argument][1, 2, 7] = bad
     mask[1, 2] = True
@@ -112,17 +109,16 @@ def test_what_is_no_number_spreads_as_in_the_formula_and_no_further(argument, ba
 
 
 @pytest.mark.parametrize("argument", [0, 1])
-def test_not_a_number_is_where_the_plain_form_has_it(argument):
+def test_nan_is_where_the_plain_form_has_it(argument):
     inputs, mask = make_inputs(2, 6, 20), np.ones([2, 6], bool)
     inputs[argument][1, 2, 7] = np.nan
-    for direction in DIRECTIONS:
-        contexts = [attend(form, inputs, mask, direction=direction)[0] for form in
-                    ("native", "plain")]  # fmt: skip
-        np.testing.assert_array_equal(*map(np.isnan, contexts))
+    options = {"direction": "backward"}
+    contexts = [attend(form, inputs, mask, **options)[0] for form in ("native", "plain")]
+    np.testing.assert_array_equal(*map(np.isnan, contexts))
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_rows_that_are_not_selected_get_exactly_nothing(direction):
+def test_unselected_rows_get_exactly_0(direction):
     mask, heads = make_mask(3, 9, share=0.5), make_mask(3, 9, seed=1, share=0.5)
     context, *gradients = attend(
         "native", make_inputs(3, 9, 20), mask, direction=direction, head_mask=heads
@@ -132,8 +128,8 @@ def test_rows_that_are_not_selected_get_exactly_nothing(direction):
         assert tensor.numpy()[rows].any()
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "float64"])
-def test_rows_that_are_not_selected_are_never_read(dtype):
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_unselected_rows_are_never_read(dtype):
     mask, heads = make_mask(3, 9, share=0.5), make_mask(3, 9, seed=1, share=0.5)
     options = {"direction": "diagonal", "head_mask": heads}
     clean = make_inputs(3, 9, 20)
@@ -141,7 +137,9 @@ def test_rows_that_are_not_selected_are_never_read(dtype):
         np.where(rows[:, :, None], tensor, np.nan)
         for tensor, rows in zip(clean, [heads, mask, mask])
     ]
-    expected, actual = (attend("native", it, mask, dtype, **options) for it in (clean, dirty))
+    expected, actual = (
+        attend("native", inputs, mask, dtype, **options) for inputs in (clean, dirty)
+    )
     for ours, others in zip(actual, expected):
         np.testing.assert_array_equal(ours, others)
 
@@ -151,13 +149,6 @@ def test_a_head_mask_of_all_heads_changes_no_bit():
     options = {"direction": "forward"}
     everything = attend("native", inputs, mask, head_mask=np.ones([2, 9], bool), **options)
     for ours, expected in zip(everything, attend("native", inputs, mask, **options)):
-        np.testing.assert_array_equal(ours, expected)
-
-
-def test_two_calls_agree_in_every_bit():
-    inputs, mask = make_inputs(16, 30, 100), make_mask(16, 30)
-    first, second = (attend("native", inputs, mask, direction="forward") for _ in range(2))
-    for ours, expected in zip(first, second):
         np.testing.assert_array_equal(ours, expected)
 
 
@@ -175,9 +166,8 @@ def test_a_sentence_does_not_depend_on_its_batch():
 
 
 def test_it_is_differentiated_for_one_argument_alone():
-    head, dependent, value = (tf.constant(it, tf.float32) for it in make_inputs(1, 4, 3))
+    head, *others = (tf.constant(tensor, tf.float32) for tensor in make_inputs(1, 4, 3))
     with tf.GradientTape() as tape:
         tape.watch(head)
-        context = native_attention(head, dependent, value, tf.ones([1, 4], bool),
-                                          direction="forward")  # fmt: skip
+        context = native_attention(head, *others, tf.ones([1, 4], bool), direction="forward")
     assert tape.gradient(context, head).shape == head.shape

@@ -1,4 +1,4 @@
-"""Building the native library: once, whole or not at all, and told in one line if not."""
+"""Building the native library: once, whole or not at all, and a line that says why not."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ import tensorflow as tf
 from disan_tf.ops import available_forms, directional_attention
 from disan_tf.ops.native import build, runtime
 
-# A compiler that notes each call in its own folder and writes what it is told to.
+# A compiler that counts its calls in its folder and writes a fixed library.
 COMPILER = """#!{python}
 import os, sys, time
 if "--version" in sys.argv:
@@ -30,7 +30,7 @@ with open(output, "wb") as file:
 sys.stderr.write({stderr!r})
 sys.exit({status})
 """
-# The build in a process that starts at once, since it imports no TensorFlow.
+# The build in a process that starts quickly, since it does not import TensorFlow.
 PROCESS = """
 import importlib.util, sys, types
 sysconfig = types.SimpleNamespace(get_compile_flags=list, get_link_flags=list)
@@ -44,14 +44,14 @@ print(build.library())
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """An empty cache folder, and a process that knows of no library, before and afterwards."""
+    """An empty cache folder, and no library in this process, before and afterwards."""
     monkeypatch.setenv("DISAN_TF_NATIVE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("DISAN_TF_NATIVE", raising=False)
-    remembered = (runtime.unavailable, runtime.operations, runtime._log_choice)
-    for function in remembered:
+    cached = (runtime.unavailable, runtime.operations, runtime._log_choice)
+    for function in cached:
         function.cache_clear()
     yield tmp_path / "cache"
-    for function in remembered:
+    for function in cached:
         function.cache_clear()
 
 
@@ -96,7 +96,7 @@ def _wait_for(condition):
 
 
 def _assert_portable(reason):
-    """The portable form is used, and one line says why."""
+    """The portable form is used, and one line in the log says why."""
     inputs = [tf.random.stateless_normal([2, 4, 3], [1, k]) for k in range(3)]
     mask = tf.ones([2, 4], tf.bool)
     with mock.patch("absl.logging.warning") as warning:
@@ -125,12 +125,13 @@ def test_without_a_compiler_the_portable_form_is_used(monkeypatch):
 
 
 def test_a_failing_compiler_is_quoted(cache, compiler):
-    compiler(status=1, stderr="In file\nop.cc:3:1: error: 'x' does not name a type\nop.cc:4: error")
-    _assert_portable("op.cc:3:1: error: 'x' does not name a type")
+    stderr = "In file\na_op.cc:3:1: error: 'x' does not name a type\na_op.cc:4: error"
+    compiler(status=1, stderr=stderr)
+    _assert_portable("a_op.cc:3:1: error: 'x' does not name a type")
     assert _libraries(cache) == []
 
 
-def test_a_compiler_that_fails_in_silence_is_told_by_its_status(cache, compiler):
+def test_a_compiler_that_fails_in_silence_is_reported_by_its_status(cache, compiler):
     compiler(status=3)
     _assert_portable("compiler fails: exit status 3")
     assert _libraries(cache) == []
@@ -203,8 +204,8 @@ def test_a_killed_build_leaves_no_library_and_no_lock(cache, compiler):
 
 
 @pytest.mark.parametrize("kept", [0, 5, 40])
-def test_a_shortened_library_is_built_again(compiler, kept):
-    """Loading one could kill the process: its pages beyond the end are mapped but not there."""
+def test_a_truncated_library_is_built_again(compiler, kept):
+    """Loading one could kill the process: pages beyond the end are mapped without content."""
     compiler()
     library = build.library()
     whole = library.read_bytes()
@@ -215,7 +216,7 @@ def test_a_shortened_library_is_built_again(compiler, kept):
 
 @pytest.fixture
 def sources(tmp_path, monkeypatch):
-    """A copy of the sources that may be changed."""
+    """A copy of the sources, to be changed."""
     folder = shutil.copytree(build.FOLDER, tmp_path / "sources")
     monkeypatch.setattr(build, "FOLDER", folder)
     return folder
@@ -245,7 +246,7 @@ def test_the_key_changes_with_compiler_tensorflow_flags_and_cpu(compiler, monkey
     assert build._key(os.environ["CXX"]) == keys[-1]
 
 
-def test_the_command_says_where_the_library_is_or_why_not(capsys, monkeypatch):
+def test_the_command_prints_the_path_of_the_library_or_why_there_is_none(capsys, monkeypatch):
     monkeypatch.setenv("DISAN_TF_NATIVE", "0")
     assert build.main() == 0
     assert "DISAN_TF_NATIVE=0" in capsys.readouterr().out

@@ -1,16 +1,12 @@
-// Random calls of the plain kernel against a naive reading of the formulas in double precision.
-//
-//   fuzz CALLS [SEED]
-//
-// Meant for AddressSanitizer and UBSan: every array has exactly its size, outputs start as garbage,
-// rows that must not be read hold NaN, and the columns are cut at random as threads would.
-// Prints a line for each element type; the exit status is 1 if anything differs.
+// Random calls of the attention against a naive reading of its formulas in double precision.
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
+#include <type_traits>
 
-#include "fuzz_problem.h"
+#include "attention_gradient.h"
+#include "attention_problem.h"
 
 namespace disan {
 namespace {
@@ -18,14 +14,10 @@ namespace {
 // How far a result may be off, in units of the sum of its terms' sizes for scale 5 and below
 // (rounding the logits costs more for larger scales), and relative to itself for its own rounding.
 template <typename T>
-constexpr double kTolerance = 5e-6;
+constexpr double kAttentionTolerance = 5e-6;
 template <>
-constexpr double kTolerance<double> = 2e-14;
-template <typename T>
-constexpr double kRounding = 0.0;
-template <>
-constexpr double kRounding<BFloat16> = 1.0 / 256;
-constexpr double kTiny = 1e-38;  // floats below it have fewer bits
+constexpr double kAttentionTolerance<double> = 2e-14;
+constexpr double kSubnormal = 1e-38;  // floats below it have fewer bits
 
 template <typename T>
 struct Results {
@@ -34,18 +26,19 @@ struct Results {
   // Columns in `pieces` random ranges, in any order.
   Results(const Problem<T>& problem, int pieces) : exact(problem.arguments[0].size),
                                                    denominator(exact.size) {
-    const Inputs<T> in = problem.inputs();
+    const AttentionInputs<T> in = problem.inputs();
     for (int k = 0; k < kOutputs; ++k) outputs.emplace_back(exact.size);
     const bool rounds = std::is_same<T, BFloat16>::value;
     const auto data = [this](Output k) { return outputs[k].data.get(); };
-    const Forward<T> forward(in, data(kContext), rounds ? exact.data.get() : nullptr,
-                             denominator.data.get());
-    RunIn(pieces, Columns(in), forward);
+    const AttentionForward<T> forward(in, data(kContext), rounds ? exact.data.get() : nullptr,
+                                      denominator.data.get());
+    RunIn(pieces, in.columns(), forward);
     if (!rounds) std::memcpy(exact.data.get(), data(kContext), exact.size * sizeof(T));
-    const Backward<T> backward(in, problem.arguments[kUpstream].data.get(), exact.data.get(),
-                               denominator.data.get(), data(kHeadGradient),
-                               data(kDependentGradient), data(kValueGradient));
-    RunIn(pieces, Columns(in), backward);
+    const AttentionGradient<T> gradient(in, problem.arguments[kUpstream].data.get(),
+                                        exact.data.get(), denominator.data.get(),
+                                        data(kHeadGradient), data(kDependentGradient),
+                                        data(kValueGradient));
+    RunIn(pieces, in.columns(), gradient);
   }
 
   template <typename Pass>
@@ -61,22 +54,22 @@ struct Results {
 };
 
 // Whether `actual` is `sum` within the tolerance; exactly so where nothing is summed.
-bool IsClose(double actual, double sum, double size, double tolerance, double rounding) {
+bool IsWithin(double actual, double sum, double size, double tolerance, double rounding) {
   if (!std::isfinite(sum)) return !std::isfinite(actual);
-  return std::fabs(actual - sum) <= tolerance * size + rounding * std::fabs(sum) + kTiny;
+  return std::fabs(actual - sum) <= tolerance * size + rounding * std::fabs(sum) + kSubnormal;
 }
 
 template <typename T>
 bool Agree(const Problem<T>& problem, const Results<T>& results, const Reference& reference) {
   const char* names[] = {"context", "head gradient", "dependent gradient", "value gradient"};
-  const double tolerance = kTolerance<T> * std::max(1.0, problem.scale / 5.0);
+  const double tolerance = kAttentionTolerance<T> * std::max(1.0, problem.scale / 5.0);
   bool agree = true;
   for (int k = 0; k < kOutputs; ++k) {
     for (int64_t i = 0; i < results.exact.size; ++i) {
       const double sum = reference.sums[k][i], size = reference.sizes[k][i];
       const double actual = ToDouble(results.outputs[k][i]);
-      bool close = IsClose(actual, sum, size, tolerance, kRounding<T>);
-      if (k == kContext) close &= IsClose(ToDouble(results.exact[i]), sum, size, tolerance, 0.0);
+      bool close = IsWithin(actual, sum, size, tolerance, kRounding<T>);
+      if (k == kContext) close &= IsWithin(ToDouble(results.exact[i]), sum, size, tolerance, 0.0);
       if (!close && agree) {
         std::printf("%s[%d] is %.9g, expected %.9g; its terms: %.9g; scale %g, direction %d\n",
                     names[k], static_cast<int>(i), actual, sum, size, problem.scale,
@@ -95,7 +88,7 @@ bool VisitsWhatIsAdmitted(const Problem<T>& problem) {
   bool exact = true;
   for (int64_t b = 0; b < problem.batch; ++b) {
     const int64_t row = b * problem.length;
-    const Pairs pairs(problem.mask.data.get() + row, selected ? selected + row : nullptr,
+    const AdmissiblePairs pairs(problem.mask.data.get() + row, selected ? selected + row : nullptr,
                       problem.length, problem.direction);
     const Range heads = {0, static_cast<int64_t>(pairs.heads().size())};
     const Range dependents = {0, static_cast<int64_t>(pairs.dependents().size())};
@@ -116,7 +109,7 @@ bool VisitsWhatIsAdmitted(const Problem<T>& problem) {
 }
 
 template <typename T>
-bool Succeeds() {
+bool AttentionSucceeds() {
   const Problem<T> problem;
   const Results<T> results(problem, 1), pieces(problem, Whole(2, 5));
   bool same = true;
@@ -130,24 +123,14 @@ bool Succeeds() {
   return VisitsWhatIsAdmitted(problem) & same & Agree(problem, results, reference);
 }
 
-template <typename T>
-int Fuzz(const char* type, int calls) {
-  int failures = 0;
-  for (int call = 0; call < calls; ++call) failures += !Succeeds<T>();
-  std::printf("%s: %d calls, %d failed, vectors of %d bytes\n", type, calls, failures,
-              kVectorBytes);
-  return failures;
-}
-
 }  // namespace
 }  // namespace disan
 
 int main(int count, char** arguments) {
-  const int calls = count > 1 ? std::atoi(arguments[1]) : 300;
-  disan::generator.seed(count > 2 ? std::atoi(arguments[2]) : 1);
-  const int singles = calls / 2, halves = calls / 4;
-  int failures = disan::Fuzz<float>("float", singles);
-  failures += disan::Fuzz<disan::BFloat16>("bfloat16", halves);
-  failures += disan::Fuzz<double>("double", calls - singles - halves);
+  using namespace disan;
+  const int calls = ReadArguments(count, arguments), singles = calls / 2, halves = calls / 4;
+  int failures = Fuzz("float", singles, {AttentionSucceeds<float>});
+  failures += Fuzz("bfloat16", halves, {AttentionSucceeds<BFloat16>});
+  failures += Fuzz("double", calls - singles - halves, {AttentionSucceeds<double>});
   return failures ? 1 : 0;
 }

@@ -1,66 +1,15 @@
-// Random problems for the attention kernel, and what their results should be.
+// Random problems for the attention, and their results by a naive reading of the formulas.
 
-#ifndef TESTS_OPS_NATIVE_FUZZ_PROBLEM_H_
-#define TESTS_OPS_NATIVE_FUZZ_PROBLEM_H_
+#ifndef TESTS_OPS_NATIVE_ATTENTION_PROBLEM_H_
+#define TESTS_OPS_NATIVE_ATTENTION_PROBLEM_H_
 
 #include <cmath>
-#include <limits>
-#include <random>
+#include <vector>
 
-#include "kernel.h"
+#include "attention.h"
+#include "fuzz.h"
 
 namespace disan {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-inline std::mt19937_64 generator;
-
-inline int64_t Whole(int64_t least, int64_t most) {
-  return std::uniform_int_distribution<int64_t>(least, most)(generator);
-}
-inline double Normal() { return std::normal_distribution<double>()(generator); }
-inline bool Chance(double probability) {
-  return std::bernoulli_distribution(probability)(generator);
-}
-inline double Magnitude() {
-  return std::pow(10.0, std::uniform_real_distribution<>(-3, 4)(generator));
-}
-
-inline double ToDouble(double x) { return x; }
-inline double ToDouble(BFloat16 x) {
-  const uint32_t bits = static_cast<uint32_t>(x.bits) << 16;
-  float result;
-  std::memcpy(&result, &bits, sizeof(result));
-  return result;
-}
-
-template <typename T>
-T FromDouble(double x) {
-  return static_cast<T>(x);
-}
-template <>
-inline BFloat16 FromDouble<BFloat16>(double x) {  // cuts the last bits off; infinities and NaN stay
-  const float single = x;
-  uint32_t bits;
-  std::memcpy(&bits, &single, sizeof(bits));
-  return {static_cast<uint16_t>(bits >> 16)};
-}
-
-template <typename T>
-struct Array {
-  explicit Array(int64_t size) : size(size), data(new T[size]) {
-    std::memset(static_cast<void*>(data.get()), 0xab, size * sizeof(T));
-  }
-  T& operator[](int64_t index) const { return data[index]; }
-  int64_t size;
-  std::unique_ptr<T[]> data;
-};
-
-template <typename T>
-bool SameBits(const Array<T>& a, const Array<T>& b) {
-  return !std::memcmp(a.data.get(), b.data.get(), a.size * sizeof(T));
-}
 
 enum Argument { kHead, kDependent, kValue, kUpstream, kArguments };
 enum Output { kContext, kHeadGradient, kDependentGradient, kValueGradient, kOutputs };
@@ -91,7 +40,7 @@ struct Problem {
     if (Chance(0.3)) HideNan();
   }
 
-  Inputs<T> inputs() const {
+  AttentionInputs<T> inputs() const {
     return {batch, length, dim, direction, scale, arguments[kHead].data.get(),
             arguments[kDependent].data.get(), arguments[kValue].data.get(), mask.data.get(),
             has_head_mask ? head_mask.data.get() : nullptr};
@@ -126,7 +75,7 @@ struct Problem {
       array[Whole(0, array.size - 1)] = FromDouble<T>(bad[Whole(0, 2)]);
     }
   }
-  // In the rows that nobody may read.
+  // NaN in the rows that must not be read.
   void HideNan() {
     for (int64_t k = 0; k < arguments[kHead].size; ++k) {
       const int64_t row = k / dim;
@@ -151,7 +100,7 @@ struct Reference {
   std::vector<std::vector<double>> sums, sizes;
 };
 
-// Adds what head `j` of a sentence gets and gives in one feature.
+// Adds the context and the gradients of head `j` of a sentence in one feature.
 template <typename T>
 void AddHead(const Problem<T>& problem, int64_t sentence, int64_t j, int64_t feature,
              Reference* reference) {
@@ -189,4 +138,4 @@ void AddHead(const Problem<T>& problem, int64_t sentence, int64_t j, int64_t fea
 
 }  // namespace disan
 
-#endif  // TESTS_OPS_NATIVE_FUZZ_PROBLEM_H_
+#endif  // TESTS_OPS_NATIVE_ATTENTION_PROBLEM_H_

@@ -3,9 +3,9 @@
     python run.py --config=configs/disan_mpqa.py --folds=all --workdir=runs/disan_mpqa
 
 The paper: 90.1 % (0.4), mean (standard deviation) of 10-fold cross-validation.
+Ours: 85.5 % (1.3), with GloVe vectors for 61 % of the training tokens.
 
-Ours, chosen by a tenth of the other folds, with 4,180 GloVe 840B vectors (61 % of the training
-tokens), `--config.dtype=mixed_bfloat16 --config.train.moving_average=0.99`: 85.5 % (1.3).
+The paper does not say how the model is chosen: here by a seeded tenth of the other folds.
 
 Variants (`--config=configs/disan_mpqa.py:additive`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
@@ -14,8 +14,8 @@ Variants (`--config=configs/disan_mpqa.py:additive`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant
-from configs.papers.disan import BASELINES, cross_validated, tiny
+from configs.common import apply_variant, tiny
+from configs.papers.disan import BASELINES, cross_validated
 
 
 def get_config(variant: str = "") -> ConfigDict:

@@ -3,19 +3,12 @@
     python run.py --config=configs/disan_multinli.py --data_dir=data --workdir=runs/disan_multinli
 
 The paper: 70.98 % on the matched test set and 71.40 % on the mismatched one (Kaggle evaluations).
-Their labels are not public, so one seeded half of dev_matched chooses the model ("dev"), the other
-reports it ("test"), and so does dev_mismatched ("mismatched").
+Ours: 59.09 and 59.32 %, of 12 % of the training pairs, with GloVe vectors for 77 % of their tokens.
 
-Ours, on 46,974 of its 392,702 training pairs, with 4,180 GloVe 840B vectors, one seed, 12,600 steps
-(18 epochs), 40 minutes on one shared core:
-
-    --config.dtype=mixed_bfloat16 --config.data.tokens=text --config.data.tokenizer=treebank
-    --config.data.vectors=glove/glove.840B.300d.subset.txt
-    --config.train.steps=12600 --config.train.evaluate_every=420
-
-    dev half 59.63 %, test half 59.09 %, mismatched (917 pairs) 59.32 %, train 68.02 %
-
-The paper gives no settings of its own for this corpus: those of SNLI hold.
+Left open by the paper, and our choice:
+  The labels of the test sets are not public: one seeded half of dev_matched chooses the model
+    ("dev"), the other half is "test", and dev_mismatched is "mismatched".
+  It gives no settings of its own for this corpus: those of SNLI hold.
 
 Variants (`--config=configs/disan_multinli.py:additive`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
@@ -25,8 +18,8 @@ Variants (`--config=configs/disan_multinli.py:additive`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant
-from configs.papers.disan import BASELINES, disan, tiny
+from configs.common import apply_variant, tiny
+from configs.papers.disan import BASELINES, disan
 
 
 def get_config(variant: str = "") -> ConfigDict:

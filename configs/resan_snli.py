@@ -4,30 +4,8 @@
 
 The paper: 86.3 % test accuracy, 92.6 % on the training data, 3.1 million parameters (GloVe 6B, 300
 dimensions).
-
-Ours so far is an early point: 4,200 steps of 64 pairs for every row, 3 epochs of 89,169 of the
-549,367 training pairs, with 4,180 GloVe 840B vectors (92 % of the training tokens) and averaged
-weights, one seed, 2 to 21 minutes each on a busy core:
-
-    --config.dtype=mixed_bfloat16 --config.data.tokens=text --config.data.tokenizer=treebank
-    --config.data.vectors=glove/glove.840B.300d.subset.txt --config.train.batch_size=64
-    --config.train.moving_average=0.999 --config.train.steps=4200
-    --config.train.evaluate_every=700
-    --config.policy.pretrain_steps=2450 --config.policy.policy_steps=350  (with hard attention)
-
-                                 dev    test   train  heads, dependents selected at the end
-  ReSAN                          59.06  59.95  61.32  .11 .27
-  without_unselected             58.14  58.04  60.12  .96 .37
-  without_dependency_restricted  59.30  59.87  61.41  .97 .97
-  without_hard_attention         60.56  61.11  62.88
-  without_soft_attention         61.48  61.75  63.55  .95 .95
-  without_attention              63.33  63.95  65.46
-  iterative                      58.74  59.38  61.05  .67 .25
-  multi_window_cnn               62.07  62.98  65.16
-  bi_lstm                        63.70  63.88  66.32
-
-All have just begun (DiSAN needs 20,000 steps for 75 %, see configs/disan_snli.py), and those with
-directional attention begin slowly: nothing about the paper's order follows from these figures.
+Ours after 3 epochs, an early point: 59.95 %, of 17 % of the training pairs, with GloVe vectors for
+92 % of their tokens.
 
 Variants (`--config=configs/resan_snli.py:official`), with the paper's test accuracy:
   without_unselected             heads that are not selected leave the sentence, 86.1 %

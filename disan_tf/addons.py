@@ -1,4 +1,4 @@
-"""Every use of tensorflow-addons, whose development has ended: drop it by editing this file."""
+"""Every use of tensorflow-addons, which is no longer developed: this file alone imports it."""
 
 import math
 import warnings
@@ -14,17 +14,17 @@ with warnings.catch_warnings():
 def progress_bar(
     batch_size: Optional[int] = None, describe: Callable[[dict], str] = str
 ) -> tf.keras.callbacks.Callback:
-    """A terminal's progress bar: steps, time left, loss, score, sentences per second.
+    """A progress bar for terminals: steps, time left, loss, score, sentences per second.
 
     Args:
-      batch_size: sentences of a step; None leaves the speed out.
-      describe: the logs of an evaluation as text.
+      batch_size: sentences in a step; None = the speed is not shown.
+      describe: a function that turns the logs of an evaluation into text.
     """
     return _ProgressBar(batch_size, describe)
 
 
 class _ProgressBar(tfa.callbacks.TQDMProgressBar):
-    """TFA's bar, made to fit a loop that resumes inside an epoch and evaluates inside one."""
+    """TFA's bar, adapted to a loop that resumes and evaluates in the middle of an epoch."""
 
     def __init__(self, batch_size, describe):
         super().__init__(
@@ -51,33 +51,33 @@ class _ProgressBar(tfa.callbacks.TQDMProgressBar):
         super().on_epoch_end(epoch, {name: total / steps for name, total in self.logs.items()})
 
     def on_test_begin(self, logs=None):
-        """Evaluations have no bar of their own."""
+        """No bar for evaluations, unlike in TFA."""
 
     def on_test_end(self, logs=None):
         self.tqdm.write(f"step {logs['step']:,}: {self._describe(logs)}")
 
     def format_metrics(self, logs=None, factor=1):
         text = super().format_metrics(logs or {}, factor)
-        rate = self.epoch_progress_tqdm.format_dict["rate"]  # steps a second, None at first
+        rate = self.epoch_progress_tqdm.format_dict["rate"]  # steps per second; None at first
         if rate and self._batch_size:
             text += f"{self.metrics_separator}{rate * self._batch_size:,.0f} sentences/s"
         return text
 
 
 def _start_at(bar, done):
-    """Makes a new tqdm bar begin at `done`, which then does not count as speed."""
+    """Starts a new tqdm bar at `done` steps, which do not count for its speed."""
     bar.initial = bar.n = bar.last_print_n = done
 
 
 def moving_average(optimizer, decay: float) -> tf.keras.optimizers.legacy.Optimizer:
-    """`optimizer`, which also keeps an exponential moving average of the weights."""
+    """`optimizer`, wrapped to keep exponential moving averages of the weights."""
     return tfa.optimizers.MovingAverage(optimizer, average_decay=decay)
 
 
 def f1_scores(labels: tf.Tensor, predictions: tf.Tensor, classes: int) -> tf.Tensor:
     """F1 of each class, <float32>[classes], from <int32>[examples] labels and predictions.
 
-    A class that is neither a label nor a prediction has 0.
+    The F1 of a class that is neither a label nor a prediction is 0.
     """
     metric = tfa.metrics.F1Score(classes)
     metric.update_state(tf.one_hot(labels, classes), tf.one_hot(predictions, classes))
@@ -87,9 +87,9 @@ def f1_scores(labels: tf.Tensor, predictions: tf.Tensor, classes: int) -> tf.Ten
 def cohen_kappa(labels: tf.Tensor, predictions: tf.Tensor, classes: int) -> float:
     """Cohen's kappa of <int32>[examples] labels and predictions.
 
-    It is undefined, and 0 here, where labels and predictions are all of one and the same class.
+    If all labels and predictions are of one class it is undefined, and 0 is returned.
     """
     metric = tfa.metrics.CohenKappa(classes, sparse_labels=True)
-    metric.update_state(labels, predictions)  # with two classes it does not take one-hot rows
+    metric.update_state(labels, predictions)  # one-hot rows fail for two classes
     kappa = float(metric.result())
     return 0.0 if math.isnan(kappa) else kappa

@@ -1,4 +1,4 @@
-"""What is installed here, what it runs on, and which data it can see."""
+"""The state of an installation: versions, devices, operations and data."""
 
 import importlib.metadata
 import os
@@ -14,8 +14,7 @@ _PACKAGES = (
     "h5py", "scipy", "matplotlib", "tqdm",
 )  # fmt: skip
 
-
-# What `data_prep.download` fetches -> where it lies; "polarity" holds CR, MPQA and SUBJ.
+# Name of a download -> its folder below --data_dir; "polarity" holds CR, MPQA and SUBJ.
 _FOLDERS = {
     "sst": "sst", "snli": "snli_1.0", "multinli": "multinli_1.0", "sick": "sick", "trec": "trec",
     "polarity": "polarity",
@@ -23,7 +22,7 @@ _FOLDERS = {
 
 
 def diagnose(data_dir: Path) -> str:
-    """The report of `run.py --mode=doctor`."""
+    """What a bug report needs to say, a line each."""
     lines = [f"Python {platform.python_version()} on {platform.platform()}"]
     lines += [f"{package} {_version(package)}" for package in _PACKAGES]
     lines += [f"device {device.name}" for device in tf.config.list_logical_devices()]

@@ -21,10 +21,12 @@ def prepare(config, data_dir, prepared_dir) -> None:
 def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=()) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     from disan_tf.training import experiment, series
+    from disan_tf.training.work_directory import refuse_other_config
 
-    members = series.plan(config, seeds, folds)
-    for member in members:
+    _check(config)
+    for member in series.plan(config, seeds, folds):
         _check(member.config)
+    refuse_other_config(Path(workdir), config)
     if seeds or folds:
         series.train_series(
             config, workdir, seeds, folds, lambda member: _prepare(member, data_dir, prepared_dir)
@@ -47,12 +49,13 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     from disan_tf.serving.released import find_bundle
     from disan_tf.training import evaluation
     from disan_tf.training.bundle import load_bundle
+    from disan_tf.training.score_tables import render_scores
 
     bundle = load_bundle(find_bundle(checkpoint))
     corpus = _prepare(bundle.config, data_dir, prepared_dir)
-    report = evaluation.evaluate(bundle, corpus, split)
-    print(evaluation.render(report))
-    write_json(Path(output or f"{workdir}/evaluation") / f"{split}.json", report)
+    scores = evaluation.evaluate(bundle, corpus, split)
+    print(render_scores(scores))
+    write_json(Path(output or f"{workdir}/evaluation") / f"{split}.json", scores)
 
 
 def predict(checkpoint, input, output="-", input_format=None, output_format="jsonl") -> None:

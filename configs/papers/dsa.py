@@ -4,7 +4,8 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from configs.papers.disan import disan, tiny
+from configs.common import tiny
+from configs.papers.disan import disan
 
 
 def dsa(name: str, corpus: str, task: str) -> ConfigDict:
@@ -25,8 +26,8 @@ def dsa(name: str, corpus: str, task: str) -> ConfigDict:
       "If training loss is not reduced for five times with a patience of 0.001": the mean training
         loss of an epoch, five in a row that are not below 0.999 of the best.
       Batches: drawn from all lengths (`train.window=1`). In batches of sorted lengths, as elsewhere
-        here, batch normalisation sees sentences of one length at a time, and what it keeps for
-        evaluation fits none: on SST's phrases dev accuracy was 25 % after an epoch, 42 % with this.
+        here, batch normalisation sees sentences of one length at a time, and the averages that it
+        keeps for evaluation fit none (dev accuracy on SST after an epoch: 25 % so, 42 % with this).
       Length of training: it names none; see the experiment.
 
     Args:

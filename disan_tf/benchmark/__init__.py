@@ -1,1 +1,1 @@
-"""How long things take here, measured beside the authors' formulation of them."""
+"""How long models take on this machine, beside the authors' formulation of them."""

@@ -1,4 +1,4 @@
-"""The attention core, forward and backward, in each of its forms and over lengths."""
+"""The attention core, forward and backward, in all of its forms and over lengths."""
 
 import os
 
@@ -13,8 +13,7 @@ LENGTHS = (8, 14, 20, 40, 80, 120, 200, 400)
 MEMORY_LENGTHS = (14, 40, 80, 200, 400)
 THREAD_LENGTHS = (14, 40, 80)
 
-# Forms with [batch, length, length, dim] tensors, about eight at once; they stop where those
-# would take more than this.
+# Forms with about eight [batch, length, length, dim] tensors are measured where these fit.
 _QUADRATIC = ("dense", "plain")
 _LARGEST = 8 * 2**30
 
@@ -25,14 +24,14 @@ def measure_core(config, repetitions: int, lengths=None) -> list[dict]:
     Returns:
       For each length {"length", "forms"}; a form has its times, "elements_per_ns" (pairs that
       may attend * features) and, where the dense form was measured, "dense_ratio", how many
-      times faster than it the form is.
+      times faster than the dense form it is.
     """
     batch, units = config.train.batch_size, config.encoder.units
     return [_measure_length(length, batch, units, repetitions) for length in lengths or LENGTHS]
 
 
 def measure_core_memory(config, lengths=None) -> list[dict]:
-    """{"length", "form", "peak_gib"} of processes that do nothing else."""
+    """{"length", "form", "peak_gib"} of processes that compute the core alone."""
     batch, units = config.train.batch_size, config.encoder.units
     return [
         {"length": length, "form": form, "peak_gib": peak_gib(_run, form, length, batch, units)}
@@ -42,7 +41,7 @@ def measure_core_memory(config, lengths=None) -> list[dict]:
 
 
 def measure_core_threads(config, repetitions: int, lengths=None) -> list[dict]:
-    """How much faster the fastest form is on all processors than on one, in processes of their own.
+    """Speedup of the fastest form by all processors, in processes of their own.
 
     Returns:
       For each length {"length", "form", "one_ms", "all_ms", "speedup"}.
@@ -50,11 +49,11 @@ def measure_core_threads(config, repetitions: int, lengths=None) -> list[dict]:
     form, sizes = available_forms()[-1], (config.train.batch_size, config.encoder.units)
     records = []
     for length in lengths or THREAD_LENGTHS:
-        one, everything = (
+        one_ms, all_ms = (
             in_new_process(_median_ms, threads, 10 * repetitions, form, length, *sizes)
             for threads in (1, os.cpu_count())
         )
-        times = {"one_ms": one, "all_ms": everything, "speedup": one / everything}
+        times = {"one_ms": one_ms, "all_ms": all_ms, "speedup": one_ms / all_ms}
         records.append({"length": length, "form": form, **times})
     return records
 
@@ -68,7 +67,7 @@ def forms_at(length: int, batch: int, units: int) -> list[str]:
 def make_core(form: str, length: int, batch: int, units: int, rate: float = 1.0):
     """A compiled function without arguments: the context and all three gradients.
 
-    With a rate below 1, so many of the heads and of the dependents are selected, at random.
+    With a rate below 1, this share of the heads and of the dependents is selected, at random.
     """
     *inputs, upstream = (
         tf.random.stateless_normal([batch, length, units], [0, seed]) for seed in range(4)
@@ -88,7 +87,7 @@ def make_core(form: str, length: int, batch: int, units: int, rate: float = 1.0)
 
 
 def _selected(shape, rate, seed):
-    """A mask <bool> in which so many places of each row are True, to the nearest number."""
+    """A mask <bool> in which this share of each row is True, to the nearest number."""
     ranks = tf.argsort(tf.argsort(tf.random.stateless_uniform(shape, [1, seed]), axis=1), axis=1)
     return ranks < round(rate * shape[1])
 
@@ -108,7 +107,7 @@ def _measure_length(length, batch, units, repetitions):
 
 def _median_ms(threads, repetitions, *core):
     tf.config.threading.set_intra_op_parallelism_threads(threads)
-    return measure({"it": make_core(*core)}, repetitions)["it"].summary()["median_ms"]
+    return measure({"core": make_core(*core)}, repetitions)["core"].summary()["median_ms"]
 
 
 def _run(form, length, batch, units):

@@ -1,10 +1,10 @@
 """The yardstick: DiSAN for SNLI as its authors formulate it, in plain TensorFlow.
 
 Dense [batch, length, length, dim] tensors, an additive -1e30, `tf.nn.softmax`, automatic gradients;
-no blocks, no recomputation, nothing of `disan_tf.layers`. It is as fast as this formulation is
-here: one compiled function, broadcasting instead of tiled copies, the division by c before the
-tensors become large, and matrix products of rank 2 (a product of a rank-3 tensor with a matrix
-becomes a batch product, whose gradient makes the whole step three times as slow).
+no blocks, no recomputation, nothing of `disan_tf.layers`. It is as fast as this formulation can be
+made here: one compiled function, broadcasting instead of tiled copies, the division by c before the
+tensors become large, and matrix products of rank 2 (that of a rank-3 tensor and a matrix becomes a
+batch product, whose gradient makes the whole step three times as slow).
 """
 
 from typing import NamedTuple
@@ -57,7 +57,7 @@ def dense_attention(head, dependent, value, mask, *, direction: str, scale: floa
 class DenseDisan(tf.Module):
     """Premise and hypothesis -> logits, both encoded with the same weights.
 
-    The weights are named by where `disan_tf`'s own model keeps them, which is all the two share.
+    Its weights have the names of those of the model in `disan_tf.models`; nothing else is shared.
 
     Args:
       sizes: see `DenseSizes`.
@@ -91,7 +91,7 @@ class DenseDisan(tf.Module):
         self._add_linear("head.logits", sizes.hidden_units, sizes.classes)
 
     def __call__(self, premise, hypothesis, training: bool = False):
-        p, h = (self.encode(each, training=training) for each in (premise, hypothesis))
+        p, h = (self.encode(ids, training=training) for ids in (premise, hypothesis))
         features = tf.concat([p, h, p - h, p * h], axis=-1)
         hidden = self.activation(self._linear("head.hidden", features, training))
         return self._linear("head.logits", hidden, training)
@@ -143,7 +143,7 @@ class DenseDisan(tf.Module):
         self._add(f"{name}.dense.bias", [columns])
 
     def _add(self, name, shape):
-        """A variable: matrices by Glorot's uniform rule, vectors 0, as `tf.get_variable` does."""
+        """A variable: matrices by Glorot's uniform rule, vectors 0, as by `tf.get_variable`."""
         initial = tf.keras.initializers.GlorotUniform(seed=len(self.weights))
         value = initial(shape) if len(shape) == 2 else tf.zeros(shape)
         self.weights[name] = tf.Variable(value, name=name.replace(".", "_"))

@@ -1,4 +1,4 @@
-"""Time of an epoch and of inference for each row of the DiSAN paper's Table 1."""
+"""Time of an epoch and of inference for the encoders of the DiSAN paper's Table 1."""
 
 from typing import Optional
 
@@ -17,7 +17,7 @@ from disan_tf.benchmark.timing import WARM_UPS, measure
 def measure_encoders(config, repetitions: int, batches: Optional[int] = None) -> dict:
     """Pairs per second of training and inference, DiSAN and the five baselines in turns.
 
-    All read the same batches, planned as `Trainer` does, of the lengths of SNLI, and compute in
+    All read the same batches, planned as in training, of the lengths of SNLI, and compute in
     `config.dtype`; see `measure_epoch` for how batches are chosen.
 
     Returns:
@@ -38,11 +38,11 @@ def measure_encoders(config, repetitions: int, batches: Optional[int] = None) ->
             batches,
             repetitions + WARM_UPS,
         )
-        for name, each in configs.items()
-        for kind, step in make_steps(config.dtype, each).items()
+        for name, variant in configs.items()
+        for kind, step in make_steps(config.dtype, variant).items()
     }
     runs = {key: sample.run for key, sample in samples.items()}
-    timings = measure(runs, repetitions, settle=False)  # a run is many batches, each call others
+    timings = measure(runs, repetitions, settle=False)  # a run is many batches
     speeds = {key: samples[key].speeds(timing) for key, timing in timings.items()}
     whole = speeds["disan", "train"]["pairs_per_second"]
     return {
@@ -51,13 +51,13 @@ def measure_encoders(config, repetitions: int, batches: Optional[int] = None) ->
         "dtype": config.dtype,
         "encoders": {
             name: {
-                "parameters": count_config_parameters(each),
+                "parameters": count_config_parameters(variant),
                 **speeds[name, "train"],
                 "epoch_seconds": TRAINING_PAIRS / speeds[name, "train"]["pairs_per_second"],
                 "inference_pairs_per_second": speeds[name, "inference"]["pairs_per_second"],
                 "disan_ratio": whole / speeds[name, "train"]["pairs_per_second"],
             }
-            for name, each in configs.items()
+            for name, variant in configs.items()
         },
     }
 

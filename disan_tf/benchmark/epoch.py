@@ -26,18 +26,18 @@ _LENGTHS = Path(__file__).with_name("snli_lengths.json")
 
 
 def measure_epoch(config, repetitions: int, batches: Optional[int] = None) -> dict:
-    """Pairs per second of training: ours in batches as `Trainer` plans them, and the authors'.
+    """Pairs per second of training: ours in batches planned as in training, and the authors'.
 
-    The authors shuffle, and pad each batch to its longest premise and hypothesis. Ids are random
-    and of lengths as in SNLI; both use our input pipeline. The estimate is a ratio of sums over a
+    The authors shuffle, and pad every batch to its longest premise and hypothesis. Ids are random,
+    lengths those of SNLI; both use our input pipeline. The estimate is a ratio of sums over a
     sample of an epoch's batches: sorted by their padded size, every n-th, and so in every
     repetition (sorted batches differ so much that a random sample was a tenth off).
 
     Returns:
       {"pairs", "sampled_batches", "forms"}; a form has "pairs_per_second", their "min" and "max"
       over the repetitions, "epoch_minutes" for all pairs of SNLI, "padding_share" of its whole
-      plan and, if it is ours, "dense_ratio". Beside DSA stands DiSAN, each with batches as its
-      own config plans them; "disan_ratio" is how many times faster than DiSAN DSA is.
+      plan and, if it is ours, "dense_ratio". Beside DSA stands DiSAN, both with batches as their
+      own configs plan them; "disan_ratio" is how many times faster than DiSAN DSA is.
     """
     split = snli_shaped_split(config.seed, config.data.get("word_length", 0))
     arguments = [spec.name for spec in inputs_of(config)] + ["label"]
@@ -51,7 +51,7 @@ def measure_epoch(config, repetitions: int, batches: Optional[int] = None) -> di
         for name in form_names(config)
     }  # fmt: skip
     runs = {name: sample.run for name, sample in samples.items()}
-    timings = measure(runs, repetitions, settle=False)  # a run is many batches, each call others
+    timings = measure(runs, repetitions, settle=False)  # a run is many batches
     forms = {name: _record(samples[name], timing) for name, timing in timings.items()}
     for name, form in forms.items():
         for ratio, other in (("dense_ratio", "dense"), ("disan_ratio", f"disan {name}")):
@@ -61,22 +61,22 @@ def measure_epoch(config, repetitions: int, batches: Optional[int] = None) -> di
 
 
 def default_batches(config) -> int:
-    """How many batches a repetition has: as many pairs, whatever their size."""
+    """Batches of a repetition: always about as many pairs, whatever the batch size."""
     return max(1, _PAIRS // config.train.batch_size)
 
 
 def snli_shaped_split(seed: int, word_length: int = 0) -> Split:
-    """Pairs of random ids: as many of each (premise, hypothesis) length as `snli_lengths.json`.
+    """Pairs of random ids, with the (premise, hypothesis) lengths of `snli_lengths.json`.
 
-    Unless `word_length` is 0, words have so many random characters, and random flags.
+    Unless `word_length` is 0, words have that many random characters, and random flags.
     """
     table = np.array(json.loads(_LENGTHS.read_text(encoding="utf-8"))["counts"])
     lengths = np.repeat(table[:, :2], table[:, 2], axis=0)
     generator = np.random.default_rng(seed)
     ids, offsets = {}, {}
-    for field, each in zip(_FIELDS, lengths.T):
-        ids[field] = generator.integers(2, WORDS + 2, each.sum(), np.int32)
-        offsets[field] = np.concatenate([[0], np.cumsum(each)])
+    for field, counts in zip(_FIELDS, lengths.T):
+        ids[field] = generator.integers(2, WORDS + 2, counts.sum(), np.int32)
+        offsets[field] = np.concatenate([[0], np.cumsum(counts)])
     labels = generator.integers(0, 3, len(lengths), np.int32)
     features = _random_features(generator, ids, word_length) if word_length else None
     example_ids = np.array([b""] * len(lengths))
@@ -86,12 +86,12 @@ def snli_shaped_split(seed: int, word_length: int = 0) -> Split:
 def _random_features(generator, ids, word_length):
     spellings = generator.integers(1, CHARACTERS, [WORDS + 2, word_length], np.uint8)
     spellings[0] = 0
-    match = {field: generator.integers(0, 2, len(each), np.uint8) for field, each in ids.items()}
+    match = {field: generator.integers(0, 2, len(row), np.uint8) for field, row in ids.items()}
     return WordFeatures(spellings, ids, match)
 
 
 class Sample:
-    """Batches of a plan, of which each run takes the next few.
+    """Batches of a plan, of which every run takes the next few.
 
     Args:
       plan: all batches of an epoch, see `disan_tf.input_pipeline.plan_batches`.
@@ -99,16 +99,16 @@ class Sample:
       step: a function of `arguments`.
       arguments: names, as in a batch.
       batches: of a run.
-      runs: how many there will be.
+      runs: how many runs there will be.
     """
 
     def __init__(self, plan, split, step, arguments: Sequence[str], batches: int, runs: int):
         self.padding = padding_share(split.field_lengths, plan)
-        self.pairs = []  # of each run
+        self.pairs = []  # by run
         self._step, self._count, self._arguments = step, batches, arguments
         by_size = plan[np.argsort(_positions(plan, split), kind="stable")]
         chosen = np.linspace(0, len(plan) - 1, batches * runs).astype(int)
-        chosen = chosen.reshape(batches, runs).T.reshape(-1)  # every `runs`-th for each run
+        chosen = chosen.reshape(batches, runs).T.reshape(-1)  # every `runs`-th for a run
         self._batches = iter(make_dataset(split, by_size[chosen]))
 
     def run(self) -> None:
@@ -120,7 +120,7 @@ class Sample:
         self.pairs.append(pairs)
 
     def speeds(self, timing) -> dict:
-        """{"pairs_per_second", "min", "max"} of all runs after the first, which warm up."""
+        """{"pairs_per_second", "min", "max"} of all runs but the first ones, which warm up."""
         pairs = self.pairs[WARM_UPS:]
         assert len(pairs) == len(timing.seconds)
         speeds = [count / seconds for count, seconds in zip(pairs, timing.seconds)]
@@ -129,13 +129,13 @@ class Sample:
 
 
 def _positions(plan, split):
-    """Positions of each batch, padding included."""
+    """Positions of every batch, padding included."""
     lengths = np.where((plan >= 0)[..., None], split.field_lengths[plan], 0)
     return np.sum(plan >= 0, axis=1) * lengths.max(axis=1).sum(axis=1)
 
 
 def plan_of(config, split: Split) -> np.ndarray:
-    """All batches of an epoch, as `Trainer` plans them."""
+    """All batches of an epoch, planned as in training."""
     train = config.train
     return BatchPlan(
         split.field_lengths, train.batch_size, train.window, config.seed, train.batch_tokens
@@ -143,7 +143,7 @@ def plan_of(config, split: Split) -> np.ndarray:
 
 
 def _unsorted_plan(config, split):
-    """All batches of an epoch as the authors make them, but for a last smaller one."""
+    """All batches of an epoch as the authors make them, without a last smaller one."""
     size = config.train.batch_size
     order = np.random.default_rng(config.seed).permutation(len(split))
     return order[: len(order) // size * size].reshape(-1, size)

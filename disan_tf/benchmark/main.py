@@ -1,4 +1,4 @@
-"""The benchmark: which parts there are, and what is written."""
+"""The benchmark: its parts, and what it writes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,10 +22,9 @@ from disan_tf.benchmark.tables import (
 )
 from disan_tf.errors import UserError
 from disan_tf.files import write_atomically, write_json
-from disan_tf.training.check_config import check_config
 
 _OF_PAIRS = ("epoch", "encoders", "selection")
-_OF_RESAN = ("selection",)  # the others know the matrix products and the dense form of DiSAN
+_OF_RESAN = ("selection",)  # the other parts know the products and the dense form of DiSAN
 _OF_DSA = ("step", "epoch", "memory")
 _OF_DRCN = ("epoch", "memory")
 
@@ -49,16 +48,16 @@ PARTS = {
 def benchmark(
     config, output: Optional[str] = None, parts: Sequence[str] = (), repetitions: int = 9
 ) -> dict:
-    """Measures a config's model, prints a table for each part, and writes what came out.
+    """Measures a config's model, prints a table for each part, and writes the measurements.
 
     Args:
       config: a config of `configs/`.
-      output: a .json file; a picture of the core's curves goes beside it, as .png.
-      parts: names of `PARTS`; empty = all that make sense for the config.
-      repetitions: of each function; their median counts.
+      output: a .json file; a plot of the core goes beside it, as .png.
+      parts: names of `PARTS`; empty = all parts for the config.
+      repetitions: of every function; their median counts.
 
     Returns:
-      What the JSON file holds: "machine", "config", "repetitions", and each part's records.
+      What the JSON file holds: "machine", "config", "repetitions", and the records of the parts.
 
     Raises:
       UserError: an unknown part, or one that is not for this config; or a wrong output.
@@ -75,16 +74,15 @@ def benchmark(
         results[part] = measure(config, repetitions)
         print(f"\n{table(results[part])}", flush=True)
         if output:
-            _write(Path(output), results)  # again after each part: the later ones take minutes
+            _write(Path(output), results)  # after every part: the later ones take minutes
     return results
 
 
 def _check(config, output, parts, repetitions):
-    """The parts to measure, in their order."""
-    check_config(config)
+    """The parts to measure, in order."""
     for part in parts:
         if part not in PARTS:
-            raise UserError(f"There is no benchmark part {part!r}; choose of {', '.join(PARTS)}.")
+            raise UserError(f"There is no benchmark part {part!r}; choose from {', '.join(PARTS)}.")
     known = {
         "disan": [part for part in PARTS if part not in _OF_RESAN],
         "dsa": _OF_DSA,
@@ -101,8 +99,8 @@ def _check(config, output, parts, repetitions):
     for part in _OF_PAIRS:
         if part in parts and not is_pair(config):
             raise UserError(
-                f"The part {part} is of SNLI's pairs, but {config.name} is not for them; leave it "
-                "out of --benchmark_parts."
+                f"The benchmark part {part} needs a config of sentence pairs, and {config.name} "
+                "reads single sentences; leave it out of --benchmark_parts."
             )
     if repetitions < 1:
         raise UserError(f"--repetitions={repetitions} must be at least 1.")

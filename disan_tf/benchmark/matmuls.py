@@ -1,4 +1,4 @@
-"""The matrix products and convolutions of a step, alone: what nothing faster can take away."""
+"""The matrix products and convolutions of a step alone: the time that no other op can save."""
 
 from typing import NamedTuple, Union
 
@@ -9,8 +9,8 @@ class Product(NamedTuple):
     """<float>[rows, inner] times <float>[inner, columns].
 
     Attributes:
-      to_input: whether training needs the gradient for the first operand, which that of fixed
-        word vectors is not.
+      to_input: whether training needs the gradient for the first operand; fixed word vectors
+        need none.
     """
 
     rows: int
@@ -63,7 +63,7 @@ Work = Union[Product, Windows]
 
 
 def step_products(config, lengths: tuple, classes: int) -> list[Work]:
-    """What a forward pass of the encoder "disan" or "dsa" and its head must multiply.
+    """The products of a forward pass of the encoder "disan" or "dsa" and its head.
 
     Args:
       config: a config of `configs/`.
@@ -103,7 +103,7 @@ def dsa_products(config, lengths: tuple, classes: int) -> list[Work]:
 
 
 def _dense_cnn(config, length) -> list[Work]:
-    """Each tower, then the compression."""
+    """The towers, then the compression."""
     encoder, dim = config.encoder, config.data.embedding_dim
     batch, trainable = config.train.batch_size, config.embedding.trainable
     work = []
@@ -119,14 +119,14 @@ def _dense_cnn(config, length) -> list[Work]:
 
 
 def _windows(batch, length, inner, width, columns, to_input) -> Work:
-    """A window of one token is a plain product."""
+    """Windows of one token are a plain product."""
     if width == 1:
         return Product(batch * length, inner, columns, to_input)
     return Windows(batch, length, inner, width, columns, to_input)
 
 
 def total_flops(products: list[Work], backward: bool) -> int:
-    """Floating-point operations; each gradient costs as much as the product itself."""
+    """Floating-point operations; a gradient costs as much as the product itself."""
     passes = [1 + (1 + product.to_input if backward else 0) for product in products]
     return sum(count * product.flops for count, product in zip(passes, products))
 
@@ -134,8 +134,8 @@ def total_flops(products: list[Work], backward: bool) -> int:
 def make_products(products: list[Work], dtype: tf.DType, backward: bool):
     """A compiled function without arguments that computes the products and nothing else.
 
-    Each has operands of its own, so that none can be shared or computed beforehand, and an entry
-    of each result is returned, so that none can be left out.
+    Every product has operands of its own, so that none can be shared or computed beforehand, and
+    an entry of its result is returned, so that none can be left out.
 
     Args:
       products: see `step_products`.
@@ -161,7 +161,7 @@ def make_products(products: list[Work], dtype: tf.DType, backward: bool):
 
 
 def _encoder_products(config, tokens):
-    """DiSAN Eq. 14, 15 (two maps) and 19 (two) for each direction, and Eq. 12."""
+    """DiSAN Eq. 14, 15 (two maps) and 19 (two) for both directions, and Eq. 12."""
     units = config.encoder.units
     block = [Product(tokens, config.data.embedding_dim, units)]
     block += [Product(tokens, units, units)] * 4

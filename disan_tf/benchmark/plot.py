@@ -1,4 +1,4 @@
-"""Time and memory of the attention core against the length, as a picture."""
+"""Time and memory of the attention core against the length, as a plot."""
 
 import io
 
@@ -8,18 +8,18 @@ _COLOURS = {"dense": "tab:red", "plain": "tab:orange", "lean": "tab:blue", "nati
 
 
 def plot_core(core: list[dict], memory: list[dict]) -> bytes:
-    """A PNG with a curve for each form.
+    """A PNG with a curve for every form.
 
     Args:
       core: see `disan_tf.benchmark.core.measure_core`.
       memory: see `disan_tf.benchmark.core.measure_core_memory`; may be empty.
     """
     times = [
-        (form, each["length"], record["median_ms"])
-        for each in core
-        for form, record in each["forms"].items()
+        (form, measured["length"], times["median_ms"])
+        for measured in core
+        for form, times in measured["forms"].items()
     ]
-    peaks = [(each["form"], each["length"], each["peak_gib"]) for each in memory]
+    peaks = [(peak["form"], peak["length"], peak["peak_gib"]) for peak in memory]
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     time_axes, memory_axes = figure.subplots(1, 2)
     _draw(time_axes, times, "forward and backward, ms")
@@ -34,7 +34,7 @@ def plot_core(core: list[dict], memory: list[dict]) -> bytes:
 def _draw(axes, points, label):
     """Curves of (form, length, value)."""
     for form in dict.fromkeys(form for form, *_ in points):
-        curve = [(length, value) for each, length, value in points if each == form]
+        curve = [point[1:] for point in points if point[0] == form]
         axes.plot(*zip(*curve), marker="o", label=form, color=_COLOURS.get(form))
     lengths = sorted({length for _, length, _ in points})
     axes.set_xscale("log", base=2)

@@ -9,9 +9,9 @@ from typing import Callable
 
 
 def peak_gib(function: Callable, *arguments) -> float:
-    """GiB of resident memory at its highest while a new process calls `function(*arguments)`.
+    """Peak resident memory in GiB of a new process that calls `function(*arguments)`.
 
-    TensorFlow itself is in it, about 0.4 GiB. The function must be importable by name.
+    TensorFlow itself takes about 0.4 GiB of it. The function must be importable by name.
     """
     return in_new_process(_call, function, arguments)
 
@@ -30,8 +30,8 @@ def _call(function, arguments):
 
 def _peak():
     status = Path("/proc/self/status")
-    if status.exists():  # getrusage tells the parent's peak on Linux, if that was higher
+    if status.exists():  # on Linux, getrusage gives the parent's peak where that was higher
         fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
         return int(fields["VmHWM"].split()[0]) / 2**20
-    unit = 1 if sys.platform == "darwin" else 2**10  # bytes there, KiB elsewhere
+    unit = 1 if sys.platform == "darwin" else 2**10  # bytes on macOS, KiB elsewhere
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30

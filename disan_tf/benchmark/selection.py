@@ -16,16 +16,16 @@ from disan_tf.training.steps import make_evaluation_step
 
 RATES = (1.0, 0.75, 0.5, 0.25, 0.1)
 LENGTHS = (14, 40, 80)
-_OTHERS = ("without_hard_attention", "iterative")  # variants that stand beside the model
+_OTHERS = ("without_hard_attention", "iterative")  # variants to compare with
 
 
 def measure_selection(config, repetitions: int, lengths=LENGTHS, pair_lengths=PAIR_LENGTHS) -> dict:
-    """Times of attention core, layer and model by the share of heads and of dependents selected.
+    """Times of attention core, layer and model by the share of heads and dependents selected.
 
     Returns:
-      "core" and "layer": for each length {"length", "form", "rates"}, the times of forward and
-      backward by rate, each with "ratio", its share of the time in which all are selected; the
-      layer's forms are "native" and "portable". "model": for each pair of lengths {"lengths",
+      "core" and "layer": for each length {"length", "forms"}, the times of forward and backward
+      by form and rate, with "ratio", the share of the time at rate 1; the layer's forms are
+      "native" and "portable". "model": for each pair of lengths {"lengths",
       "train", "inference"}, times by rate and beside them "all" (nothing sampled),
       "without_hard_attention" and "iterative" (half of the tokens), with "ratio" to "all".
     """
@@ -33,7 +33,7 @@ def measure_selection(config, repetitions: int, lengths=LENGTHS, pair_lengths=PA
     return {
         "core": [_core(length, *sizes, repetitions) for length in lengths],
         "layer": [_layer(config, length, *sizes, repetitions) for length in lengths],
-        "model": [_model(config, each, repetitions) for each in pair_lengths],
+        "model": [_model(config, pair, repetitions) for pair in pair_lengths],
     }
 
 
@@ -77,7 +77,7 @@ def _make_layer(config, length, batch, units, rate):
 
 
 def choose_at_rate(samplers, rate: float) -> None:
-    """Makes samplers choose this share of all tokens, whatever they are."""
+    """Makes samplers choose this share of all tokens, whatever the tokens are."""
     for sampler in samplers:
         kernel, bias = (sampler.score.dense.kernel, sampler.score.dense.bias)
         kernel.assign(tf.zeros_like(kernel))
@@ -152,7 +152,7 @@ def _by_form(timings):
 
 
 def _ratios(timings, whole):
-    """The times, each with its share of those of `whole`."""
+    """The times, with their "ratio" to those of `whole`."""
     return {
         name: {**timing.summary(), "ratio": timing.median / timings[whole].median}
         for name, timing in timings.items()

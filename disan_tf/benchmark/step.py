@@ -41,20 +41,21 @@ def inputs_of(config) -> list[tf.TensorSpec]:
 def measure_steps(config, repetitions: int, lengths=None) -> list[dict]:
     """Times of whole steps at fixed lengths, without padding.
 
+    The dense form keeps the authors' moving average of all weights (16 of its 229 ms at 15/8); ours
+    has one only if `train.moving_average` asks for it.
+
     Returns:
       For each kind and lengths {"kind", "lengths", "gflop", "forms"}. The forms are ours by
       dtype, for pairs "dense", and "products float32" and "products mixed_bfloat16". All have
-      their times; ours also "products_ratio", how many times the products of their dtype they
-      take, and "dense_ratio", how many times faster than the dense form they are. Beside DSA on
+      their times; ours also "products_ratio", their time over that of the products in their
+      dtype, and "dense_ratio", how many times faster than the dense form they are. Beside DSA on
       pairs stand DiSAN with batches as large, "disan float32" and "disan mixed_bfloat16", and its
       dense form; "disan_ratio" is how many times faster than DiSAN in its dtype DSA is.
-    The dense form keeps the authors' moving average of all weights (measured: 16 of its 229 ms at
-    15/8); ours has one only if `train.moving_average` asks for it.
     """
     forms = {name: make_steps(name, config) for name in form_names(config)}
     return [
-        _measure(config, kind, each, forms, repetitions)
-        for each in lengths or default_lengths(config)
+        _measure(config, kind, tokens, forms, repetitions)
+        for tokens in lengths or default_lengths(config)
         for kind in KINDS
     ]
 
@@ -63,14 +64,14 @@ def measure_step_memory(config, lengths=None) -> list[dict]:
     """{"lengths", "form", "peak_gib"} of processes that do two training steps."""
     options = config.to_dict()
     return [
-        {"lengths": list(each), "form": form, "peak_gib": peak_gib(_run, form, options, each)}
-        for each in lengths or default_lengths(config)
+        {"lengths": list(tokens), "form": form, "peak_gib": peak_gib(_run, form, options, tokens)}
+        for tokens in lengths or default_lengths(config)
         for form in form_names(config)
     ]
 
 
 def form_names(config) -> list[str]:
-    """What is compared: the dense form, if it knows the task, DiSAN beside DSA, ours by dtype."""
+    """The forms to compare: dense, if it knows the task; DiSAN, beside DSA; ours by dtype."""
     if not is_pair(config) or config.encoder.name == "drcn":
         return list(DTYPES)
     beside = [f"disan {dtype}" for dtype in DTYPES] if config.encoder.name == "dsa" else []
@@ -78,12 +79,12 @@ def form_names(config) -> list[str]:
 
 
 def default_lengths(config) -> tuple:
-    """Lengths of each sentence of the examples, as in the published timings."""
+    """Lengths of the sentences of the examples, as in the published timings."""
     return PAIR_LENGTHS if is_pair(config) else _SENTENCE_LENGTHS
 
 
 def form_config(form: str, config) -> ConfigDict:
-    """What a form trains: the config, or beside DSA's that of DiSAN with batches as large."""
+    """What a form trains: the config, or beside DSA a DiSAN with batches as large."""
     if config.encoder.name == "dsa" and form not in DTYPES:
         beside = disan("disan_snli", config.data.corpus, config.task.name)
         beside.data.embedding_dim = config.data.embedding_dim

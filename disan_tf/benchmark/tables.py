@@ -1,8 +1,8 @@
-"""Measurements as tables of text."""
+"""Measurements as text tables."""
 
 
 def core_table(records: list[dict]) -> str:
-    """Times of the attention core, a line for each length and form."""
+    """Times of the attention core by length and form."""
     rows = [
         [
             length["length"], form, *_times(times), _number(times["elements_per_ns"], 2),
@@ -11,14 +11,14 @@ def core_table(records: list[dict]) -> str:
         for length in records
         for form, times in length["forms"].items()
     ]  # fmt: skip
-    head = ["length", "form", "median ms", "min", "max", "elements/ns", "dense / it"]
+    head = ["length", "form", "median ms", "min", "max", "elements/ns", "times faster than dense"]
     return _table("Attention core, forward and backward", head, rows)
 
 
 def memory_table(records: dict) -> str:
     """Peak memory of processes that ran one form of the core, or of the training step."""
-    rows = [["core", each["length"], each["form"], each["peak_gib"]] for each in records["core"]]
-    rows += [["step", _lengths(each), each["form"], each["peak_gib"]] for each in records["step"]]
+    rows = [["core", row["length"], row["form"], row["peak_gib"]] for row in records["core"]]
+    rows += [["step", _lengths(row), row["form"], row["peak_gib"]] for row in records["step"]]
     rows = [[*row[:-1], _number(row[-1], 2)] for row in rows]
     return _table("Peak memory of a process", ["what", "length", "form", "GiB"], rows)
 
@@ -27,10 +27,10 @@ def threads_table(records: list[dict]) -> str:
     """Times of the attention core on one thread and on all."""
     rows = [
         [
-            each["length"], each["form"], _number(each["one_ms"], 1), _number(each["all_ms"], 1),
-            _number(each["speedup"], 2),
+            row["length"], row["form"], _number(row["one_ms"], 1), _number(row["all_ms"], 1),
+            _number(row["speedup"], 2),
         ]
-        for each in records
+        for row in records
     ]  # fmt: skip
     head = ["length", "form", "one thread ms", "all ms", "speedup"]
     return _table("Threads, attention core", head, rows)
@@ -40,29 +40,30 @@ def step_table(records: list[dict]) -> str:
     """Times of whole steps and of their matrix products."""
     rows = [
         [
-            each["kind"], _lengths(each), _number(each["gflop"], 1), form, *_times(times),
+            row["kind"], _lengths(row), _number(row["gflop"], 1), form, *_times(times),
             _ratio(times, "products_ratio"), _ratio(times, "dense_ratio"),
             _ratio(times, "disan_ratio"),
         ]
-        for each in records
-        for form, times in each["forms"].items()
+        for row in records
+        for form, times in row["forms"].items()
     ]  # fmt: skip
-    head = ["step", "lengths", "GFLOP", "form", "median ms", "min", "max", "it / products"]
-    return _table("Training step and inference", [*head, "dense / it", "DiSAN / it"], rows)
+    head = ["step", "lengths", "GFLOP", "form", "median ms", "min", "max", "times the products"]
+    head += ["times faster than dense", "than DiSAN"]
+    return _table("Training step and inference", head, rows)
 
 
 def epoch_table(record: dict) -> str:
     """Speed of an epoch."""
     rows = [
         [
-            form, *(_number(each[key], 0) for key in ("pairs_per_second", "min", "max")),
-            _number(each["epoch_minutes"], 1), _number(100 * each["padding_share"], 1),
-            _ratio(each, "dense_ratio"), _ratio(each, "disan_ratio"),
+            form, *(_number(row[key], 0) for key in ("pairs_per_second", "min", "max")),
+            _number(row["epoch_minutes"], 1), _number(100 * row["padding_share"], 1),
+            _ratio(row, "dense_ratio"), _ratio(row, "disan_ratio"),
         ]
-        for form, each in record["forms"].items()
+        for form, row in record["forms"].items()
     ]  # fmt: skip
-    head = ["form", "pairs/s", "min", "max", "epoch min", "padding %", "it / dense", "it / DiSAN"]
-    title = f"SNLI-shaped epoch, from {record['sampled_batches']} batches of each form"
+    head = ["form", "pairs/s", "min", "max", "epoch min", "padding %", "times dense", "times DiSAN"]
+    title = f"SNLI-shaped epoch, from {record['sampled_batches']} batches a form"
     return _table(title, head, rows)
 
 
@@ -70,14 +71,14 @@ def encoders_table(record: dict) -> str:
     """Speed of the rows of Table 1."""
     rows = [
         [
-            name, f"{each['parameters']:,}",
-            *(_number(each[key], 0) for key in ("pairs_per_second", "min", "max")),
-            _number(each["epoch_seconds"], 0), _number(each["disan_ratio"], 2),
-            _number(each["inference_pairs_per_second"], 0),
+            name, f"{row['parameters']:,}",
+            *(_number(row[key], 0) for key in ("pairs_per_second", "min", "max")),
+            _number(row["epoch_seconds"], 0), _number(row["disan_ratio"], 2),
+            _number(row["inference_pairs_per_second"], 0),
         ]
-        for name, each in record["encoders"].items()
+        for name, row in record["encoders"].items()
     ]  # fmt: skip
-    head = ["encoder", "parameters", "pairs/s", "min", "max", "epoch s", "epoch / DiSAN's"]
+    head = ["encoder", "parameters", "pairs/s", "min", "max", "epoch s", "in DiSAN's epochs"]
     title = f"Encoders, {record['dtype']}, from {record['sampled_batches']} SNLI-shaped batches"
     return _table(title, [*head, "inference pairs/s"], rows)
 
@@ -85,19 +86,19 @@ def encoders_table(record: dict) -> str:
 def selection_table(record: dict) -> str:
     """Times by the share of selected heads and dependents."""
     rows = [
-        [what, each["length"], form, rate, *_times(times), _ratio(times, "ratio")]
+        [what, row["length"], form, rate, *_times(times), _ratio(times, "ratio")]
         for what in ("core", "layer")
-        for each in record[what]
-        for form, rates in each["forms"].items()
+        for row in record[what]
+        for form, rates in row["forms"].items()
         for rate, times in rates.items()
     ]
     rows += [
-        ["model", _lengths(each), kind, rate, *_times(times), _ratio(times, "ratio")]
-        for each in record["model"]
+        ["model", _lengths(row), kind, rate, *_times(times), _ratio(times, "ratio")]
+        for row in record["model"]
         for kind in ("train", "inference")
-        for rate, times in each[kind].items()
+        for rate, times in row[kind].items()
     ]
-    head = ["what", "length", "form", "selected", "median ms", "min", "max", "it / all"]
+    head = ["what", "length", "form", "selected", "median ms", "min", "max", "share of all"]
     return _table("Share of selected tokens", head, rows)
 
 
@@ -118,7 +119,7 @@ def _number(value, digits):
 
 
 def _table(title, head, rows):
-    """Columns as wide as their widest cell, all but text to the right."""
+    """Columns as wide as their widest cell, aligned to the right."""
     rows = [[str(cell) for cell in row] for row in [head, *rows]]
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in rows]

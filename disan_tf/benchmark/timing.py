@@ -1,4 +1,4 @@
-"""Medians of functions that take turns, so that a busy minute of the machine hits them all."""
+"""Medians of functions that take turns, so that a busy minute of the machine slows them all."""
 
 import statistics
 import time
@@ -8,7 +8,7 @@ WARM_UPS = 2
 
 
 class Timing(NamedTuple):
-    """Seconds of each repetition of one function."""
+    """Seconds of all repetitions of one function."""
 
     seconds: tuple
 
@@ -28,10 +28,10 @@ class Timing(NamedTuple):
 def measure(
     functions: dict[str, Callable], repetitions: int, settle: bool = True
 ) -> dict[str, Timing]:
-    """Times each function `repetitions` times, in turns, after `WARM_UPS` calls of each.
+    """Times every function `repetitions` times, in turns, after `WARM_UPS` calls of it.
 
-    With `settle`, a call that is not timed stands before each timed one: the caches then hold
-    what the function itself left there, as in a training, and not what another one did.
+    With `settle`, a call that is not timed precedes every timed one: the caches then hold what the
+    function itself left there, as in a training, and not what another function did.
     """
     for function in functions.values():
         for _ in range(WARM_UPS):
@@ -44,4 +44,4 @@ def measure(
             start = time.perf_counter()
             function()
             seconds[name].append(time.perf_counter() - start)
-    return {name: Timing(tuple(each)) for name, each in seconds.items()}
+    return {name: Timing(tuple(times)) for name, times in seconds.items()}

@@ -9,6 +9,7 @@ from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
 from disan_tf.elmo.token_encoder import TokenEncoder
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
+from disan_tf.options import check_at_least
 from disan_tf.text.characters import sentence_markers
 
 DIRECTIONS = ("forward", "backward")
@@ -56,18 +57,14 @@ class BiLM(BaseLayer):
         word_length: int = 50, **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        if layers < 1:
-            raise ValueError(f"layers={layers!r}; name at least 1.")
+        check_at_least("word_length", word_length, 3)  # a byte between two markers
         if any(width > word_length for width, _ in filters):
-            raise ValueError(
-                f"filters={list(filters)!r}; name widths of at most the {word_length} characters "
-                "of a word."
-            )
+            raise ValueError(f"filters={filters} must be at most as wide as a word, {word_length}.")
         self.units = units
         self.cells = cells
         self.filters = [list(each) for each in filters]
-        self.layers = layers
-        self.character_dim = character_dim
+        self.layers = check_at_least("layers", layers, 1)
+        self.character_dim = check_at_least("character_dim", character_dim, 1)
         self.highways = highways
         self.activation = activation
         self.cell_clip = cell_clip
@@ -78,7 +75,7 @@ class BiLM(BaseLayer):
             units, filters, character_dim, highways, activation, l2=self.l2,
             seed=site_seed(self.seed, "tokens"), name="tokens", dtype=self.dtype_policy,
         )  # fmt: skip
-        self.forward, self.backward = (self._make_stack(each) for each in DIRECTIONS)
+        self.forward, self.backward = map(self._make_stack, DIRECTIONS)
 
     def build(self, input_shape):
         self.tokens.build([None, None, self.word_length])
@@ -171,8 +168,8 @@ class BiLM(BaseLayer):
 def _rows(states: States, count) -> States:
     """The first rows, and zeros for those that there are not."""
     return tuple(
-        tf.pad(each[:count], [[0, tf.maximum(0, count - tf.shape(each)[0])], [0, 0]])
-        for each in states
+        tf.pad(state[:count], [[0, tf.maximum(0, count - tf.shape(state)[0])], [0, 0]])
+        for state in states
     )
 
 

@@ -38,9 +38,6 @@ BATCH_TOKENS = 4096  # of a batch, padding and markers included
 FLUSH_SECONDS = 30  # between two notes of the progress
 
 
-PHRASES = ("own", "cut")
-
-
 class Sentences(NamedTuple):
     """The distinct sentences of a corpus.
 
@@ -162,9 +159,9 @@ def find_sentences(corpus: PreparedCorpus, phrases: str = "own") -> Sentences:
         split, contexts = corpus.split(name), corpus.contexts(name)
         for field in corpus.fields:
             if phrases == "cut" and contexts is not None:
-                found = _number(contexts.spelling, contexts.offsets, known, rows)
+                whole = _number(contexts.spelling, contexts.offsets, known, rows)
                 sentence, shift = contexts.places.T
-                numbers[name, field], shifts[name, field] = found[sentence], shift
+                numbers[name, field], shifts[name, field] = whole[sentence], shift
             else:
                 spelling, offsets = split.features.spelling[field], split.offsets[field]
                 numbers[name, field] = _number(spelling, offsets, known, rows)
@@ -175,13 +172,13 @@ def find_sentences(corpus: PreparedCorpus, phrases: str = "own") -> Sentences:
 
 def _number(spelling, offsets, known, rows) -> np.ndarray:
     """The number of each sentence, <int64>[sentences]; new ones enter `known` and `rows`."""
-    found = np.empty(len(offsets) - 1, np.int64)
-    for number, (start, end) in enumerate(zip(offsets[:-1], offsets[1:])):
+    numbers = np.empty(len(offsets) - 1, np.int64)
+    for place, (start, end) in enumerate(zip(offsets[:-1], offsets[1:])):
         words = np.asarray(spelling[start:end])
-        found[number] = known.setdefault(words.tobytes(), len(rows))
-        if found[number] == len(rows):
+        numbers[place] = known.setdefault(words.tobytes(), len(rows))
+        if numbers[place] == len(rows):
             rows.append(words)
-    return found
+    return numbers
 
 
 def plan_batches(sentences: Sentences, batch_tokens: int = BATCH_TOKENS) -> list[np.ndarray]:
@@ -221,8 +218,8 @@ def _encode_batch(encode, sentences, batch, spellings, layers):
     for row, k in zip(rows, batch):
         row[: len(sentences.rows[k])] = sentences.rows[k]
     encoded = encode(spellings[rows].astype(np.int32), lengths).numpy()
-    for each, k, length in zip(encoded, batch, lengths):
-        layers[sentences.starts[k] : sentences.starts[k] + length] = each[:length]
+    for vectors, k, length in zip(encoded, batch, lengths):
+        layers[sentences.starts[k] : sentences.starts[k] + length] = vectors[:length]
 
 
 def _open(path: Path, shape, sentences: int):
@@ -256,7 +253,7 @@ def _open(path: Path, shape, sentences: int):
 def _no_room(path, reason) -> UserError:
     return UserError(
         f"{path} cannot be made ({reason}): make room, name another --prepared_dir, or compute "
-        "layers on the fly with --config.elmo.cached=False."
+        "layers on the fly with --config.embedding.cached=False."
     )
 
 
@@ -265,5 +262,5 @@ def _progress(folder: Path, batches: int) -> int:
     path = folder / "progress.json"
     if not path.is_file():
         return 0
-    found = read_json(path, f"delete {folder}")
-    return found["batches"] if found.get("of") == batches else 0
+    progress = read_json(path, f"delete {folder}")
+    return progress["batches"] if progress.get("of") == batches else 0

@@ -36,37 +36,39 @@ def read_options(path: PathLike) -> dict:
       UserError: the file is missing or no JSON, lacks a value, or has one that is not supported.
     """
     content = read_json(path, "restore the options file of the biLM")
-    found = {name: _find(content, *place, path) for name, place in _PLACES.items()}
-    found.update({name: 0 for name in _OR_NONE if found[name] is None})
-    found["character_dim"] = _find(content, "char_cnn", "embedding", ..., path)
-    if not isinstance(found["character_dim"], dict):
-        raise _wrong(path, "char_cnn.embedding", found["character_dim"], 'an object with "dim"')
-    found["character_dim"] = found["character_dim"].get("dim")
+    arguments = {name: _find(content, *place, path) for name, place in _PLACES.items()}
+    arguments.update({name: 0 for name in _OR_NONE if arguments[name] is None})
+    arguments["character_dim"] = _find(content, "char_cnn", "embedding", ..., path)
+    if not isinstance(arguments["character_dim"], dict):
+        raise _wrong(path, "char_cnn.embedding", arguments["character_dim"], 'an object with "dim"')
+    arguments["character_dim"] = arguments["character_dim"].get("dim")
     for name in (*_WHOLE, "character_dim"):
         least = 0 if name == "highways" else 3 if name == "word_length" else 1
-        if not _is_whole(found[name]) or found[name] < least:
-            raise _wrong(path, _name(name), found[name], f"a whole number of at least {least}")
+        if not _is_whole(arguments[name]) or arguments[name] < least:
+            raise _wrong(path, _name(name), arguments[name], f"a whole number of at least {least}")
     characters = content["char_cnn"].get("n_characters", BYTE_CHARACTERS)
     if characters not in (BYTE_CHARACTERS, BYTE_CHARACTERS + 1):
         known = f"{BYTE_CHARACTERS} or {BYTE_CHARACTERS + 1}"
         raise _wrong(path, "char_cnn.n_characters", characters, known)
-    if found["activation"] not in ACTIVATIONS:
-        raise _wrong(path, _name("activation"), found["activation"], " or ".join(ACTIVATIONS))
-    filters = found["filters"]
+    if arguments["activation"] not in ACTIVATIONS:
+        raise _wrong(path, _name("activation"), arguments["activation"], " or ".join(ACTIVATIONS))
+    filters = arguments["filters"]
     if not (isinstance(filters, list) and filters and all(map(_is_filter, filters))):
         raise _wrong(path, _name("filters"), filters, "pairs of a width and a count, both above 0")
     widest = max(width for width, _ in filters)
-    if widest > found["word_length"]:
-        raise _wrong(path, _name("filters"), filters, f"at most {found['word_length']} wide")
+    if widest > arguments["word_length"]:
+        raise _wrong(path, _name("filters"), filters, f"at most {arguments['word_length']} wide")
     for name in ("cell_clip", "projection_clip"):
         clip = content["lstm"].get(_PLACES[name][1])
         if clip is not None and not _is_clip(clip):
             raise _wrong(path, _name(name), clip, "a number above 0, or null for no clip")
-    if not isinstance(found["skip_connections"], bool):
-        raise _wrong(path, _name("skip_connections"), found["skip_connections"], "true or false")
-    if found["cells"] < found["units"]:
-        raise _wrong(path, _name("cells"), found["cells"], f"at least {_name('units')}")
-    return found
+    if not isinstance(arguments["skip_connections"], bool):
+        raise _wrong(
+            path, _name("skip_connections"), arguments["skip_connections"], "true or false"
+        )
+    if arguments["cells"] < arguments["units"]:
+        raise _wrong(path, _name("cells"), arguments["cells"], f"at least {_name('units')}")
+    return arguments
 
 
 def official_options(bilm: BiLM) -> dict:

@@ -23,6 +23,10 @@ class AdditiveEncoder(SentenceEncoder):
 
     Returns:
       The sentence vector, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Example:
+      >>> AdditiveEncoder()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
     """
 
     def __init__(self, units: Optional[int] = None, **kwargs):

@@ -11,6 +11,10 @@ class BiGRUEncoder(BiRecurrentEncoder):
     the head for language inference (ReSAN: 2.5m).
 
     Arguments, call arguments and result: see `BiRecurrentEncoder`.
+
+    Example:
+      >>> BiGRUEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def build(self, input_shape):

@@ -10,6 +10,10 @@ class BiLSTMEncoder(BiRecurrentEncoder):
     300 units in each direction on 300-dimensional vectors: 2,163,600 parameters.
 
     Arguments, call arguments and result: see `BiRecurrentEncoder`.
+
+    Example:
+      >>> BiLSTMEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def build(self, input_shape):

@@ -3,9 +3,9 @@
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.ops.elementwise import copies
+from disan_tf.options import check_at_least
 
 RESIDUAL_SCALE = 0.5**0.5  # halves the variance of a sum, Gehring et al. Sec. 3.5
 
@@ -45,6 +45,10 @@ class HierarchicalCNNEncoder(SentenceEncoder):
 
     Raises:
       ValueError: fewer than one unit or layer, or a width under 1.
+
+    Example:
+      >>> HierarchicalCNNEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
     """
 
     def __init__(self, units: int = 300, layers: int = 3, width: int = 5, **kwargs):

@@ -3,9 +3,9 @@
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention
 from disan_tf.layers.attention.positional import positional_encoding
+from disan_tf.options import check_at_least
 
 
 class MultiHeadEncoder(SentenceEncoder):
@@ -30,6 +30,11 @@ class MultiHeadEncoder(SentenceEncoder):
 
     Raises:
       ValueError: fewer than one head or unit.
+
+    Example:
+      >>> encoder = MultiHeadEncoder(heads=2, units=3)
+      >>> encoder(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def __init__(self, heads: int = 8, units: int = 75, **kwargs):

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.arguments import check_at_least, check_widths
 from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.ops.elementwise import copies
+from disan_tf.options import check_at_least, check_widths
 
 
 class MultiWindowCNNEncoder(SentenceEncoder):
@@ -43,6 +43,10 @@ class MultiWindowCNNEncoder(SentenceEncoder):
 
     Raises:
       ValueError: no windows, a window of less than one token, or fewer than one unit.
+
+    Example:
+      >>> MultiWindowCNNEncoder(units=3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 9])
     """
 
     def __init__(self, windows: Sequence[int] = (3, 4, 5), units: int = 200, **kwargs):

@@ -3,8 +3,8 @@
 import tensorflow as tf
 
 from disan_tf.encoders.bi_lstm import BiLSTMEncoder
-from disan_tf.layers.arguments import check_choice
 from disan_tf.layers.attention.static import StaticSelfAttention
+from disan_tf.options import check_choice
 
 POOLINGS = ("last", "self_attention")
 
@@ -30,6 +30,11 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
 
     Raises:
       ValueError: an unknown `pooling`.
+
+    Example:
+      >>> encoder = PooledBiLSTMEncoder("last", units=3)
+      >>> encoder(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def __init__(self, pooling: str = "last", **kwargs):

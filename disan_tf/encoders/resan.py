@@ -3,8 +3,8 @@
 from typing import Optional
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.hard_attention.reinforced import ReinforcedSelfAttention, check_hard_attention
+from disan_tf.options import check_at_least
 
 
 class ReSAN(SentenceEncoder):
@@ -33,6 +33,10 @@ class ReSAN(SentenceEncoder):
 
     Raises:
       ValueError: see `ReinforcedSelfAttention`.
+
+    Example:
+      >>> ReSAN(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 6])
     """
 
     def __init__(

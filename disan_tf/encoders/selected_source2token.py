@@ -5,9 +5,9 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.hard_attention.parallel import ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.selections import merge_selections
+from disan_tf.options import check_at_least
 
 
 class SelectedSource2TokenEncoder(SentenceEncoder):
@@ -31,6 +31,10 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
 
     Raises:
       ValueError: fewer than one unit.
+
+    Example:
+      >>> SelectedSource2TokenEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
     """
 
     def __init__(self, units: Optional[int] = None, **kwargs):

@@ -19,6 +19,10 @@ class Source2TokenEncoder(SentenceEncoder):
 
     Returns:
       The sentence vector, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Example:
+      >>> Source2TokenEncoder()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
     """
 
     def build(self, input_shape):

@@ -4,8 +4,8 @@ import zlib
 
 import tensorflow as tf
 
-from disan_tf.layers.arguments import check_rate
-from disan_tf.ops.elementwise import apply_mask, keep_mask
+from disan_tf.ops.dropout import apply_mask, keep_mask
+from disan_tf.options import check_rate
 
 
 def site_seed(seed: int, site: str) -> int:
@@ -66,7 +66,7 @@ class Dropout(tf.keras.layers.Layer):
         return apply_mask(x, self.keep(tf.size(x)), self.rate)
 
     def keep(self, entries: tf.Tensor) -> tf.Tensor:
-        """The next mask, for a number of entries; see `disan_tf.ops.elementwise.keep_mask`."""
+        """The next mask, for a number of entries; see `disan_tf.ops.dropout.keep_mask`."""
         return keep_mask(entries, next_seed(self.seed, self.calls), self.rate)
 
     def get_config(self):

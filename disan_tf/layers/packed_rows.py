@@ -25,26 +25,20 @@ class PackedRows:
       mask: <bool>[rows, width], True = real token, of the rows.
 
     Example:
+      >>> x, mask = tf.ones([2, 5, 8]), tf.ones([2, 5], tf.bool)
       >>> rows = PackedRows(mask, gap=1)
-      >>> tokens = rows.tokens(convolution(rows.pack(x), mask=rows.mask))  # [tokens, units]
-      >>> y = rows.sentences(tokens)  # [batch, length, units]
+      >>> y = Convolution(3, width=3)(rows.pack(x), mask=rows.mask)
+      >>> rows.sentences(rows.tokens(y)).shape
+      TensorShape([2, 5, 3])
     """
 
     def __init__(self, mask: tf.Tensor, gap: int):
         self._sentences = mask
         batch, length = tf.unstack(tf.shape(mask))
         ends = tf.reduce_max(tf.where(mask, tf.range(1, length + 1), 0), axis=1)
-        taken = tf.where(ends > 0, ends + gap, 0)
-        order = tf.argsort(taken, direction="DESCENDING", stable=True)
         rows = -(-batch // SENTENCES_PER_ROW)
-        dealt = tf.pad(tf.gather(taken, order), [[0, rows * SENTENCES_PER_ROW - batch]])
-        dealt = _back_and_forth(tf.reshape(dealt, [SENTENCES_PER_ROW, rows]))
-        width = tf.maximum(1, tf.reduce_max(tf.reduce_sum(dealt, axis=0)))
-        width = -(-width // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
-        starts = tf.range(rows) * width + tf.cumsum(dealt, axis=0, exclusive=True)
-        starts = tf.reshape(_back_and_forth(starts), [-1])[:batch]
-        starts = tf.scatter_nd(order[:, None], starts, [batch])  # in the order of the batch
-        places = tf.cast(tf.where(mask), tf.int32)
+        starts, width = _deal(tf.where(ends > 0, ends + gap, 0), rows)
+        places = tf.cast(tf.where(mask), tf.int32)  # sentence and token
         self._positions = (tf.gather(starts, places[:, 0]) + places[:, 1])[:, None]
         self._shape = tf.stack([rows, width])
         self._places = tf.scatter_nd(self._positions, places, [rows * width, 2])
@@ -93,6 +87,27 @@ class PackedRows:
 
     def _choose(self, packed, unpacked):
         return tf.cond(self._pays, packed, unpacked)
+
+
+def _deal(sizes, rows):
+    """Deals sentences to rows.
+
+    Args:
+      sizes: of the sentences with their gaps, <int32>[batch].
+      rows: number of rows.
+
+    Returns:
+      The position of every sentence in the flattened rows <int32>[batch], and the rows' width.
+    """
+    batch = tf.shape(sizes)[0]
+    order = tf.argsort(sizes, direction="DESCENDING", stable=True)
+    dealt = tf.pad(tf.gather(sizes, order), [[0, rows * SENTENCES_PER_ROW - batch]])
+    dealt = _back_and_forth(tf.reshape(dealt, [SENTENCES_PER_ROW, rows]))
+    width = tf.maximum(1, tf.reduce_max(tf.reduce_sum(dealt, axis=0)))
+    width = -(-width // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
+    starts = tf.range(rows) * width + tf.cumsum(dealt, axis=0, exclusive=True)
+    starts = tf.reshape(_back_and_forth(starts), [-1])[:batch]
+    return tf.scatter_nd(order[:, None], starts, [batch]), width
 
 
 def _back_and_forth(x):

@@ -1,1 +1,1 @@
-"""Every score, once."""
+"""Every score of predictions, once; NumPy arrays of a whole split in, numbers out."""

@@ -1,54 +1,65 @@
-"""What a report says of the answers of a model of classes."""
+"""Scores of predicted classes."""
+
+from collections.abc import Sequence
+from typing import Optional
 
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.input_pipeline import Split
-from disan_tf.metrics.text_tables import by_name
-
 LENGTH_BINS = {"1-4": 1, "5-11": 5, "12-24": 12, "25-37": 25, "38+": 38}  # name -> least length
 
 
-def summarise(split: Split, answers: np.ndarray, classes: list) -> dict:
-    """Scores of answers; what is undefined (a class that never occurs) counts as 0.
+def accuracy(predictions: np.ndarray, labels: np.ndarray) -> float:
+    """The share of correct predictions."""
+    return float(np.mean(predictions == labels))
 
-    F1 = 2 precision recall / (precision + recall), and macro F1 is its mean over all classes.
+
+def classification_scores(
+    predictions: np.ndarray, labels: np.ndarray, classes: Sequence[str], lengths: np.ndarray,
+    genres: Optional[np.ndarray] = None,
+) -> dict:  # fmt: skip
+    """All scores of a split.
+
+    Precision, recall and F1 of a class are 0 where they are undefined (a class that never occurs);
+    macro F1 is the mean of F1 = 2 precision recall / (precision + recall) over all classes.
 
     Args:
-      split: the examples.
-      answers: <int>[examples].
+      predictions: <int>[examples].
+      labels: <int>[examples].
       classes: names.
+      lengths: <int>[examples], see `accuracy_by_length`.
+      genres: <bytes>[examples]; None if the corpus has none.
 
     Returns:
       "accuracy", "cohen_kappa", "macro_f1", "classes" (name -> precision, recall, f1, support),
-      "confusion" ("classes", and "matrix" with a row for each gold class), "by_length", see
-      `accuracy_by_length`, and where the corpus has genres "by_genre", see `accuracy_by_genre`.
+      "confusion" ("classes", and "matrix" with a row for each gold class), "by_length", and with
+      genres "by_genre".
     """
-    labels, right = split.labels, split.labels == answers
-    report = {
-        "accuracy": float(np.mean(right)),
-        **_class_scores(labels, answers, classes),
-        "by_length": accuracy_by_length(right, split.lengths),
+    correct = labels == predictions
+    scores = {
+        "accuracy": accuracy(predictions, labels),
+        **_class_scores(predictions, labels, classes),
+        "by_length": accuracy_by_length(correct, lengths),
     }
-    if split.genres is not None:
-        report["by_genre"] = accuracy_by_genre(right, split.genres)
-    return report
+    if genres is not None:
+        scores["by_genre"] = accuracy_by_genre(correct, genres)
+    return scores
 
 
-def _class_scores(labels, answers, classes):
+def _class_scores(predictions, labels, classes):
     from disan_tf.addons import cohen_kappa, f1_scores  # only then is tensorflow-addons needed
 
-    f1 = f1_scores(labels, answers, len(classes)).numpy().astype(float)
-    matrix = tf.math.confusion_matrix(labels, answers, len(classes)).numpy()
-    hits, gold, answered = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
+    f1 = f1_scores(labels, predictions, len(classes)).numpy().astype(float)
+    matrix = tf.math.confusion_matrix(labels, predictions, len(classes)).numpy()
+    correct, gold, predicted = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
     columns = {
-        "precision": (hits / np.maximum(answered, 1)).tolist(),
-        "recall": (hits / np.maximum(gold, 1)).tolist(),
+        "precision": (correct / np.maximum(predicted, 1)).tolist(),
+        "recall": (correct / np.maximum(gold, 1)).tolist(),
         "f1": f1.tolist(),
         "support": gold.tolist(),
     }
     return {
-        "cohen_kappa": cohen_kappa(labels, answers, len(classes)),
+        "cohen_kappa": cohen_kappa(labels, predictions, len(classes)),
         "macro_f1": float(f1.mean()),
         "classes": {
             name: {column: values[k] for column, values in columns.items()}
@@ -58,50 +69,27 @@ def _class_scores(labels, answers, classes):
     }
 
 
-def accuracy_by_length(right: np.ndarray, lengths: np.ndarray) -> dict:
+def accuracy_by_length(correct: np.ndarray, lengths: np.ndarray) -> dict:
     """Accuracy in bins of sentence length, DiSAN Fig. 5.
 
     The figure's axis has no numbers in the text; its discussion names (5,12), (25,38) and
     38 or more tokens. We take these as half-open: 1-4, 5-11, 12-24, 25-37, 38+.
 
     Args:
-      right: <bool>[examples], whether the answer is right.
+      correct: <bool>[examples].
       lengths: <int>[examples], tokens of each sentence, or of the longer one of a pair; at least 1.
 
     Returns:
-      Bin -> {"count", "accuracy"}; the accuracy of a bin with no sentence is None.
+      Bin -> {"count", "accuracy"}; the accuracy of a bin without examples is None.
     """
     bins = np.digitize(lengths, list(LENGTH_BINS.values())) - 1
-    return {name: _share(right[bins == number]) for number, name in enumerate(LENGTH_BINS)}
+    return {name: _share(correct[bins == number]) for number, name in enumerate(LENGTH_BINS)}
 
 
-def accuracy_by_genre(right: np.ndarray, genres: np.ndarray) -> dict:
+def accuracy_by_genre(correct: np.ndarray, genres: np.ndarray) -> dict:
     """Genre -> {"count", "accuracy"}, of <bool>[examples] and <bytes>[examples], by name."""
-    return {genre.decode(): _share(right[genres == genre]) for genre in np.unique(genres)}
+    return {genre.decode(): _share(correct[genres == genre]) for genre in np.unique(genres)}
 
 
-def _share(right):
-    return {"count": len(right), "accuracy": float(right.mean()) if len(right) else None}
-
-
-def headline(report: dict) -> str:
-    """The scores of the whole split."""
-    return (
-        f"accuracy {report['accuracy']:.4f}, Cohen's kappa {report['cohen_kappa']:.4f}, "
-        f"macro F1 {report['macro_f1']:.4f}"
-    )
-
-
-def tables(report: dict) -> list:
-    """The rows of each table."""
-    names, matrix = report["confusion"]["classes"], report["confusion"]["matrix"]
-    confusion = [["gold \\ predicted", *names], *([name, *row] for name, row in zip(names, matrix))]
-    columns = ["precision", "recall", "f1", "support"]
-    found = [
-        by_name("class", columns, report["classes"]),
-        confusion,
-        by_name("tokens", ["examples", "accuracy"], report["by_length"]),
-    ]
-    if "by_genre" in report:
-        found.append(by_name("genre", ["examples", "accuracy"], report["by_genre"]))
-    return found
+def _share(correct):
+    return {"count": len(correct), "accuracy": float(correct.mean()) if len(correct) else None}

@@ -1,38 +1,75 @@
-"""Statistics of answers and gold labels, as NumPy arrays of a whole split."""
+"""Scores of predicted numbers: correlation, squared error, calibration."""
 
 import numpy as np
 
 
-def accuracy(answers: np.ndarray, labels: np.ndarray) -> float:
-    """The share of right answers."""
-    return float(np.mean(answers == labels))
-
-
-def pearson(answers: np.ndarray, labels: np.ndarray) -> float:
+def pearson(predictions: np.ndarray, labels: np.ndarray) -> float:
     """Pearson's r, computed in float64.
 
-    It is undefined, and 0 here, where the answers or the labels are all the same: so a model that
-    has learnt nothing yet has a score, and a better one can follow.
+    It is undefined, and 0 here, where the predictions or the labels are all the same: so the first
+    evaluations of a training have a score, and a better one can follow.
     """
-    centred = [np.asarray(each, np.float64) - np.mean(each, dtype=np.float64)
-               for each in (answers, labels)]  # fmt: skip
-    scale = np.sqrt(np.prod([np.sum(np.square(each)) for each in centred]))
+    centred = [
+        np.asarray(values, np.float64) - np.mean(values, dtype=np.float64)
+        for values in (predictions, labels)
+    ]
+    scale = np.sqrt(np.prod([np.sum(np.square(values)) for values in centred]))
     if not scale > 0.0:
         return 0.0
     return float(np.clip(np.dot(*centred) / scale, -1.0, 1.0))
 
 
-def spearman(answers: np.ndarray, labels: np.ndarray) -> float:
+def spearman(predictions: np.ndarray, labels: np.ndarray) -> float:
     """Spearman's rho: Pearson's r of the ranks; equal values share the mean of their ranks."""
-    return pearson(_ranks(answers), _ranks(labels))
+    return pearson(_ranks(predictions), _ranks(labels))
 
 
-def mean_squared_error(answers: np.ndarray, labels: np.ndarray) -> float:
+def mean_squared_error(predictions: np.ndarray, labels: np.ndarray) -> float:
     """The mean of the squared differences, computed in float64."""
-    return float(np.mean(np.square(np.asarray(answers, np.float64) - labels)))
+    return float(np.mean(np.square(np.asarray(predictions, np.float64) - labels)))
+
+
+def correlation_scores(predictions: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """ "pearson", "spearman" and "mse" of <float>[examples] predictions and labels."""
+    return {
+        "pearson": pearson(predictions, labels),
+        "spearman": spearman(predictions, labels),
+        "mse": mean_squared_error(predictions, labels),
+    }
+
+
+def calibration(predictions: np.ndarray, labels: np.ndarray, points: int) -> dict:
+    """What is predicted where the gold score lies between two points of the scale.
+
+    Args:
+      predictions: <float>[examples].
+      labels: <float>[examples], from 1 to `points`.
+      points: of the scale.
+
+    Returns:
+      "[1, 2)", ... "[4, 5]" -> {"count", "mean_label", "mean_answer", "mse"}; the means of a bin
+      without an example are None.
+    """
+    last = points - 1
+    bins = np.minimum(np.floor(labels).astype(int), last)  # the highest point is in the last bin
+    scores = {}
+    for low in range(1, points):
+        members = bins == low
+        count = int(members.sum())
+        scores[f"[{low}, {low + 1}{']' if low == last else ')'}"] = {
+            "count": count,
+            "mean_label": _mean(labels[members]),
+            "mean_answer": _mean(predictions[members]),
+            "mse": mean_squared_error(predictions[members], labels[members]) if count else None,
+        }
+    return scores
 
 
 def _ranks(values):
     """Ranks from 1, <float64>[examples]."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[places]
+
+
+def _mean(values):
+    return float(np.mean(values, dtype=np.float64)) if len(values) else None

@@ -91,16 +91,16 @@ class SentenceModel(tf.keras.Model):
         return [inputs[number::count] for number in range(count)]
 
     def embed(self, *inputs, training=None) -> list[tuple[tf.Tensor, tf.Tensor]]:
-        """For each field its token vectors <float>[batch, length, dim] and <bool>[batch, length]."""
+        """Token vectors <float>[batch, length, dim] and mask <bool>[batch, length], by field."""
         return [
             (self.embedding(ids, *features, training=training), tf.not_equal(ids, 0))
             for ids, *features in self.sentences(*inputs)
         ]
 
-    def encode(self, ids, *features, training=None):
+    def encode(self, ids, *features, selections=None, training=None):
         """Sentence vectors, <float>[batch, dim], of one field's ids and word features."""
         x = self.embedding(ids, *features, training=training)
-        return self.encoder.encode(x, tf.not_equal(ids, 0), training=training)
+        return self.encoder.encode(x, tf.not_equal(ids, 0), selections, training)
 
     def select(self, *inputs, how: str, training=None) -> list:
         """What an encoder with hard attention chooses in each field, for `call`.

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.metrics.correlations import accuracy
+from disan_tf.metrics.classification import accuracy
 
 
 class ClassScores:

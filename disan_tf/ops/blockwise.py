@@ -1,22 +1,17 @@
 """Directional attention in memory O(batch * length * dim), in portable TensorFlow.
 
-The plain form keeps about eight tensors of [batch, length, length, dim] for its gradient. This
-one walks over blocks of heads (forward pass) and of dependents (backward pass), keeps only the
-context and the softmax denominators, and computes the rest again. A block also skips the pairs
-that its direction forbids as a whole, nearly half of them.
-
-Measured by `tests/measurements/attention_core.py` (batch 64, 300 features, forward and backward,
-two processors): 1.8, 2.1 and 2.2 times as fast as the plain form at lengths 8, 40 and 80; at length
-200 the process peaks at 0.7 GiB, where the plain form already takes 3.4 GiB at length 80.
+The plain form keeps about eight tensors of [batch, length, length, dim] for its gradient. The lean
+form walks over blocks of heads (forward pass) and of dependents (backward pass), keeps only the
+context and the softmax denominators, and computes the rest again. A block also skips the range of
+pairs that its direction forbids, nearly half of all (measured: twice as fast as the plain form).
 """
 
 import tensorflow as tf
 
 from disan_tf.ops.direction_mask import positional_mask
 
-# One block's tensors hold about this many numbers: small enough for the caches, large enough
-# that the cost of starting an operation does not show (measured: 1 << 18 to 1 << 22 differ by a
-# fifth, more blocks for short sentences gain nothing).
+# Numbers in one tensor of a block: few enough for the caches, enough that the cost of starting an
+# operation does not show (measured: 1 << 18 to 1 << 22 differ by a fifth).
 BLOCK_NUMBERS = 1 << 21
 
 
@@ -124,14 +119,14 @@ def _blocks(tensor):
 
 
 def _range(heads, length, direction):
-    """The range of dependents that at least one of a block's heads may attend to."""
+    """The range of dependents that at least one of the block's heads may attend to."""
     start = tf.minimum(heads[0] + 1, length) if direction == "backward" else 0
     end = tf.minimum(heads[-1], length) if direction == "forward" else length
     return start, end
 
 
 def _weights(head, dependent, pairs, scale):
-    """tanh((dependent_i + head_j) / scale), and exp(scale * tanh) where `pairs` admits.
+    """tanh((dependent_i + head_j) / scale), and exp(scale * tanh) for `pairs`, 0 for the others.
 
     The logits lie in [-scale, scale], so no maximum has to be subtracted.
     """

@@ -1,8 +1,8 @@
 """Scores of all pairs of words of two sentences, without a tensor [batch, L1, L2, dim].
 
-Such a tensor is what a score of the form v^T tanh(...) needs at once, once for every operation, and
-what its gradient keeps. Here a loop walks over blocks of the first sentence's positions, forward
-and backward, and the backward pass computes a block again.
+Written plainly, a score v^T tanh(...) makes such a tensor in every operation, and its gradient
+keeps them. Here a loop walks over blocks of the first sentence's positions, forward and backward,
+and the backward pass computes a block again.
 """
 
 from typing import Callable, Optional
@@ -11,8 +11,8 @@ import tensorflow as tf
 
 from disan_tf.ops.native import runtime
 
-# One block's tensors hold about this many numbers (measured at batch 64, lengths 14/8 and 40/30:
-# 1 << 18 and 1 << 19 are as fast or up to a quarter faster than 1 << 20, which leaves the caches).
+# Numbers in one tensor of a block (measured: 1 << 20 is up to a quarter slower, for it leaves the
+# caches).
 BLOCK_NUMBERS = 1 << 18
 
 
@@ -50,8 +50,8 @@ def product_scores(
       second: <float>[batch, second length, dim].
       kernel: <float>[dim, units].
       vector: <float32>[units].
-      pairs: <bool>[batch, first length, second length], those whose scores are wanted; the others
-        cost nothing, and their scores are 0. None = all.
+      pairs: <bool>[batch, first length, second length], the pairs to score; the others cost
+        nothing, and their scores are 0. None = all.
 
     Returns:
       <float32>[batch, first length, second length]. All inputs receive gradients.
@@ -65,11 +65,6 @@ def product_scores(
     return _blockwise(score, first, second, kernel, vector)
 
 
-@tf.RegisterGradient("DisanAdditiveScores")
-def _additive_scores_gradient(operation, upstream):
-    return runtime.operations().disan_additive_scores_gradient(*operation.inputs, upstream)
-
-
 def _score_products(products, kernel, vector):
     """The scores <float32>[...] of first_i * second_j, <float32>[..., dim]."""
     dim, units = kernel.shape
@@ -79,21 +74,21 @@ def _score_products(products, kernel, vector):
 
 
 def _chosen_product_scores(first, second, kernel, vector, pairs):
-    """`product_scores` of some pairs, in blocks of as many, that have one shape for all batches."""
+    """`product_scores` of chosen pairs, in blocks of a fixed number of pairs for all batches."""
     dim = kernel.shape[0]
-    places, lengths = tf.cast(tf.where(pairs), tf.int32), tf.shape(pairs)
+    indices, shape = tf.cast(tf.where(pairs), tf.int32), tf.shape(pairs)
     block = max(1, BLOCK_NUMBERS // dim)
-    count = tf.shape(places)[0]
-    words = [  # of the first and of the second sentences, by the numbers of their rows
-        tf.reshape(tf.pad(places[:, 0] * lengths[k] + places[:, k], [[0, -count % block]]),
+    count = tf.shape(indices)[0]
+    words = [  # rows of the first and of the second sentences, <int32>[blocks, block]
+        tf.reshape(tf.pad(indices[:, 0] * shape[k] + indices[:, k], [[0, -count % block]]),
                    [-1, block])
         for k in (1, 2)
     ]  # fmt: skip
 
     @tf.custom_gradient
     def scores(first, second, kernel, vector):
-        def score(numbers):
-            first_words, second_words = numbers
+        def score(block_words):
+            first_words, second_words = block_words
             products = tf.gather(first, first_words) * tf.gather(second, second_words)
             return _score_products(products, kernel, vector)
 
@@ -103,18 +98,17 @@ def _chosen_product_scores(first, second, kernel, vector, pairs):
         signature = tf.TensorSpec([block], tf.float32)
         return tf.map_fn(score, words, fn_output_signature=signature), gradient
 
-    rows = (tf.reshape(tf.cast(each, tf.float32), [-1, dim]) for each in (first, second))
-    found = tf.reshape(scores(*rows, kernel, vector), [-1])[:count]
-    found = tf.scatter_nd(places, found, lengths)
-    return tf.ensure_shape(found, pairs.shape)
+    rows = (tf.reshape(tf.cast(tensor, tf.float32), [-1, dim]) for tensor in (first, second))
+    chosen = tf.reshape(scores(*rows, kernel, vector), [-1])[:count]
+    return tf.ensure_shape(tf.scatter_nd(indices, chosen, shape), pairs.shape)
 
 
 def _chosen_gradient(upstream, words, first, second, kernel, vector):
-    """Gradients of the inputs of `_chosen_product_scores`, whose sums are float32."""
+    """Gradients of the inputs of `_chosen_product_scores`, summed in float32."""
 
     def add(sums, block):
-        numbers, block_upstream = block[:2], block[2]
-        rows = [tf.gather(*each) for each in zip((first, second), numbers)]
+        *block_words, block_upstream = block
+        rows = [tf.gather(*pair) for pair in zip((first, second), block_words)]
         with tf.GradientTape() as tape:
             tape.watch([*rows, kernel, vector])
             scores = _score_products(rows[0] * rows[1], kernel, vector)
@@ -122,12 +116,13 @@ def _chosen_gradient(upstream, words, first, second, kernel, vector):
             scores, [*rows, kernel, vector], block_upstream
         )
         to_words = [
-            total + tf.math.unsorted_segment_sum(gradient, each, tf.shape(total)[0])
-            for total, each, gradient in zip(sums, numbers, to_rows)
+            total + tf.math.unsorted_segment_sum(gradient, row_numbers, tf.shape(total)[0])
+            for total, row_numbers, gradient in zip(sums, block_words, to_rows)
         ]
         return *to_words, sums[2] + tf.cast(to_kernel, tf.float32), sums[3] + to_vector
 
-    sums = tuple(tf.zeros_like(each, tf.float32) for each in (first, second, kernel, vector))
+    inputs = first, second, kernel, vector
+    sums = tuple(tf.zeros_like(tensor, tf.float32) for tensor in inputs)
     to_first, to_second, to_kernel, to_vector = tf.foldl(add, (*words, upstream), sums)
     return to_first, to_second, tf.cast(to_kernel, kernel.dtype), to_vector
 
@@ -138,11 +133,11 @@ def _weigh(features: tf.Tensor, vector: tf.Tensor) -> tf.Tensor:
     return tf.reshape(weighted, tf.shape(features)[:-1])
 
 
-@tf.autograph.experimental.do_not_convert  # which cannot read the loop's body
+@tf.autograph.experimental.do_not_convert  # AutoGraph cannot convert the loop's body
 def _blockwise(
     score: Callable, first: tf.Tensor, second: tf.Tensor, *weights: tf.Tensor
 ) -> tf.Tensor:
-    """score(first, second, *weights), block by block; `score` gets float32 sentences."""
+    """score(first, second, *weights), block by block, for float32 sentences."""
 
     @tf.custom_gradient
     def scores(first, second, *weights):
@@ -165,7 +160,7 @@ def _forward(score, first, second, *weights):
 
 
 def _backward(score, upstream, first, second, *weights):
-    """Gradients for the inputs of `score`; their sums over the blocks are float32."""
+    """Gradients for the inputs of `score`, summed over the blocks in float32."""
     shared = [second, *weights]
 
     def body(start, end, first_gradient, *sums):
@@ -173,9 +168,9 @@ def _backward(score, upstream, first, second, *weights):
         with tf.GradientTape() as tape:
             tape.watch([block, *shared])
             scores = score(block, *shared)
-        found = tape.gradient(scores, [block, *shared], upstream[:, start:end])
-        first_gradient = tf.concat([first_gradient, found[0]], axis=1)
-        sums = (total + tf.cast(part, tf.float32) for total, part in zip(sums, found[1:]))
+        to_block, *to_shared = tape.gradient(scores, [block, *shared], upstream[:, start:end])
+        first_gradient = tf.concat([first_gradient, to_block], axis=1)
+        sums = (total + tf.cast(part, tf.float32) for total, part in zip(sums, to_shared))
         return first_gradient, *sums
 
     sums = (tf.zeros_like(tensor, tf.float32) for tensor in shared)
@@ -184,12 +179,12 @@ def _backward(score, upstream, first, second, *weights):
 
 
 def _walk(body, first, second, grown, *sums):
-    """The results of body(start, end, grown, *sums) after it has seen all blocks of `first`.
+    """The last results of body(start, end, grown, *sums), called for the blocks of `first` in turn.
 
-    `body` returns its last arguments anew; `grown` is longer by the block, in axis 1.
+    `body` returns the new `grown`, longer by the block in axis 1, and the new `sums`.
     """
     batch, length, dim = tf.unstack(tf.shape(first))
-    numbers = tf.maximum(batch * tf.shape(second)[1] * dim, 1)  # of one position
+    numbers = tf.maximum(batch * tf.shape(second)[1] * dim, 1)  # for one position
     size = tf.maximum(BLOCK_NUMBERS // numbers, 1)
 
     def step(start, *results):

@@ -1,4 +1,4 @@
-"""The attention core as a function, in three forms that agree: plain, lean and native."""
+"""Directional attention, DiSAN Eq. 15 and 11, in three forms that agree: plain, lean and native."""
 
 from typing import Optional
 
@@ -9,6 +9,7 @@ from disan_tf.ops.direction_mask import admissible_pairs, check_direction, check
 from disan_tf.ops.masked_softmax import masked_softmax
 from disan_tf.ops.native.attention import native_attention
 from disan_tf.ops.native.runtime import is_used, unavailable
+from disan_tf.options import check_choice
 
 
 def attention_weights(
@@ -29,7 +30,7 @@ def attention_weights(
 
 
 def plain_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
-    """DiSAN Eq. 15 and 11, dense: holds several [batch, length, length, dim] tensors."""
+    """DiSAN Eq. 15 and 11, dense: it holds several [batch, length, length, dim] tensors."""
     weights = attention_weights(
         head, dependent, mask, direction=direction, head_mask=head_mask, scale=scale
     )
@@ -78,8 +79,8 @@ def directional_attention(
       value: <float>[batch, length, dim], h_i.
       mask: <bool>[batch, length], True = may be attended to.
       direction: "forward" (i < j), "backward" (i > j) or "diagonal" (i != j).
-      head_mask: <bool>[batch, length], True = receives context; None = every token does.
-      scale: c of Eq. 15, at most 40, so that no maximum need be subtracted.
+      head_mask: <bool>[batch, length], True = receives context; None = all tokens do.
+      scale: c of Eq. 15, above 0 and at most 40, so that no maximum has to be subtracted.
       form: "native" (C++ for this CPU), "lean" (portable, memory O(batch * length * dim)), "plain"
         (dense, for exports and tests), or "auto": native where it is available, else lean.
 
@@ -91,9 +92,7 @@ def directional_attention(
         is not available.
     """
     check_direction(direction)
-    if form not in FORMS:
-        raise ValueError(f"form={form!r}; known forms are {', '.join(FORMS)}.")
-    return FORMS[form](
+    return FORMS[check_choice("form", form, FORMS)](
         head,
         dependent,
         value,

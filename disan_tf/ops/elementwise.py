@@ -1,10 +1,7 @@
-"""What stands between the matrix products: each as one native pass over memory, or portable.
+"""What stands between the matrix products, as one native pass over memory or portable TensorFlow.
 
 A training step spends about as long on these as on its products when every arithmetic operation
-reads and writes its tensors (see `disan_tf/ops/native/fused.h`). Measured with the attention native
-in both cases, at lengths 40/40 and batch 64: processor time besides the products fell from 315 to
-170 ms a step in float32, from 410 to 120 ms in mixed_bfloat16. Both forms agree to rounding, and
-draw the same dropout masks.
+reads and writes its tensors. Both forms agree to rounding.
 """
 
 from typing import Callable, NamedTuple
@@ -14,13 +11,11 @@ import tensorflow as tf
 from disan_tf.ops.masked_softmax import masked_softmax
 from disan_tf.ops.native import runtime
 
-_DTYPES = (tf.float32, tf.bfloat16)
 _ACTIVATIONS = {
     tf.keras.activations.linear: "linear",
     tf.keras.activations.elu: "elu",
     tf.keras.activations.relu: "relu",
 }
-_LEVELS = 1 << 16  # a dropout mask compares 16 random bits with the rate
 
 
 class LeakyReLU(NamedTuple):
@@ -36,52 +31,13 @@ class LeakyReLU(NamedTuple):
         return tf.nn.leaky_relu(x, self.slope)
 
 
-def keep_mask(entries: tf.Tensor, seed: tf.Tensor, rate: float) -> tf.Tensor:
-    """A dropout mask: each entry is kept with probability 1 - rate, to within 2^-17.
-
-    Entry e is kept where the e-th 16-bit word of TensorFlow's stateless Philox stream is at least
-    round(2^16 rate). The least probability is 2^-16.
-
-    Args:
-      entries: <int>[], how many.
-      seed: <int64>[2].
-      rate: in [0, 1).
-
-    Returns:
-      <bool>[entries], or <int64>[ceil(entries / 64)] with a bit for each entry, the lowest first.
-    """
-    threshold = min(round(rate * _LEVELS), _LEVELS - 1)
-    if runtime.is_used():
-        key, counter = tf.raw_ops.StatelessRandomGetKeyCounter(seed=seed)
-        return runtime.operations().disan_keep_mask(
-            tf.cast(entries, tf.int64), key, counter, threshold=threshold
-        )
-    words = tf.random.stateless_uniform(
-        [(entries + 1) // 2], seed, minval=None, maxval=None, dtype=tf.uint32, alg="philox"
-    )
-    halves = tf.reshape(tf.bitcast(words, tf.uint16), [-1])[:entries]
-    return tf.cast(halves, tf.int32) >= threshold
-
-
-def apply_mask(x: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
-    """x / (1 - rate) where `keep` (see `keep_mask`) says so, else 0."""
-    factor = 1.0 / (1.0 - rate)
-    if keep.dtype != tf.bool:
-        if x.dtype in _DTYPES:
-            return runtime.operations().disan_apply_mask(x, keep, factor=factor)
-        keep = runtime.operations().disan_apply_mask(tf.ones(tf.shape(x)), keep, factor=1.0) != 0.0
-    wide = tf.cast(x, tf.float32) if x.dtype.size < 4 else x  # half precision would round `factor`
-    scaled = tf.cast(wide * factor, x.dtype)
-    return tf.where(tf.reshape(keep, tf.shape(x)), scaled, tf.zeros([], x.dtype))
-
-
 def copies(x: tf.Tensor, number: int) -> list[tf.Tensor]:
     """`number` names of one tensor, whose gradients are added in one pass.
 
-    TensorFlow itself adds what comes back from several uses of a tensor, in bfloat16 entry by
-    entry (measured: a twelfth of a training step).
+    TensorFlow's own sum of the gradients of a tensor that is used several times works entry by
+    entry in bfloat16 (measured: a twelfth of a training step).
     """
-    if runtime.is_used() and x.dtype in _DTYPES:
+    if _is_native(x):
         return runtime.operations().disan_copies(x, N=number)
     return [x] * number
 
@@ -95,10 +51,10 @@ def bias_activation(x: tf.Tensor, bias: tf.Tensor, activation: Callable) -> tf.T
       activation: a Keras activation, or `LeakyReLU`.
     """
     bias = tf.cast(bias, x.dtype)
-    leaky = isinstance(activation, LeakyReLU)
-    name = "leaky_relu" if leaky else _ACTIVATIONS.get(activation)
-    if runtime.is_used() and x.dtype in _DTYPES and name:
-        slope = activation.slope if leaky else 0.0
+    is_leaky = isinstance(activation, LeakyReLU)
+    name = "leaky_relu" if is_leaky else _ACTIVATIONS.get(activation)
+    if name and _is_native(x):
+        slope = activation.slope if is_leaky else 0.0
         return runtime.operations().disan_bias_activation(x, bias, activation=name, slope=slope)
     return activation(x + bias)
 
@@ -113,10 +69,10 @@ def fusion_gate(
       token, context: <float>[batch, length, dim], W2 h and W1 s.
       bias: <float>[dim].
       h, s: <float>[batch, length, dim].
-      mask: <bool>[batch, length]; where it is False the result is exactly 0, and nothing gets a
-        gradient (in the portable form: if all numbers there are finite).
+      mask: <bool>[batch, length]; where it is False the result is exactly 0 and no input gets a
+        gradient (in the portable form, provided that all inputs are finite there).
     """
-    if runtime.is_used() and h.dtype in _DTYPES:
+    if _is_native(h):
         u, _ = runtime.operations().disan_fusion_gate(token, context, bias, h, s, mask)
         return u
     gate = tf.sigmoid(token + context + bias)
@@ -136,42 +92,11 @@ def softmax_pool(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     Returns:
       <float>[batch, dim], the dtype of x.
     """
-    if runtime.is_used() and x.dtype in _DTYPES:
+    if _is_native(x):
         return runtime.operations().disan_softmax_pool(logits, x, mask)
     weights = masked_softmax(logits, mask[:, :, None], axis=1)
     return tf.cast(tf.reduce_sum(weights * tf.cast(x, tf.float32), axis=1), x.dtype)
 
 
-@tf.RegisterGradient("DisanApplyMask")
-def _apply_mask_gradient(operation, upstream):
-    factor = operation.get_attr("factor")
-    bits = operation.inputs[1]
-    return [runtime.operations().disan_apply_mask(upstream, bits, factor=factor), None]
-
-
-@tf.RegisterGradient("DisanCopies")
-def _copies_gradient(_, *upstreams):
-    return runtime.operations().disan_sum(upstreams)
-
-
-@tf.RegisterGradient("DisanBiasActivation")
-def _bias_activation_gradient(operation, upstream):
-    return runtime.operations().disan_bias_activation_gradient(
-        upstream, operation.outputs[0], activation=operation.get_attr("activation"),
-        slope=operation.get_attr("slope"),
-    )  # fmt: skip
-
-
-@tf.RegisterGradient("DisanFusionGate")
-def _fusion_gate_gradient(operation, upstream, _gate):
-    h, s, mask = operation.inputs[3:]
-    inner, h_gradient, s_gradient, bias = runtime.operations().disan_fusion_gate_gradient(
-        upstream, operation.outputs[1], h, s, mask
-    )
-    return [inner, inner, bias, h_gradient, s_gradient, None]
-
-
-@tf.RegisterGradient("DisanSoftmaxPool")
-def _softmax_pool_gradient(operation, upstream):
-    gradients = runtime.operations().disan_softmax_pool_gradient(*operation.inputs, upstream)
-    return [*gradients, None]
+def _is_native(x):
+    return runtime.is_used() and x.dtype in runtime.DTYPES

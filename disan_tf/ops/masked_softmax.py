@@ -6,9 +6,9 @@ import tensorflow as tf
 def masked_softmax(logits: tf.Tensor, mask: tf.Tensor, axis: int) -> tf.Tensor:
     """Softmax over the entries that `mask` admits; a row that admits nothing is exactly 0.
 
-    The arithmetic is float32 whatever the inputs are: an additive -1e30 gives NaN in float16
-    and -inf gives NaN in rows that are masked completely; this order gives neither, in values
-    and in gradients.
+    The arithmetic is float32 for every input dtype. An additive mask of -1e30 would give NaN in
+    float16, and one of -inf would give NaN in rows that are masked completely, in values or in
+    gradients; `where`, softmax, `where` gives neither.
 
     Args:
       logits: <float>[...], any rank.

@@ -1,1 +1,1 @@
-"""Work directories -> recorded results -> the papers' tables and the README's."""
+"""Work directories -> recorded results -> the papers' tables and those of the READMEs."""

@@ -1,11 +1,11 @@
-"""What n-grams know of a text: the perplexities to stand beside a biLM's.
+"""Perplexities of n-gram models, to stand beside those of a biLM.
 
     python -m disan_tf.reporting.ngrams --prepared=runs/bilm/prepared/text-...
 
 prints those of a unigram and of a trigram model (interpolated Kneser-Ney with modified discounts,
-Chen and Goodman 1999) on the dev and test lines, over the vocabulary of the prepared corpus: both
-predict what the forward biLM predicts, each word, the unknown word where it stands, and the end of
-the sentence.
+Chen and Goodman 1999) on the dev and test lines, over the vocabulary of the prepared corpus. Both
+predict what the forward biLM predicts: every word, unknown words as one, and the end of the
+sentence.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def _stream(split: Split) -> np.ndarray:
 
 
 def _predicted(text: np.ndarray) -> np.ndarray:
-    """The positions of what is predicted: all but the begins."""
+    """The positions that are predicted: all but the begins."""
     return np.flatnonzero(text != BEGIN)
 
 
@@ -60,9 +60,9 @@ def kneser_ney(train: np.ndarray, text: np.ndarray, words: int) -> float:
 
     p_n(w | h) = max(c(hw) - D(c(hw)), 0) / c(h.) + (sum of the D's of h) / c(h.) * p_(n-1)(w | h'),
 
-    where h' is h without its first word, c counts trigrams, and for shorter n-grams how many
-    different words stand before them; p_0 is uniform. The discount D is D_1, D_2 or D_3+ by c, or
-    half of c, at most 1.5, where no n-gram has a c of 1, 2 or 3.
+    where h' is h without its first word, c counts trigrams, and for shorter n-grams the different
+    words before them; p_0 is uniform. The discount D is D_1, D_2 or D_3+ by c, or half of c, at
+    most 1.5, where no n-gram has a c of 1, 2 or 3.
 
     Args:
       train, text: see `_stream`.
@@ -79,11 +79,11 @@ def kneser_ney(train: np.ndarray, text: np.ndarray, words: int) -> float:
         history = np.zeros(len(places), np.int64)
         for back in range(size - 1, 0, -1):
             history = history * words + text[places - back]
-        found, where = _find(contexts, history)
-        seen, which = _find(grams, history * words + text[places])
-        own = np.where(seen, (counts - reduced)[which], 0.0)
-        total = np.where(found, totals[where], 1.0)
-        rest = np.where(found, left[where], 1.0)
+        known_context, context = _find(contexts, history)
+        known_gram, gram = _find(grams, history * words + text[places])
+        own = np.where(known_gram, (counts - reduced)[gram], 0.0)
+        total = np.where(known_context, totals[context], 1.0)
+        rest = np.where(known_context, left[context], 1.0)
         probability = own / total + rest / total * probability
     return float(np.exp(-np.mean(np.log(probability))))
 
@@ -96,23 +96,23 @@ def _counts(train, words) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
         number = number + train[places - (size - 1)] * words ** (size - 1)
         by_size[size] = number
     for size in range(1, ORDER):
-        longer = np.unique(by_size[size + 1])  # each with another word before it
+        longer = np.unique(by_size[size + 1])  # one for each word before
         yield (*np.unique(longer % words**size, return_counts=True), size)
     yield (*np.unique(by_size[ORDER], return_counts=True), ORDER)
 
 
 def _discounts(counts) -> np.ndarray:
-    """D by count, <float64>[4]; that of 3 is for all above."""
+    """D by count, <float64>[4]; the last holds for counts of 3 and more."""
     n = np.array([np.sum(counts == k) for k in range(1, 5)], float)
     if not n[:3].all():  # too small a text for their estimates
         return np.array([0.0, 0.5, 1.0, 1.5])
     share = n[0] / (n[0] + 2 * n[1])
-    found = [k - (k + 1) * share * n[k] / n[k - 1] for k in (1, 2, 3)]
-    return np.clip([0.0, *found], 0.0, [0, 1, 2, 3])
+    discounts = [k - (k + 1) * share * n[k] / n[k - 1] for k in (1, 2, 3)]
+    return np.clip([0.0, *discounts], 0.0, [0, 1, 2, 3])
 
 
 def _find(table, keys):
-    """Whether each key stands in a sorted table, and where (anywhere if not)."""
+    """Whether keys stand in a sorted table, and where (anywhere if not)."""
     where = np.minimum(np.searchsorted(table, keys), len(table) - 1)
     return table[where] == keys, where
 
@@ -122,15 +122,15 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="disan_tf.reporting.ngrams", description=__doc__)
     parser.add_argument("--prepared", type=Path, required=True, help="a prepared corpus of text")
     options = parser.parse_args(arguments)
-    return exit_status(lambda: _report(options.prepared))
+    return exit_status(lambda: _print_perplexities(options.prepared))
 
 
-def _report(directory):
+def _print_perplexities(directory):
     corpus = PreparedCorpus(directory)
     if corpus.fields != ("sentence",):
         raise UserError(f"{directory} holds pairs; name a prepared corpus of single sentences.")
-    for name, found in perplexities(corpus).items():
-        print(name, *(f"{split} {value:.2f}" for split, value in found.items()))
+    for name, by_split in perplexities(corpus).items():
+        print(name, *(f"{split} {value:.2f}" for split, value in by_split.items()))
 
 
 if __name__ == "__main__":

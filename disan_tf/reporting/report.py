@@ -1,7 +1,7 @@
 """`--mode=report`: a tree of work directories -> recorded results, and the tables made of them.
 
-    <output>/results/<name>.json      one for each run or series; the name is its place in the tree
-    <output>/tables/                  the papers' tables with ours beside, see `paper_report`
+    <output>/results/<name>.json      one for each run or series, named for its place in the tree
+    <output>/tables/                  the papers' tables with our runs beside, see `paper_tables`
 
 `note.txt` in the folder of a run or series says why its figures differ from the paper's.
 """
@@ -15,7 +15,7 @@ from disan_tf.errors import UserError
 from disan_tf.files import CHECKPOINTS, read_json, write_atomically, write_json
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
-from disan_tf.reporting.readme import update_readme
+from disan_tf.reporting.readme import update_readmes
 from disan_tf.reporting.results import read_results
 from disan_tf.training.run_summary import summarise_run
 from disan_tf.training.series_summary import summarise_series
@@ -26,8 +26,8 @@ def report(runs: Optional[Path], output: Path) -> None:
 
     Args:
       runs: a work directory, a series or a tree of them; None = only write the tables.
-      output: gets `results/` and `tables/`. With `checkpoints/` of this repository, the README's
-        tables follow.
+      output: gets `results/` and `tables/`. With `checkpoints/` of this repository, the READMEs'
+        tables are written too.
 
     Raises:
       UserError: `runs` holds no run.
@@ -37,12 +37,12 @@ def report(runs: Optional[Path], output: Path) -> None:
     for name, text in render_tables(read_results(output / "results")).items():
         write_atomically(output / "tables" / name, text)
     if output.resolve() == CHECKPOINTS:
-        update_readme()
+        update_readmes()
     print(f"tables in {output / 'tables'}")
 
 
 def find_runs(root: Path) -> Iterator[Path]:
-    """Work directories and series at and below `root`; what lies inside them is theirs."""
+    """Work directories and series at and below `root`; members of a series are left out."""
     for folder, folders, files in os.walk(root):
         folders.sort()
         if "series.json" in files or ("config.json" in files and "model.json" not in files):
@@ -55,8 +55,7 @@ def summarise(folder: Path, previous: dict) -> dict:
 
     Args:
       folder: of the run or series.
-      previous: its last recorded result, which keeps its command and note where the folder has
-        none.
+      previous: its last recorded result; its command and note stay where the folder has none.
 
     Returns:
       "command", "paper", "note", and what `summarise_series` or `summarise_run` returns.
@@ -70,20 +69,20 @@ def summarise(folder: Path, previous: dict) -> dict:
         paper = paper_figures(run["config"])
     except (LookupError, TypeError, ValueError, AttributeError, StopIteration) as error:
         raise UserError(f"{folder} holds files that no training writes ({error!r}).") from None
-    said = {
+    about = {
         "command": run.pop("command") or previous.get("command"),
         "paper": paper or previous.get("paper", ""),
         "note": _note(folder) or previous.get("note", ""),
     }
-    return {**said, **run}
+    return {**about, **run}
 
 
 def _record(root: Path, results: Path) -> None:
-    """Writes the results of a tree; says in a line each what is not finished."""
-    found = list(find_runs(root))
-    if not found:
+    """Writes the results of a tree, and a line for each run that is not finished."""
+    folders = list(find_runs(root))
+    if not folders:
         raise UserError(f"{root} holds no work directory; name the folder of your runs.")
-    for folder in found:
+    for folder in folders:
         name = "-".join(folder.relative_to(root).parts) or folder.resolve().name
         path = results / f"{name}.json"
         previous = read_json(path, "delete it") if path.exists() else {}

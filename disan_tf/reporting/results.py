@@ -9,6 +9,8 @@ from typing import Optional
 
 from disan_tf.files import read_json
 
+_UNKNOWN = "not recorded"
+
 
 def read_results(folder: Path) -> dict[str, dict]:
     """Name -> result of each JSON file of a folder, by name."""
@@ -30,11 +32,11 @@ def deviation(run: dict, split: str, score: str) -> Optional[float]:
 
 def describe_members(run: dict) -> str:
     """Such as "seed 1", "seeds 1, 2, 3" or "seed 1, 10 folds"."""
-    members = run.get("members", [run["config"]])
-    seeds = sorted({member["seed"] for member in members})
     data = run["config"]["data"]
-    single = [{"fold": data.get("fold")}]
-    folds = sorted({each["fold"] for each in run.get("members", single)} - {None})
+    single = [{"seed": run["config"]["seed"], "fold": data.get("fold")}]
+    members = run.get("members", single)
+    seeds = sorted({member["seed"] for member in members})
+    folds = sorted({member["fold"] for member in members} - {None})
     parts = [_list("seed", seeds)]
     if folds and len(folds) == data["folds"]:
         parts.append(f"{len(folds)} folds")
@@ -43,16 +45,34 @@ def describe_members(run: dict) -> str:
     return ", ".join(parts)
 
 
-def describe_data(run: dict) -> str:
-    """How much of the official training data a run saw, "" where it was not recorded."""
+def describe_examples(run: dict) -> str:
+    """The share of the official training examples that a run saw.
+
+    Such as "94,108 of 550,152 pairs (17.1 %)".
+    """
     data = run.get("data") or {}
-    if not data.get("official_training_examples"):
-        return ""
-    read = run["config"].get("train", {}).get("examples") or data["training_read"]
-    return (
-        f"{read:,} of {data['official_training_examples']:,} training "
-        f"{data['unit']}, vectors for {data['training_tokens_covered']:.1%} of the training tokens"
-    )
+    official = data.get("official_training_examples")
+    if not official:
+        return _UNKNOWN
+    read = run["config"]["train"].get("examples") or data["training_read"]
+    return f"{read:,} of {official:,} {data['unit']} ({percent(read / official)})"
+
+
+def describe_vectors(run: dict) -> str:
+    """The share of the training tokens whose words have a vector of the vector file.
+
+    Such as "92.0 %" or, for a run without a vector file, "no vectors".
+    """
+    covered = (run.get("data") or {}).get("training_tokens_covered")
+    if covered is None:
+        return _UNKNOWN
+    return percent(covered) if run["config"]["data"]["vectors"] else "no vectors"
+
+
+def percent(share: float) -> str:
+    """With three digits, such as "92.0 %" or "3.64 %"."""
+    text = f"{100 * share:#.3g}".rstrip(".")
+    return f"{text} %"
 
 
 def _list(noun, numbers):

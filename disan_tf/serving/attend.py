@@ -11,7 +11,7 @@ import tensorflow as tf
 from disan_tf.errors import UserError
 from disan_tf.files import scratch_folder
 from disan_tf.serving.lines import look_up, read_chunks, tokenise
-from disan_tf.serving.predict import describe, make_answer_step, served_specs
+from disan_tf.serving.predict import describe, make_prediction_step, served_specs
 from disan_tf.serving.records import find_text, text_name, tokens_name
 from disan_tf.serving.weight_vectors import NAME as WEIGHT_VECTORS
 from disan_tf.serving.weight_vectors import WeightVectors
@@ -27,7 +27,7 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
     The .npz holds the tensors of `encoder.attend` for this sentence alone, without padding, all
     float32: for DiSAN "forward_attention" and "backward_attention" [head, dependent, feature],
     "forward_gate" and "backward_gate" [token, feature], "source2token" [token, feature]. The JSON
-    holds the line's record, "text", "tokens", the answer as `predict` gives it, the names of the
+    holds the line's record, "text", "tokens", what `predict` gives for it, the names of the
     "axes", and under "<name>_mean" each tensor's mean over the features, rounded to 6 digits.
 
     Of DSA there are "attention" [token, feature] of the last iteration, with a feature for each
@@ -54,7 +54,7 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
       UserError: see `read_chunks`; or the folder holds something or cannot be written.
     """
     target, fields = _check_target(output_dir), bundle.model.fields
-    answer, text_to_ids = make_answer_step(bundle.model), bundle.text_to_ids()
+    predict_batch, text_to_ids = make_prediction_step(bundle.model), bundle.text_to_ids()
     weights = tf.function(
         lambda *inputs: {**bundle.model.attend(*inputs), **bundle.model.weight_vectors(*inputs)},
         input_signature=served_specs(bundle.model.signatures()["attend"]),
@@ -69,8 +69,10 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
                 count += 1
                 inputs = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
                 tensors = {name: tensor[0].numpy() for name, tensor in weights(*inputs).items()}
-                answers = describe(*(tensor[0].numpy() for tensor in answer(*inputs)), bundle)
-                record = {**_with_tokens(record, fields, sentences), **answers}
+                described = describe(
+                    *(tensor[0].numpy() for tensor in predict_batch(*inputs)), bundle
+                )
+                record = {**_with_tokens(record, fields, sentences), **described}
                 _write(folder / f"{count:05d}", record, tensors)
                 vectors.add(count, tensors)
         vectors.write(folder)

@@ -24,7 +24,7 @@ def read_chunks(
     """Yields the records of all lines, in order, in chunks.
 
     A chunk is what one read of at most `CHUNK_BYTES` gives: memory is bounded, and who writes
-    lines into a pipe and waits for their answers gets them.
+    lines into a pipe and waits for their predictions gets them.
 
     Args:
       path: a file, or "-" for standard input. Lines end with a newline alone; a carriage return
@@ -82,9 +82,10 @@ def look_up(sentences: Sequence[tuple], text_to_ids: TextToIds) -> list[tf.Tenso
 def _tokenise_field(records, text_to_ids, field):
     listed = tokens_name(field)
     texts = [find_text(record, field) for record in records if listed not in record]
-    found = iter(text_to_ids.tokens(tf.constant(texts, tf.string)).to_list())
+    tokenised = iter(text_to_ids.tokens(tf.constant(texts, tf.string)).to_list())
     return [
-        (record[listed] if listed in record else [token.decode() for token in next(found)]) or [""]
+        (record[listed] if listed in record else [token.decode() for token in next(tokenised)])
+        or [""]
         for record in records
     ]
 

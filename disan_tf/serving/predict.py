@@ -22,7 +22,7 @@ MAX_POSITIONS = 1 << 14  # tokens and padding of a batch: one of long lines hold
 
 
 class Counts(NamedTuple):
-    """What was answered.
+    """What was predicted.
 
     Attributes:
       rows: all of the input.
@@ -49,13 +49,13 @@ def predict(
         {"sentence_a": "...", "sentence_b": "...", "score": 3.7, "probabilities": {"1": ...}}
 
     Memory is bounded by the chunks of `read_chunks`. Fields of the input are carried over, gold
-    labels among them; only those of the answer are replaced.
+    labels among them; only those of the prediction are replaced.
 
     Args:
       bundle: the model.
       input_path: a file, or "-" for standard input.
       output_path: a file that does not exist, and appears when it is complete; or "-" for standard
-        output, which gets the answers chunk by chunk.
+        output, which gets the predictions chunk by chunk.
       input_format: see `read_chunks`.
       output_format: "jsonl", or a key of `disan_tf.serving.submissions.SUBMISSIONS`.
       batch_size: lines in a batch, at most.
@@ -65,14 +65,14 @@ def predict(
         cannot be written.
     """
     form = make_output_format(output_format, bundle, input_path, output_path)
-    answer, text_to_ids = make_answer_step(bundle.model), bundle.text_to_ids()
+    step, text_to_ids = make_prediction_step(bundle.model), bundle.text_to_ids()
     fields, counts, lines = bundle.model.fields, Counts(0, 0, 0), 0
     with _output(output_path) as file:
         file.write(form.header)
         for records in read_chunks(input_path, input_format, fields, form.check):
             sentences = tokenise(records, text_to_ids, fields)
-            answers = _answer_all(answer, sentences, text_to_ids, batch_size)
-            for record, row in zip(records, answers):
+            predictions = _predict_all(step, sentences, text_to_ids, batch_size)
+            for record, row in zip(records, predictions):
                 file.write(form.line(record, describe(*row, bundle)))
                 lines += 1
             file.flush()
@@ -101,27 +101,27 @@ def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:
     ]
 
 
-def make_answer_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
-    """The model's inputs -> probabilities, answers; compiled.
+def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
+    """The model's inputs -> probabilities, predictions; compiled.
 
-    Probabilities are <float32>[batch, classes]; answers are class numbers <int32>[batch] or, of a
-    model of relatedness, scores <float32>[batch].
+    Probabilities are <float32>[batch, classes]; predictions are class numbers <int32>[batch] or, of
+    a model of relatedness, scores <float32>[batch].
     """
 
     @tf.function(input_signature=served_specs(model.input_specs()), autograph=False)
-    def answer(*inputs):
+    def predict_batch(*inputs):
         outputs = model(*inputs, training=False)
         return tf.nn.softmax(outputs), model.predictions(outputs)
 
-    return answer
+    return predict_batch
 
 
-def describe(probabilities: np.ndarray, answer: np.generic, bundle: Bundle) -> dict:
-    """A row of `make_answer_step`'s answers as `label` or `score`, and `probabilities`."""
+def describe(probabilities: np.ndarray, prediction: np.generic, bundle: Bundle) -> dict:
+    """A row of `make_prediction_step`'s results as `label` or `score`, and `probabilities`."""
     named = {"probabilities": dict(zip(bundle.classes, map(_digits, probabilities)))}
     if bundle.model.label_dtype.is_floating:
-        return {"score": _digits(answer), **named}
-    return {"label": bundle.classes[answer], **named}
+        return {"score": _digits(prediction), **named}
+    return {"label": bundle.classes[prediction], **named}
 
 
 def _digits(number):
@@ -134,13 +134,13 @@ def _count(counts: Counts, records, classes) -> Counts:
     return Counts(counts.rows + len(records), counts.gold + len(gold), counts.unlabeled + unlabeled)
 
 
-def _answer_all(answer, sentences, text_to_ids, batch_size) -> list[tuple]:
-    """(probabilities, answer) of each record's sentences, in their order."""
+def _predict_all(step, sentences, text_to_ids, batch_size) -> list[tuple]:
+    """(probabilities, prediction) of each record's sentences, in their order."""
     rows = [None] * len(sentences)
     lengths = np.array([[len(tokens) for tokens in record] for record in sentences])
     for batch in _batches(lengths, batch_size):
         inputs = look_up([sentences[index] for index in batch], text_to_ids)
-        for index, *row in zip(batch, *(tensor.numpy() for tensor in answer(*inputs))):
+        for index, *row in zip(batch, *(tensor.numpy() for tensor in step(*inputs))):
             rows[index] = row
     return rows
 

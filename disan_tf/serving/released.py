@@ -38,7 +38,7 @@ def read_manifest(path: Path) -> dict:
     """name -> row of the manifest.
 
     Raises:
-      UserError: a row has not the columns of `COLUMNS`.
+      UserError: a row lacks the columns of `COLUMNS`.
     """
     rows = list(csv.reader((line for _, line in read_lines(path)), delimiter="\t"))
     for number, row in enumerate(rows, start=1):

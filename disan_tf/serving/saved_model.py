@@ -16,7 +16,7 @@ _SIGNATURES = {"call": "serving_default", "encode": "encode"}  # method of a mod
 
 
 def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
-    """Exports a trained model; the answers equal those of the bundle, but for rounding.
+    """Exports a trained model; what they predict equals what the bundle does, but for rounding.
 
     `saved_model/` takes raw text; its process needs `import tensorflow_text`, whose ops
     TensorFlow Serving has built in. An empty string is one unknown token. Signatures:
@@ -30,7 +30,7 @@ def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
             "" and 0 after a sentence's end
 
     Models of pairs take `premise` and `hypothesis`, or `sentence_a` and `sentence_b`, in place of
-    `text`, and their `attend` has these names before those of its answers ("premise_tokens"); but
+    `text`, and their `attend` has these names before those of its tensors ("premise_tokens"); but
     `encode` takes `text`: one encoder serves both sentences. Models of relatedness answer score
     <float32>[batch], the expected point, and probabilities of the points.
 
@@ -97,10 +97,10 @@ def _ids_functions(bundle: Bundle) -> dict[str, tuple]:
     def encode(*inputs):
         return {"vectors": tf.cast(model.encode(*inputs, training=False), tf.float32)}
 
-    def answer(*inputs):
+    def predict(*inputs):
         return _describe(model(*inputs, training=False), bundle)
 
-    functions, offered = {"call": answer, "encode": encode}, model.signatures()
+    functions, offered = {"call": predict, "encode": encode}, model.signatures()
     return {
         _SIGNATURES[name]: (function, served_specs(offered[name]))
         for name, function in functions.items()
@@ -110,12 +110,12 @@ def _ids_functions(bundle: Bundle) -> dict[str, tuple]:
 
 def _describe(outputs, bundle):
     """What `serving_default` gives for logits <float32>[batch, classes]."""
-    answers, probabilities = bundle.model.predictions(outputs), tf.nn.softmax(outputs)
+    predictions, probabilities = bundle.model.predictions(outputs), tf.nn.softmax(outputs)
     if bundle.model.label_dtype.is_floating:
-        return {"score": answers, "probabilities": probabilities}
+        return {"score": predictions, "probabilities": probabilities}
     names = tf.constant(bundle.classes, tf.string)
     return {
-        "class": tf.gather(names, answers),
+        "class": tf.gather(names, predictions),
         "class_names": tf.tile(names[None], [tf.shape(outputs)[0], 1]),
         "probabilities": probabilities,
     }
@@ -124,13 +124,13 @@ def _describe(outputs, bundle):
 def _text_functions(bundle: Bundle, text_to_ids: TextToIds) -> dict[str, tuple]:
     """Functions of text <string>[batch], as `export_saved_model` describes them."""
     of_ids, texts = _ids_functions(bundle), _text_specs(bundle.model.fields)
-    answer, _ = of_ids["serving_default"]
+    predict, _ = of_ids["serving_default"]
 
-    def answer_texts(*texts):
-        return answer(*text_to_ids.inputs(*map(text_to_ids.tokens, texts)))
+    def predict_texts(*texts):
+        return predict(*text_to_ids.inputs(*map(text_to_ids.tokens, texts)))
 
     functions = {
-        "serving_default": (answer_texts, texts),
+        "serving_default": (predict_texts, texts),
         "attend": (lambda *texts: _attend(bundle.model, text_to_ids, texts), texts),
     }
     if "encode" in of_ids:
@@ -150,20 +150,20 @@ def _attend(model, text_to_ids, texts):
     """Tokens of each sentence, and feature means of the attention tensors.
 
     The tensors are 0 for heads and tokens that are padding. A mean over the features keeps the
-    answer small: the tensors themselves have [batch, length, length, dim] numbers.
+    result small: the tensors themselves have [batch, length, length, dim] numbers.
     """
     tokens = [text_to_ids.tokens(text) for text in texts]
     inputs = text_to_ids.inputs(*tokens)
-    attended, answer = model.attend(*inputs), {}
+    attended, result = model.attend(*inputs), {}
     for field, words, ids in zip(model.fields, tokens, inputs):
         prefix = "" if len(texts) == 1 else f"{field}_"
-        answer[f"{prefix}tokens"] = words.to_tensor("", shape=tf.shape(ids, tf.int64))
+        result[f"{prefix}tokens"] = words.to_tensor("", shape=tf.shape(ids, tf.int64))
         for name, tensor in attended.items():
             if name.startswith(prefix):
                 mean = tf.reduce_mean(tensor, axis=-1)
                 mask = ids != 0 if mean.shape.rank == 2 else (ids != 0)[:, :, None]
-                answer[name] = tf.where(mask, mean, 0.0)
-    return answer
+                result[name] = tf.where(mask, mean, 0.0)
+    return result
 
 
 def _replace(new: Path, target: Path, outdated: Path) -> None:

@@ -36,15 +36,15 @@ class WeightVectors:
         if not self._vectors:
             return
         vectors = np.stack(self._vectors)
-        parts = [principal_components(each) for each in vectors.swapaxes(0, 1)]
-        coordinates = np.stack([each for each, _ in parts], axis=1)
-        explained = np.stack([each for _, each in parts])
+        parts = [principal_components(of_one) for of_one in vectors.swapaxes(0, 1)]
+        coordinates = np.stack([points for points, _ in parts], axis=1)
+        explained = np.stack([shares for _, shares in parts])
         np.savez_compressed(
             folder / f"{NAME}.npz", vectors=vectors, coordinates=coordinates, explained=explained
         )
         rows = [
-            {**row, "coordinates": each.round(6).tolist()}
-            for row, each in zip(self._rows, coordinates)
+            {**row, "coordinates": points.round(6).tolist()}
+            for row, points in zip(self._rows, coordinates)
         ]
         record = {"explained": explained.round(6).tolist(), "sentences": rows}
         (folder / f"{NAME}.json").write_text(json.dumps(record) + "\n", encoding="utf-8")

@@ -17,7 +17,7 @@ def check_plateau_section(plateau: Optional[Mapping] = None) -> None:
 
 
 class BackPropagation:
-    """How a model without hard attention learns; what `Trainer` asks of a method of learning.
+    """How a model without hard attention is trained; what `Trainer` asks of a method of training.
 
     With `config.train.plateau` the learning rate falls when a loss does not, see `Plateau`.
 

@@ -1,4 +1,4 @@
-"""The state from which a training goes on as if it had never stopped."""
+"""Checkpoints, from which a training continues as if it had never stopped."""
 
 from pathlib import Path
 
@@ -9,12 +9,17 @@ from disan_tf.errors import UserError
 
 
 class TrainingState:
-    """Weights, dropout counters, step, best score and what the method of learning has, on disk.
+    """The state of a training, saved as checkpoints.
 
     Args:
-      directory: where the checkpoints lie.
+      directory: of the checkpoints.
       model: its weights and dropout counters are saved.
-      saved: name -> what else is saved, such as the optimizer with its slots and loss scale.
+      saved: name -> further trackable objects, such as the optimizer with its slots and loss scale.
+
+    Attributes:
+      step: number of steps done.
+      best_step: step of the best evaluation so far.
+      best_score: score of the best evaluation so far.
     """
 
     def __init__(self, directory, model, saved: dict):
@@ -30,7 +35,7 @@ class TrainingState:
         )
 
     def restore(self) -> int:
-        """Goes back to the newest checkpoint, if there is one; returns its step.
+        """Restores the newest checkpoint, if there is one, and returns its step; else returns 0.
 
         Raises:
           UserError: the checkpoint is damaged.
@@ -49,5 +54,5 @@ class TrainingState:
         return int(self.step)
 
     def save(self) -> None:
-        """Writes a checkpoint of the present step."""
+        """Writes a checkpoint of the current step."""
         self._manager.save(checkpoint_number=int(self.step))

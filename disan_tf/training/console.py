@@ -1,4 +1,4 @@
-"""A training's progress as lines of text, for logs and pipes."""
+"""The progress of a training as lines of text, for logs and pipes."""
 
 import time
 
@@ -10,7 +10,7 @@ class ConsoleLog(tf.keras.callbacks.Callback):
 
     Args:
       steps: of the whole training.
-      examples: of a step, in the mean.
+      examples: mean number of examples in a step.
     """
 
     def __init__(self, steps: int, examples: float):
@@ -35,5 +35,5 @@ class ConsoleLog(tf.keras.callbacks.Callback):
 
 
 def describe_scores(logs: dict) -> str:
-    """Such as "dev loss 1.2500, dev accuracy 0.7500" of an evaluation's logs."""
+    """The logs of an evaluation as text, such as "dev loss 1.2500, dev accuracy 0.7500"."""
     return ", ".join(f"dev {name} {value:.4f}" for name, value in logs.items() if name != "step")

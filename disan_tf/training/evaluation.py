@@ -1,19 +1,17 @@
-"""The scores of a trained model on one split, as a dictionary and as text."""
+"""The scores of a trained model on one split."""
+
+import numpy as np
 
 from disan_tf.errors import UserError
-from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.input_pipeline import PreparedCorpus, Split
 from disan_tf.input_pipeline.format import VOCABULARY
-from disan_tf.metrics import classification, perplexity, relatedness
-from disan_tf.metrics.text_tables import table
+from disan_tf.metrics.classification import classification_scores
+from disan_tf.metrics.correlations import calibration, correlation_scores
+from disan_tf.metrics.perplexity import perplexities
+from disan_tf.text.lookup import UNKNOWN_ID
 from disan_tf.training.bundle import Bundle
 from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.outputs import run_split
-
-_KINDS = {  # by the model's criterion
-    "accuracy": classification,
-    "pearson": relatedness,
-    "log_likelihood": perplexity,
-}
 
 
 def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
@@ -22,17 +20,19 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
     Returns:
       A dictionary that JSON can hold: "config" and "step" (of the checkpoint), "split",
       "examples", "loss" (weight decay included), "criterion" (the score that chose the
-      checkpoint on dev), and what `summarise` returns, of `disan_tf.metrics.classification`,
-      `disan_tf.metrics.relatedness` or `disan_tf.metrics.perplexity`.
+      checkpoint on dev), and the scores of the task: of classes `classification_scores`; of
+      numbers `correlation_scores` and "by_score", see `calibration`; of a language model
+      `perplexities`, "predictions" (the words predicted in each direction) and "unknown_words",
+      their share of the words.
 
     Raises:
-      UserError: the corpus has other classes or words than the model, or not the split.
+      UserError: the corpus has other classes or words than the model, or lacks the split.
     """
     check_corpus(bundle, corpus)
     split, model = corpus.split(split_name), bundle.model
     step = final_evaluation_step(bundle.config, model)
     outcome = run_split(step, split, model.reads, bundle.config.evaluate.batch_size)
-    answers = model.predictions(outcome.outputs).numpy()
+    predictions = model.predictions(outcome.outputs).numpy()
     return {
         "config": bundle.info["name"],
         "step": bundle.info["scores"]["step"],
@@ -40,8 +40,31 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
         "examples": len(split),
         "loss": outcome.loss,
         "criterion": model.criterion,
-        **_KINDS[model.criterion].summarise(split, answers, bundle.classes),
+        **_SCORES[model.criterion](split, predictions, bundle.classes),
     }
+
+
+def _classes(split: Split, predictions: np.ndarray, classes: list) -> dict:
+    lengths, genres = split.lengths, split.genres
+    return classification_scores(predictions, split.labels, classes, lengths, genres)
+
+
+def _numbers(split: Split, predictions: np.ndarray, classes: list) -> dict:
+    return {
+        **correlation_scores(predictions, split.labels),
+        "by_score": calibration(predictions, split.labels, len(classes)),
+    }
+
+
+def _words(split: Split, predictions: np.ndarray, classes: list) -> dict:
+    return {
+        **perplexities(predictions),
+        "predictions": int(np.sum(predictions[:, 2], dtype=np.float64)),
+        "unknown_words": float(np.mean(split.ids["sentence"] == UNKNOWN_ID)),
+    }
+
+
+_SCORES = {"accuracy": _classes, "pearson": _numbers, "log_likelihood": _words}  # by the criterion
 
 
 def check_corpus(bundle: Bundle, corpus: PreparedCorpus) -> None:
@@ -61,13 +84,3 @@ def check_corpus(bundle: Bundle, corpus: PreparedCorpus) -> None:
             f"{corpus.directory / VOCABULARY} and {bundle.directory / VOCABULARY} "
             f"differ at line {line + 1} ({words[0]} and {words[1]}); {remedy}."
         )
-
-
-def render(report: dict) -> str:
-    """`evaluate`'s dictionary as tables for people."""
-    kind = _KINDS[report["criterion"]]
-    headline = (
-        f"{report['config']}, step {report['step']:,}, on {report['split']}: "
-        f"{report['examples']:,} examples\n{kind.headline(report)}, loss {report['loss']:.4f}"
-    )
-    return "\n\n".join([headline, *map(table, kind.tables(report))])

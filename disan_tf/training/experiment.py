@@ -20,7 +20,7 @@ from disan_tf.input_pipeline.format import Keys
 from disan_tf.models.factory import count_parameters
 from disan_tf.training.console import ConsoleLog, describe_scores
 from disan_tf.training.loop import Trainer
-from disan_tf.training.provenance import command_line, data_facts
+from disan_tf.training.provenance import command_line, data_summary
 from disan_tf.training.tensorboard import TensorBoardLogger
 from disan_tf.training.work_directory import FORMAT, OTHER_VERSION, claim
 
@@ -81,7 +81,7 @@ def describe(trainer: Trainer) -> dict:
         "parameters": count_parameters(trainer.model),
         "corpus": trainer.corpus.directory.name,
         "inputs": trainer.corpus.manifest[Keys.INPUTS],
-        "data": data_facts(trainer.corpus.manifest),
+        "data": data_summary(trainer.corpus.manifest),
     }
 
 

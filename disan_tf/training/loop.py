@@ -27,7 +27,7 @@ class Trainer:
       corpus: the prepared corpus.
       workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
       callbacks: Keras callbacks. Their logs hold for a batch `loss`, the model's `batch_score` and
-        what else the method of learning measures, and for an evaluation `step`, `loss` and the
+        what else the method of training measures, and for an evaluation `step`, `loss` and the
         model's scores on dev.
 
     Raises:

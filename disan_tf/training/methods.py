@@ -1,4 +1,4 @@
-"""Which method of learning a model needs."""
+"""Which method of training a model needs."""
 
 from disan_tf.training.back_propagation import BackPropagation
 from disan_tf.training.policy_gradient import PolicyGradient, evaluation_steps

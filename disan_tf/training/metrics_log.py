@@ -1,4 +1,4 @@
-"""metrics.jsonl: one line a measurement, and no line from a future that was killed."""
+"""metrics.jsonl: one line for each measurement of a training."""
 
 import json
 from pathlib import Path
@@ -8,11 +8,15 @@ from disan_tf.files import read_lines, write_atomically
 
 
 class MetricsLog:
-    """The measurements of a training.
+    """The measurements of a training, one JSON object a line.
 
     Args:
       path: the file; it need not exist.
-      last_step: lines of later steps are removed, since a resumed training measures them again.
+      last_step: the step from which the training continues. Lines of later steps are removed, since
+        they will be measured again.
+
+    Attributes:
+      seconds: those of the last line, 0 without lines.
     """
 
     def __init__(self, path, last_step: int):
@@ -22,13 +26,13 @@ class MetricsLog:
         self.seconds = records[-1]["seconds"] if records else 0.0
 
     def write(self, **record) -> None:
-        """Appends one record; it needs `step` and `seconds`."""
+        """Appends a record, which must have `step` and `seconds`."""
         with open(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
 
     @staticmethod
     def read(path) -> list:
-        """All records, without a last line that a kill cut off.
+        """All records; an incomplete last line, left by a killed training, is ignored.
 
         Raises:
           UserError: a line before the last is not JSON.
@@ -43,6 +47,6 @@ class MetricsLog:
             except json.JSONDecodeError:
                 if number < len(lines):
                     raise UserError(
-                        f"{path}, line {number}: not JSON; delete the line to go on."
+                        f"{path}, line {number}: not JSON; delete the line to continue."
                     ) from None
         return records

@@ -1,4 +1,4 @@
-"""The papers' optimizers, and what may be wrapped around them."""
+"""The papers' optimizers, with moving averages of the weights and loss scaling."""
 
 import contextlib
 import functools
@@ -22,11 +22,12 @@ def adadelta(
 ) -> tf.keras.optimizers.legacy.Optimizer:
     """TensorFlow 1's Adadelta (Zeiler 2012), with its defaults of rho and epsilon.
 
-    The legacy Keras class equals it bit for bit on dense and on sparse gradients: rows of an
-    embedding that are not in the batch keep their values and both accumulators. The newer class
-    decays all rows, and the default epsilon of 1e-7 makes the steps about three times as large.
-    Where native operations are used, dense gradients go through one of them, which differs in the
-    last bits: it rounds the quotient of the two roots once, TensorFlow three times.
+    Keras' legacy class equals it bit for bit on dense and on sparse gradients: rows of an embedding
+    that are not in the batch keep their values and both accumulators. Keras' newer class decays all
+    rows, and the legacy class' default epsilon, 1e-7, makes steps about three times as large.
+
+    Dense gradients take a native operation if there is one. Its results differ in the last bits: it
+    rounds the quotient of the two roots once, TensorFlow three times.
     """
     check_rate("rho", rho)
     check_above_zero("epsilon", epsilon)
@@ -36,8 +37,8 @@ def adadelta(
 def adam(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimizer:
     """Adam (Kingma and Ba 2015) with the defaults of the paper and of PyTorch.
 
-    Epsilon, 1e-8, is added to the root of the second moment before that is corrected for its
-    bias (the paper's "epsilon hat"), PyTorch adds it after that: no difference to speak of.
+    Epsilon, 1e-8, is added to the root of the second moment before its bias is corrected (the
+    paper's "epsilon hat"); PyTorch adds it afterwards. The difference is negligible.
     """
     return tf.keras.optimizers.legacy.Adam(learning_rate, epsilon=1e-8, name="Adam")
 
@@ -45,8 +46,8 @@ def adam(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimizer:
 def rmsprop(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimizer:
     """RMSProp (Hinton 2012) with the defaults of PyTorch, which adds epsilon to the root.
 
-    Rows of an embedding that are not in the batch keep their values and their mean square. Where
-    native operations are used, dense gradients go through one of them.
+    Rows of an embedding that are not in the batch keep their values and their mean square. Dense
+    gradients take a native operation if there is one.
     """
     return _RMSprop(learning_rate, rho=0.99, epsilon=1e-8, name="RMSprop")
 
@@ -54,15 +55,21 @@ def rmsprop(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimize
 def adagrad(
     learning_rate: float = 0.2, start: float = 1.0, clip_norm: Optional[float] = None
 ) -> tf.keras.optimizers.legacy.Optimizer:
-    """Adagrad (Duchi et al. 2011) as the official biLM is trained.
+    """Adagrad (Duchi et al. 2011) with the official biLM's learning rate and initial sum.
 
-    Args:
-      learning_rate: as there.
-      start: the accumulated squares before the first step, as there.
-      clip_norm: gradients of a greater global norm are scaled to it; None scales none.
+        Args:
+    <<<<<<< HEAD
+          learning_rate: as there.
+          start: the accumulated squares before the first step, as there.
+          clip_norm: gradients of a greater global norm are scaled to it; None scales none.
 
-    Raises:
-      ValueError: a negative start, or a norm that is not above 0.
+        Raises:
+          ValueError: a negative start, or a norm that is not above 0.
+    =======
+          learning_rate: of the optimizer.
+          start: the accumulated squares before the first step.
+          clip_norm: gradients with a greater global norm are scaled down to it; None = no clipping.
+    >>>>>>> layers
     """
     check_at_least("start", start, 0)
     if clip_norm is not None:
@@ -93,7 +100,7 @@ def check_options(
 
 
 class _Adadelta(tf.keras.optimizers.legacy.Adadelta):
-    """The legacy class, whose dense steps read and write each number once."""
+    """The legacy class; dense steps are one native pass over the numbers."""
 
     def _resource_apply_dense(self, grad, var, apply_state=None):
         if not runtime.is_used():
@@ -104,7 +111,7 @@ class _Adadelta(tf.keras.optimizers.legacy.Adadelta):
 
 
 class _RMSprop(tf.keras.optimizers.legacy.RMSprop):
-    """The legacy class, whose dense steps read and write each number once."""
+    """The legacy class; dense steps are one native pass over the numbers."""
 
     def _resource_apply_dense(self, grad, var, apply_state=None):
         if not runtime.is_used():
@@ -115,7 +122,7 @@ class _RMSprop(tf.keras.optimizers.legacy.RMSprop):
 
 
 def _settings(optimizer, var, apply_state):
-    """Learning rate, rho and epsilon of a step, <float32>[]."""
+    """The step's learning rate, rho and epsilon, <float32>[]."""
     key = var.device, var.dtype.base_dtype
     settings = (apply_state or {}).get(key) or optimizer._fallback_apply_state(*key)
     return [tf.cast(settings[name], tf.float32) for name in ("lr_t", "rho", "epsilon")]
@@ -124,20 +131,22 @@ def _settings(optimizer, var, apply_state):
 def build_optimizer(
     config, variables, learning_rate: Optional[float] = None
 ) -> tf.keras.optimizers.legacy.Optimizer:
-    """The optimizer of a config: moving average and loss scaling as `train` and `dtype` say.
+    """The optimizer that `config.train` describes.
 
-    It is `train.optimizer`, a key of `OPTIMIZERS` ("adadelta" where it is absent), with
-    `train.optimizer_options`, if there are any. The learning rate is `train.learning_rate`, where
-    no other is given.
-
-    Its slots for `variables` exist at once: made inside the first training step, they would
-    make TensorFlow trace that step twice.
+    Args:
+      config: of its values, `train.optimizer` is a key of `OPTIMIZERS` (default "adadelta"),
+        `train.optimizer_options` are arguments of that function, `train.moving_average` is the
+        decay of a moving average of the weights (0 = none), and dtype "mixed_float16" adds loss
+        scaling.
+      variables: those that are trained. Their slots are created here: created inside the first
+        training step, they would make TensorFlow trace that step twice.
+      learning_rate: None = `train.learning_rate`.
     """
     make = OPTIMIZERS[config.train.get("optimizer", "adadelta")]
     options = config.train.get("optimizer_options", {})
     optimizer = make(learning_rate or config.train.learning_rate, **options)
     if config.train.moving_average:
-        from disan_tf.addons import moving_average  # only then is tensorflow-addons needed
+        from disan_tf.addons import moving_average  # tensorflow-addons is imported on demand
 
         optimizer = moving_average(optimizer, config.train.moving_average)
     if config.dtype == "mixed_float16":
@@ -148,7 +157,7 @@ def build_optimizer(
 
 @contextlib.contextmanager
 def averaged_weights(optimizer, variables):
-    """Inside, the optimizer's variables are their moving averages, if it keeps any."""
+    """Inside, the variables have the values of their moving averages, if there are any."""
     optimizer = getattr(optimizer, "inner_optimizer", optimizer)
     if not hasattr(optimizer, "assign_average_vars"):
         yield

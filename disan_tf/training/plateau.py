@@ -1,4 +1,4 @@
-"""A learning rate that is lowered when a loss stops falling."""
+"""A learning rate that is reduced when a loss stops falling."""
 
 import numpy as np
 import tensorflow as tf
@@ -19,20 +19,20 @@ def check_plateau(factor: float, patience: int, threshold: float, monitor: str =
 class Plateau:
     """Multiplies a learning rate by `factor` after `patience` intervals without a lower loss.
 
-    An interval is what lies between two evaluations; its loss is the mean over its steps, as
-    training minimises it, or that on dev at its end. A loss counts as lower below best * (1 -
-    threshold), PyTorch's `ReduceLROnPlateau` in its default mode; unlike there, `patience`
-    intervals are enough, not one more.
+    An interval lies between two evaluations. Its loss is either the mean training loss of its steps
+    or the dev loss at its end. A loss is lower if it is below best * (1 - threshold), as in the
+    default mode of PyTorch's `ReduceLROnPlateau`; unlike there, the learning rate is reduced after
+    `patience` intervals, not after one more.
 
     Args:
-      optimizer: whose `learning_rate` is lowered.
+      optimizer: its `learning_rate` is reduced.
       factor: in (0, 1).
-      patience: intervals, at least 1; the count begins again after each lowering.
+      patience: intervals, at least 1; the count restarts after every reduction.
       threshold: relative, in [0, 1).
-      monitor: whose loss, "train" or "dev".
+      monitor: the loss that must fall, "train" or "dev".
 
     Attributes:
-      state: variables that a checkpoint must hold; the learning rate itself is the optimizer's.
+      state: variables to be saved in checkpoints; the learning rate is saved with the optimizer.
 
     Raises:
       ValueError: see `check_plateau`.
@@ -53,16 +53,16 @@ class Plateau:
 
     @property
     def learning_rate(self) -> float:
-        """The present one."""
+        """The current learning rate."""
         return float(self._optimizer.learning_rate)
 
     def add(self, loss: float) -> None:
-        """Takes note of the loss of a step."""
+        """Adds the training loss of a step to the interval."""
         self._total.assign_add(loss)
         self._steps.assign_add(1)
 
     def end_interval(self, dev_loss: float) -> None:
-        """Lowers the learning rate when it is time to."""
+        """Ends the interval, and reduces the learning rate if it is time to."""
         loss = dev_loss if self._monitor == "dev" else float(self._total) / int(self._steps)
         self._total.assign(0.0)
         self._steps.assign(0)

@@ -20,7 +20,7 @@ from disan_tf.training.policy_steps import (
 from disan_tf.training.rewards import REWARDS
 from disan_tf.training.steps import make_evaluation_step
 
-# phase -> how tokens are chosen, what learns
+# phase -> how tokens are chosen, what is trained
 PHASES = {
     "pretrain": ("all", (SOFT,)),
     "policy": ("sample", (POLICY,)),
@@ -35,9 +35,9 @@ _COLLAPSED = 0.01  # a selected fraction nearer to 0 or 1 than this is worth an 
 class PolicyGradient(BackPropagation):
     """ReSAN section 4: theta_s by back-propagation, the samplers' theta_r by REINFORCE.
 
-    First all tokens are selected and theta_s learns ("pretrain"), until the dev loss has not fallen
-    for `policy.pretrain_patience` evaluations, or for `policy.pretrain_steps` steps. Then for
-    `policy.policy_steps` steps theta_r alone learns ("policy"), and after that both: at once
+    First all tokens are selected and theta_s is trained ("pretrain"), until the dev loss has not
+    fallen for `policy.pretrain_patience` evaluations, or for `policy.pretrain_steps` steps. Then
+    for `policy.policy_steps` steps theta_r alone is ("policy"), and after that both: at once
     ("both", schedule "sim"), or in turns of `policy.period` steps ("policy" and "soft", schedule
     "sep"). Each has an Adadelta of its own. Scores on dev choose a model after "pretrain" only:
     before, its samplers know nothing.
@@ -63,10 +63,10 @@ class PolicyGradient(BackPropagation):
         reward = functools.partial(REWARDS[config.policy.reward], penalty=config.policy.penalty)
         self.steps = {
             phase: make_policy_step(
-                model, {kind: self._optimizers[kind] for kind in learns}, how, reward,
+                model, {kind: self._optimizers[kind] for kind in trained}, how, reward,
                 self.baseline,
             )
-            for phase, (how, learns) in PHASES.items()
+            for phase, (how, trained) in PHASES.items()
         }  # fmt: skip
         self._evaluations = evaluation_steps(config, model)
         self._selection = config.evaluate.selection

@@ -5,7 +5,7 @@ import tensorflow as tf
 from disan_tf.training.rewards import policy_loss
 from disan_tf.training.steps import added_losses, apply_gradients, batch_signature, scaled
 
-SOFT, POLICY = "soft", "policy"  # what learns by back-propagation, what by REINFORCE
+SOFT, POLICY = "soft", "policy"  # trained by back-propagation, by REINFORCE
 
 
 class Baseline:
@@ -35,7 +35,7 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
 
     Args:
       model: a `SentenceModel`.
-      optimizers: for what learns, SOFT or POLICY or both, its optimizer. The weights of SOFT have
+      optimizers: of what is trained, SOFT or POLICY or both. The weights of SOFT have
         the gradient of the loss (ReSAN Eq. 16), those of POLICY the policy gradient (Eq. 20);
         either with the weight decay of its own matrices. Both come from one forward pass.
       how: tokens are chosen, see `disan_tf.layers.hard_attention.sampler.Sampler.select`.
@@ -46,7 +46,7 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
       A traced-once function of the arguments of `make_train_step`'s, -> a dictionary of
       <float32>[]: "loss" and `model.batch_score_name`, "reward" (mean over the sentences),
       "head_fraction" and "dependent_fraction" (of the real tokens, mean over the sentences),
-      "policy_loss", "gradient_norm" and "policy_gradient_norm" (0 of what does not learn now), and
+      "policy_loss", "gradient_norm" and "policy_gradient_norm" (0 of what is not trained now), and
       "skipped_steps", of either optimizer.
     """
 
@@ -57,7 +57,7 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
             selections = model.select(*ids, how=how, training=True)
             outputs = model(*ids, selections=selections, training=True)
             losses = model.example_losses(outputs, label)
-            rewards = [reward(losses, each) for each in selections]
+            rewards = [reward(losses, chosen) for chosen in selections]
             decays = dict(zip((SOFT, POLICY), added_losses(model)))
             objectives = {
                 SOFT: tf.reduce_mean(losses) + decays[SOFT],
@@ -77,8 +77,10 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
             "loss": objectives[SOFT],
             model.batch_score_name: model.batch_score(outputs, label),
             "reward": mean_reward,
-            "head_fraction": tf.reduce_mean([each.head_fraction for each in selections]),
-            "dependent_fraction": tf.reduce_mean([each.dependent_fraction for each in selections]),
+            "head_fraction": tf.reduce_mean([chosen.head_fraction for chosen in selections]),
+            "dependent_fraction": tf.reduce_mean(
+                [chosen.dependent_fraction for chosen in selections]
+            ),
             "policy_loss": objectives[POLICY],
             "gradient_norm": norms[SOFT],
             "policy_gradient_norm": norms[POLICY],

@@ -1,4 +1,4 @@
-"""Where a run comes from: the command that repeats it, and the data that it saw."""
+"""Where a result comes from: the command that repeats the run, and its data."""
 
 import shlex
 from collections.abc import Sequence
@@ -7,17 +7,18 @@ from typing import Optional
 
 from disan_tf.input_pipeline.format import Keys
 
-_PATH_FLAGS = ("data_dir", "workdir", "prepared_dir", "output")  # they differ between machines
+_PATH_FLAGS = ("data_dir", "workdir", "prepared_dir", "output")  # differ between machines
 
 
 def command_line(arguments: Sequence[str]) -> Optional[str]:
-    """The command of `sys.argv` without the paths of this machine; None for other programs.
-
-        ["/a/run.py", "--config=/a/configs/demo.py:tiny", "--workdir", "/b"]
-        -> "python run.py --config=configs/demo.py:tiny"
+    """The command of a run without the paths of its machine; None if it is not `run.py`.
 
     Args:
-      arguments: the program and its arguments.
+      arguments: `sys.argv`.
+
+    Example:
+      >>> command_line(["/a/run.py", "--config=/a/configs/demo.py:tiny", "--workdir", "/b"])
+      'python run.py --config=configs/demo.py:tiny'
     """
     program, *rest = arguments
     if PurePath(program).name != "run.py":
@@ -48,13 +49,16 @@ def _relative(config_file: str) -> str:
     return f"configs/{path.name}" if path.is_absolute() else config_file
 
 
-def data_facts(manifest: dict) -> dict:
-    """What a reader of a result wants to know of its prepared corpus.
+def data_summary(manifest: dict) -> dict:
+    """What a result says about its prepared corpus.
+
+    Args:
+      manifest: of the prepared corpus.
 
     Returns:
-      "splits" (name -> examples), "training_examples" (kept), "training_read" and
-      "official_training_examples" (of the whole corpus), both in "unit", and
-      "training_tokens_covered", the share of training tokens with a vector.
+      "splits" (name -> number of examples), "training_examples" (kept), "training_read" and
+      "official_training_examples" (in the whole corpus), both in "unit", and
+      "training_tokens_covered", the share of training tokens with a word vector.
     """
     splits = {name: split["examples"] for name, split in manifest[Keys.SPLITS].items()}
     counts, unit = manifest[Keys.COUNTS]["train"], manifest[Keys.UNIT]

@@ -1,32 +1,33 @@
-"""What a selection of tokens earns, and the loss whose gradient is the policy gradient."""
+"""The rewards of hard attention, and the loss whose gradient is the policy gradient."""
 
 import tensorflow as tf
 
 
 def product_reward(losses, selections, penalty: float) -> tf.Tensor:
-    """-(loss + penalty * dependent fraction * head fraction), the authors' code.
+    """R = -(loss + penalty * dependent fraction * head fraction), the authors' code.
 
-    This differs from ReSAN Eq. 17 in its form: the loss itself in place of the probability, and
-    the product of the fractions in place of their sum.
+    This differs from ReSAN Eq. 17, which has the probability instead of the loss and the sum of the
+    fractions instead of their product.
 
     Args:
-      losses: <float32>[batch], of the examples, without weight decay.
-      selections: `disan_tf.layers.hard_attention.selections.Selections` of one of their sentences.
+      losses: of the examples, without weight decay, <float32>[batch].
+      selections: `disan_tf.layers.hard_attention.selections.Selections` of one of the sentences of
+        the examples.
       penalty: lambda of Eq. 17.
 
     Returns:
-      <float32>[batch].
+      R, <float32>[batch].
     """
     return -(losses + penalty * selections.dependent_fraction * selections.head_fraction)
 
 
 def probability_reward(losses, selections, penalty: float) -> tf.Tensor:
-    """exp(-loss) - penalty * the mean of both fractions, ReSAN Eq. 17.
+    """R = exp(-loss) - penalty * the mean of both fractions, ReSAN Eq. 17.
 
-    exp(-loss) is p(y*), where the loss is a cross-entropy. The penalty has the sign that the text
-    around Eq. 17 intends; as printed, selecting would be rewarded.
+    If the loss is a cross-entropy, exp(-loss) is p(y = y*). The penalty has the sign that the text
+    around Eq. 17 describes; with the printed sign, selecting tokens would be rewarded.
 
-    Args and returns: as `product_reward`.
+    Arguments and result: see `product_reward`.
     """
     fraction = 0.5 * (selections.dependent_fraction + selections.head_fraction)
     return tf.exp(-losses) - penalty * fraction
@@ -36,19 +37,21 @@ REWARDS = {"product": product_reward, "probability": probability_reward}
 
 
 def policy_loss(rewards, selections, baseline=0.0) -> tf.Tensor:
-    """-mean over the batch of sum_s (R_s - baseline) log pi(z_s), <float32>[].
+    """-mean over the batch of sum_s (R_s - baseline) log pi(z_s).
 
-    Its gradient is minus the policy gradient of ReSAN Eq. 20, each sentence s of an example with
+    Its gradient is minus the policy gradient of ReSAN Eq. 20; every sentence s of an example has
     its own reward and selections.
 
     Args:
-      rewards: <float32>[batch] of each sentence; no gradient flows through them.
-      selections: a `Selections` of each sentence.
-      baseline: what is subtracted from the rewards; it changes the variance of the gradient, not
-        its mean.
+      rewards: R_s of every sentence, <float32>[batch]; no gradient flows through them.
+      selections: the `Selections` of every sentence.
+      baseline: subtracted from the rewards; it changes the variance of the gradient, not its mean.
+
+    Returns:
+      <float32>[].
     """
     terms = [
-        tf.stop_gradient(reward - baseline) * each.log_probability
-        for reward, each in zip(rewards, selections)
+        tf.stop_gradient(reward - baseline) * selected.log_probability
+        for reward, selected in zip(rewards, selections)
     ]
     return -tf.reduce_mean(tf.add_n(terms))

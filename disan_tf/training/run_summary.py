@@ -1,4 +1,4 @@
-"""What a work directory tells of its training: whether it is over, times, curves, scores."""
+"""What a work directory tells about its training: whether it is finished, times, curves, scores."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from disan_tf.training.metrics_log import MetricsLog
 from disan_tf.training.schedule import is_over
 from disan_tf.training.work_directory import read_config
 
-CRITERIA = ("accuracy", "pearson", "log_likelihood")  # what dev chooses by, and what curves show
-SCORES = (*CRITERIA, "spearman", "mse")  # of tables
+CRITERIA = ("accuracy", "pearson", "log_likelihood")  # dev chooses by them, and curves show them
+SCORES = (*CRITERIA, "spearman", "mse")  # in tables
 REMEDY = "train, then run --mode=evaluate with --split=dev and --split=test"
 _FRACTIONS = ("head_fraction", "dependent_fraction")
 
@@ -17,7 +17,7 @@ _FRACTIONS = ("head_fraction", "dependent_fraction")
 def is_finished(workdir: Path, config) -> bool:
     """Whether nothing is left to do: trained to its end, and scored on every split but train.
 
-    It reads small files alone: no model is built.
+    Only small files are read; no model is built.
     """
     if not all((workdir / name).is_file() for name in ("run.json", "best/model.json")):
         return False
@@ -26,7 +26,7 @@ def is_finished(workdir: Path, config) -> bool:
     return (
         bool(splits and dev)
         and is_over(config.train, dev[-1]["step"], best_step(workdir))
-        and splits.keys() - {"train"} <= read_reports(workdir).keys()
+        and splits.keys() - {"train"} <= read_scores(workdir).keys()
     )
 
 
@@ -35,13 +35,13 @@ def best_step(workdir: Path) -> int:
     return read_json(workdir / "best" / "model.json", REMEDY)["scores"]["step"]
 
 
-def read_reports(workdir: Path) -> dict:
-    """split -> `evaluate`'s report, of the splits on which the best model was scored."""
+def read_scores(workdir: Path) -> dict:
+    """split -> what `evaluate` returned, for the splits on which the best model was scored."""
     step = best_step(workdir)
-    reports = {
+    by_split = {
         path.stem: read_json(path, REMEDY) for path in (workdir / "evaluation").glob("*.json")
     }
-    return {split: report for split, report in reports.items() if report["step"] == step}
+    return {split: scores for split, scores in by_split.items() if scores["step"] == step}
 
 
 def summarise_run(workdir: Path) -> dict:
@@ -51,22 +51,22 @@ def summarise_run(workdir: Path) -> dict:
       "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`;
       "steps", "epochs", "minutes", "seconds_per_epoch" (without evaluations), "best_step",
       "best_epoch", "minutes_to_best"; "dev_curve", pairs of a step and the criterion, and
-      "<split>_curve" of each watched split (`config.evaluate.splits`); the report of each split
+      "<split>_curve" of each watched split (`config.evaluate.splits`); the scores of each split
       under its name; for each watched split "best_on_<split>", the best of its curve: optimistic,
-      since the split reports what it chose; and of hard attention "selected", the "head_fraction"
-      and "dependent_fraction" of the tokens that it chose in training before the best step.
+      since the split scores what it chose; and with hard attention "selected", the "head_fraction"
+      and "dependent_fraction" of the tokens that were selected in training before the best step.
 
     Raises:
       UserError: the run was not trained, or not evaluated on dev and test.
     """
     run = read_json(workdir / "run.json", REMEDY)
-    reports = read_reports(workdir)
+    scores = read_scores(workdir)
     for split in ("dev", "test"):
-        if split not in reports:
+        if split not in scores:
             raise UserError(f"{workdir} has no scores of its best model on {split}: {REMEDY}.")
     records = MetricsLog.read(workdir / "metrics.jsonl")
     dev = _curve(records, "dev")
-    best = next(record for record in dev if record["step"] == reports["dev"]["step"])
+    best = next(record for record in dev if record["step"] == scores["dev"]["step"])
     config = read_config(workdir)
     return {
         "config": config,
@@ -83,7 +83,7 @@ def summarise_run(workdir: Path) -> dict:
             f"{split}_curve": [[record["step"], round(_criterion(record), 4)] for record in curve]
             for split, curve in {"dev": dev, **_watched(records)}.items()
         },
-        **dict(sorted(reports.items())),
+        **dict(sorted(scores.items())),
         **_best_on(records),
         **_selected(records, best["step"]),
     }
@@ -94,7 +94,7 @@ def _curve(records, split):
 
 
 def _watched(records):
-    """The curves of the splits that are only watched."""
+    """The curves of the splits that choose nothing."""
     names = {record["split"] for record in records} - {"train", "dev"}
     return {split: _curve(records, split) for split in sorted(names)}
 
@@ -105,7 +105,7 @@ def _criterion(record):
 
 
 def _best_on(records):
-    """What `summarise_run` says of every watched split."""
+    """The best of the curve of every watched split, see `summarise_run`."""
     best = {}
     for split, curve in _watched(records).items():
         record = max(curve, key=_criterion)
@@ -114,11 +114,11 @@ def _best_on(records):
 
 
 def _selected(records, step):
-    """What `summarise_run` says of hard attention; pretraining, which selects all, left out.
+    """What hard attention selected; pretraining, which selects all tokens, does not count.
 
     Returns:
-      {"selected": {"head_fraction", "dependent_fraction"}}, of the training's last record up to the
-      step; {} where there is none.
+      {"selected": {"head_fraction", "dependent_fraction"}}, from the training's last record up to
+      the step; {} where there is none.
     """
     chosen = [
         record
@@ -131,7 +131,7 @@ def _selected(records, step):
 
 
 def _seconds_per_epoch(records):
-    """Time of training alone: that of an evaluation ends with the record of its split."""
+    """Time of training alone: an evaluation lasts until the record of its split."""
     pairs = zip([{"seconds": 0.0}, *records], records)
     seconds = sum(
         after["seconds"] - before["seconds"] for before, after in pairs if after["split"] == "train"

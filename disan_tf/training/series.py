@@ -22,10 +22,9 @@ from disan_tf.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
-from disan_tf.training.check_config import check_config
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.run_summary import is_finished, read_reports
-from disan_tf.training.series_summary import render, summarise_series
+from disan_tf.training.run_summary import is_finished, read_scores
+from disan_tf.training.series_summary import render_series, summarise_series
 from disan_tf.training.work_directory import claim
 
 
@@ -80,7 +79,6 @@ def train_series(
     """
     workdir = Path(workdir)
     members = plan(config, seeds, folds)
-    check_config(config)
     if (workdir / "run.json").exists():
         raise UserError(f"{workdir} holds a single training; choose another --workdir.")
     claim(workdir, config)
@@ -96,7 +94,7 @@ def train_series(
         if not finished:
             _train_member(folder, member.config, prepare)
         write_json(workdir / "series.json", summary := summarise_series(workdir))
-    print(render(summary))
+    print(render_series(summary))
     return summary
 
 
@@ -157,7 +155,7 @@ def _train_member(folder, config, prepare):
 
 
 def _evaluate_member(folder, corpus):
-    missing = set(corpus.splits) - {"train"} - read_reports(folder).keys()
+    missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
     bundle = load_bundle(folder / "best")
     for split in sorted(missing):
         write_json(folder / "evaluation" / f"{split}.json", evaluate(bundle, corpus, split))

@@ -1,4 +1,4 @@
-"""What the finished members of a series tell: their scores, the mean and the spread."""
+"""What the finished members of a series tell: their scores, the mean and the deviation."""
 
 import shlex
 from itertools import chain
@@ -9,8 +9,8 @@ import numpy as np
 from ml_collections import ConfigDict
 
 from disan_tf.errors import UserError
-from disan_tf.metrics.text_tables import by_name, table
 from disan_tf.training.run_summary import SCORES, is_finished, summarise_run
+from disan_tf.training.score_tables import rows_by_name, text_table
 from disan_tf.training.work_directory import read_config
 
 _MEMBER_CONFIGS = tuple(f"{name}/config.json" for name in ("seed-*", "fold-*", "seed-*/fold-*"))
@@ -21,17 +21,17 @@ _MEMBER_KEYS = (
 
 
 def summarise_series(workdir: Path) -> dict:
-    """The finished members of a series, and the mean and the spread of their scores.
+    """The finished members of a series, and the mean and the deviation of their scores.
 
     Returns:
-      "config", of the series; "versions", "commit", "command", "parameters", "inputs" and "data"
+      "config" of the series; "versions", "commit", "command", "parameters", "inputs" and "data"
       of its first member; means of the members' steps and times; "members", each with "name",
       "seed", "fold" (or None), its steps, times and curves, and "scores": split -> score ->
       value, where the splits that were watched during training (`config.evaluate.splits`) have a
       "best_on_<split>" beside them, which is optimistic, and hard attention has "selected", see
-      `summarise_run`; "mean" and "standard_deviation" (over n - 1; None of a single member):
-      split -> score -> value; "by_length", see `_by_length`; and of classes "confusion": the
-      members' matrices of test, added up.
+      `summarise_run`; "mean" and "standard_deviation" (over n - 1; None with a single member):
+      split -> score -> value; "by_length", see `_by_length`; and for classes "confusion": the
+      sum of the members' matrices on test.
 
     Raises:
       UserError: no member is finished.
@@ -47,10 +47,10 @@ def summarise_series(workdir: Path) -> dict:
         "config": config,
         **{key: first[key] for key in ("versions", "commit", "parameters", "inputs", "data")},
         "command": series_command(first["command"], members, config),
-        **{key: round(_mean([each[key] for each in members]), 2) for key in _MEMBER_KEYS},
+        **{key: round(_mean([member[key] for member in members]), 2) for key in _MEMBER_KEYS},
         "members": members,
-        "mean": _over(scores, _mean),
-        "standard_deviation": _over(scores, _deviation),
+        "mean": _over_members(scores, _mean),
+        "standard_deviation": _over_members(scores, _deviation),
         "by_length": _by_length([run for _, run in runs]),
         **_confusion([run["test"] for _, run in runs]),
     }
@@ -58,15 +58,30 @@ def summarise_series(workdir: Path) -> dict:
 
 def read_members(workdir: Path) -> list[tuple[Path, dict]]:
     """Folder and `summarise_run` of each finished member, by seed and fold."""
-    found = []
+    members = []
     for path in chain.from_iterable(map(workdir.glob, _MEMBER_CONFIGS)):
         config = ConfigDict(read_config(path.parent))
         if is_finished(path.parent, config):
-            found.append((path.parent, summarise_run(path.parent)))
-    return sorted(found, key=lambda each: _place(each[1]["config"]))
+            members.append((path.parent, summarise_run(path.parent)))
+    return sorted(members, key=lambda member: _place(member[1]["config"]))
 
 
-def render(summary: dict) -> str:
+def series_command(command, members, config):
+    """The command of one member, of `run.json`, with the seeds and folds of all `members`."""
+    if command is None:
+        return None
+    numbers = {
+        "seeds": sorted({member["seed"] for member in members if "seed-" in member["name"]}),
+        "folds": sorted({member["fold"] for member in members if "fold-" in member["name"]}),
+    }
+    texts = {name: ",".join(map(str, values)) for name, values in numbers.items() if values}
+    if texts.get("folds") and len(numbers["folds"]) == config["data"]["folds"]:
+        texts["folds"] = "all"
+    parts = [part for part in shlex.split(command) if not part.startswith(("--seeds", "--folds"))]
+    return shlex.join([*parts, *(f"--{name}={text}" for name, text in texts.items())])
+
+
+def render_series(summary: dict) -> str:
     """The scores of a series as a table for people."""
     columns = [
         (split, score)
@@ -74,13 +89,13 @@ def render(summary: dict) -> str:
         for score in SCORES
         if score in scores
     ]
-    lines = {each["name"]: each["scores"] for each in summary["members"]}
+    lines = {member["name"]: member["scores"] for member in summary["members"]}
     lines.update({"mean": summary["mean"], "standard deviation": summary["standard_deviation"]})
     cells = {
         name: {column: scores[column[0]].get(column[1]) for column in columns}
         for name, scores in lines.items()
     }
-    return table(by_name("", [" ".join(column) for column in columns], cells))
+    return text_table(rows_by_name(["", *map(" ".join, columns)], cells))
 
 
 def _place(config):
@@ -99,12 +114,12 @@ def _describe(workdir, folder, run):
     }
 
 
-def _scores(report):
-    return {key: value for key, value in report.items() if isinstance(value, float)}
+def _scores(scores):
+    return {key: value for key, value in scores.items() if isinstance(value, float)}
 
 
-def _over(members: list, statistic: Callable) -> dict:
-    """split -> score -> the statistic over the members, for what all of them have."""
+def _over_members(members: list, statistic: Callable) -> dict:
+    """split -> score -> the statistic over the members, for the scores that all members have."""
     return {
         split: {
             score: statistic([member[split][score] for member in members])
@@ -123,44 +138,29 @@ def _deviation(values):
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
-def series_command(command, members, config):
-    """The command of one member with the seeds and folds of all."""
-    if command is None:
-        return None
-    numbers = {
-        "seeds": sorted({each["seed"] for each in members if "seed-" in each["name"]}),
-        "folds": sorted({each["fold"] for each in members if "fold-" in each["name"]}),
-    }
-    texts = {name: ",".join(map(str, values)) for name, values in numbers.items() if values}
-    if texts.get("folds") and len(numbers["folds"]) == config["data"]["folds"]:
-        texts["folds"] = "all"
-    parts = [part for part in shlex.split(command) if not part.startswith(("--seeds", "--folds"))]
-    return shlex.join([*parts, *(f"--{name}={text}" for name, text in texts.items())])
-
-
-def _confusion(reports):
-    """What `summarise_series` says of confusions; {} where a member has none."""
-    if not all("confusion" in report for report in reports):
+def _confusion(scores):
+    """{"confusion"}, the sum of the members' matrices; {} where a member has none."""
+    if not all("confusion" in member for member in scores):
         return {}
-    matrices = [report["confusion"]["matrix"] for report in reports]
-    return {"confusion": {**reports[0]["confusion"], "matrix": np.sum(matrices, axis=0).tolist()}}
+    matrices = [member["confusion"]["matrix"] for member in scores]
+    return {"confusion": {**scores[0]["confusion"], "matrix": np.sum(matrices, axis=0).tolist()}}
 
 
 def _by_length(runs):
     """Accuracy on test by length, DiSAN Fig. 5.
 
-    Bins where a member has no sentence are left out, and everything where answers are scores.
+    Bins where a member has no sentence are left out; there are none where labels are numbers.
 
     Returns:
       Bin -> {"sentences" (the mean over the members), "accuracy", "standard_deviation"}.
     """
-    reports = [run["test"].get("by_length", {}) for run in runs]
+    members = [run["test"].get("by_length", {}) for run in runs]
     bins = {}
-    for name in reports[0]:
-        accuracies = [report[name]["accuracy"] for report in reports]
+    for name in members[0]:
+        accuracies = [member[name]["accuracy"] for member in members]
         if None not in accuracies:
             bins[name] = {
-                "sentences": _mean([report[name]["count"] for report in reports]),
+                "sentences": _mean([member[name]["count"] for member in members]),
                 "accuracy": _mean(accuracies),
                 "standard_deviation": _deviation(accuracies),
             }

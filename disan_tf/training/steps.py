@@ -53,14 +53,14 @@ def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
     @tf.function(input_signature=batch_signature(model), autograph=False)
     def evaluation_step(*batch):
         *ids, label = batch
-        outputs = [_answer(model, ids, how) for _ in range(samples)]
+        outputs = [_outputs(model, ids, how) for _ in range(samples)]
         outputs = outputs[0] if samples == 1 else _log_mean_probabilities(outputs)
         return outputs, model.loss(outputs, label) + sum(added_losses(model))
 
     return evaluation_step
 
 
-def _answer(model, ids, how):
+def _outputs(model, ids, how):
     if how is None:
         return model(*ids, training=False)
     return model(*ids, selections=model.select(*ids, how=how), training=False)
@@ -68,7 +68,7 @@ def _answer(model, ids, how):
 
 def _log_mean_probabilities(outputs):
     """ln of the mean of softmax(logits) over a list of logits <float32>[batch, classes]."""
-    logs = tf.stack([tf.nn.log_softmax(each) for each in outputs])
+    logs = tf.stack([tf.nn.log_softmax(logits) for logits in outputs])
     return tf.reduce_logsumexp(logs, axis=0) - tf.math.log(float(len(outputs)))
 
 

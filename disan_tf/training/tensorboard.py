@@ -11,20 +11,20 @@ from tensorboard.plugins.hparams import api as hparams
 
 
 class TensorBoardLogger(tf.keras.callbacks.Callback):
-    """Writes the event files of a training; a resumed one adds further files.
+    """Writes the event files of a training; a resumed training adds further files.
 
-    `train/`: loss, score and examples per second, means over `log_every` steps. `dev/`: loss and
-    scores of every evaluation, histograms of the gates and of the attention entropy on a
-    fixed batch, and once the evaluation step's graph. `.`: HParams. A step's number is the count
-    of steps done with it, as in `metrics.jsonl`. The speed leaves evaluations out.
+    `train/` has the loss, the score and the examples per second (without evaluations), as means
+    over `log_every` steps. `dev/` has the loss and the scores of every evaluation, histograms of
+    the gates and of the attention entropy on a fixed batch, and the graph of the evaluation step.
+    The directory itself has the hyper-parameters. Steps are counted from 1, as in `metrics.jsonl`.
 
     Args:
       directory: `<workdir>/tensorboard`.
       config: the training's config.
-      probe: the model's inputs, of what the histograms show.
+      probe: the model's inputs for the histograms.
       evaluation_step: see `disan_tf.training.steps.make_evaluation_step`.
       log_every: steps between two points of the training curves.
-      examples: of a step, in the mean.
+      examples: mean number of examples in a step.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         super().__init__()
         self._directory = Path(directory)
         self._config = config
-        self._probe = [tf.convert_to_tensor(each) for each in probe]
+        self._probe = [tf.convert_to_tensor(tensor) for tensor in probe]
         self._evaluation_step = evaluation_step
         self._log_every = log_every
         self._examples = examples
@@ -45,7 +45,7 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         self._train, self._dev = (
             tf.summary.create_file_writer(str(self._directory / name)) for name in ("train", "dev")
         )
-        self._measure = tf.function(lambda: measure(self.model, *self._probe))
+        self._histograms = tf.function(lambda: attention_histograms(self.model, *self._probe))
         self._graph_written = False
         self._logs = []
         self._started = time.monotonic()
@@ -75,7 +75,7 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         with self._dev.as_default(logs["step"]):
             for name in logs.keys() - {"step"}:
                 tf.summary.scalar(name, logs[name])
-            for name, values in self._measure().items():
+            for name, values in self._histograms().items():
                 tf.summary.histogram(name, values)
             if not self._graph_written:
                 tf.summary.graph(self._evaluation_step.get_concrete_function().graph)
@@ -88,59 +88,58 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         self._dev.close()
 
 
-def measure(model, *inputs: tf.Tensor) -> dict:
-    """What the histograms show of a batch.
+def attention_histograms(model, *inputs: tf.Tensor) -> dict:
+    """Gate values, attention entropies and selections of a batch.
 
-    The entropy -sum_i p_i ln p_i is in nats: 0 where a feature looks at one token, ln n where it
-    looks at n alike. Padding, and tokens that may attend to nothing, are left out.
+    The entropy -sum_i p_i ln p_i is in nats: 0 if a feature attends to one token, ln n if it
+    attends to n tokens equally. Padding, and tokens that may attend to nothing, are left out.
 
     Args:
       model: a `SentenceModel`.
-      inputs: its inputs.
+      inputs: of the model, ids first.
 
     Returns:
-      "gate/<name>" <float32>[tokens, units] for every gate of the encoder, "attention_entropy/
-      <name>" <float32>[heads, features] for every attention between tokens, and <float32>[batch,
-      features] for every attention of a whole sentence, and "selected/<what>" <float32>[tokens, 1],
-      1 for the selected tokens: for DiSAN "gate/forward",
-      "attention_entropy/forward" and "attention_entropy/source2token"; for pairs
-      "gate/premise_forward", and so on.
+      A dictionary with, for DiSAN, the names "gate/forward", "attention_entropy/forward",
+      "attention_entropy/source2token" and so on, for pairs "gate/premise_forward" and so on:
+      "gate/<name>" <float32>[tokens, units]; "attention_entropy/<name>" <float32>[heads, features]
+      of an attention between tokens, <float32>[batch, features] of an attention that compresses a
+      sentence; and "selected/<name>" <float32>[tokens, 1], 1 for selected tokens.
     """
     attended = model.attend(*inputs)
     prefixes = [f"{field}_" for field in model.fields] if len(model.fields) > 1 else [""]
     return dict(
-        _measure(name, tensor, tf.not_equal(field_ids, 0))
+        _histogram(name, tensor, tf.not_equal(field_ids, 0))
         for prefix, field_ids in zip(prefixes, inputs)
         for name, tensor in attended.items()
         if name.startswith(prefix)
     )
 
 
-def _measure(name, tensor, mask):
-    """The histogram's name and its values, of a tensor of one field."""
+def _histogram(name, tensor, mask):
+    """The name and the values of a histogram, from an attention tensor of one field."""
     if name.startswith("selected_"):
         return name.replace("_", "/"), tf.boolean_mask(tensor, mask)
     if name.endswith("_gate"):
         gate = tf.boolean_mask(tensor, mask)
         return f"gate/{name.removesuffix('_gate')}", tf.cast(gate, tf.float32)
-    histogram = f"attention_entropy/{name.removesuffix('_attention')}"
+    entropy_name = f"attention_entropy/{name.removesuffix('_attention')}"
     if tensor.shape.rank == 3:  # [batch, token, features]
-        return histogram, entropy(tensor, axis=1)
-    attends = mask & tf.reduce_any(tensor > 0.0, axis=[2, 3])  # of [batch, head, dependent, ...]
-    return histogram, tf.boolean_mask(entropy(tensor, axis=2), attends)
+        return entropy_name, entropy(tensor, axis=1)
+    attends = mask & tf.reduce_any(tensor > 0.0, axis=[2, 3])  # [batch, head, dependent, ...]
+    return entropy_name, tf.boolean_mask(entropy(tensor, axis=2), attends)
 
 
 def entropy(weights: tf.Tensor, axis: int) -> tf.Tensor:
-    """-sum p ln p along an axis of <float>[...] weights, in nats; 0 ln 0 = 0."""
+    """-sum p ln p of weights <float>[...] along an axis, in nats; 0 ln 0 = 0."""
     return -tf.reduce_sum(tf.math.xlogy(weights, weights), axis=axis)
 
 
 def write_hparams(config, criterion: str) -> None:
-    """Writes the values that experiments differ in, by the default writer.
+    """Writes the hyper-parameters of a training to the default writer.
 
     Args:
       config: the training's config.
-      criterion: the dev score that experiments are compared by.
+      criterion: the dev score by which trainings are compared.
     """
     values = {
         "learning_rate": config.train.learning_rate,
@@ -148,8 +147,8 @@ def write_hparams(config, criterion: str) -> None:
         "l2": config.train.l2,
         "batch_size": config.train.batch_size,
         "encoder": config.encoder.name,
-        "units": config.encoder.get("units", 0),  # of an encoder that has none, 0
-        "activation": config.encoder.get("activation", ""),  # of one without a choice, ""
+        "units": config.encoder.get("units", 0),  # 0 = the encoder has none
+        "activation": config.encoder.get("activation", ""),  # "" = the encoder has no choice
         "dtype": config.dtype,
         "seed": config.seed,
     }

@@ -81,7 +81,7 @@ def test_mistakes_are_refused(config, changes, words):
 
 @pytest.mark.parametrize("part", ["epoch", "encoders"])
 def test_the_parts_of_pairs_are_refused_for_single_sentences(part):
-    with pytest.raises(UserError, match=f"{part} is of SNLI's pairs, but disan_sst is not for"):
+    with pytest.raises(UserError, match=f"{part} needs a config of sentence pairs, and disan_sst"):
         benchmark(tiny_config(), parts=[part])
 
 

@@ -63,7 +63,7 @@ def test_fixed_words_need_no_gradient():
     forward = total_flops(products, backward=False)
     towers = 2 * 256 * 23 * 300 * 150 * 2  # both towers' first layer
     assert total_flops(products, backward=True) == 3 * forward - towers
-    config.train.embeddings = True
+    config.embedding.trainable = True
     assert total_flops(step_products(config, (15, 8), 3), backward=True) == 3 * forward
 
 

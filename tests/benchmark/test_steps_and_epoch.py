@@ -62,8 +62,8 @@ def test_dsa_is_measured_beside_disan_with_batches_as_large():
 
 def test_a_batch_has_the_lengths_asked_for():
     *ids, label = make_batch(tiny_config(name="disan_snli", batch_size=5), (4, 3))
-    assert [each.shape for each in ids] == [(5, 4), (5, 3)] and label.shape == (5,)
-    assert all(np.all(each >= 2) for each in ids)  # no padding
+    assert [array.shape for array in ids] == [(5, 4), (5, 3)] and label.shape == (5,)
+    assert all(np.all(array >= 2) for array in ids)  # no padding
     assert set(label.numpy()) <= {0, 1, 2}
 
 
@@ -120,10 +120,10 @@ def test_the_encoders_of_table_1_are_measured_on_the_same_batches():
     config = tiny_config(name="disan_snli", batch_size=4)
     record = measure_encoders(config, repetitions=2, batches=2)
     assert list(record["encoders"]) == [*BASELINES, "disan"]
-    for each in record["encoders"].values():
-        assert each["min"] <= each["pairs_per_second"] <= each["max"]
-        assert each["epoch_seconds"] == pytest.approx(549_367 / each["pairs_per_second"])
-        assert each["inference_pairs_per_second"] > 0
+    for encoder in record["encoders"].values():
+        assert encoder["min"] <= encoder["pairs_per_second"] <= encoder["max"]
+        assert encoder["epoch_seconds"] == pytest.approx(549_367 / encoder["pairs_per_second"])
+        assert encoder["inference_pairs_per_second"] > 0
     disan = record["encoders"]["disan"]
     assert disan["disan_ratio"] == 1.0 and disan["parameters"] == 6_947
     epochs = record["encoders"]["additive"]["epoch_seconds"] / disan["epoch_seconds"]

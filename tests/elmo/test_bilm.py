@@ -48,9 +48,6 @@ class TestBiLM(MaskContract):
     def garbage(self, x):
         return tf.fill(x.shape, 3)
 
-    def test_padding_gets_no_gradient(self):
-        """Ids have none."""
-
 
 def _words(ids):
     """A word of 8 characters for each id, <int32>[batch, length, 8]."""

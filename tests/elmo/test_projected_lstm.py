@@ -20,12 +20,12 @@ class TestForwardLSTM(MaskContract):
         return layer(x, mask=mask)[0]
 
 
-class TestBackwardLSTM(TestForwardLSTM):
+class TestBackwardLSTM(TestForwardLSTM, variant=True):
     def make(self, **options):
         return super().make(**{"backward": True, **options})
 
 
-class TestLSTMWithoutProjection(TestForwardLSTM):
+class TestLSTMWithoutProjection(TestForwardLSTM, variant=True):
     bad_arguments = ()
 
     def make(self, **options):

@@ -20,7 +20,7 @@ class TestScalarMix(MaskContract):
         return layer(tf.stack([x, tf.sin(x), -x * x], axis=2), mask=mask)
 
 
-class TestNormalizedScalarMix(TestScalarMix):
+class TestNormalizedScalarMix(TestScalarMix, variant=True):
     def make(self, **options):
         return super().make(**{"normalize": True, **options})
 

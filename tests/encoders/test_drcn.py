@@ -126,9 +126,10 @@ def test_a_bottleneck_follows_each_layer_but_the_last():
 
 def test_attention_of_each_layer_sums_to_1_over_the_other_sentence():
     encoder = make(layers=2, functions="Cs-M")
-    layers = encoder.attend(FIRST, SECOND, *MASKS)
-    assert [list(each) for each in layers] == [["cosine", "minus"]] * 2
-    forth, back = layers[1]["minus"]
+    attended = encoder.attend_pair(FIRST, SECOND, *MASKS)
+    names = ["cosine_1", "minus_1", "cosine_2", "minus_2"]
+    assert [list(tensors) for tensors in attended] == [names, names]
+    forth, back = (tensors["minus_2"][:, :, :, 0] for tensors in attended)
     has_second = np.array(LENGTHS[1]) > 0
     np.testing.assert_allclose(tf.reduce_sum(forth, 2)[has_second], 1.0, rtol=1e-5)
     np.testing.assert_allclose(tf.reduce_sum(back, 2)[has_second], 1.0, rtol=1e-5)
@@ -147,9 +148,9 @@ def test_half_precision_is_near_float32():
 
 
 @pytest.mark.parametrize("options, message", [
-    ({"recurrence": "gru"}, "recurrence='gru'; choose rnn or lstm"),
-    ({"functions": "B-X"}, "functions='B-X'"),
-    ({"aggregation": "layers"}, "aggregation='layers'"),
+    ({"recurrence": "gru"}, "recurrence=gru must be rnn or lstm"),
+    ({"functions": "B-X"}, "functions=B-X must be some of B, Ca, Cs, D, M"),
+    ({"aggregation": "layers"}, "aggregation=layers must be words or functions"),
 ])  # fmt: skip
 def test_wrong_options_are_refused_before_anything_is_built(options, message):
     with pytest.raises(ValueError, match=message):

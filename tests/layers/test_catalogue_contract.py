@@ -51,7 +51,7 @@ class TestAdditiveVanillaAttention(AttentionContract):
         return layer(x, query, mask=mask, training=training)
 
 
-class TestMultiplicativeVanillaAttention(TestAdditiveVanillaAttention):
+class TestMultiplicativeVanillaAttention(TestAdditiveVanillaAttention, variant=True):
     compatibility = "multiplicative"
 
 
@@ -94,7 +94,7 @@ class TestMultiHeadAttention(AttentionContract):
         return MultiHeadSelfAttention(**{"heads": 2, "units": 3, **SHARED, **options})
 
 
-class TestMultiHeadAttentionWithBiases(TestMultiHeadAttention):
+class TestMultiHeadAttentionWithBiases(TestMultiHeadAttention, variant=True):
     def make(self, **options):
         return super().make(**{"activation": "relu", "use_bias": True, **options})
 
@@ -108,7 +108,7 @@ class TestForwardLSTM(AttentionContract):
         return self.kind(**{"units": 6, "backward": self.backward, **SHARED, **options})
 
 
-class TestBackwardLSTM(TestForwardLSTM):
+class TestBackwardLSTM(TestForwardLSTM, variant=True):
     backward = True
 
 
@@ -116,7 +116,7 @@ class TestForwardGRU(TestForwardLSTM):
     kind = BasicGRU
 
 
-class TestBackwardGRU(TestBackwardLSTM):
+class TestBackwardGRU(TestBackwardLSTM, variant=True):
     kind = BasicGRU
 
 
@@ -130,7 +130,7 @@ class TestConvolution(AttentionContract):
         return Convolution(**{**mine, **SHARED, **options})
 
 
-class TestConvolutionOverMoreThanTheSentence(TestConvolution):
+class TestConvolutionOverMoreThanTheSentence(TestConvolution, variant=True):
     width = 12
 
 
@@ -152,5 +152,5 @@ class TestDenselyConnectedCNN(AttentionContract):
         return DenselyConnectedCNN(**{**mine, **SHARED, **options})
 
 
-class TestDenselyConnectedCNNOfWideWindows(TestDenselyConnectedCNN):
+class TestDenselyConnectedCNNOfWideWindows(TestDenselyConnectedCNN, variant=True):
     first_width = None

@@ -122,20 +122,20 @@ class TestForwardAttention(MaskContract):
         return layer(x, mask=mask, training=training)
 
 
-class TestBackwardAttention(TestForwardAttention):
+class TestBackwardAttention(TestForwardAttention, variant=True):
     direction = "backward"
 
 
-class TestDiagonalAttention(TestForwardAttention):
+class TestDiagonalAttention(TestForwardAttention, variant=True):
     direction = "diagonal"
 
 
-class TestPlainAttention(TestForwardAttention):
+class TestPlainAttention(TestForwardAttention, variant=True):
     def make(self, **options):
         return super().make(**{"attention_form": "plain", **options})
 
 
-class TestLeanAttention(TestForwardAttention):
+class TestLeanAttention(TestForwardAttention, variant=True):
     """The others take the native form where there is one."""
 
     def make(self, **options):

@@ -1,8 +1,8 @@
-"""The attention core alone, forward and backward, in every form that this machine has.
+"""Directional attention alone, forward and backward, in every form that this machine has.
 
     python -m tests.measurements.attention_core --lengths 14 40
 
-Batch 64, 300 features, one direction, in one process. `run.py --mode=benchmark` measures the rest.
+Batch 64, 300 features, one direction, in one process. `run.py --mode=benchmark` measures more.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from disan_tf.benchmark.tables import core_table
 
 
 def main() -> None:
-    """Prints a line for each length and form."""
+    """Prints a line for every length and form."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
     parser.add_argument("--repetitions", type=int, default=9)

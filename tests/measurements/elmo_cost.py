@@ -53,7 +53,7 @@ def _config(name, variant, steps, dtype):
     config = get_config(variant).unlock()
     if config.data.bilm:
         config.data.bilm = "elmo/random"
-        config.elmo.cached = name == "cached"
+        config.embedding.cached = name == "cached"
     config.dtype = dtype
     config.train.steps = config.train.evaluate_every = steps * PIECES
     config.train.log_every = steps

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from disan_tf.layers.embedding.word_bytes import WordBytes
 from disan_tf.layers.heads.word_softmax import WordSoftmax
 from disan_tf.models import LanguageModel
 from tests.support.small_bilm import SIZES, batch, layers_of, small_bilm
@@ -15,7 +16,7 @@ CLASSES = 6  # begin, end, unknown, three words
 
 @pytest.fixture(scope="module")
 def model():
-    model = LanguageModel(None, small_bilm(), WordSoftmax(CLASSES, 5, name="head"))
+    model = LanguageModel(WordBytes(50), small_bilm(), WordSoftmax(CLASSES, 5, name="head"))
     model(*model.zeros())
     generator = np.random.default_rng(6)
     for weight in model.head.trainable_weights:

@@ -16,13 +16,13 @@ from tests.support.training_runs import tiny_config
 WORDS = (7, 3)
 
 
-def _make(name=None, dtype=None, matching="difference", **options):
+def _make(name=None, dtype=None, pair_features="difference", **options):
     shared = {"dropout": 0.25, "l2": 1e-4, "dtype": dtype, **options}
     return SentencePairClassifier(
         WordEmbedding(*WORDS, DIM, dtype=dtype, name="embedding"),
         DiSAN(6, seed=5, name="encoder", **shared),
         ClassificationHead(3, 6, seed=6, name="head", **shared),
-        matching=matching,
+        pair_features=pair_features,
         name=name or "pairs",
     )
 
@@ -31,13 +31,13 @@ class TestPremise(PairContract):
     """What varies is the premise."""
 
     units = 3
-    bad_arguments = ({"matching": "cosine"},)
+    bad_arguments = ({"pair_features": "cosine"},)
 
     def make(self, **options):
         return _make(**options)
 
 
-class TestHypothesis(TestPremise):
+class TestHypothesis(TestPremise, variant=True):
     """What varies is the hypothesis."""
 
     def call(self, layer, x, mask, training=None):
@@ -61,8 +61,8 @@ def test_the_head_sees_both_vectors_their_difference_and_their_product(model, pr
     assert_near(model(premise, OTHER), model.head(tf.constant(features)), 1e-6)
 
 
-def test_absolute_matching_begins_with_the_hypothesis_and_drops_the_sign(premise):
-    model = with_drawn_weights(_make(matching="absolute"))
+def test_absolute_features_begin_with_the_hypothesis_and_drop_the_sign(premise):
+    model = with_drawn_weights(_make(pair_features="absolute"))
     p, h = (np.asarray(model.encode(ids), np.float64) for ids in (premise, OTHER))
     features = np.concatenate([h, p, np.abs(h - p), h * p], axis=1)
     assert_near(model.features(*map(tf.constant, (p, h))), features, 1e-6)
@@ -70,18 +70,18 @@ def test_absolute_matching_begins_with_the_hypothesis_and_drops_the_sign(premise
     assert_near(model(premise, OTHER), expected, 1e-6)
 
 
-def test_the_matching_survives_a_round_trip_of_the_config():
-    config = _make(matching="absolute").get_config()
-    assert SentencePairClassifier.from_config(config).matching == "absolute"
+def test_the_pair_features_survive_a_round_trip_of_the_config():
+    config = _make(pair_features="absolute").get_config()
+    assert SentencePairClassifier.from_config(config).pair_features == "absolute"
 
 
 @pytest.mark.parametrize(
-    "task, matching", [({}, "difference"), ({"matching": "absolute"}, "absolute")]
+    "task, pair_features", [({}, "difference"), ({"pair_features": "absolute"}, "absolute")]
 )
-def test_a_config_may_name_the_matching(task, matching):
+def test_a_config_may_name_the_pair_features(task, pair_features):
     config = tiny_config(name="disan_snli")
     config.task.update(task)
-    assert build_model(config, (5, 2), 3).matching == matching
+    assert build_model(config, (5, 2), 3).pair_features == pair_features
 
 
 def test_the_order_of_the_sentences_matters(model, premise):

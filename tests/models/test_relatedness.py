@@ -9,7 +9,7 @@ import tensorflow as tf
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
-from disan_tf.models import SentencePairScorer
+from disan_tf.models import RelatednessModel
 from disan_tf.models.factory import build_model
 from disan_tf.models.relatedness import (
     expected_score,
@@ -26,7 +26,7 @@ EVEN = tf.zeros([1, 5])  # logits of five points alike: the score 3
 
 def _make(name=None, dtype=None, loss="kl", **options):
     shared = {"dropout": 0.25, "l2": 1e-4, "dtype": dtype, **options}
-    return SentencePairScorer(
+    return RelatednessModel(
         WordEmbedding(7, 3, DIM, dtype=dtype, name="embedding"),
         DiSAN(6, seed=5, name="encoder", **shared),
         ClassificationHead(5, 6, seed=6, name="head", **shared),
@@ -118,11 +118,18 @@ def test_the_loss_falls_as_the_model_learns_a_pair(loss, first):
     model, labels = _make(loss=loss, dropout=0.0), tf.constant([1.0, 2.5, 4.0, 5.0])
     optimizer = tf.keras.optimizers.legacy.SGD(0.5)
     losses = []
-    for _ in range(60):
+    model(first, OTHER)
+
+    @tf.function
+    def step():
         with tf.GradientTape() as tape:
-            losses.append(model.loss(model(first, OTHER), labels))
+            value = model.loss(model(first, OTHER), labels)
         weights = model.trainable_weights
-        optimizer.apply_gradients(zip(tape.gradient(losses[-1], weights), weights))
+        optimizer.apply_gradients(zip(tape.gradient(value, weights), weights))
+        return value
+
+    for _ in range(60):
+        losses.append(step())
     assert losses[-1] < 0.5 * losses[0]
 
 

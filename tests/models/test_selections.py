@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.encoders import DiSAN, ReSAN, SelectedSource2TokenEncoder
 from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
-from disan_tf.models import SentenceClassifier, SentencePairClassifier, SentencePairScorer
+from disan_tf.models import RelatednessModel, SentenceClassifier, SentencePairClassifier
 from tests.support.layer_contract import DIM
 from tests.support.pair_models import OTHER, PairContract
 
@@ -19,7 +19,7 @@ ENCODERS = {
 }
 each_encoder = pytest.mark.parametrize("make_encoder", ENCODERS.values(), ids=ENCODERS)
 each_task = pytest.mark.parametrize(
-    "task", [SentenceClassifier, SentencePairClassifier, SentencePairScorer]
+    "task", [SentenceClassifier, SentencePairClassifier, RelatednessModel]
 )
 
 
@@ -33,7 +33,7 @@ def _make(task, make_encoder, name=None, dtype=None, **options):
     )
 
 
-class TestPairsOfReSAN(PairContract):
+class TestPairsOfReSAN(PairContract, variant=True):
     """Greedy choices; the samplers learn by other means than the loss."""
 
     units = 3
@@ -131,7 +131,7 @@ def test_selections_pass_through_a_compiled_call(task):
 
 
 def test_an_unknown_way_to_choose_is_refused():
-    with pytest.raises(ValueError, match="how='best'; choose all, sample or greedy"):
+    with pytest.raises(ValueError, match="how=best must be all, sample or greedy"):
         _model(SentenceClassifier).select(IDS, how="best")
 
 

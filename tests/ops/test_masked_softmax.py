@@ -1,4 +1,4 @@
-"""The masked softmax: in every precision, for every mask."""
+"""The masked softmax, in every precision and for every mask."""
 
 import itertools
 
@@ -9,7 +9,7 @@ import tensorflow as tf
 from disan_tf.ops import masked_softmax
 
 DTYPES = ("float32", "bfloat16", "float16")
-EVERY_MASK = np.array(list(itertools.product([False, True], repeat=4)))  # the first is empty
+ALL_MASKS = np.array(list(itertools.product([False, True], repeat=4)))  # the first admits nothing
 
 
 def _logits(shape, dtype="float32", size=3.0):
@@ -30,53 +30,52 @@ def _softmax_and_gradient(function, logits):
 @pytest.mark.parametrize("size", [3.0, 1e4])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_rows_sum_to_one_and_empty_rows_are_exactly_zero(dtype, size):
-    logits = _logits(EVERY_MASK.shape, dtype, size)
-    weights = masked_softmax(logits, EVERY_MASK, axis=1)
+    logits = _logits(ALL_MASKS.shape, dtype, size)
+    weights = masked_softmax(logits, ALL_MASKS, axis=1)
     assert weights.dtype == tf.float32
     np.testing.assert_array_equal(weights[0], np.zeros(4))
     np.testing.assert_allclose(weights.numpy()[1:].sum(axis=1), np.ones(15), rtol=1e-6)
-    assert not weights.numpy()[~EVERY_MASK].any()
+    assert not weights.numpy()[~ALL_MASKS].any()
 
 
 @pytest.mark.parametrize("size", [3.0, 1e4])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_gradients_are_finite_and_zero_where_masked(dtype, size):
-    logits = _logits(EVERY_MASK.shape, dtype, size)
-    _, gradient = _softmax_and_gradient(lambda it: masked_softmax(it, EVERY_MASK, axis=1), logits)
+    logits = _logits(ALL_MASKS.shape, dtype, size)
+    _, gradient = _softmax_and_gradient(lambda x: masked_softmax(x, ALL_MASKS, axis=1), logits)
     assert np.isfinite(gradient).all()
-    assert not gradient[~EVERY_MASK].any()
+    assert not gradient[~ALL_MASKS].any()
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_without_a_mask_it_is_softmax(dtype):
-    logits = _logits([3, 6], dtype)
-    actual = _softmax_and_gradient(lambda it: masked_softmax(it, [[True]], axis=1), logits)
-    expected = _softmax_and_gradient(lambda it: tf.nn.softmax(tf.cast(it, tf.float32)), logits)
+def test_without_a_mask_it_is_softmax():
+    logits = _logits([3, 6])
+    actual = _softmax_and_gradient(lambda x: masked_softmax(x, [[True]], axis=1), logits)
+    expected = _softmax_and_gradient(lambda x: tf.nn.softmax(tf.cast(x, tf.float32)), logits)
     for ours, theirs in zip(actual, expected):
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_each_row_is_the_softmax_of_what_is_admitted():
-    logits = _logits(EVERY_MASK.shape)
-    weights = masked_softmax(logits, EVERY_MASK, axis=1).numpy()
-    for row, mask, result in zip(logits.numpy(), EVERY_MASK, weights):
+def test_every_row_is_the_softmax_of_its_admitted_entries():
+    logits = _logits(ALL_MASKS.shape)
+    weights = masked_softmax(logits, ALL_MASKS, axis=1).numpy()
+    for row, mask, result in zip(logits.numpy(), ALL_MASKS, weights):
         expected = np.exp(row[mask]) / np.sum(np.exp(row[mask]))
         np.testing.assert_allclose(result[mask], expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("garbage", [np.nan, np.inf, -np.inf, 3e38])
-def test_what_is_masked_does_not_matter(garbage):
-    logits = _logits(EVERY_MASK.shape)
-    dirty = tf.where(EVERY_MASK, logits, garbage)
+def test_masked_entries_do_not_matter(garbage):
+    logits = _logits(ALL_MASKS.shape)
+    dirty = tf.where(ALL_MASKS, logits, garbage)
     expected, actual = (
-        _softmax_and_gradient(lambda it: masked_softmax(it, EVERY_MASK, axis=1), it)
-        for it in (logits, dirty)
+        _softmax_and_gradient(lambda x: masked_softmax(x, ALL_MASKS, axis=1), tensor)
+        for tensor in (logits, dirty)
     )
     for clean, other in zip(expected, actual):
         np.testing.assert_array_equal(other, clean)
 
 
-def test_the_mask_is_broadcast_and_the_axis_is_the_callers():
+def test_the_mask_is_broadcast_and_the_axis_may_be_any():
     logits = _logits([2, 5, 3])
     mask = np.array([[True, False, True, True, False], [False] * 5])
     weights = masked_softmax(logits, mask[:, :, None], axis=1).numpy()

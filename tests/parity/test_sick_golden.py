@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DiSAN
-from disan_tf.models import SentencePairScorer
+from disan_tf.models import RelatednessModel
 from disan_tf.models.relatedness import expected_score, sparse_distribution
 from tests.support import official
 from tests.support.backends import BACKENDS
@@ -47,7 +47,7 @@ def _join_hidden_maps(arrays):
 def _model(name):
     arrays, meta = _load(name)
     make_encoder = functools.partial(DiSAN, activation="relu")
-    make = functools.partial(SentencePairScorer, loss=LOSSES[name])
+    make = functools.partial(RelatednessModel, loss=LOSSES[name])
     model, variables = pair_model(arrays, meta, make_encoder, "relu", make)
     return model, arrays, meta, variables
 

@@ -68,8 +68,8 @@ def test_a_series_has_the_sum_of_its_members():
 
 def test_the_curve_of_a_run_is_in_epochs():
     assert accuracy_per_epoch({"mine": _run()}) == [
-        {"run": "mine", "epoch": 0.5, "dev": 0.25, "test": 0.2},
-        {"run": "mine", "epoch": 1.0, "dev": 0.5, "test": 0.4},
+        {"run": "mine", "epoch": 0.5, "dev, %": "25.00", "test, %": "20.00"},
+        {"run": "mine", "epoch": 1.0, "dev, %": "50.00", "test, %": "40.00"},
     ]
 
 
@@ -86,8 +86,8 @@ def test_a_run_costs_what_an_epoch_of_glove_costs_so_often():
     seconds = {"glove": 20.0, "small_bilm": 25.0, "": 110.0}
     data = {"training_examples": 900}
     runs = {
-        variant: _run(variant, parameters=5, seconds_per_epoch=each, data=data)
-        for variant, each in seconds.items()
+        variant: _run(variant, parameters=5, seconds_per_epoch=epoch, data=data)
+        for variant, epoch in seconds.items()
     }
     runs["others"] = _run("random", parameters=5, seconds_per_epoch=9.0, data={**data, **_LESS})
     rows = {row["run"]: row for row in costs(runs)}
@@ -102,5 +102,5 @@ def test_a_run_costs_what_an_epoch_of_glove_costs_so_often():
 def test_the_official_bilm_with_word_vectors_is_in_no_table():
     config = load_config("elmo_disan_sst").to_dict()
     assert elmo_variant(config) == ""
-    config["elmo"]["words"] = True
+    config["embedding"]["words"] = True
     assert elmo_variant(config) is None

@@ -29,12 +29,12 @@ class SlowKneserNey:
     @cached_property
     def discounts(self):
         """By order, and by count from 0 to 3."""
-        found = []
+        computed = []
         for counts in self.counts:
             n = Counter(counts.values())
             y = n[1] / (n[1] + 2 * n[2])
-            found.append([0.0, *(k - (k + 1) * y * n[k + 1] / n[k] for k in (1, 2, 3))])
-        return found
+            computed.append([0.0, *(k - (k + 1) * y * n[k + 1] / n[k] for k in (1, 2, 3))])
+        return computed
 
     def probability(self, word, history):
         """p(word | history), a tuple of at most two words."""
@@ -121,8 +121,8 @@ def test_perplexity_is_that_of_the_definition(train):
 def test_single_probabilities_are_those_of_the_definition(train):
     slow = SlowKneserNey(train)
     for word in (END, UNKNOWN, 3, 40, NEVER):
-        found = np.exp(log_likelihood(train, [3, 4, word]) - log_likelihood(train, [3, 4]))
-        assert found == pytest.approx(slow.probability(word, (3, 4)), rel=1e-9)
+        computed = np.exp(log_likelihood(train, [3, 4, word]) - log_likelihood(train, [3, 4]))
+        assert computed == pytest.approx(slow.probability(word, (3, 4)), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_probabilities_of_all_that_may_follow_sum_to_one(train, history):
 
 def test_a_text_without_rare_n_grams_has_a_finite_perplexity():
     train = [[3, 4]] * 10
-    found = kneser_ney(stream(train), stream([[3, 5]]), WORDS)
-    assert np.isfinite(found) and found > kneser_ney(stream(train), stream([[3, 4]]), WORDS)
+    computed = kneser_ney(stream(train), stream([[3, 5]]), WORDS)
+    assert np.isfinite(computed) and computed > kneser_ney(stream(train), stream([[3, 4]]), WORDS)
 
 
 def test_trigrams_know_text_in_which_the_word_before_decides_the_next():
@@ -150,8 +150,8 @@ def test_trigrams_know_text_in_which_the_word_before_decides_the_next():
             sentences[-1].append(1 + word)
             word = following[word]
     corpus = corpus_of(train=sentences[:200], dev=sentences[200:])
-    found = perplexities(corpus, ["dev"])
-    assert found["unigram"]["dev"] > 20 and found["trigram"]["dev"] < 5
+    computed = perplexities(corpus, ["dev"])
+    assert computed["unigram"]["dev"] > 20 and computed["trigram"]["dev"] < 5
 
 
 # Unigrams
@@ -160,9 +160,9 @@ def test_trigrams_know_text_in_which_the_word_before_decides_the_next():
 def test_unigrams_are_relative_frequencies_with_one_added():
     # With one added: 3 ends, 1 unknown word, 4 times the word 2, 2 times the word 3; 10 in all.
     corpus = corpus_of(train=[[2, 2, 3], [2]], dev=[[3, 1]], test=[[2], [2, 2]])
-    found = perplexities(corpus)["unigram"]
-    assert found["dev"] == pytest.approx((0.2 * 0.1 * 0.3) ** (-1 / 3))
-    assert found["test"] == pytest.approx((0.4 * 0.3 * 0.4 * 0.4 * 0.3) ** (-1 / 5))
+    computed = perplexities(corpus)["unigram"]
+    assert computed["dev"] == pytest.approx((0.2 * 0.1 * 0.3) ** (-1 / 3))
+    assert computed["test"] == pytest.approx((0.4 * 0.3 * 0.4 * 0.4 * 0.3) ** (-1 / 5))
 
 
 # The command
@@ -182,9 +182,9 @@ def prepared(tmp_path):
 
 def test_the_command_prints_a_line_for_each_model(prepared, capsys):
     assert ngrams.main([f"--prepared={prepared}"]) == 0
-    found = perplexities(PreparedCorpus(prepared))
+    computed = perplexities(PreparedCorpus(prepared))
     assert capsys.readouterr().out.splitlines() == [
         f"{name} dev {by_split['dev']:.2f} test {by_split['test']:.2f}"
-        for name, by_split in found.items()
+        for name, by_split in computed.items()
     ]
-    assert list(found) == ["unigram", "trigram"]
+    assert list(computed) == ["unigram", "trigram"]

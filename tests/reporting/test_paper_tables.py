@@ -15,6 +15,7 @@ from tests.support.finished_runs import config_of, write_run, write_series
 from tests.support.training_runs import load_config
 
 ROWS = [row for table in TABLES.values() for row in table.rows]
+SEEN = "| 1,000 of 8,544 trees (11.7 %) | 68.3 %"
 MODELS = sorted({(row.config, row.variant) for row in ROWS})
 
 
@@ -89,7 +90,7 @@ def test_a_run_stands_beside_the_paper(tmp_path):
     run["train"] = {"accuracy": 0.75}
     tables = _tables(run)
     row = "| 2.35m | 1,000 | 587 | 67 | 50.00 | 91.08 | 75.00 | 85.62 | 47.50 | 49.00 |"
-    assert f"| DiSAN | mine | seed 3 {row}" in tables["disan_table_1.md"]
+    assert f"| DiSAN | mine | seed 3 {SEEN} {row}" in tables["disan_table_1.md"]
     (line,) = (line for line in _lines(tables["disan_table_1.csv"]) if line["run"] == "mine")
     assert (line["test, paper"], line["test, ours"]) == ("85.62", "47.50")
     assert line["test, best of its own curve (optimistic)"] == "49.00"
@@ -118,32 +119,41 @@ def test_two_runs_of_a_model_have_a_line_each(tmp_path):
     assert "| DiSAN | one |" in text and "| DiSAN | two |" in text
 
 
-def test_a_line_says_what_its_figures_depend_on(tmp_path):
+def test_the_note_of_a_run_stands_beside_its_command(tmp_path):
     (tmp_path / "note.txt").write_text("Few\nvectors.\n")
     text = _tables(summarise(write_run(tmp_path, config_of()), {}))["disan_table_2.md"]
-    expected = (
-        "- DiSAN, mine: `python run.py --config=configs/disan_sst.py`. 1,000 of 8,544 training "
-        "trees, vectors for 68.3% of the training tokens; Few vectors.\n"
-    )
-    assert expected in text
+    command = "`python run.py --config=configs/disan_sst.py`"
+    assert f"- DiSAN, mine: {command}. Few vectors.\n" in text
 
 
-def test_a_line_names_how_many_examples_were_drawn(tmp_path):
+def test_a_line_tells_how_many_examples_were_drawn(tmp_path):
     config = config_of()
     config["train"]["examples"] = 200
-    text = _tables(summarise(write_run(tmp_path, config), {}))["disan_table_2.md"]
-    assert "`. 200 of 8,544 training trees, vectors for" in text
+    tables = _tables(summarise(write_run(tmp_path, config), {}))
+    assert "| 200 of 8,544 trees (2.34 %) |" in tables["disan_table_2.md"]
+    line = next(line for line in _lines(tables["disan_table_2.csv"]) if line["run"] == "mine")
+    assert line["training examples"] == "200 of 8,544 trees (2.34 %)"
 
 
 def test_accuracy_by_length_is_the_mean_over_a_series(tmp_path):
     run = summarise(write_series(tmp_path, config_of()), {})
     (line,) = _lines(_tables(run)["disan_figure_5.csv"])
     assert line == {
-        "run": "mine", "tokens": "1-4", "sentences": "4.0", "accuracy": "0.5",
-        "standard_deviation": "0.0",
+        "run": "mine", "tokens": "1-4", "sentences": "4.0", "accuracy, %": "50.00",
+        "standard deviation, %": "0.00",
     }  # fmt: skip
 
 
+def test_figures_without_data_have_no_file():
+    assert not any("figure" in name for name in render_tables({}))
+
+
+def test_table_3_is_in_per_cent(tmp_path):
+    run = summarise(write_run(tmp_path, config_of("multinli")), {})
+    assert run["paper"] == "70.977 / 71.402"
+    assert "| 50.000 | 70.977 | 47.500 |" in _tables(run)["disan_table_3.md"]
+
+
 def test_the_tables_of_the_repository_are_those_of_its_results():
-    for name, text in render_tables(read_results(CHECKPOINTS / "results")).items():
-        assert (CHECKPOINTS / "tables" / name).read_text(encoding="utf-8") == text
+    tables = {path.name: path.read_text("utf-8") for path in (CHECKPOINTS / "tables").iterdir()}
+    assert tables == render_tables(read_results(CHECKPOINTS / "results"))

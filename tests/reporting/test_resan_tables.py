@@ -104,14 +104,15 @@ def test_a_run_stands_beside_the_paper(tmp_path):
     text = render_tables({"mine": _run(tmp_path)})["resan_table_1.md"]
     assert text.startswith("# Table 1 of the ReSAN paper: SNLI\n")
     row = "| 3.1m | 1,000 | 622 | 67 | 5.5 | 50.00 | 92.6 | 86.3 | 47.50 | 49.00 | 0.40 | 0.20 |"
-    assert f"| ReSAN | mine | seed 1 {row}" in text
+    seen = "| 1,000 of 8,544 trees (11.7 %) | 68.3 %"
+    assert f"| ReSAN | mine | seed 1 {seen} {row}" in text
     assert "| selected heads | selected dependents |\n" in text
 
 
 def test_sampling_one_after_another_stands_beside_sampling_in_parallel(tmp_path):
     text = render_tables({"mine": _run(tmp_path, "iterative")})["resan_table_4.md"]
     assert "| ReSAN w/ RSS | not run |" in text
-    assert "| ReSAN w/ Iteration | mine | seed 1 | 4.0m | 1,000 | 2996 |" in text
+    assert "| 4.0m | 1,000 | 2996 |" in text and "| ReSAN w/ Iteration | mine |" in text
 
 
 def test_a_series_has_the_mean_of_what_its_members_selected(tmp_path):

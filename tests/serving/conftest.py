@@ -1,7 +1,12 @@
-"""Models that are exported once for all tests of exports."""
+"""Models that are exported once for all tests of exports, whichever process runs them."""
+
+import os
+import shutil
+from pathlib import Path
 
 import pytest
 
+from disan_tf.files import locked
 from disan_tf.serving.saved_model import export_saved_model
 from disan_tf.training.bundle import load_bundle
 from tests.support.tiny import make_bundle
@@ -9,27 +14,58 @@ from tests.support.tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
 
 
 @pytest.fixture(scope="session")
-def bundle(tmp_path_factory):
-    """A model of single sentences."""
-    return load_bundle(make_bundle(tmp_path_factory.mktemp("tiny")))
+def make_once(tmp_path_factory):
+    """Function (name, make) -> a folder that `make(folder)` filled, in the first process."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent  # of the folders of all workers
+
+    def make_once(name: str, make) -> Path:
+        folder, mark = root / f"once-{name}", root / f"once-{name}.made"
+        with locked(root / f"once-{name}.lock"):
+            if not mark.exists():
+                shutil.rmtree(folder, ignore_errors=True)  # of one in which `make` failed
+                make(folder)
+                mark.touch()
+        return folder
+
+    return make_once
 
 
 @pytest.fixture(scope="session")
-def export(bundle, tmp_path_factory):
+def bundle(make_once):
+    """A model of single sentences."""
+    return load_bundle(make_once("tiny", make_bundle) / "bundle")
+
+
+@pytest.fixture(scope="session")
+def export(bundle, make_once):
     """(saved_model/, saved_model_ids/) of `bundle`, exported over an older export."""
-    folder = tmp_path_factory.mktemp("export")
-    (folder / "saved_model").mkdir()
-    (folder / "saved_model" / "outdated").touch()
-    return export_saved_model(bundle.directory, folder)
+
+    def make(folder):
+        (folder / "saved_model").mkdir(parents=True)
+        (folder / "saved_model" / "outdated").touch()
+        export_saved_model(bundle.directory, folder)
+
+    return _paths(make_once("export", make))
 
 
 @pytest.fixture(scope="session", params=[NLI, RELATEDNESS])
-def pair_bundle(request, tmp_path_factory):
-    """A model of sentence pairs."""
-    return make_pair_bundle(tmp_path_factory.mktemp("pairs"), request.param)
+def pair_bundle(request, make_once):
+    """A model of sentence pairs: DiSAN, or for relatedness what is traced in the shortest time."""
+    encoder = {NLI: None, RELATEDNESS: {"name": "additive", "units": 4}}[request.param]
+    folder = make_once(
+        request.param, lambda folder: make_pair_bundle(folder, request.param, encoder)
+    )
+    return load_bundle(folder / "bundle")
 
 
 @pytest.fixture(scope="session")
-def pair_export(pair_bundle, tmp_path_factory):
+def pair_export(pair_bundle, make_once):
     """(saved_model/, saved_model_ids/) of `pair_bundle`."""
-    return export_saved_model(pair_bundle.directory, tmp_path_factory.mktemp("pair_export"))
+    name = f"{pair_bundle.config.name}-export"
+    return _paths(make_once(name, lambda path: export_saved_model(pair_bundle.directory, path)))
+
+
+def _paths(folder):
+    return folder / "saved_model", folder / "saved_model_ids"

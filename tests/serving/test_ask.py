@@ -3,7 +3,7 @@
 import pytest
 
 from disan_tf.serving import ask as answer
-from disan_tf.serving.predict import make_answer_step
+from disan_tf.serving.predict import make_prediction_step
 from tests.support.tiny import SENTENCES
 
 
@@ -13,7 +13,7 @@ def ask(exported, *arguments):
 
 def said(bundle, *texts):
     """What the command should say of each row of the texts."""
-    probabilities, answers = make_answer_step(bundle.model)(*map(bundle.text_to_ids(), texts))
+    probabilities, answers = make_prediction_step(bundle.model)(*map(bundle.text_to_ids(), texts))
     if bundle.config.task.get("name") == "relatedness":
         return [f"{score:.3f}" for score in answers.numpy()]
     names = [bundle.classes[number] for number in answers.numpy()]

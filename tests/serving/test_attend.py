@@ -15,11 +15,6 @@ UNITS = 16
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory):
-    return load_bundle(make_bundle(tmp_path_factory.mktemp("tiny")))
-
-
-@pytest.fixture(scope="module")
 def texts(tmp_path_factory):
     path = tmp_path_factory.mktemp("texts") / "texts.txt"
     path.write_text("".join(text + "\n" for text in SENTENCES), encoding="utf-8")

@@ -7,32 +7,41 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.serving.saved_model import export_saved_model
-from tests.support.exports import ask, decoded
-from tests.support.tiny_pairs import CLASSES, NLI, PAIRS, make_pair_bundle
+from tests.support.exports import Question, ask, decoded
+from tests.support.tiny_pairs import CLASSES, NLI, PAIRS, attend_alone, make_pair_bundle
 
 FIRST, SECOND = zip(*PAIRS)
 
 
 @pytest.fixture(scope="module")
-def text_answers(pair_bundle, pair_export, tmp_path_factory):
+def answers(pair_bundle, pair_export, tmp_path_factory):
+    """Of the model of ids, and then of the model of text."""
+    first, second = ids(pair_bundle)
+    names = [f"{field}_ids" for field in pair_bundle.model.fields]
+    padded = np.pad(second, [[0, 0], [0, 4]])
+    of_ids = {"many": dict(zip(names, (first, padded))), "alone": {"ids": first}}
     first, second = ([text.encode() for text in texts] for texts in (FIRST, SECOND))
     names = pair_bundle.model.fields
-    inputs = {
+    of_text = {
         "many": {**dict(zip(names, (first, second))), "text": first},
         "one": dict(zip(names, (first[3:4], second[3:4]))),
         "none": dict.fromkeys(names, np.array([], "S1")),
     }
-    folder = tmp_path_factory.mktemp("text")
-    return ask(pair_export[0], inputs, folder, "disan_tf", "tensorflow_text")
+    text_folder, ids_folder = (tmp_path_factory.mktemp(name) for name in ("text", "ids"))
+    return ask(
+        Question(pair_export[1], of_ids, ids_folder, ("tensorflow_text", "disan_tf")),
+        Question(pair_export[0], of_text, text_folder, ("disan_tf",), ("tensorflow_text",)),
+    )
 
 
 @pytest.fixture(scope="module")
-def ids_answers(pair_bundle, pair_export, tmp_path_factory):
-    first, second = ids(pair_bundle)
-    names = [f"{field}_ids" for field in pair_bundle.model.fields]
-    padded = np.pad(second, [[0, 0], [0, 4]])
-    inputs = {"many": dict(zip(names, (first, padded))), "alone": {"ids": first}}
-    return ask(pair_export[1], inputs, tmp_path_factory.mktemp("ids"), "tensorflow_text,disan_tf")
+def ids_answers(answers):
+    return answers[0]
+
+
+@pytest.fixture(scope="module")
+def text_answers(answers):
+    return answers[1]
 
 
 def ids(pair_bundle):
@@ -86,7 +95,7 @@ def test_attend_gives_tokens_and_feature_means_of_both_sentences(pair_bundle, te
         expected = [token.decode() for token in pair_bundle.text_to_ids().tokens(texts)[3].numpy()]
         assert tokens[3] == expected + [""] * (numbers.shape[1] - len(expected))
         row = numbers[3:4, : len(expected)]
-        for name, tensor in pair_bundle.model.attend_sentence(row).items():
+        for name, tensor in attend_alone(pair_bundle.model, row).items():
             mean = tf.reduce_mean(tensor[0], axis=-1).numpy()
             answer = found.pop(f"{field}_{name}")[3]
             inside = tuple(slice(size) for size in mean.shape)
@@ -113,7 +122,7 @@ def test_other_encoders_are_exported(encoder, tmp_path):
         other,
     )
     found = model.signatures["attend"](**texts)["hypothesis_source2token"]
-    expected = other.model.attend_sentence(ids(other)[1])["source2token"]
+    expected = attend_alone(other.model, ids(other)[1])["source2token"]
     real = ids(other)[1] != 0
     np.testing.assert_allclose(found[real], tf.reduce_mean(expected, axis=-1)[real], atol=1e-6)
     assert not np.any(found[~real])

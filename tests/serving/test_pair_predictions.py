@@ -9,13 +9,25 @@ import tensorflow as tf
 from disan_tf import modes
 from disan_tf.serving.attend import attend
 from disan_tf.serving.predict import predict
-from tests.support.tiny_pairs import CLASSES, NLI, PAIRS, RELATEDNESS, make_pair_bundle, write_pairs
+from tests.support.tiny_pairs import (
+    CLASSES,
+    NLI,
+    PAIRS,
+    RELATEDNESS,
+    attend_alone,
+    make_pair_bundle,
+    write_pairs,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def bundles(tmp_path_factory):
+    few_operations = {"name": "additive", "units": 4}
     return {
-        name: make_pair_bundle(tmp_path_factory.mktemp(name), name) for name in (NLI, RELATEDNESS)
+        NLI: make_pair_bundle(tmp_path_factory.mktemp(NLI), NLI),
+        RELATEDNESS: make_pair_bundle(
+            tmp_path_factory.mktemp(RELATEDNESS), RELATEDNESS, few_operations
+        ),
     }
 
 
@@ -103,7 +115,7 @@ def test_attention_tensors_are_those_of_each_sentence(bundles, pairs, tmp_path, 
             assert description[field] == sentence
             ids = text_to_ids([sentence])
             assert len(description[f"{field}_tokens"]) == ids.shape[1]
-            for tensor_name, tensor in bundle.model.attend_sentence(ids).items():
+            for tensor_name, tensor in attend_alone(bundle.model, ids).items():
                 tensor_found = found.pop(f"{field}_{tensor_name}")
                 np.testing.assert_allclose(tensor_found, tensor[0], rtol=0, atol=1e-5)
         assert not found

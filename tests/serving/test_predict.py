@@ -17,11 +17,6 @@ from disan_tf.training.bundle import load_bundle
 from tests.support.tiny import CLASSES, SENTENCES, WORDS, make_bundle
 
 
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory):
-    return load_bundle(make_bundle(tmp_path_factory.mktemp("tiny")))
-
-
 @pytest.fixture
 def texts(tmp_path):
     path = tmp_path / "texts.txt"
@@ -135,14 +130,14 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(bundle, texts, tmp_path, 
         (tmp_path / "out.jsonl").write_text("of another run")
         return [(np.ones(5), 0)] * len(SENTENCES)
 
-    monkeypatch.setattr(predict_module, "_answer_all", answer_slowly)
+    monkeypatch.setattr(predict_module, "_predict_all", answer_slowly)
     with pytest.raises(UserError, match=r"out\.jsonl exists already"):
         predict(bundle, texts, tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_text() == "of another run"
 
 
 def test_a_lost_prediction_is_noticed(bundle, texts, tmp_path, monkeypatch):
-    monkeypatch.setattr(predict_module, "_answer_all", lambda *_: [(np.ones(5), 0)])
+    monkeypatch.setattr(predict_module, "_predict_all", lambda *_: [(np.ones(5), 0)])
     with pytest.raises(RuntimeError, match=f"1 predictions for {len(SENTENCES)} rows"):
         predict(bundle, texts, tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()

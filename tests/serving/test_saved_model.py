@@ -9,31 +9,39 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 from disan_tf.errors import UserError
 from disan_tf.ops import portable
-from disan_tf.serving.predict import make_answer_step
+from disan_tf.serving.predict import make_prediction_step
 from disan_tf.serving.saved_model import export_saved_model
 from disan_tf.training.bundle import load_bundle
-from tests.support.exports import ask, decoded
+from tests.support.exports import Question, ask, decoded
 from tests.support.tiny import CLASSES, SENTENCES, WORDS, make_bundle
 
 
 @pytest.fixture(scope="module")
-def text_answers(export, tmp_path_factory):
+def answers(bundle, export, tmp_path_factory):
+    """Of the model of ids, and then of the model of text."""
+    ids = bundle.text_to_ids()(SENTENCES).numpy()
+    shapes = {"norows": [0, 0], "nowidth": [2, 0], "padding": [2, 3]}
+    of_ids = {name: np.zeros(shape, np.int32) for name, shape in shapes.items()}
+    of_ids.update(many=ids, padded=np.pad(ids, [[0, 0], [0, 3]]))
+    of_ids = {name: {"ids": array} for name, array in of_ids.items()}
     texts = [text.encode() for text in SENTENCES]
-    inputs = {"many": texts, "one": texts[2:3], "blank": [b""], "none": np.array([], "S1")}
-    inputs = {name: {"text": array} for name, array in inputs.items()}
-    folder = tmp_path_factory.mktemp("text")
-    return ask(export[0], inputs, folder, "disan_tf", "tensorflow_text")
+    of_text = {"many": texts, "one": texts[2:3], "blank": [b""], "none": np.array([], "S1")}
+    of_text = {name: {"text": array} for name, array in of_text.items()}
+    text_folder, ids_folder = (tmp_path_factory.mktemp(name) for name in ("text", "ids"))
+    return ask(
+        Question(export[1], of_ids, ids_folder, ("tensorflow_text", "disan_tf")),
+        Question(export[0], of_text, text_folder, ("disan_tf",), ("tensorflow_text",)),
+    )
 
 
 @pytest.fixture(scope="module")
-def ids_answers(bundle, export, tmp_path_factory):
-    ids = bundle.text_to_ids()(SENTENCES).numpy()
-    shapes = {"norows": [0, 0], "nowidth": [2, 0], "padding": [2, 3]}
-    inputs = {name: np.zeros(shape, np.int32) for name, shape in shapes.items()}
-    inputs.update(many=ids, padded=np.pad(ids, [[0, 0], [0, 3]]))
-    inputs = {name: {"ids": array} for name, array in inputs.items()}
-    folder = tmp_path_factory.mktemp("ids")
-    return ask(export[1], inputs, folder, "tensorflow_text,disan_tf")
+def ids_answers(answers):
+    return answers[0]
+
+
+@pytest.fixture(scope="module")
+def text_answers(answers):
+    return answers[1]
 
 
 def operations(path):
@@ -179,8 +187,8 @@ def test_a_mixed_precision_model_exports_with_float32_answers(tmp_path):
     )
     inputs = bundle.text_to_ids()(SENTENCES)
     with portable():
-        expected, _ = make_answer_step(bundle.model)(inputs)
-    native, _ = make_answer_step(bundle.model)(inputs)
+        expected, _ = make_prediction_step(bundle.model)(inputs)
+    native, _ = make_prediction_step(bundle.model)(inputs)
     np.testing.assert_allclose(expected, native, rtol=0, atol=2.0**-8)
     for model, argument in ((text, tf.constant(SENTENCES)), (ids, inputs)):
         found = model.signatures["serving_default"](argument)["probabilities"]

@@ -1,4 +1,4 @@
-"""Problems for the attention core, and a NumPy reading of DiSAN Eq. 15 and 11."""
+"""Problems for directional attention, and a NumPy reading of DiSAN Eq. 15 and 11."""
 
 import numpy as np
 import tensorflow as tf
@@ -22,16 +22,16 @@ def make_mask(batch, length, seed=0, share=0.7):
 
 def reference(head, dependent, value, mask, direction, head_mask=None, scale=5.0):
     """Sums over the dependents that the paper's M_ij, the mask and the head's mask leave."""
-    sees = {"forward": lambda i, j: i < j, "backward": lambda i, j: i > j}
-    sees["diagonal"] = lambda i, j: i != j
+    admits = {"forward": lambda i, j: i < j, "backward": lambda i, j: i > j}
+    admits["diagonal"] = lambda i, j: i != j
     result = np.zeros_like(value)
     for b, j in np.ndindex(mask.shape):
-        seen = [i for i in range(mask.shape[1]) if mask[b, i] and sees[direction](i, j)]
-        if not seen or (head_mask is not None and not head_mask[b, j]):
+        admitted = [i for i in range(mask.shape[1]) if mask[b, i] and admits[direction](i, j)]
+        if not admitted or (head_mask is not None and not head_mask[b, j]):
             continue
-        f = scale * np.tanh((dependent[b, seen] + head[b, j]) / scale)
+        f = scale * np.tanh((dependent[b, admitted] + head[b, j]) / scale)
         p = np.exp(f - f.max(axis=0))
-        result[b, j] = np.sum(p / p.sum(axis=0) * value[b, seen], axis=0)
+        result[b, j] = np.sum(p / p.sum(axis=0) * value[b, admitted], axis=0)
     return result
 
 
@@ -51,8 +51,30 @@ def attend(form, inputs, mask, dtype="float32", **options):
     return [context, *tape.gradient(total, inputs)]
 
 
+def assert_gradients_are_slopes(evaluate, exact, inputs):
+    """The gradients of `evaluate` are the slopes of `exact` in random directions.
+
+    Args:
+      evaluate: inputs -> [result, gradient of sum(result * noise) for every input].
+      exact: inputs -> result, by NumPy.
+      inputs: <float64>[...] arrays.
+    """
+    result, *gradients = evaluate(*inputs)
+    upstream = noise(result.shape).numpy()
+    for number, gradient in enumerate(gradients):
+        step = np.random.default_rng(2).normal(size=inputs[number].shape)
+        ends = []
+        for sign in (1e-6, -1e-6):
+            moved = [*inputs]
+            moved[number] = inputs[number] + sign * step
+            ends.append(np.sum(upstream * exact(*moved)))
+        slope = (ends[0] - ends[1]) / 2e-6
+        assert abs(slope) > 1e-3
+        np.testing.assert_allclose(np.sum(gradient * step), slope, rtol=1e-5, atol=1e-6)
+
+
 def assert_close(actual, expected, bound):
     """|a - b| <= bound * max(1, |b|), and no NaN."""
-    actual, expected = (np.asarray(tf.cast(it, tf.float64)) for it in (actual, expected))
+    actual, expected = (np.asarray(tf.cast(array, tf.float64)) for array in (actual, expected))
     error = np.abs(actual - expected) / np.maximum(1.0, np.abs(expected))
     assert np.isfinite(actual).all() and np.max(error, initial=0.0) <= bound, np.max(error)

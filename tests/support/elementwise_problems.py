@@ -1,28 +1,17 @@
 """Problems for `disan_tf.ops.elementwise`, and NumPy readings of its equations in float64."""
 
-import math
-
 import numpy as np
 import tensorflow as tf
 
 from disan_tf.ops.elementwise import LeakyReLU, bias_activation, fusion_gate, softmax_pool
 
 LEAK = 0.25
-SELU = 1.0507009873554805, 1.6732632423543772  # Klambauer et al. 2017
-
-
-def _elu(x, slope=1.0):
-    return np.where(x > 0, x, slope * np.expm1(np.minimum(x, 0.0)))
-
-
 ACTIVATIONS = {
     "linear": lambda x: x,
-    "elu": _elu,
+    "elu": lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0.0))),
     "relu": lambda x: np.maximum(x, 0.0),
     "leaky_relu": lambda x: np.where(x > 0, x, LEAK * x),
-    "selu": lambda x: SELU[0] * _elu(x, SELU[1]),
-    "tanh": np.tanh,
-    "gelu": lambda x: x * (1.0 + np.vectorize(math.erf, [float])(x / math.sqrt(2.0))) / 2.0,
+    "tanh": np.tanh,  # has no native form
 }
 NATIVE = ("linear", "elu", "relu", "leaky_relu", "gate", "pool")
 NAMES = (*ACTIVATIONS, "gate", "pool")
@@ -32,7 +21,7 @@ class Problem:
     """Random arguments of one operation.
 
     Args:
-      name: of an activation (then it is that of a bias), "gate", or "pool".
+      name: of an activation (after a bias), "gate", or "pool".
       shape: [..., dim] of the tensors; [batch, length, dim] for "gate" and "pool".
       dtype: of the arguments; all numbers are exact in bfloat16.
       size: of the numbers.
@@ -45,7 +34,7 @@ class Problem:
         shapes = [shape[-1:] if number == bias else shape for number in range(count)]
         self.name = name
         self.arguments = [
-            tf.cast(tf.cast(size * generator.normal(size=it), tf.bfloat16), dtype) for it in shapes
+            tf.cast(tf.cast(size * generator.normal(size=s), tf.bfloat16), dtype) for s in shapes
         ]
         self.mask = generator.random(shape[:-1]) < 0.7
         self.mask[:1] = False  # a sentence without tokens
@@ -73,7 +62,7 @@ class Problem:
         return [result, *tape.gradient(total, arguments)]
 
     def reference(self, *arguments):
-        """The same by NumPy."""
+        """The result by NumPy."""
         if self.name == "gate":
             token, context, bias, h, s = arguments
             gate = (1.0 + np.tanh((token + context + bias) / 2.0)) / 2.0
@@ -83,7 +72,7 @@ class Problem:
         return ACTIVATIONS[self.name](arguments[0] + arguments[1])
 
     def expected(self, gradients=True):
-        """What `evaluate` gives, by the reference and its differences in every number."""
+        """The results of `evaluate`, by the reference and its finite differences."""
         exact = [to_numpy(argument) for argument in self.arguments]
         result = self.reference(*exact)
         return [result, *(self._slopes(exact, number) for number in range(len(exact)) if gradients)]
@@ -103,10 +92,10 @@ class Problem:
 
 def _pool(logits, x, mask):
     result = np.zeros([x.shape[0], x.shape[2]])
-    for sentence, seen in enumerate(mask):
-        if seen.any():
-            weights = np.exp(logits[sentence, seen] - logits[sentence, seen].max(axis=0))
-            result[sentence] = np.sum(weights / weights.sum(axis=0) * x[sentence, seen], axis=0)
+    for sentence, tokens in enumerate(mask):
+        if tokens.any():
+            weights = np.exp(logits[sentence, tokens] - logits[sentence, tokens].max(axis=0))
+            result[sentence] = np.sum(weights / weights.sum(axis=0) * x[sentence, tokens], axis=0)
     return result
 
 
@@ -116,7 +105,7 @@ def to_numpy(tensor):
 
 
 def assert_close(actual, expected, bound):
-    """|a - b| <= bound * max(1, |b|) for each pair of arrays, and the same NaN."""
+    """|a - b| <= bound * max(1, |b|) for all pairs of arrays, with NaN in the same places."""
     for number, (ours, theirs) in enumerate(zip(actual, expected)):
         ours, theirs = to_numpy(ours), to_numpy(theirs)
         assert ours.shape == theirs.shape

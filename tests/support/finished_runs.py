@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from disan_tf.training.work_directory import FORMAT
+
 DATA = {
     "splits": {"train": 900, "dev": 40, "test": 40},
     "training_examples": 900,
@@ -16,13 +18,15 @@ COMMAND = "python run.py --config=configs/disan_sst.py"
 
 
 def config_of(corpus="sst", encoder="disan", seed=3, embedding_dim=300, **data) -> dict:
-    """A config as far as results look at it."""
-    data = {"corpus": corpus, "embedding_dim": embedding_dim, **data}
+    """As much of a config as results look at."""
+    options = {"corpus": corpus, "embedding_dim": embedding_dim, "vectors": "glove/some.txt"}
+    data = {**options, **data}
     if corpus == "sst":
         data.setdefault("classes", 5)
     train = {"steps": 30, "patience": 0, "evaluate_every": 10}
     experiment = {"name": f"disan_{corpus}", "seed": seed}
-    return {**experiment, "data": data, "encoder": {"name": encoder}, "train": train}
+    parts = {"embedding": {"name": "words"}, "encoder": {"name": encoder}}
+    return {**experiment, "data": data, **parts, "train": train}
 
 
 def write(path: Path, value) -> None:
@@ -33,13 +37,14 @@ def write(path: Path, value) -> None:
 
 def write_run(folder: Path, config: dict, dev=0.5, test=0.475, **run) -> Path:
     """A training of 30 steps that was best at step 20, and scored there; returns `folder`."""
-    write(folder / "config.json", config)
-    described = {"versions": {}, "commit": "abc", "parameters": 1000, "inputs": {}}
+    write(folder / "config.json", {"format": FORMAT, **config})
+    described = {"format": FORMAT, "versions": {}, "commit": "abc", "parameters": 1000}
+    described["inputs"] = {}
     write(folder / "run.json", {**described, "command": COMMAND, "data": DATA, **run})
     write(folder / "best" / "model.json", {"scores": {"step": 20}})
     for split, accuracy in (("dev", dev), ("test", test)):
-        report = {"accuracy": accuracy, "loss": 1.25, "step": 20, "by_length": LENGTHS}
-        write(folder / "evaluation" / f"{split}.json", report)
+        scores = {"accuracy": accuracy, "loss": 1.25, "step": 20, "by_length": LENGTHS}
+        write(folder / "evaluation" / f"{split}.json", scores)
     records = [
         {"step": 10, "split": "train", "accuracy": 0.125, "epoch": 0.5, "seconds": 50.0},
         {"step": 10, "split": "dev", "accuracy": 0.25, "epoch": 0.5, "seconds": 60.0},
@@ -77,7 +82,7 @@ def write_selections(folder: Path, phases: dict) -> Path:
 
 def write_series(folder: Path, config: dict, tests=(0.4, 0.5, 0.6)) -> Path:
     """A series with a seed for each score on test; returns `folder`."""
-    write(folder / "config.json", config)
+    write(folder / "config.json", {"format": FORMAT, **config})
     write(folder / "series.json", {})
     for seed, test in enumerate(tests, start=1):
         member = folder / f"seed-{seed}"

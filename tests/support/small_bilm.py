@@ -4,6 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.elmo import BiLM
+from disan_tf.elmo.official_tensors import official_tensors
 from disan_tf.text.characters import byte_ids
 from tests.support.small_recurrent import sigmoid
 
@@ -19,6 +20,11 @@ def small_bilm(seed: int = 3, **options) -> BiLM:
     for weight in bilm.trainable_weights:
         weight.assign(generator.normal(0.0, 0.7, weight.shape))
     return bilm
+
+
+def weights_of(bilm: BiLM) -> dict[str, np.ndarray]:
+    """Its weights by their official names."""
+    return {name: weight.numpy() for name, weight in official_tensors(bilm).items()}
 
 
 def batch(sentences=SENTENCES, word_length: int = 50):

@@ -47,6 +47,11 @@ def make_pair_bundle(directory: Path, config_name: str, encoder: Optional[dict] 
     return load_bundle(directory / "bundle")
 
 
+def attend_alone(model, ids) -> dict:
+    """The encoder's attention tensors of one sentence of a pair."""
+    return model.encoder.attend(model.embedding(ids), ids != 0)
+
+
 def write_pairs(path: Path, pairs=PAIRS) -> Path:
     """The pairs as lines of text, with a tab between the sentences."""
     path.write_text("".join(f"{first}\t{second}\n" for first, second in pairs), encoding="utf-8")

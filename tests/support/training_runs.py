@@ -1,12 +1,13 @@
 """Small trainings for tests: a config, a corpus of the synthetic grammar, a kill."""
 
 import importlib.util
+import shutil
 from pathlib import Path
 from typing import Callable
 
 import numpy as np
-import pytest
 import tensorflow as tf
+from ml_collections import ConfigDict
 
 from data_prep.prepare import prepare
 from data_prep.synthetic.treebank import write_treebank
@@ -34,6 +35,12 @@ def tiny_config(dtype="float32", seed=1, name="disan_sst", **train):
     return config
 
 
+def with_few_operations(config):
+    """The config with additive attention as its encoder, which is traced in the shortest time."""
+    config.encoder = ConfigDict({"name": "additive", "units": 4})
+    return config
+
+
 def corpus_of(config, folder: Path, sizes=None) -> PreparedCorpus:
     """A prepared corpus of synthetic trees."""
     write_treebank(folder, seed=0, sizes=sizes or {"train": 60, "dev": 40, "test": 40})
@@ -53,17 +60,19 @@ def run_trainer(config, corpus, workdir, callbacks=()) -> Trainer:
     return trainer
 
 
-def check_resumes(train: Callable, unbroken, step: int) -> None:
-    """A training that is killed before a step goes on to the bits of one that was not.
+def run_and_copy(train: Callable, folder: Path, step: int) -> tuple[Trainer, Path]:
+    """Trains, and keeps what a kill before a step would have left.
 
     Args:
-      train: given callbacks, trains in one work directory and returns the trainer.
-      unbroken: the trainer that nothing stopped.
-      step: before which the kill comes.
+      train: given a work directory and callbacks, trains there and returns the trainer.
+      folder: for both work directories.
+      step: before which the work directory is copied.
+
+    Returns:
+      The trainer, whom nothing stopped, and the copy, in which another one may go on.
     """
-    with pytest.raises(Killed):
-        train([KillAt(step)])
-    check_same(train(), unbroken)
+    whole, killed = folder / "whole", folder / "killed"
+    return train(whole, [CopyAt(step, whole, killed)]), killed
 
 
 def check_same(one, other) -> None:
@@ -71,6 +80,18 @@ def check_same(one, other) -> None:
     for weight, expected in zip(one.model.weights, other.model.weights):
         np.testing.assert_array_equal(weight, expected, weight.name)
     assert records_of(one) == records_of(other)
+
+
+class CopyAt(tf.keras.callbacks.Callback):
+    """Copies a work directory before a step."""
+
+    def __init__(self, step: int, workdir: Path, copy: Path):
+        super().__init__()
+        self.step, self.workdir, self.copy = step, workdir, copy
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if batch == self.step:
+            shutil.copytree(self.workdir, self.copy)
 
 
 class Killed(Exception):

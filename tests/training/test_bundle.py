@@ -1,14 +1,16 @@
 """Bundles of models that read word features, and of those that do not."""
 
+import json
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from disan_tf.errors import UserError
-from disan_tf.files import read_json
 from disan_tf.text import TextToIds, TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
-from disan_tf.training.bundle import Bundle, check_digests, save_bundle
+from disan_tf.training.bundle import FORMAT, Bundle, check_digests, read_info, save_bundle
 from tests.support.pair_features import FORMS, make_feature_corpus
 from tests.support.pairs import WORDS, make_pair_corpus
 from tests.support.training_runs import tiny_config
@@ -19,21 +21,14 @@ LENGTH = 4
 class Plain(tf.keras.Model):
     """A model without weights."""
 
-    word_features = {}
-    reads_bilm = False
+    embedding = SimpleNamespace(bilm_options=None)
 
 
-class Reader(Plain):
-    """One that reads word features."""
-
-    word_features = {"characters": 3, "match": 2}
-
-
-def save(folder, model, corpus):
-    config = tiny_config(name="disan_snli")
+def save(folder, name, corpus):
+    config, model = tiny_config(name=name), Plain()
     config.data.word_length = LENGTH
     save_bundle(folder, model, config, corpus, {"step": 3})
-    return Bundle(folder, config, read_json(folder / "model.json", ""), model)
+    return Bundle(folder, config, read_info(folder), model)
 
 
 @pytest.fixture
@@ -42,7 +37,7 @@ def corpus(tmp_path):
 
 
 def test_a_model_that_reads_features_gets_them_from_text(tmp_path, corpus):
-    bundle = save(tmp_path / "best", Reader(), corpus)
+    bundle = save(tmp_path / "best", "drcn_snli", corpus)
     assert read_forms(tmp_path / "best/forms.tsv") == list(FORMS)
     found, expected = bundle.text_to_ids(), TextToPairFeatures(
         WORDS, "treebank", True, forms=WordForms(FORMS), word_length=LENGTH
@@ -56,7 +51,7 @@ def test_a_model_that_reads_features_gets_them_from_text(tmp_path, corpus):
 
 
 def test_the_forms_have_a_digest(tmp_path, corpus):
-    bundle = save(tmp_path / "best", Reader(), corpus)
+    bundle = save(tmp_path / "best", "drcn_snli", corpus)
     check_digests(tmp_path / "best", bundle.info)
     (tmp_path / "best/forms.tsv").write_text("dogs\tdog\thound\n")
     with pytest.raises(UserError, match=r"forms\.tsv has SHA-256 .* damaged or was changed"):
@@ -65,7 +60,21 @@ def test_the_forms_have_a_digest(tmp_path, corpus):
 
 @pytest.mark.parametrize("make", [make_pair_corpus, make_feature_corpus])
 def test_a_model_that_reads_ids_alone_gets_them_alone(tmp_path, make):
-    bundle = save(tmp_path / "best", Plain(), make(tmp_path / "corpus"))
+    bundle = save(tmp_path / "best", "disan_snli", make(tmp_path / "corpus"))
     assert not (tmp_path / "best/forms.tsv").exists()
     assert type(bundle.text_to_ids()) is TextToIds
     assert sorted(bundle.info["sha256"])[1:] == ["step-00000003.weights.h5", "vocabulary.txt"]
+
+
+@pytest.mark.parametrize("number", [None, 1, FORMAT + 1])
+def test_a_bundle_of_another_format_is_refused(tmp_path, number):
+    (tmp_path / "model.json").write_text(json.dumps({"format": number}))
+    message = rf"model.json has format {number}, and this version .* reads format {FORMAT}: use"
+    with pytest.raises(UserError, match=message):
+        read_info(tmp_path)
+
+
+def test_a_sentence_without_a_partner_matches_nothing(tmp_path, corpus):
+    look_up = save(tmp_path / "best", "drcn_snli", corpus).text_to_ids()
+    ids, characters, match = look_up.inputs(look_up.tokens(tf.constant(["Dogs sing here.", ""])))
+    assert characters.shape == (*ids.shape, LENGTH) and not np.any(match)

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import tensorflow as tf
+from ml_collections import ConfigDict
 
 from disan_tf.errors import UserError
 from disan_tf.serving.lines import look_up, tokenise
@@ -15,7 +16,13 @@ from disan_tf.training.loop import Trainer
 from tests.support.pair_features import make_feature_corpus
 from tests.support.pairs import make_pair_corpus
 from tests.support.tiny_pairs import PAIRS
-from tests.support.training_runs import check_resumes, records_of, run_trainer, tiny_config
+from tests.support.training_runs import (
+    check_same,
+    records_of,
+    run_and_copy,
+    run_trainer,
+    tiny_config,
+)
 
 STEPS = {"steps": 12, "window": 1, "evaluate_every": 4, "checkpoint_every": 2, "log_every": 2}
 WORD_LENGTH = 8
@@ -42,8 +49,10 @@ def unbroken(corpus, tmp_path_factory):
     return _train(corpus, tmp_path_factory.mktemp("unbroken"))
 
 
-def test_a_killed_training_resumes_bit_for_bit(corpus, unbroken, tmp_path):
-    check_resumes(partial(_train, corpus, tmp_path), unbroken, 7)
+@pytest.mark.slow
+def test_a_killed_training_resumes_bit_for_bit(corpus, tmp_path):
+    whole, killed = run_and_copy(partial(_train, corpus), tmp_path, 7)
+    check_same(_train(corpus, killed), whole)
 
 
 def test_the_learning_rate_falls_when_the_dev_loss_does_not(unbroken):
@@ -53,7 +62,7 @@ def test_the_learning_rate_falls_when_the_dev_loss_does_not(unbroken):
     assert rates[-1] == pytest.approx(0.001 * 0.15, rel=1e-5)
 
 
-def test_one_copy_of_the_words_learns(corpus, unbroken):
+def test_one_copy_of_the_words_is_trained(corpus, unbroken):
     embedding = unbroken.model.embedding
     trainable = embedding.learned.trainable_words
     np.testing.assert_array_equal(embedding.constant.trained, corpus.vectors[:trainable])
@@ -61,8 +70,23 @@ def test_one_copy_of_the_words_learns(corpus, unbroken):
 
 
 def test_it_trains_in_bfloat16_with_a_bottleneck(corpus, tmp_path):
-    trainer = _train(corpus, tmp_path, dtype="mixed_bfloat16", bottleneck_units=3)
+    few_operations = {"layers": 2, "functions": "Cs"}
+    trainer = _train(corpus, tmp_path, dtype="mixed_bfloat16", bottleneck_units=3, **few_operations)
     assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
+
+
+def test_an_encoder_of_single_sentences_reads_characters_too(corpus, tmp_path):
+    config = _config()
+    config.encoder = ConfigDict({"name": "additive", "units": 4})
+    config.train.steps = 4
+    trainer = run_trainer(config, corpus, tmp_path / "run")
+    assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
+    bundle = load_bundle(tmp_path / "run" / "best")
+    texts, _ = export_saved_model(bundle.directory, tmp_path / "export")
+    encode = tf.saved_model.load(str(texts)).signatures["encode"]
+    text_to_ids, sentences = bundle.text_to_ids(), tf.constant(["Dogs sing.", ""])
+    expected = bundle.model.encode(*text_to_ids.inputs(text_to_ids.tokens(sentences)))
+    np.testing.assert_allclose(encode(text=sentences)["vectors"], expected, atol=1e-5)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,13 @@ from disan_tf.serving.saved_model import export_saved_model
 from disan_tf.training.bundle import load_bundle
 from tests.support.pairs import make_pair_corpus
 from tests.support.tiny_pairs import PAIRS
-from tests.support.training_runs import check_resumes, records_of, run_trainer, tiny_config
+from tests.support.training_runs import (
+    check_same,
+    records_of,
+    run_and_copy,
+    run_trainer,
+    tiny_config,
+)
 
 STEPS = {"steps": 24, "window": 1, "evaluate_every": 6, "checkpoint_every": 4, "log_every": 2}
 
@@ -28,13 +34,19 @@ def _train(corpus, workdir, callbacks=(), dtype="float32"):
 
 
 @pytest.fixture(scope="module")
-def unbroken(corpus, tmp_path_factory):
-    return _train(corpus, tmp_path_factory.mktemp("unbroken"))
+def both(corpus, tmp_path_factory):
+    """A training, and what a kill inside an interval between evaluations had left of it."""
+    return run_and_copy(partial(_train, corpus), tmp_path_factory.mktemp("unbroken"), 21)
 
 
-@pytest.mark.parametrize("step", [11, 21])  # inside an interval between evaluations, and late
-def test_a_killed_training_resumes_bit_for_bit(corpus, unbroken, tmp_path, step):
-    check_resumes(partial(_train, corpus, tmp_path), unbroken, step)
+@pytest.fixture(scope="module")
+def unbroken(both):
+    return both[0]
+
+
+def test_a_killed_training_resumes_bit_for_bit(corpus, both):
+    whole, killed = both
+    check_same(_train(corpus, killed), whole)
 
 
 def test_the_learning_rate_falls_and_is_logged(unbroken):
@@ -50,11 +62,13 @@ def test_words_stay_as_they_are(corpus, unbroken):
     )
 
 
+@pytest.mark.slow
 def test_it_trains_in_bfloat16(corpus, tmp_path):
     losses = [it["loss"] for it in records_of(_train(corpus, tmp_path, dtype="mixed_bfloat16"))]
     assert np.isfinite(losses).all()
 
 
+@pytest.mark.slow
 def test_an_export_answers_as_the_best_model(unbroken, tmp_path):
     bundle = load_bundle(unbroken.workdir / "best")
     path, _ = export_saved_model(bundle.directory, tmp_path / "export")

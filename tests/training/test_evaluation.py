@@ -1,4 +1,4 @@
-"""The evaluation report against numbers counted by hand."""
+"""The scores of a model on a split."""
 
 import json
 import math
@@ -11,11 +11,11 @@ from ml_collections import ConfigDict
 
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.metrics.classification import accuracy_by_genre, accuracy_by_length, summarise
+from disan_tf.metrics.classification import classification_scores
 from disan_tf.models import SentenceModel
-from disan_tf.models.classification import Classification
+from disan_tf.models.class_scores import ClassScores
 from disan_tf.training.bundle import Bundle
-from disan_tf.training.evaluation import evaluate, render
+from disan_tf.training.evaluation import evaluate
 from tests.support.manifests import write_manifest
 from tests.support.pairs import make_pair_corpus
 
@@ -27,14 +27,12 @@ LABELS = np.array([0, 0, 0, 1, 1], np.int32)
 PREDICTIONS = np.array([0, 1, 0, 1, 0], np.int32)
 
 
-class _Answers(Classification):
+class _Answers(ClassScores):
     """As much of a `SentenceModel` as the evaluation needs."""
 
-    encoder = SimpleNamespace(samplers=())
-    losses = ()
-    word_features = {}
-    reads, input_specs = SentenceModel.reads, classmethod(SentenceModel.input_specs.__func__)
-    batch_specs = SentenceModel.batch_specs
+    embedding = SimpleNamespace(word_features={})
+    samplers = losses = ()
+    reads, input_specs = SentenceModel.reads, SentenceModel.input_specs
     loss = SentenceModel.loss
 
 
@@ -80,110 +78,33 @@ def corpus(tmp_path):
     return _corpus(tmp_path / "corpus", sentences, LABELS)
 
 
-def _summarise(labels, answers, lengths=None, classes=CLASSES, genres=None):
-    lengths = np.ones(len(labels), int) if lengths is None else lengths
-    split = SimpleNamespace(labels=labels, lengths=lengths, genres=genres)
-    return summarise(split, answers, classes)
-
-
-def test_accuracy_confusion_and_kappa_of_a_hand_counted_case():
-    scores = _summarise(LABELS, PREDICTIONS)
-    assert scores["accuracy"] == 0.6
-    assert scores["confusion"] == {
-        "classes": CLASSES,
-        "matrix": [[2, 1, 0], [1, 1, 0], [0, 0, 0]],  # rows = gold
-    }
-    by_chance = (3 * 3 + 2 * 2) / 25
-    assert scores["cohen_kappa"] == pytest.approx((0.6 - by_chance) / (1 - by_chance))
-
-
-def test_precision_recall_f1_and_support_of_each_class():
-    # bad is predicted twice as often as it is gold
-    scores = _summarise(np.array([0, 1, 1, 2]), np.array([0, 0, 1, 2]))
-    expected = {
-        "bad": {"precision": 0.5, "recall": 1.0, "f1": 2 / 3, "support": 1},
-        "fair": {"precision": 1.0, "recall": 0.5, "f1": 2 / 3, "support": 2},
-        "good": {"precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 1},
-    }
-    for name, values in expected.items():
-        assert scores["classes"][name] == pytest.approx(values), name
-    assert scores["macro_f1"] == pytest.approx((2 / 3 + 2 / 3 + 1) / 3)
-
-
-def test_absent_class_scores_0_and_counts_in_macro_f1():
-    scores = _summarise(LABELS, PREDICTIONS)
-    assert scores["classes"]["good"] == {"precision": 0, "recall": 0, "f1": 0, "support": 0}
-    assert scores["macro_f1"] == pytest.approx((2 / 3 + 1 / 2 + 0) / 3)
-
-
-@pytest.mark.parametrize("prediction", [0, 1])
-def test_one_example_has_no_nan(prediction):
-    scores = _summarise(np.array([1]), np.array([prediction]))
-    assert scores["accuracy"] == prediction
-    assert scores["cohen_kappa"] == 0.0
-    json.dumps(scores, allow_nan=False)
-
-
-def test_two_classes():
-    scores = _summarise(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), classes=CLASSES[:2])
-    assert scores["cohen_kappa"] == pytest.approx(0.5)
-    assert scores["confusion"]["matrix"] == [[1, 1], [0, 2]]
-
-
-def test_length_bins_hold_their_bounds():
-    lengths = np.array([1, 4, 5, 11, 12, 24, 25, 37, 38, 500])
-    right = np.array([1, 0, 1, 1, 0, 0, 1, 0, 1, 1], bool)
-    assert accuracy_by_length(right, lengths) == {
-        "1-4": {"count": 2, "accuracy": 0.5},
-        "5-11": {"count": 2, "accuracy": 1.0},
-        "12-24": {"count": 2, "accuracy": 0.0},
-        "25-37": {"count": 2, "accuracy": 0.5},
-        "38+": {"count": 2, "accuracy": 1.0},
-    }
-
-
-def test_length_bin_without_a_sentence_has_no_accuracy():
-    bins = accuracy_by_length(np.array([True]), np.array([6]))
-    assert bins["5-11"] == {"count": 1, "accuracy": 1.0}
-    assert all(bins[name] == {"count": 0, "accuracy": None} for name in bins if name != "5-11")
-
-
-def test_accuracy_of_each_genre():
-    right = np.array([True, False, True, True])
-    genres = np.array([b"travel", b"fiction", b"travel", b"fiction"])
-    assert accuracy_by_genre(right, genres) == {
-        "fiction": {"count": 2, "accuracy": 0.5},
-        "travel": {"count": 2, "accuracy": 1.0},
-    }
-
-
-def test_genres_are_reported_where_the_corpus_has_them(bundle, corpus):
+def test_genres_are_scored_where_the_corpus_has_them(bundle, corpus):
     np.save(corpus.directory / "test.genre.npy", np.array([b"travel"] * 4 + [b"9/11"]))
     corpus.manifest["genres"] = ["9/11", "travel"]
-    report = evaluate(bundle, corpus, "test")
-    assert report["by_genre"] == {
+    scores = evaluate(bundle, corpus, "test")
+    assert scores["by_genre"] == {
         "9/11": {"count": 1, "accuracy": 0.0},
         "travel": {"count": 4, "accuracy": 0.75},
     }
-    assert ["travel", "4", "0.7500"] in [line.split() for line in render(report).splitlines()]
 
 
 def test_evaluate_scores_a_whole_split_in_its_order(bundle, corpus):
-    report = evaluate(bundle, corpus, "test")
-    expected = _summarise(LABELS, PREDICTIONS, np.array([7, 1, 30, 2, 12]))
-    assert {key: report[key] for key in expected} == expected
-    assert report["by_length"]["1-4"] == {"count": 2, "accuracy": 0.5}
-    assert report["by_length"]["38+"] == {"count": 0, "accuracy": None}
+    scores = evaluate(bundle, corpus, "test")
+    lengths = np.array([7, 1, 30, 2, 12])
+    expected = classification_scores(PREDICTIONS, LABELS, CLASSES, lengths)
+    assert {key: scores[key] for key in expected} == expected
+    assert scores["by_length"]["1-4"] == {"count": 2, "accuracy": 0.5}
+    assert scores["by_length"]["38+"] == {"count": 0, "accuracy": None}
 
 
 def test_evaluate_names_checkpoint_split_and_mean_loss(bundle, corpus):
-    report = evaluate(bundle, corpus, "test")
-    assert (report["config"], report["step"]) == ("demo", 1500)
-    assert (report["split"], report["examples"]) == ("test", 5)
-    assert report["criterion"] == "accuracy" and "by_genre" not in report
+    scores = evaluate(bundle, corpus, "test")
+    assert (scores["config"], scores["step"]) == ("demo", 1500)
+    assert (scores["split"], scores["examples"]) == ("test", 5)
+    assert scores["criterion"] == "accuracy" and "by_genre" not in scores
     total = math.log(math.exp(2) + 2)  # cross-entropy is total - 2 where right, else total
-    assert report["loss"] == pytest.approx((3 * (total - 2) + 2 * total) / 5)
-    json.dumps(report, allow_nan=False)
+    assert scores["loss"] == pytest.approx((3 * (total - 2) + 2 * total) / 5)
+    json.dumps(scores, allow_nan=False)
 
 
 def test_evaluate_leaves_weight_decay_in_the_loss(bundle, corpus):
@@ -210,27 +131,6 @@ def test_corpus_of_more_words_is_refused(bundle, tmp_path):
         evaluate(bundle, other, "test")
 
 
-def test_rendered_report_shows_every_table(bundle, corpus):
-    lines = render(evaluate(bundle, corpus, "test")).splitlines()
-    assert lines[0] == "demo, step 1,500, on test: 5 examples"
-    assert lines[1].startswith("accuracy 0.6000, Cohen's kappa 0.1667, macro F1 0.3889, loss ")
-    table = [line.split() for line in lines]
-    assert ["bad", "0.6667", "0.6667", "0.6667", "3"] in table
-    assert ["good", "0.0000", "0.0000", "0.0000", "0"] in table
-    assert ["gold", "\\", "predicted", *CLASSES] in table
-    assert ["bad", "2", "1", "0"] in table
-    assert ["12-24", "1", "0.0000"] in table
-    assert ["38+", "0", "-"] in table
-
-
-def test_rendered_columns_end_under_their_headers():
-    scores = _summarise(LABELS, PREDICTIONS, classes=["a", "very long name", "b"])
-    report = {"config": "c", "step": 1, "split": "dev", "examples": 5, "loss": 1.0}
-    blocks = render({**report, "criterion": "accuracy", **scores}).split("\n\n")
-    for block in blocks[1:]:
-        assert len({len(line) for line in block.splitlines()}) == 1
-
-
 class _FirstWordsDecide(_Answers):
     """Answers the class of `tests.support.pairs` for pairs of more than 4 tokens, else another."""
 
@@ -246,12 +146,40 @@ def test_pairs_are_scored_in_their_order_and_by_the_longer_sentence(bundle, tmp_
     corpus = make_pair_corpus(tmp_path / "pairs")
     (bundle.directory / "vocabulary.txt").write_text("".join(f"{w}\n" for w in corpus.vocabulary))
     info = {**bundle.info, "classes": corpus.classes}
-    report = evaluate(
+    scores = evaluate(
         Bundle(bundle.directory, bundle.config, info, _FirstWordsDecide()), corpus, "test"
     )
     lengths = corpus.split("test").field_lengths
     short = int(np.sum(lengths.max(axis=1) <= 4))
     assert 0 < short < 40 and np.any(lengths.min(axis=1) <= 4)
-    assert report["accuracy"] == pytest.approx(1 - short / 40)
-    assert report["by_length"]["1-4"] == {"count": short, "accuracy": 0.0}
-    assert report["by_length"]["5-11"]["accuracy"] == 1.0
+    assert scores["accuracy"] == pytest.approx(1 - short / 40)
+    assert scores["by_length"]["1-4"] == {"count": short, "accuracy": 0.0}
+    assert scores["by_length"]["5-11"]["accuracy"] == 1.0
+
+
+class _KnowsLengths(_Answers):
+    """A language model whose every word costs 0.5 nats forward and 0.75 backward."""
+
+    fields = ("sentence",)
+    criterion = "log_likelihood"
+
+    def __call__(self, ids, training=None):
+        count = 1.0 + tf.reduce_sum(tf.cast(ids != 0, tf.float32), axis=1)
+        return tf.stack([0.5 * count, 0.75 * count, count], axis=1)
+
+    def loss(self, outputs, labels):
+        return tf.reduce_mean(outputs[:, 0])
+
+    def predictions(self, outputs):
+        return tf.constant(outputs)
+
+
+def test_a_language_model_is_scored_by_its_words(bundle, tmp_path):
+    corpus = _corpus(tmp_path / "text", [[2, 1, 3], [1]], [0, 0])
+    model = _KnowsLengths()
+    scores = evaluate(Bundle(bundle.directory, bundle.config, bundle.info, model), corpus, "test")
+    assert scores["predictions"] == 4 + 2  # the ends of both sentences among them
+    assert scores["unknown_words"] == 0.5
+    assert scores["log_likelihood"] == pytest.approx(-0.625)
+    assert scores["forward_perplexity"] == pytest.approx(math.exp(0.5))
+    json.dumps(scores, allow_nan=False)

@@ -7,57 +7,47 @@ import pytest
 
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import padding_share, plan_batches
+from disan_tf.models.factory import build_model, count_parameters
 from disan_tf.training import experiment
 from disan_tf.training.console import ConsoleLog
+from disan_tf.training.work_directory import FORMAT, claim
 from tests.support.pairs import make_pair_corpus
-from tests.support.training_runs import corpus_of, tiny_config
+from tests.support.training_runs import corpus_of, tiny_config, with_few_operations
 
 
 def test_a_work_directory_belongs_to_one_config(tmp_path):
-    experiment.claim(tmp_path, tiny_config())
-    experiment.claim(tmp_path, tiny_config())
+    claim(tmp_path, tiny_config())
+    claim(tmp_path, tiny_config())
     with pytest.raises(UserError, match=r"train\.dropout \(0\.2 there, 0\.5 here\)"):
-        experiment.claim(tmp_path, tiny_config(dropout=0.5))
+        claim(tmp_path, tiny_config(dropout=0.5))
     assert json.loads((tmp_path / "config.json").read_text())["train"]["dropout"] == 0.2
 
 
 def test_a_work_directory_may_be_asked_for_more_steps(tmp_path):
-    experiment.claim(tmp_path, tiny_config(steps=50))
-    experiment.claim(tmp_path, tiny_config(steps=80))
+    claim(tmp_path, tiny_config(steps=50))
+    claim(tmp_path, tiny_config(steps=80))
     assert json.loads((tmp_path / "config.json").read_text())["train"]["steps"] == 80
 
 
-def test_a_work_directory_from_before_token_budgets_goes_on_without_one(tmp_path):
-    config = tiny_config().to_dict()
-    del config["train"]["batch_tokens"], config["train"]["examples"]
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(UserError, match=r"train\.batch_tokens \(0 there, 500 here\)"):
-        experiment.claim(tmp_path, tiny_config(batch_tokens=500))
-    experiment.claim(tmp_path, tiny_config())
-
-
-def test_a_work_directory_from_before_watched_splits_and_tasks_goes_on(tmp_path):
-    config = tiny_config().to_dict()
-    del config["evaluate"]["splits"], config["task"]["name"]
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    experiment.claim(tmp_path, tiny_config())
-    changed = tiny_config()
-    changed.evaluate.splits = ("test",)
-    with pytest.raises(UserError, match=r"evaluate\.splits \(\[\] there, \['test'\] here\)"):
-        experiment.claim(tmp_path, changed)
+@pytest.mark.parametrize("number", [None, 1, FORMAT + 1])
+def test_a_work_directory_of_another_format_is_refused(tmp_path, number):
+    (tmp_path / "config.json").write_text(json.dumps({"format": number, **tiny_config().to_dict()}))
+    message = rf"config.json has format {number}, and this version .* reads format {FORMAT}: use"
+    with pytest.raises(UserError, match=message):
+        claim(tmp_path, tiny_config())
 
 
 def test_a_tuple_of_a_config_is_the_list_in_its_file(tmp_path):
     config = tiny_config()
     config.evaluate.splits = ("test",)
-    experiment.claim(tmp_path, config)
-    experiment.claim(tmp_path, config)
+    claim(tmp_path, config)
+    claim(tmp_path, config)
 
 
 def test_a_damaged_config_is_named(tmp_path):
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(UserError, match="config.json is not readable JSON"):
-        experiment.claim(tmp_path, tiny_config())
+        claim(tmp_path, tiny_config())
 
 
 def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
@@ -75,8 +65,7 @@ def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
 
 
 def test_a_training_does_not_go_on_with_other_data(tmp_path):
-    config = tiny_config(steps=2)
-    config.train.evaluate_every = 1
+    config = with_few_operations(tiny_config(steps=2, evaluate_every=1))
     experiment.train(config, corpus_of(config, tmp_path / "corpus"), tmp_path / "run")
     before = (tmp_path / "run/run.json").read_bytes()
     config.train.steps = 3
@@ -102,7 +91,8 @@ def test_the_console_tells_speed_and_time_left(capsys, monkeypatch):
 
 def test_a_training_of_pairs_says_its_tokens_and_padding_and_leaves_a_record(tmp_path, capsys):
     corpus = make_pair_corpus(tmp_path / "corpus")
-    experiment.train(tiny_config(name="disan_snli", steps=10), corpus, tmp_path / "run")
+    config = with_few_operations(tiny_config(name="disan_snli", steps=2))
+    experiment.train(config, corpus, tmp_path / "run")
     printed = capsys.readouterr().out
     split = corpus.split("train")
     tokens = sum(len(ids) for ids in split.ids.values()) / 4  # 60 pairs in batches of 16
@@ -111,7 +101,7 @@ def test_a_training_of_pairs_says_its_tokens_and_padding_and_leaves_a_record(tmp
     share = padding_share(split.field_lengths, plan)
     assert f"{share:.1%} of the positions are padding" in printed
     described = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert described["parameters"] == 6947
+    assert described["parameters"] == count_parameters(build_model(config, corpus.words, 3))
 
 
 def test_a_task_that_does_not_fit_the_corpus_is_refused(tmp_path):
@@ -122,7 +112,7 @@ def test_a_task_that_does_not_fit_the_corpus_is_refused(tmp_path):
 
 def test_a_training_on_a_draw_of_its_examples_says_so_and_sees_no_other(tmp_path, capsys):
     corpus = make_pair_corpus(tmp_path / "corpus")
-    config = tiny_config(name="disan_snli", steps=2, examples=20)
+    config = with_few_operations(tiny_config(name="disan_snli", steps=2, examples=20))
     experiment.train(config, corpus, tmp_path / "run")
     assert "20 training examples, 2 steps an epoch, " in capsys.readouterr().out
     trainer = experiment.Trainer(config, corpus, tmp_path / "other")

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,14 +10,57 @@ import tensorflow as tf
 
 from disan_tf.errors import UserError
 from disan_tf.training.bundle import load_bundle
+from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
-from tests.support.training_runs import KillAt, Killed, corpus_of, tiny_config
+from tests.support.training_runs import (
+    KillAt,
+    check_same,
+    corpus_of,
+    run_and_copy,
+    run_trainer,
+    tiny_config,
+)
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     return corpus_of(tiny_config(), tmp_path_factory.mktemp("corpus"))
+
+
+def _config(**options):
+    return tiny_config(log_every=2, **options)  # so that lines after the checkpoint are there
+
+
+@pytest.fixture(scope="module")
+def unbroken(corpus, tmp_path_factory):
+    """By precision, a training of 50 steps, and what a kill before the 35th had left of it."""
+    return {
+        dtype: run_and_copy(
+            partial(run_trainer, _config(dtype=dtype), corpus), tmp_path_factory.mktemp(dtype), 34
+        )
+        for dtype in ("float32", "mixed_float16")
+    }
+
+
+@pytest.fixture(scope="module")
+def finished(unbroken):
+    """The trainer that nothing stopped, in float32."""
+    return unbroken["float32"][0]
+
+
+@pytest.fixture
+def copied(finished, tmp_path):
+    """The work directory of `finished` for a test to change."""
+    return shutil.copytree(finished.workdir, tmp_path / "run")
+
+
+@pytest.fixture(scope="module")
+def watching(corpus, tmp_path_factory):
+    """The same training again, which scores test too."""
+    config = _config()
+    config.evaluate.splits = ("test",)
+    return run_trainer(config, corpus, tmp_path_factory.mktemp("watching"))
 
 
 def _weights(trainer):
@@ -29,68 +73,58 @@ def _assert_same_bits(first, second):
         np.testing.assert_array_equal(one, other)
 
 
-def _train(config, corpus, workdir, callbacks=()):
-    trainer = Trainer(config, corpus, workdir, callbacks)
-    return trainer, trainer.run()
+def _records(trainer, split):
+    records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
+    return [record for record in records if record["split"] == split]
 
 
-def test_two_runs_of_fifty_steps_give_the_same_bits(corpus, tmp_path):
-    first, _ = _train(tiny_config(), corpus, tmp_path / "first")
-    second, _ = _train(tiny_config(), corpus, tmp_path / "second")
-    _assert_same_bits(_weights(first), _weights(second))
-    losses = [
-        [(r["step"], r["loss"]) for r in MetricsLog.read(tmp_path / name / "metrics.jsonl")]
-        for name in ("first", "second")
-    ]
-    assert losses[0] == losses[1]
+def test_two_runs_of_fifty_steps_give_the_same_bits_whatever_is_watched(finished, watching):
+    _assert_same_bits(_weights(finished), _weights(watching))
+    for split in ("train", "dev"):
+        both = [_records(trainer, split) for trainer in (finished, watching)]
+        losses = [[(record["step"], record["loss"]) for record in records] for records in both]
+        assert losses[0] == losses[1]
 
 
-def test_another_seed_gives_other_weights(corpus, tmp_path):
-    first, _ = _train(tiny_config(steps=3), corpus, tmp_path / "first")
-    second, _ = _train(tiny_config(steps=3, seed=2), corpus, tmp_path / "second")
+def test_a_watched_split_is_scored_at_each_evaluation(watching):
+    dev, test = (_records(watching, split) for split in ("dev", "test"))
+    assert [record["step"] for record in dev] == [record["step"] for record in test]
+    assert set(test[0]) == {"step", "epoch", "split", "loss", "accuracy", "seconds"}
+
+
+def test_another_seed_gives_other_weights_and_another_order(corpus, tmp_path):
+    first, second = (Trainer(tiny_config(seed=seed), corpus, tmp_path) for seed in (1, 2))
     assert any(not np.array_equal(a, b) for a, b in zip(_weights(first), _weights(second)))
+    batches = [next(iter(trainer.batches(0)))["index"] for trainer in (first, second)]
+    assert not np.array_equal(*batches)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "mixed_float16"])
-def test_a_killed_run_resumes_to_the_bits_of_an_unbroken_one(corpus, tmp_path, dtype):
-    config = tiny_config(dtype=dtype, log_every=2)  # so that lines after the checkpoint are there
-    unbroken, _ = _train(config, corpus, tmp_path / "unbroken")
-    with pytest.raises(Killed):
-        _train(config, corpus, tmp_path / "killed", [KillAt(34)])
-    resumed, _ = _train(config, corpus, tmp_path / "killed")
-    _assert_same_bits(_weights(unbroken), _weights(resumed))
-    for slot in unbroken.method.optimizer.variables():
+def test_a_killed_run_resumes_to_the_bits_of_an_unbroken_one(corpus, unbroken, dtype):
+    whole, killed = unbroken[dtype]
+    check_same(run_trainer(_config(dtype=dtype), corpus, killed), whole)
+    for slot in whole.method.optimizer.variables():
         assert np.all(np.isfinite(slot.numpy()))
-    records = [
-        MetricsLog.read(tmp_path / name / "metrics.jsonl") for name in ("unbroken", "killed")
-    ]
-    assert [[r["step"], r["loss"]] for r in records[0]] == [
-        [r["step"], r["loss"]] for r in records[1]
-    ]
 
 
-def test_a_finished_run_does_nothing_more(corpus, tmp_path):
-    config = tiny_config(steps=10)
-    _train(config, corpus, tmp_path)
-    metrics = (tmp_path / "metrics.jsonl").read_text()
-    _, summary = _train(config, corpus, tmp_path, [KillAt(0)])
-    assert summary["step"] == 10
-    assert (tmp_path / "metrics.jsonl").read_text() == metrics
+def test_a_finished_run_does_nothing_more(corpus, copied):
+    metrics = (copied / "metrics.jsonl").read_text()
+    assert Trainer(_config(), corpus, copied, [KillAt(50)]).run()["step"] == 50
+    assert (copied / "metrics.jsonl").read_text() == metrics
 
 
-def test_each_step_is_traced_once(corpus, tmp_path):
-    trainer, _ = _train(tiny_config(), corpus, tmp_path)
-    assert trainer.method.train_step.experimental_get_tracing_count() == 1
-    assert trainer.method.evaluation_step.experimental_get_tracing_count() == 1
+def test_each_step_is_traced_once(finished):
+    assert finished.method.train_step.experimental_get_tracing_count() == 1
+    assert finished.method.evaluation_step.experimental_get_tracing_count() == 1
 
 
-def test_the_best_model_is_the_one_with_the_best_dev_accuracy(corpus, tmp_path):
-    trainer, summary = _train(tiny_config(), corpus, tmp_path)
-    dev = [r for r in MetricsLog.read(tmp_path / "metrics.jsonl") if r["split"] == "dev"]
-    best = max(dev, key=lambda record: record["accuracy"])  # the first of equals
-    bundle = load_bundle(tmp_path / "best")
+def test_the_best_model_is_the_one_with_the_best_dev_accuracy(corpus, finished, copied):
+    best = max(_records(finished, "dev"), key=lambda record: record["accuracy"])  # first of equals
+    summary = Trainer(_config(), corpus, copied).run()
+    bundle = load_bundle(finished.workdir / "best")
     assert summary["best_step"] == best["step"] == bundle.info["scores"]["step"]
     assert bundle.info["scores"]["dev_accuracy"] == best["accuracy"] == summary["best_score"]
+    assert evaluate(bundle, corpus, "dev")["accuracy"] == best["accuracy"]
 
 
 def test_a_failed_write_of_the_best_model_records_no_score(corpus, tmp_path, monkeypatch):
@@ -102,12 +136,12 @@ def test_a_failed_write_of_the_best_model_records_no_score(corpus, tmp_path, mon
     with pytest.raises(OSError, match="disk full"):
         trainer.run()
     assert float(trainer.state.best_score) == -np.inf
-    assert all(r["split"] != "dev" for r in MetricsLog.read(tmp_path / "metrics.jsonl"))
+    assert not _records(trainer, "dev")
 
 
 def test_training_stops_early_without_a_better_score(corpus, tmp_path):
     config = tiny_config(steps=200, learning_rate=0.0, patience=2)
-    _, summary = _train(config, corpus, tmp_path)
+    summary = Trainer(config, corpus, tmp_path).run()
     assert (summary["best_step"], summary["step"]) == (10, 30)
 
 
@@ -124,10 +158,9 @@ def test_an_overflow_under_float16_is_skipped_and_counted(corpus, tmp_path):
     trainer = Trainer(tiny_config(dtype="mixed_float16", steps=10), corpus, tmp_path)
     trainer.method.optimizer._loss_scale.current_loss_scale.assign(2.0**100)
     trainer.run()
-    records = MetricsLog.read(tmp_path / "metrics.jsonl")
-    train = [record for record in records if record["split"] == "train"]
-    assert train[-1]["skipped_steps"] == 10
-    assert np.isfinite(train[-1]["loss"])
+    last = _records(trainer, "train")[-1]
+    assert last["skipped_steps"] == 10
+    assert np.isfinite(last["loss"])
 
 
 def test_a_weight_that_is_not_finite_is_never_saved(corpus, tmp_path):
@@ -150,49 +183,44 @@ class Poison(tf.keras.callbacks.Callback):
             weight.assign(weight * np.nan)
 
 
-def test_a_corrupt_checkpoint_is_named(corpus, tmp_path):
-    _train(tiny_config(steps=10), corpus, tmp_path)
-    data = next((tmp_path / "checkpoints").glob("step-10.data*"))
+def test_a_corrupt_checkpoint_is_named(corpus, copied):
+    data = next((copied / "checkpoints").glob("step-50.data*"))
     data.write_bytes(data.read_bytes()[:100])
-    with pytest.raises(UserError, match=r"step-10.* cannot be restored"):
-        Trainer(tiny_config(), corpus, tmp_path).run()
+    with pytest.raises(UserError, match=r"step-50.* cannot be restored"):
+        Trainer(_config(), corpus, copied).run()
 
 
-def test_a_changed_best_model_is_refused(corpus, tmp_path):
-    _train(tiny_config(steps=10), corpus, tmp_path)
-    weights = next((tmp_path / "best").glob("*.weights.h5"))
+def test_a_changed_best_model_is_refused(copied):
+    weights = next((copied / "best").glob("*.weights.h5"))
     content = bytearray(weights.read_bytes())
     content[len(content) // 2] ^= 1
     weights.write_bytes(content)
     with pytest.raises(UserError, match="the file is damaged or was changed"):
-        load_bundle(tmp_path / "best")
+        load_bundle(copied / "best")
 
 
-def test_a_best_model_answers_after_the_corpus_is_gone(tmp_path):
-    corpus = corpus_of(tiny_config(), tmp_path / "corpus")
-    trainer, _ = _train(tiny_config(steps=10), corpus, tmp_path / "run")
-    shutil.rmtree(tmp_path / "corpus")
-    bundle = load_bundle(tmp_path / "run" / "best")
-    ids = tf.constant([[2, 3, 4]])
-    np.testing.assert_array_equal(bundle.model(ids), trainer.model(ids))
+def test_a_best_model_answers_after_the_corpus_is_gone(corpus, finished):
+    ids, best = tf.constant([[2, 3, 4]]), finished.workdir / "best"
+    expected = load_bundle(best).model(ids)
+    aside = corpus.directory.rename(corpus.directory.with_name("aside"))
+    actual = load_bundle(best).model(ids)
+    aside.rename(corpus.directory)
+    np.testing.assert_array_equal(actual, expected)
 
 
-def test_a_moving_average_serves_evaluation_only(corpus, tmp_path):
-    config = tiny_config(moving_average=0.9, steps=20)
-    averaged, _ = _train(config, corpus, tmp_path / "averaged")
-    plain, _ = _train(tiny_config(steps=20), corpus, tmp_path / "plain")
-    _assert_same_bits(_weights(averaged), _weights(plain))
-    best = load_bundle(tmp_path / "averaged" / "best").model.trainable_variables
-    assert any(
-        not np.array_equal(one, other)
-        for one, other in zip(best, averaged.model.trainable_variables)
-    )
+def test_a_moving_average_serves_evaluation_only(corpus, finished, tmp_path):
+    averaged = run_trainer(_config(moving_average=0.9), corpus, tmp_path)
+    _assert_same_bits(_weights(averaged), _weights(finished))
+    best = load_bundle(tmp_path / "best").model.trainable_variables
+    trained = averaged.model.trainable_variables
+    assert any(not np.array_equal(one, other) for one, other in zip(best, trained))
 
 
-def test_a_cut_last_line_of_the_metrics_is_dropped(corpus, tmp_path):
-    _train(tiny_config(steps=10), corpus, tmp_path)
-    with open(tmp_path / "metrics.jsonl", "a") as file:
-        file.write('{"step": 11, "lo')
-    _train(tiny_config(steps=20), corpus, tmp_path)
-    lines = (tmp_path / "metrics.jsonl").read_text().splitlines()
-    assert [json.loads(line)["step"] for line in lines] == [10, 10, 20, 20]
+def test_a_cut_last_line_of_the_metrics_is_dropped(corpus, copied):
+    before = (copied / "metrics.jsonl").read_text()
+    with open(copied / "metrics.jsonl", "a") as file:
+        file.write('{"step": 51, "lo')
+    run_trainer(_config(steps=52), corpus, copied)
+    metrics = (copied / "metrics.jsonl").read_text()
+    assert metrics.startswith(before)
+    assert [json.loads(line)["step"] for line in metrics[len(before) :].splitlines()] == [52, 52]

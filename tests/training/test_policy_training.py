@@ -1,19 +1,19 @@
 """Trainings with hard attention: phases, resume, precision, figures, alarms, refusals."""
 
 import itertools
-import re
+from functools import partial
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
-from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
-from disan_tf.training.policy_gradient import PHASES, check_policy
+from disan_tf.training.policy_gradient import PHASES
 from tests.support.pairs import make_pair_corpus
-from tests.support.training_runs import KillAt, Killed, tiny_config
+from tests.support.training_runs import check_same, run_and_copy, run_trainer, tiny_config
 
 STEPS = {"steps": 32, "window": 1, "evaluate_every": 4, "checkpoint_every": 4, "log_every": 2}
 LIMITS = {"pretrain_steps": 8, "policy_steps": 5}  # so that a phase ends between two log steps
@@ -35,35 +35,55 @@ def _whole_config(schedule):
     return _config(schedule=schedule, period=4, baseline=0.9)
 
 
-def _train(config, corpus, workdir, callbacks=()):
-    trainer = Trainer(config, corpus, workdir, callbacks)
-    trainer.run()
-    return trainer
-
-
 def _records(trainer, split):
     records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
     return [record for record in records if record["split"] == split]
 
 
-def _weights(trainer):
-    samplers = {id(w) for each in trainer.model.encoder.samplers for w in each.trainable_weights}
-    hard = [w.numpy() for w in trainer.model.trainable_weights if id(w) in samplers]
-    return hard, [w.numpy() for w in trainer.model.trainable_weights if id(w) not in samplers]
+def _weights(model):
+    samplers = {id(w) for each in model.encoder.samplers for w in each.trainable_weights}
+    hard = [w.numpy() for w in model.trainable_weights if id(w) in samplers]
+    return hard, [w.numpy() for w in model.trainable_weights if id(w) not in samplers]
 
 
 def _moved(before, after):
     return any(np.any(one != other) for one, other in zip(before, after))
 
 
+class Weights(tf.keras.callbacks.Callback):
+    """Keeps the weights before some steps, of the samplers and of the rest."""
+
+    def __init__(self, *steps):
+        super().__init__()
+        self.steps, self.before = steps, {}
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if batch in self.steps:
+            self.before[batch] = _weights(self.model)
+
+
 @pytest.fixture(scope="module")
-def unbroken(corpus, tmp_path_factory):
-    """For each schedule, a training that was not disturbed."""
-    folder = tmp_path_factory.mktemp("unbroken_policy")
-    return {
-        schedule: _train(_whole_config(schedule), corpus, folder / schedule)
-        for schedule in ("sim", "sep")
-    }
+def in_turns(corpus, tmp_path_factory):
+    """A training in turns that was not disturbed, and what a kill in its fourth turn had left."""
+    weights = Weights(0, 8, 13, 17)  # where phases begin
+
+    def train(workdir, callbacks):
+        return run_trainer(_whole_config("sep"), corpus, workdir, [weights, *callbacks])
+
+    return *run_and_copy(train, tmp_path_factory.mktemp("in_turns"), 27), weights.before
+
+
+@pytest.fixture(scope="module")
+def unbroken(in_turns):
+    return in_turns[0]
+
+
+@pytest.fixture(scope="module")
+def at_once(corpus, tmp_path_factory):
+    """A training of both at once, in low precision, and its weights."""
+    config, weights = _config("mixed_float16"), Weights(0, 13, 15)
+    config.train.update({"steps": 16, "evaluate_every": 16, "checkpoint_every": 16})
+    return run_trainer(config, corpus, tmp_path_factory.mktemp("half"), [weights]), weights.before
 
 
 def _phases(trainer):
@@ -74,53 +94,41 @@ def _phases(trainer):
 
 
 def test_the_phases_follow_one_another(unbroken):
-    assert _phases(unbroken["sim"]) == [
-        ("pretrain", [2, 4, 6, 8]), ("policy", [10, 12, 13]), ("both", list(range(14, 33, 2))),
-    ]  # fmt: skip
-
-
-def test_in_turns_each_has_its_period(unbroken):
-    assert _phases(unbroken["sep"])[2:] == [
+    assert _phases(unbroken) == [
+        ("pretrain", [2, 4, 6, 8]), ("policy", [10, 12, 13]),
         ("soft", [14, 16, 17]), ("policy", [18, 20, 21]), ("soft", [22, 24, 25]),
         ("policy", [26, 28, 29]), ("soft", [30, 32]),
     ]  # fmt: skip
 
 
 def test_a_line_measures_steps_of_its_phase_alone(unbroken):
-    for record in _records(unbroken["sep"], "train"):
+    for record in _records(unbroken, "train"):
         assert (record["gradient_norm"] == 0.0) == (record["phase"] == "policy")
         assert (record["policy_gradient_norm"] == 0.0) == (record["phase"] != "policy")
 
 
 @pytest.mark.parametrize(
-    "phase, policy, hard_moves, soft_moves",
+    "training, start, end, hard_moves, soft_moves",
     [
-        ("pretrain", {"pretrain_steps": 20}, False, True),
-        ("policy", {"pretrain_steps": 0, "policy_steps": 20}, True, False),
-        ("both", {"pretrain_steps": 0, "policy_steps": 0}, True, True),
-        ("soft", {"pretrain_steps": 0, "policy_steps": 0, "schedule": "sep"}, False, True),
+        pytest.param("in_turns", 0, 8, False, True, id="pretrain"),
+        pytest.param("in_turns", 8, 13, True, False, id="policy"),
+        pytest.param("in_turns", 13, 17, False, True, id="soft"),
+        pytest.param("at_once", 13, 15, True, True, id="both"),
     ],
 )
-def test_a_phase_moves_what_it_should(phase, policy, hard_moves, soft_moves, corpus, tmp_path):
-    trainer = Trainer(_config(**policy), corpus, tmp_path)
-    before = _weights(trainer)
-    for step, batch in zip(range(2), trainer.batches(0)):
-        ids = [batch[field] for field in trainer.model.fields]
-        trainer.method.train(step, *ids, batch["label"])
-        assert trainer.method.phase(step) == phase
-    moved = [_moved(*pair) for pair in zip(before, _weights(trainer))]
+def test_a_phase_moves_what_it_should(training, start, end, hard_moves, soft_moves, request):
+    *_, before = request.getfixturevalue(training)
+    moved = [_moved(*pair) for pair in zip(before[start], before[end])]
     assert moved == [hard_moves, soft_moves]
 
 
-def test_while_all_tokens_are_selected_nothing_is_sampled(unbroken):
-    for record in _records(unbroken["sim"], "train"):
-        everything = record["phase"] == "pretrain"
-        assert (record["head_fraction"] == 1.0) == everything
-        assert (record["policy_gradient_norm"] == 0.0) == everything
+def test_all_tokens_are_selected_in_pretraining_alone(unbroken):
+    for record in _records(unbroken, "train"):
+        assert (record["head_fraction"] == 1.0) == (record["phase"] == "pretrain")
 
 
 def test_both_dev_figures_are_reported_once_tokens_are_chosen(unbroken):
-    dev = _records(unbroken["sim"], "dev")
+    dev = _records(unbroken, "dev")
     assert [("greedy_accuracy" in record) for record in dev] == [False] * 2 + [True] * 6
 
 
@@ -134,27 +142,17 @@ def test_only_a_model_whose_samplers_have_learnt_is_kept(corpus, tmp_path):
     assert load_bundle(tmp_path / "best").info["scores"] == {"step": 8, "dev_accuracy": 0.5}
 
 
-@pytest.mark.parametrize(  # inside every phase
-    "schedule, kill",
-    [
-        ("sim", 19),
-        ("sep", 27),
-        pytest.param("sim", 6, marks=pytest.mark.slow),
-        pytest.param("sep", 11, marks=pytest.mark.slow),
-    ],
-)
-def test_a_killed_training_resumes_bit_for_bit(schedule, kill, unbroken, corpus, tmp_path):
-    config = _whole_config(schedule)
-    with pytest.raises(Killed):
-        _train(config, corpus, tmp_path, [KillAt(kill)])
-    resumed, whole = _train(config, corpus, tmp_path), unbroken[schedule]
-    for one, other in zip(resumed.model.weights, whole.model.weights):
-        np.testing.assert_array_equal(one, other, one.name)
-    for split in ("train", "dev"):
-        records = [_records(trainer, split) for trainer in (resumed, whole)]
-        for record in records[0] + records[1]:
-            del record["seconds"]
-        assert records[0] == records[1]
+def test_a_killed_training_resumes_bit_for_bit(in_turns, corpus):
+    whole, killed, _ = in_turns
+    check_same(run_trainer(_whole_config("sep"), corpus, killed), whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("schedule, kill", [("sim", 6), ("sim", 19), ("sep", 11)])
+def test_it_resumes_bit_for_bit_in_every_phase(schedule, kill, corpus, tmp_path):
+    train = partial(run_trainer, _whole_config(schedule), corpus)
+    whole, killed = run_and_copy(train, tmp_path, kill)
+    check_same(train(killed), whole)
 
 
 def test_pretraining_ends_when_the_dev_loss_has_stopped_falling(corpus, tmp_path):
@@ -169,20 +167,23 @@ def test_pretraining_ends_when_the_dev_loss_has_stopped_falling(corpus, tmp_path
 
 
 def test_each_step_is_traced_once(unbroken):
-    steps = unbroken["sep"].method.steps
+    steps = unbroken.method.steps
     traces = {phase: step.experimental_get_tracing_count() for phase, step in steps.items()}
     assert traces == {"pretrain": 1, "policy": 1, "both": 0, "soft": 1}
 
 
-@pytest.mark.parametrize(
-    "dtype", ["mixed_float16", pytest.param("mixed_bfloat16", marks=pytest.mark.slow)]
-)
-def test_both_optimizers_work_in_low_precision(dtype, corpus, tmp_path):
-    config = _config(dtype)
-    config.train.update({"steps": 16, "evaluate_every": 16, "checkpoint_every": 16})
-    trainer = _train(config, corpus, tmp_path)
-    before = _weights(Trainer(config, corpus, tmp_path / "new"))
-    assert all(_moved(*pair) for pair in zip(before, _weights(trainer)))
+def test_both_optimizers_work_in_low_precision(at_once):
+    trainer, _ = at_once
+    _check_low_precision(trainer)
+    assert [phase for phase, _ in _phases(trainer)] == ["pretrain", "policy", "both"]
+
+
+@pytest.mark.slow
+def test_they_work_in_bfloat16_too(corpus, tmp_path):
+    _check_low_precision(run_trainer(_config("mixed_bfloat16"), corpus, tmp_path))
+
+
+def _check_low_precision(trainer):
     for record in _records(trainer, "train"):
         norms = [record["gradient_norm"], record["policy_gradient_norm"]]
         assert np.isfinite([record["loss"], record["policy_loss"], *norms]).all()
@@ -190,13 +191,12 @@ def test_both_optimizers_work_in_low_precision(dtype, corpus, tmp_path):
 
 
 def test_the_baseline_of_a_training_lies_among_its_rewards(unbroken):
-    for trainer in unbroken.values():
-        rewards = [record["reward"] for record in _records(trainer, "train")]
-        assert min(rewards) <= float(trainer.method.baseline.value()) <= max(rewards)
+    rewards = [record["reward"] for record in _records(unbroken, "train")]
+    assert min(rewards) <= float(unbroken.method.baseline.value()) <= max(rewards)
 
 
 def test_a_collapsed_choice_raises_an_alarm_once(unbroken, caplog):
-    method = unbroken["sim"].method
+    method = unbroken.method
     phase = list(PHASES).index("both")
     healthy = {"phase": phase, "head_fraction": 0.5, "dependent_fraction": 0.5}
     assert "collapsed" not in method.extra_metrics(healthy)
@@ -211,43 +211,3 @@ def test_a_collapsed_choice_raises_an_alarm_once(unbroken, caplog):
     assert sorted(record.getMessage().split(":")[0] for record in caplog.records) == [
         "The dependent fraction is 0.999", "The head fraction is 0.001",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "values, message",
-    [
-        ({"policy.reward": "gold"}, "policy.reward is 'gold'; choose product, probability."),
-        ({"policy.schedule": "now"}, "policy.schedule is 'now'; choose sim, sep."),
-        ({"policy.pretrain_steps": -1}, "policy.pretrain_steps is -1; choose at least 0 steps."),
-        ({"policy.pretrain_patience": -1}, "policy.pretrain_patience is -1; choose at least 1 ev"),
-        ({"policy.policy_steps": -1}, "policy.policy_steps is -1; choose at least 0 steps."),
-        ({"policy.period": 0}, "policy.period is 0; choose at least 1 step."),
-        ({"policy.penalty": -0.1}, "policy.penalty is -0.1; choose at least 0."),
-        ({"policy.penalty": float("nan")}, "policy.penalty is nan; choose at least 0."),
-        ({"policy.learning_rate": 0.0}, "policy.learning_rate is 0.0; choose a rate above 0."),
-        ({"policy.learning_rate": -0.5}, "policy.learning_rate is -0.5; choose a rate above 0."),
-        ({"policy.baseline": 1.0}, "policy.baseline is 1.0; choose a decay in [0, 1)."),
-        ({"policy.baseline": -0.1}, "policy.baseline is -0.1; choose a decay in [0, 1)."),
-        ({"evaluate.selection": "best"}, "evaluate.selection is 'best'; choose sample, greedy, m"),
-        ({"evaluate.samples": 0}, "evaluate.samples is 0; choose at least 1 sample."),
-        ({"evaluate.samples": -2}, "evaluate.samples is -2; choose at least 1 sample."),
-        ({"train.steps": 8}, "train.steps is 8, but pretraining may take 8; choose more steps"),
-    ],
-)
-def test_a_bad_value_is_refused_by_name(values, message):
-    config = _config()
-    config.update_from_flattened_dict(values)
-    with pytest.raises(UserError, match=re.escape(f"config.{message}")):
-        check_policy(config)
-
-
-def test_zeros_that_switch_something_off_are_allowed():
-    zeros = ("pretrain_steps", "pretrain_patience", "policy_steps", "penalty", "baseline")
-    check_policy(_config(**dict.fromkeys(zeros, 0)))
-
-
-def test_hard_attention_without_a_policy_is_refused(corpus, tmp_path):
-    config = _config()
-    del config.policy
-    with pytest.raises(UserError, match="resan_snli has an encoder with hard attention, but no"):
-        Trainer(config, corpus, tmp_path)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from disan_tf.training.provenance import command_line, data_facts
+from disan_tf.training.provenance import command_line, data_summary
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_facts_of_a_manifest():
         "counts": {"train": {"pairs": 100, "expected": 1000}},
         "vectors": {"training_tokens_covered": 0.5},
     }
-    assert data_facts(manifest) == {
+    assert data_summary(manifest) == {
         "splits": {"train": 90, "dev": 10},
         "training_examples": 90,
         "unit": "pairs",

@@ -1,4 +1,4 @@
-"""Trainings of models of relatedness: determinism, resume, the choice by correlation, curves."""
+"""Trainings of models of relatedness: the choice by correlation, watched splits, curves."""
 
 import json
 
@@ -7,13 +7,13 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.errors import UserError
-from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
-from disan_tf.training.evaluation import evaluate, render
+from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
+from disan_tf.training.score_tables import render_scores
 from tests.support.pairs import make_pair_corpus, make_score_corpus
-from tests.support.training_runs import KillAt, Killed, corpus_of, tiny_config
+from tests.support.training_runs import tiny_config, with_few_operations
 
 STEPS = {"steps": 30, "window": 1, "evaluate_every": 8, "checkpoint_every": 8, "log_every": 2}
 
@@ -35,28 +35,21 @@ def _train(config, corpus, workdir, callbacks=()):
 
 
 @pytest.fixture(scope="module")
-def unbroken(corpus, tmp_path_factory):
+def told():
+    """What callbacks are told of the evaluations of `unbroken`."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def unbroken(corpus, told, tmp_path_factory):
     """A training that was not disturbed, and its summary."""
-    return _train(_config(), corpus, tmp_path_factory.mktemp("unbroken"))
+    callback = tf.keras.callbacks.LambdaCallback(on_test_end=told.append)
+    return _train(_config(), corpus, tmp_path_factory.mktemp("unbroken"), [callback])
 
 
 def _records(trainer, split=None):
     records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
     return [record for record in records if split in (None, record["split"])]
-
-
-def _without_seconds(records):
-    return [{key: record[key] for key in record if key != "seconds"} for record in records]
-
-
-def test_a_killed_run_resumes_to_the_bits_of_an_unbroken_one(corpus, unbroken, tmp_path):
-    with pytest.raises(Killed):
-        _train(_config(), corpus, tmp_path, [KillAt(28)])
-    resumed, summary = _train(_config(), corpus, tmp_path)
-    for one, other in zip(unbroken[0].model.weights, resumed.model.weights):
-        np.testing.assert_array_equal(one, other, one.name)
-    assert _without_seconds(_records(resumed)) == _without_seconds(_records(unbroken[0]))
-    assert summary["best_score"] == unbroken[1]["best_score"]
 
 
 def test_each_step_is_traced_once(unbroken):
@@ -91,25 +84,16 @@ def test_a_watched_split_is_scored_at_each_evaluation(corpus, unbroken):
         assert report[score] == pytest.approx(line[score], rel=1e-6)
 
 
-def test_a_watched_split_changes_nothing(corpus, unbroken, tmp_path):
-    alone, summary = _train(_config(splits=()), corpus, tmp_path)
-    for one, other in zip(unbroken[0].model.weights, alone.model.weights):
-        np.testing.assert_array_equal(one, other, one.name)
-    assert _without_seconds(_records(alone)) == _without_seconds(
-        [record for record in _records(unbroken[0]) if record["split"] != "test"]
-    )
-    assert summary["best_step"] == unbroken[1]["best_step"]
-
-
 def test_a_watched_split_that_the_corpus_has_not_is_refused(corpus, tmp_path):
     with pytest.raises(UserError, match="has no split 'mismatched'; it has train, dev, test"):
         Trainer(_config(splits=("mismatched",)), corpus, tmp_path)
 
 
-@pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
-@pytest.mark.parametrize("loss", ["kl", "squared_error"])
+@pytest.mark.parametrize(
+    ("loss", "dtype"), [("kl", "mixed_bfloat16"), ("squared_error", "mixed_float16")]
+)
 def test_scores_train_in_half_precision(corpus, tmp_path, loss, dtype):
-    config = _config(steps=4)
+    config = with_few_operations(_config(steps=4))
     config.dtype, config.task.loss = dtype, loss
     trainer, summary = _train(config, corpus, tmp_path)
     assert all(np.all(np.isfinite(weight)) for weight in trainer.model.weights)
@@ -122,7 +106,8 @@ def test_scores_train_in_half_precision(corpus, tmp_path, loss, dtype):
 
 
 def test_a_model_that_answers_all_alike_is_kept_with_score_0(corpus, tmp_path):
-    trainer = Trainer(_config(steps=8), corpus, tmp_path, [_Silence()])
+    config = with_few_operations(_config(steps=8))
+    trainer = Trainer(config, corpus, tmp_path, [_Silence()])
     summary = trainer.run()
     assert (summary["best_step"], summary["best_score"]) == (8, 0.0)
     assert load_bundle(tmp_path / "best").info["scores"] == {"step": 8, "dev_pearson": 0.0}
@@ -139,11 +124,9 @@ class _Silence(tf.keras.callbacks.Callback):
             weight.assign(tf.zeros_like(weight))
 
 
-def test_a_training_tells_the_scores_of_dev(corpus, tmp_path, capsys):
-    experiment.train(_config(steps=8), corpus, tmp_path)
-    printed = capsys.readouterr().out
-    assert "step 8 of 8: dev loss" in printed
-    assert ", dev pearson " in printed and ", dev spearman " in printed and ", dev mse " in printed
+def test_callbacks_are_told_the_scores_of_dev(unbroken, told):
+    assert [logs["step"] for logs in told] == [8, 16, 24, 30]
+    assert set(told[0]) == {"step", "loss", "pearson", "spearman", "mse"}
 
 
 def test_classes_are_refused_where_the_task_reads_scores(tmp_path):
@@ -160,16 +143,9 @@ def test_a_task_of_other_sentences_is_refused(tmp_path):
         Trainer(_config(splits=()), corpus, tmp_path / "run")
 
 
-def test_classification_may_watch_a_split(tmp_path):
-    config = tiny_config(steps=10)
-    config.evaluate.splits = ("test",)
-    trainer, _ = _train(config, corpus_of(config, tmp_path / "corpus"), tmp_path / "run")
-    (line,) = _records(trainer, "test")
-    assert set(line) == {"step", "epoch", "split", "loss", "accuracy", "seconds"}
-
-
-def test_the_report_of_a_trained_model_is_rendered(corpus, unbroken):
-    report = evaluate(load_bundle(unbroken[0].workdir / "best"), corpus, "dev")
-    assert report["criterion"] == "pearson"
-    assert report["pearson"] == unbroken[1]["best_score"]
-    assert render(report).splitlines()[1].startswith(f"Pearson's r {report['pearson']:.4f}, ")
+def test_the_scores_of_a_trained_model_are_rendered(corpus, unbroken):
+    scores = evaluate(load_bundle(unbroken[0].workdir / "best"), corpus, "dev")
+    assert scores["criterion"] == "pearson"
+    assert scores["pearson"] == unbroken[1]["best_score"]
+    shown = render_scores(scores).splitlines()[1]
+    assert shown.startswith(f"Pearson's r {scores['pearson']:.4f}, ")

@@ -14,7 +14,13 @@ from disan_tf.training.bundle import load_bundle
 from disan_tf.training.loop import Trainer
 from disan_tf.training.series import plan, refuse_series, train_series
 from disan_tf.training.series_summary import series_command
-from tests.support.training_runs import KillAt, Killed, corpus_of, tiny_config
+from tests.support.training_runs import (
+    KillAt,
+    Killed,
+    corpus_of,
+    tiny_config,
+    with_few_operations,
+)
 
 FOLDS = 3
 
@@ -25,7 +31,7 @@ def corpus(tmp_path_factory):
 
 
 def _config(folds=0, **train):
-    config = tiny_config(**{"steps": 20, **train})
+    config = with_few_operations(tiny_config(**{"steps": 20, **train}))
     config.evaluate.splits = ("test",)
     if folds:
         config.data.update(folds=folds, fold=0)

@@ -14,7 +14,7 @@ from configs.disan_sst import get_config
 from disan_tf.models.factory import build_model
 from disan_tf.training import tensorboard
 from disan_tf.training.steps import make_evaluation_step
-from disan_tf.training.tensorboard import TensorBoardLogger, entropy, measure
+from disan_tf.training.tensorboard import TensorBoardLogger, attention_histograms, entropy
 
 PROBE = np.array([[2, 3, 4, 5], [3, 4, 0, 0], [2, 0, 0, 0]], np.int32)
 UNITS = 2
@@ -160,7 +160,7 @@ def test_histograms_hold_real_tokens_only_and_span_the_entropies(start, tmp_path
 
 
 def test_entropy_of_even_attention_is_the_logarithm_of_its_dependents():
-    values = measure(_EvenAttention(), tf.constant(PROBE))
+    values = attention_histograms(_EvenAttention(), tf.constant(PROBE))
     heads = [math.log(n) for n in (1, 2, 3, 1)]  # dependents of the tokens that have any
     for direction, expected in (("forward", heads), ("backward", [heads[k] for k in (2, 1, 0, 3)])):
         found = values[f"attention_entropy/{direction}"]
@@ -182,8 +182,8 @@ class _EvenPairs(_EvenAttention):
 
 
 def test_both_sentences_of_pairs_are_measured_apart():
-    values = measure(_EvenPairs(), tf.constant(PROBE[2:]), tf.constant(PROBE))
-    alone = measure(_EvenAttention(), tf.constant(PROBE))
+    values = attention_histograms(_EvenPairs(), tf.constant(PROBE[2:]), tf.constant(PROBE))
+    alone = attention_histograms(_EvenAttention(), tf.constant(PROBE))
     for name, expected in alone.items():
         kind, part = name.split("/")
         np.testing.assert_array_equal(values.pop(f"{kind}/hypothesis_{part}"), expected)
@@ -206,7 +206,7 @@ def test_both_sentences_of_pairs_are_measured_apart():
 def test_every_attention_of_an_encoder_is_measured(options, expected):
     config = get_config("tiny").unlock()
     config.encoder = ConfigDict({"activation": "elu", **options})
-    values = measure(build_model(config, (6, 2), 5), tf.constant(PROBE))
+    values = attention_histograms(build_model(config, (6, 2), 5), tf.constant(PROBE))
     assert set(values) == {f"attention_entropy/{name}" for name in expected}
     for value in values.values():
         assert value.shape.rank == 2
@@ -214,7 +214,7 @@ def test_every_attention_of_an_encoder_is_measured(options, expected):
 
 
 def test_gates_of_padding_are_left_out():
-    values = measure(_EvenAttention(), tf.constant(PROBE))
+    values = attention_histograms(_EvenAttention(), tf.constant(PROBE))
     for direction in ("forward", "backward"):
         np.testing.assert_array_equal(values[f"gate/{direction}"], np.full([7, UNITS], 0.25))
         assert values[f"gate/{direction}"].dtype == tf.float32
@@ -225,7 +225,7 @@ def test_entropy_of_a_sure_choice_is_0():
 
 
 def test_probe_of_single_tokens_has_empty_histograms(model):
-    values = measure(model, tf.constant([[2], [3]]))
+    values = attention_histograms(model, tf.constant([[2], [3]]))
     assert values["attention_entropy/forward"].shape == [0, 16]
     assert np.isfinite(values["attention_entropy/source2token"]).all()
 

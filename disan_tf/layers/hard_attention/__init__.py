@@ -1,1 +1,1 @@
-"""Hard attention: samplers that choose tokens, and soft attention between the chosen ones."""
+"""Hard attention: samplers that select tokens, and soft attention between selected tokens."""

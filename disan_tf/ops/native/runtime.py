@@ -13,6 +13,8 @@ import threading
 import tensorflow as tf
 from absl import logging
 
+# What the operations between matrix products take; other dtypes are computed in portable form.
+DTYPES = (tf.float32, tf.bfloat16)
 _scope = threading.local()
 
 

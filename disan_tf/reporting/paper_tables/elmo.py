@@ -7,6 +7,7 @@ are ours alone. The text gives 18.6 % for the neutral class with ELMo, where its
 
 from typing import Optional
 
+from disan_tf.reporting.markdown import markdown_table
 from disan_tf.reporting.paper_tables.table import Row, Score, Table
 from disan_tf.reporting.results import describe_members
 
@@ -65,35 +66,32 @@ ELMO_TABLES = (
 
 
 def render_confusions(results: dict[str, dict]) -> str:
-    """Tables II and III, and those of our runs, each with the share of a class that is right.
+    """Tables II and III and those of our runs, with the share of each class that is right.
 
     Args:
-      results: by name, what `disan_tf.reporting.results` holds; a series has the sum of its
-        members.
+      results: see `disan_tf.reporting.results.read_results`; a series has the sum of its members.
     """
     matrices = {f"{model}, the paper": matrix for model, matrix in CONFUSIONS.items()}
     for name, run in results.items():
-        report = run if "members" in run else run["test"]
-        if run["config"]["name"] == "elmo_disan_sst" and "confusion" in report:
+        scores = run if "members" in run else run["test"]
+        if run["config"]["name"] == "elmo_disan_sst" and "confusion" in scores:
             title = f"{name}, ours, {describe_members(run)}"
-            matrices[title] = report["confusion"]["matrix"]
-    texts = ["# Tables II and III of the ELMo-DiSAN paper: test sentences by class", ""]
-    for title, matrix in matrices.items():
-        texts += [title, "", *_markdown(matrix), ""]
+            matrices[title] = scores["confusion"]["matrix"]
+    head = ["gold \\ predicted", *CLASSES, "right, %"]
+    texts = ["# Tables II and III of the ELMo-DiSAN paper: test sentences by class\n"]
+    texts += [
+        f"{title}\n\n{markdown_table(head, _rows(matrix))}" for title, matrix in matrices.items()
+    ]
     return "\n".join(texts)
 
 
-def _markdown(matrix):
-    header = ["gold \\ predicted", *CLASSES, "right, %"]
-    yield f"| {' | '.join(header)} |"
-    yield f"|{'---|' * len(header)}"
+def _rows(matrix):
     for number, (name, row) in enumerate(zip(CLASSES, matrix)):
-        right = f"{100 * row[number] / max(1, sum(row)):.1f}"
-        yield f"| {' | '.join([name, *map(str, row), right])} |"
+        yield [name, *row, f"{100 * row[number] / max(1, sum(row)):.1f}"]
 
 
 def accuracy_per_epoch(results: dict[str, dict]) -> list[dict]:
-    """Figure 6: a row for each evaluation of a training, with its epoch, dev and test accuracy.
+    """Figure 6: a line for each evaluation of a training, with its epoch and accuracies.
 
     Args:
       results: see `render_confusions`; each member of a series has rows of its own.
@@ -111,13 +109,13 @@ def _accuracies(title, run):
     steps = run["steps"] / run["epochs"]
     tested = dict(run.get("test_curve", []))
     for step, dev in run["dev_curve"]:
-        yield {
-            "run": title, "epoch": round(step / steps, 2), "dev": dev, "test": tested.get(step, "")
-        }  # fmt: skip
+        test = f"{100 * tested[step]:.2f}" if step in tested else ""
+        accuracies = {"dev, %": f"{100 * dev:.2f}", "test, %": test}
+        yield {"run": title, "epoch": round(step / steps, 2), **accuracies}
 
 
 def costs(results: dict[str, dict]) -> list[dict]:
-    """What a run costs against GloVe: a row for each run of the table, with the paper's ratio.
+    """What a run costs beside GloVe: a line for each run of the table, with the paper's ratio.
 
     The ratio is of the seconds of an epoch of the same examples; "" without a run of GloVe on them.
     """

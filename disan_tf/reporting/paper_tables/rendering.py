@@ -6,37 +6,35 @@ A row of a paper has a line for each recorded run of its model, or says "not run
 import csv
 import io
 
+from disan_tf.reporting.markdown import markdown_table
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, costs, render_confusions
 from disan_tf.reporting.paper_tables.table import Row, Score, Table
-from disan_tf.reporting.results import describe_data, describe_members, deviation, mean
-from disan_tf.training.run_summary import CRITERIA
+from disan_tf.reporting.results import describe_examples, describe_members, describe_vectors
 
-_DEVIATION = ", standard deviation"
-_FIGURE_5 = ("run", "tokens", "sentences", "accuracy", "standard_deviation")
-_FIGURE_6 = ("run", "epoch", "dev", "test")
-_COSTS = (
-    "run", "model", "parameters", "seconds an epoch", "ratio to GloVe", "ratio, paper",
-)  # fmt: skip
+_DESCRIPTIONS = ("trained", "training examples", "tokens with vectors")
+_OURS, _DEVIATION = ", ours", ", standard deviation"
 _OPTIMISTIC = "best of its own curve (optimistic)"
 
 
 def render_tables(results: dict[str, dict]) -> dict[str, str]:
-    """File name -> text, of all tables.
+    """File name -> text, of all tables; figures without data have no file.
 
     Args:
-      results: by name, what `disan_tf.reporting.results` holds.
+      results: see `disan_tf.reporting.results.read_results`.
     """
     files = {}
     for name, table in TABLES.items():
         lines = [line for row in table.rows for line in _lines(table, row, _runs_of(row, results))]
         files[f"{name}.md"] = _markdown(table, lines)
-        files[f"{name}.csv"] = _csv(lines, list(lines[0]))
-    files["disan_figure_5.csv"] = _csv(_accuracy_by_length(results), _FIGURE_5)
-    files["elmo_disan_figure_6.csv"] = _csv(accuracy_per_epoch(results), _FIGURE_6)
-    files["elmo_disan_cost.csv"] = _csv(costs(results), _COSTS)
+        files[f"{name}.csv"] = _csv(lines)
     files["elmo_disan_tables_2_3.md"] = render_confusions(results)
-    return files
+    figures = {
+        "disan_figure_5.csv": _accuracy_by_length(results),
+        "elmo_disan_figure_6.csv": accuracy_per_epoch(results),
+        "elmo_disan_cost.csv": costs(results),
+    }
+    return {**files, **{name: _csv(lines) for name, lines in figures.items() if lines}}
 
 
 def _runs_of(row: Row, results):
@@ -44,64 +42,67 @@ def _runs_of(row: Row, results):
 
 
 def _lines(table: Table, row: Row, runs) -> list[dict]:
-    """Column -> cell of each of our runs of a row; of one line without a run."""
+    """Column -> cell, for each of our runs of a row; without a run there is one line."""
     if not runs:
         return [_line(table, row, "not run", {"command": row.command})]
-    return [
-        _line(table, row, name, {"trained": describe_members(run), **run})
-        for name, run in runs.items()
-    ]
+    return [_line(table, row, name, {**run, **_describe(run)}) for name, run in runs.items()]
+
+
+def _describe(run):
+    texts = (describe_members(run), describe_examples(run), describe_vectors(run))
+    return dict(zip(_DESCRIPTIONS, texts))
 
 
 def _line(table: Table, row: Row, name: str, run: dict) -> dict:
     """The paper's figures with those of one run, in the order of the columns."""
     size, seconds = run.get("parameters"), run.get("seconds_per_epoch")
-    dev = next(score for score in table.scores if score.key in CRITERIA)
     line = {
         "model": row.model,
         "run": name,
-        "trained": run.get("trained", ""),
+        **{key: run.get(key, "") for key in _DESCRIPTIONS},
         "parameters, paper": row.parameters,
         "parameters, ours": f"{size:,}" if size else "",
         "seconds an epoch, paper": row.seconds,
         "seconds an epoch, ours": f"{seconds:,.0f}" if seconds else "",
         **({"inference seconds, paper": row.inference} if row.inference else {}),
-        **_ours(run, dev, "dev", "dev, ours"),
+        **_ours(run, table.headline, "dev", f"dev{_OURS}"),
     }
     for score, figure in zip(table.scores, row.figures):
         line[f"{score.name}, paper"] = figure
-        line.update(_ours(run, score, score.split, f"{score.name}, ours"))
+        line.update(_ours(run, score, score.split, f"{score.name}{_OURS}"))
         if score.split != "train":
             line.update(_ours(run, score, f"best_on_{score.split}", f"{score.name}, {_OPTIMISTIC}"))
     for score in table.further:
         line.update(_ours(run, score, score.split, score.name))
-    said = {key: run.get(key) or "" for key in ("command", "note")}
-    return {**line, **said, "data": describe_data(run)}
+    return {**line, **{key: run.get(key) or "" for key in ("command", "note")}}
 
 
 def _ours(run, score: Score, split: str, name: str) -> dict:
     """Value and standard deviation as text, "" where there is none."""
-    columns = {name: mean, f"{name}{_DEVIATION}": deviation}
-    values = {column: statistic(run, split, score.key) for column, statistic in columns.items()}
-    return {
-        column: "" if value is None else f"{score.scale * value:.{score.digits}f}"
-        for column, value in values.items()
-    }
+    return {name: score.mean(run, split), f"{name}{_DEVIATION}": score.deviation(run, split)}
 
 
 def _accuracy_by_length(results) -> list[dict]:
     """Figure 5: accuracy on SST's test sentences by length, for each series of DiSAN."""
     (row,) = (row for row in TABLES["disan_table_2"].rows if row.variant == "")
     return [
-        {"run": name, "tokens": tokens, **{key: each[key] for key in _FIGURE_5[2:]}}
+        {
+            "run": name, "tokens": tokens, "sentences": scores["sentences"],
+            "accuracy, %": _per_cent(scores["accuracy"]),
+            "standard deviation, %": _per_cent(scores["standard_deviation"]),
+        }
         for name, run in _runs_of(row, results).items()
-        for tokens, each in run.get("by_length", {}).items()
-    ]
+        for tokens, scores in run.get("by_length", {}).items()
+    ]  # fmt: skip
+
+
+def _per_cent(share):
+    return "" if share is None else f"{100 * share:.2f}"
 
 
 def _markdown(table: Table, lines) -> str:
     """Empty columns are left out; deviations stand in parentheses; commands follow as a list."""
-    hidden = ("command", "data", "note")
+    hidden = ("command", "note")
     columns = [
         column
         for column in lines[0]
@@ -109,12 +110,10 @@ def _markdown(table: Table, lines) -> str:
         and not column.endswith(_DEVIATION)
         and any(line[column] for line in lines)
     ]
-    rows = [columns, ["---"] * len(columns)]
-    rows += [[_cell(line, column) for column in columns] for line in lines]
-    texts = [f"# Table {table.number} of the {table.paper} paper: {table.title}", ""]
-    texts += [f"| {' | '.join(row)} |" for row in rows] + [""]
-    texts += [_remark(line) for line in lines]
-    return "\n".join(texts) + "\n"
+    title = f"# Table {table.number} of the {table.paper} paper: {table.title}\n\n"
+    rows = ([_cell(line, column) for column in columns] for line in lines)
+    remarks = "".join(f"{_remark(line)}\n" for line in lines)
+    return f"{title}{markdown_table(columns, rows)}\n{remarks}"
 
 
 def _cell(line, column):
@@ -123,15 +122,15 @@ def _cell(line, column):
 
 
 def _remark(line):
-    """The command of a line, and what its figures depend on."""
+    """The command of a line, and why its figures differ from the paper's."""
     command = f"`{line['command']}`" if line["command"] else "command not recorded"
-    remarks = "; ".join(line[key].rstrip(".") for key in ("data", "note") if line[key])
-    return f"- {line['model']}, {line['run']}: {command}{'. ' if remarks else ''}{remarks}."
+    note = f". {line['note'].rstrip('.')}" if line["note"] else ""
+    return f"- {line['model']}, {line['run']}: {command}{note}."
 
 
-def _csv(lines, columns) -> str:
+def _csv(lines) -> str:
     text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(lines)
     return text.getvalue()

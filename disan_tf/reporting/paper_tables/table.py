@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from typing import Callable, Optional
 
-VECTOR_DIM = 300  # of all models of the papers; smaller ones are tests
-CLASSES = {"sst": 5, "trec": 6}  # of corpora whose config has a choice
+from disan_tf.reporting.results import deviation, mean
+from disan_tf.training.run_summary import CRITERIA
+
+VECTOR_DIM = 300  # of all models of the papers; smaller ones are for tests
+CLASSES = {"sst": 5, "trec": 6}  # of the corpora whose configs have a choice
 FIVE_RUNS = "--seeds=1,2,3,4,5"
 
 
@@ -15,9 +18,10 @@ class Score:
     Attributes:
       name: its heading.
       split: ours, on which it is measured; or another entry of a recorded result, "selected".
-      key: of the report, see `disan_tf.training.evaluation.evaluate`; or of that entry.
+      key: of the scores, see `disan_tf.training.evaluation.evaluate`; or of that entry.
       scale: 100 where the table has per cent.
       digits: after the point.
+      sign: stands before a figure where it appears among those of other scores.
     """
 
     name: str
@@ -25,11 +29,28 @@ class Score:
     key: str = "accuracy"
     scale: int = 100
     digits: int = 2
+    sign: str = ""
+
+    def mean(self, run: dict, split: Optional[str] = None) -> str:
+        """As text, of a recorded run or series, on `split` or its own; "" where there is none."""
+        return self._text(mean(run, split or self.split, self.key))
+
+    def deviation(self, run: dict, split: Optional[str] = None) -> str:
+        """The standard deviation over a series as text, see `mean`."""
+        return self._text(deviation(run, split or self.split, self.key))
+
+    def show(self, run: dict, split: Optional[str] = None) -> str:
+        """Such as "75.22", or of a series "r 0.8685 (0.0010)"; "" where there is none."""
+        value, spread = self.mean(run, split), self.deviation(run, split)
+        return " ".join(filter(None, [value and self.sign, value, spread and f"({spread})"]))
+
+    def _text(self, value):
+        return "" if value is None else f"{self.scale * value:.{self.digits}f}"
 
 
 ACCURACIES = (Score("train", "train"), Score("test", "test"))
 RELATEDNESS = (
-    Score("Pearson's r", "test", "pearson", 1, 4),
+    Score("Pearson's r", "test", "pearson", 1, 4, "r"),
     Score("Spearman's ρ", "test", "spearman", 1, 4),
     Score("MSE", "test", "mse", 1, 4),
 )
@@ -48,7 +69,7 @@ class Row:
       parameters: without word vectors, as printed.
       seconds: T(s)/epoch, on a GTX 1080 Ti.
       inference: inference T(s), on the same.
-      flags: what our command has besides the config: the paper's runs or folds.
+      flags: of our command besides --config: the paper's runs or folds.
       classes: of the corpus; None = those of `CLASSES`.
     """
 
@@ -65,7 +86,7 @@ class Row:
 
     @property
     def command(self) -> str:
-        """What trains it."""
+        """The command that trains it."""
         variant = f":{self.variant}" if self.variant else ""
         return f"python run.py --config=configs/{self.config}.py{variant} {self.flags}".rstrip()
 
@@ -91,7 +112,7 @@ class Table:
       scores: the columns of the paper and of ours.
       rows: the models that we build.
       further: columns of ours alone.
-      part: of a table of the paper that is several of ours.
+      part: names a part of a table of the paper that is several of ours.
     """
 
     paper: str
@@ -101,6 +122,17 @@ class Table:
     rows: tuple[Row, ...]
     further: tuple[Score, ...] = ()
     part: str = ""
+
+    @property
+    def headline(self) -> Score:
+        """The score that stands for all of them: accuracy or Pearson's r on test."""
+        scores = (score for score in self.scores if score.split == "test")
+        return next(score for score in scores if score.key in CRITERIA)
+
+    def headline_figure(self, row: Row) -> str:
+        """The paper's figure of the headline, such as "85.62" or "r .8695 (.0012)"."""
+        figure = row.figures[self.scores.index(self.headline)]
+        return f"{self.headline.sign} {figure}".strip() if figure else ""
 
     @property
     def name(self) -> str:

@@ -1,5 +1,6 @@
 """Directional self-attention: who sees whom, whatever the mask."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -18,6 +19,7 @@ PROPERTY = settings(max_examples=25, deadline=None, derandomize=True)
 MASKS = st.integers(1, 7).flatmap(lambda length: arrays(bool, (2, length)))
 
 
+@functools.cache  # no test changes it
 def _block(direction, form="lean", units=4):
     """A block whose biases are not 0; the same weights for every direction and form."""
     block = DirectionalSelfAttention(units, direction, attention_form=form)

@@ -29,7 +29,7 @@ class TestMatchingHead(HeadContract):
         return [hidden.dense.bias for hidden in layer.hidden]  # cancel in the normalisation
 
 
-class TestOneHiddenMatchingLayer(TestMatchingHead):
+class TestOneHiddenMatchingLayer(TestMatchingHead, variant=True):
     layers = 1
 
 

@@ -26,7 +26,7 @@ from tests.support.batch_norm_heads import (
 from tests.support.layer_contract import ROUNDING
 from tests.support.training_runs import tiny_config
 
-NORMALIZED = {"name": "classification", "head": "normalized", "hidden_units": 6}
+DSA = {"name": "classification", "head": "dsa", "hidden_units": 6}
 
 
 class TestNormalizedHead(HeadContract):
@@ -39,7 +39,7 @@ class TestNormalizedHead(HeadContract):
     )
 
 
-class TestOneHiddenLayer(TestNormalizedHead):
+class TestOneHiddenLayer(TestNormalizedHead, variant=True):
     layers = 1
 
 
@@ -154,7 +154,7 @@ def test_weights_start_by_the_seed_and_the_place():
 def _config(**task):
     config = tiny_config()
     config.encoder = ConfigDict({"name": "additive", "units": 4})  # few operations to trace
-    config.task = ConfigDict({**NORMALIZED, **task})
+    config.task = ConfigDict({**DSA, **task})
     return config
 
 
@@ -188,11 +188,8 @@ def test_a_config_names_the_head():
     assert head.init_scale == "rate"
 
 
-@pytest.mark.parametrize("task", [{}, {"head": "plain"}])
-def test_a_config_without_a_head_has_the_plain_one(task):
-    config = tiny_config()
-    config.task.update(task)
-    assert type(build_model(config, (5, 2), 5).head) is ClassificationHead
+def test_the_default_head_is_the_plain_one():
+    assert type(build_model(tiny_config(), (5, 2), 5).head) is ClassificationHead
 
 
 @pytest.mark.parametrize("parts", [(), ("encoder",), ("task",), ("encoder", "task")])

@@ -24,7 +24,7 @@ class TestForwardRNN(MaskContract):
         return layer(x, mask=mask, training=training)
 
 
-class TestBackwardRNN(TestForwardRNN):
+class TestBackwardRNN(TestForwardRNN, variant=True):
     backward = True
 
 

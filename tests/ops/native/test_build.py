@@ -1,0 +1,252 @@
+"""Building the native library: once, whole or not at all, and a line that says why not."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from unittest import mock
+
+import pytest
+import tensorflow as tf
+
+from disan_tf.ops import available_forms, directional_attention
+from disan_tf.ops.native import build, runtime
+
+# A compiler that counts its calls in its folder and writes a fixed library.
+COMPILER = """#!{python}
+import os, sys, time
+if "--version" in sys.argv:
+    sys.exit(print("{version}"))
+with open("{folder}/calls", "a") as calls:
+    calls.write("call\\n")
+output = sys.argv[sys.argv.index("-o") + 1]
+with open(output, "wb") as file:
+    file.write(b"half")
+    file.flush()
+    time.sleep({seconds})
+    file.write(b" and half")
+sys.stderr.write({stderr!r})
+sys.exit({status})
+"""
+# The build in a process that starts quickly, since it does not import TensorFlow.
+PROCESS = """
+import importlib.util, sys, types
+sysconfig = types.SimpleNamespace(get_compile_flags=list, get_link_flags=list)
+sys.modules["tensorflow"] = types.SimpleNamespace(__version__="0", sysconfig=sysconfig)
+spec = importlib.util.spec_from_file_location("build", sys.argv[1])
+build = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(build)
+print(build.library())
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """An empty cache folder, and no library in this process, before and afterwards."""
+    monkeypatch.setenv("DISAN_TF_NATIVE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("DISAN_TF_NATIVE", raising=False)
+    cached = (runtime.unavailable, runtime.operations, runtime._log_choice)
+    for function in cached:
+        function.cache_clear()
+    yield tmp_path / "cache"
+    for function in cached:
+        function.cache_clear()
+
+
+@pytest.fixture
+def compiler(tmp_path, monkeypatch):
+    """Makes a fake compiler and names it in CXX; `calls()` counts its calls."""
+
+    def make(seconds=0, status=0, stderr="", version="fake 1"):
+        path = tmp_path / "compiler"
+        text = COMPILER.format(
+            python=sys.executable, folder=tmp_path, version=version, seconds=seconds,
+            status=status, stderr=stderr,
+        )  # fmt: skip
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+        monkeypatch.setenv("CXX", str(path))
+
+    def calls():
+        path = tmp_path / "calls"
+        return len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
+
+    make.calls = calls
+    return make
+
+
+def _libraries(cache):
+    return sorted(path.name for path in cache.glob("*") if path.suffix != ".lock")
+
+
+def _start():
+    return subprocess.Popen(
+        [sys.executable, "-c", PROCESS, build.__file__],
+        stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def _wait_for(condition):
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def _assert_portable(reason):
+    """The portable form is used, and one line in the log says why."""
+    inputs = [tf.random.stateless_normal([2, 4, 3], [1, k]) for k in range(3)]
+    mask = tf.ones([2, 4], tf.bool)
+    with mock.patch("absl.logging.warning") as warning:
+        results = [directional_attention(*inputs, mask, direction="forward") for _ in range(2)]
+    ((template, *arguments),) = (call.args for call in warning.call_args_list)
+    assert reason in template % tuple(arguments)
+    assert "\n" not in template % tuple(arguments)
+    expected = directional_attention(*inputs, mask, direction="forward", form="lean")
+    for result in results:
+        assert (result.numpy() == expected.numpy()).all()
+    assert available_forms() == ["plain", "lean"]
+    with pytest.raises(ValueError, match='form="native" is not available'):
+        directional_attention(*inputs, mask, direction="forward", form="native")
+
+
+def test_the_environment_switches_it_off(monkeypatch, compiler):
+    compiler()
+    monkeypatch.setenv("DISAN_TF_NATIVE", "0")
+    _assert_portable("DISAN_TF_NATIVE=0")
+    assert compiler.calls() == 0
+
+
+def test_without_a_compiler_the_portable_form_is_used(monkeypatch):
+    monkeypatch.setenv("CXX", "/nonexistent")
+    _assert_portable("there is no compiler /nonexistent")
+
+
+def test_a_failing_compiler_is_quoted(cache, compiler):
+    stderr = "In file\na_op.cc:3:1: error: 'x' does not name a type\na_op.cc:4: error"
+    compiler(status=1, stderr=stderr)
+    _assert_portable("a_op.cc:3:1: error: 'x' does not name a type")
+    assert _libraries(cache) == []
+
+
+def test_a_compiler_that_fails_in_silence_is_reported_by_its_status(cache, compiler):
+    compiler(status=3)
+    _assert_portable("compiler fails: exit status 3")
+    assert _libraries(cache) == []
+
+
+def test_a_compiler_that_cannot_run_is_no_crash(tmp_path, monkeypatch):
+    path = tmp_path / "compiler"
+    path.write_text("#!/nonexistent/interpreter\n", encoding="utf-8")
+    path.chmod(0o755)
+    monkeypatch.setenv("CXX", str(path))
+    _assert_portable("No such file")
+
+
+def test_a_library_that_cannot_be_loaded_is_no_crash(compiler):
+    compiler()
+    _assert_portable("file too short")
+
+
+def test_a_cache_that_cannot_be_written_is_no_crash(tmp_path, monkeypatch, compiler):
+    compiler()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("DISAN_TF_NATIVE_CACHE", str(tmp_path / "file" / "cache"))
+    _assert_portable("Not a directory")
+
+
+def test_without_a_home_folder_the_portable_form_is_used(monkeypatch, compiler):
+    compiler()
+    for name in ("DISAN_TF_NATIVE_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    with mock.patch.object(build.Path, "home", side_effect=RuntimeError("no home directory")):
+        _assert_portable("no home directory")
+
+
+def test_the_cache_is_in_the_users_folder(monkeypatch, tmp_path):
+    monkeypatch.delenv("DISAN_TF_NATIVE_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert build._cache() == tmp_path / "disan_tf" / "native"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert build._cache() == tmp_path / ".cache" / "disan_tf" / "native"
+
+
+def test_it_is_built_once(cache, compiler):
+    compiler()
+    first, second = build.library(), build.library()
+    assert first == second and _libraries(cache) == [first.name]
+    assert first.read_bytes().startswith(b"half and half")
+    assert compiler.calls() == 1
+
+
+def test_two_processes_at_once_build_it_once(compiler):
+    compiler(seconds=0.5)
+    processes = [_start() for _ in range(2)]
+    outputs = {process.communicate(timeout=60)[0] for process in processes}
+    assert [process.returncode for process in processes] == [0, 0]
+    assert len(outputs) == 1 and compiler.calls() == 1
+
+
+def test_a_killed_build_leaves_no_library_and_no_lock(cache, compiler):
+    compiler(seconds=60)
+    process = _start()
+    _wait_for(compiler.calls)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert not list(cache.glob("*.so"))
+    compiler()
+    again = _start()
+    assert again.communicate(timeout=60)[0].strip().endswith(".so")
+    assert compiler.calls() == 2 and len(list(cache.glob("*.so"))) == 1
+
+
+@pytest.mark.parametrize("kept", [0, 5, 40])
+def test_a_truncated_library_is_built_again(compiler, kept):
+    """Loading one could kill the process: pages beyond the end are mapped without content."""
+    compiler()
+    library = build.library()
+    whole = library.read_bytes()
+    library.write_bytes(whole[:kept])
+    assert build.library().read_bytes() == whole
+    assert compiler.calls() == 2
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """A copy of the sources, to be changed."""
+    folder = shutil.copytree(build.FOLDER, tmp_path / "sources")
+    monkeypatch.setattr(build, "FOLDER", folder)
+    return folder
+
+
+def test_the_key_changes_with_every_source(sources, compiler):
+    compiler()
+    keys = [build._key(os.environ["CXX"])]
+    for path in sorted([*sources.glob("*.cc"), *sources.glob("*.h")]):
+        path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+        keys.append(build._key(os.environ["CXX"]))
+    assert len(set(keys)) == len(keys) >= 5
+
+
+def test_the_key_changes_with_compiler_tensorflow_flags_and_cpu(compiler, monkeypatch):
+    compiler()
+    keys = [build._key(os.environ["CXX"])]
+    compiler(version="fake 2")
+    keys.append(build._key(os.environ["CXX"]))
+    monkeypatch.setattr(tf, "__version__", "2.99")
+    keys.append(build._key(os.environ["CXX"]))
+    monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, "-g"))
+    keys.append(build._key(os.environ["CXX"]))
+    monkeypatch.setattr(build, "_cpu", lambda: b"another")
+    keys.append(build._key(os.environ["CXX"]))
+    assert len(set(keys)) == 5
+    assert build._key(os.environ["CXX"]) == keys[-1]
+
+
+def test_the_command_prints_the_path_of_the_library_or_why_there_is_none(capsys, monkeypatch):
+    monkeypatch.setenv("DISAN_TF_NATIVE", "0")
+    assert build.main() == 0
+    assert "DISAN_TF_NATIVE=0" in capsys.readouterr().out

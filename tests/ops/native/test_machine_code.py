@@ -1,0 +1,63 @@
+"""The machine code of the attention kernel."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from disan_tf.ops.native import build
+from tests.support.backends import needs_native
+
+pytestmark = needs_native
+CLASSES = ("AttentionForward", "AttentionGradient")
+
+
+def _output(*command):
+    if not shutil.which(command[0]):
+        pytest.skip(f"there is no {command[0]}")
+    return subprocess.run([*command, str(build.library())], capture_output=True, text=True,
+                          check=True).stdout  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def passes():
+    """{name: assembly} of the functions of the forward and backward passes in float32."""
+    text = _output("objdump", "-d", "-C", "--no-show-raw-insn")
+    functions = re.findall(r"^\w+ <(disan::.+)>:\n((?:.+\n)+)", text, flags=re.MULTILINE)
+    wanted = re.compile(rf"\b({'|'.join(CLASSES)})<(float|disan::BFloat16)>")
+    return {name: body for name, body in functions if wanted.search(name)}
+
+
+def _widest_register():
+    flags = set(Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
+    if {"avx512f", "avx512dq"} <= flags:
+        return "zmm"
+    if "avx2" in flags:
+        return "ymm"
+    pytest.skip("the CPU has no AVX")
+
+
+def test_the_inner_loops_use_the_widest_vectors(passes):
+    """The arithmetic of a pair: fused multiply-adds in full registers, and no narrow division."""
+    register = _widest_register()
+    for kind in CLASSES:
+        code = "".join(body for name, body in passes.items() if f"{kind}<float>" in name)
+        wide = re.findall(rf"\bvf(?:n?m(?:add|sub))\w+ps .*%{register}", code)
+        narrow = re.findall(r"\bv?(?:fmadd\w+ss|mulss|divss|rcpss) ", code)
+        assert len(wide) > 20 and not narrow
+
+
+def test_the_float_passes_call_no_function_of_libm(passes):
+    assert all(any(kind in name for name in passes) for kind in CLASSES)
+    for body in passes.values():
+        called = set(re.findall(r"\bcall\s+\w+ <([^@>+]+)", body))
+        assert not {name for name in called if re.search(r"exp|tanh|pow|log", name)}
+
+
+def test_of_libm_only_the_function_for_double_precision_is_linked():
+    symbols = set(re.findall(r"\bU (\w+)", _output("nm", "-D", "--undefined-only")))
+    names = {name for name in symbols if re.fullmatch(r"\w*(exp|tanh|pow|log)\w*", name)}
+    libm = {name for name in names if not name.startswith("_Z")}
+    assert libm <= {"exp2"}

@@ -1,0 +1,73 @@
+"""The lean form: blocks in compiled functions, and memory that grows with the length alone."""
+
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.ops import DIRECTIONS, blockwise
+from disan_tf.ops.blockwise import lean_attention
+from tests.support.attention_problems import assert_close, make_inputs
+
+ROOT = Path(__file__).resolve().parents[2]
+GIB = 1 << 30
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_compiled_with_unknown_shapes_in_several_blocks_it_is_the_same(direction):
+    inputs = [tf.constant(tensor, tf.float32) for tensor in make_inputs(2, 7, 3)]
+    mask = tf.constant(np.random.default_rng(3).random([2, 7]) < 0.7)
+
+    def step(mask, *inputs):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            context = lean_attention(*inputs, mask, direction=direction)
+            total = tf.reduce_sum(tf.square(context))
+        return [context, *tape.gradient(total, inputs)]
+
+    signature = [tf.TensorSpec([None, None], tf.bool)]
+    signature += [tf.TensorSpec([None, None, 3], tf.float32)] * 3
+    compiled = tf.function(step, input_signature=signature)
+    for length in (7, 1, 4):
+        short = [tensor[:, :length] for tensor in (mask, *inputs)]
+        with mock.patch.object(blockwise, "BLOCK_NUMBERS", 2 * 2 * 7 * 3):  # two of seven tokens
+            actual = compiled(*short)
+        for ours, expected in zip(actual, step(*short)):
+            assert_close(ours, expected, 2e-6)
+
+
+# A process inherits the peak of the one that started it; only a fork's own child starts anew.
+_PROGRAM = """
+import os, resource, sys
+child = os.fork()
+if child:
+    sys.exit(os.WEXITSTATUS(os.waitpid(child, 0)[1]))
+
+import tensorflow as tf
+from disan_tf.ops.blockwise import lean_attention
+
+@tf.function
+def gradients(*inputs):
+    with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        context = lean_attention(*inputs, tf.ones([1, 800], tf.bool), direction="forward")
+    return tape.gradient(context, inputs)
+
+results = gradients(*(tf.random.stateless_normal([1, 800, 300], [1, k]) for k in range(3)))
+assert all(bool(tf.reduce_all(tf.math.is_finite(gradient))) for gradient in results)
+unit = 1 if sys.platform == "darwin" else 1024
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+"""
+
+
+def test_the_peak_of_memory_is_below_one_tensor_of_all_pairs():
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    peak, pairs = int(done.stdout), 4 * 800 * 800 * 300
+    assert 0.1 * GIB < peak < pairs, f"{peak / GIB:.2f} GiB"  # TensorFlow itself included

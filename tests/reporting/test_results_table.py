@@ -1,0 +1,72 @@
+"""The table of all recorded runs."""
+
+import pytest
+
+from disan_tf.reporting.report import summarise
+from disan_tf.reporting.results_table import results_table
+from tests.support.finished_runs import config_of, write_run, write_series
+
+SEEN = "1,000 of 8,544 trees (11.7 %)"
+
+
+def _table(run):
+    return results_table({"mine": run})
+
+
+def test_a_run_has_a_line(tmp_path):
+    run = summarise(write_run(tmp_path, config_of()), {})
+    line = f"| mine (seed 3) | {SEEN} | 68.3 % | 1,000 | 1.0 | 2 | 50.00 | 47.50 | 51.72 |"
+    assert line in _table(run)
+
+
+def test_a_series_shows_its_mean_and_deviation(tmp_path):
+    run = summarise(write_series(tmp_path, config_of()), {})
+    assert "| mine (seeds 1, 2, 3) |" in _table(run)
+    assert "| 50.00 (0.00) | 50.00 (10.00) | 51.72 |" in _table(run)
+
+
+def test_relatedness_shows_pearsons_r_alone(tmp_path):
+    run = summarise(write_run(tmp_path, config_of("sick")), {})
+    scores = {"pearson": 0.86604, "spearman": 0.811, "mse": 0.33}
+    text = _table({**run, "dev": scores, "test": scores})
+    assert "| r 0.8660 | r 0.8660 | r .8695 (.0012) |" in text
+    assert "0.811" not in text and ".2879" not in text
+
+
+def test_a_loss_never_stands_beside_the_papers_accuracy(tmp_path):
+    config = config_of("snli", encoder="drcn")
+    config["name"] = "drcn_snli"
+    paper = {"recurrence": "rnn", "aggregation": "words", "own_parameters": False}
+    config["encoder"].update(paper, functions="Cs", bottleneck_units=0)
+    config["task"] = {"hypothesis_only": False}
+    run = summarise(write_run(tmp_path, config), {})
+    assert run["paper"] == "0.574 / 77.46"
+    assert "| 47.50 | 77.46 |" in _table(run)
+
+
+def test_a_language_model_shows_its_perplexity(tmp_path):
+    run = summarise(write_run(tmp_path, config_of("text")), {})
+    scores = {"log_likelihood": -4.5, "perplexity": 90.017, "forward_perplexity": 91.0}
+    text = _table({**run, "dev": scores, "test": scores})
+    assert "| perplexity 90.02 | perplexity 90.02 |  |" in text
+
+
+@pytest.mark.parametrize(
+    "folds, shown", [([0, 1, 2], "seed 1, 3 folds"), ([0, 2], "seed 1, folds 0, 2 of 3")]
+)
+def test_folds_are_counted(tmp_path, folds, shown):
+    run = summarise(write_series(tmp_path, config_of("cr", folds=3, fold=0)), {})
+    run["members"] = [{"seed": 1, "fold": fold} for fold in folds]
+    assert f"| mine ({shown}) |" in _table(run)
+
+
+def test_the_share_of_the_data_counts_a_draw_and_the_lack_of_vectors(tmp_path):
+    config = config_of(vectors="")
+    config["train"]["examples"] = 200
+    text = _table(summarise(write_run(tmp_path, config), {}))
+    assert "| 200 of 8,544 trees (2.34 %) | no vectors |" in text
+
+
+def test_data_that_was_not_recorded_is_said_to_be_so(tmp_path):
+    run = summarise(write_run(tmp_path, config_of()), {})
+    assert "| not recorded | not recorded |" in _table({**run, "data": None})

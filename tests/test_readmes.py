@@ -1,0 +1,105 @@
+"""What the READMEs tell a reader to open, to type and to run exists."""
+
+import importlib.util
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from disan_tf.command_line import FLAGS
+from disan_tf.training.work_directory import flatten
+from tests.support.training_runs import load_config
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("configs", "data_prep", "checkpoints", "disan_tf", "tests")
+READMES = [ROOT / "README.md", *(path for name in FOLDERS for path in (ROOT / name).rglob("*.md"))]
+LINK = re.compile(r"\]\(([^)#:]+)\)")
+CONFIG = re.compile(r"configs/(\w+)\.py(?::([\w-]+))?")
+OPTION = re.compile(r"\bconfig\.([a-z]\w*\.[\w.]*\w)")
+MODULE = re.compile(r"python -m ((?:data_prep|disan_tf|tests)[\w.]*)")
+
+
+def _text(path):
+    return path.read_text(encoding="utf-8")
+
+
+def _name(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def _blocks(text):
+    """Indented code blocks, each as its lines without the indentation."""
+    return [
+        [line[4:] for line in block.splitlines()]
+        for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.MULTILINE)
+    ]
+
+
+def _commands():
+    """The commands of run.py in all READMEs, without what a shell does around them."""
+    for path in READMES:
+        for block in _blocks(_text(path)):
+            for line in "\n".join(block).replace("\\\n", " ").splitlines():
+                command = line.split("|")[-1].strip()
+                if "python run.py" in command:
+                    yield pytest.param(command, id=f"{_name(path)}: {command}")
+
+
+@pytest.mark.parametrize("path", READMES, ids=_name)
+def test_links_lead_to_files(path):
+    prose = re.sub(r"^    .*$", "", _text(path), flags=re.MULTILINE)
+    missing = [link for link in LINK.findall(prose) if not (path.parent / link).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("path", READMES, ids=_name)
+def test_configs_and_variants_exist(path):
+    for name, variant in CONFIG.findall(_text(path)):
+        load_config(name, variant)
+
+
+@pytest.fixture(scope="module")
+def options():
+    """The names of all values of all configs, such as "train.steps"."""
+    configs = [load_config(path.stem) for path in (ROOT / "configs").glob("[a-z]*.py")
+               if path.stem != "common"]  # fmt: skip
+    return {name for config in configs for name in flatten(config.to_dict())}
+
+
+@pytest.mark.parametrize("path", READMES, ids=_name)
+def test_options_of_configs_exist(path, options):
+    if "tables" not in path.parts:  # their commands are those of the recorded runs
+        assert set(OPTION.findall(_text(path))) <= options
+
+
+@pytest.mark.parametrize("path", READMES, ids=_name)
+def test_modules_exist(path):
+    for module in MODULE.findall(_text(path)):
+        assert importlib.util.find_spec(module.rstrip(".")), module
+
+
+@pytest.mark.parametrize("command", _commands())
+def test_commands_have_flags_and_values_that_exist(command):
+    values = dict(part[2:].partition("=")[::2] for part in shlex.split(command)[2:])
+    config = load_config(*CONFIG.match(values["config"]).groups()) if "config" in values else None
+    for name in values:
+        if name.startswith("config."):
+            section = config
+            for key in name.split(".")[1:]:
+                section = section[key]
+        else:
+            assert name in FLAGS, name
+
+
+def test_the_front_page_is_short():
+    assert len(_text(ROOT / "README.md").splitlines()) <= 200
+
+
+def test_the_example_of_the_layers_runs():
+    (lines,) = (
+        block for block in _blocks(_text(ROOT / "README.md")) if "import tensorflow as tf" in block
+    )
+    names = {}
+    exec("\n".join(lines), names)
+    assert names["sentence"].shape == [8, 600] and names["context"].shape == [8, 20, 300]

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.errors import UserError
 from disan_tf.input_pipeline import format as names
 
 
@@ -41,14 +40,8 @@ class LayerFiles:
         return CachedLayers(self._vectors, starts)
 
     def _array(self, name):
-        path = names.array_file(self.folder, name)
-        try:
-            return np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise UserError(
-                f"{path} cannot be read ({error}); delete {self.folder}, and the next training "
-                "computes it again."
-            ) from None
+        remedy = f"delete {self.folder}, and the next training computes it again"
+        return names.load_array(self.folder, name, remedy)
 
 
 class LayeredBatches:

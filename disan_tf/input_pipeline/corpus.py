@@ -187,11 +187,7 @@ class PreparedCorpus:
         return WordFeatures(self._array(names.SPELLINGS), *arrays)
 
     def _array(self, name):
-        path = names.array_file(self.directory, name)
-        try:
-            return np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise UserError(f"{path} cannot be read ({error}); {names.REMEDY}.") from None
+        return names.load_array(self.directory, name, names.REMEDY)
 
 
 def _agree(split):

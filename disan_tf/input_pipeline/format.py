@@ -40,6 +40,9 @@ The layers of that biLM are cached in a folder beside the corpus, by `disan_tf.e
 
 from pathlib import Path
 
+import numpy as np
+
+from disan_tf.errors import UserError
 from disan_tf.files import check_format, read_json
 
 FORMAT = 2  # raise it with every change of what is described here
@@ -98,6 +101,15 @@ def starts(split: str, field: str) -> str:
 def array_file(directory: Path, name: str) -> Path:
     """Where the array called `name` lies."""
     return Path(directory) / f"{name}.npy"
+
+
+def load_array(directory: Path, name: str, remedy: str) -> np.ndarray:
+    """The array called `name`, memory-mapped; raises UserError if it is missing or damaged."""
+    path = array_file(directory, name)
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise UserError(f"{path} cannot be read ({error}); {remedy}.") from None
 
 
 class Keys:

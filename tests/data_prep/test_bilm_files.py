@@ -12,7 +12,7 @@ from disan_tf.elmo.weights import save_bilm
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
 from disan_tf.input_pipeline import PreparedCorpus
-from tests.support import nli, tiny_trees
+from tests.support import tiny_trees
 from tests.support.small_bilm import official_ids, small_bilm
 from tests.support.training_runs import load_config
 
@@ -169,11 +169,3 @@ def test_options_without_the_length_of_words_are_named(data_dir, prepared_dir, c
     path.write_text(content)
     message = refusal(data_dir, prepared_dir)
     assert message.startswith(str(path)) and fault in message
-
-
-@pytest.mark.parametrize("other", [{"bilm": "elmo/small"}, {"word_bytes": 50}])
-def test_word_features_beside_the_characters_of_a_biLM_are_refused(tmp_path, prepared_dir, other):
-    chosen = nli.text_options(word_features=True, word_length=5, **other)
-    message = refusal(nli.write(tmp_path), prepared_dir, chosen)
-    ((name, value),) = other.items()
-    assert message.startswith(f"--config.data.{name}={value} and --config.data.word_features=True")

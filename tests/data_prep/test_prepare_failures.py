@@ -53,10 +53,8 @@ def test_a_failure_keeps_what_was_prepared_before(data_dir, prepared_dir):
     assert_fails_cleanly(data_dir, prepared_dir, "tiny.txt, line 1")
 
 
-@pytest.mark.parametrize("name", ["corpus", "tokenizer", "fixed_words", "oov"])
-def test_unknown_options_are_refused_with_the_known_ones(data_dir, prepared_dir, name):
-    message = f"--config.data.{name}=wrong must be \\w+"
-    assert_fails_cleanly(data_dir, prepared_dir, message, **{name: "wrong"})
+def test_impossible_options_are_refused(data_dir, prepared_dir):
+    assert_fails_cleanly(data_dir, prepared_dir, "^--config.data.oov=wrong must be", oov="wrong")
 
 
 def test_cycles_are_collected_again_after_a_preparation_or_a_failure(data_dir, prepared_dir):

@@ -142,11 +142,3 @@ def test_single_sentences_are_refused(tmp_path):
     with pytest.raises(UserError, match=message):
         prepare(tiny_trees.options(word_features=True, word_length=3), data_dir, prepared_dir)
     assert list(prepared_dir.iterdir()) == []
-
-
-@pytest.mark.parametrize("changed", [{"word_length": 0}, {}])
-def test_features_without_a_length_of_words_are_refused(data_dir, tmp_path, changed):
-    chosen = nli.text_options(word_features=True, **changed)
-    message = "--config.data.word_length=0 must be at least 1"
-    with pytest.raises(UserError, match=message):
-        prepare(chosen, data_dir, tmp_path)

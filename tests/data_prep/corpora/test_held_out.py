@@ -3,12 +3,11 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from data_prep.corpora import Example
-from data_prep.corpora.held_out import check_options, fold_numbers, held_out, hold_out_dev
+from data_prep.corpora.held_out import fold_numbers, held_out, hold_out_dev
 
 LABELS = st.lists(st.integers(0, 4), min_size=1, max_size=200)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -68,9 +67,3 @@ def test_the_dev_part_and_what_stays_are_all_examples_in_their_order():
     assert len(dev) == 6 and [example.label for example in dev].count(2) == 2
     assert sorted(train + dev, key=EXAMPLES.index) == EXAMPLES
     assert [part == sorted(part, key=EXAMPLES.index) for part in (train, dev)] == [True, True]
-
-
-@pytest.mark.parametrize("share", [0.0, 1.0, -0.1, 10.0])
-def test_a_share_that_leaves_train_or_dev_empty_is_refused(share):
-    with pytest.raises(ValueError, match=f"dev_share={share} leaves nothing"):
-        check_options(share, split_seed=1)

@@ -72,26 +72,6 @@ def test_bytes_that_are_not_utf8_are_named(tmp_path):
     assert f"{path}, line 2: byte 0xff" in error_of(tmp_path)
 
 
-def test_an_unknown_source_of_tokens_is_refused(tmp_path):
-    message = error_of(tmp_path, options(tokens="tree"))
-    assert message == "--config.data.tokens=tree must be parse or text."
-
-
-@pytest.mark.parametrize(
-    ("tokens", "tokenizer", "fitting"),
-    [("parse", "treebank", "whitespace"), ("text", "whitespace", "treebank")],
-)
-def test_a_tokenizer_that_does_not_fit_the_tokens_is_refused(tmp_path, tokens, tokenizer, fitting):
-    message = error_of(tmp_path, options(tokens=tokens, tokenizer=tokenizer))
-    assert f"does not fit --config.data.tokens={tokens}; use {fitting}." in message
-
-
-@pytest.mark.parametrize("share", [0.0, 97.0])
-def test_a_percentile_that_is_no_share_is_refused(tmp_path, share):
-    message = error_of(tmp_path, options(length_percentile=share))
-    assert f"--config.data.length_percentile={share} must be above 0 and at most 1." == message
-
-
 # Columns
 
 

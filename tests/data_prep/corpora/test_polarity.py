@@ -168,24 +168,9 @@ def test_an_unknown_label_is_named_with_its_line(tmp_path, line):
     assert "python -m data_prep.download polarity" in message
 
 
-@pytest.mark.parametrize("fold", [-1, 4])
-def test_a_fold_that_is_not_there_is_refused(tmp_path, fold):
-    message = error_of(tmp_path, options(fold=fold))
-    assert message == f"--config.data.fold={fold} is not one of the 4 folds; use 0 to 3."
-
-
-def test_one_fold_is_refused(tmp_path):
-    message = error_of(tmp_path, options(folds=1))
-    assert message == "--config.data.folds=1 must be at least 2."
-
-
 def test_more_folds_than_a_class_has_sentences_are_refused(tmp_path):
     message = error_of(write(tmp_path), options(folds=9))
     assert "--config.data.folds=9 is more than the 8 sentences of the smaller class" in message
-
-
-def test_a_dev_part_of_nothing_is_refused(tmp_path):
-    assert "--config.data.dev_share=0.0 leaves" in error_of(tmp_path, options(dev_share=0.0))
 
 
 def test_a_file_without_sentences_is_refused(tmp_path):

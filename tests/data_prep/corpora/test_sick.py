@@ -159,8 +159,3 @@ def test_missing_files_are_named_with_the_command_that_fetches_them(tmp_path):
     message = error_of(tmp_path)
     assert "there is no sick/SICK_test_annotated.txt" in message
     assert f"python -m data_prep.download sick --data_dir={tmp_path}" in message
-
-
-def test_a_tokenizer_for_tokenised_text_is_refused(tmp_path):
-    message = error_of(tmp_path, options(tokenizer="whitespace"))
-    assert message.startswith("--config.data.tokenizer=whitespace does not fit the raw sentences")

@@ -336,11 +336,6 @@ def test_a_missing_corpus_is_reported_with_every_layout_and_the_remedy(tmp_path)
     assert f"python -m data_prep.download sst --data_dir={tmp_path}" in message
 
 
-@pytest.mark.parametrize("name, value", [("level", "word"), ("classes", 3)])
-def test_an_unknown_option_is_refused(tmp_path, name, value):
-    assert f"--config.data.{name}={value} must be " in error_of(tmp_path, **{name: value})
-
-
 # The real treebank
 
 

@@ -199,10 +199,3 @@ def test_a_line_that_is_not_utf_8_is_named(tmp_path):
     path = write(tmp_path, first=["Hot soup"], second=[]) / "texts/second.txt"
     path.write_bytes(b"Hot tea\nCold caf\xe9\n")
     assert refusal(tmp_path, options()).startswith(f"{path}, line 2: byte 0xe9")
-
-
-@pytest.mark.parametrize("shares", [(0.0, 0.1), (0.1, -0.1), (0.5, 0.5)])
-def test_shares_that_leave_a_part_empty_are_refused(tmp_path, shares):
-    dev, test = shares
-    message = refusal(tmp_path, options(dev_share=dev, test_share=test))
-    assert message.startswith(f"--config.data.dev_share={dev} and --config.data.test_share={test} ")

@@ -105,15 +105,6 @@ def test_an_unknown_label_is_named_with_its_line(tmp_path, label, classes):
     assert "python -m data_prep.download trec" in message
 
 
-def test_another_number_of_classes_is_refused(tmp_path):
-    message = error_of(tmp_path, options(classes=5))
-    assert message.startswith("--config.data.classes=5 must be 6 or 50")
-
-
-def test_a_dev_part_of_nothing_is_refused(tmp_path):
-    assert "--config.data.dev_share=0.0 leaves" in error_of(tmp_path, options(dev_share=0.0))
-
-
 def test_a_file_without_questions_is_refused(tmp_path):
     assert "TREC_10.label holds no question" in error_of(write(tmp_path, test=[b" "]))
 

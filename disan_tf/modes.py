@@ -21,10 +21,12 @@ def prepare(config, data_dir, prepared_dir) -> None:
 def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=()) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     from disan_tf.training import experiment, series
+    from disan_tf.training.work_directory import refuse_other_config
 
-    members = series.plan(config, seeds, folds)
-    for member in members:
+    _check(config)
+    for member in series.plan(config, seeds, folds):
         _check(member.config)
+    refuse_other_config(Path(workdir), config)
     if seeds or folds:
         series.train_series(
             config, workdir, seeds, folds, lambda member: _prepare(member, data_dir, prepared_dir)

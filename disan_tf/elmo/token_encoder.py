@@ -8,6 +8,7 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.highway import Highway
 from disan_tf.layers.packing import ROWS_MULTIPLE
+from disan_tf.options import check_at_least, check_choice
 from disan_tf.text.character_ids import CHARACTERS, real_length
 
 ACTIVATIONS = ("relu", "tanh")
@@ -54,15 +55,15 @@ class TokenEncoder(BaseLayer):
         activation: str = "relu", **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"activation={activation!r}; name {' or '.join(ACTIVATIONS)}.")
-        if not filters:
-            raise ValueError(f"filters={list(filters)!r}; name at least one, as (width, count).")
-        self.units = units
+        if not filters or min(min(pair) for pair in filters) < 1:
+            raise ValueError(
+                f"filters={filters} must have at least one (width, count), both at least 1."
+            )
+        self.units = check_at_least("units", units, 1)
         self.filters = [tuple(pair) for pair in filters]
-        self.dim = dim
-        self.highways = highways
-        self.activation = activation
+        self.dim = check_at_least("dim", dim, 1)
+        self.highways = check_at_least("highways", highways, 0)
+        self.activation = check_choice("activation", activation, ACTIVATIONS)
 
     def build(self, input_shape):
         self.vectors = self.add_weight("vectors", [CHARACTERS, self.dim], None, _uniform(1.0))

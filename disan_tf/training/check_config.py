@@ -29,12 +29,12 @@ DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 _ANY_BILM = {"units": 1, "cells": 1, "filters": [(1, 1)]}  # its files are read later
 
 
-def check_config(config, splits: Sequence[str] = ("train", "dev", "test")) -> None:
+def check_config(config, splits: Optional[Sequence[str]] = None) -> None:
     """Asks the components of a model and of its training whether they can be made of a config.
 
     Args:
       config: a config of `configs/`.
-      splits: that its corpus has.
+      splits: those of its corpus; None = they are not known.
 
     Raises:
       UserError: an option that a component does not take, or a value that it cannot have; the

@@ -12,26 +12,31 @@ _MAY_CHANGE = {"train.steps"}
 
 
 def claim(workdir: Path, config) -> None:
-    """Writes `config.json`, or checks that the one that is there is the same.
+    """Writes `config.json`, unless there is another one; see `refuse_other_config`."""
+    refuse_other_config(workdir, config)
+    write_json(workdir / "config.json", {"format": FORMAT, **config.to_dict()})
+
+
+def refuse_other_config(workdir: Path, config) -> None:
+    """Checks that a work directory is new, or that it has the same config.
 
     Raises:
       UserError: naming the values that differ; or see `read_config`.
     """
-    path = workdir / "config.json"
-    if path.exists():
-        recorded = flatten(read_config(workdir))
-        wanted = flatten(json.loads(json.dumps(config.to_dict())))  # tuples become lists
-        differing = [
-            f"{key} ({recorded.get(key)!r} there, {wanted.get(key)!r} here)"
-            for key in sorted(recorded.keys() | wanted.keys())
-            if recorded.get(key) != wanted.get(key) and key not in _MAY_CHANGE
-        ]
-        if differing:
-            raise UserError(
-                f"{workdir} holds a training of another config: {', '.join(differing)}; choose "
-                "another --workdir or the same values."
-            )
-    write_json(path, {"format": FORMAT, **config.to_dict()})
+    if not (Path(workdir) / "config.json").exists():
+        return
+    recorded = flatten(read_config(workdir))
+    wanted = flatten(json.loads(json.dumps(config.to_dict())))  # tuples become lists
+    differing = [
+        f"{key} ({recorded.get(key)!r} there, {wanted.get(key)!r} here)"
+        for key in sorted(recorded.keys() | wanted.keys())
+        if recorded.get(key) != wanted.get(key) and key not in _MAY_CHANGE
+    ]
+    if differing:
+        raise UserError(
+            f"{workdir} holds a training of another config: {', '.join(differing)}; choose "
+            "another --workdir or the same values."
+        )
 
 
 def read_config(workdir: Path) -> dict:

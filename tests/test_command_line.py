@@ -15,15 +15,16 @@ from data_prep.synthetic.treebank import write_treebank
 from disan_tf.command_help import EXAMPLES
 from disan_tf.command_line import own_flags
 from disan_tf.modes import MODES
+from tests.support.command import run_forked as run
 from tests.support.training_runs import ROOT
 
 TINY = "--config=configs/disan_sst.py:tiny"
 
 
-def run(*arguments, text=None):
-    """Runs the command line in a process of its own."""
+def run_alone(*arguments):
+    """Runs the command line in a process of its own, which takes longer."""
     return subprocess.run(
-        [sys.executable, "run.py", *map(str, arguments)], cwd=ROOT, input=text,
+        [sys.executable, "run.py", *map(str, arguments)], cwd=ROOT,
         capture_output=True, text=True, timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
 
@@ -45,7 +46,7 @@ def data(tmp_path_factory):
 @pytest.fixture(scope="module")
 def workdir(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
-    outcome = run(TINY, f"--data_dir={data}", f"--workdir={folder}")
+    outcome = run_alone(TINY, f"--data_dir={data}", f"--workdir={folder}")
     assert outcome.returncode == 0, outcome.stderr
     assert "5,445 parameters" in outcome.stdout and "tokens a step" in outcome.stdout
     return folder
@@ -280,7 +281,7 @@ def test_an_empty_corpus_file_is_refused(trees, tmp_path):
 
 
 def test_an_absent_corpus_is_refused_with_the_way_to_get_it(tmp_path):
-    outcome = run(TINY, f"--data_dir={tmp_path}", f"--workdir={tmp_path / 'run'}")
+    outcome = run_alone(TINY, f"--data_dir={tmp_path}", f"--workdir={tmp_path / 'run'}")
     assert_refused(outcome, "sst/trees", "python -m data_prep.download sst")
 
 
@@ -322,4 +323,4 @@ def test_a_changed_model_is_refused(workdir, tmp_path):
 
 
 def test_an_unknown_checkpoint_is_refused_with_the_known_names():
-    assert_refused(run("--mode=predict", "--checkpoint=nobody", text=""), "nobody", "known: demo")
+    assert_refused(run("--mode=predict", "--checkpoint=nobody"), "nobody", "known: demo")

@@ -138,15 +138,14 @@ class Stopped(Exception):
     """Stands for a kill."""
 
 
-@pytest.mark.parametrize("at", [1, 5, 9])
 def test_an_interrupted_cache_goes_on_and_becomes_the_same_file(
-    corpus, bilm, small_batches, monkeypatch, at
+    corpus, bilm, small_batches, monkeypatch
 ):
     whole = cache_layers(corpus, bilm).folder
     expected = _bytes(whole)
     shutil.rmtree(whole)
     monkeypatch.setattr(cache, "FLUSH_SECONDS", -1.0)  # notes its progress after each batch
-    encode_batch, numbers = cache._encode_batch, []
+    encode_batch, numbers, at = cache._encode_batch, [], 5
 
     def stop(*arguments):
         if len(numbers) == at:
@@ -167,7 +166,7 @@ def test_an_interrupted_cache_goes_on_and_becomes_the_same_file(
     assert not (whole / "progress.json").exists()
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
+@pytest.mark.parametrize("share", [0.0, 0.99])
 def test_a_cache_that_was_cut_short_begins_anew(corpus, bilm, share):
     folder = cache_layers(corpus, bilm).folder
     expected, layers = _bytes(folder), folder / "layers.npy"

@@ -64,6 +64,7 @@ def test_a_killed_training_resumes_bit_for_bit(corpus, tmp_path):
     check_same(_train(corpus, killed), whole)
 
 
+@pytest.mark.slow
 def test_it_trains_in_bfloat16(corpus, tmp_path):
     losses = [it["loss"] for it in records_of(_train(corpus, tmp_path, dtype="mixed_bfloat16"))]
     assert np.isfinite(losses).all()

@@ -11,11 +11,12 @@ from disan_tf.training.bundle import load_bundle
 from tests.support.elmo_corpora import other_elmo_config, other_elmo_corpus
 from tests.support.training_runs import check_same, records_of, run_and_copy, run_trainer
 
+NAMES = ("disan_snli", "disan_sick", "disan_trec")
 FIRST = ["The man isn't chasing the dog.", "", "Where is the oven?"]
 SECOND = ["An unheard-of animal sleeps.", "When?", ""]
 
 
-@pytest.fixture(scope="module", params=["disan_snli", "disan_sick", "disan_trec"])
+@pytest.fixture(scope="module", params=NAMES)
 def name(request):
     return request.param
 
@@ -54,7 +55,12 @@ def test_a_live_training_is_that_from_the_cache_within_fp16(unbroken, live):
         assert one["loss"] == pytest.approx(other["loss"], rel=2e-3, abs=2e-3)
 
 
-@pytest.mark.parametrize("kind", ["unbroken", "live"])
+@pytest.mark.parametrize("kind", ["unbroken", pytest.param("live", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    ["disan_snli", *(pytest.param(it, marks=pytest.mark.slow) for it in NAMES[1:])],
+    indirect=True,
+)
 def test_an_export_answers_raw_text(request, kind, tmp_path):
     bundle = load_bundle(request.getfixturevalue(kind).workdir / "best")
     path, ids_path = export_saved_model(bundle.directory, tmp_path)

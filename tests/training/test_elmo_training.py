@@ -23,6 +23,7 @@ from tests.support.training_runs import (
     run_and_copy,
     run_trainer,
     tiny_config,
+    with_few_operations,
 )
 
 TEXTS = ["the film is not dull .", "superb", "", "A film that nobody knows!"]
@@ -94,14 +95,15 @@ def test_cached_and_live_layers_give_the_same_probabilities(corpus, unbroken):
 
 def test_a_bilm_may_be_trained_with_the_task(corpus, tmp_path):
     before = load_bilm(*corpus.bilm).forward[0].kernel.numpy()
-    after = _train(corpus, tmp_path, steps=2, elmo={"cached": False, "trainable_bilm": True})
+    config = elmo_config(steps=2, elmo={"cached": False, "trainable_bilm": True})
+    after = run_trainer(with_few_operations(config), corpus, tmp_path)
     bundle = load_bundle(after.workdir / "best")
     for model in (after.model, bundle.model):
         assert np.any(model.embedding.bilm.forward[0].kernel.numpy() != before)
 
 
 def test_it_trains_on_phrases_that_are_cut_out_of_their_sentences(tmp_path):
-    config = elmo_config(steps=2, elmo={"phrases": "cut"})
+    config = with_few_operations(elmo_config(steps=2, elmo={"phrases": "cut"}))
     config.data.contexts = True
     trainer = Trainer(config, elmo_corpus(tmp_path, config), tmp_path / "run")
     trainer.run()
@@ -111,7 +113,8 @@ def test_it_trains_on_phrases_that_are_cut_out_of_their_sentences(tmp_path):
 
 
 def test_it_trains_in_bfloat16_with_word_vectors(corpus, tmp_path):
-    trainer = _train(corpus, tmp_path, dtype="mixed_bfloat16", elmo={"words": True})
+    config = elmo_config(dtype="mixed_bfloat16", elmo={"words": True})
+    trainer = run_trainer(with_few_operations(config), corpus, tmp_path)
     assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
     assert trainer.model.embedding.words is not None
 

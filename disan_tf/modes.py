@@ -20,10 +20,10 @@ def prepare(config, data_dir, prepared_dir) -> None:
 
 def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=()) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
+    _check(config)
     from disan_tf.training import experiment, series
     from disan_tf.training.work_directory import refuse_other_config
 
-    _check(config)
     for member in series.plan(config, seeds, folds):
         _check(member.config)
     refuse_other_config(Path(workdir), config)

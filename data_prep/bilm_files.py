@@ -19,7 +19,7 @@ def find(data_dir: Path, name: str) -> list[Path]:
     """`<name>_options.json` and `<name>_weights.hdf5` below `data_dir`, as the releases call them.
 
     Raises:
-      UserError: one of them is missing, or the options do not say how many characters a word has.
+      UserError: one of them is missing.
     """
     paths = [Path(data_dir) / f"{name}_{kind}" for kind in ("options.json", "weights.hdf5")]
     for path in paths:
@@ -28,7 +28,6 @@ def find(data_dir: Path, name: str) -> list[Path]:
                 f"{path} is missing; --config.data.bilm={name} names it; fetch the official files "
                 "with python -m data_prep.download elmo, or train a biLM with configs/bilm.py."
             )
-    _word_length(paths[0])
     return paths
 
 
@@ -53,9 +52,11 @@ def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[
     Returns:
       Entries of the manifest.
 
+    Raises:
+      UserError: see `read_word_length`.
     """
     options, weights = paths
-    word_length = _word_length(options)
+    word_length = read_word_length(options)
     shutil.copyfile(options, folder / BILM_OPTIONS)
     try:
         os.link(weights, folder / BILM_WEIGHTS)
@@ -64,7 +65,12 @@ def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[
     return {Keys.BILM: {"name": name}, **write_characters(word_length, folder, tokens)}
 
 
-def _word_length(path):
+def read_word_length(path: Path) -> int:
+    """How many bytes of a word a biLM reads, of its options file.
+
+    Raises:
+      UserError: the options are not JSON, or do not say it.
+    """
     content = read_json(path, "restore the options file of the biLM")
     characters = content.get("char_cnn") if isinstance(content, dict) else None
     known = characters if isinstance(characters, dict) else {}

@@ -108,6 +108,7 @@ def _find_files(options, data_dir: Path) -> tuple[list[Path], list[Path]]:
         word_vectors.check_dimension(vectors[0], options.embedding_dim)
     if options.get("bilm"):
         bilm = bilm_files.find(data_dir, options.bilm)
+        bilm_files.read_word_length(bilm[0])
     return vectors, bilm
 
 

@@ -121,13 +121,15 @@ def test_the_manifest_records_what_the_model_and_the_user_need(data_dir, prepare
 
 
 def test_an_empty_sentence_becomes_one_unknown_token(data_dir, prepared_dir, monkeypatch):
+    fields = ("premise", "hypothesis")
+
     def read(data_dir, options):
         pairs = [((), ("soup",)), (("tea",), ()), ((), ("soup",)), ((), ())]
         examples = [Example(f"a-{number}", pair, 1) for number, pair in enumerate(pairs)]
         splits = dict.fromkeys(("train", "dev", "test"), examples)
-        return Corpus("pairs", ("premise", "hypothesis"), ("no", "yes"), splits, {}, [])
+        return Corpus("pairs", fields, ("no", "yes"), splits, {}, [])
 
-    reader = SimpleNamespace(CHECKS=(), read=read, files=None)
+    reader = SimpleNamespace(CHECKS=(), FIELDS=fields, read=read, files=lambda *_: [])
     monkeypatch.setitem(READERS, "pairs", reader)
     chosen = make_options("pairs", vectors="glove/tiny.txt")
     folder = prepare(chosen, data_dir, prepared_dir)

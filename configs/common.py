@@ -4,6 +4,8 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
+from disan_tf.options import nearest
+
 
 def base_config(name: str, corpus: str, task: str) -> ConfigDict:
     """What every experiment has; sizes, learning rate, dropout and steps are its own.
@@ -83,7 +85,8 @@ def apply_variant(
     """
     if variant:
         if variant not in variants:
-            known = ", ".join(sorted(variants))
-            raise ValueError(f"config {config.name} has no variant {variant!r}; it has {known}")
+            near, known = nearest(variant, variants), ", ".join(sorted(variants)) or "none"
+            rest = f"did you mean {near}?" if near else f"it has {known}"
+            raise ValueError(f"config {config.name} has no variant {variant!r}; {rest}")
         variants[variant](config)
     return config.lock()

@@ -218,6 +218,8 @@ def test_help_and_mistakes_need_no_tensorflow():
     (["--mode=evaluate", TINY], "--config is not a flag of --mode=evaluate, but of prepare"),
     (["--config=configs/disan_sts.py"], "configs/disan_sts.py does not exist; did you mean con"),
     (["--config=configs/disan_sst.py:huge"], "disan_sst has no variant 'huge'; it has additive"),
+    (["--config=configs/disan_sst.py:tinny"], "has no variant 'tinny'; did you mean tiny?"),
+    (["--config=configs/demo.py:tiny"], "config demo has no variant 'tiny'; it has none."),
     (["--config.train.steps=3"], "--config.train.steps needs a config file before it"),
     ([TINY, "--config.train.batchsize=3"],
      "--config.train.batchsize=3 is not an option of configs/disan_sst.py:tiny; did you mean bat"),

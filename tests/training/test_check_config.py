@@ -1,7 +1,5 @@
 """Values that are refused before anything is prepared, with the sentence that each gets."""
 
-import importlib
-
 import pytest
 from ml_collections import ConfigDict
 
@@ -9,20 +7,7 @@ from data_prep.check_options import check_options
 from data_prep.corpora import READERS
 from disan_tf.errors import UserError
 from disan_tf.training.check_config import check_config
-from tests.support.training_runs import ROOT, load_config
-
-NAMES = sorted(path.stem for path in (ROOT / "configs").glob("*.py"))
-
-
-def variants(name):
-    """The default and all variants of a config; none of a module that is no config."""
-    module = importlib.import_module(f"configs.{name}")
-    if not hasattr(module, "get_config"):
-        return []
-    with pytest.raises(ValueError, match="has no variant") as caught:
-        module.get_config("?")
-    known = str(caught.value).partition("it has ")[2]
-    return ["", *known.split(", ")] if known else [""]
+from tests.support.training_runs import config_names, load_config, variants
 
 
 def changed(name, variant, values):
@@ -39,7 +24,7 @@ def refusal(config, fields=None, splits=("train", "dev", "test")):
     return message
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", config_names())
 def test_every_variant_is_a_possible_training(name):
     for variant in variants(name):
         config = load_config(name, variant)
@@ -49,7 +34,7 @@ def test_every_variant_is_a_possible_training(name):
 
 
 def test_there_are_variants_to_check():
-    assert len(NAMES) > 15 and "without_directions" in variants("disan_sst")
+    assert len(config_names()) > 15 and "without_directions" in variants("disan_sst")
 
 
 @pytest.mark.parametrize("name, value, sentence", [

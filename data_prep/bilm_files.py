@@ -19,7 +19,7 @@ def find(data_dir: Path, name: str) -> list[Path]:
     """`<name>_options.json` and `<name>_weights.hdf5` below `data_dir`, as the releases call them.
 
     Raises:
-      UserError: one of them is missing.
+      UserError: one of them is missing, or the options do not say how many characters a word has.
     """
     paths = [Path(data_dir) / f"{name}_{kind}" for kind in ("options.json", "weights.hdf5")]
     for path in paths:
@@ -28,6 +28,7 @@ def find(data_dir: Path, name: str) -> list[Path]:
                 f"{path} is missing; --config.data.bilm={name} names it; fetch the official files "
                 "with python -m data_prep.download elmo, or train a biLM with configs/bilm.py."
             )
+    _word_length(paths[0])
     return paths
 
 
@@ -52,8 +53,6 @@ def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[
     Returns:
       Entries of the manifest.
 
-    Raises:
-      UserError: the options are not JSON, or do not say how many characters a word has.
     """
     options, weights = paths
     word_length = _word_length(options)

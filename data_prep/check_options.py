@@ -2,6 +2,7 @@
 
 from data_prep import vocabulary, word_features
 from data_prep.corpora import READERS
+from disan_tf.errors import UserError
 from disan_tf.options import check_choice, check_section, chosen
 from disan_tf.text.tokenizer import VERSIONS
 
@@ -21,6 +22,11 @@ def check_options(options) -> None:
         "data", options, f"the corpus {options['corpus']}",
         _check_texts, *reader.CHECKS, vocabulary.check_options, word_features.check_options,
     )  # fmt: skip
+    if options.get("word_features") and len(reader.FIELDS) != 2:
+        raise UserError(
+            "--config.data.word_features=True needs a corpus of sentence pairs, and "
+            f"{options['corpus']} has single sentences; leave the option out."
+        )
 
 
 def _check_texts(corpus: str, tokenizer: str, lowercase: bool, vectors: str) -> None:

@@ -73,8 +73,7 @@ def _garbage_uncollected() -> Iterator[None]:
 
 def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     """Reads, indexes and writes everything, the manifest last."""
-    vector_files = [word_vectors.find(data_dir, options.vectors)] if options.vectors else []
-    bilm = bilm_files.find(data_dir, options.bilm) if options.get("bilm") else []
+    vector_files, bilm = _find_files(options, data_dir)
     corpus = _read_corpus(options, data_dir)
     index = index_tokens(corpus)
     words = lowercase(index.tokens) if options.lowercase else index.tokens
@@ -98,6 +97,18 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
         for path in corpus.inputs + vector_files + list(bilm)
     }
     write_json(folder / MANIFEST, manifest)
+
+
+def _find_files(options, data_dir: Path) -> tuple[list[Path], list[Path]]:
+    """The vector file and the files of the biLM, if any: what is missing is told at once."""
+    READERS[options.corpus].files(data_dir, options)
+    vectors, bilm = [], []
+    if options.vectors:
+        vectors = [word_vectors.find(data_dir, options.vectors)]
+        word_vectors.check_dimension(vectors[0], options.embedding_dim)
+    if options.get("bilm"):
+        bilm = bilm_files.find(data_dir, options.bilm)
+    return vectors, bilm
 
 
 def _read_corpus(options, data_dir: Path) -> Corpus:

@@ -21,10 +21,6 @@ Known faults:
 from collections.abc import Iterable
 from importlib.metadata import version
 
-import snowballstemmer
-from simplemma.strategies import DictionaryLookupStrategy
-from simplemma.strategies.dictionaries import DefaultDictionaryFactory
-
 from disan_tf.text.tokenizer import lowercase
 
 _LANGUAGE = "en"
@@ -45,6 +41,10 @@ def find_forms(words: Iterable[str]) -> dict[str, tuple[str, str]]:
     Returns:
       Word -> (stem, lemma), in lower case. Words that are absent are their own stems and lemmas.
     """
+    import snowballstemmer  # the stemmers of 30 languages, which few corpora need
+    from simplemma.strategies import DictionaryLookupStrategy
+    from simplemma.strategies.dictionaries import DefaultDictionaryFactory
+
     factory = DefaultDictionaryFactory()
     listed = lowercase(list(factory.get_dictionary(_LANGUAGE)))
     known = sorted({*listed, *words} - {""})

@@ -9,7 +9,6 @@ import tensorflow as tf
 
 from data_prep.stems_and_lemmas import find_forms, versions
 from data_prep.write_corpus import Sentences, TokenIndex, save
-from disan_tf.errors import UserError
 from disan_tf.input_pipeline.format import FORMS, SPELLINGS, Keys
 from disan_tf.options import check_at_least
 from disan_tf.text.characters import ascii_ids
@@ -48,17 +47,9 @@ def write_word_features(
     Returns:
       By split and field, `<uint8>[tokens]`: 1 where a token has the stem or the lemma of a token of
       the pair's other sentence; and an entry for the manifest. Without features None and no entry.
-
-    Raises:
-      UserError: the corpus has no pairs.
     """
     if not options.get("word_features"):
         return None, {}
-    if len(fields) != 2:
-        raise UserError(
-            "--config.data.word_features=True needs a corpus of sentence pairs, and this one has "
-            "single sentences; leave the option out."
-        )
     spellings = ascii_ids(tf.constant(index.tokens, tf.string), options.word_length).numpy()
     save(folder, SPELLINGS, np.pad(spellings, [(1, 0), (0, 0)]).astype(np.uint8))
     words = lowercase(index.tokens)

@@ -66,6 +66,13 @@ def find(data_dir: Path, name: str) -> Path:
     return path
 
 
+def check_dimension(path: Path, dim: int) -> None:
+    """Raises UserError where the first row has not `dim` numbers; reads no other."""
+    for _, line in read_lines(path):
+        _check_dimension(path, line.rstrip(" "), dim)
+        return
+
+
 def _is_header(line: str) -> bool:
     fields = line.split(" ")
     return len(fields) == 2 and all(field.isdigit() for field in fields)

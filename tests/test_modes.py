@@ -1,5 +1,7 @@
 """disan_tf/modes.py: what a mode refuses before it prepares, trains or measures anything."""
 
+import json
+
 import pytest
 
 from data_prep.synthetic.treebank import write_treebank
@@ -50,6 +52,38 @@ def test_options_of_the_data_are_checked_first(folders, tmp_path):
 def test_values_are_checked_before_files(folders, tmp_path):
     folders["data_dir"] = tmp_path / "nowhere"
     assert "train.dropout" in call("train", tiny(train__dropout=1.0), folders, tmp_path)
+
+
+def test_a_config_file_may_lack_sections(folders, tmp_path):
+    config = tiny()
+    del config.data
+    message = call("prepare", config, folders, tmp_path)
+    assert message == "--config.data is missing; a config needs it."
+
+
+def test_a_task_that_the_corpus_does_not_fit_is_refused(folders, tmp_path):
+    config = load_config("disan_snli", "tiny")
+    config.data = tiny().data
+    message = call("train", config, folders, tmp_path)
+    assert "reads premise and hypothesis, but the corpus sst has sentence" in message
+
+
+def test_the_options_of_a_bilm_are_read_before_the_corpus(folders, tmp_path):
+    config = load_config("elmo_disan_sst", "tiny")
+    (folders["data_dir"] / "elmo").mkdir()
+    (folders["data_dir"] / "elmo" / "tiny_weights.hdf5").write_bytes(b"")
+    options = {"char_cnn": {"max_characters_per_token": 50}}
+    (folders["data_dir"] / "elmo" / "tiny_options.json").write_text(json.dumps(options))
+    (folders["data_dir"] / "sst" / "trees" / "train.txt").write_text("no tree\n")
+    assert "tiny_options.json has no lstm.projection_dim" in call(
+        "prepare", config, folders, tmp_path
+    )
+
+
+def test_an_unknown_split_is_refused_before_anything_is_prepared(folders, tmp_path):
+    with pytest.raises(UserError, match="^--split=tset must be train, dev or test; did you mean t"):
+        modes.evaluate("demo", "tset", **folders, output=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_every_member_of_a_series_is_checked_before_the_first_one_is_trained(

@@ -90,9 +90,13 @@ class Reader(Protocol):
 
     Attributes:
       CHECKS: functions of these options that raise ValueError, see `disan_tf.options`.
+      FIELDS: names of the texts of an example.
+      SPLITS: names of the splits.
     """
 
     CHECKS: tuple[Callable, ...]
+    FIELDS: tuple[str, ...]
+    SPLITS: tuple[str, ...]
 
     def files(self, data_dir: Path, options) -> list[Path]:
         """The files that `read` would read now.
@@ -105,5 +109,5 @@ class Reader(Protocol):
         """Reads and checks the corpus.
 
         Raises:
-          UserError: an unknown option, a missing file, or malformed data (names file and line).
+          UserError: a missing file, or malformed data (names file and line).
         """

@@ -31,6 +31,8 @@ def check_options(split_seed: int) -> None:
 
 
 CHECKS = (nli_files.check_options, check_options)
+FIELDS = nli_files.FIELDS
+SPLITS = ("train", "dev", "test", "mismatched")
 
 
 def files(data_dir: Path, options) -> list[Path]:

@@ -22,6 +22,7 @@ from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
 from disan_tf.options import check_choice
 
+FIELDS = ("premise", "hypothesis")
 SUFFIXES = (".jsonl", ".txt")  # in the order of preference
 # Parses are tokenised. Text needs the tokenizer that the trained model applies to raw text.
 TOKENIZERS = {"parse": "whitespace", "text": "treebank"}
@@ -70,8 +71,8 @@ def read(data_dir: Path, layout: Layout, options) -> Corpus:
       UserError: a missing file, or malformed data (names file and line).
     """
     paths, remedy = layout.find(data_dir), restore(layout.name)
-    fields, inputs = ("premise", "hypothesis"), list(paths.values())
-    corpus = Corpus(layout.name, fields, CLASSES, {}, {}, inputs, unit="pairs")
+    inputs = list(paths.values())
+    corpus = Corpus(layout.name, FIELDS, CLASSES, {}, {}, inputs, unit="pairs")
     tokenizer = SentenceTokenizer(options.tokenizer, options.split_words, options.empty_tokens)
     for part, path in paths.items():
         examples = list(_examples(path, options.tokens, tokenizer, remedy))

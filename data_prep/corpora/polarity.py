@@ -62,6 +62,8 @@ def check_options(folds: int, fold: int) -> None:
 
 
 CHECKS = (check_options, held_out.check_options)
+FIELDS = ("sentence",)
+SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
@@ -102,7 +104,7 @@ def read(data_dir: Path, options) -> Corpus:
     paths = files(data_dir, options)
     examples = _read_files(paths, name, source, options)
     splits = _split(examples, options)
-    corpus = Corpus(name, ("sentence",), source.classes, splits, {}, paths, unit="sentences")
+    corpus = Corpus(name, FIELDS, source.classes, splits, {}, paths, unit="sentences")
     parts = {f"for {split}": len(splits[split]) for split in ("dev", "test")}
     corpus.count(
         "train", len(examples), source.sentences, DIFFERENCE, **parts, dropped={},

@@ -38,6 +38,8 @@ def check_options(tokenizer: str) -> None:
 
 
 CHECKS = (check_options,)
+FIELDS = ("sentence_a", "sentence_b")
+SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
@@ -57,9 +59,8 @@ def read(data_dir: Path, options) -> Corpus:
     """
     paths = _find(data_dir)
     tokenizer = SentenceTokenizer(options.tokenizer)
-    fields = ("sentence_a", "sentence_b")
     inputs = list(paths.values())
-    corpus = Corpus("sick", fields, CLASSES, {}, {}, inputs, unit="pairs", scores=True)
+    corpus = Corpus("sick", FIELDS, CLASSES, {}, {}, inputs, unit="pairs", scores=True)
     for split, path in paths.items():
         corpus.splits[split] = _read_split(path, tokenizer)
         pairs = len(corpus.splits[split])

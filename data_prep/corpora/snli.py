@@ -16,6 +16,8 @@ LAYOUT = Layout(
 
 
 CHECKS = (nli_files.check_options,)
+FIELDS = nli_files.FIELDS
+SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:

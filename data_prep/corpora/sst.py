@@ -31,6 +31,8 @@ def check_options(
 
 
 CHECKS = (check_options,)
+FIELDS = ("sentence",)
+SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
@@ -55,7 +57,7 @@ def read(data_dir: Path, options) -> Corpus:
     """
     layout = find_layout(Path(data_dir))
     trees, classes = layout.read(), CLASSES[options.classes]
-    corpus = Corpus("sst", ("sentence",), classes, {}, {}, layout.files, unit="trees")
+    corpus = Corpus("sst", FIELDS, classes, {}, {}, layout.files, unit="trees")
     for split, expected in OFFICIAL_TREES.items():
         phrases = split == "train" and options.level == "phrase"
         nodes = [node for tree in trees[split] for node in tree if phrases or node.is_sentence]

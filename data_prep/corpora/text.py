@@ -10,8 +10,6 @@ from disan_tf.errors import UserError
 from disan_tf.files import read_lines
 from disan_tf.options import check_at_least
 
-SPLITS = ("train", "dev", "test")
-
 
 def check_options(
     texts: str, repetitions: bool, longest: int, dev_share: float, test_share: float,
@@ -28,6 +26,8 @@ def check_options(
 
 
 CHECKS = (check_options,)
+FIELDS = ("sentence",)
+SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
@@ -61,7 +61,7 @@ def read(data_dir: Path, options) -> Corpus:
             names.append(f"{path.stem}-{number}")
             texts.append(line)
     kept, dropped = _select(SentenceTokenizer(options.tokenizer)(texts), options)
-    corpus = Corpus("text", ("sentence",), ("text",), {}, {}, paths, unit="lines")
+    corpus = Corpus("text", FIELDS, ("text",), {}, {}, paths, unit="lines")
     parts = _parts(len(kept), options)
     for number, split in enumerate(SPLITS):
         rows = [row for row, part in zip(kept, parts) if part == number]

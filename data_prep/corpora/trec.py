@@ -40,6 +40,8 @@ def check_options(classes: int) -> None:
 
 
 CHECKS = (check_options, held_out.check_options)
+FIELDS = ("sentence",)
+SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
@@ -61,9 +63,7 @@ def read(data_dir: Path, options) -> Corpus:
     """
     paths = _find(data_dir)
     inputs = list(paths.values())
-    corpus = Corpus(
-        "trec", ("sentence",), CLASSES[options.classes], {}, {}, inputs, unit="questions"
-    )
+    corpus = Corpus("trec", FIELDS, CLASSES[options.classes], {}, {}, inputs, unit="questions")
     questions, test = (_read_file(paths[split], split, options) for split in ("train", "test"))
     train, dev = hold_out_dev(questions, options)
     corpus.splits = {"train": train, "dev": dev, "test": test}

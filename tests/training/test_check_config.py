@@ -6,6 +6,7 @@ import pytest
 from ml_collections import ConfigDict
 
 from data_prep.check_options import check_options
+from data_prep.corpora import READERS
 from disan_tf.errors import UserError
 from disan_tf.training.check_config import check_config
 from tests.support.training_runs import ROOT, load_config
@@ -30,9 +31,9 @@ def changed(name, variant, values):
     return config
 
 
-def refusal(config, splits=("train", "dev", "test")):
+def refusal(config, fields=None, splits=("train", "dev", "test")):
     with pytest.raises(UserError) as caught:
-        check_config(config, splits)
+        check_config(config, fields, splits)
     message = str(caught.value)
     assert "\n" not in message and message[-1] in ".?"
     return message
@@ -43,7 +44,8 @@ def test_every_variant_is_a_possible_training(name):
     for variant in variants(name):
         config = load_config(name, variant)
         check_options(config.data)
-        check_config(config)
+        reader = READERS[config.data.corpus]
+        check_config(config, reader.FIELDS, reader.SPLITS)
 
 
 def test_there_are_variants_to_check():
@@ -219,6 +221,14 @@ def test_other_splits_are_those_of_the_corpus():
     config = changed("disan_multinli", "", {"evaluate.splits": ("mismatched",)})
     assert "must be of train, dev, test" in refusal(config)
     check_config(config, splits=("train", "dev", "test", "mismatched"))
+
+
+def test_a_task_reads_the_sentences_of_its_corpus():
+    message = refusal(load_config("disan_snli"), fields=("sentence_a", "sentence_b"))
+    assert message.startswith(
+        "--config.task.name=nli reads premise and hypothesis, but the corpus snli has sentence_a "
+    )
+    check_config(load_config("disan_snli"), fields=("premise", "hypothesis"))
 
 
 def test_hard_attention_needs_a_policy_and_nothing_else_takes_one():

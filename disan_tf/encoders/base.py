@@ -16,7 +16,7 @@ class PairEncoder(BaseLayer):
     To add an encoder, subclass this, or `SentenceEncoder` for one that reads a sentence by itself,
     in a file of this folder, and enter it in `disan_tf.encoders.ENCODERS` by the name that
     `config.encoder.name` has; all other values of `config.encoder` are arguments of its
-    constructor, which checks them (ValueError: "name=value; remedy").
+    constructor, which checks them (ValueError: "name=value must be ...").
 
     Args:
       dropout, l2, seed: see `BaseLayer`.

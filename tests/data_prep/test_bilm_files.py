@@ -79,7 +79,7 @@ def test_spellings_are_as_long_as_the_options_of_the_biLM_say(data_dir, prepared
     assert features.match is None
 
 
-def test_the_manifest_tells_of_the_biLM(data_dir, prepared_dir):
+def test_the_manifest_names_the_biLM(data_dir, prepared_dir):
     folder = prepare(options(), data_dir, prepared_dir)
     manifest = read_json(folder / "manifest.json", "")
     assert manifest["bilm"] == {"name": "elmo/small"}

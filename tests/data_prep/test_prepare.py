@@ -1,4 +1,4 @@
-"""data_prep/prepare.py: the files of a prepared corpus, reuse, and the report."""
+"""data_prep/prepare.py: the files of a prepared corpus and a summary of them."""
 
 import json
 from types import SimpleNamespace

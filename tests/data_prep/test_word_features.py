@@ -93,12 +93,12 @@ def test_flags_are_those_of_stems_and_lemmas(prepared):
 
 
 def test_array_types_and_the_manifest_are_the_documented_ones(prepared):
-    found = {name: np.load(prepared / f"{name}.npy") for name in ARRAYS}
-    assert {name: array.dtype for name, array in found.items()} == ARRAYS
-    assert found["spellings"].shape[1] == LENGTH and not found["spellings"][0].any()
+    arrays = {name: np.load(prepared / f"{name}.npy") for name in ARRAYS}
+    assert {name: array.dtype for name, array in arrays.items()} == ARRAYS
+    assert arrays["spellings"].shape[1] == LENGTH and not arrays["spellings"][0].any()
     manifest = read_json(prepared / "manifest.json", "")
     assert manifest["word_features"] == {
-        "word_length": LENGTH, "spellings": len(found["spellings"]) - 1, "forms": len(FORMS),
+        "word_length": LENGTH, "spellings": len(arrays["spellings"]) - 1, "forms": len(FORMS),
         "snowballstemmer": version("snowballstemmer"), "simplemma": version("simplemma"),
     }  # fmt: skip
 

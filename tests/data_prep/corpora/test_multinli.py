@@ -47,7 +47,7 @@ def test_the_splits_are_train_two_halves_of_matched_and_mismatched(data_dir):
 
 def test_the_halves_share_no_pair_and_have_every_labelled_pair_in_the_order_of_the_file(data_dir):
     splits = multinli.read(data_dir, chosen()).splits
-    labelled = [each["pairID"] for each in MATCHED if each["gold_label"] != "-"]
+    labelled = [pair["pairID"] for pair in MATCHED if pair["gold_label"] != "-"]
     for half in (names(splits["dev"]), names(splits["test"])):
         assert half == [name for name in labelled if name in half]
     assert sorted(names(splits["dev"]) + names(splits["test"])) == sorted(labelled)
@@ -119,7 +119,7 @@ def test_genres_are_prepared_beside_the_labels(data_dir, tmp_path):
     folder = prepare(chosen(), data_dir, tmp_path / "prepared")
     for split in ("train", "dev", "test", "mismatched"):
         genres, examples = (np.load(folder / f"{split}.{k}.npy") for k in ("genre", "example_id"))
-        known = {each["pairID"]: each.get("genre", "") for each in MATCHED + MISMATCHED}
+        known = {pair["pairID"]: pair.get("genre", "") for pair in MATCHED + MISMATCHED}
         known["pair-7"] = "fiction"
         assert genres.dtype.kind == "S"
         assert genres.tolist() == [known[name.decode()].encode() for name in examples]
@@ -136,7 +136,7 @@ def test_a_corpus_without_genres_has_no_file_of_them(tmp_path):
     assert json.loads((folder / "manifest.json").read_text())["genres"] == []
 
 
-def test_the_report_tells_the_counts_of_files_and_halves(data_dir, tmp_path):
+def test_the_summary_has_the_counts_of_files_and_halves(data_dir, tmp_path):
     folder = prepare(chosen(), data_dir, tmp_path / "prepared")
     text = describe_counts(json.loads((folder / "manifest.json").read_text()))
     assert (
@@ -158,8 +158,8 @@ def test_the_real_development_files_are_read_whole(tmp_path, real_data, monkeypa
         (tmp_path / name).symlink_to(real_data / name)
     corpus = multinli.read(tmp_path, chosen())
     counts = [corpus.counts[part] for part in ("dev_matched", "dev_mismatched")]
-    assert [each["pairs"] for each in counts] == [9_815, 9_832]
-    assert [each["dropped"]["without a gold label"] for each in counts] == [1_021, 8_915]
+    assert [count["pairs"] for count in counts] == [9_815, 9_832]
+    assert [count["dropped"]["without a gold label"] for count in counts] == [1_021, 8_915]
     sizes = [len(corpus.splits[split]) for split in ("dev", "test", "mismatched")]
     assert sizes == [4397, 4397, 917]
     assert {"fiction", "government", "slate", "telephone", "travel"} == set(corpus.genres)

@@ -36,7 +36,7 @@ def write_pair(data_dir, folder="polarity", names=("custrev.neg", "custrev.pos")
 def everything(corpus):
     """All examples of a corpus, in the order of the file."""
     examples = [example for part in corpus.splits.values() for example in part]
-    return sorted(examples, key=lambda each: int(each.example_id.rpartition("-")[2]))
+    return sorted(examples, key=lambda e: int(e.example_id.rpartition("-")[2]))
 
 
 def error_of(data_dir, chosen=None):
@@ -76,9 +76,9 @@ def test_files_are_latin_1_and_only_newlines_end_a_line(tmp_path):
 @pytest.mark.parametrize("folder", ["polarity", "polarity/data/customerr"])
 def test_a_file_for_each_class_is_read_from_either_folder(tmp_path, folder):
     corpus = polarity.read(write_pair(tmp_path, folder), options())
-    words = {(corpus.classes[each.label], each.sentences[0][0]) for each in everything(corpus)}
+    words = {(corpus.classes[e.label], e.sentences[0][0]) for e in everything(corpus)}
     assert words == {("negative", "cold"), ("positive", "hot")}
-    names = [each.example_id for each in everything(corpus)]
+    names = [e.example_id for e in everything(corpus)]
     assert len(set(names)) == 16 and "cr-pos-3" in names
     assert [path.name for path in corpus.inputs] == ["custrev.neg", "custrev.pos"]
 
@@ -86,13 +86,13 @@ def test_a_file_for_each_class_is_read_from_either_folder(tmp_path, folder):
 def test_the_files_of_subj_are_named_by_their_classes(tmp_path):
     write_pair(tmp_path, names=("subj.subjective", "subj.objective"))
     corpus = READERS["subj"].read(tmp_path, options("subj"))
-    words = {(corpus.classes[each.label], each.sentences[0][0]) for each in everything(corpus)}
+    words = {(corpus.classes[e.label], e.sentences[0][0]) for e in everything(corpus)}
     assert words == {("subjective", "cold"), ("objective", "hot")}
 
 
 def test_sentences_without_words_count_as_in_the_papers(tmp_path):
     write(tmp_path, LINES + [b"1 ", b"0"])
-    assert [each.sentences for each in everything(polarity.read(tmp_path, options()))[-2:]] == [
+    assert [e.sentences for e in everything(polarity.read(tmp_path, options()))[-2:]] == [
         ((),), ((),)
     ]  # fmt: skip
     other = write_pair(tmp_path / "other")
@@ -119,8 +119,8 @@ def test_each_sentence_is_tested_in_one_fold_and_used_in_every_fold(tmp_path):
 
 def test_both_classes_are_in_every_part(tmp_path):
     splits = polarity.read(write(tmp_path), options(fold=3)).splits
-    assert sorted(each.label for each in splits["test"]) == [0, 0, 1, 1]
-    assert {each.label for each in splits["dev"]} == {0, 1}
+    assert sorted(e.label for e in splits["test"]) == [0, 0, 1, 1]
+    assert {e.label for e in splits["dev"]} == {0, 1}
 
 
 def test_the_split_seed_and_not_the_seed_decides_the_folds(tmp_path):
@@ -138,7 +138,7 @@ def test_folds_are_prepared_apart(tmp_path):
     assert len(folders) == 4
 
 
-def test_the_report_counts_sentences_and_parts(tmp_path):
+def test_the_summary_counts_sentences_and_parts(tmp_path):
     folder = prepare(options(), write(tmp_path), tmp_path / "prepared")
     text = describe_counts(json.loads((folder / "manifest.json").read_text()))
     assert (
@@ -153,7 +153,7 @@ def test_the_real_files_have_their_counts(real_data, corpus):
     read = READERS[corpus].read(real_data, options(corpus, folds=10, dev_share=0.1))
     assert len(everything(read)) == REAL_SENTENCES[corpus]
     assert bool(read.warnings) == (corpus != "subj")
-    labels = [each.label for each in read.splits["test"]]
+    labels = [e.label for e in read.splits["test"]]
     assert len(labels) == pytest.approx(REAL_SENTENCES[corpus] / 10, abs=1)
 
 

@@ -52,13 +52,13 @@ def test_the_splits_are_train_trial_and_test(tmp_path):
     names = {"train": "1", "dev": "2", "test": "3"}
     rows = {split: [row(pair_ID=name)] for split, name in names.items()}
     corpus = sick.read(write(tmp_path, **rows), options())
-    assert {split: each[0].example_id for split, each in corpus.splits.items()} == names
+    assert {split: examples[0].example_id for split, examples in corpus.splits.items()} == names
     assert corpus.inputs == [tmp_path / name for name in sick.FILES.values()]
 
 
 def test_columns_are_found_by_their_names(tmp_path):
     order = (3, 0, 2, 1)  # without the judgement, which is not needed
-    header, fields = (tuple(each[k] for k in order) for each in (HEADER, ROW))
+    header, fields = (tuple(row[k] for k in order) for row in (HEADER, ROW))
     corpus = sick.read(write(tmp_path, header, train=[fields], dev=[fields], test=[fields]),
                        options())  # fmt: skip
     (example,) = corpus.splits["train"]
@@ -101,7 +101,7 @@ def test_counts_that_differ_from_the_official_ones_are_a_warning(tmp_path):
 
 def test_the_other_edition_is_named(tmp_path):
     corpus = sick.read(write(tmp_path, dev=[ROW] * 495), options())
-    (warning,) = [each for each in corpus.warnings if each.startswith("SICK dev")]
+    (warning,) = [text for text in corpus.warnings if text.startswith("SICK dev")]
     assert "has 495 pairs: it is of another edition (Zenodo 2787612)" in warning
     assert "the split of SemEval-2014 has 500" in warning
 
@@ -111,7 +111,7 @@ def test_the_real_files_are_the_official_ones(real_data, monkeypatch):
     corpus = sick.read(real_data, options())
     sizes = {split: len(examples) for split, examples in corpus.splits.items()}
     assert sizes == {"train": 4500, "dev": 500, "test": 4927} and corpus.warnings == []
-    assert all(1 <= each.label <= 5 for part in corpus.splits.values() for each in part)
+    assert all(1 <= e.label <= 5 for examples in corpus.splits.values() for e in examples)
 
 
 # Bad input

@@ -120,7 +120,7 @@ def manifest_of(folder):
     return json.loads((folder / "manifest.json").read_text())
 
 
-def test_the_manifest_tells_how_raw_text_is_tokenised(tmp_path):
+def test_the_manifest_says_how_raw_text_is_tokenised(tmp_path):
     folder = prepare(text_options(), write(tmp_path), tmp_path / "prepared")
     assert manifest_of(folder)["tokenizer"] == {
         "name": "treebank", "version": 1, "lowercase": True,
@@ -128,7 +128,7 @@ def test_the_manifest_tells_how_raw_text_is_tokenised(tmp_path):
     }  # fmt: skip
 
 
-def test_the_report_counts_pairs(tmp_path):
+def test_the_summary_counts_pairs(tmp_path):
     folder = prepare(options(), write(tmp_path, dev=[row(), row("-")]), tmp_path / "prepared")
     text = describe_counts(manifest_of(folder))
     assert (

@@ -119,11 +119,11 @@ def check_contexts(corpus):
     """Every phrase stands in its sentence where it says, and roots are their own contexts."""
     starts = set()
     for examples in corpus.splits.values():
-        for each in examples:
-            (tokens,) = each.sentences
-            assert each.context[each.start :][: len(tokens)] == tokens
-            assert "." in each.example_id or each.context == tokens
-            starts.add(each.start)
+        for example in examples:
+            (tokens,) = example.sentences
+            assert example.context[example.start :][: len(tokens)] == tokens
+            assert "." in example.example_id or example.context == tokens
+            starts.add(example.start)
     assert len(starts) > 2
 
 
@@ -137,7 +137,7 @@ def test_phrases_tell_their_sentence_if_that_is_asked_for(tmp_path):
 def test_a_word_that_stands_twice_has_two_places(tmp_path):
     train = "(2 (2 tea) (2 (2 and) (2 tea)))\n"
     corpus = sst.read(write_trees(tmp_path, train=train), options(contexts=True))
-    assert [each.start for each in corpus.splits["train"]] == [0, 1, 2, 1, 0]
+    assert [example.start for example in corpus.splits["train"]] == [0, 1, 2, 1, 0]
 
 
 def test_phrases_of_the_original_layout_tell_their_sentence(original):

@@ -31,7 +31,7 @@ def error_of(data_dir, chosen=None):
 def test_labels_are_coarse_or_fine_classes(tmp_path, classes, expected):
     corpus = trec.read(write(tmp_path), options(classes=classes))
     assert len(corpus.classes) == classes and corpus.fields == ("sentence",)
-    assert [corpus.classes[each.label] for each in corpus.splits["test"][:2]] == expected
+    assert [corpus.classes[e.label] for e in corpus.splits["test"][:2]] == expected
 
 
 def test_the_label_maps_are_constants():
@@ -57,15 +57,15 @@ def test_files_are_latin_1_and_only_newlines_end_a_line(tmp_path):
 def test_a_stratified_part_of_the_training_questions_is_dev(tmp_path):
     corpus = trec.read(write(tmp_path), options())
     train, dev = corpus.splits["train"], corpus.splits["dev"]
-    assert [each.label for each in dev] in ([4, 5], [5, 4]) and len(train) == 6
-    names = {each.example_id for each in train + dev}
+    assert [e.label for e in dev] in ([4, 5], [5, 4]) and len(train) == 6
+    names = {e.example_id for e in train + dev}
     assert names == {f"train-{number}" for number in range(1, 9)}
 
 
 def test_the_split_seed_decides_which_questions_are_dev(tmp_path):
     write(tmp_path)
     chosen = {
-        tuple(each.example_id for each in trec.read(tmp_path, options(split_seed=k)).splits["dev"])
+        tuple(e.example_id for e in trec.read(tmp_path, options(split_seed=k)).splits["dev"])
         for k in (1, 1, 2, 3, 4)
     }
     assert 1 < len(chosen) < 5
@@ -89,7 +89,7 @@ def test_the_real_files_are_the_official_ones(real_data, classes):
     corpus = READERS["trec"].read(real_data, options(classes=classes, dev_share=0.1))
     sizes = {split: len(examples) for split, examples in corpus.splits.items()}
     assert sizes == {"train": 4907, "dev": 545, "test": 500} and corpus.warnings == []
-    assert {each.label for each in corpus.splits["train"]} == set(range(classes))
+    assert {e.label for e in corpus.splits["train"]} == set(range(classes))
 
 
 # Bad input

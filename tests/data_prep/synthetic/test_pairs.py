@@ -70,15 +70,15 @@ def test_a_sentence_has_a_text_and_a_binary_parse():
 def test_the_files_have_the_official_layout(tmp_path):
     write_pairs(tmp_path, 3, SMALL)
     for split, size in SMALL.items():
-        found = rows(tmp_path, split)
-        assert len(found) == size
-        assert [each["pairID"] for each in found] == [f"{split}-{k + 1}" for k in range(size)]
-        for each in found:
-            assert each.keys() == {
+        lines = rows(tmp_path, split)
+        assert len(lines) == size
+        assert [row["pairID"] for row in lines] == [f"{split}-{k + 1}" for k in range(size)]
+        for row in lines:
+            assert row.keys() == {
                 "gold_label", "pairID", "sentence1", "sentence2",
                 "sentence1_binary_parse", "sentence2_binary_parse",
             }  # fmt: skip
-            assert each["gold_label"] in CLASSES
+            assert row["gold_label"] in CLASSES
 
 
 def test_the_files_are_a_function_of_the_seed(tmp_path):

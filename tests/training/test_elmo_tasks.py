@@ -61,7 +61,7 @@ def test_a_live_training_is_that_from_the_cache_within_fp16(unbroken, live):
     ["disan_snli", *(pytest.param(it, marks=pytest.mark.slow) for it in NAMES[1:])],
     indirect=True,
 )
-def test_an_export_answers_raw_text(request, kind, tmp_path):
+def test_an_export_answers_raw_text(name, kind, request, tmp_path):
     bundle = load_bundle(request.getfixturevalue(kind).workdir / "best")
     path, ids_path = export_saved_model(bundle.directory, tmp_path)
     texts = [tf.constant(FIRST), tf.constant(SECOND)][: len(bundle.model.fields)]

@@ -20,13 +20,12 @@ Variants (`--config=configs/bilm.py:small`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant
-from configs.papers.disan import disan
+from configs.common import apply_variant, base_config
 
 
 def get_config(variant: str = "") -> ConfigDict:
     """The config of a variant; "" has the official sizes."""
-    config = disan("bilm", corpus="text", task="language_model")
+    config = base_config("bilm", corpus="text", task="language_model")
     config.data.texts = "bilm_texts"
     config.data.lowercase = False
     config.data.repetitions = True
@@ -34,7 +33,6 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.dev_share = 0.01
     config.data.test_share = 0.01
     config.data.split_seed = 1
-    config.data.vectors = ""
     config.data.embedding_dim = 1  # it has no word vectors
     config.data.min_count = 3
 
@@ -43,7 +41,6 @@ def get_config(variant: str = "") -> ConfigDict:
     config.embedding.word_length = 50  # official
     config.data.word_bytes = config.embedding.get_ref("word_length")
 
-    config.encoder = ConfigDict()
     config.encoder.name = "bilm"
     config.encoder.units = 512  # official
     config.encoder.cells = 4096  # official
@@ -59,8 +56,6 @@ def get_config(variant: str = "") -> ConfigDict:
     config.encoder.skip_connections = True  # official
     config.encoder.word_length = config.embedding.get_ref("word_length")
 
-    config.task = ConfigDict()
-    config.task.name = "language_model"
     config.task.head = "word_softmax"
     config.task.negatives = 8192  # official
 

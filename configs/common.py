@@ -4,6 +4,71 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
+from disan_tf.options import nearest
+
+
+def base_config(name: str, corpus: str, task: str) -> ConfigDict:
+    """What every experiment has; sizes, learning rate, dropout and steps are its own.
+
+    Args:
+      name: of the experiment.
+      corpus: a key of `data_prep.corpora.READERS`.
+      task: a key of `disan_tf.models.factory.TASKS`.
+    """
+    config = ConfigDict()
+    config.name = name
+    config.seed = 1
+    config.dtype = "float32"  # or mixed_bfloat16; mixed_float16 takes 15 s a step on a CPU
+
+    config.data = ConfigDict()
+    config.data.corpus = corpus
+    config.data.tokenizer = "whitespace"  # "treebank" where sentences are not tokenised
+    config.data.lowercase = True
+    config.data.vectors = ""  # all words start at random
+    config.data.fixed_words = "corpus"  # dev and test words that only the vectors know
+    config.data.oov = "uniform"
+    config.data.seed = config.get_ref("seed")
+
+    config.embedding = ConfigDict()
+    config.embedding.name = "words"
+    config.embedding.dim = 300
+    config.embedding.trainable = True
+    config.data.embedding_dim = config.embedding.get_ref("dim")
+
+    config.encoder = ConfigDict()
+    config.task = ConfigDict()
+    config.task.name = task
+    config.task.head = "plain"
+
+    config.train = ConfigDict()
+    config.train.batch_size = 64
+    config.train.batch_tokens = 0  # padded tokens of a batch in place of batch_size; 0 = off
+    config.train.examples = 0  # train on so many, drawn from all; 0 = all
+    config.train.window = 100  # batches that are sorted by length together
+    config.train.moving_average = 0.0  # decay of averaged weights for evaluation; 0 = off
+    config.train.steps = 0
+    config.train.evaluate_every = 0
+    config.train.patience = 0  # evaluations without a better dev score; 0 = never stop early
+    config.train.checkpoint_every = config.train.get_oneway_ref("evaluate_every")
+    config.train.log_every = 100
+
+    config.evaluate = ConfigDict()
+    config.evaluate.batch_size = 100
+    config.evaluate.splits = ()  # scored beside dev at each evaluation, for curves; never chosen by
+    return config
+
+
+def tiny(config: ConfigDict) -> None:
+    """Changes a config to train in seconds on a CPU, for tests."""
+    config.data.vectors = ""
+    config.data.embedding_dim = 16
+    config.encoder.units = 16
+    config.task.hidden_units = 16
+    config.train.batch_size = 16
+    config.train.steps = 50
+    config.train.evaluate_every = 10
+    config.train.log_every = 10
+
 
 def apply_variant(
     config: ConfigDict, variant: str, variants: dict[str, Callable[[ConfigDict], None]]
@@ -20,7 +85,8 @@ def apply_variant(
     """
     if variant:
         if variant not in variants:
-            known = ", ".join(sorted(variants))
-            raise ValueError(f"config {config.name} has no variant {variant!r}; it has {known}")
+            near, known = nearest(variant, variants), ", ".join(sorted(variants)) or "none"
+            rest = f"did you mean {near}?" if near else f"it has {known}"
+            raise ValueError(f"config {config.name} has no variant {variant!r}; {rest}")
         variants[variant](config)
     return config.lock()

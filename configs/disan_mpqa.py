@@ -14,8 +14,8 @@ Variants (`--config=configs/disan_mpqa.py:additive`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant
-from configs.papers.disan import BASELINES, cross_validated, tiny
+from configs.common import apply_variant, tiny
+from configs.papers.disan import BASELINES, cross_validated
 
 
 def get_config(variant: str = "") -> ConfigDict:

@@ -16,8 +16,8 @@ Variants (`--config=configs/disan_sick.py:official`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant
-from configs.papers.disan import BASELINES, disan, tiny
+from configs.common import apply_variant, tiny
+from configs.papers.disan import BASELINES, disan
 from configs.papers.elmo import feed_with_elmo
 
 

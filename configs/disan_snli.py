@@ -20,8 +20,8 @@ Variants (`--config=configs/disan_snli.py:official`), with the paper's test accu
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant
-from configs.papers.disan import BASELINES, disan, tiny
+from configs.common import apply_variant, tiny
+from configs.papers.disan import BASELINES, disan
 from configs.papers.elmo import feed_with_elmo
 
 

@@ -21,8 +21,8 @@ Variants (`--config=configs/disan_sst.py:official`), with the paper's test accur
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant
-from configs.papers.disan import BASELINES, disan, tiny
+from configs.common import apply_variant, tiny
+from configs.papers.disan import BASELINES, disan
 
 
 def get_config(variant: str = "") -> ConfigDict:

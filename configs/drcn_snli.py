@@ -17,7 +17,7 @@ their tokens; all seven models on 20,000 pairs stand in checkpoints/tables/drcn_
 
 Left open by the paper, and our choice:
   Tokens: its tokenizer is spaCy's; here the rules of the Penn treebank, capitals kept.
-  Stems and lemmas: its are NLTK's Porter stemmer and WordNet; see `data_prep.word_forms`.
+  Stems and lemmas: its are NLTK's Porter stemmer and WordNet; see `data_prep.stems_and_lemmas`.
   Characters: printable ASCII; convolution over 5 of them, the first 16 of a word.
   Hidden dimension 100: of each direction of the first layer, and of the plain recurrent layers,
     which read forward.

@@ -37,8 +37,8 @@ Variants (`--config=configs/elmo_disan_sst.py:glove`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant
-from configs.papers.disan import disan, tiny
+from configs.common import apply_variant, tiny
+from configs.papers.disan import disan
 from configs.papers.elmo import feed_with_elmo
 
 

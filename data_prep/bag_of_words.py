@@ -1,9 +1,9 @@
-"""What can be had without word order: a logistic regression on word counts.
+"""A baseline without word order: a logistic regression on word counts.
 
     python -m data_prep.bag_of_words --data_dir=demo/data
 
-prints its accuracy on the test sentences of a sentiment treebank, as two classes and trained on
-the same phrases as the demo, to stand beside a model that sees the order.
+prints its accuracy on the test sentences of a sentiment treebank, with two classes and trained on
+the same phrases as the demo's model, which sees the order.
 """
 
 import argparse
@@ -27,8 +27,8 @@ Examples = Sequence[tuple[Sequence[str], int]]
 def bag_of_words_accuracy(train: Examples, test: Examples) -> float:
     """Test accuracy (0 to 1) of a logistic regression on word counts.
 
-    It is what can be had without word order. The penalty is chosen on every tenth training
-    example, held out; then all of them are fitted.
+    The penalty is chosen on every tenth training example, held out; the model is then fitted to all
+    of them.
 
     Args:
       train, test: pairs of (tokens, label); words unknown to `train` are ignored.
@@ -85,10 +85,10 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="data_prep.bag_of_words", description=__doc__)
     parser.add_argument("--data_dir", type=Path, required=True)
     options = parser.parse_args(arguments)
-    return exit_status(lambda: _report(options.data_dir))
+    return exit_status(lambda: _print_accuracy(options.data_dir))
 
 
-def _report(data_dir):
+def _print_accuracy(data_dir):
     reading = SimpleNamespace(level="phrase", classes=2, repetitions=False, rebalance=False)
     corpus = sst.read(data_dir, reading)
     train, test = (

@@ -1,4 +1,4 @@
-"""What a biLM needs of a corpus: the characters of all tokens, and its own official files."""
+"""What a biLM needs in a prepared corpus: the characters of all tokens, and its official files."""
 
 import os
 import shutil
@@ -11,9 +11,8 @@ import tensorflow as tf
 from data_prep.write_corpus import save
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
-from disan_tf.text.character_ids import character_ids
-
-OPTIONS, WEIGHTS = "bilm_options.json", "bilm_weights.hdf5"  # in the prepared corpus
+from disan_tf.input_pipeline.format import BILM_OPTIONS, BILM_WEIGHTS, SPELLINGS, Keys
+from disan_tf.text.characters import byte_ids
 
 
 def find(data_dir: Path, name: str) -> list[Path]:
@@ -26,47 +25,52 @@ def find(data_dir: Path, name: str) -> list[Path]:
     for path in paths:
         if not path.is_file():
             raise UserError(
-                f"{path} is missing; --config.data.bilm={name} names it: fetch the official files "
+                f"{path} is missing; --config.data.bilm={name} names it; fetch the official files "
                 "with python -m data_prep.download elmo, or train a biLM with configs/bilm.py."
             )
     return paths
 
 
 def write_characters(word_length: int, folder: Path, tokens: Sequence[str]) -> dict:
-    """Writes `spellings.npy`, the character ids of distinct tokens; returns a manifest's entry."""
-    ids = character_ids(tf.constant(list(tokens), tf.string), word_length).numpy()
-    save(folder, "spellings", np.pad(ids, [(1, 0), (0, 0)]).astype(np.uint16))
-    return {"word_bytes": {"word_length": word_length, "spellings": len(tokens)}}
+    """Writes `spellings.npy`, the byte ids of distinct tokens; returns an entry of the manifest."""
+    ids = byte_ids(tf.constant(list(tokens), tf.string), word_length).numpy()
+    save(folder, SPELLINGS, np.pad(ids, [(1, 0), (0, 0)]).astype(np.uint16))
+    return {Keys.WORD_BYTES: {"word_length": word_length, "spellings": len(tokens)}}
 
 
 def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[str]) -> dict:
     """Writes `bilm_options.json`, `bilm_weights.hdf5` and the characters of the tokens.
 
-    The weights are a hard link where the file system has them: the official ones have 375 MB.
+    The weights are a hard link where the file system supports it: the official ones have 375 MB.
 
     Args:
       name: of the biLM, see `find`.
-      paths: what `find` gives.
+      paths: what `find` returns.
       folder: the prepared corpus.
       tokens: its distinct tokens, in their own case.
 
     Returns:
-      What the manifest tells of it.
+      Entries of the manifest.
 
     Raises:
-      UserError: the options are no JSON, or do not tell how many characters a word has.
+      UserError: see `read_word_length`.
     """
     options, weights = paths
-    word_length = _word_length(options)
-    shutil.copyfile(options, folder / OPTIONS)
+    word_length = read_word_length(options)
+    shutil.copyfile(options, folder / BILM_OPTIONS)
     try:
-        os.link(weights, folder / WEIGHTS)
+        os.link(weights, folder / BILM_WEIGHTS)
     except OSError:
-        shutil.copyfile(weights, folder / WEIGHTS)
-    return {"bilm": {"name": name}, **write_characters(word_length, folder, tokens)}
+        shutil.copyfile(weights, folder / BILM_WEIGHTS)
+    return {Keys.BILM: {"name": name}, **write_characters(word_length, folder, tokens)}
 
 
-def _word_length(path):
+def read_word_length(path: Path) -> int:
+    """How many bytes of a word a biLM reads, of its options file.
+
+    Raises:
+      UserError: the options are not JSON, or do not say it.
+    """
     content = read_json(path, "restore the options file of the biLM")
     characters = content.get("char_cnn") if isinstance(content, dict) else None
     known = characters if isinstance(characters, dict) else {}
@@ -78,7 +82,7 @@ def _word_length(path):
         )
     if type(word_length) is not int or word_length < 3:
         raise UserError(
-            f"{path}: char_cnn.max_characters_per_token is {word_length!r}, and must be a whole "
-            "number of at least 3; name a file that fits."
+            f"{path}: char_cnn.max_characters_per_token is {word_length!r} and must be a whole "
+            "number of at least 3; use the options.json of a biLM with characters."
         )
     return word_length

@@ -1,30 +1,56 @@
-"""What the manifest of a prepared corpus tells before anything is counted."""
+"""The entries of a prepared corpus' manifest, and a summary of them for people."""
 
 from data_prep.corpora import Corpus
+from disan_tf.input_pipeline.format import FORMAT, Keys
 from disan_tf.text.tokenizer import VERSIONS
-
-FORMAT = 1
 
 
 def describe(options, corpus: Corpus) -> dict:
-    """The options of a preparation, and what its corpus has: classes, fields, counts, warnings."""
+    """The entries that are known before the words are counted."""
     return {
-        "format": FORMAT,
-        "corpus": corpus.name,
-        "options": options.to_dict(),
-        "tokenizer": {
+        Keys.FORMAT: FORMAT,
+        Keys.CORPUS: corpus.name,
+        Keys.OPTIONS: options.to_dict(),
+        Keys.TOKENIZER: {
             "name": options.tokenizer,
             "version": VERSIONS[options.tokenizer],
             "lowercase": options.lowercase,
             "split_words": options.get("split_words", False),
             "empty_tokens": options.get("empty_tokens", False),
         },
-        "classes": list(corpus.classes),
-        "fields": list(corpus.fields),
-        "genres": corpus.genres,
-        "embedding_dim": options.embedding_dim,
-        "scores": corpus.scores,
-        "unit": corpus.unit,
-        "counts": corpus.counts,
-        "warnings": corpus.warnings,
+        Keys.CLASSES: list(corpus.classes),
+        Keys.FIELDS: list(corpus.fields),
+        Keys.GENRES: corpus.genres,
+        Keys.SCORES: corpus.scores,
+        Keys.UNIT: corpus.unit,
+        Keys.COUNTS: corpus.counts,
+        Keys.WARNINGS: corpus.warnings,
     }
+
+
+def describe_counts(manifest: dict) -> str:
+    """A few lines: what was read, kept and dropped, what the vectors cover, and the warnings."""
+    lines = [f"{manifest[Keys.CORPUS]}: {', '.join(manifest[Keys.CLASSES])}"]
+    lines += [
+        _count_line(split, counts, manifest[Keys.UNIT])
+        for split, counts in manifest[Keys.COUNTS].items()
+    ]
+    trainable, fixed = manifest[Keys.TRAINABLE_WORDS], manifest[Keys.FIXED_WORDS]
+    vectors = manifest[Keys.VECTORS]
+    lines.append(
+        f"  words: {trainable:,} trainable, {fixed:,} fixed; vectors "
+        f"({vectors['file'] or 'none'}) cover {vectors['training_words_found']:,} training words, "
+        f"{vectors['training_tokens_covered']:.1%} of the training tokens"
+    )
+    return "\n".join(lines + [f"  warning: {warning}" for warning in manifest[Keys.WARNINGS]])
+
+
+def _count_line(split: str, counts: dict, unit: str) -> str:
+    shown = (unit, "expected", "dropped", "kept")
+    others = [f"{count:,} {name}, " for name, count in counts.items() if name not in shown]
+    dropped = [f"{count:,} {reason}" for reason, count in counts["dropped"].items() if count]
+    return (
+        f"  {split}: {counts[unit]:,} {unit} (official count {counts['expected']:,}, difference "
+        f"{counts[unit] - counts['expected']:+,}), {''.join(others)}"
+        f"dropped {', '.join(dropped) or 'none'}, kept {counts['kept']:,}"
+    )

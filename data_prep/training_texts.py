@@ -3,10 +3,10 @@
     python -m data_prep.training_texts --data_dir=data
 
 writes `<data_dir>/bilm_texts/<corpus>.txt`, or below `--output`: one sentence a line, its tokens
-between spaces, in their own case. A sentence that several corpora have, or several times, stands
-once; one that also stands in an official dev or test part of any of the corpora named is left out.
-What our seeds hold out of a corpus is not official, and is taken: the training questions of TREC by
-which we choose models, and all of CR, MPQA and SUBJ, whose folds take turns. So a biLM has read the
+separated by spaces, in their own case. A repeated sentence is written once, also if several corpora
+have it; a sentence that is also in an official dev or test split of one of the named corpora is
+left out. What our seeds hold out is not official and is written: the training questions of TREC
+that select a model, and all of CR, MPQA and SUBJ, whose folds take turns. So a biLM has read the
 held-out sentences of these four, without labels; `--corpora` leaves a corpus out.
 """
 
@@ -21,7 +21,7 @@ from data_prep.corpora import READERS, Corpus
 from disan_tf.errors import UserError, exit_status
 from disan_tf.files import write_atomically
 
-# Every corpus as its sentences stand in it.
+# Options that keep every sentence of a corpus.
 _NLI = {"tokens": "text", "tokenizer": "treebank", "split_words": False, "empty_tokens": False}
 _HELD_OUT = {"dev_share": 0.1, "split_seed": 1}
 OPTIONS = {
@@ -35,16 +35,16 @@ OPTIONS = {
         for name in ("cr", "mpqa", "subj")
     },
 }
-ALL_PARTS = ("cr", "mpqa", "subj")  # corpora without official parts
-SEEDED_DEV = ("trec", *ALL_PARTS)  # whose dev part is drawn from the training part
+UNSPLIT = ("cr", "mpqa", "subj")  # corpora without official splits
+SEEDED_DEV = ("trec", *UNSPLIT)  # corpora whose dev split is drawn from training examples
 
 
 def write_texts(corpora: Sequence[str], data_dir: Path, output: Path) -> dict[str, tuple[int, int]]:
-    """Writes a shard for each corpus; returns its sentences and words.
+    """Writes a shard for each corpus; returns the numbers of its sentences and words.
 
     Raises:
-      UserError: an unknown corpus, one that is not there, or `output` holds the shard of a corpus
-        that is not named, from which the dev and test parts of those named were not left out.
+      UserError: a corpus is unknown or missing, or `output` holds the shard of another corpus,
+        which may contain dev and test sentences of the named ones.
     """
     for name in corpora:
         if name not in OPTIONS:
@@ -53,11 +53,12 @@ def write_texts(corpora: Sequence[str], data_dir: Path, output: Path) -> dict[st
         path = Path(output) / f"{name}.txt"
         if name not in corpora and path.exists():
             raise UserError(
-                f"{path} is of a corpus that is not named now; delete it, name {name} too, or "
-                "choose another --output."
+                f"{path} is the shard of a corpus that --corpora does not name; delete it, name "
+                f"{name} too, or choose another --output."
             )
     read = {
-        name: READERS[name](Path(data_dir), SimpleNamespace(**OPTIONS[name])) for name in corpora
+        name: READERS[name].read(Path(data_dir), SimpleNamespace(**OPTIONS[name]))
+        for name in corpora
     }
     seen = {tokens for name, corpus in read.items() for tokens in _sentences(name, corpus, False)}
     counts = {}
@@ -74,10 +75,10 @@ def write_texts(corpora: Sequence[str], data_dir: Path, output: Path) -> dict[st
 
 
 def _sentences(name: str, corpus: Corpus, training: bool) -> Iterator[tuple[str, ...]]:
-    """The sentences that may be trained on, or all others."""
+    """The sentences of a corpus that may be trained on, or all others."""
     for split, examples in corpus.splits.items():
-        trained = split == "train" or name in ALL_PARTS or (name in SEEDED_DEV and split == "dev")
-        if trained == training:
+        may_train = split == "train" or name in UNSPLIT or (name in SEEDED_DEV and split == "dev")
+        if may_train == training:
             for example in examples:
                 yield from example.sentences
 
@@ -87,12 +88,12 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="data_prep.training_texts", description=__doc__)
     parser.add_argument("--data_dir", type=Path, default=Path("data"))
     parser.add_argument("--output", type=Path, help="default: <data_dir>/bilm_texts")
-    parser.add_argument("--corpora", default=",".join(OPTIONS), help="names, between commas")
+    parser.add_argument("--corpora", default=",".join(OPTIONS), help="names, separated by commas")
     options = parser.parse_args(arguments)
-    return exit_status(lambda: _report(options))
+    return exit_status(lambda: _write_and_print(options))
 
 
-def _report(options):
+def _write_and_print(options):
     output = options.output or options.data_dir / "bilm_texts"
     counts = write_texts(options.corpora.split(","), options.data_dir, output)
     for name, (sentences, words) in counts.items():

@@ -1,8 +1,8 @@
 """Word -> id, built from the training words and the vector file, and the embedding matrix.
 
-Id 0 is padding and id 1 the unknown word (both are zero vectors and have no matrix row). Then
-follow the training words, which are trained, and words that only the vector file knows, which
-stay fixed.
+Id 0 is padding and id 1 the unknown word; both have zero vectors and no row of the matrix. The
+training words follow, whose vectors are trained, and then words that only the vector file knows,
+whose vectors are fixed.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -14,7 +14,7 @@ import numpy as np
 from disan_tf.options import check_at_least, check_choice
 from disan_tf.text.lookup import FIRST_WORD_ID
 
-# Out-of-vocabulary words start from U(-limit, limit): DiSAN Sec. 5 and DSA app. B; DSA app. A.
+# Words without a vector start from U(-limit, limit): DiSAN Sec. 5 and DSA app. B; DSA app. A.
 UNIFORM_LIMITS = {"uniform": 0.05, "narrow_uniform": 0.005}
 OOV = (*UNIFORM_LIMITS, "normal")
 FIXED_WORDS = ("corpus", "all")
@@ -38,7 +38,7 @@ class Vocabulary:
     Attributes:
       words: trainable words, then fixed words.
       trainable: how many of them are trainable.
-      sources: for each word, the word of the vector file that gives its vector, or None.
+      sources: for each word, the word of the vector file whose vector it has, or None.
     """
 
     words: tuple[str, ...]
@@ -54,20 +54,20 @@ class Vocabulary:
         return self.trainable - self.sources[: self.trainable].count(None)
 
     def coverage(self, training_words: Mapping[str, int]) -> float:
-        """The part of running words, 0 to 1, that has a vector, given how often each occurs."""
+        """The share of running words, 0 to 1, that have a vector; `training_words` are counts."""
         sources = dict(zip(self.words, self.sources))
-        found = sum(count for word, count in training_words.items() if sources[word] is not None)
-        return found / max(1, sum(training_words.values()))
+        covered = sum(count for word, count in training_words.items() if sources[word] is not None)
+        return covered / max(1, sum(training_words.values()))
 
 
-def spellings(word: str) -> tuple[str, str, str]:
-    """Forms under which a vector is looked up, in order: exact, lower-cased, capitalised."""
+def case_variants(word: str) -> tuple[str, str, str]:
+    """Under which a vector is looked up, in order: exact, lower-cased, capitalised."""
     return word, word.lower(), word.capitalize()
 
 
 def source(word: str, vectors: Container[str]) -> Optional[str]:
-    """The first spelling of `word` that has a vector, or None."""
-    return next((form for form in spellings(word) if form in vectors), None)
+    """The first case variant of `word` that has a vector, or None."""
+    return next((form for form in case_variants(word) if form in vectors), None)
 
 
 def build(
@@ -80,18 +80,18 @@ def build(
 
     Args:
       training_words: words of the training split; repetitions are allowed. All of them get ids.
-      other_words: words of the other splits; those without a vector stay unknown.
+      other_words: words of the other splits; those without a vector are unknown.
       vectors: the words of the vector file.
-      extra_words: further fixed words, each with a word of the vector file that serves when none
-        of its spellings is there (the authors keep the whole vector file).
+      extra_words: further fixed words -> the word of the vector file that is used if none of their
+        case variants is there (the authors keep the whole vector file).
     """
     sources = {word: source(word, vectors) for word in training_words}
     trainable = len(sources)
     for word in other_words:
         if word not in sources:
-            found = source(word, vectors)
-            if found is not None:
-                sources[word] = found
+            origin = source(word, vectors)
+            if origin is not None:
+                sources[word] = origin
     for word, origin in (extra_words or {}).items():
         if word not in sources:
             sources[word] = source(word, vectors) or origin
@@ -107,8 +107,8 @@ def embeddings(
 ) -> np.ndarray:
     """The embedding matrix `<float32>[words, dim]`, row k for id k + 2.
 
-    Words without a vector are drawn from U(-limit, limit), where `UNIFORM_LIMITS` has the kind
-    `oov`, or from N(0, 1) (`oov="normal"`, the authors' SST code of DiSAN).
+    Words without a vector are drawn from U(-limit, limit) with the limit `UNIFORM_LIMITS[oov]`, or
+    from N(0, 1) (`oov="normal"`, the authors' SST code of DiSAN).
     """
     generator = np.random.default_rng(seed)
     shape = (vocabulary.sources.count(None), dim)

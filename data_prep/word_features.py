@@ -1,4 +1,4 @@
-"""The characters of the tokens of a corpus of pairs, and which tokens match the other sentence."""
+"""Word features of a corpus of pairs: characters, and which tokens match the other sentence."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -7,13 +7,13 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
-from data_prep.word_forms import find_forms, versions, write_forms
+from data_prep.stems_and_lemmas import find_forms, versions
 from data_prep.write_corpus import Sentences, TokenIndex, save
-from disan_tf.errors import UserError
+from disan_tf.input_pipeline.format import FORMS, SPELLINGS, Keys
 from disan_tf.options import check_at_least
-from disan_tf.text.spelling import characters
+from disan_tf.text.characters import ascii_ids
 from disan_tf.text.tokenizer import lowercase
-from disan_tf.text.word_forms import FORMS_FILE
+from disan_tf.text.word_forms import write_forms
 
 Flags = dict[tuple[str, str], np.ndarray]
 
@@ -47,25 +47,17 @@ def write_word_features(
     Returns:
       By split and field, `<uint8>[tokens]`: 1 where a token has the stem or the lemma of a token of
       the pair's other sentence; and an entry for the manifest. Without features None and no entry.
-
-    Raises:
-      UserError: the corpus has no pairs.
     """
     if not options.get("word_features"):
         return None, {}
-    if len(fields) != 2:
-        raise UserError(
-            "--config.data.word_features=True needs a corpus of sentence pairs, and this one has "
-            "single sentences; leave the option out."
-        )
-    spellings = characters(tf.constant(index.tokens, tf.string), options.word_length).numpy()
-    save(folder, "spellings", np.pad(spellings, [(1, 0), (0, 0)]).astype(np.uint8))
+    spellings = ascii_ids(tf.constant(index.tokens, tf.string), options.word_length).numpy()
+    save(folder, SPELLINGS, np.pad(spellings, [(1, 0), (0, 0)]).astype(np.uint8))
     words = lowercase(index.tokens)
     forms = find_forms(words)
-    write_forms(folder / FORMS_FILE, forms)
+    write_forms(folder / FORMS, forms)
     about = {"word_length": options.word_length, "spellings": len(words), "forms": len(forms)}
     about.update(versions())
-    return _flag_all(index, fields, words, forms), {"word_features": about}
+    return _flag_all(index, fields, words, forms), {Keys.WORD_FEATURES: about}
 
 
 def _flag_all(index: TokenIndex, fields, words: Sequence[str], forms: Mapping) -> Flags:
@@ -75,16 +67,16 @@ def _flag_all(index: TokenIndex, fields, words: Sequence[str], forms: Mapping) -
     flags = {}
     for split in dict.fromkeys(split for split, _ in index.sentences):
         keys = [(split, field) for field in fields]
-        found = _flag_pairs(*(index.sentences[key] for key in keys), numbers)
-        for key, each in zip(keys, found):
-            flags[key] = (each & is_word[index.sentences[key].numbers]).astype(np.uint8)
+        matches = _flag_pairs(*(index.sentences[key] for key in keys), numbers)
+        for key, match in zip(keys, matches):
+            flags[key] = (match & is_word[index.sentences[key].numbers]).astype(np.uint8)
     return flags
 
 
 def _number(strings: Iterable[str]) -> np.ndarray:
-    """Equal strings get equal numbers, from 0, `<int64>[strings]`."""
+    """Numbers from 0, the same for equal strings, `<int64>[strings]`."""
     numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(each, len(numbers)) for each in strings], np.int64)
+    return np.array([numbers.setdefault(string, len(numbers)) for string in strings], np.int64)
 
 
 def _flag_pairs(
@@ -93,11 +85,11 @@ def _flag_pairs(
     """Which tokens share a form with the other sentence of their pair, two `<bool>[tokens]`.
 
     Args:
-      forms: for each kind of form `<int64>[distinct tokens]`, the number of each token's form.
+      forms: for stems and for lemmas `<int64>[distinct tokens]`, the number of a token's form.
     """
-    in_second, in_first = (np.zeros(len(each.numbers), bool) for each in (first, second))
+    in_second, in_first = (np.zeros(len(side.numbers), bool) for side in (first, second))
     for form in forms:
-        of_first, of_second = (_pair_and_form(each, form) for each in (first, second))
+        of_first, of_second = (_pair_and_form(side, form) for side in (first, second))
         in_second |= np.isin(of_first, of_second)
         in_first |= np.isin(of_second, of_first)
     return in_second, in_first

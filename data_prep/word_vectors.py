@@ -21,7 +21,7 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
     """Reads the vectors of the words for which `wanted(word)` is true.
 
     Rows are split from the right, since some words of GloVe 840B contain spaces. A word2vec
-    header line (`count dim`) is accepted. The first of equal words wins. Memory holds one line
+    header line (`count dim`) is accepted. Of equal words the first is read. Memory holds one line
     and the wanted vectors. The number of fields is checked in every row, the numbers only in
     rows of wanted words.
 
@@ -40,7 +40,7 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
         spaces = line.count(" ")
         if spaces < dim:
             raise _malformed(path, number, f"{spaces + 1} fields instead of a word", dim)
-        # Nearly all words have no space: 0.1 microseconds instead of 8 for 300 numbers.
+        # Nearly all words have no space, and `index` is far faster than `rsplit`.
         word = line[: line.index(" ")] if spaces == dim else line.rsplit(" ", dim)[0]
         if word not in vectors and wanted(word):
             vectors[word] = _numbers(path, number, line[len(word) + 1 :], dim)
@@ -53,7 +53,7 @@ def find(data_dir: Path, name: str) -> Path:
     """The vector file `name` below `data_dir`.
 
     Raises:
-      UserError: it is not there; lists the vector files that are.
+      UserError: it does not exist; lists the vector files that do.
     """
     path = data_dir / name
     if not path.is_file():
@@ -66,21 +66,28 @@ def find(data_dir: Path, name: str) -> Path:
     return path
 
 
+def check_dimension(path: Path, dim: int) -> None:
+    """Raises UserError where the first row has not `dim` numbers; reads no other."""
+    for _, line in read_lines(path):
+        _check_dimension(path, line.rstrip(" "), dim)
+        return
+
+
 def _is_header(line: str) -> bool:
     fields = line.split(" ")
     return len(fields) == 2 and all(field.isdigit() for field in fields)
 
 
 def _check_dimension(path: Path, line: str, dim: int) -> None:
-    """Compares `dim` with the header, or else with the count of numbers that end the first row."""
+    """Compares `dim` with the header, or else with the number of numbers in the first row."""
     fields = line.split(" ")
-    found = int(fields[1]) if _is_header(line) else len(fields) - 1
-    if found > dim and not _is_header(line):  # the first word may contain spaces
-        found = min(found, _trailing_numbers(fields))
-    if found != dim:
+    actual = int(fields[1]) if _is_header(line) else len(fields) - 1
+    if actual > dim and not _is_header(line):  # the first word may contain spaces
+        actual = min(actual, _trailing_numbers(fields))
+    if actual != dim:
         raise UserError(
-            f"{path} has vectors of dimension {found} (line 1), but the config asks for {dim}; "
-            f"set --config.data.embedding_dim={found} or choose another file with "
+            f"{path} has vectors of dimension {actual} (line 1), but the config asks for {dim}; "
+            f"set --config.data.embedding_dim={actual} or choose another file with "
             "--config.data.vectors."
         )
 

@@ -1,4 +1,4 @@
-"""The splits of a corpus as arrays, in memory and in files."""
+"""The splits of a corpus as arrays of numbers, in memory and in files."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -8,6 +8,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from data_prep.corpora import Corpus
+from disan_tf.input_pipeline import format as names
 from disan_tf.text.lookup import UNKNOWN_ID
 
 
@@ -28,7 +29,7 @@ class TokenIndex(NamedTuple):
 
     Attributes:
       tokens: distinct tokens by first appearance, those of the training split first.
-      training_counts: `<int64>[training tokens]`, how often the training split has each of them.
+      training_counts: `<int64>[training tokens]`, how often they occur in the training split.
       sentences: by split and field.
     """
 
@@ -66,53 +67,69 @@ def _look_up(sentences: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> 
 
 def write_split(
     folder: Path, split: str, corpus: Corpus, index: TokenIndex, token_ids: np.ndarray,
-    flags: Optional[Mapping[tuple[str, str], np.ndarray]] = None, spelt: bool = False,
+    flags: Optional[Mapping[tuple[str, str], np.ndarray]] = None, has_spellings: bool = False,
 ) -> dict:  # fmt: skip
-    """Writes the arrays of one split; an empty sentence becomes one unknown word.
+    """Writes the arrays of one split, see `disan_tf.input_pipeline.format`.
+
+    An empty sentence becomes one unknown word.
 
     Args:
       token_ids: `<int32>[tokens]`, the word id of each token of `index`.
       flags: by split and field, `<uint8>[tokens]`, see `data_prep.word_features`; None writes none.
-      spelt: whether the rows of `spellings` are written; with flags they always are.
+      has_spellings: whether the rows of `spellings` are written; with flags they always are.
 
     Returns:
-      What the manifest tells about the split.
+      The split's entry of the manifest.
     """
-    examples, total = corpus.splits[split], 0
+    examples, tokens, contexts = corpus.splits[split], 0, 0
     for field in corpus.fields:
         numbers, offsets = index.sentences[split, field]
         lengths = np.diff(offsets)
-        empty = offsets[:-1][lengths == 0]
+        empty = offsets[:-1][lengths == 0]  # where an empty sentence gets its word
         ids = np.insert(token_ids[numbers], empty, UNKNOWN_ID)
-        save(folder, f"{split}.{field}.ids", ids)
+        save(folder, names.ids(split, field), ids)
         ends = np.cumsum(np.maximum(lengths, 1))
-        save(folder, f"{split}.{field}.offsets", np.insert(ends, 0, 0))
-        if spelt or flags is not None:
-            save(folder, f"{split}.{field}.spelling", np.insert(numbers + 1, empty, 0))
+        save(folder, names.offsets(split, field), np.insert(ends, 0, 0))
+        if has_spellings or flags is not None:
+            save(folder, names.spelling(split, field), np.insert(numbers + 1, empty, 0))
         if flags is not None:
-            save(folder, f"{split}.{field}.match", np.insert(flags[split, field], empty, 0))
-        total += len(ids)
-    if spelt and any(each.context for each in examples):
-        _write_contexts(folder, split, examples, index)
-    labels = np.array([each.label for each in examples], np.float32 if corpus.scores else np.int32)
-    save(folder, f"{split}.label", labels)
-    save(folder, f"{split}.example_id", np.array([each.example_id.encode() for each in examples]))
+            save(folder, names.match(split, field), np.insert(flags[split, field], empty, 0))
+        tokens += len(ids)
+    if has_spellings and any(example.context for example in examples):
+        contexts = _write_contexts(folder, split, examples, index)
+    _write_labels(folder, split, corpus)
+    return {"examples": len(examples), "tokens": tokens, "contexts": contexts}
+
+
+def _write_labels(folder: Path, split: str, corpus: Corpus) -> None:
+    """What an example has besides its sentences: label, id and, where the corpus says, genre."""
+    labels, example_ids, genres = zip(
+        *((e.label, e.example_id.encode(), e.genre.encode()) for e in corpus.splits[split])
+    )
+    save(folder, names.label(split), np.array(labels, np.float32 if corpus.scores else np.int32))
+    save(folder, names.example_id(split), np.array(example_ids))
     if corpus.genres:
-        save(folder, f"{split}.genre", np.array([each.genre.encode() for each in examples]))
-    return {"examples": len(examples), "tokens": total, "labeled": True}
+        save(folder, names.genre(split), np.array(genres))
 
 
-def _write_contexts(folder, split, examples, index) -> None:
-    """The distinct sentences that hold the examples of a split, and where each example stands."""
-    contexts = {context: k for k, context in enumerate(dict.fromkeys(e.context for e in examples))}
+def _write_contexts(folder, split, examples, index) -> int:
+    """Writes the distinct sentences around a split's phrases, and the place of every phrase there.
+
+    Returns:
+      How many sentences there are.
+    """
+    contexts = dict.fromkeys(example.context for example in examples)
+    for number, context in enumerate(contexts):
+        contexts[context] = number
     numbers = {token: number for number, token in enumerate(index.tokens)}
     spelling, offsets = _look_up(list(contexts), numbers)
-    save(folder, f"{split}.contexts.spelling", spelling + 1)
-    save(folder, f"{split}.contexts.offsets", offsets)
-    places = [(contexts[each.context], each.start) for each in examples]
-    save(folder, f"{split}.contexts.places", np.array(places, np.int32))
+    places = [(contexts[example.context], example.start) for example in examples]
+    arrays = spelling + 1, offsets, np.array(places, np.int32)
+    for part, array in zip(names.CONTEXT_PARTS, arrays):
+        save(folder, names.contexts(split, part), array)
+    return len(contexts)
 
 
 def save(folder: Path, name: str, array: np.ndarray) -> None:
-    """Writes `<folder>/<name>.npy`."""
-    np.save(folder / f"{name}.npy", array, allow_pickle=False)
+    """Writes the array called `name`."""
+    np.save(names.array_file(folder, name), array, allow_pickle=False)

@@ -34,7 +34,7 @@ def help_text(modes: Mapping[str, Callable], own_flags: Sequence[flags.Flag]) ->
             groups.setdefault(takers, []).append(flag)
     lines = [
         "Trains, scores and serves the sentence encoders of five papers.", "",
-        "  python run.py --mode=MODE [--config=FILE[:VARIANT] [--config.SECTION.NAME=VALUE]] ...", "",
+        "  python run.py --mode=MODE --config=FILE[:VARIANT] [--config.SECTION.NAME=VALUE ...]", "",
         f"Modes (without --mode: {defaults['mode']}), and the flags that each needs:", "",
     ]  # fmt: skip
     for name, mode in modes.items():

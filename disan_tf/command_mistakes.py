@@ -34,11 +34,11 @@ def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) ->
             config = flag_values["config"].parser.parse(path)
         except Exception as error_of_config:  # a config is Python, in which anything can go wrong
             place = _place(error_of_config, path)
-            return f"--config={path}{place}: {_message(error_of_config)}."
+            return f"--config={path}{place}: {_message(error_of_config)}"
     if isinstance(error, flags.IllegalFlagValueError):
-        _, name, value = re.match(r"(flag --)([^=]+)=(.*?): ", str(error), re.DOTALL).groups()
+        name, value = re.match(r"flag --([^=]+)=(.*?): ", str(error), re.DOTALL).groups()
         return f"--{name}={value} must be {_wanted(flag_values[name].parser, value)}"
-    return (path and _wrong_override(config, path, argv)) or f"{_message(error)}."
+    return (path and _wrong_override(config, path, argv)) or _message(error)
 
 
 def _config_file(argv) -> Optional[str]:
@@ -91,8 +91,9 @@ def _place(error, path) -> str:
 
 
 def _message(error) -> str:
-    """What an error says; ml_collections wraps errors, and their tracebacks."""
+    """What an error says, as a sentence; ml_collections wraps errors, and their tracebacks."""
     while error.args and isinstance(error.args[0], Exception):
         error = error.args[0]
-    message = error.args[0] if isinstance(error, KeyError) else str(error)
-    return " ".join(str(message).rsplit("Error: ", 1)[-1].split()).rstrip(".?")
+    message = error.args[0] if isinstance(error, KeyError) and error.args else str(error)
+    message = " ".join(str(message).rsplit("Error: ", 1)[-1].split())
+    return message if message.endswith(("?", ".")) else f"{message}."

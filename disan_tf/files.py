@@ -1,4 +1,4 @@
-"""Files that are never half-written, and text files whose errors name the line."""
+"""Files that are never half written, and text files whose errors name the line."""
 
 import contextlib
 import fcntl
@@ -36,7 +36,7 @@ def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
 
 @contextlib.contextmanager
 def locked(path: PathLike) -> Iterator[None]:
-    """Waits until no other process holds the lock of this file, which is left behind, empty."""
+    """Holds the lock of a file; waits for other processes. The file is left behind, empty."""
     with open(path, "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # released when the process ends, however it ends
         yield
@@ -59,6 +59,16 @@ def read_json(path: PathLike, remedy: str):
         raise UserError(f"{path} does not exist: {remedy}.") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{path} is not readable JSON ({error}): {remedy}.") from None
+
+
+def check_format(path: PathLike, content, known: int, remedy: str) -> None:
+    """Raises UserError unless the content of a JSON file has the format number `known`."""
+    number = content.get("format") if isinstance(content, dict) else None
+    if number != known:
+        raise UserError(
+            f"{path} has format {number}, and this version of disan_tf reads format {known}: "
+            f"{remedy}."
+        )
 
 
 def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
@@ -98,7 +108,7 @@ def sha256(path: PathLike) -> str:
 
 @contextlib.contextmanager
 def scratch_folder(target: PathLike) -> Iterator[Path]:
-    """A temporary folder beside `target`, where it can be made before it takes its name.
+    """A temporary folder beside `target`, where it can be written and then renamed.
 
     Raises:
       UserError: the folder of `target` cannot be written to.

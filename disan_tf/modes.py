@@ -10,6 +10,7 @@ from pathlib import Path
 
 from disan_tf.errors import UserError
 from disan_tf.files import CHECKPOINTS, write_json
+from disan_tf.options import either, suggestion
 
 
 def prepare(config, data_dir, prepared_dir) -> None:
@@ -20,11 +21,13 @@ def prepare(config, data_dir, prepared_dir) -> None:
 
 def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=()) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
+    _check(config)
     from disan_tf.training import experiment, series
+    from disan_tf.training.work_directory import refuse_other_config
 
-    members = series.plan(config, seeds, folds)
-    for member in members:
+    for member in series.plan(config, seeds, folds):
         _check(member.config)
+    refuse_other_config(Path(workdir), config)
     if seeds or folds:
         series.train_series(
             config, workdir, seeds, folds, lambda member: _prepare(member, data_dir, prepared_dir)
@@ -44,12 +47,16 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     """Prints a model's scores on a split and writes them into --workdir or --output."""
     if not (output or workdir):
         raise UserError("--mode=evaluate needs --workdir, or --output for the scores.")
+    from data_prep.corpora import READERS
     from disan_tf.serving.released import find_bundle
     from disan_tf.training import evaluation
     from disan_tf.training.bundle import load_bundle
     from disan_tf.training.score_tables import render_scores
 
     bundle = load_bundle(find_bundle(checkpoint))
+    splits = READERS[bundle.config.data.corpus].SPLITS
+    if split not in splits:
+        raise UserError(f"--split={split} must be {either(splits)}{suggestion(split, splits)}")
     corpus = _prepare(bundle.config, data_dir, prepared_dir)
     scores = evaluation.evaluate(bundle, corpus, split)
     print(render_scores(scores))
@@ -118,20 +125,28 @@ MODES = {
 def _check(config) -> None:
     """Refuses a config before anything is prepared, downloaded or trained."""
     from data_prep.check_options import check_options
-    from disan_tf.training.check_config import check_config
+    from data_prep.corpora import READERS
+    from disan_tf.training.check_config import check_config, check_sections
 
+    check_sections(config)
     check_options(config.data)
-    check_config(config)
+    reader = READERS[config.data.corpus]
+    check_config(config, reader.FIELDS, reader.SPLITS)
 
 
 def _prepare(config, data_dir, prepared_dir):
     """The `PreparedCorpus` of a config; prints its counts."""
     import data_prep.prepare
+    from data_prep import bilm_files
+    from data_prep.manifest import describe_counts
+    from disan_tf.elmo.options import read_options
     from disan_tf.input_pipeline import PreparedCorpus
 
+    if config.data.get("bilm"):
+        read_options(bilm_files.find(Path(data_dir), config.data.bilm)[0])
     directory = data_prep.prepare.prepare(config.data, Path(data_dir), Path(prepared_dir))
     corpus = PreparedCorpus(directory)
-    print(f"{data_prep.prepare.report(corpus.manifest)}\n  in {directory}")
+    print(f"{describe_counts(corpus.manifest)}\n  in {directory}")
     return corpus
 
 

@@ -20,6 +20,7 @@ from typing import Any, Callable, Optional, Union
 
 from disan_tf.errors import UserError
 
+_ALIKE = 0.62  # of 1: "classify" is near to "classification", "samples" not to "splits"
 _TYPES = {  # of an annotation -> the types of its values, one value, several
     bool: (bool, "True or False", "True or False"),
     int: (numbers.Integral, "a whole number", "whole numbers"),
@@ -114,15 +115,17 @@ def _functions(component) -> list[Callable]:
 
 
 def _unknown(name_of_flag, value, owner, name, known) -> str:
-    near = nearest(name, known)
-    rest = f"; did you mean {near}?" if near else f", which takes {', '.join(sorted(known))}."
+    near, takes = nearest(name, known), ", ".join(sorted(known)) or "none"
+    rest = f"; did you mean {near}?" if near else f", which takes {takes}."
     return f"{name_of_flag}={_shown(value)} is not an option of {owner}{rest}"
 
 
 def nearest(word, known: Iterable) -> Optional[str]:
     """The known word that was probably meant, if there is one; capitals do not matter."""
     words = {str(each).casefold(): str(each) for each in known}
-    near = difflib.get_close_matches(str(word).casefold(), words, n=1)
+    if not isinstance(word, str):  # a number that is near is not meant
+        return None
+    near = difflib.get_close_matches(word.casefold(), words, n=1, cutoff=_ALIKE)
     return words[near[0]] if near else None
 
 
@@ -145,6 +148,13 @@ def check_at_least(name: str, value, least):
     if value is not None and not value >= least:
         raise ValueError(f"{name}={value} must be at least {least}.")
     return value
+
+
+def check_widths(name: str, values: Sequence[int]) -> tuple:
+    """Returns `values` as a tuple: the tokens of at least one window, none under 1."""
+    if not values or min(values) < 1:
+        raise ValueError(f"{name}={values} must have at least one number, and none under 1.")
+    return tuple(values)
 
 
 def check_above_zero(name: str, value: float) -> float:

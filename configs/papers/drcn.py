@@ -4,7 +4,8 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from configs.papers.disan import disan, tiny
+from configs.common import tiny
+from configs.papers.disan import disan
 
 
 def drcn(name: str, corpus: str) -> ConfigDict:

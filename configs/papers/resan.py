@@ -4,7 +4,8 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from configs.papers.disan import BASELINES, disan, shape, tiny
+from configs.common import tiny
+from configs.papers.disan import BASELINES, disan, shape
 
 
 def resan(name: str, corpus: str, task: str) -> ConfigDict:

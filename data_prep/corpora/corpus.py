@@ -1,10 +1,10 @@
-"""What every corpus reader returns."""
+"""What every corpus reader is, and what it returns."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Union
+from typing import Callable, NamedTuple, Protocol, Union
 
 DIFFERENCE = "{corpus} {split} has {read:,} {unit}; the official split has {expected:,}."
 
@@ -12,9 +12,9 @@ DIFFERENCE = "{corpus} {split} has {read:,} {unit}; the official split has {expe
 class Example(NamedTuple):
     """One labelled example: a tuple of tokens for each text field of its corpus.
 
-    `label` indexes `Corpus.classes`, or is a score where `Corpus.scores` is true. `genre` tells
-    where the text is from; "" says nothing. A phrase of a longer sentence has that as its
-    `context`, and `start` counts the tokens before it; other examples have no context.
+    `label` indexes `Corpus.classes`, or is a score where `Corpus.scores` is true. `genre` says
+    where the text comes from, "" nothing. A phrase of a longer sentence may have that sentence as
+    its `context`, with `start` tokens before the phrase.
     """
 
     example_id: str
@@ -30,12 +30,12 @@ class Corpus:
     """A raw corpus, read and checked.
 
     Attributes:
-      name: its key in `READERS`.
+      name: the key of its reader in `READERS`.
       fields: names of the texts of an example, in the order of `Example.sentences`.
       classes: class names by label.
       splits: examples by split name.
       counts: by split, or by file where a file makes several splits: what was read, kept and
-        dropped (with reasons), and the official count.
+        dropped (by reason), and the official count.
       inputs: every file that was read.
       warnings: sentences for the user, e.g. a count that differs from the official one.
       unit: what `counts` counts, and its key there, e.g. "trees".
@@ -56,14 +56,14 @@ class Corpus:
         self, split: str, read: int, expected: int, difference: str = DIFFERENCE,
         is_whole: bool = True, **others,
     ) -> None:  # fmt: skip
-        """Enters the counts of a split, and a warning where they are not the official ones.
+        """Records the counts of a split, with a warning if they are not the official ones.
 
         Args:
           split: its name, or that of the file.
           read, expected: how many of `unit` there are, and how many there should be.
           difference: the warning; `str.format` fills in what `DIFFERENCE` names.
-          is_whole: False warns even though `read` is `expected`.
-          others: the counts that follow, among them "dropped" (by reason) and "kept".
+          is_whole: False warns even if `read` equals `expected`.
+          others: further counts, among them "dropped" (by reason) and "kept".
         """
         self.counts[split] = {self.unit: read, "expected": expected, **others}
         if read != expected or not is_whole:
@@ -72,11 +72,42 @@ class Corpus:
 
     @property
     def genres(self) -> list[str]:
-        """The genres that the examples tell, in alphabetical order."""
-        told = {example.genre for examples in self.splits.values() for example in examples}
-        return sorted(told - {""})
+        """The genres of the examples, in alphabetical order."""
+        genres = {example.genre for examples in self.splits.values() for example in examples}
+        return sorted(genres - {""})
 
     def tokens(self, split: str) -> Iterator[str]:
         """All tokens of a split, in order."""
         sentences = chain.from_iterable(example.sentences for example in self.splits[split])
         return chain.from_iterable(sentences)
+
+
+class Reader(Protocol):
+    """The modules of this package that read a corpus.
+
+    `options` are those of `data_prep.prepare.prepare`; the docstring of a module's `read` says
+    which ones it takes.
+
+    Attributes:
+      CHECKS: functions of these options that raise ValueError, see `disan_tf.options`.
+      FIELDS: names of the texts of an example.
+      SPLITS: names of the splits.
+    """
+
+    CHECKS: tuple[Callable, ...]
+    FIELDS: tuple[str, ...]
+    SPLITS: tuple[str, ...]
+
+    def files(self, data_dir: Path, options) -> list[Path]:
+        """The files that `read` would read now.
+
+        Raises:
+          UserError: one is missing.
+        """
+
+    def read(self, data_dir: Path, options) -> Corpus:
+        """Reads and checks the corpus.
+
+        Raises:
+          UserError: a missing file, or malformed data (names file and line).
+        """

@@ -1,8 +1,8 @@
-"""Seeded parts of a corpus that has no official dev part: hold-outs and folds.
+"""Seeded parts of a corpus without an official dev split: hold-outs and folds.
 
-Both put the examples in random order within each class, the classes one after the other, and
-deal them out evenly along that order. So the parts, and each class within the parts, differ in size
-by at most one example from what their share asks for.
+Both put the examples in random order within each class, one class after the other, and deal them
+out evenly along that order. So the size of each part, and of each class within a part, differs by
+at most one example from its share.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from disan_tf.options import check_at_least
 
 
 def held_out(labels: Sequence, share: float, seed: int) -> np.ndarray:
-    """Which examples a stratified hold-out takes, `<bool>[examples]`.
+    """Which examples are in a stratified hold-out, `<bool>[examples]`.
 
     Args:
       labels: the class of each example, `[examples]`.
-      share: the part that is held out, between 0 and 1.
+      share: the part that is held out, from 0 to 1.
       seed: decides which examples those are.
     """
     taken_before = np.floor(np.arange(len(labels) + 1) * share)
@@ -40,22 +40,22 @@ def _by_class(labels: Sequence, seed: int) -> np.ndarray:
 
 
 def check_options(dev_share: float, split_seed: int) -> None:
-    """The options of a hold-out; raises ValueError where it would leave one of the parts empty."""
+    """The options of a hold-out; raises ValueError if it would leave a part empty."""
     if not 0 < dev_share < 1:
         raise ValueError(
-            f"dev_share={dev_share} leaves nothing to train on or nothing to choose the model by; "
+            f"dev_share={dev_share} leaves nothing to train on or nothing to select the model by; "
             "use a number above 0 and below 1."
         )
     check_at_least("split_seed", split_seed, 0)
 
 
 def hold_out_dev(examples: Sequence[Example], options) -> tuple[list[Example], list[Example]]:
-    """Training examples -> those that stay, and a stratified dev part that chooses the model.
+    """Training examples -> those that are left, and a stratified dev split.
 
     Args:
       options: has `dev_share` and `split_seed`, see `check_options`.
     """
-    taken = held_out([each.label for each in examples], options.dev_share, options.split_seed)
+    taken = held_out([example.label for example in examples], options.dev_share, options.split_seed)
     return (
         [example for example, is_dev in zip(examples, taken) if not is_dev],
         [example for example, is_dev in zip(examples, taken) if is_dev],

@@ -1,12 +1,11 @@
 """Multi-Genre Natural Language Inference corpus (Williams et al. 2018).
 
 The test parts have no public labels. So a seeded half of the matched development part (the genres
-of the training part) is "dev", which chooses, and the other half "test", which reports; the
-mismatched development part (other genres) is "mismatched".
+of the training part) is "dev", which selects the model, and the other half "test"; the mismatched
+development part (other genres) is "mismatched".
 
-The halves are made of pairs, not of premises, and most premises have three pairs. In a copy of the
-matched part with 8,794 gold labels, `split_seed` 1 puts 2,127 of the 3,326 premises into both
-halves: 2,960 of the 4,397 pairs of "test" have a premise that "dev" has too.
+The halves divide pairs, not premises, and most premises have three pairs: two in three pairs of
+"test" share their premise with a pair of "dev".
 """
 
 from pathlib import Path
@@ -31,19 +30,29 @@ def check_options(split_seed: int) -> None:
     check_at_least("split_seed", split_seed, 0)
 
 
+CHECKS = (nli_files.check_options, check_options)
+FIELDS = nli_files.FIELDS
+SPLITS = ("train", "dev", "test", "mismatched")
+
+
+def files(data_dir: Path, options) -> list[Path]:
+    """The three files; raises UserError if one is missing."""
+    return list(LAYOUT.find(data_dir).values())
+
+
 def read(data_dir: Path, options) -> Corpus:
     """Reads MultiNLI, see `nli_files.read`; its counts are those of the three files.
 
     Args:
       data_dir: folder that holds `multinli_1.0/`.
-      options: those of `nli_files.read`, and `split_seed`, which decides what matched pairs with a
-        gold label are "dev", half of each class, and what pairs are "test".
+      options: those of `nli_files.read`, and `split_seed`, which decides which of the matched
+        pairs with a gold label are "dev" (half of each class) and which are "test".
     """
     corpus = nli_files.read(data_dir, LAYOUT, options)
     matched, mismatched = map(corpus.splits.pop, ("dev_matched", "dev_mismatched"))
-    chooses = held_out([example.label for example in matched], 0.5, options.split_seed)
+    in_dev = held_out([example.label for example in matched], 0.5, options.split_seed)
     for split, wanted in (("dev", True), ("test", False)):
-        corpus.splits[split] = [each for each, is_dev in zip(matched, chooses) if is_dev == wanted]
+        corpus.splits[split] = [pair for pair, is_dev in zip(matched, in_dev) if is_dev == wanted]
         corpus.counts["dev_matched"][f"in {split}"] = len(corpus.splits[split])
     corpus.splits["mismatched"] = mismatched
     return corpus

@@ -1,10 +1,11 @@
-"""What the readers of SNLI and MultiNLI share: their files, tokens, and which pairs stay.
+"""What the readers of SNLI and MultiNLI share: their files, tokens, and which pairs are kept.
 
-An example is a premise, a hypothesis, and whether the first contradicts (0), leaves open (1) or
-entails (2) the second. Pairs on which the annotators did not agree, label "-", are dropped.
+An example is a premise, a hypothesis, and whether the premise contradicts the hypothesis (0), is
+neutral to it (1) or entails it (2). Pairs on which the annotators did not agree, label "-", are
+dropped.
 
 As in the authors' code, training pairs with an overlong sentence are dropped. Unlike there, words
-that only dropped pairs have get no id: their vectors would never be trained.
+of dropped pairs alone get no id: their vectors would never be trained.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,16 +17,17 @@ import numpy as np
 
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.nli_rows import CLASSES, NO_LABEL, read_rows
-from data_prep.corpora.official_files import find
+from data_prep.corpora.official_files import find, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
 from disan_tf.options import check_choice
 
+FIELDS = ("premise", "hypothesis")
 SUFFIXES = (".jsonl", ".txt")  # in the order of preference
-# Parses are tokenised. Text needs the tokenizer that raw text meets when the model is used.
+# Parses are tokenised. Text needs the tokenizer that the trained model applies to raw text.
 TOKENIZERS = {"parse": "whitespace", "text": "treebank"}
 BATCH = 8192  # pairs that are tokenised together
-UNLABELED = "without a gold label"  # a reason to drop pairs
+UNLABELED = "without a gold label"  # why pairs are dropped
 
 
 class Layout(NamedTuple):
@@ -33,7 +35,7 @@ class Layout(NamedTuple):
 
     Attributes:
       title: its name for people.
-      name: its key in `READERS` and among the downloads.
+      name: its key in `READERS` and `data_prep.download.archives.ARCHIVES`.
       folder: below the data directory.
       pairs: the official number of pairs by part.
       labeled: how many of them have a gold label.
@@ -45,41 +47,37 @@ class Layout(NamedTuple):
     pairs: Mapping[str, int]
     labeled: Mapping[str, int]
 
-    @property
-    def restore(self) -> str:
-        """What to do about a damaged file."""
-        return f"restore the official file with python -m data_prep.download {self.name}"
-
     def find(self, data_dir: Path) -> dict[str, Path]:
-        """The file of each part. Raises UserError where one is missing."""
+        """The file of each part. Raises UserError if one is missing."""
         stems = {part: f"{self.folder}/{self.folder}_{part}" for part in self.pairs}
-        return find(data_dir, self.title, stems, SUFFIXES)
+        return find(Path(data_dir), self.title, stems, SUFFIXES)
 
 
 def read(data_dir: Path, layout: Layout, options) -> Corpus:
     """Reads a corpus whose splits are the parts of its layout; only "train" loses long pairs.
 
     Args:
-      data_dir: folder that holds the layout's folder. A `.jsonl` file goes before a `.txt` file.
+      data_dir: folder that holds the layout's folder. Where a part has both a `.jsonl` and a `.txt`
+        file, the first is read.
       options: has `tokens` ("parse": the leaves of the official binary parses; "text": the raw
         sentences), `tokenizer` ("whitespace" for parses, which are tokenised; "treebank" for text),
         `split_words` (divides tokens at hyphens, quotes and slashes, see
-        `disan_tf.text.split_words`), `empty_tokens` (keeps the empty strings that the authors' way
-        of dividing makes), and `length_percentile` (training pairs are dropped that have a sentence
+        `disan_tf.text.split_words`), `empty_tokens` (keeps the empty strings that the authors'
+        split makes), and `length_percentile` (training pairs are dropped that have a sentence
         longer than the smallest length that covers this share, 0 to 1, of all training sentences;
         1 drops none).
 
     Raises:
       UserError: a missing file, or malformed data (names file and line).
     """
-    paths = layout.find(Path(data_dir))
-    fields, inputs = ("premise", "hypothesis"), list(paths.values())
-    corpus = Corpus(layout.name, fields, CLASSES, {}, {}, inputs, unit="pairs")
+    paths, remedy = layout.find(data_dir), restore(layout.name)
+    inputs = list(paths.values())
+    corpus = Corpus(layout.name, FIELDS, CLASSES, {}, {}, inputs, unit="pairs")
     tokenizer = SentenceTokenizer(options.tokenizer, options.split_words, options.empty_tokens)
     for part, path in paths.items():
-        examples = list(_examples(path, options.tokens, tokenizer, layout.restore))
+        examples = list(_examples(path, options.tokens, tokenizer, remedy))
         if not examples:
-            raise UserError(f"{path} holds no pair; {layout.restore}.")
+            raise UserError(f"{path} holds no pair; {remedy}.")
         kept, dropped = _select(examples, options.length_percentile if part == "train" else 1.0)
         corpus.splits[part] = kept
         pairs, labeled = len(examples), len(examples) - dropped[UNLABELED]
@@ -115,10 +113,10 @@ def check_options(
 
 
 def _examples(
-    path: Path, tokens: str, tokenizer: SentenceTokenizer, restore: str
+    path: Path, tokens: str, tokenizer: SentenceTokenizer, remedy: str
 ) -> Iterator[Example]:
     """All pairs of a file; label `NO_LABEL` stands for "-"."""
-    rows = read_rows(path, tokens, restore)
+    rows = read_rows(path, tokens, remedy)
     while batch := list(islice(rows, BATCH)):
         names, labels, premises, hypotheses, genres = zip(*batch)
         sentences = tokenizer(premises + hypotheses)
@@ -126,7 +124,7 @@ def _examples(
 
 
 def _select(examples: list[Example], share: float) -> tuple[list[Example], dict]:
-    """Examples that stay, and how many went for which reason.
+    """Examples that are kept, and the number of those that are dropped by reason.
 
     Pairs without a label count when the length is chosen, as in the authors' code.
     """

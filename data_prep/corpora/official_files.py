@@ -1,4 +1,4 @@
-"""The files of a corpus that must all be there, and what to do where they are not."""
+"""The files of a corpus that must all be there, and what to do where one is missing or damaged."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,34 +9,40 @@ from disan_tf.errors import UserError
 def find(
     data_dir: Path, title: str, files: Mapping[str, str], suffixes: Sequence[str] = ("",)
 ) -> dict[str, Path]:
-    """The path of each split's file.
+    """The path of each split's file, by split.
 
     Args:
       title: the corpus' name for people; in lower case, its name among the downloads.
-      files: the path below `data_dir` of each split's file, without its suffix.
-      suffixes: the possible ones; an earlier one goes before a later one.
+      files: by split, the path of its file below `data_dir`, without suffix.
+      suffixes: the possible ones, in the order of preference.
 
     Raises:
       UserError: one is missing.
     """
-    found = {
+    paths = {
         split: next(filter(Path.is_file, (data_dir / (name + end) for end in suffixes)), None)
         for split, name in files.items()
     }
-    missing = [f"no {files[split]}{' or '.join(suffixes)}" for split in files if not found[split]]
+    missing = [f"no {files[split]}{' or '.join(suffixes)}" for split in files if not paths[split]]
     if missing:
         raise absent(data_dir, title, f"there is {', '.join(missing)}")
-    return found
+    return paths
 
 
-def absent(data_dir: Path, title: str, what: str, download: str = "") -> UserError:
+def restore(download: str) -> str:
+    """What to do about a damaged file; `download` is the corpus' name among the downloads."""
+    return f"restore the official file with python -m data_prep.download {download}"
+
+
+def absent(data_dir: Path, title: str, reason: str, download: str = "") -> UserError:
     """The error of a corpus that is not there.
 
     Args:
-      what: what there is not, or what was looked for.
+      title: the corpus' name for people.
+      reason: what is missing, or what was looked for.
       download: the corpus' name among the downloads; "" = its title in lower case.
     """
     return UserError(
-        f"{title} is not in {data_dir} ({what}); python -m data_prep.download "
+        f"{title} is not in {data_dir} ({reason}); python -m data_prep.download "
         f"{download or title.lower()} --data_dir={data_dir} fetches it."
     )

@@ -1,29 +1,32 @@
 """Three corpora of sentences of two classes, tokenised, in Latin-1: CR, MPQA and SUBJ.
 
-CR (Hu and Liu 2004): reviews of products, negative or positive; MPQA (Wiebe et al. 2005): phrases
-of news, negative or positive; SUBJ (Pang and Lee 2004): reviews and plots of films, subjective or
-objective. None has official splits: scores are means over the test parts of a cross-validation.
+CR (Hu and Liu 2004): product reviews, negative or positive; MPQA (Wiebe et al. 2005): phrases of
+news, negative or positive; SUBJ (Pang and Lee 2004): sentences of film reviews and plots,
+subjective or objective. None has official splits: scores are means over the test parts of a
+cross-validation.
 
 Some sentences of CR and MPQA have no words. The papers' figures count them, and with them the blank
-last line of the positive sentences, which copies of the `.all` files lack.
+last line of the positive sentences, which the `.all` files lack.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from data_prep.corpora import held_out
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.held_out import fold_numbers, hold_out_dev
-from data_prep.corpora.official_files import absent
+from data_prep.corpora.official_files import absent, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
 from disan_tf.files import read_lines
 from disan_tf.options import check_at_least
 
-# The last three are those of the official archive, unpacked in the first.
+# The last three are those of the official archive, unpacked into the first.
 FOLDERS = ("polarity", "polarity/data/customerr", "polarity/data/mpqa", "polarity/data/subj")
 
 DIFFERENCE = "{corpus} has {read:,} {unit}; the papers count {expected:,}, blank ones included."
+RESTORE = restore("polarity")
 
 
 class Source(NamedTuple):
@@ -51,6 +54,37 @@ SOURCES = {
 }
 
 
+def check_options(folds: int, fold: int) -> None:
+    """The options of `read` beside those of a hold-out; raises ValueError for impossible ones."""
+    check_at_least("folds", folds, 2)
+    if not 0 <= fold < folds:
+        raise ValueError(f"fold={fold} is not one of the {folds} folds; use 0 to {folds - 1}.")
+
+
+CHECKS = (check_options, held_out.check_options)
+FIELDS = ("sentence",)
+SPLITS = ("train", "dev", "test")
+
+
+def files(data_dir: Path, options) -> list[Path]:
+    """The file of both classes, or the two files of one class each, in the order of the classes.
+
+    Raises:
+      UserError: there is neither.
+    """
+    name, source, data_dir = options.corpus, SOURCES[options.corpus], Path(data_dir)
+    whole = data_dir / f"polarity/{source.stem}.all"
+    if whole.is_file():
+        return [whole]
+    for folder in FOLDERS:
+        pair = [data_dir / folder / f"{source.stem}.{suffix}" for suffix in source.suffixes]
+        if all(path.is_file() for path in pair):
+            return pair
+    stem, either = f"polarity/{source.stem}", " and .".join(source.suffixes)
+    reason = f"there is no {stem}.all and no {stem}.{either}"
+    raise absent(data_dir, name.upper(), reason, "polarity")
+
+
 def read(data_dir: Path, options) -> Corpus:
     """Reads one of the three corpora, divided for one fold of a cross-validation.
 
@@ -58,7 +92,7 @@ def read(data_dir: Path, options) -> Corpus:
       data_dir: folder that holds `polarity/<stem>.all` (`label text`), or in one of `FOLDERS` the
         two files `<stem>.<suffix>` (`text`).
       options: has `corpus` ("cr", "mpqa" or "subj"), `folds`, `fold` (counted from 0: it is the
-        test part), `dev_share` (the part of all others that chooses the model), `split_seed`
+        test part), `dev_share` (the part of all others that selects the model), `split_seed`
         (decides both divisions, which are stratified by class), and `tokenizer` ("whitespace": the
         sentences are tokenised).
 
@@ -67,10 +101,10 @@ def read(data_dir: Path, options) -> Corpus:
         file and line).
     """
     name, source = options.corpus, SOURCES[options.corpus]
-    paths = _find(Path(data_dir), name, source)
+    paths = files(data_dir, options)
     examples = _read_files(paths, name, source, options)
     splits = _split(examples, options)
-    corpus = Corpus(name, ("sentence",), source.classes, splits, {}, paths, unit="sentences")
+    corpus = Corpus(name, FIELDS, source.classes, splits, {}, paths, unit="sentences")
     parts = {f"for {split}": len(splits[split]) for split in ("dev", "test")}
     corpus.count(
         "train", len(examples), source.sentences, DIFFERENCE, **parts, dropped={},
@@ -81,7 +115,7 @@ def read(data_dir: Path, options) -> Corpus:
 
 def _split(examples: list[Example], options) -> dict[str, list[Example]]:
     """The splits of one fold."""
-    labels = [each.label for each in examples]
+    labels = [example.label for example in examples]
     smallest = min(map(labels.count, range(2)))
     if options.folds > smallest:
         raise UserError(
@@ -89,31 +123,10 @@ def _split(examples: list[Example], options) -> dict[str, list[Example]]:
             "smaller class; use fewer."
         )
     folds = fold_numbers(labels, options.folds, options.split_seed)
-    others = [each for each, fold in zip(examples, folds) if fold != options.fold]
+    others = [example for example, fold in zip(examples, folds) if fold != options.fold]
     train, dev = hold_out_dev(others, options)
-    test = [each for each, fold in zip(examples, folds) if fold == options.fold]
+    test = [example for example, fold in zip(examples, folds) if fold == options.fold]
     return {"train": train, "dev": dev, "test": test}
-
-
-def check_options(folds: int, fold: int) -> None:
-    """The options of `read` beside those of a hold-out; raises ValueError for impossible ones."""
-    check_at_least("folds", folds, 2)
-    if not 0 <= fold < folds:
-        raise ValueError(f"fold={fold} is not one of the {folds} folds; use 0 to {folds - 1}.")
-
-
-def _find(data_dir: Path, name: str, source: Source) -> list[Path]:
-    """The file of both classes, or the two files of one class each, in the order of the classes."""
-    whole = data_dir / f"polarity/{source.stem}.all"
-    if whole.is_file():
-        return [whole]
-    for folder in FOLDERS:
-        pair = [data_dir / folder / f"{source.stem}.{suffix}" for suffix in source.suffixes]
-        if all(path.is_file() for path in pair):
-            return pair
-    stem, either = f"polarity/{source.stem}", " and .".join(source.suffixes)
-    lack = f"there is no {stem}.all and no {stem}.{either}"
-    raise absent(data_dir, name.upper(), lack, "polarity")
 
 
 def _read_files(paths: list[Path], name: str, source: Source, options) -> list[Example]:
@@ -126,7 +139,7 @@ def _read_files(paths: list[Path], name: str, source: Source, options) -> list[E
             for number, line in read_lines(path, "latin-1")
         ]
     if not rows:
-        raise UserError(f"{paths[0]} holds no sentence; {_restore()}.")
+        raise UserError(f"{paths[0]} holds no sentence; {RESTORE}.")
     names, labels, texts = zip(*rows)
     tokens = SentenceTokenizer(options.tokenizer)(texts)
     return list(map(Example, names, zip(tokens), labels))
@@ -141,9 +154,5 @@ def _labeled_rows(path: Path, name: str, source: Source) -> Iterator[tuple[str, 
         elif line.strip():
             raise UserError(
                 f"{path}, line {number}: {label[:40]!r} is not the label 0 ({source.classes[0]}) "
-                f"or 1 ({source.classes[1]}); {_restore()}."
+                f"or 1 ({source.classes[1]}); {RESTORE}."
             )
-
-
-def _restore() -> str:
-    return "restore the official file with python -m data_prep.download polarity"

@@ -15,6 +15,16 @@ LAYOUT = Layout(
 )
 
 
+CHECKS = (nli_files.check_options,)
+FIELDS = nli_files.FIELDS
+SPLITS = ("train", "dev", "test")
+
+
+def files(data_dir: Path, options) -> list[Path]:
+    """The file of each split; raises UserError if one is missing."""
+    return list(LAYOUT.find(data_dir).values())
+
+
 def read(data_dir: Path, options) -> Corpus:
-    """Reads SNLI, see `nli_files.read`: its parts are its splits."""
+    """Reads SNLI, see `nli_files.read`; its parts are its splits."""
     return nli_files.read(data_dir, LAYOUT, options)

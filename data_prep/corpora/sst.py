@@ -1,14 +1,15 @@
-"""Stanford Sentiment Treebank (Socher et al. 2013), from either of its official layouts.
+"""Stanford Sentiment Treebank (Socher et al. 2013), from any of its official layouts.
 
-A training example is every node of every training tree (level "phrase") or its root alone (level
-"sentence"); dev and test examples are whole sentences always. The nodes of a tree are numbered
+A training example is every node of every training tree (level "phrase") or the root alone (level
+"sentence"); dev and test examples are always whole sentences. The nodes of a tree are numbered
 from 1, leaves first from left to right, then inner nodes with children before their parents.
 """
 
 from pathlib import Path
 
 from data_prep.corpora.corpus import Corpus, Example
-from data_prep.corpora.sst_layouts import Node, read_trees
+from data_prep.corpora.sst_layouts import find_layout
+from data_prep.corpora.sst_trees import Node
 from disan_tf.options import check_choice
 
 OFFICIAL_TREES = {"train": 8544, "dev": 1101, "test": 2210}
@@ -21,6 +22,24 @@ NEUTRAL = 2
 EXTRA_COPIES = 3  # the authors' re-balancing, not in the paper
 
 
+def check_options(
+    level: str, classes: int, repetitions: bool, rebalance: bool, contexts: bool = False
+) -> None:
+    """The options of `read`; raises ValueError for a value that is not one of them."""
+    check_choice("level", level, LEVELS)
+    check_choice("classes", classes, CLASSES)
+
+
+CHECKS = (check_options,)
+FIELDS = ("sentence",)
+SPLITS = ("train", "dev", "test")
+
+
+def files(data_dir: Path, options) -> list[Path]:
+    """The files of the first layout found; raises UserError if there is none."""
+    return find_layout(Path(data_dir)).files
+
+
 def read(data_dir: Path, options) -> Corpus:
     """Reads SST from the first layout found below `data_dir`.
 
@@ -29,14 +48,16 @@ def read(data_dir: Path, options) -> Corpus:
         `trainDevTestTrees_PTB.zip` in `sst/` or `archives/`, or `stanfordSentimentTreebank/`.
       options: has `level` ("phrase" or "sentence"), `classes` (5, or 2: neutral dropped),
         `repetitions` (False keeps the first of equal tokens and label), `rebalance` (training nodes
-        that are not neutral and whole sentences get three more copies, with the same example id,
-        after all others), and perhaps `contexts` (True tells the sentence of each phrase).
+        that are not neutral, and whole sentences, get three more copies, with the same example
+        id, after all others), and optionally `contexts` (True keeps the sentence around each
+        phrase).
 
     Raises:
       UserError: no layout found, or malformed data (names file and line).
     """
-    trees, inputs = read_trees(Path(data_dir))
-    corpus = Corpus("sst", ("sentence",), CLASSES[options.classes], {}, {}, inputs, unit="trees")
+    layout = find_layout(Path(data_dir))
+    trees, classes = layout.read(), CLASSES[options.classes]
+    corpus = Corpus("sst", FIELDS, classes, {}, {}, layout.files, unit="trees")
     for split, expected in OFFICIAL_TREES.items():
         phrases = split == "train" and options.level == "phrase"
         nodes = [node for tree in trees[split] for node in tree if phrases or node.is_sentence]
@@ -50,16 +71,8 @@ def read(data_dir: Path, options) -> Corpus:
     return corpus
 
 
-def check_options(
-    level: str, classes: int, repetitions: bool, rebalance: bool, contexts: bool = False
-) -> None:
-    """The options of `read`; raises ValueError for a value that is not one of them."""
-    check_choice("level", level, LEVELS)
-    check_choice("classes", classes, CLASSES)
-
-
 def _select(nodes: list[Node], classes: int, repetitions: bool) -> tuple[list[Node], dict]:
-    """Nodes that stay, and how many went for which reason."""
+    """Nodes that are kept, and the number of those that are dropped by reason."""
     kept, seen = [], set()
     dropped = {"neutral": 0, "repetition": 0}
     for node in nodes:
@@ -75,9 +88,9 @@ def _select(nodes: list[Node], classes: int, repetitions: bool) -> tuple[list[No
 
 
 def _rebalancing_copies(nodes: list[Node]) -> list[Node]:
-    """What the authors' code appends to the training nodes: each copied node three times running.
+    """What the authors' code appends to the training nodes, three copies of a node in a row.
 
-    Their condition, sentiment <= .4 or > .6, is "not neutral" after binning.
+    Its condition, sentiment <= .4 or > .6, is "not neutral" after binning.
     """
     return [
         node

@@ -10,8 +10,6 @@ from disan_tf.errors import UserError
 from disan_tf.files import read_lines
 from disan_tf.options import check_at_least
 
-SPLITS = ("train", "dev", "test")
-
 
 def check_options(
     texts: str, repetitions: bool, longest: int, dev_share: float, test_share: float,
@@ -27,31 +25,43 @@ def check_options(
     check_at_least("split_seed", split_seed, 0)
 
 
+CHECKS = (check_options,)
+FIELDS = ("sentence",)
+SPLITS = ("train", "dev", "test")
+
+
+def files(data_dir: Path, options) -> list[Path]:
+    """The shards that there are now, in the order of their names; raises UserError without any."""
+    folder = Path(data_dir) / options.texts
+    paths = sorted(folder.glob("*.txt"))
+    if not paths:
+        raise UserError(
+            f"{folder} holds no .txt file; put shards there, one tokenised sentence a line "
+            "(python -m data_prep.training_texts writes those of the corpora)."
+        )
+    return paths
+
+
 def read(data_dir: Path, options) -> Corpus:
-    """Reads the shards of a folder, in the order of their names, and draws dev and test lines.
+    """Reads the shards of a folder, and draws dev and test lines.
 
     Args:
       data_dir: folder that holds `<options.texts>/*.txt`, in UTF-8.
       options: has `texts`, `repetitions` (False keeps the first of equal lines), `longest` (lines
-        of more tokens are dropped; 0 = none), `dev_share` and `test_share` (of the lines that
-        stay), `split_seed` (decides which lines those are), and `tokenizer`.
+        of more tokens are dropped; 0 = none), `dev_share` and `test_share` (of the lines that are
+        kept), `split_seed` (decides which lines those are), and `tokenizer`.
 
     Raises:
       UserError: no shard, or a line that is not UTF-8.
     """
-    paths = shards(data_dir, options)
-    if not paths:
-        raise UserError(
-            f"{Path(data_dir) / options.texts} holds no .txt file; put shards there, one tokenised "
-            "sentence a line (python -m data_prep.training_texts writes those of the corpora)."
-        )
+    paths = files(data_dir, options)
     names, texts = [], []
     for path in paths:
         for number, line in read_lines(path):
             names.append(f"{path.stem}-{number}")
             texts.append(line)
     kept, dropped = _select(SentenceTokenizer(options.tokenizer)(texts), options)
-    corpus = Corpus("text", ("sentence",), ("text",), {}, {}, paths, unit="lines")
+    corpus = Corpus("text", FIELDS, ("text",), {}, {}, paths, unit="lines")
     parts = _parts(len(kept), options)
     for number, split in enumerate(SPLITS):
         rows = [row for row, part in zip(kept, parts) if part == number]
@@ -61,13 +71,8 @@ def read(data_dir: Path, options) -> Corpus:
     return corpus
 
 
-def shards(data_dir: Path, options) -> list[Path]:
-    """The files that there are now."""
-    return sorted((Path(data_dir) / options.texts).glob("*.txt"))
-
-
 def _select(sentences, options):
-    """(line, tokens) of the lines that stay, and how many went for which reason."""
+    """(row, tokens) of the lines that are kept, and the number of those dropped by reason."""
     kept, seen, dropped = [], set(), {"blank": 0, "too long": 0, "repetition": 0}
     for row, tokens in enumerate(sentences):
         if not tokens:

@@ -1,14 +1,15 @@
 """TREC question types (Li and Roth 2002): what kind of answer does a question ask for?
 
-The questions are tokenised. There is no official dev part; a seeded part of the training questions
+The questions are tokenised. There is no official dev split; a seeded part of the training questions
 takes its place.
 """
 
 from pathlib import Path
 
+from data_prep.corpora import held_out
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.held_out import hold_out_dev
-from data_prep.corpora.official_files import find
+from data_prep.corpora.official_files import find, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
 from disan_tf.files import read_lines
@@ -30,12 +31,22 @@ CLASSES = {
     6: COARSE,
     50: tuple(f"{coarse}:{fine}" for coarse in COARSE for fine in FINE[coarse].split()),
 }
-RESTORE = "restore the official file with python -m data_prep.download trec"
+RESTORE = restore("trec")
 
 
 def check_options(classes: int) -> None:
     """The option of `read` beside those of a hold-out; raises ValueError for unknown classes."""
     check_choice("classes", classes, CLASSES)
+
+
+CHECKS = (check_options, held_out.check_options)
+FIELDS = ("sentence",)
+SPLITS = ("train", "dev", "test")
+
+
+def files(data_dir: Path, options) -> list[Path]:
+    """The file of each official split; raises UserError if one is missing."""
+    return list(_find(data_dir).values())
 
 
 def read(data_dir: Path, options) -> Corpus:
@@ -44,17 +55,15 @@ def read(data_dir: Path, options) -> Corpus:
     Args:
       data_dir: folder that holds `trec/train_5500.label` and `trec/TREC_10.label`.
       options: has `classes` (6 coarse or 50 fine ones), `dev_share` (the part of the training
-        questions, stratified by class, that chooses the model), `split_seed` (decides which),
-        and `tokenizer` ("whitespace": the questions are tokenised).
+        questions, stratified by class, that selects the model), `split_seed` (decides which
+        questions those are), and `tokenizer` ("whitespace": the questions are tokenised).
 
     Raises:
       UserError: a missing file, or malformed data (names file and line).
     """
-    paths = find(Path(data_dir), "TREC", FILES)
+    paths = _find(data_dir)
     inputs = list(paths.values())
-    corpus = Corpus(
-        "trec", ("sentence",), CLASSES[options.classes], {}, {}, inputs, unit="questions"
-    )
+    corpus = Corpus("trec", FIELDS, CLASSES[options.classes], {}, {}, inputs, unit="questions")
     questions, test = (_read_file(paths[split], split, options) for split in ("train", "test"))
     train, dev = hold_out_dev(questions, options)
     corpus.splits = {"train": train, "dev": dev, "test": test}
@@ -65,6 +74,10 @@ def read(data_dir: Path, options) -> Corpus:
         kept = len(corpus.splits[split])
         corpus.count(split, read, OFFICIAL_QUESTIONS[split], **parts, dropped={}, kept=kept)
     return corpus
+
+
+def _find(data_dir: Path) -> dict[str, Path]:
+    return find(Path(data_dir), "TREC", FILES)
 
 
 def _read_file(path: Path, split: str, options) -> list[Example]:
@@ -79,11 +92,11 @@ def _read_file(path: Path, split: str, options) -> list[Example]:
     if not names:
         raise UserError(f"{path} holds no question; {RESTORE}.")
     tokens = SentenceTokenizer(options.tokenizer)(texts)
-    return [Example(*each) for each in zip(names, zip(tokens), labels)]
+    return list(map(Example, names, zip(tokens), labels))
 
 
 def _label(name: str, classes: int, path: Path, number: int) -> int:
-    """The number of a class. Fine names are checked even where the coarse ones suffice."""
+    """The label of a fine class name, which is checked even where the coarse part suffices."""
     if name not in CLASSES[50]:
         raise UserError(
             f"{path}, line {number}: {name!r} is not one of TREC's 50 classes, such as "

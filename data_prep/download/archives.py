@@ -1,4 +1,4 @@
-"""The official files of every corpus and of the word vectors: where they are, what they must be."""
+"""The official files of all corpora and word vectors: addresses, sizes and digests."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, Optional
@@ -8,10 +8,10 @@ class Archive(NamedTuple):
     """An official zip archive, or a single file of any other kind.
 
     Attributes:
-      address: where the corpus' home page, or the scripts that its users share, find it.
-      folder: where under the data directory it is unpacked, or copied.
+      address: from the corpus' home page, or from scripts that its users share.
+      folder: below the data directory, where it is unpacked or copied.
       size, sha256: in bytes and in hexadecimal; None where the publisher's are not known.
-      rows: the members that must be there, and their numbers of lines, None for any number.
+      rows: the members that must be there, and their numbers of lines; None allows any number.
       whole: whether other members are unpacked too.
     """
 

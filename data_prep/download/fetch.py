@@ -1,8 +1,8 @@
 """Fetches the official archives and unpacks them into the layout that the readers expect.
 
-Run as `python -m data_prep.download sst --data_dir=data`; `data_prep.download.archives` names the
-others. Archives lie in `<data_dir>/archives`; one that was put there by hand is used after the same
-checks. A broken download continues where it stopped when the command is run again.
+Run as `python -m data_prep.download sst --data_dir=data`; `data_prep.download.archives` lists the
+names. Archives are kept in `<data_dir>/archives`; an archive put there by hand is used after the
+same checks. When the command is run again, a broken download continues where it stopped.
 """
 
 import argparse
@@ -26,14 +26,14 @@ TIMEOUT = 60  # seconds without a byte before the server counts as gone
 
 
 def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) -> None:
-    """Downloads `archive` unless it lies there, checks it, unpacks it (or copies a single file).
+    """Downloads `archive` unless it is there, checks it and unpacks it (or copies a single file).
 
     Args:
-      base_url: another place than the official one that holds a file of the same name.
+      base_url: a mirror that holds a file of the same name.
 
     Raises:
-      UserError: the network, the bytes or a member of the archive is not as it should be. Nothing
-        is unpacked then. A download with a wrong digest is removed, a file put by hand is kept.
+      UserError: the network fails, or the bytes or the members of the archive are wrong. Nothing is
+        unpacked then. A download with a wrong digest is removed, a file put by hand is kept.
     """
     path = Path(data_dir) / "archives" / archive.name
     url = f"{base_url.rstrip('/')}/{archive.name}" if base_url else archive.address
@@ -62,7 +62,7 @@ def fetch(url: str, part: Path, remedy: str) -> None:
     """Downloads `url` into `part`, after the bytes that an earlier attempt left there.
 
     Raises:
-      UserError: the server cannot be reached, or the connection broke; what came is kept.
+      UserError: the server cannot be reached, or the connection broke; what was received is kept.
     """
     part.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -82,11 +82,11 @@ def fetch(url: str, part: Path, remedy: str) -> None:
 
 
 def _open(url: str, start: int):
-    """Asks for the bytes from `start` on.
+    """Requests the bytes from `start` on.
 
     Returns:
-      (response, first byte that it holds, size of the whole or None); the response is None when
-      all bytes are there already. A server that knows no ranges starts at 0 again.
+      (response, its first byte, size of the whole or None); the response is None if all bytes are
+      there already. A server that does not support ranges starts at 0 again.
     """
     headers = {"Range": f"bytes={start}-"} if start else {}
     try:
@@ -131,10 +131,10 @@ def _progress(received: int, total: Optional[int]) -> str:
 
 
 def check(archive: Archive, path: Path, remedy: str) -> str:
-    """Compares a file's digest with the official one, or with the one first seen; returns it.
+    """Compares a file's digest with the official or the recorded one; returns it.
 
     Raises:
-      UserError: it differs, or the file is no zip archive and should be, or is a web page.
+      UserError: it differs, or the file is a web page, or should be a zip archive and is not.
     """
     digest, size = sha256(path), path.stat().st_size
     expected, wanted = _expected(archive, path)
@@ -150,7 +150,7 @@ def check(archive: Archive, path: Path, remedy: str) -> str:
 
 
 def _expected(archive: Archive, path: Path) -> tuple[Optional[str], str]:
-    """The digest to compare with (None when the file is seen for the first time), and its name."""
+    """The digest to compare with (None for a file without any), and what it is called."""
     if archive.sha256:
         size = f"{archive.size:,} bytes and" if archive.size else "sha256"
         return archive.sha256, f"the official {size}"
@@ -164,13 +164,13 @@ def _expected(archive: Archive, path: Path) -> tuple[Optional[str], str]:
 
 
 def _record(path: Path) -> Path:
-    """Where the digest of an archive is kept whose publisher names none."""
+    """Where the digest of an archive is recorded if its publisher names none."""
     name = path.name[: -len(".part")] if path.name.endswith(".part") else path.name
     return path.with_name(name + ".sha256")
 
 
 def _describe(path: Path, name: str) -> str:
-    """Says what a file is that is not what its name promises, with its first bytes; else ""."""
+    """What a file is if it is not what its name says, with its first bytes; "" if it is."""
     with open(path, "rb") as file:
         head = file.read(60)
     pages = (b"<!doctype html", b"<html", b"<head", b"<?xml")

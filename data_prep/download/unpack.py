@@ -13,11 +13,11 @@ from disan_tf.errors import UserError
 
 BLOCK = 1 << 20  # bytes read at a time
 
-PackedRows = Mapping[str, Optional[int]]
+LineCounts = Mapping[str, Optional[int]]
 
 
-def unpack(path: Path, folder: Path, rows: PackedRows, whole: bool = True) -> None:
-    """Unpacks a zip archive into `folder`, or copies a single file of any other kind: all or none.
+def unpack(path: Path, folder: Path, rows: LineCounts, whole: bool = True) -> None:
+    """Unpacks a zip archive into `folder`, or copies a file of any other kind: all or nothing.
 
     Args:
       rows: members that must be there, and their numbers of lines (None: any number).
@@ -44,7 +44,7 @@ def unpack(path: Path, folder: Path, rows: PackedRows, whole: bool = True) -> No
             (Path(temporary) / name).replace(folder / name)
 
 
-def _write_members(path: Path, folder: Path, rows: PackedRows, whole: bool) -> list[str]:
+def _write_members(path: Path, folder: Path, rows: LineCounts, whole: bool) -> list[str]:
     """Writes the members, or the single file, into `folder`; returns their names."""
     if path.suffix != ".zip":
         with open(path, "rb") as source:
@@ -58,7 +58,7 @@ def _write_members(path: Path, folder: Path, rows: PackedRows, whole: bool) -> l
     return names
 
 
-def _members(archive: zipfile.ZipFile, path: Path, rows: PackedRows, whole: bool) -> list[str]:
+def _members(archive: zipfile.ZipFile, path: Path, rows: LineCounts, whole: bool) -> list[str]:
     """The names of the members to be unpacked."""
     members = [info for info in archive.infolist() if not info.filename.startswith("__MACOSX/")]
     for info in members:
@@ -66,7 +66,7 @@ def _members(archive: zipfile.ZipFile, path: Path, rows: PackedRows, whole: bool
     names = [info.filename for info in members if not info.is_dir()]
     for name in rows:
         if name not in names:
-            raise UserError(f"{path} has no member {name}; replace it by the official archive.")
+            raise UserError(f"{path} has no member {name}; replace it with the official archive.")
     return names if whole else list(rows)
 
 
@@ -78,11 +78,11 @@ def _refuse_unsafe(info: zipfile.ZipInfo, path: Path) -> None:
     if outside or kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise UserError(
             f"{path}: the member {info.filename!r} is a link or leaves the folder, so nothing was "
-            "unpacked; replace it by the official archive."
+            "unpacked; replace it with the official archive."
         )
 
 
-def _copy(source: BinaryIO, name: str, folder: Path, path: Path, rows: PackedRows) -> None:
+def _copy(source: BinaryIO, name: str, folder: Path, path: Path, rows: LineCounts) -> None:
     """Copies one member and counts its lines."""
     target = folder / name
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -95,6 +95,6 @@ def _copy(source: BinaryIO, name: str, folder: Path, path: Path, rows: PackedRow
     count += last != b"\n"
     if rows.get(name) not in (None, count):
         raise UserError(
-            f"{path}: {name} has {count:,} rows instead of {rows[name]:,}; replace it by the "
-            "official archive."
+            f"{path}: {name} has {count:,} rows instead of {rows[name]:,}; replace it with "
+            "the official archive."
         )

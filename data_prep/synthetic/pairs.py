@@ -1,16 +1,17 @@
 """A small grammar that writes sentence pairs whose label needs both sentences, in SNLI's format.
 
-A sentence tells who does what to whom, and perhaps where:
+A sentence says who does what to whom, and perhaps where:
 
     premise        The man is chasing the dog in the park.
     entailment     The person is chasing the animal.
-    neutral        The fire-fighter is ...           (of a premise that says "the person")
+    neutral        The fire-fighter is ...           (if the premise says "the person")
     contradiction  The dog is chasing the man.
 
-A part of the hypothesis holds if it is the premise's or more general; it is open if it is more
-specific, or if the premise is silent; else it fails. One part that fails makes a contradiction,
-else one that is open makes the pair neutral, else it is entailed; a denial ("isn't") swaps
-entailment and contradiction. Who does it to whom stands in the order of the words alone.
+A part of the hypothesis holds if it is that of the premise or more general; it is open if it is
+more specific, or if the premise does not mention it; otherwise it fails. The pair is a
+contradiction if a part fails, neutral if none fails and one is open, and else an entailment; a
+denial ("isn't") swaps entailment and contradiction. Only the order of the words says who does it
+to whom.
 
 Run as `python -m data_prep.synthetic.pairs --data_dir=data`.
 """
@@ -35,7 +36,7 @@ KINDS = {  # general -> specific
 GENERAL = {specific: general for general, group in KINDS.items() for specific in group}
 NOUNS = (*KINDS, *GENERAL)
 VERBS = ("chasing", "watching", "following", "feeding", "leading", "painting")
-PLACES = ("", "in the park", "at the station", "on the beach", "near the river")  # "" says nothing
+PLACES = ("", "in the park", "at the station", "on the beach", "near the river")  # "": no place
 
 Tree = Union[str, tuple]  # a word, or the two parts of a binary parse
 
@@ -105,7 +106,7 @@ def _place_relation(known: str, claimed: str) -> str:
 
 
 def draw_pairs(random: Random, size: int, seen: set) -> Sequence[tuple[Sentence, Sentence, str]]:
-    """Draws `size` pairs with their labels, none of them in `seen`, and adds them to it.
+    """Draws `size` pairs with their labels, none of them in `seen`, and adds them to `seen`.
 
     The three labels are equally frequent.
     """
@@ -154,7 +155,7 @@ def write_pairs(directory: Path, seed: int, sizes: Mapping[str, int] = SIZES) ->
       sizes: the number of pairs of each split.
 
     Raises:
-      UserError: another corpus lies there (it may be the real one, so it is kept).
+      UserError: another corpus is there (it may be the real one, so it is kept).
     """
     seen: set = set()
     texts = {}

@@ -1,8 +1,8 @@
 """A small grammar that writes sentiment trees in which word order decides the label.
 
 The demo and the tests train on it, because it needs no download. A sentiment is a number from -2
-(very negative) to 2 (very positive); a node's label in the file is that number plus 2. Every
-node's sentiment is a function of its children's:
+(very negative) to 2 (very positive); a node's label in the file is that number plus 2. A node's
+sentiment is a function of its children's:
 
     very x = 2 sign(x)         not x, than x = -sign(x)       x but y = y
     fairly x = sign(x)         less x, more x = x             x though y = x (though y = 0)
@@ -72,7 +72,7 @@ def write_treebank(directory: Path, seed: int, sizes: Mapping[str, int] = SIZES)
       sizes: the number of trees of each split.
 
     Raises:
-      UserError: another treebank lies there (it may be the real one, so it is kept).
+      UserError: another treebank is there (it may be the real one, so it is kept).
     """
     folder = Path(directory) / "sst" / "trees"
     seen: set = set()
@@ -84,11 +84,11 @@ def write_treebank(directory: Path, seed: int, sizes: Mapping[str, int] = SIZES)
 
 
 def write_new(texts: Mapping[Path, str], kind: str) -> None:
-    """Writes files, unless one of them is there with another text: then none, and UserError."""
+    """Writes files. If one of them exists with another text, writes none and raises UserError."""
     for path, text in texts.items():
         if path.exists() and path.read_bytes() != text.encode():
             raise UserError(
-                f"{path} holds another {kind}; remove it, or write to another --data_dir."
+                f"{path} holds another {kind}; remove it, or choose another --data_dir."
             )
     for path, text in texts.items():
         write_atomically(path, text)
@@ -174,7 +174,7 @@ def operate(word: str, tree: Tree) -> Tree:
 
 
 def comparison(first: Tree, second: Tree) -> Tree:
-    """ "more dull than funny": what is more decides."""
+    """ "more dull than funny": the first adjective decides."""
     sign = int(np.sign(first.sentiment))
     return _join(sign, operate("more", first), operate("than", second))
 

@@ -22,7 +22,6 @@ from disan_tf.benchmark.tables import (
 )
 from disan_tf.errors import UserError
 from disan_tf.files import write_atomically, write_json
-from disan_tf.training.check_config import check_config
 
 _OF_PAIRS = ("epoch", "encoders", "selection")
 _OF_RESAN = ("selection",)  # the other parts know the products and the dense form of DiSAN
@@ -81,7 +80,6 @@ def benchmark(
 
 def _check(config, output, parts, repetitions):
     """The parts to measure, in order."""
-    check_config(config)
     for part in parts:
         if part not in PARTS:
             raise UserError(f"There is no benchmark part {part!r}; choose from {', '.join(PARTS)}.")

@@ -9,7 +9,8 @@ from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
 from disan_tf.elmo.token_encoder import TokenEncoder
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
-from disan_tf.text.character_ids import sentence_markers
+from disan_tf.options import check_at_least
+from disan_tf.text.characters import sentence_markers
 
 DIRECTIONS = ("forward", "backward")
 
@@ -37,7 +38,7 @@ class BiLM(BaseLayer):
       l2, seed: see `BaseLayer`.
 
     Call arguments:
-      characters: <int32>[batch, length, word_length], see `disan_tf.text.character_ids`.
+      characters: <int32>[batch, length, word_length], see `disan_tf.text.characters.byte_ids`.
       mask: <bool>[batch, length], True = real token; padding stands at the end.
       training: whether dropout acts.
 
@@ -56,18 +57,14 @@ class BiLM(BaseLayer):
         word_length: int = 50, **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        if layers < 1:
-            raise ValueError(f"layers={layers!r}; name at least 1.")
+        check_at_least("word_length", word_length, 3)  # a byte between two markers
         if any(width > word_length for width, _ in filters):
-            raise ValueError(
-                f"filters={list(filters)!r}; name widths of at most the {word_length} characters "
-                "of a word."
-            )
+            raise ValueError(f"filters={filters} must be at most as wide as a word, {word_length}.")
         self.units = units
         self.cells = cells
-        self.filters = [list(pair) for pair in filters]
-        self.layers = layers
-        self.character_dim = character_dim
+        self.filters = [list(each) for each in filters]
+        self.layers = check_at_least("layers", layers, 1)
+        self.character_dim = check_at_least("character_dim", character_dim, 1)
         self.highways = highways
         self.activation = activation
         self.cell_clip = cell_clip

@@ -30,6 +30,7 @@ from disan_tf.elmo.bilm import BiLM
 from disan_tf.errors import UserError
 from disan_tf.files import locked, read_json, sha256, write_json
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.input_pipeline import format as names
 from disan_tf.input_pipeline.cached_layers import LayerFiles
 
 FORMAT = 1
@@ -87,7 +88,7 @@ def _key(corpus, bilm, phrases) -> str:
         "format": FORMAT,
         "options": json.loads(options.read_text(encoding="utf-8")),
         "weights": sha256(weights),
-        "tokenizer": corpus.manifest["tokenizer"],
+        "tokenizer": corpus.manifest[names.Keys.TOKENIZER],
         "dtype": bilm.dtype_policy.name,
         "phrases": phrases,
         "sentences": _digest(corpus, phrases),
@@ -117,7 +118,7 @@ def _digest(corpus, phrases) -> str:
 def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM, phrases: str) -> None:
     sentences, started = find_sentences(corpus, phrases), time.monotonic()
     shape = int(sentences.starts[-1]), 1 + bilm.layers, 2 * bilm.units
-    layers = _open(folder / "layers.npy", shape, len(sentences.rows))
+    layers = _open(names.array_file(folder, names.LAYERS), shape, len(sentences.rows))
     plan = plan_batches(sentences)
     done = _progress(folder, len(plan))
     encode, noted = make_encoder(bilm), time.monotonic()
@@ -136,7 +137,7 @@ def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM, phrases: str) -> No
     layers.flush()
     for key, numbers in sentences.numbers.items():
         starts = sentences.starts[numbers] + sentences.shifts[key]
-        np.save(folder / f"{'.'.join(key)}.starts.npy", starts)
+        np.save(names.array_file(folder, names.starts(*key)), starts)
     write_json(
         folder / "cache.json",
         {

@@ -10,6 +10,7 @@ from disan_tf.elmo.scalar_mix import ScalarMix
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.embedding.base import Embedding
 from disan_tf.layers.embedding.words import WordEmbedding
+from disan_tf.options import check_at_least
 
 
 class ElmoEmbedding(BaseLayer, Embedding):
@@ -27,8 +28,8 @@ class ElmoEmbedding(BaseLayer, Embedding):
 
     Call arguments:
       ids: <int32>[batch, length], 0 = padding.
-      characters: <int32>[batch, length, word_length], see `disan_tf.text.character_ids`; or, of a
-        `cached` one, layers: <float>[batch, length, layers, dim].
+      characters: <int32>[batch, length, word_length], see `disan_tf.text.characters.byte_ids`; or,
+        if `cached`, layers: <float>[batch, length, layers, dim].
       training: whether dropout acts.
 
     Returns:
@@ -44,7 +45,7 @@ class ElmoEmbedding(BaseLayer, Embedding):
         self.cached = cached
         self.trainable_bilm = trainable_bilm
         self.normalize = normalize
-        self.mix_l2 = mix_l2
+        self.mix_l2 = check_at_least("mix_l2", mix_l2, 0)
         self._word_options = words and dict(words)
         self.bilm = BiLM(
             **bilm, dropout=self.dropout, l2=self.l2 if trainable_bilm else 0.0, seed=self.seed,

@@ -6,7 +6,7 @@ from disan_tf.elmo.bilm import BiLM
 from disan_tf.elmo.token_encoder import ACTIVATIONS
 from disan_tf.errors import UserError
 from disan_tf.files import PathLike, read_json
-from disan_tf.text.character_ids import CHARACTERS
+from disan_tf.text.characters import BYTE_CHARACTERS
 
 # Where each argument of `BiLM` stands in the file, and the official code's value where it is
 # absent; ... = it must be there.
@@ -46,9 +46,10 @@ def read_options(path: PathLike) -> dict:
         least = 0 if name == "highways" else 3 if name == "word_length" else 1
         if not _is_whole(arguments[name]) or arguments[name] < least:
             raise _wrong(path, _name(name), arguments[name], f"a whole number of at least {least}")
-    characters = content["char_cnn"].get("n_characters", CHARACTERS)
-    if characters not in (CHARACTERS, CHARACTERS + 1):
-        raise _wrong(path, "char_cnn.n_characters", characters, f"{CHARACTERS} or {CHARACTERS + 1}")
+    characters = content["char_cnn"].get("n_characters", BYTE_CHARACTERS)
+    if characters not in (BYTE_CHARACTERS, BYTE_CHARACTERS + 1):
+        known = f"{BYTE_CHARACTERS} or {BYTE_CHARACTERS + 1}"
+        raise _wrong(path, "char_cnn.n_characters", characters, known)
     if arguments["activation"] not in ACTIVATIONS:
         raise _wrong(path, _name("activation"), arguments["activation"], " or ".join(ACTIVATIONS))
     filters = arguments["filters"]
@@ -77,7 +78,7 @@ def official_options(bilm: BiLM) -> dict:
         value = getattr(bilm, name)
         parts[part][key] = (value or None) if name in _OR_NONE else value
     parts["char_cnn"]["embedding"] = {"dim": bilm.character_dim}
-    parts["char_cnn"]["n_characters"] = CHARACTERS + 1
+    parts["char_cnn"]["n_characters"] = BYTE_CHARACTERS + 1
     return parts
 
 

@@ -7,6 +7,7 @@ import tensorflow as tf
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project, weight_decay
 from disan_tf.layers.recurrent.lstm import FORGET_BIAS
+from disan_tf.options import check_at_least
 
 States = tuple[tf.Tensor, tf.Tensor]
 
@@ -49,15 +50,12 @@ class ProjectedLSTM(BaseLayer):
     ):  # fmt: skip
         super().__init__(**kwargs)
         if cells < units:
-            raise ValueError(f"cells={cells!r}; name at least as many as units, {units}.")
-        for name, clip in {"cell_clip": cell_clip, "projection_clip": projection_clip}.items():
-            if not clip >= 0:
-                raise ValueError(f"{name}={clip!r}; name a value above 0, or 0 to clip nothing.")
-        self.units = units
+            raise ValueError(f"cells={cells} must be at least units, {units}.")
+        self.units = check_at_least("units", units, 1)
         self.cells = cells
         self.backward = backward
-        self.cell_clip = cell_clip
-        self.projection_clip = projection_clip
+        self.cell_clip = check_at_least("cell_clip", cell_clip, 0)  # 0 clips nothing
+        self.projection_clip = check_at_least("projection_clip", projection_clip, 0)
 
     def build(self, input_shape):
         dim, l2 = input_shape[-1], weight_decay(self.l2)

@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from disan_tf.options import check_at_least
+
 
 class ScalarMix(tf.keras.layers.Layer):
     """gamma * sum_j s_j h_j, the s_j softmax-normalised (ELMo-DiSAN paper, Eq. 13).
@@ -30,11 +32,9 @@ class ScalarMix(tf.keras.layers.Layer):
 
     def __init__(self, layers: int = 3, normalize: bool = False, l2: float = 0.0, **kwargs):
         super().__init__(**kwargs)
-        if layers < 1:
-            raise ValueError(f"layers={layers!r}; name at least 1.")
-        self.layers = layers
+        self.layers = check_at_least("layers", layers, 1)
         self.normalize = normalize
-        self.l2 = l2
+        self.l2 = check_at_least("l2", l2, 0)
 
     def build(self, input_shape):
         regularizer = tf.keras.regularizers.L2(self.l2) if self.l2 else None

@@ -8,7 +8,8 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.highway import Highway
 from disan_tf.layers.packing import ROWS_MULTIPLE
-from disan_tf.text.character_ids import CHARACTERS, real_length
+from disan_tf.options import check_at_least, check_choice
+from disan_tf.text.characters import BYTE_CHARACTERS, real_length
 
 ACTIVATIONS = ("relu", "tanh")
 
@@ -36,7 +37,7 @@ class TokenEncoder(BaseLayer):
       dropout, l2, seed: see `BaseLayer`; nothing is dropped here.
 
     Call arguments:
-      characters: <int32>[..., word_length], see `disan_tf.text.character_ids`.
+      characters: <int32>[..., word_length], see `disan_tf.text.characters.byte_ids`.
 
     Returns:
       <float>[..., units]; of a word of zeros that of zero vectors.
@@ -54,18 +55,18 @@ class TokenEncoder(BaseLayer):
         activation: str = "relu", **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"activation={activation!r}; name {' or '.join(ACTIVATIONS)}.")
-        if not filters:
-            raise ValueError(f"filters={list(filters)!r}; name at least one, as (width, count).")
-        self.units = units
+        if not filters or min(min(pair) for pair in filters) < 1:
+            raise ValueError(
+                f"filters={filters} must have at least one (width, count), both at least 1."
+            )
+        self.units = check_at_least("units", units, 1)
         self.filters = [tuple(pair) for pair in filters]
-        self.dim = dim
-        self.highways = highways
-        self.activation = activation
+        self.dim = check_at_least("dim", dim, 1)
+        self.highways = check_at_least("highways", highways, 0)
+        self.activation = check_choice("activation", activation, ACTIVATIONS)
 
     def build(self, input_shape):
-        self.vectors = self.add_weight("vectors", [CHARACTERS, self.dim], None, _uniform(1.0))
+        self.vectors = self.add_weight("vectors", [BYTE_CHARACTERS, self.dim], None, _uniform(1.0))
         self.kernels, self.biases = [], []
         for number, (width, count) in enumerate(self.filters):
             start = _uniform(0.05) if self.activation == "relu" else _normal(width * self.dim)

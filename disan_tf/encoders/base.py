@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from disan_tf.layers.activations import activation_of
 from disan_tf.layers.attention.source2token import Source2Token
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.precision import shared_conversions
@@ -15,7 +16,7 @@ class PairEncoder(BaseLayer):
     To add an encoder, subclass this, or `SentenceEncoder` for one that reads a sentence by itself,
     in a file of this folder, and enter it in `disan_tf.encoders.ENCODERS` by the name that
     `config.encoder.name` has; all other values of `config.encoder` are arguments of its
-    constructor, which checks them (ValueError: "name=value; remedy").
+    constructor, which checks them (ValueError: "name=value must be ...").
 
     Args:
       dropout, l2, seed: see `BaseLayer`.
@@ -79,7 +80,7 @@ class SentenceEncoder(PairEncoder):
 
     def __init__(self, activation="elu", attention_form: str = "auto", **kwargs):
         super().__init__(**kwargs)
-        self.activation = tf.keras.activations.get(activation)
+        self.activation = activation_of(activation)
         self.attention_form = attention_form
 
     def encode(self, x, mask, selections=None, training=None):

@@ -3,9 +3,9 @@
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.recurrent.base import Recurrent
 from disan_tf.ops.elementwise import copies
+from disan_tf.options import check_at_least
 
 
 class BiRecurrentEncoder(SentenceEncoder):

@@ -5,10 +5,10 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
-from disan_tf.ops.direction_mask import check_direction
+from disan_tf.ops.direction_mask import DIRECTIONS
 from disan_tf.ops.elementwise import copies
+from disan_tf.options import check_at_least, check_choice
 
 
 class DiSAN(SentenceEncoder):
@@ -49,8 +49,10 @@ class DiSAN(SentenceEncoder):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
         if isinstance(directions, str) or len(directions) != 2:
-            raise ValueError(f"directions={directions!r}; name two, one for each block.")
-        self.directions = tuple(check_direction(direction) for direction in directions)
+            raise ValueError(f"directions={directions} must be two, one for each block.")
+        for direction in directions:
+            check_choice("directions", direction, DIRECTIONS)
+        self.directions = tuple(directions)
 
     def build(self, input_shape):
         dim = input_shape[-1]

@@ -8,6 +8,7 @@ from disan_tf.layers.co_attention.multiway import MultiwayCoAttention
 from disan_tf.layers.packing import pad_length, real_tokens
 from disan_tf.layers.recurrent.lstm import BasicLSTM
 from disan_tf.layers.recurrent.rnn import BasicRNN
+from disan_tf.options import check_at_least, check_choice
 
 RECURRENCES = ("rnn", "lstm")
 
@@ -55,15 +56,13 @@ class DRCN(PairEncoder):
         **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        if recurrence not in RECURRENCES:
-            raise ValueError(f"recurrence={recurrence!r}; choose {' or '.join(RECURRENCES)}.")
-        self.units = units
-        self.layers = layers
-        self.recurrence = recurrence
+        self.units = check_at_least("units", units, 1)
+        self.layers = check_at_least("layers", layers, 1)
+        self.recurrence = check_choice("recurrence", recurrence, RECURRENCES)
         self.functions = functions
         self.aggregation = aggregation
         self.own_parameters = own_parameters
-        self.bottleneck_units = bottleneck_units
+        self.bottleneck_units = check_at_least("bottleneck_units", bottleneck_units, 0)
         self._add_co_attention("co_attention_1")  # refuses wrong functions before anything is built
 
     def build(self, input_shape):

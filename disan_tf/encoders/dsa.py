@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.arguments import (
-    check_above_zero,
-    check_at_least,
-    check_choice,
-    check_rate,
-    check_widths,
-)
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention
 from disan_tf.layers.attention.static import StaticSelfAttention
 from disan_tf.layers.convolution.densely_connected import DenselyConnectedCNN
 from disan_tf.layers.dropout import Dropout, site_seed
 from disan_tf.layers.initializers import check_init_scale
 from disan_tf.layers.packed_rows import PackedRows
+from disan_tf.options import (
+    check_above_zero,
+    check_at_least,
+    check_choice,
+    check_rate,
+    check_widths,
+)
 
 ATTENTIONS = ("dynamic", "static")
 
@@ -72,7 +72,7 @@ class DSAEncoder(SentenceEncoder):
         super().__init__(**kwargs)
         self.attention_kind = check_choice("attention", attention, ATTENTIONS)
         if attention == "static" and attentions != 1:
-            raise ValueError(f"attention={attention!r}; it is one attention, not {attentions}.")
+            raise ValueError(f"attention=static must be a single one, and attentions={attentions}.")
         self.units = check_at_least("units", units, 1)
         self.attentions = check_at_least("attentions", attentions, 1)
         self.iterations = check_at_least("iterations", iterations, 1)

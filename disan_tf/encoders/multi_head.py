@@ -3,9 +3,9 @@
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention
 from disan_tf.layers.attention.positional import positional_encoding
+from disan_tf.options import check_at_least
 
 
 class MultiHeadEncoder(SentenceEncoder):

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.arguments import check_at_least, check_widths
 from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.ops.elementwise import copies
+from disan_tf.options import check_at_least, check_widths
 
 
 class MultiWindowCNNEncoder(SentenceEncoder):

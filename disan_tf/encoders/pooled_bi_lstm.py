@@ -3,8 +3,8 @@
 import tensorflow as tf
 
 from disan_tf.encoders.bi_lstm import BiLSTMEncoder
-from disan_tf.layers.arguments import check_choice
 from disan_tf.layers.attention.static import StaticSelfAttention
+from disan_tf.options import check_choice
 
 POOLINGS = ("last", "self_attention")
 

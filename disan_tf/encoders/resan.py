@@ -3,8 +3,8 @@
 from typing import Optional
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.hard_attention.reinforced import ReinforcedSelfAttention, check_hard_attention
+from disan_tf.options import check_at_least
 
 
 class ReSAN(SentenceEncoder):

@@ -5,9 +5,9 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.hard_attention.parallel import ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.selections import merge_selections
+from disan_tf.options import check_at_least
 
 
 class SelectedSource2TokenEncoder(SentenceEncoder):

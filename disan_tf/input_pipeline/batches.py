@@ -12,22 +12,20 @@ from disan_tf.input_pipeline.corpus import Split
 def make_dataset(split: Split, batches: np.ndarray) -> Union[tf.data.Dataset, LayeredBatches]:
     """Gathers and pads the batches of a plan.
 
-    The corpus stays one eager tensor that the pipeline refers to; no batch is made before it is
-    needed, and none is stored. One core makes over 250,000 SNLI pairs a second in batches of 64;
-    training takes some hundreds.
+    The corpus stays one eager tensor that the pipeline refers to; a batch is made when it is
+    needed, and none is stored.
 
     Args:
       split: the examples.
-      batches: <int64>[batches, batch_size] indices; negative ones, at the end of a row, are left
-        out.
+      batches: <int64>[batches, batch_size] indices; negative ones, at the end of a row, are
+        skipped.
 
     Returns:
       A dataset of dictionaries: for each field of the split, e.g. "sentence", <int32>[batch,
-      longest] token ids with 0 for padding; where the split has word features "<field>_characters"
-      <int32>[batch, longest, word_length] and, of pairs, "<field>_match" <int32>[batch, longest], 0
-      for padding too; where its biLM's layers are cached "<field>_layers", see `LayeredBatches`;
-      "label" [batch] of the split's labels' dtype, "index"
-      <int64>[batch].
+      longest] token ids with 0 for padding; if the split has word features "<field>_characters"
+      <int32>[batch, longest, word_length] and, of pairs, "<field>_match" <int32>[batch, longest],
+      with 0 for padding too; if its biLM's layers are cached "<field>_layers", see
+      `LayeredBatches`; "label" [batch] in the dtype of the labels; "index" <int64>[batch].
     """
     spellings = split.features and tf.constant(split.features.spellings)
     fields = [_make_gather(split, field, spellings) for field in split.fields]
@@ -48,7 +46,7 @@ def make_dataset(split: Split, batches: np.ndarray) -> Union[tf.data.Dataset, La
 
 
 def _make_gather(split, field, spellings):
-    """A function of indices <int64>[batch] that gives the tensors of one field by their names."""
+    """A function of indices <int64>[batch] that returns the tensors of one field by name."""
     ids, offsets = tf.constant(split.ids[field]), tf.constant(split.offsets[field])
     features = split.features
     if features is None:
@@ -59,18 +57,18 @@ def _make_gather(split, field, spellings):
     def gather(indices):
         places = _locate(offsets, indices)
         characters = tf.gather(spellings, _pad(spelling, *places))  # row 0 is zeros
-        found = {
+        tensors = {
             field: _pad(ids, *places), f"{field}_characters": tf.cast(characters, tf.int32)
         }  # fmt: skip
         if match is not None:
-            found[f"{field}_match"] = tf.cast(_pad(match, *places), tf.int32)
-        return found
+            tensors[f"{field}_match"] = tf.cast(_pad(match, *places), tf.int32)
+        return tensors
 
     return gather
 
 
 def _locate(offsets, indices):
-    """Which positions hold a token, <bool>[batch, longest], and where in the array it stands."""
+    """Which positions hold a token, <bool>[batch, longest], and the token's place in the array."""
     starts = tf.gather(offsets, indices)
     lengths = tf.gather(offsets, indices + 1) - starts
     positions = tf.range(tf.reduce_max(lengths))[None, :]
@@ -79,5 +77,5 @@ def _locate(offsets, indices):
 
 
 def _pad(values, real, flat):
-    """What `values` [tokens] has at the places of `_locate`, 0 elsewhere: [batch, longest]."""
+    """`values` [tokens] at the places of `_locate`, 0 elsewhere: [batch, longest]."""
     return tf.where(real, tf.gather(values, flat), tf.constant(0, values.dtype))

@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.errors import UserError
+from disan_tf.input_pipeline import format as names
 
 
 class CachedLayers(NamedTuple):
-    """Those of one split.
+    """The cached layers of one split.
 
     Attributes:
       vectors: <float16>[tokens, layers, dim], memory-mapped.
-      starts: by field, <int64>[examples], where the first token of each example stands.
+      starts: by field, <int64>[examples], the place of the first token of each example.
     """
 
     vectors: np.ndarray
@@ -32,29 +32,23 @@ class LayerFiles:
 
     def __init__(self, folder: Path):
         self.folder = Path(folder)
-        self._vectors = self._array("layers")
+        self._vectors = self._array(names.LAYERS)
 
     def split(self, name: str, fields: Iterable[str]) -> CachedLayers:
-        """Those of the split called `name`."""
-        starts = {field: self._array(f"{name}.{field}.starts") for field in fields}
+        """The layers of the split called `name`."""
+        starts = {field: self._array(names.starts(name, field)) for field in fields}
         return CachedLayers(self._vectors, starts)
 
     def _array(self, name):
-        path = self.folder / f"{name}.npy"
-        try:
-            return np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise UserError(
-                f"{path} cannot be read ({error}); delete {self.folder}, and the next training "
-                "computes it again."
-            ) from None
+        remedy = f"delete {self.folder}, and the next training computes it again"
+        return names.load_array(self.folder, name, remedy)
 
 
 class LayeredBatches:
-    """The batches of a dataset with "<field>_layers" <float16>[batch, longest, layers, dim], too.
+    """The batches of a dataset with "<field>_layers" <float16>[batch, longest, layers, dim] added.
 
-    They are copied out of the memory-mapped file by one thread, which is a batch ahead; 0 stands on
-    padding. A tf.data pipeline would need a Python function for it, which stops no less.
+    They are copied from the memory-mapped file by a thread that is one batch ahead; padding is 0.
+    (A tf.data pipeline would need a Python function for it, which is no faster.)
 
     Args:
       dataset: of `make_dataset`.
@@ -80,16 +74,16 @@ class LayeredBatches:
         if batch is None:
             return None
         index = batch["index"].numpy()
-        found = {
+        layers = {
             f"{field}_layers": self._gather(index, field, number)
             for number, field in enumerate(self._layers.starts)
         }
-        return {**batch, **found}
+        return {**batch, **layers}
 
     def _gather(self, index, field, number):
         starts, lengths = self._layers.starts[field][index], self._lengths[index, number]
         vectors = self._layers.vectors
-        found = np.zeros([len(index), lengths.max(), *vectors.shape[1:]], np.float16)
-        for row, start, length in zip(found, starts, lengths):
+        padded = np.zeros([len(index), lengths.max(), *vectors.shape[1:]], np.float16)
+        for row, start, length in zip(padded, starts, lengths):
             row[:length] = vectors[start : start + length]
-        return tf.constant(found)
+        return tf.constant(padded)

@@ -9,21 +9,21 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from disan_tf.errors import UserError
-from disan_tf.files import read_json, read_lines
+from disan_tf.files import read_lines
+from disan_tf.input_pipeline import format as names
 from disan_tf.input_pipeline.cached_layers import CachedLayers, LayerFiles
-
-_REMEDY = "delete the directory and prepare the corpus again with --mode=prepare"
+from disan_tf.input_pipeline.format import Keys
 
 
 class WordFeatures(NamedTuple):
-    """The characters of the words of a split, and of pairs which of them match.
+    """The characters of a split's words, and which words of pairs match.
 
     Attributes:
-      spellings: <uint8>[rows, word_length], ids of `disan_tf.text.spelling`, or <uint16>, ids of
-        `disan_tf.text.character_ids`; row 0 is zeros.
+      spellings: <uint8>[rows, word_length], `ascii_ids` of `disan_tf.text.characters`, or
+        <uint16>, `byte_ids`; row 0 is zeros.
       spelling: by field, <int32>[tokens], the row of each token.
       match: by field, <uint8>[tokens], 1 where the other sentence has a token's stem or lemma; None
-        where that is not asked.
+        if the corpus has no matches.
     """
 
     spellings: np.ndarray
@@ -32,12 +32,12 @@ class WordFeatures(NamedTuple):
 
 
 class Contexts(NamedTuple):
-    """The longer sentences from which the examples of a split are taken.
+    """The longer sentences around the examples of a split.
 
     Attributes:
       spelling: <int32>[tokens], the row of `spellings` of each token, end to end.
       offsets: <int64>[sentences + 1]; sentence k is spelling[offsets[k]:offsets[k + 1]].
-      places: <int32>[examples, 2], the sentence of each example, and its first token there.
+      places: <int32>[examples, 2], the sentence of an example, and its first token there.
     """
 
     spelling: np.ndarray
@@ -55,10 +55,10 @@ class Split:
       ids: by field, <int32>[tokens], the token ids of all its sentences, end to end.
       offsets: by field, <int64>[examples + 1]; sentence k is ids[offsets[k]:offsets[k + 1]].
       labels: <int32>[examples], numbers of classes, or <float32>[examples], scores.
-      example_ids: <bytes>[examples], where each example stands in the raw corpus.
-      genres: <bytes>[examples], where the text comes from; None if the corpus does not say.
-      features: what words have besides ids; None if the corpus has nothing.
-      layers: what a biLM makes of the words; None if that is not cached.
+      example_ids: <bytes>[examples], names of the examples in the raw corpus.
+      genres: <bytes>[examples], where the text comes from; None if the corpus names no genres.
+      features: what words have besides ids; None if they have nothing.
+      layers: the biLM's layers of the words; None if they are not cached.
     """
 
     fields: tuple[str, ...]
@@ -85,22 +85,22 @@ class Split:
 
 
 class PreparedCorpus:
-    """A directory that `data_prep.prepare` wrote.
+    """A directory that `data_prep.prepare` wrote, see `disan_tf.input_pipeline.format`.
 
     Attributes:
       layers: the cached layers of its biLM, see `with_layers`; None without.
 
     Raises:
-      UserError: a file is missing or damaged.
+      UserError: a file is missing or damaged, or the corpus has another format.
     """
 
     layers: Optional[LayerFiles] = None
 
     def __init__(self, directory):
         self.directory = Path(directory)
-        self.manifest = read_json(self.directory / "manifest.json", _REMEDY)
-        self.classes = self.manifest["classes"]
-        self.words = (self.manifest["trainable_words"], self.manifest["fixed_words"])
+        self.manifest = names.read_manifest(self.directory)
+        self.classes = self.manifest[Keys.CLASSES]
+        self.words = (self.manifest[Keys.TRAINABLE_WORDS], self.manifest[Keys.FIXED_WORDS])
 
     def with_layers(self, layers: LayerFiles) -> "PreparedCorpus":
         """The same corpus with the cached layers of its biLM, which its splits have too."""
@@ -111,44 +111,44 @@ class PreparedCorpus:
     @property
     def fields(self) -> tuple[str, ...]:
         """Names of the sentences of an example, see `Split`."""
-        return tuple(self.manifest["fields"])
+        return tuple(self.manifest[Keys.FIELDS])
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Names of the splits: "train", "dev", "test", and others where the corpus has more."""
-        return tuple(self.manifest["splits"])
+        """Names of the splits: "train", "dev", "test", and others if the corpus has more."""
+        return tuple(self.manifest[Keys.SPLITS])
 
     @property
     def scores(self) -> bool:
         """Whether labels are scores, and `classes` the points of their scale."""
-        return self.manifest.get("scores", False)  # absent from older manifests
+        return self.manifest[Keys.SCORES]
 
     @property
     def word_features(self) -> bool:
-        """Whether splits have `WordFeatures` of pairs."""
-        return "word_features" in self.manifest
+        """Whether splits have `WordFeatures` with matches."""
+        return Keys.WORD_FEATURES in self.manifest
 
     @property
     def characters(self) -> bool:
         """Whether splits have the characters of words."""
-        return bool({"word_features", "word_bytes", "bilm"} & self.manifest.keys())
+        return bool({Keys.WORD_FEATURES, Keys.WORD_BYTES} & self.manifest.keys())
 
     @property
     def bilm(self) -> Optional[tuple[Path, Path]]:
-        """The options and weights of the biLM that reads the words' characters, if there is one."""
-        if not self.manifest.get("bilm"):
+        """The options and the weights of the biLM that reads the characters, if there is one."""
+        if Keys.BILM not in self.manifest:
             return None
-        return self.directory / "bilm_options.json", self.directory / "bilm_weights.hdf5"
+        return self.directory / names.BILM_OPTIONS, self.directory / names.BILM_WEIGHTS
 
     @property
     def vocabulary(self) -> list:
         """Words in the order of their ids, from id 2."""
-        return [word for _, word in read_lines(self.directory / "vocabulary.txt")]
+        return [word for _, word in read_lines(self.directory / names.VOCABULARY)]
 
     @property
     def vectors(self) -> np.ndarray:
         """<float32>[words, dim], the vectors of ids 2 and up."""
-        return self._array("embeddings")
+        return self._array(names.EMBEDDINGS)
 
     def split(self, name: str) -> Split:
         """One of `splits`.
@@ -161,46 +161,37 @@ class PreparedCorpus:
             raise UserError(f"{self.directory} has no split {name!r}; it has {known}.")
         split = Split(
             self.fields,
-            {field: self._array(f"{name}.{field}.ids") for field in self.fields},
-            {field: self._array(f"{name}.{field}.offsets") for field in self.fields},
-            self._array(f"{name}.label"),
-            self._array(f"{name}.example_id"),
-            self._optional_array(f"{name}.genre"),
+            {field: self._array(names.ids(name, field)) for field in self.fields},
+            {field: self._array(names.offsets(name, field)) for field in self.fields},
+            self._array(names.label(name)),
+            self._array(names.example_id(name)),
+            self._array(names.genre(name)) if self.manifest[Keys.GENRES] else None,
             self._features(name) if self.characters else None,
             self.layers and self.layers.split(name, self.fields),
         )
         if not _agree(split):
-            raise UserError(f"{self.directory}: the {name} split's files disagree; {_REMEDY}.")
+            raise UserError(f"{self.directory}: the {name} split's files disagree; {names.REMEDY}.")
         return split
 
     def contexts(self, name: str) -> Optional[Contexts]:
-        """Those of the split called `name`; None where it has none."""
-        if not (self.directory / f"{name}.contexts.places.npy").exists():
+        """The contexts of the split called `name`; None if it has none."""
+        if not self.manifest[Keys.SPLITS][name]["contexts"]:
             return None
-        parts = ("spelling", "offsets", "places")
-        return Contexts(*(self._array(f"{name}.contexts.{part}") for part in parts))
+        return Contexts(*(self._array(names.contexts(name, part)) for part in names.CONTEXT_PARTS))
 
     def _features(self, name):
-        kinds = ("spelling", "match") if self.word_features else ("spelling",)
+        kinds = (names.spelling, names.match) if self.word_features else (names.spelling,)
         arrays = (
-            {field: self._array(f"{name}.{field}.{kind}") for field in self.fields}
-            for kind in kinds
+            {field: self._array(kind(name, field)) for field in self.fields} for kind in kinds
         )
-        return WordFeatures(self._array("spellings"), *arrays)
-
-    def _optional_array(self, name):
-        return self._array(name) if (self.directory / f"{name}.npy").exists() else None
+        return WordFeatures(self._array(names.SPELLINGS), *arrays)
 
     def _array(self, name):
-        path = self.directory / f"{name}.npy"
-        try:
-            return np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise UserError(f"{path} cannot be read ({error}); {_REMEDY}.") from None
+        return names.load_array(self.directory, name, names.REMEDY)
 
 
 def _agree(split):
-    """Whether every array has as many examples as the others, and as many tokens as it says."""
+    """Whether all arrays have the same number of examples, and ids as many as offsets say."""
     examples = {len(split), len(split.example_ids)}
     examples |= {len(offsets) - 1 for offsets in split.offsets.values()}
     if split.genres is not None:
@@ -215,11 +206,11 @@ def _agree(split):
 
 
 def _fit(features, field, tokens):
-    """Whether a field has features of so many tokens, and all rows that they name."""
+    """Whether a field has features of so many tokens, and `spellings` has the rows they name."""
     spelling, rows = features.spelling[field], len(features.spellings)
     others = [] if features.match is None else [features.match[field]]
     return (
-        all(len(each) == tokens for each in [spelling, *others])
+        all(len(array) == tokens for array in [spelling, *others])
         and spelling.min(initial=0) >= 0
         and spelling.max(initial=0) < rows
     )

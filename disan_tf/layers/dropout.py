@@ -4,8 +4,8 @@ import zlib
 
 import tensorflow as tf
 
-from disan_tf.layers.arguments import check_rate
 from disan_tf.ops.dropout import apply_mask, keep_mask
+from disan_tf.options import check_rate
 
 
 def site_seed(seed: int, site: str) -> int:

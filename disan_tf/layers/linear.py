@@ -4,10 +4,10 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.dropout import Dropout
 from disan_tf.layers.precision import cast_weight
 from disan_tf.ops.elementwise import bias_activation
+from disan_tf.options import check_at_least
 
 
 class Linear(tf.keras.layers.Layer):

@@ -11,6 +11,7 @@ from disan_tf.layers.embedding.base import Embedding
 from disan_tf.layers.embedding.characters import WordCharacterEmbedding
 from disan_tf.layers.embedding.word_bytes import WordBytes
 from disan_tf.layers.embedding.words import WordEmbedding
+from disan_tf.options import check_choice
 
 PHRASES = ("own", "cut")
 
@@ -80,23 +81,18 @@ def elmo(
       ValueError: naming the option that cannot be, and what it may be.
     """
     if not bilm:
-        raise ValueError(f"bilm={bilm!r}; name the files of a biLM, such as elmo/bilm_small.")
-    if phrases not in PHRASES:
-        raise ValueError(f"phrases={phrases!r}; choose {' or '.join(PHRASES)}.")
+        raise ValueError(f"bilm={bilm} must name the files of a biLM, such as elmo/bilm_small.")
+    check_choice("phrases", phrases, PHRASES)
     if phrases == "cut" and not cached:
         raise ValueError(
-            f"phrases={phrases!r}; the layers of whole sentences are there only if they are "
-            "cached: set cached=True."
+            f"phrases={phrases} needs the layers of whole sentences, which must be cached: set "
+            "--config.embedding.cached=True."
         )
     if trainable_bilm and cached:
         raise ValueError(
-            f"trainable_bilm={trainable_bilm!r}; the layers of a biLM that is trained change, and "
-            "cannot be cached: set cached=False."
+            f"trainable_bilm={trainable_bilm} changes the layers of the biLM, which cannot be "
+            "cached then: set --config.embedding.cached=False."
         )
-    if mix_l2 < 0.0:
-        raise ValueError(f"mix_l2={mix_l2!r}; name at least 0.")
-    if not 0.0 <= dropout < 1.0:
-        raise ValueError(f"dropout={dropout!r}; name a rate in [0, 1).")
     sizes = dict(zip(("trainable_words", "fixed_words"), sources.words), dim=dim)
     return ElmoEmbedding(
         sources.bilm, sources.cached, trainable_bilm, normalize, mix_l2, sizes if words else None,

@@ -25,7 +25,7 @@ class LanguageModel(SentenceModel):
 
     Call arguments:
       ids: <int32>[batch, length], 0 = padding, 1 = unknown.
-      characters: <int32>[batch, length, word_length], see `disan_tf.text.character_ids`.
+      characters: <int32>[batch, length, word_length], see `disan_tf.text.characters.byte_ids`.
       training: whether dropout acts and the softmax is estimated.
 
     Returns:

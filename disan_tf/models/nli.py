@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from disan_tf.models.class_scores import ClassScores
 from disan_tf.models.pairs import SentencePairModel
+from disan_tf.options import check_choice
 
 PAIR_FEATURES = {
     "difference": lambda p, h: [p, h, p - h, p * h],
@@ -50,11 +51,7 @@ class SentencePairClassifier(ClassScores, SentencePairModel):
         self, *parts, pair_features: str = "difference", hypothesis_only: bool = False, **kwargs
     ):
         super().__init__(*parts, **kwargs)
-        if pair_features not in PAIR_FEATURES:
-            raise ValueError(
-                f"pair_features={pair_features!r}; choose {' or '.join(PAIR_FEATURES)}."
-            )
-        self.pair_features = pair_features
+        self.pair_features = check_choice("pair_features", pair_features, PAIR_FEATURES)
         self.hypothesis_only = hypothesis_only
 
     def sentences(self, *inputs):

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from disan_tf.metrics.correlations import correlation_scores
 from disan_tf.models.pairs import SentencePairModel
+from disan_tf.options import check_choice
 
 _LEAST = 1e-10  # authors' code: probabilities below it count as this
 
@@ -38,9 +39,7 @@ class RelatednessModel(SentencePairModel):
 
     def __init__(self, *parts, loss: str = "kl", **kwargs):
         super().__init__(*parts, **kwargs)
-        if loss not in LOSSES:
-            raise ValueError(f"loss={loss!r}; choose {' or '.join(LOSSES)}.")
-        self.loss_name = loss
+        self.loss_name = check_choice("loss", loss, LOSSES)
 
     def features(self, first, second):
         return tf.concat([first * second, tf.abs(first - second)], axis=-1)

@@ -4,21 +4,21 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.options import check_choice
+
 DIRECTIONS = ("forward", "backward", "diagonal")
 MAX_SCALE = 40.0
 
 
 def check_direction(direction: str) -> str:
     """Returns `direction`, or raises ValueError with the known ones."""
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction={direction!r}; known directions are {', '.join(DIRECTIONS)}.")
-    return direction
+    return check_choice("direction", direction, DIRECTIONS)
 
 
 def check_scale(scale: float) -> float:
     """Returns `scale`, or raises ValueError: exp(scale) must stay far inside float32."""
     if not 0.0 < scale <= MAX_SCALE:
-        raise ValueError(f"scale={scale}; it must lie above 0 and be at most {MAX_SCALE:g}.")
+        raise ValueError(f"scale={scale} must be above 0 and at most {MAX_SCALE:g}.")
     return float(scale)
 
 

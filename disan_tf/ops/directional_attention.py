@@ -9,6 +9,7 @@ from disan_tf.ops.direction_mask import admissible_pairs, check_direction, check
 from disan_tf.ops.masked_softmax import masked_softmax
 from disan_tf.ops.native.attention import native_attention
 from disan_tf.ops.native.runtime import is_used, unavailable
+from disan_tf.options import check_choice
 
 
 def attention_weights(
@@ -91,9 +92,7 @@ def directional_attention(
         is not available.
     """
     check_direction(direction)
-    if form not in FORMS:
-        raise ValueError(f"form={form!r}; known forms are {', '.join(FORMS)}.")
-    return FORMS[form](
+    return FORMS[check_choice("form", form, FORMS)](
         head,
         dependent,
         value,

@@ -8,12 +8,11 @@ splits, or as a list of tokens, looked up as they are, and whatever else its lin
     sentence_a, sentence_b  "sentence_a" or "sentence_A", or "sentence_a_tokens"; the other likewise
 """
 
-import json
-import re
 from collections.abc import Sequence
 from typing import Optional
 
 from disan_tf.errors import UserError
+from disan_tf.text.tables import Table, parse_json
 
 SENTENCE = ("sentence",)  # the fields of a model of one sentence
 _TEXTS = {  # field -> names of its text; after our own that of the corpora's files
@@ -23,9 +22,6 @@ _TEXTS = {  # field -> names of its text; after our own that of the corpora's fi
     "sentence_a": ("sentence_a", "sentence_A"),
     "sentence_b": ("sentence_b", "sentence_B"),
 }
-# Columns that some rows of the official SNLI and MultiNLI tables end without: few pairs were
-# labelled by five people.
-_OPTIONAL = re.compile(r"label[1-5]")
 
 
 def text_name(field: str) -> str:
@@ -71,59 +67,39 @@ class TextParser:
 
 
 class JsonParser(TextParser):
-    """A JSON object a line; a record can be written as JSON again."""
+    """A JSON object a line."""
 
     def __call__(self, line: str, where: str) -> Optional[dict]:
         try:
-            record = json.loads(line)
-            # NaN, 1e999 and half of a surrogate pair are read, but no JSON file may hold them.
-            json.dumps(record, ensure_ascii=False, allow_nan=False).encode("utf-8")
-        except json.JSONDecodeError as error:
-            reason = f"{error.msg}, column {error.colno}"
-        except (ValueError, RecursionError) as error:
-            reason = str(error)
-        else:
-            if not isinstance(record, dict):
-                raise UserError(f"{where}: not a JSON object; write one a line.")
-            return _check(record, self._fields, where)
-        raise UserError(f"{where}: not JSON ({reason}); write one JSON object a line.")
+            record = parse_json(line)
+        except ValueError as error:
+            raise UserError(f"{where}: {error}; write one JSON object a line.") from None
+        return _check(record, self._fields, where)
 
 
 class TableParser(TextParser):
-    """Columns with tabs between them, named by the first line; quotes are plain characters."""
+    """The rows of a table, see `disan_tf.text.tables.Table`."""
 
     def __init__(self, fields: Sequence[str]):
         super().__init__(fields)
-        self._columns = None
-        self._required = 0
+        self._table = None
 
     def __call__(self, line: str, where: str) -> Optional[dict]:
-        values = line.split("\t")
-        if self._columns is None:
-            self._read_header(values, where)
-            return None
-        if not self._required <= len(values) <= len(self._columns):
-            raise UserError(
-                f"{where}: {len(values)} columns, and the header has {len(self._columns)}; "
-                "restore the file."
-            )
-        return _check(dict(zip(self._columns, values)), self._fields, where)
-
-    def _read_header(self, columns, where):
-        if len(set(columns)) < len(columns):
-            raise UserError(f"{where}: two columns have one name; rename one of them.")
-        _check(dict.fromkeys(columns, ""), self._fields, where)
-        self._columns = columns
-        self._required = len(columns)
-        while _OPTIONAL.fullmatch(columns[self._required - 1]):
-            self._required -= 1
+        try:
+            if self._table is not None:
+                return _check(self._table.parse(line), self._fields, where)
+            self._table = Table(line)
+        except ValueError as error:
+            raise UserError(f"{where}: {error}; restore or repair the file.") from None
+        _check(dict.fromkeys(self._table.columns, ""), self._fields, where)
+        return None
 
 
 PARSERS = {"text": TextParser, "jsonl": JsonParser, "tsv": TableParser}
 
 
 def _check(record: dict, fields, where: str) -> dict:
-    """The record, if it has each sentence in a form that can be answered."""
+    """The record, if it has each sentence in a form that the model can read."""
     for field in fields:
         listed, names = tokens_name(field), _TEXTS[field]
         if not {listed, *names} & record.keys():

@@ -1,4 +1,4 @@
-"""Tokenizers and look-ups of words: one graph for preparation, prediction and export."""
+"""Tokenizers and look-ups of words: the same graph in preparation, prediction and export."""
 
 from disan_tf.text.features import TextToCharacters, TextToPairFeatures
 from disan_tf.text.lookup import TextToIds

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from disan_tf.text.character_ids import character_ids
+from disan_tf.text.characters import ascii_ids, byte_ids
 from disan_tf.text.lookup import TextToIds, fill_empty_rows
-from disan_tf.text.spelling import characters
 from disan_tf.text.word_forms import WordForms
 
 
@@ -18,7 +17,7 @@ class TextToCharacters(TextToIds):
       word_length: of the biLM.
 
     Raises:
-      UserError: see `TextToIds` and `character_ids`.
+      UserError: see `TextToIds` and `byte_ids`.
     """
 
     def __init__(
@@ -40,7 +39,7 @@ class TextToCharacters(TextToIds):
         """
         ids, characters = super().inputs(*tokens), []
         for sentences, padded in zip(tokens, ids):
-            spelling = character_ids(sentences.flat_values, self._word_length)
+            spelling = byte_ids(sentences.flat_values, self._word_length)
             shape = [*tf.unstack(tf.shape(padded, tf.int64)), self._word_length]
             characters.append(sentences.with_flat_values(spelling).to_tensor(0, shape=shape))
         return [*ids, *characters]
@@ -84,7 +83,7 @@ class TextToPairFeatures(TextToIds):
         ids = super().inputs(*tokens)
         filled = [fill_empty_rows(sentences, "") for sentences in tokens]
         spellings = [
-            sentences.with_flat_values(characters(sentences.flat_values, self._word_length))
+            sentences.with_flat_values(ascii_ids(sentences.flat_values, self._word_length))
             for sentences in filled
         ]
         matches = self._forms.matches(*filled) if len(filled) == 2 else map(tf.zeros_like, ids)

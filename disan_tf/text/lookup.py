@@ -13,7 +13,7 @@ FIRST_WORD_ID = 2
 
 
 def fill_empty_rows(rows: tf.RaggedTensor, filler) -> tf.RaggedTensor:
-    """Gives each row of `[batch, values]` that is empty one value, `filler`."""
+    """Puts one value, `filler`, into each empty row of `[batch, values]`."""
     empty = tf.cast(rows.row_lengths() == 0, rows.row_splits.dtype)
     fillers = tf.fill([tf.reduce_sum(empty)], tf.constant(filler, rows.dtype))
     return tf.concat([rows, tf.RaggedTensor.from_row_lengths(fillers, empty)], axis=1)
@@ -21,12 +21,12 @@ def fill_empty_rows(rows: tf.RaggedTensor, filler) -> tf.RaggedTensor:
 
 def _check_vocabulary(words: Sequence[str]) -> None:
     if not words:
-        raise UserError("The vocabulary holds no word: prepare the corpus again.")
+        raise UserError("The vocabulary holds no word; prepare the corpus again.")
     seen = {}
     for line, word in enumerate(words, start=1):
         if word in seen:
             raise UserError(
-                f"The vocabulary holds the word {word!r} twice, in lines {seen[word]} and {line}: "
+                f"The vocabulary holds the word {word!r} twice, in lines {seen[word]} and {line}; "
                 "prepare the corpus again."
             )
         seen[word] = line
@@ -43,7 +43,7 @@ class TextToIds(tf.Module):
       tokenizer: a key of `tokenizer.VERSIONS`.
       lowercase: whether tokens are looked up in lower case.
       split: whether tokens are divided by `tokenizer.split_words`.
-      keep_empty: its option.
+      keep_empty: the option of `tokenizer.split_words`.
 
     Raises:
       UserError: `words` is empty or holds a word twice, or there is no such tokenizer.
@@ -70,7 +70,7 @@ class TextToIds(tf.Module):
         )
 
     def tokens(self, strings: tf.Tensor) -> tf.RaggedTensor:
-        """`<string>[batch]` -> `<string>[batch, tokens]`, escaped, in their case, valid UTF-8."""
+        """`<string>[batch]` -> `<string>[batch, tokens]`, escaped, in their own case, UTF-8."""
         tokens = self._tokenizer.tokenize(strings)
         if self._split:
             tokens = split_words(tokens, self._keep_empty)
@@ -84,12 +84,12 @@ class TextToIds(tf.Module):
         return fill_empty_rows(tokens.with_flat_values(ids), UNKNOWN_ID).to_tensor(PADDING_ID)
 
     def inputs(self, *tokens: tf.RaggedTensor) -> list[tf.Tensor]:
-        """What a model reads: the ids of each field, `from_tokens` of its tokens, in order."""
-        return [self.from_tokens(each) for each in tokens]
+        """What a model reads: the ids of each field, in the order of the arguments."""
+        return [self.from_tokens(field) for field in tokens]
 
     def __call__(self, strings: tf.Tensor) -> tf.Tensor:
         """`<string>[batch]` -> `<int32>[batch, length]`, zero-padded to the longest line.
 
-        A line without tokens is one unknown word, so that every line has an answer.
+        A line without tokens is one unknown word, so that every line has a prediction.
         """
         return self.from_tokens(self.tokens(strings))

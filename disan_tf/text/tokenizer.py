@@ -7,13 +7,14 @@ among them. `whitespace` reads corpora that are tokenised already.
 RE2, the engine of the ops, has no look-around. Three facts replace it:
 
 - `regex_split_with_offsets` consumes its input match by match, so an alternation of token
-  patterns, each kept, is a lexer: a pattern only ever starts where the last token ended.
+  patterns whose matches are kept is a lexer: a pattern starts only where the last token ended.
 - Within the alternation the first alternative that matches wins, as in Perl.
-- What depends on the character before (is a quote opening?) is first written into a copy of the
-  text: a control character takes the place of the one that it marks, so no offset moves.
+- What depends on the preceding character (is a quote opening?) is first written into a copy of the
+  text: a control character replaces the character that it marks, so no offset moves.
 
-Two faults of tensorflow-text 2.15 are kept out: `regex_split_with_offsets` drops whatever follows
-a NUL, and `WhitespaceTokenizer` leaves the first bytes of a multi-byte space in the token before.
+Two bugs of tensorflow-text 2.15 are worked around: `regex_split_with_offsets` drops whatever
+follows a NUL, and `WhitespaceTokenizer` leaves the first bytes of a multi-byte space in the
+preceding token.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ import tensorflow_text
 
 from disan_tf.errors import UserError
 
-# The behaviour of each tokenizer; prepared data records it, so raise it with every change.
+# Prepared corpora record the version of their tokenizer: raise it when the behaviour changes.
 VERSIONS = {"whitespace": 1, "treebank": 1}
 
 # White space of raw text: Unicode's separators, control characters (but for the marks below), and
@@ -36,7 +37,7 @@ _MARKING = (
     (r"[\x00-\x03]", " "),
     (r"\b([Cc]an)not\b", "\\1\x03ot"),
     (rf"(^|[{_SPACE}(\[{{<])(['`‘]?)\"", "\\1\\2\x01"),
-    # A single quote that stands alone is the closing one or a possessive of tokenised text.
+    # A single quote by itself is a closing quote or a possessive of tokenised text.
     (rf"(^|[{_SPACE}(\[{{<])([\x01“]?)'([^{_SPACE}'])", "\\1\\2\x02\\3"),
 )
 
@@ -82,19 +83,18 @@ _ESCAPES = (
     (r"\x03", "n"),
 )
 
-# What the authors of DiSAN divide words of SNLI at: hyphens, dashes, slash, tilde, quotes, degree.
+# Where the authors of DiSAN divide words of SNLI: hyphens, dashes, slash, tilde, quotes, degree.
 _JOINTS = "([-\u2212\u2014\u2013/~\"'\u201c\u2019\u201d\u2018\u00b0])"
 
 
 def lower(strings: tf.Tensor) -> tf.Tensor:
     """Lower-cases `<string>[...]` by Unicode's rules; the only lower-casing of the project."""
-    # ASCII first: the Unicode op obeys the host's locale, and a Turkish one turns I into a
-    # dotless i.
+    # ASCII first: the Unicode op depends on the locale, and in a Turkish one I becomes dotless.
     return tf.strings.lower(tf.strings.lower(strings), encoding="utf-8")
 
 
 def lowercase(words: Sequence[str]) -> list[str]:
-    """Lower-cases `words` by the ops that the exported graph uses, so that look-ups agree."""
+    """Lower-cases `words` with the ops of exported graphs, so that look-ups agree."""
     return [word.decode("utf-8") for word in lower(tf.constant(list(words), tf.string)).numpy()]
 
 
@@ -104,9 +104,9 @@ def split_words(tokens: tf.RaggedTensor, keep_empty: bool = False) -> tf.RaggedT
     `well-known` -> `well - known`, `'s` -> `' s`, `-LRB-` -> `- LRB -`.
 
     Args:
-      tokens: `<string>[batch, tokens]` without NUL, as all tokenizers give them.
-      keep_empty: keeps the empty strings that the authors' split leaves where two such characters
-        meet or one stands at an end: `'s` -> `"" ' s`.
+      tokens: `<string>[batch, tokens]` without NUL; all tokenizers return such tokens.
+      keep_empty: keeps the empty strings that the authors' split leaves between two such characters
+        or beside one at an end: `'s` -> `"" ' s`.
     """
     marked = tf.strings.regex_replace(tokens.flat_values, _JOINTS, "\x00\\1\x00")
     pieces = tf.strings.split(marked, "\x00")
@@ -117,7 +117,7 @@ def split_words(tokens: tf.RaggedTensor, keep_empty: bool = False) -> tf.RaggedT
 
 
 def make_tokenizer(name: str, escape: bool = True) -> tensorflow_text.TokenizerWithOffsets:
-    """The tokenizer called `name`; `escape` concerns `treebank` alone.
+    """The tokenizer called `name`; `escape` applies to `treebank` alone.
 
     Raises:
       UserError: no tokenizer has this name.
@@ -129,7 +129,7 @@ def make_tokenizer(name: str, escape: bool = True) -> tensorflow_text.TokenizerW
     raise UserError(f"There is no tokenizer {name!r}; choose one of {', '.join(VERSIONS)}.")
 
 
-def _replace_each(strings: tf.Tensor, table: Sequence[tuple[str, str]]) -> tf.Tensor:
+def _replace(strings: tf.Tensor, table: Sequence[tuple[str, str]]) -> tf.Tensor:
     for pattern, rewrite in table:
         strings = tf.strings.regex_replace(strings, pattern, rewrite)
     return strings
@@ -148,7 +148,7 @@ def _split_clitic(tokens, starts):
 
 
 class WhitespaceTokenizer(tensorflow_text.TokenizerWithOffsets):
-    """Tokens of text that is tokenised already: whatever stands between ASCII white space.
+    """Tokens of text that is tokenised already: whatever is separated by ASCII white space.
 
     A no-break space belongs to its token: the Sentiment Treebank has such tokens (`2\u00a01\\/2`),
     and tokens joined by spaces must come back as they were. Offsets are as in `TreebankTokenizer`.
@@ -169,16 +169,16 @@ class WhitespaceTokenizer(tensorflow_text.TokenizerWithOffsets):
 class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
     r"""Penn-Treebank tokens of raw text.
 
-    Splits punctuation, quotes, clitics (`do n't`, `it 's`, `dogs '`) and `can not`; keeps numbers,
-    abbreviations, initials, hyphenated words and words with a slash whole. A double quote opens at
-    the start of a white-space word or after an opening bracket, and else closes.
+    Separates punctuation, quotes, clitics (`do n't`, `it 's`, `dogs '`) and `can not`; numbers,
+    abbreviations, initials, hyphenated words and words with a slash stay whole. A double quote
+    opens at the start of a white-space word or after an opening bracket, and closes elsewhere.
 
-    Nothing is normalised but for the escapes: brackets `-LRB-` and so on, quotes to ``` `` ''
-    ` ' ```, dashes `--`, ellipses `...`, and `\/` and `\*` for slash and star. Bytes that are not
-    UTF-8 pass through.
+    Only the escapes change characters: brackets to `-LRB-` and so on, quotes to ``` `` '' ` ' ```,
+    dashes to `--`, ellipses to `...`, slash and star to `\/` and `\*`. Bytes that are not UTF-8
+    pass through.
 
     Args:
-      escape: whether tokens are escaped; if not, each is the slice of the text at its offsets.
+      escape: whether tokens are escaped; if not, a token is the slice of the text at its offsets.
 
     Example: `"(It isn't bad.)"` -> `-LRB- It is n't bad . -RRB-`.
     """
@@ -196,14 +196,14 @@ class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
         """As `tokenize`, with `<int64>[batch, tokens]` byte offsets: starts, and ends (exclusive).
 
-        The offsets count the bytes of the raw string, whatever the escapes make of a token.
+        The offsets count bytes of the raw string, whether a token is escaped or not.
         """
         tokens, starts, _ = tensorflow_text.regex_split_with_offsets(
-            _replace_each(tf.convert_to_tensor(input), _MARKING),
+            _replace(tf.convert_to_tensor(input), _MARKING),
             "|".join(_TOKENS),
             rf"[^{_SPACE}](?s:.*)",
         )
         tokens, starts, _ = _split_clitic(tokens, starts)
         tokens, starts, ends = _split_clitic(tokens, starts)
-        escaped = tokens.with_flat_values(_replace_each(tokens.flat_values, self._table))
+        escaped = tokens.with_flat_values(_replace(tokens.flat_values, self._table))
         return escaped, starts, ends

@@ -1,29 +1,33 @@
-"""Which tokens of a pair of sentences occur in the other one, by stem or lemma, in graph ops."""
+"""Stems and lemmas of words, and which tokens of a pair of sentences share them, in graph ops."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import tensorflow as tf
 
 from disan_tf.errors import UserError
-from disan_tf.files import PathLike, read_lines
+from disan_tf.files import PathLike, read_lines, write_atomically
 from disan_tf.text.tokenizer import lower
 
-FORMS_FILE = "forms.tsv"  # of prepared corpora and of bundles
+
+def write_forms(path: PathLike, forms: Mapping[str, tuple[str, str]]) -> None:
+    """Writes a line for each word: the word, its stem and its lemma, with tabs between them."""
+    lines = (f"{word}\t{stem}\t{lemma}\n" for word, (stem, lemma) in forms.items())
+    write_atomically(path, "".join(lines))
 
 
 def read_forms(path: PathLike) -> list[tuple[str, str, str]]:
-    """The rows of `forms.tsv`: word, stem and lemma.
+    """The rows that `write_forms` wrote: word, stem and lemma.
 
     Raises:
-      UserError: the file is missing, or a line has not three columns.
+      UserError: the file is missing, or a line does not have three columns.
     """
     rows = []
     for number, line in read_lines(path):
         row = tuple(line.split("\t"))
         if len(row) != 3:
             raise UserError(
-                f"{path}, line {number}: {len(row)} columns, not word, stem and lemma; prepare the "
-                "corpus again or restore the file."
+                f"{path}, line {number}: {len(row)} columns instead of word, stem and lemma; "
+                "prepare the corpus again or restore the file."
             )
         rows.append(row)
     return rows
@@ -36,8 +40,8 @@ class WordForms(tf.Module):
     tables.
 
     Args:
-      rows: word, stem and lemma, in lower case, each word once; other words are their own stems and
-        lemmas.
+      rows: word, stem and lemma, in lower case, without repetitions; other words are their own
+        stems and lemmas.
 
     Raises:
       UserError: there is no row.
@@ -46,14 +50,14 @@ class WordForms(tf.Module):
       >>> forms = WordForms([("dogs", "dog", "dog"), ("mice", "mice", "mouse")])
       >>> first = tf.ragged.constant([["Dogs", "chase", "mice"], ["no"]])
       >>> second = tf.ragged.constant([["a", "mouse"], ["No", "dog"]])
-      >>> [each.numpy().tolist() for each in forms.matches(first, second)]
+      >>> [flags.numpy().tolist() for flags in forms.matches(first, second)]
       [[[0, 0, 1], [1, 0, 0]], [[0, 1], [1, 0]]]
     """
 
     def __init__(self, rows: Sequence[tuple[str, str, str]]):
         super().__init__()
         if not rows:
-            raise UserError("The table of word forms has no row: prepare the corpus again.")
+            raise UserError("The table of word forms has no row; prepare the corpus again.")
         words, stems, lemmas = zip(*rows)
         self._tables = [_table(words, forms) for forms in (stems, lemmas)]
 
@@ -66,18 +70,18 @@ class WordForms(tf.Module):
           first, second: `<string>[batch, tokens]`.
 
         Returns:
-          `<int32>[batch, length]` for each: 1 where the stem or the lemma of a token is that of a
-          token of the other sentence, else 0. An empty token matches none.
+          Two `<int32>[batch, length]`: 1 where the stem or the lemma of a token is that of a token
+          of the other sentence, else 0. An empty token matches none.
         """
         words = lower(tf.concat([first.flat_values, second.flat_values], 0))
         pairs = tf.concat([first.value_rowids(), second.value_rowids()], 0)
         is_first = tf.range(tf.size(words)) < tf.size(first.flat_values)
-        found = tf.zeros_like(words, tf.bool)
+        shared = tf.zeros_like(words, tf.bool)
         for table in self._tables:
             forms = table.lookup(words)
             forms = tf.where(forms == "", words, forms)
-            found |= _is_shared(forms, tf.cast(pairs, tf.int64), is_first)
-        flags = tf.cast(found & (words != ""), tf.int32)
+            shared |= _is_shared(forms, tf.cast(pairs, tf.int64), is_first)
+        flags = tf.cast(shared & (words != ""), tf.int32)
         return (
             first.with_flat_values(flags[: tf.size(first.flat_values)]).to_tensor(0),
             second.with_flat_values(flags[tf.size(first.flat_values) :]).to_tensor(0),
@@ -94,13 +98,13 @@ def _table(words, forms):
 def _is_shared(forms, pairs, is_first):
     """Whether both sentences of a token's pair have its form, `<bool>[tokens]`.
 
-    The pair and the form of a token make one number, so the work grows with the tokens and not with
-    the product of the lengths.
+    The pair and the form of a token make one number, so that the cost is linear in the number of
+    tokens, not in the product of the lengths.
 
     Args:
       forms: `<string>[tokens]`.
-      pairs: `<int64>[tokens]`, the pair of each.
-      is_first: `<bool>[tokens]`, whether it is of the pair's first sentence.
+      pairs: `<int64>[tokens]`, the number of a token's pair.
+      is_first: `<bool>[tokens]`, whether it is in the pair's first sentence.
     """
     distinct, numbers = tf.unique(forms, tf.int64)
     keys, places = tf.unique(pairs * tf.size(distinct, tf.int64) + numbers)

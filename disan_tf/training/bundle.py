@@ -17,11 +17,12 @@ import ml_collections
 import tensorflow as tf
 
 from disan_tf.errors import UserError
-from disan_tf.files import read_json, read_lines, sha256, write_atomically, write_json
+from disan_tf.files import check_format, read_json, read_lines, sha256, write_atomically, write_json
+from disan_tf.input_pipeline.format import FORMS, VOCABULARY, Keys
 from disan_tf.models.factory import build_model, count_parameters
 from disan_tf.text import TextToCharacters, TextToIds, TextToPairFeatures, WordForms
-from disan_tf.text.word_forms import FORMS_FILE, read_forms
-from disan_tf.training.work_directory import check_format
+from disan_tf.text.word_forms import read_forms
+from disan_tf.training.work_directory import OTHER_VERSION
 
 FORMAT = 2
 
@@ -50,7 +51,7 @@ class Bundle:
     @property
     def vocabulary(self) -> list:
         """Words in the order of their ids, from id 2."""
-        return [word for _, word in read_lines(self.directory / "vocabulary.txt")]
+        return [word for _, word in read_lines(self.directory / VOCABULARY)]
 
     def text_to_ids(self) -> TextToIds:
         """The look-up for raw text, which is tokenised as the treebanks are, escapes included."""
@@ -66,7 +67,7 @@ def _look_up_ids(bundle, *arguments):
 
 
 def _look_up_pair_features(bundle, *arguments):
-    forms = WordForms(read_forms(bundle.directory / FORMS_FILE))
+    forms = WordForms(read_forms(bundle.directory / FORMS))
     word_length = bundle.config.embedding.word_length
     return TextToPairFeatures(*arguments, forms=forms, word_length=word_length)
 
@@ -80,7 +81,7 @@ _LOOKUPS = {  # by config.embedding.name, of models that answer text
     "characters": _look_up_pair_features,
     "elmo": _look_up_characters,
 }
-_FILES = {"characters": [FORMS_FILE]}  # of the prepared corpus, besides the vocabulary
+_FILES = {"characters": [FORMS]}  # of the prepared corpus, besides the vocabulary
 
 
 def save_bundle(directory, model, config, corpus, scores: dict) -> None:
@@ -100,7 +101,7 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
     model.save_weights(temporary)
     temporary.rename(weights)
     write_json(directory / "config.json", config.to_dict())
-    copied = ["vocabulary.txt", *_FILES.get(config.embedding.name, [])]
+    copied = [VOCABULARY, *_FILES.get(config.embedding.name, [])]
     for name in copied:
         write_atomically(directory / name, (corpus.directory / name).read_bytes())
     files = ["config.json", *copied, weights.name]
@@ -109,7 +110,7 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
         "name": config.name,
         "classes": corpus.classes,
         "words": list(corpus.words),
-        "tokenizer": corpus.manifest["tokenizer"],
+        "tokenizer": corpus.manifest[Keys.TOKENIZER],
         "parameters": count_parameters(model),
         "bilm": model.embedding.bilm_options,
         "scores": scores,
@@ -151,7 +152,7 @@ def read_info(directory) -> dict:
     """
     path = Path(directory) / "model.json"
     info = read_json(path, "name a directory that holds a trained model")
-    check_format(path, info, FORMAT)
+    check_format(path, info, FORMAT, OTHER_VERSION)
     return info
 
 

@@ -29,19 +29,27 @@ DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 _ANY_BILM = {"units": 1, "cells": 1, "filters": [(1, 1)]}  # its files are read later
 
 
-def check_config(config, splits: Sequence[str] = ("train", "dev", "test")) -> None:
+def check_config(
+    config, fields: Optional[Sequence[str]] = None, splits: Optional[Sequence[str]] = None
+) -> None:
     """Asks the components of a model and of its training whether they can be made of a config.
 
     Args:
       config: a config of `configs/`.
-      splits: that its corpus has.
+      fields: the names of the sentences of its corpus; None = they are not known.
+      splits: the names of its splits; None = they are not known.
 
     Raises:
       UserError: an option that a component does not take, or a value that it cannot have; the
         sentence names the flag and what it may be.
     """
-    check_section("", config, "a config", _check_sections)
+    check_sections(config)
     task = chosen(TASKS, "task", config.task)
+    if fields is not None and tuple(fields) != task.fields:
+        raise UserError(
+            f"--config.task.name={config.task.name} reads {' and '.join(task.fields)}, but the "
+            f"corpus {config.data.corpus} has {' and '.join(fields)}; choose a task that fits it."
+        )
     encoder = chosen(_named(ENCODERS, encoders_of(task)), "encoder", config.encoder)
     method = method_for(getattr(encoder, "samplers", ())).options(config)
     check_section(
@@ -56,6 +64,11 @@ def check_config(config, splits: Sequence[str] = ("train", "dev", "test")) -> No
     _check_embedding(config, task)
     check_section("encoder", encoder_options(config), config.encoder.name, encoder_maker(config))
     _check_task(config, task)
+
+
+def check_sections(config) -> None:
+    """Raises UserError for a section that there is not, or that is missing, and likewise."""
+    check_section("", config, "a config", _check_sections)
 
 
 def _check_sections(

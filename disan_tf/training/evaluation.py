@@ -4,6 +4,7 @@ import numpy as np
 
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus, Split
+from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.metrics.classification import classification_scores
 from disan_tf.metrics.correlations import calibration, correlation_scores
 from disan_tf.metrics.perplexity import perplexities
@@ -80,6 +81,6 @@ def check_corpus(bundle: Bundle, corpus: PreparedCorpus) -> None:
         line = next((k for k in range(shared) if theirs[k] != ours[k]), shared)
         words = [repr(words[line]) if line < len(words) else "no word" for words in (theirs, ours)]
         raise UserError(
-            f"{corpus.directory / 'vocabulary.txt'} and {bundle.directory / 'vocabulary.txt'} "
+            f"{corpus.directory / VOCABULARY} and {bundle.directory / VOCABULARY} "
             f"differ at line {line + 1} ({words[0]} and {words[1]}); {remedy}."
         )

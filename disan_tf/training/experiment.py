@@ -9,19 +9,20 @@ import tensorflow as tf
 
 import disan_tf
 from disan_tf.errors import UserError
-from disan_tf.files import read_json, write_json
+from disan_tf.files import check_format, read_json, write_json
 from disan_tf.input_pipeline import (
     PreparedCorpus,
     evaluation_batches,
     make_dataset,
     padding_share,
 )
+from disan_tf.input_pipeline.format import Keys
 from disan_tf.models.factory import count_parameters
 from disan_tf.training.console import ConsoleLog, describe_scores
 from disan_tf.training.loop import Trainer
 from disan_tf.training.provenance import command_line, data_summary
 from disan_tf.training.tensorboard import TensorBoardLogger
-from disan_tf.training.work_directory import FORMAT, check_format, claim
+from disan_tf.training.work_directory import FORMAT, OTHER_VERSION, claim
 
 _PROBE_EXAMPLES = 32
 
@@ -48,9 +49,9 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
     if not (path.exists() and any((workdir / "checkpoints").glob("*"))):
         return
     run = read_json(path, "choose another --workdir")
-    check_format(path, run, FORMAT)
+    check_format(path, run, FORMAT, OTHER_VERSION)
     recorded = run["inputs"]
-    pairs = (corpus.manifest["inputs"], recorded), (recorded, corpus.manifest["inputs"])
+    pairs = (corpus.manifest[Keys.INPUTS], recorded), (recorded, corpus.manifest[Keys.INPUTS])
     changed = {name: None for these, those in pairs for name in _without(these, those)}
     if changed:
         raise UserError(
@@ -79,7 +80,7 @@ def describe(trainer: Trainer) -> dict:
         "command": command_line(sys.argv),
         "parameters": count_parameters(trainer.model),
         "corpus": trainer.corpus.directory.name,
-        "inputs": trainer.corpus.manifest["inputs"],
+        "inputs": trainer.corpus.manifest[Keys.INPUTS],
         "data": data_summary(trainer.corpus.manifest),
     }
 

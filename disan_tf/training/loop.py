@@ -31,8 +31,7 @@ class Trainer:
         model's scores on dev.
 
     Raises:
-      UserError: see `gather_resources`; or the corpus lacks a split of `evaluate.splits`, or has
-        fewer training examples than `train.examples`.
+      UserError: see `gather_resources`.
     """
 
     def __init__(self, config, corpus: PreparedCorpus, workdir, callbacks=()):
@@ -49,7 +48,6 @@ class Trainer:
         self.method = make_method(config, self.model)
         self.state = TrainingState(self.workdir / "checkpoints", self.model, self.method.saved)
         self.train, self.dev = corpus.split("train"), corpus.split("dev")
-        _check_examples(config.train, len(self.train))
         self.watched = {name: corpus.split(name) for name in config.evaluate.splits}
         self.plan = BatchPlan(
             self.train.field_lengths, config.train.batch_size, config.train.window, config.seed,
@@ -192,11 +190,3 @@ class Trainer:
 
     def _seconds(self):
         return round(time.monotonic() - self._started, 3)
-
-
-def _check_examples(train, available):
-    if train.examples > available:
-        raise UserError(
-            f"--config.train.examples={train.examples} is more than the {available} training "
-            "examples of the corpus; 0 takes all."
-        )

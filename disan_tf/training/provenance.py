@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Optional
 
+from disan_tf.input_pipeline.format import Keys
+
 _PATH_FLAGS = ("data_dir", "workdir", "prepared_dir", "output")  # differ between machines
 
 
@@ -56,17 +58,15 @@ def data_summary(manifest: dict) -> dict:
     Returns:
       "splits" (name -> number of examples), "training_examples" (kept), "training_read" and
       "official_training_examples" (in the whole corpus), both in "unit", and
-      "training_tokens_covered", the share of training tokens with a word vector. None = the
-      manifest does not say.
+      "training_tokens_covered", the share of training tokens with a word vector.
     """
-    splits = {name: split["examples"] for name, split in manifest.get("splits", {}).items()}
-    counts = manifest.get("counts", {}).get("train", {})
-    unit = manifest.get("unit", "trees")
+    splits = {name: split["examples"] for name, split in manifest[Keys.SPLITS].items()}
+    counts, unit = manifest[Keys.COUNTS]["train"], manifest[Keys.UNIT]
     return {
         "splits": splits,
-        "training_examples": splits.get("train"),
+        "training_examples": splits["train"],
         "unit": unit,
-        "training_read": counts.get(unit),
-        "official_training_examples": counts.get("expected"),
-        "training_tokens_covered": manifest.get("vectors", {}).get("training_tokens_covered"),
+        "training_read": counts[unit],
+        "official_training_examples": counts["expected"],
+        "training_tokens_covered": manifest[Keys.VECTORS]["training_tokens_covered"],
     }

@@ -27,14 +27,16 @@ def gather_resources(config, corpus: PreparedCorpus) -> tuple[Resources, Prepare
 
     Raises:
       UserError: the corpus lacks the sentences, the labels or the word features that the config's
-        model reads, or see `disan_tf.elmo`.
+        model reads, or a split of `evaluate.splits`, or has fewer training examples than
+        `train.examples`; or see `disan_tf.elmo`.
     """
-    check_task(config, corpus)
+    _check_task(config, corpus)
+    _check_splits(config, corpus)
     resources = Resources(corpus.words, len(corpus.classes), corpus.vectors)
     return _GATHER[config.embedding.name](config, corpus, resources)
 
 
-def check_task(config, corpus: PreparedCorpus) -> None:
+def _check_task(config, corpus: PreparedCorpus) -> None:
     """Raises UserError where a corpus lacks the sentences or the labels that the task reads."""
     task = TASKS[config.task.name]
     fields = [" and ".join(names) for names in (corpus.fields, task.fields)]
@@ -48,6 +50,18 @@ def check_task(config, corpus: PreparedCorpus) -> None:
                 f"{corpus.directory} holds {there}, but the task of the config reads {wanted}; "
                 "choose a config.task.name that fits config.data.corpus."
             )
+
+
+def _check_splits(config, corpus: PreparedCorpus) -> None:
+    """Raises UserError where a corpus lacks a split, or training examples."""
+    for name in ("dev", *config.evaluate.splits):
+        corpus.split(name)
+    available = len(corpus.split("train"))
+    if config.train.examples > available:
+        raise UserError(
+            f"--config.train.examples={config.train.examples} is more than the {available} "
+            "training examples of the corpus; 0 takes all."
+        )
 
 
 def check_data(config) -> None:

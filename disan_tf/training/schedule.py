@@ -1,6 +1,7 @@
-"""When a training logs, evaluates, saves and ends: values of `config.train` and `config.evaluate`."""
+"""When a training logs, evaluates, saves and ends: what `config.train` and `evaluate` may say."""
 
 from collections.abc import Sequence
+from typing import Optional
 
 import numpy as np
 
@@ -24,11 +25,13 @@ def check_steps(
     check_at_least("patience", patience, 0)
 
 
-def check_evaluation(batch_size: int, splits: Sequence[str], known_splits: Sequence[str]) -> None:
+def check_evaluation(
+    batch_size: int, splits: Sequence[str], known_splits: Optional[Sequence[str]]
+) -> None:
     """The options of `config.evaluate`; raises ValueError for a split that the corpus lacks."""
     check_at_least("batch_size", batch_size, 1)
     for split in splits:
-        if split not in known_splits:
+        if known_splits is not None and split not in known_splits:
             known = ", ".join(known_splits)
             raise ValueError(f"splits={splits} must be of {known}{suggestion(split, known_splits)}")
 

@@ -22,7 +22,6 @@ from disan_tf.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
-from disan_tf.training.check_config import check_config
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.run_summary import is_finished, read_scores
 from disan_tf.training.series_summary import render_series, summarise_series
@@ -80,7 +79,6 @@ def train_series(
     """
     workdir = Path(workdir)
     members = plan(config, seeds, folds)
-    check_config(config)
     if (workdir / "run.json").exists():
         raise UserError(f"{workdir} holds a single training; choose another --workdir.")
     claim(workdir, config)

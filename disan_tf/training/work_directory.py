@@ -4,34 +4,40 @@ import json
 from pathlib import Path
 
 from disan_tf.errors import UserError
-from disan_tf.files import read_json, write_json
+from disan_tf.files import check_format, read_json, write_json
 
 FORMAT = 2  # of `config.json` and `run.json`
+OTHER_VERSION = "use the version that wrote it, or train again"
 # A finished training may be asked for more steps; everything else makes another experiment.
 _MAY_CHANGE = {"train.steps"}
 
 
 def claim(workdir: Path, config) -> None:
-    """Writes `config.json`, or checks that the one that is there is the same.
+    """Writes `config.json`, unless there is another one; see `refuse_other_config`."""
+    refuse_other_config(workdir, config)
+    write_json(workdir / "config.json", {"format": FORMAT, **config.to_dict()})
+
+
+def refuse_other_config(workdir: Path, config) -> None:
+    """Checks that a work directory is new, or that it has the same config.
 
     Raises:
       UserError: naming the values that differ; or see `read_config`.
     """
-    path = workdir / "config.json"
-    if path.exists():
-        recorded = flatten(read_config(workdir))
-        wanted = flatten(json.loads(json.dumps(config.to_dict())))  # tuples become lists
-        differing = [
-            f"{key} ({recorded.get(key)!r} there, {wanted.get(key)!r} here)"
-            for key in sorted(recorded.keys() | wanted.keys())
-            if recorded.get(key) != wanted.get(key) and key not in _MAY_CHANGE
-        ]
-        if differing:
-            raise UserError(
-                f"{workdir} holds a training of another config: {', '.join(differing)}; choose "
-                "another --workdir or the same values."
-            )
-    write_json(path, {"format": FORMAT, **config.to_dict()})
+    if not (Path(workdir) / "config.json").exists():
+        return
+    recorded = flatten(read_config(workdir))
+    wanted = flatten(json.loads(json.dumps(config.to_dict())))  # tuples become lists
+    differing = [
+        f"{key} ({recorded.get(key)!r} there, {wanted.get(key)!r} here)"
+        for key in sorted(recorded.keys() | wanted.keys())
+        if recorded.get(key) != wanted.get(key) and key not in _MAY_CHANGE
+    ]
+    if differing:
+        raise UserError(
+            f"{workdir} holds a training of another config: {', '.join(differing)}; choose "
+            "another --workdir or the same values."
+        )
 
 
 def read_config(workdir: Path) -> dict:
@@ -42,18 +48,8 @@ def read_config(workdir: Path) -> dict:
     """
     path = Path(workdir) / "config.json"
     config = read_json(path, "choose another --workdir")
-    check_format(path, config, FORMAT)
+    check_format(path, config, FORMAT, OTHER_VERSION)
     return {name: value for name, value in config.items() if name != "format"}
-
-
-def check_format(path: Path, content: dict, known: int) -> None:
-    """Raises UserError unless a file's `content` has the format number `known`."""
-    number = content.get("format") if isinstance(content, dict) else None
-    if number != known:
-        raise UserError(
-            f"{path} has format {number}, and this version of disan_tf reads format {known}: use "
-            "the version that wrote it, or train again."
-        )
 
 
 def flatten(tree: dict, prefix: str = "") -> dict:

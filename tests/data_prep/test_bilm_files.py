@@ -12,7 +12,7 @@ from disan_tf.elmo.weights import save_bilm
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
 from disan_tf.input_pipeline import PreparedCorpus
-from tests.support import nli, tiny_trees
+from tests.support import tiny_trees
 from tests.support.small_bilm import official_ids, small_bilm
 from tests.support.training_runs import load_config
 
@@ -79,7 +79,7 @@ def test_spellings_are_as_long_as_the_options_of_the_biLM_say(data_dir, prepared
     assert features.match is None
 
 
-def test_the_manifest_tells_of_the_biLM(data_dir, prepared_dir):
+def test_the_manifest_names_the_biLM(data_dir, prepared_dir):
     folder = prepare(options(), data_dir, prepared_dir)
     manifest = read_json(folder / "manifest.json", "")
     assert manifest["bilm"] == {"name": "elmo/small"}
@@ -161,21 +161,11 @@ def test_a_missing_file_is_named_with_what_makes_it(data_dir, prepared_dir, name
         ("{}", "has no char_cnn.max_characters_per_token"),
         ('{"char_cnn": {"filters": []}}', "has no char_cnn.max_characters_per_token"),
         ('{"char_cnn": {"max_characters_per_token": null}}', "has no char_cnn.max_characters"),
-        ('{"char_cnn": {"max_characters_per_token": 2}}', "max_characters_per_token is 2, and"),
+        ('{"char_cnn": {"max_characters_per_token": 2}}', "max_characters_per_token is 2 and"),
     ],
 )
-def test_options_that_do_not_tell_the_length_of_words_are_named(
-    data_dir, prepared_dir, content, fault
-):
+def test_options_without_the_length_of_words_are_named(data_dir, prepared_dir, content, fault):
     path = data_dir / "elmo" / FILES[0]
     path.write_text(content)
     message = refusal(data_dir, prepared_dir)
     assert message.startswith(str(path)) and fault in message
-
-
-@pytest.mark.parametrize("other", [{"bilm": "elmo/small"}, {"word_bytes": 50}])
-def test_word_features_beside_the_characters_of_a_biLM_are_refused(tmp_path, prepared_dir, other):
-    chosen = nli.text_options(word_features=True, word_length=5, **other)
-    message = refusal(nli.write(tmp_path), prepared_dir, chosen)
-    ((name, value),) = other.items()
-    assert message.startswith(f"--config.data.{name}={value} and --config.data.word_features=True")

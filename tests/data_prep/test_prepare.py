@@ -1,15 +1,17 @@
-"""data_prep/prepare.py: the files of a prepared corpus, reuse, and the report."""
+"""data_prep/prepare.py: the files of a prepared corpus and a summary of them."""
 
 import json
-import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from data_prep import prepare as preparing
-from data_prep.corpora import Corpus, Example
-from data_prep.prepare import prepare, report
+from data_prep.corpora import READERS, Corpus, Example
+from data_prep.manifest import describe_counts
+from data_prep.prepare import prepare
+from disan_tf.input_pipeline.format import FORMAT
 from tests.support import tiny_trees
+from tests.support.readers import make_options
 from tests.support.tiny_trees import VECTORS, options
 
 
@@ -95,15 +97,15 @@ def test_without_vectors_every_training_word_is_drawn_and_nothing_is_fixed(data_
 def test_the_manifest_records_what_the_model_and_the_user_need(data_dir, prepared_dir):
     folder = prepare(options(), data_dir, prepared_dir)
     manifest = manifest_of(folder)
-    assert manifest["format"] == 1
+    assert manifest["format"] == FORMAT
     assert manifest["corpus"] == "sst"
     assert manifest["options"] == options().to_dict()
     assert manifest["tokenizer"]["name"] == "whitespace" and manifest["tokenizer"]["lowercase"]
     assert manifest["fields"] == ["sentence"]
     assert manifest["unit"] == "trees"
     assert manifest["classes"][0] == "very negative"
-    assert (manifest["embedding_dim"], manifest["trainable_words"]) == (2, 5)
-    assert manifest["splits"]["train"] == {"examples": 2, "tokens": 6, "labeled": True}
+    assert manifest["trainable_words"] == 5
+    assert manifest["splits"]["train"] == {"examples": 2, "tokens": 6, "contexts": 0}
     assert manifest["vectors"] == {
         "file": "glove/tiny.txt",
         "rows": 4,
@@ -119,83 +121,28 @@ def test_the_manifest_records_what_the_model_and_the_user_need(data_dir, prepare
 
 
 def test_an_empty_sentence_becomes_one_unknown_token(data_dir, prepared_dir, monkeypatch):
+    fields = ("premise", "hypothesis")
+
     def read(data_dir, options):
         pairs = [((), ("soup",)), (("tea",), ()), ((), ("soup",)), ((), ())]
         examples = [Example(f"a-{number}", pair, 1) for number, pair in enumerate(pairs)]
         splits = dict.fromkeys(("train", "dev", "test"), examples)
-        return Corpus("pairs", ("premise", "hypothesis"), ("no", "yes"), splits, {}, [])
+        return Corpus("pairs", fields, ("no", "yes"), splits, {}, [])
 
-    monkeypatch.setitem(preparing.READERS, "pairs", read)
-    folder = prepare(options(corpus="pairs"), data_dir, prepared_dir)
+    reader = SimpleNamespace(CHECKS=(), FIELDS=fields, read=read, files=lambda *_: [])
+    monkeypatch.setitem(READERS, "pairs", reader)
+    chosen = make_options("pairs", vectors="glove/tiny.txt")
+    folder = prepare(chosen, data_dir, prepared_dir)
     assert load(folder, "dev.premise.ids").tolist() == [1, 3, 1, 1]
     assert load(folder, "dev.premise.offsets").tolist() == [0, 1, 2, 3, 4]
     assert load(folder, "dev.hypothesis.ids").tolist() == [2, 1, 2, 1]
     assert manifest_of(folder)["splits"]["dev"]["tokens"] == 8
 
 
-def written_at(folder):
-    return (folder / "embeddings.npy").stat().st_ino
-
-
-def test_a_second_run_reuses_the_directory(data_dir, prepared_dir):
-    first = prepare(options(), data_dir, prepared_dir)
-    before = written_at(first)
-    assert prepare(options(), data_dir, prepared_dir) == first
-    assert written_at(first) == before
-
-
-def test_touched_but_equal_inputs_are_reused(data_dir, prepared_dir):
-    first = prepare(options(), data_dir, prepared_dir)
-    before = written_at(first)
-    os.utime(data_dir / "glove/tiny.txt", ns=(1, 1))
-    assert written_at(prepare(options(), data_dir, prepared_dir)) == before
-
-
-def test_changed_inputs_are_prepared_anew(data_dir, prepared_dir):
-    first = prepare(options(), data_dir, prepared_dir)
-    path = data_dir / "glove/tiny.txt"
-    path.write_text(VECTORS.replace("soup 1", "soup 9"), encoding="utf-8")
-    os.utime(path, ns=(1, 1))
-    assert prepare(options(), data_dir, prepared_dir) == first
-    assert load(first, "embeddings")[1].tolist() == [9, 2]
-    assert os.listdir(prepared_dir) == [first.name]
-
-
-def test_other_options_have_another_directory(data_dir, prepared_dir):
-    first = prepare(options(), data_dir, prepared_dir)
-    second = prepare(options(seed=6), data_dir, prepared_dir)
-    assert first != second
-    assert first.name.startswith("sst-") and len(first.name) == len("sst-") + 12
-
-
-def test_two_preparations_have_the_same_bytes(data_dir, tmp_path):
-    first, second = (prepare(options(), data_dir, tmp_path / name) for name in ("a", "b"))
-    assert first.name == second.name
-    for path in first.iterdir():
-        assert path.read_bytes() == (second / path.name).read_bytes(), path.name
-
-
-def test_the_report_names_counts_differences_reasons_and_coverage(data_dir, prepared_dir):
+def test_the_summary_names_counts_differences_reasons_and_coverage(data_dir, prepared_dir):
     folder = prepare(options(level="phrase", classes=2), data_dir, prepared_dir)
-    text = report(manifest_of(folder))
+    text = describe_counts(manifest_of(folder))
     assert "train: 2 trees (official count 8,544, difference -8,542), 10 nodes" in text
     assert "dropped 4 neutral" in text and "kept 6" in text
     assert "glove/tiny.txt" in text and "% of the training tokens" in text
     assert "warning: SST train has 2 trees" in text
-
-
-def test_a_manifest_of_before_there_were_units_counts_trees(data_dir, prepared_dir):
-    manifest = manifest_of(prepare(options(), data_dir, prepared_dir))
-    whole = report(manifest)
-    del manifest["unit"]
-    assert report(manifest) == whole
-
-
-def test_the_real_treebank_is_prepared_whole(prepared_dir, real_data):
-    vectors = "glove/glove.840B.300d.subset.txt"
-    folder = prepare(
-        options(level="phrase", vectors=vectors, embedding_dim=300), real_data, prepared_dir
-    )
-    splits = manifest_of(folder)["splits"]
-    counts = {split: description["examples"] for split, description in splits.items()}
-    assert counts == {"train": 318582, "dev": 1101, "test": 2210}

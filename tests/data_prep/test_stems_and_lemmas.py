@@ -2,8 +2,8 @@
 
 import pytest
 
-from data_prep.word_forms import find_forms, write_forms
-from disan_tf.text.word_forms import read_forms
+from data_prep.stems_and_lemmas import find_forms
+from disan_tf.text.word_forms import read_forms, write_forms
 
 # The examples of Porter's article, "An algorithm for suffix stripping" (1980).
 PORTER = {

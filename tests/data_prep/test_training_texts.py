@@ -110,7 +110,7 @@ def test_an_unknown_corpus_is_refused_with_those_that_are_known(data_dir, tmp_pa
 def test_a_shard_of_a_corpus_that_is_not_named_is_refused(data_dir, written, tmp_path):
     write_trec(data_dir)
     before = written("sst", "trec")
-    with pytest.raises(UserError, match=r"/sst.txt is of a corpus that is not named now; delete"):
+    with pytest.raises(UserError, match=r"/sst.txt is the shard of a corpus that --corpora does"):
         write_texts(("trec",), data_dir, tmp_path / "texts")
     assert written("trec", "sst") == before
 

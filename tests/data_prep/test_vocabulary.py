@@ -1,18 +1,13 @@
 """data_prep/vocabulary.py: order, look-up rule, matrix, and the authors' SST vocabulary."""
 
-import json
-import os
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from data_prep import vocabulary as vocabularies
 from disan_tf.text.lookup import UNKNOWN_ID
-
-ROOT = Path(__file__).parents[2]
-GOLDEN = Path(os.environ.get("DISAN_TF_GOLDEN", ROOT / "tests/golden/official"))
+from tests.support.golden import golden_json
 
 VECTORS = {
     word: np.float32([number, -number])
@@ -92,7 +87,7 @@ def test_coverage_counts_words_and_running_words_with_a_vector():
 
 @pytest.fixture(scope="module")
 def golden():
-    return json.loads((GOLDEN / "sst_data.json").read_text(encoding="utf-8"))
+    return golden_json("sst_data")
 
 
 @pytest.fixture(scope="module")

@@ -99,10 +99,10 @@ def test_a_short_row_is_reported_even_when_nobody_wants_its_word(write):
 @pytest.mark.parametrize("text", ["tea 1 2\n", "tea 1 2 3 4 5\n", "9 5\ntea 1 2 3 4 5\n"])
 def test_a_file_of_another_dimension_is_refused_with_both_dimensions(write, text):
     message = error_of(write(text))
-    found = len(text.splitlines()[-1].split()) - 1
-    assert f"dimension {found} " in message
+    dimension = len(text.splitlines()[-1].split()) - 1
+    assert f"dimension {dimension} " in message
     assert "asks for 3" in message
-    assert f"--config.data.embedding_dim={found}" in message
+    assert f"--config.data.embedding_dim={dimension}" in message
 
 
 def test_a_byte_that_is_not_utf8_is_named(write):

@@ -148,9 +148,9 @@ def test_half_precision_is_near_float32():
 
 
 @pytest.mark.parametrize("options, message", [
-    ({"recurrence": "gru"}, "recurrence='gru'; choose rnn or lstm"),
-    ({"functions": "B-X"}, "functions='B-X'"),
-    ({"aggregation": "layers"}, "aggregation='layers'"),
+    ({"recurrence": "gru"}, "recurrence=gru must be rnn or lstm"),
+    ({"functions": "B-X"}, "functions=B-X must be some of B, Ca, Cs, D, M"),
+    ({"aggregation": "layers"}, "aggregation=layers must be words or functions"),
 ])  # fmt: skip
 def test_wrong_options_are_refused_before_anything_is_built(options, message):
     with pytest.raises(ValueError, match=message):

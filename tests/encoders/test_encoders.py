@@ -73,5 +73,5 @@ def test_directions_survive_json_as_a_list():
 
 
 def test_an_unknown_direction_is_refused():
-    with pytest.raises(ValueError, match="direction='sideways'; known directions are forward"):
+    with pytest.raises(ValueError, match="directions=sideways must be forward"):
         DiSAN(directions=("forward", "sideways"))

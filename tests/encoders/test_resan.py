@@ -162,12 +162,14 @@ def test_words_that_are_not_selected_have_no_weight():
 
 @each_kind
 def test_an_unknown_way_to_choose_is_refused(name, options):
-    with pytest.raises(ValueError, match="how='best'; choose all, sample or greedy"):
+    with pytest.raises(ValueError, match="how=best must be all, sample or greedy"):
         _encoder(name, options).select(X, MASK, "best")
 
 
 def test_what_resan_cannot_do_is_refused_when_it_is_built():
-    with pytest.raises(ValueError, match="unselected='drop'; with iterative sampling"):
+    with pytest.raises(
+        ValueError, match="unselected=drop must be mean or mean_of_others with iterative sampling"
+    ):
         ReSAN(sampling="iterative", unselected="drop").build([None, None, DIM])
 
 

@@ -12,7 +12,7 @@ def _split(sentences):
     lengths = [len(sentence) for sentence in sentences]
     return Split(
         fields=("sentence",),
-        ids={"sentence": np.array([word for each in sentences for word in each], np.int32)},
+        ids={"sentence": np.array([word for sentence in sentences for word in sentence], np.int32)},
         offsets={"sentence": np.cumsum([0, *lengths]).astype(np.int64)},
         labels=10 * np.arange(len(sentences), dtype=np.int32),
         example_ids=np.array([b"%d" % number for number in range(len(sentences))]),
@@ -52,8 +52,8 @@ def test_sentences_of_one_token_need_no_padding():
 
 def test_batches_come_in_the_order_of_the_plan():
     plan = np.array([[3], [0], [4], [1], [2]])
-    found = [batch["index"].numpy().tolist() for batch in make_dataset(_split(SENTENCES), plan)]
-    assert found == plan.tolist()
+    order = [batch["index"].numpy().tolist() for batch in make_dataset(_split(SENTENCES), plan)]
+    assert order == plan.tolist()
 
 
 def _random_split(examples):

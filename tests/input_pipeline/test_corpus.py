@@ -1,6 +1,5 @@
 """Prepared corpora: what is in the files is read, what is damaged is named."""
 
-import json
 import pickle
 
 import numpy as np
@@ -8,15 +7,12 @@ import pytest
 
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.input_pipeline.format import FORMAT
+from tests.support.manifests import write_manifest
 from tests.support.pairs import FIELDS, SCORE_FIELDS, make_pair_corpus, make_score_corpus
 
-MANIFEST = {
-    "classes": 3,
-    "fields": ["sentence"],
-    "trainable_words": 2,
-    "fixed_words": 1,
-    "splits": {"dev": {"examples": 2}},
-}
+CLASSES = ["bad", "fair", "good"]
+GENRES = np.array([b"fiction", b"travel"])
 ARRAYS = {
     "embeddings": np.arange(6, dtype=np.float32).reshape(3, 2),
     "dev.sentence.ids": np.array([2, 3, 4, 2], np.int32),
@@ -24,12 +20,11 @@ ARRAYS = {
     "dev.label": np.array([2, 0], np.int32),
     "dev.example_id": np.array([b"dev:1", b"dev:2"]),
 }
-FILES = ("embeddings", "dev.sentence.ids", "dev.sentence.offsets", "dev.label", "dev.example_id")
 
 
 @pytest.fixture
 def directory(tmp_path):
-    (tmp_path / "manifest.json").write_text(json.dumps(MANIFEST))
+    write_manifest(tmp_path, CLASSES, (2, 1), sizes={"dev": 2})
     (tmp_path / "vocabulary.txt").write_text("fine\ncold\u2028ish\nnaïve\n", encoding="utf-8")
     for name, array in ARRAYS.items():
         np.save(tmp_path / f"{name}.npy", array)
@@ -43,7 +38,7 @@ def _read(directory):
 
 def test_what_was_prepared_is_read(directory):
     corpus = PreparedCorpus(directory)
-    assert (corpus.classes, corpus.words) == (3, (2, 1))
+    assert (corpus.classes, corpus.words) == (CLASSES, (2, 1))
     split, vectors, vocabulary = _read(directory)
     assert corpus.fields == split.fields == ("sentence",)
     np.testing.assert_array_equal(split.ids["sentence"], ARRAYS["dev.sentence.ids"])
@@ -69,26 +64,26 @@ def _refusal(directory):
     return message
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_missing_file_is_named(name, directory):
-    path = directory / f"{name}.npy"
-    path.unlink()
-    assert str(path) in _refusal(directory)
-    assert "--mode=prepare" in _refusal(directory)
+@pytest.mark.parametrize("name", [*ARRAYS, "dev.genre"])
+def test_a_missing_array_is_named(name, directory):
+    write_manifest(directory, CLASSES, (2, 1), sizes={"dev": 2}, GENRES=["fiction"])
+    if name != "dev.genre":
+        (directory / f"{name}.npy").unlink()
+        np.save(directory / "dev.genre.npy", GENRES)
+    message = _refusal(directory)
+    assert f"{directory}/{name}.npy cannot be read" in message and "--mode=prepare" in message
 
 
-@pytest.mark.parametrize("kept", [0, 5, 60, -1])
-@pytest.mark.parametrize("name", FILES)
-def test_a_truncated_array_is_named(name, kept, directory):
-    path = directory / f"{name}.npy"
+@pytest.mark.parametrize("kept", [0, 5, 60, -1])  # nothing, inside the header, and inside the data
+def test_a_truncated_array_is_named(kept, directory):
+    path = directory / "dev.sentence.ids.npy"
     path.write_bytes(path.read_bytes()[:kept])
     assert str(path) in _refusal(directory)
 
 
 @pytest.mark.parametrize("wrapped", [True, False])
-@pytest.mark.parametrize("name", FILES)
-def test_pickled_objects_are_refused(name, wrapped, directory):
-    path = directory / f"{name}.npy"
+def test_pickled_objects_are_refused(wrapped, directory):
+    path = directory / "dev.example_id.npy"
     content = np.array([{"not": "numbers"}], object)
     if wrapped:
         np.save(path, content, allow_pickle=True)
@@ -115,7 +110,7 @@ def test_files_that_disagree_are_refused(name, array, directory):
     assert f"{directory}: the dev split's files disagree" in _refusal(directory)
 
 
-@pytest.mark.parametrize("content", [None, "", "{", '{"classes": 3'])
+@pytest.mark.parametrize("content", [None, '{"classes": 3', "[]"])
 def test_a_missing_or_broken_manifest_is_named(content, directory):
     path = directory / "manifest.json"
     path.unlink() if content is None else path.write_text(content)
@@ -124,19 +119,30 @@ def test_a_missing_or_broken_manifest_is_named(content, directory):
     assert "--mode=prepare" in message
 
 
-def test_a_split_that_the_corpus_has_not_is_refused(directory):
+@pytest.mark.parametrize("number", [None, 1, FORMAT + 1])
+def test_a_corpus_of_another_format_is_refused(number, directory):
+    write_manifest(directory, CLASSES, (2, 1), FORMAT=number)
+    assert _refusal(directory) == (
+        f"{directory}/manifest.json has format {number}, and this version of disan_tf reads format "
+        f"{FORMAT}: delete the directory and prepare the corpus again with --mode=prepare."
+    )
+
+
+def test_an_unknown_split_is_refused_with_the_known_ones(directory):
     with pytest.raises(UserError, match="has no split 'mismatched'; it has dev.$"):
         PreparedCorpus(directory).split("mismatched")
 
 
-def test_genres_are_read_where_the_corpus_has_them(directory):
-    np.save(directory / "dev.genre.npy", np.array([b"fiction", b"travel"]))
-    split, _, _ = _read(directory)
-    assert split.genres.tolist() == [b"fiction", b"travel"]
+def test_genres_are_read_where_the_corpus_names_them(directory):
+    np.save(directory / "dev.genre.npy", GENRES)
+    assert _read(directory)[0].genres is None
+    write_manifest(directory, CLASSES, (2, 1), sizes={"dev": 2}, GENRES=["fiction", "travel"])
+    assert _read(directory)[0].genres.tolist() == GENRES.tolist()
 
 
-def test_genres_of_other_examples_are_refused(directory):
-    np.save(directory / "dev.genre.npy", np.array([b"fiction"]))
+def test_too_few_genres_are_refused(directory):
+    write_manifest(directory, CLASSES, (2, 1), sizes={"dev": 2}, GENRES=["fiction"])
+    np.save(directory / "dev.genre.npy", GENRES[:1])
     assert f"{directory}: the dev split's files disagree" in _refusal(directory)
 
 

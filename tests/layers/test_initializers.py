@@ -59,5 +59,5 @@ def test_dropout_scales_the_variance(init_scale, rate, factor):
 
 
 def test_an_unknown_scale_is_refused_by_name():
-    with pytest.raises(ValueError, match="init_scale='drop'; choose keep or rate"):
+    with pytest.raises(ValueError, match="init_scale=drop must be keep or rate"):
         variance_factor("drop", 0.2)

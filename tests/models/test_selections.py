@@ -131,7 +131,7 @@ def test_selections_pass_through_a_compiled_call(task):
 
 
 def test_an_unknown_way_to_choose_is_refused():
-    with pytest.raises(ValueError, match="how='best'; choose all, sample or greedy"):
+    with pytest.raises(ValueError, match="how=best must be all, sample or greedy"):
         _model(SentenceClassifier).select(IDS, how="best")
 
 

@@ -37,7 +37,7 @@ def row(label="neutral", premise="A cook stirs soup.", hypothesis="Soup is hot."
 def write(data_dir: Path, layout=snli.LAYOUT, **rows) -> Path:
     """Writes the JSON lines of every part; a row is a dictionary or a line."""
     for part in layout.pairs:
-        lines = [each if isinstance(each, str) else json.dumps(each) for each in _of(rows, part)]
+        lines = [line if isinstance(line, str) else json.dumps(line) for line in _of(rows, part)]
         _write_lines(data_dir, layout, f"{part}.jsonl", lines)
     return data_dir
 
@@ -46,8 +46,8 @@ def write_columns(data_dir: Path, layout=snli.LAYOUT, header=COLUMNS, **rows) ->
     """Writes the tab-separated files of every part; a row is a dictionary or a line."""
     for part in layout.pairs:
         lines = [
-            each if isinstance(each, str) else "\t".join(each.get(name, "") for name in header)
-            for each in _of(rows, part)
+            line if isinstance(line, str) else "\t".join(line.get(name, "") for name in header)
+            for line in _of(rows, part)
         ]
         _write_lines(data_dir, layout, f"{part}.txt", ["\t".join(header), *lines])
     return data_dir

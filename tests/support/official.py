@@ -2,15 +2,12 @@
 
 import functools
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
 
 from disan_tf.training.optimizers import adadelta
-
-GOLDEN = Path(os.environ.get("DISAN_TF_GOLDEN", Path(__file__).parents[1] / "golden" / "official"))
+from tests.support.golden import GOLDEN
 
 _BLOCKS = {
     "dir_attn_fw/": "forward_block.",

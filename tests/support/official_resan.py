@@ -6,7 +6,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from disan_tf.encoders import DiSAN, ReSAN
-from disan_tf.models import SentencePairClassifier, SentencePairScorer
+from disan_tf.models import RelatednessModel, SentencePairClassifier
 from disan_tf.ops.native import runtime
 from disan_tf.training.rewards import REWARDS, policy_loss
 from disan_tf.training.steps import added_losses
@@ -14,7 +14,7 @@ from tests.support import official
 from tests.support.official_pairs import pair_ids, pair_model
 
 
-class LogitScorer(SentencePairScorer):
+class LogitScorer(RelatednessModel):
     """The authors' option `mse_logits`: the output is a score, 2 * sigmoid(logit) + 3."""
 
     def call(self, *args, **options):
@@ -29,7 +29,7 @@ class LogitScorer(SentencePairScorer):
 
 OURS = functools.partial(ReSAN, 7, "mean_of_others")
 FAST = functools.partial(ReSAN, 7, "mean")
-SQUARED_ERROR = functools.partial(SentencePairScorer, loss="squared_error")
+SQUARED_ERROR = functools.partial(RelatednessModel, loss="squared_error")
 # file -> our encoder and our model; the base models have no samplers
 BASES = {
     "snli_hw_resan_base_gs10.npz": (DiSAN, SentencePairClassifier),
@@ -43,7 +43,7 @@ MODELS = {
     "snli_hw_resan_exp_gs10.npz": (FAST, SentencePairClassifier),
     "sick_resan_mse_gs0.npz": (OURS, SQUARED_ERROR),
     "sick_resan_mse_gs10.npz": (OURS, SQUARED_ERROR),
-    "sick_resan_kl_gs10.npz": (OURS, SentencePairScorer),
+    "sick_resan_kl_gs10.npz": (OURS, RelatednessModel),
     "sick_resan_mselogits_gs10.npz": (OURS, LogitScorer),
 }
 FILES = {**BASES, **MODELS}

@@ -1,13 +1,14 @@
 """Word features for prepared corpora of pairs that were made without raw text."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 
-from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.input_pipeline.corpus import WordFeatures
-from disan_tf.text.spelling import CHARACTERS
+from disan_tf.files import write_json
+from disan_tf.input_pipeline import PreparedCorpus, WordFeatures
+from disan_tf.input_pipeline import format as names
+from disan_tf.text.characters import ASCII_CHARACTERS
+from disan_tf.text.word_forms import write_forms
 from tests.support.pairs import FIELDS, WORDS, make_pair_corpus
 
 FORMS = (("cats", "cat", "cat"), ("dogs", "dog", "dog"), ("sing", "sing", "song"))
@@ -19,20 +20,24 @@ def make_feature_corpus(folder: Path, word_length: int = 6, **options) -> Prepar
     corpus = make_pair_corpus(folder, **options)
     for split in corpus.splits:
         features = draw_features(corpus.split(split), word_length)
-        np.save(folder / "spellings.npy", features.spellings)
+        arrays = {names.SPELLINGS: features.spellings}
         for field in FIELDS:
-            np.save(folder / f"{split}.{field}.spelling.npy", features.spelling[field])
-            np.save(folder / f"{split}.{field}.match.npy", features.match[field])
-    (folder / "forms.tsv").write_text("".join("\t".join(row) + "\n" for row in FORMS))
-    manifest = {**corpus.manifest, "word_features": {"word_length": word_length}}
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+            arrays[names.spelling(split, field)] = features.spelling[field]
+            arrays[names.match(split, field)] = features.match[field]
+        for name, array in arrays.items():
+            np.save(names.array_file(folder, name), array)
+    write_forms(folder / names.FORMS, {word: tuple(forms) for word, *forms in FORMS})
+    manifest = {**corpus.manifest, names.Keys.WORD_FEATURES: {"word_length": word_length}}
+    write_json(folder / names.MANIFEST, manifest)
     return PreparedCorpus(folder)
 
 
 def draw_features(split, word_length: int) -> WordFeatures:
     """Features of the right shapes, the same spellings for every split."""
     generator = np.random.default_rng(11)
-    spellings = generator.integers(1, CHARACTERS, [len(WORDS) + 2, word_length]).astype(np.uint8)
+    spellings = generator.integers(1, ASCII_CHARACTERS, [len(WORDS) + 2, word_length]).astype(
+        np.uint8
+    )
     spellings[0] = 0
     match = {
         field: generator.integers(0, 2, len(split.ids[field])).astype(np.uint8)

@@ -1,53 +1,42 @@
 """Prepared corpora of sentence pairs, made without raw text."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 
 from disan_tf.input_pipeline import PreparedCorpus, Split
+from disan_tf.input_pipeline import format as names
+from tests.support.manifests import write_manifest
 
 FIELDS = ("premise", "hypothesis")
 SCORE_FIELDS = ("sentence_a", "sentence_b")
 CLASSES = ["contradiction", "neutral", "entailment"]
 POINTS = ["1", "2", "3", "4", "5"]
 WORDS = ["no", "some", "all", "dogs", "cats", "birds", "sing", "run", "sleep", "here", "now"]
-TOKENIZER = {
-    "name": "whitespace", "version": 1, "lowercase": True, "split_words": False,
-    "empty_tokens": False,
-}  # fmt: skip
 FIXED_WORDS = 2  # the last of WORDS
 SIZES = {"train": 60, "dev": 40, "test": 40}
 
 
 def make_pair_corpus(folder: Path, dim: int = 16, sizes=None) -> PreparedCorpus:
     """Writes a prepared corpus of random pairs whose first words decide the label."""
-    return _make(folder, pair_split, {"classes": CLASSES, "fields": FIELDS}, dim, sizes)
+    return _make(folder, pair_split, CLASSES, FIELDS, dim, sizes)
 
 
 def make_score_corpus(folder: Path, dim: int = 16, sizes=None) -> PreparedCorpus:
     """Writes a prepared corpus of random pairs whose first words decide the score."""
-    description = {"classes": POINTS, "fields": SCORE_FIELDS, "scores": True}
-    return _make(folder, score_split, description, dim, sizes)
+    return _make(folder, score_split, POINTS, SCORE_FIELDS, dim, sizes, SCORES=True)
 
 
-def _make(folder, make_split, description, dim, sizes):
+def _make(folder, make_split, classes, fields, dim, sizes, **changed):
     folder = Path(folder)
     folder.mkdir(parents=True)
     generator = np.random.default_rng(3)
     sizes = sizes or SIZES
-    manifest = {
-        **description,
-        "splits": {name: {"examples": size} for name, size in sizes.items()},
-        "trainable_words": len(WORDS) - FIXED_WORDS,
-        "fixed_words": FIXED_WORDS,
-        "tokenizer": TOKENIZER,
-        "inputs": {},
-    }
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    (folder / "vocabulary.txt").write_text("".join(f"{word}\n" for word in WORDS))
+    words = len(WORDS) - FIXED_WORDS, FIXED_WORDS
+    write_manifest(folder, classes, words, fields, sizes, **changed)
+    (folder / names.VOCABULARY).write_text("".join(f"{word}\n" for word in WORDS))
     vectors = generator.uniform(-0.5, 0.5, [len(WORDS), dim]).astype(np.float32)
-    np.save(folder / "embeddings.npy", vectors)
+    np.save(names.array_file(folder, names.EMBEDDINGS), vectors)
     for name, size in sizes.items():
         _save(folder, name, make_split(_draw(generator, size, 25), _draw(generator, size, 12)))
     return PreparedCorpus(folder)
@@ -87,8 +76,9 @@ def _draw(generator, size, longest):
 
 
 def _save(folder, name, split):
+    arrays = {names.label(name): split.labels, names.example_id(name): split.example_ids}
     for field in split.fields:
-        np.save(folder / f"{name}.{field}.ids.npy", split.ids[field])
-        np.save(folder / f"{name}.{field}.offsets.npy", split.offsets[field])
-    np.save(folder / f"{name}.label.npy", split.labels)
-    np.save(folder / f"{name}.example_id.npy", split.example_ids)
+        arrays[names.ids(name, field)] = split.ids[field]
+        arrays[names.offsets(name, field)] = split.offsets[field]
+    for array_name, array in arrays.items():
+        np.save(names.array_file(folder, array_name), array)

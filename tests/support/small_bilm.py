@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from disan_tf.elmo import BiLM
 from disan_tf.elmo.official_tensors import official_tensors
-from disan_tf.text.character_ids import character_ids
+from disan_tf.text.characters import byte_ids
 from tests.support.small_recurrent import sigmoid
 
 SIZES = {"units": 3, "cells": 5, "filters": [(1, 2), (2, 3), (4, 2)], "character_dim": 4}
@@ -30,7 +30,7 @@ def weights_of(bilm: BiLM) -> dict[str, np.ndarray]:
 def batch(sentences=SENTENCES, word_length: int = 50):
     """Character ids <int32>[batch, length, word_length] and mask <bool>[batch, length]."""
     tokens = tf.ragged.constant(sentences, ragged_rank=1, dtype=tf.string)
-    ids = tokens.with_flat_values(character_ids(tokens.flat_values, word_length))
+    ids = tokens.with_flat_values(byte_ids(tokens.flat_values, word_length))
     return ids.to_tensor(0), tf.sequence_mask(tokens.row_lengths())
 
 

@@ -1,14 +1,15 @@
 """A model of a few thousand weights that has learnt nothing, saved as a bundle in a second."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 
 from configs.disan_sst import get_config
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.factory import build_model
 from disan_tf.training.bundle import save_bundle
+from tests.support.manifests import write_manifest
 
 CLASSES = ["very bad", "bad", "neutral", "good", "very good"]
 WORDS = [
@@ -16,10 +17,6 @@ WORDS = [
     "very", "not", "it", "'s", "-lrb-", "-rrb-", ".", ",", "!", "new", "old", "été", "actors",
     "plot", "boring", "moving", "\\/", "''",
 ]  # fmt: skip
-TOKENIZER = {
-    "name": "whitespace", "version": 1, "lowercase": True, "split_words": False,
-    "empty_tokens": False,
-}  # fmt: skip
 FIXED_WORDS = 4  # the last of WORDS
 SENTENCES = [
     "The film isn't good, but it's not very bad.",
@@ -51,15 +48,9 @@ def make_bundle(directory: Path, dtype: str = "float32", seed: int = 7) -> Path:
     return bundle
 
 
-def make_corpus(directory: Path) -> PreparedCorpus:
+def make_corpus(directory: Path, classes=CLASSES) -> PreparedCorpus:
     """The files of a prepared corpus that a bundle needs."""
     directory.mkdir(parents=True)
-    manifest = {
-        "classes": CLASSES,
-        "trainable_words": len(WORDS) - FIXED_WORDS,
-        "fixed_words": FIXED_WORDS,
-        "tokenizer": TOKENIZER,
-    }
-    (directory / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    (directory / "vocabulary.txt").write_text("\n".join(WORDS) + "\n", encoding="utf-8")
+    write_manifest(directory, classes, (len(WORDS) - FIXED_WORDS, FIXED_WORDS))
+    (directory / VOCABULARY).write_text("\n".join(WORDS) + "\n", encoding="utf-8")
     return PreparedCorpus(directory)

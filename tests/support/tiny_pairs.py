@@ -1,13 +1,11 @@
 """Models of sentence pairs of a few thousand weights that have learnt nothing, as bundles."""
 
-import json
 from pathlib import Path
 from typing import Optional
 
 import numpy as np
 from ml_collections import ConfigDict
 
-from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.models.factory import build_model
 from disan_tf.training.bundle import Bundle, load_bundle, save_bundle
 from tests.support.tiny import make_corpus
@@ -38,7 +36,7 @@ def make_pair_bundle(directory: Path, config_name: str, encoder: Optional[dict] 
     config = tiny_config(name=config_name).copy_and_resolve_references()
     if encoder:
         config.encoder = ConfigDict(encoder)
-    corpus = _corpus(directory / "corpus", CLASSES[f"disan_{config.data.corpus}"])
+    corpus = make_corpus(directory / "corpus", CLASSES[f"disan_{config.data.corpus}"])
     model = build_model(config, corpus.words, len(corpus.classes))
     generator = np.random.default_rng(7)
     for weight in model.weights:
@@ -58,11 +56,3 @@ def write_pairs(path: Path, pairs=PAIRS) -> Path:
     """The pairs as lines of text, with a tab between the sentences."""
     path.write_text("".join(f"{first}\t{second}\n" for first, second in pairs), encoding="utf-8")
     return path
-
-
-def _corpus(directory, classes):
-    make_corpus(directory)
-    manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
-    manifest = {**manifest, "classes": classes}
-    (directory / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    return PreparedCorpus(directory)

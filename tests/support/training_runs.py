@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Callable
 
 import numpy as np
+import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
 
@@ -24,6 +25,19 @@ def load_config(name: str, variant: str = ""):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.get_config(variant).unlock()
+
+
+def config_names() -> list[str]:
+    """The names of all configs."""
+    return sorted({path.stem for path in (ROOT / "configs").glob("*.py")} - {"__init__", "common"})
+
+
+def variants(name: str) -> list[str]:
+    """The default, "", and the variants that the error about an unknown one lists."""
+    with pytest.raises(ValueError, match="has no variant '...'") as caught:
+        load_config(name, "...")
+    known = str(caught.value).partition(" it has ")[2]
+    return [""] if known == "none" else ["", *known.split(", ")]
 
 
 def tiny_config(dtype="float32", seed=1, name="disan_sst", **train):

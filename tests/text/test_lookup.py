@@ -1,8 +1,4 @@
-"""Text to ids, eagerly, in a traced graph and in a SavedModel without our code."""
-
-import os
-import subprocess
-import sys
+"""Text to ids, eagerly and in a traced graph."""
 
 import numpy as np
 import pytest
@@ -85,34 +81,3 @@ def test_a_word_that_stands_twice_is_refused_with_both_lines():
 def test_an_unknown_tokenizer_is_refused():
     with pytest.raises(UserError, match="no tokenizer 'moses'"):
         TextToIds(["a"], "moses", lowercase=True)
-
-
-LOAD = """
-import sys
-sys.modules["disan_tf"] = None  # importing it fails from here on
-import tensorflow as tf
-import tensorflow_text
-for _ in range(2):
-    model = tf.saved_model.load(sys.argv[1])
-    print(model.ids(tf.constant(["The film isn't new.", "", "😀 ÉTÉ"])).numpy().tolist())
-    print(model.ids(tf.constant([], tf.string)).shape[0])
-"""
-
-
-def test_a_saved_model_answers_where_our_code_is_absent(tmp_path, text_to_ids):
-    module = tf.Module()
-    module.text = text_to_ids
-    module.ids = tf.function(text_to_ids, [tf.TensorSpec([None], tf.string)])
-    tf.saved_model.save(module, str(tmp_path / "model"))
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    answer = subprocess.run(
-        [sys.executable, "-c", LOAD, str(tmp_path / "model")],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert answer.returncode == 0, answer.stderr
-    ids = [[2, 3, 4, 5, 1, 7], [1, 0, 0, 0, 0, 0], [1, 8, 0, 0, 0, 0]]
-    assert answer.stdout.splitlines() == [str(ids), "0"] * 2

@@ -1,9 +1,5 @@
 """Ids, characters and match flags of pairs of raw sentences."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -24,26 +20,26 @@ def text():
 
 def inputs(text, first, second):
     return text.inputs(
-        *(text.tokens(tf.convert_to_tensor(each, tf.string)) for each in (first, second))
+        *(text.tokens(tf.convert_to_tensor(array, tf.string)) for array in (first, second))
     )
 
 
 def test_the_ids_are_those_of_text_to_ids(text):
     plain = TextToIds(WORDS, "treebank", lowercase=True)
-    found, expected = inputs(text, FIRST, SECOND), inputs(plain, FIRST, SECOND)
-    assert len(found) == 6 and len(expected) == 2
-    for ids, lines, other in zip(found, (FIRST, SECOND), expected):
+    actual, expected = inputs(text, FIRST, SECOND), inputs(plain, FIRST, SECOND)
+    assert len(actual) == 6 and len(expected) == 2
+    for ids, lines, other in zip(actual, (FIRST, SECOND), expected):
         np.testing.assert_array_equal(ids, plain(lines))
         np.testing.assert_array_equal(other, plain(lines))
 
 
 def test_characters_and_flags_stand_beside_the_ids(text):
-    found = inputs(text, FIRST, SECOND)
-    assert all(each.dtype == tf.int32 for each in found)
-    for ids, characters, match in (found[0::2], found[1::2]):
+    actual = inputs(text, FIRST, SECOND)
+    assert all(array.dtype == tf.int32 for array in actual)
+    for ids, characters, match in (actual[0::2], actual[1::2]):
         assert characters.shape == (*ids.shape, 3) and match.shape == ids.shape
-    assert found[4].numpy().tolist() == [[0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]]
-    assert found[5].numpy().tolist() == [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 1, 0, 0, 1]]
+    assert actual[4].numpy().tolist() == [[0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]]
+    assert actual[5].numpy().tolist() == [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 1, 0, 0, 1]]
 
 
 def test_unknown_words_have_characters_in_their_case_and_match(text):
@@ -57,50 +53,20 @@ def test_a_line_without_tokens_is_one_word_without_characters_that_matches_nothi
         shape = [len(lines), 1]
         first, second, *features = inputs(text, lines, lines)
         assert first.numpy().tolist() == second.numpy().tolist() == [[1]] * len(lines)
-        assert [each.shape.as_list() for each in features] == [[*shape, 3]] * 2 + [shape] * 2
-        assert not any(each.numpy().any() for each in features)
+        assert [array.shape.as_list() for array in features] == [[*shape, 3]] * 2 + [shape] * 2
+        assert not any(array.numpy().any() for array in features)
 
 
 def test_an_empty_token_is_read_as_a_line_without_tokens(text):
     nothing = tf.ragged.constant([[""]], dtype=tf.string)
-    for found, expected in zip(text.inputs(nothing, nothing), inputs(text, [""], [""])):
-        np.testing.assert_array_equal(found, expected)
+    for actual, expected in zip(text.inputs(nothing, nothing), inputs(text, [""], [""])):
+        np.testing.assert_array_equal(actual, expected)
 
 
 def test_a_batch_of_no_pairs_has_no_rows(text):
-    assert [each.shape[0] for each in inputs(text, [], [])] == [0] * 6
+    assert [array.shape[0] for array in inputs(text, [], [])] == [0] * 6
 
 
 def test_invalid_utf8_has_characters_of_its_replacement(text):
     _, _, characters, _, match, _ = inputs(text, [b"\xff"], [b"\xfe"])
     assert characters.numpy().tolist() == [[[1, 0, 0]]] and match.numpy().tolist() == [[1]]
-
-
-LOAD = """
-import sys
-sys.modules["disan_tf"] = None  # importing it fails from here on
-import tensorflow as tf
-import tensorflow_text
-model = tf.saved_model.load(sys.argv[1])
-lines = tf.constant(["A dog plays.", "", "zyx"]), tf.constant(["Playing dogs", "", "Zyx"])
-for each in model.inputs(*lines):
-    print(each.numpy().tolist())
-"""
-
-
-def test_a_saved_model_answers_where_our_code_is_absent(tmp_path, text):
-    module = tf.Module()
-    module.text = text
-    lines = tf.TensorSpec([None], tf.string)
-    module.inputs = tf.function(
-        lambda first, second: inputs(text, first, second), [lines, lines], autograph=False
-    )
-    tf.saved_model.save(module, str(tmp_path / "model"))
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    answer = subprocess.run(
-        [sys.executable, "-c", LOAD, str(tmp_path / "model")],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert answer.returncode == 0, answer.stderr
-    expected = inputs(text, ["A dog plays.", "", "zyx"], ["Playing dogs", "", "Zyx"])
-    assert answer.stdout.splitlines() == [str(each.numpy().tolist()) for each in expected]

@@ -44,14 +44,14 @@ def ragged(*rows):
     ],
 )
 def test_a_token_is_divided_at_hyphens_quotes_and_signs(token, pieces):
-    found = split_words(ragged([token])).to_list()[0]
-    assert [piece.decode() for piece in found] == pieces
+    divided = split_words(ragged([token])).to_list()[0]
+    assert [piece.decode() for piece in divided] == pieces
 
 
 @pytest.mark.parametrize("token", [*TOKENS, *JOINTS])
 def test_with_empty_strings_it_is_a_capturing_regular_expression_split(token):
-    found = split_words(ragged([token]), keep_empty=True).to_list()[0]
-    assert [piece.decode() for piece in found] == re.split(f"([{JOINTS}])", token)
+    divided = split_words(ragged([token]), keep_empty=True).to_list()[0]
+    assert [piece.decode() for piece in divided] == re.split(f"([{JOINTS}])", token)
 
 
 def test_pieces_stay_in_their_rows():

@@ -1,10 +1,6 @@
 """Raw text to tokens: our own sentences, and what holds for any text."""
 
-import os
-import subprocess
-import sys
 import unicodedata
-from pathlib import Path
 
 import pytest
 import tensorflow as tf
@@ -105,7 +101,7 @@ PIECES = st.sampled_from(
     list("aIn19.,:;!?-_/\\*&@#$%'\"`()[]{}<> \t\x00\x01\x02\x03\x85\u00a0“”‘’…—–\ufeff\u200bé😀")
     + ["n't", "'s", "'em", "cannot", "U.S.", "Mr.", "--", "...", "''", "``", "-LRB-", "etc."]
 )
-TEXTS = st.lists(st.one_of(st.text(), st.lists(PIECES).map("".join)), min_size=1, max_size=5)
+TEXTS = st.lists(st.one_of(st.text(), st.lists(PIECES).map("".join)), min_size=1, max_size=20)
 
 
 def is_space(character):
@@ -113,7 +109,7 @@ def is_space(character):
     return category[0] == "Z" or category == "Cc" or character in "\u200b\ufeff"
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=15)
 @given(TEXTS)
 def test_unescaped_tokens_are_the_slices_and_lose_only_white_space(texts):
     split = tokenizer.TreebankTokenizer(escape=False).tokenize_with_offsets(tf.constant(texts))
@@ -126,7 +122,7 @@ def test_unescaped_tokens_are_the_slices_and_lose_only_white_space(texts):
         assert b"".join(tokens) == kept.encode("utf-8")
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=15)
 @given(TEXTS)
 def test_escapes_move_no_boundary_and_leave_nothing_raw(texts):
     plain = tokenizer.TreebankTokenizer(escape=False).tokenize_with_offsets(tf.constant(texts))
@@ -137,12 +133,12 @@ def test_escapes_move_no_boundary_and_leave_nothing_raw(texts):
         assert token.count(b"*") == token.count(b"\\*")
 
 
-@settings(deadline=None, max_examples=50)
-@given(st.binary(max_size=30))
-def test_any_bytes_pass_and_keep_their_offsets(raw):
-    tokens, starts, ends = tokenizer.TreebankTokenizer(escape=False).tokenize_with_offsets([raw])
-    slices = [raw[start:end] for start, end in zip(starts[0].numpy(), ends[0].numpy())]
-    assert tokens[0].numpy().tolist() == slices
+@settings(deadline=None, max_examples=15)
+@given(st.lists(st.binary(max_size=30), min_size=1, max_size=20))
+def test_any_bytes_pass_and_keep_their_offsets(raws):
+    split = tokenizer.TreebankTokenizer(escape=False).tokenize_with_offsets(raws)
+    for raw, tokens, starts, ends in zip(raws, *(part.to_list() for part in split)):
+        assert tokens == [raw[start:end] for start, end in zip(starts, ends)]
 
 
 def test_a_row_does_not_change_with_its_batch():
@@ -190,13 +186,3 @@ def test_every_version_names_a_tokenizer():
 def test_lowercase_knows_unicode_and_the_empty_list():
     assert tokenizer.lowercase(["ÉTÉ", "McX", "'S", "straße"]) == ["été", "mcx", "'s", "straße"]
     assert tokenizer.lowercase([]) == []
-
-
-def test_lowercase_does_not_depend_on_the_locale_of_the_host():
-    code = "from disan_tf.text import lowercase; print(ascii(lowercase(['FILM', '\\xc9'])))"
-    root = Path(__file__).resolve().parents[2]
-    environment = {**os.environ, "LC_ALL": "tr_TR.UTF-8", "PYTHONPATH": str(root)}
-    answer = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300
-    )
-    assert answer.stdout.strip() == r"['film', '\xe9']", answer.stderr

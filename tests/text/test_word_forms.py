@@ -25,7 +25,7 @@ def ragged(*lines):
 
 def flags(forms, first, second):
     """Of one pair."""
-    return [each.numpy()[0].tolist() for each in forms.matches(ragged(first), ragged(second))]
+    return [array.numpy()[0].tolist() for array in forms.matches(ragged(first), ragged(second))]
 
 
 def test_tokens_match_by_their_stem(forms):
@@ -65,8 +65,8 @@ def test_every_occurrence_is_flagged(forms):
 def test_padding_and_empty_tokens_match_nothing(forms):
     first = tf.ragged.constant([["", "a"], [""]])
     second = tf.ragged.constant([[""], ["", "", "b"]])
-    found = [each.numpy().tolist() for each in forms.matches(first, second)]
-    assert found == [[[0, 0], [0, 0]], [[0, 0, 0], [0, 0, 0]]]
+    actual = [array.numpy().tolist() for array in forms.matches(first, second)]
+    assert actual == [[[0, 0], [0, 0]], [[0, 0, 0], [0, 0, 0]]]
 
 
 def test_sentences_without_tokens_have_no_flags(forms):
@@ -80,11 +80,11 @@ def test_sentences_without_tokens_have_no_flags(forms):
 def test_row_splits_of_32_bits_serve_too(forms):
     first = ragged("a b").with_row_splits_dtype(tf.int32)
     second = ragged("b").with_row_splits_dtype(tf.int32)
-    assert [each.numpy().tolist() for each in forms.matches(first, second)] == [[[0, 1]], [[1]]]
+    assert [array.numpy().tolist() for array in forms.matches(first, second)] == [[[0, 1]], [[1]]]
 
 
 def test_a_table_without_rows_is_refused():
-    with pytest.raises(UserError, match="no row: prepare the corpus again"):
+    with pytest.raises(UserError, match="no row; prepare the corpus again"):
         WordForms([])
 
 
@@ -93,8 +93,8 @@ def test_one_trace_serves_any_batch(forms):
     graph = tf.function(forms.matches, [spec, spec])
     for first, second in ((["she plays"], ["playing"]), (["a", "b c"], ["a b", "b"]), ([], [])):
         pair = (ragged(*first), ragged(*second))
-        for found, expected in zip(graph(*pair), forms.matches(*pair)):
-            np.testing.assert_array_equal(found, expected)
+        for actual, expected in zip(graph(*pair), forms.matches(*pair)):
+            np.testing.assert_array_equal(actual, expected)
     assert graph.experimental_get_tracing_count() == 1
 
 
@@ -108,7 +108,7 @@ def test_rows_of_a_file_are_read_as_they_are(tmp_path):
 def test_a_line_that_is_no_row_is_named(tmp_path, line):
     path = tmp_path / "forms.tsv"
     path.write_text(f"mice\tmice\tmouse\n{line}\n")
-    with pytest.raises(UserError, match=r"forms\.tsv, line 2: \d columns, not word, stem"):
+    with pytest.raises(UserError, match=r"forms\.tsv, line 2: \d columns instead of word, stem"):
         read_forms(path)
 
 

@@ -14,14 +14,12 @@ from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.reporting.ngrams import perplexities
 from disan_tf.training.bundle import load_bundle
-from disan_tf.training.check_config import check_config
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from disan_tf.training.score_tables import render_scores
 from tests.support.small_bilm import batch
 from tests.support.training_runs import (
     check_same,
-    load_config,
     records_of,
     run_and_copy,
     run_trainer,
@@ -111,26 +109,3 @@ def test_an_export_is_the_trained_bilm_in_the_official_files(unbroken, tmp_path,
 def test_it_answers_no_lines(unbroken, tmp_path, mode):
     with pytest.raises(UserError, match="a language model, which answers no lines; --mode=export"):
         mode(unbroken.workdir / "best", "-", str(tmp_path / "output"))
-
-
-@pytest.mark.parametrize("variant", ["", "small"])
-def test_the_other_variants_are_possible_trainings(variant):
-    check_config(load_config("bilm", variant))
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"encoder.activation": "elu"}, "--config.encoder.activation='elu'; name relu or tanh"),
-        ({"encoder.cells": 4}, "--config.encoder.cells=4; name at least as many as units, 8"),
-        ({"encoder.cell_clip": -1.0}, "--config.encoder.cell_clip=-1.0; name a value above 0"),
-        ({"data.word_bytes": 3}, r"--config.encoder.filters=.*at most the 3 characters"),
-        ({"task.negatives": 0}, "--config.task.negatives=0; name at least 1"),
-    ],
-)
-def test_values_of_no_bilm_are_refused_before_anything_is_prepared(change, told):
-    config = _config()
-    config.encoder.filters = ((1, 4), (4, 8))
-    config.update_from_flattened_dict(change)
-    with pytest.raises(UserError, match=told):
-        check_config(config)

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import tensorflow as tf
+from ml_collections import ConfigDict
 
 from disan_tf.errors import UserError
 from disan_tf.serving.lines import look_up, tokenise
@@ -72,6 +73,20 @@ def test_it_trains_in_bfloat16_with_a_bottleneck(corpus, tmp_path):
     few_operations = {"layers": 2, "functions": "Cs"}
     trainer = _train(corpus, tmp_path, dtype="mixed_bfloat16", bottleneck_units=3, **few_operations)
     assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
+
+
+def test_an_encoder_of_single_sentences_reads_characters_too(corpus, tmp_path):
+    config = _config()
+    config.encoder = ConfigDict({"name": "additive", "units": 4})
+    config.train.steps = 4
+    trainer = run_trainer(config, corpus, tmp_path / "run")
+    assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
+    bundle = load_bundle(tmp_path / "run" / "best")
+    texts, _ = export_saved_model(bundle.directory, tmp_path / "export")
+    encode = tf.saved_model.load(str(texts)).signatures["encode"]
+    text_to_ids, sentences = bundle.text_to_ids(), tf.constant(["Dogs sing.", ""])
+    expected = bundle.model.encode(*text_to_ids.inputs(text_to_ids.tokens(sentences)))
+    np.testing.assert_allclose(encode(text=sentences)["vectors"], expected, atol=1e-5)
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ def test_a_live_training_is_that_from_the_cache_within_fp16(unbroken, live):
     ["disan_snli", *(pytest.param(it, marks=pytest.mark.slow) for it in NAMES[1:])],
     indirect=True,
 )
-def test_an_export_answers_raw_text(name, kind, request, tmp_path):
+def test_an_export_answers_raw_text(request, name, kind, tmp_path):
     bundle = load_bundle(request.getfixturevalue(kind).workdir / "best")
     path, ids_path = export_saved_model(bundle.directory, tmp_path)
     texts = [tf.constant(FIRST), tf.constant(SECOND)][: len(bundle.model.fields)]
@@ -78,3 +78,12 @@ def test_an_export_answers_raw_text(name, kind, request, tmp_path):
     of_ids = tf.saved_model.load(str(ids_path)).signatures["encode"]
     vectors = of_ids(ids=ids, characters=features[0])["vectors"]
     np.testing.assert_allclose(vectors, bundle.model.encode(ids, *features), atol=1e-5)
+
+
+def test_hard_attention_is_trained_on_elmo_vectors(tmp_path):
+    config = other_elmo_config("resan_sick")
+    config.train.steps, config.policy.pretrain_steps, config.policy.policy_steps = 6, 2, 2
+    trainer = run_trainer(config, other_elmo_corpus(tmp_path, config), tmp_path / "run")
+    phases = [it["phase"] for it in records_of(trainer) if it["split"] == "train"]
+    assert list(dict.fromkeys(phases)) == ["pretrain", "policy", "both"]
+    assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()

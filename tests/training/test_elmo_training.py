@@ -11,7 +11,6 @@ from disan_tf.errors import UserError
 from disan_tf.models.factory import build_model
 from disan_tf.serving.saved_model import export_saved_model
 from disan_tf.training.bundle import load_bundle
-from disan_tf.training.check_config import check_config
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from tests.support.elmo_corpora import elmo_config, elmo_corpus
@@ -159,26 +158,6 @@ def test_a_line_without_tokens_is_one_unknown_word_without_characters(unbroken):
     assert characters.shape == [2, 2, 50]
     ids, characters = text_to_ids.inputs(text_to_ids.tokens(tf.constant([""])))
     assert ids.numpy().tolist() == [[1]] and characters.shape == [1, 1, 50]
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"data.bilm": ""}, "--config.embedding.bilm=''; name the files of a biLM"),
-        ({"embedding.trainable_bilm": True}, "trainable_bilm=True; .* set cached=False"),
-        ({"embedding.phrases": "long"}, "--config.embedding.phrases='long'; choose own or cut"),
-        ({"embedding.phrases": "cut", "embedding.cached": False}, "set cached=True"),
-        ({"embedding.mix_l2": -1.0}, "--config.embedding.mix_l2=-1.0; name at least 0"),
-        ({"embedding.dropout": 1.0}, r"--config.embedding.dropout=1.0; name a rate in \[0, 1\)"),
-        ({"encoder.name": "drcn"}, "--config.encoder.name=drcn must be"),
-        ({"embedding.name": "bytes"}, "--config.embedding.name=bytes must be words or elmo"),
-    ],
-)
-def test_values_that_do_not_go_together_are_refused(change, told):
-    config = elmo_config()
-    config.update_from_flattened_dict(change)
-    with pytest.raises(UserError, match=told):
-        check_config(config)
 
 
 def test_a_corpus_that_was_not_prepared_for_a_bilm_is_refused(tmp_path):

@@ -10,13 +10,13 @@ import tensorflow as tf
 from ml_collections import ConfigDict
 
 from disan_tf.errors import UserError
-from disan_tf.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.metrics.classification import classification_scores
 from disan_tf.models import SentenceModel
 from disan_tf.models.class_scores import ClassScores
 from disan_tf.training.bundle import Bundle
 from disan_tf.training.evaluation import evaluate
+from tests.support.manifests import write_manifest
 from tests.support.pairs import make_pair_corpus
 
 CLASSES = ["bad", "fair", "good"]
@@ -47,9 +47,7 @@ class _FirstWordDecides(_Answers):
 
 def _corpus(directory, sentences, labels, classes=CLASSES, words=WORDS):
     directory.mkdir()
-    manifest = {"classes": classes, "fields": ["sentence"], "splits": {"test": {}}}
-    manifest.update(trainable_words=len(words), fixed_words=0)
-    write_json(directory / "manifest.json", manifest)
+    write_manifest(directory, classes, (len(words), 0), sizes={"test": len(labels)})
     (directory / "vocabulary.txt").write_text("".join(f"{word}\n" for word in words))
     arrays = {
         "sentence.ids": np.concatenate(sentences).astype(np.int32),
@@ -82,6 +80,7 @@ def corpus(tmp_path):
 
 def test_genres_are_scored_where_the_corpus_has_them(bundle, corpus):
     np.save(corpus.directory / "test.genre.npy", np.array([b"travel"] * 4 + [b"9/11"]))
+    corpus.manifest["genres"] = ["9/11", "travel"]
     scores = evaluate(bundle, corpus, "test")
     assert scores["by_genre"] == {
         "9/11": {"count": 1, "accuracy": 0.0},

@@ -1,19 +1,17 @@
 """Trainings with hard attention: phases, resume, precision, figures, alarms, refusals."""
 
 import itertools
-import re
 from functools import partial
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
-from disan_tf.training.policy_gradient import PHASES, check_policy
+from disan_tf.training.policy_gradient import PHASES
 from tests.support.pairs import make_pair_corpus
 from tests.support.training_runs import check_same, run_and_copy, run_trainer, tiny_config
 
@@ -213,43 +211,3 @@ def test_a_collapsed_choice_raises_an_alarm_once(unbroken, caplog):
     assert sorted(record.getMessage().split(":")[0] for record in caplog.records) == [
         "The dependent fraction is 0.999", "The head fraction is 0.001",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "values, message",
-    [
-        ({"policy.reward": "gold"}, "policy.reward is 'gold'; choose product, probability."),
-        ({"policy.schedule": "now"}, "policy.schedule is 'now'; choose sim, sep."),
-        ({"policy.pretrain_steps": -1}, "policy.pretrain_steps is -1; choose at least 0 steps."),
-        ({"policy.pretrain_patience": -1}, "policy.pretrain_patience is -1; choose at least 1 ev"),
-        ({"policy.policy_steps": -1}, "policy.policy_steps is -1; choose at least 0 steps."),
-        ({"policy.period": 0}, "policy.period is 0; choose at least 1 step."),
-        ({"policy.penalty": -0.1}, "policy.penalty is -0.1; choose at least 0."),
-        ({"policy.penalty": float("nan")}, "policy.penalty is nan; choose at least 0."),
-        ({"policy.learning_rate": 0.0}, "policy.learning_rate is 0.0; choose a rate above 0."),
-        ({"policy.learning_rate": -0.5}, "policy.learning_rate is -0.5; choose a rate above 0."),
-        ({"policy.baseline": 1.0}, "policy.baseline is 1.0; choose a decay in [0, 1)."),
-        ({"policy.baseline": -0.1}, "policy.baseline is -0.1; choose a decay in [0, 1)."),
-        ({"evaluate.selection": "best"}, "evaluate.selection is 'best'; choose sample, greedy, m"),
-        ({"evaluate.samples": 0}, "evaluate.samples is 0; choose at least 1 sample."),
-        ({"evaluate.samples": -2}, "evaluate.samples is -2; choose at least 1 sample."),
-        ({"train.steps": 8}, "train.steps is 8, but pretraining may take 8; choose more steps"),
-    ],
-)
-def test_a_bad_value_is_refused_by_name(values, message):
-    config = _config()
-    config.update_from_flattened_dict(values)
-    with pytest.raises(UserError, match=re.escape(f"config.{message}")):
-        check_policy(config)
-
-
-def test_zeros_that_switch_something_off_are_allowed():
-    zeros = ("pretrain_steps", "pretrain_patience", "policy_steps", "penalty", "baseline")
-    check_policy(_config(**dict.fromkeys(zeros, 0)))
-
-
-def test_hard_attention_without_a_policy_is_refused(corpus, tmp_path):
-    config = _config()
-    del config.policy
-    with pytest.raises(UserError, match="resan_snli has an encoder with hard attention, but no"):
-        Trainer(config, corpus, tmp_path)

@@ -41,7 +41,3 @@ def test_facts_of_a_manifest():
         "official_training_examples": 1000,
         "training_tokens_covered": 0.5,
     }
-
-
-def test_a_manifest_that_tells_nothing_gives_no_facts():
-    assert data_summary({})["training_examples"] is None

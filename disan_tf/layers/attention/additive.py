@@ -2,9 +2,9 @@
 
 from typing import Optional
 
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.attention.token_attention import TokenAttention
 from disan_tf.layers.pooling import average_tokens
+from disan_tf.options import check_at_least
 
 
 class AdditiveSelfAttention(TokenAttention):

@@ -4,7 +4,6 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.attention.fusion_gate import FusionGate
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project
@@ -12,6 +11,7 @@ from disan_tf.layers.precision import cast_weight
 from disan_tf.ops import attention_weights, directional_attention
 from disan_tf.ops.direction_mask import check_direction, check_scale
 from disan_tf.ops.elementwise import bias_activation, copies
+from disan_tf.options import check_at_least
 
 
 class DirectionalSelfAttention(BaseLayer):

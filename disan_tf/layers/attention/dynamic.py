@@ -2,12 +2,12 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.arguments import check_above_zero, check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import LeakyReLU
+from disan_tf.options import check_above_zero, check_at_least
 
 
 class DynamicSelfAttention(BaseLayer):

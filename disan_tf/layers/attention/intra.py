@@ -2,10 +2,10 @@
 
 from typing import Optional
 
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.attention.vanilla import VanillaAttention
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.pooling import masked_mean
+from disan_tf.options import check_at_least
 
 
 class IntraAttention(BaseLayer):

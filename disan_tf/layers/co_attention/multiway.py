@@ -2,7 +2,6 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.arguments import check_choice
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.co_attention.bilinear import BilinearAttention
 from disan_tf.layers.co_attention.concatenation import ConcatenationAttention
@@ -14,6 +13,7 @@ from disan_tf.layers.pooling import weighted_sums
 from disan_tf.layers.precision import shared_conversions
 from disan_tf.layers.recurrent.lstm import BasicLSTM
 from disan_tf.ops import masked_softmax
+from disan_tf.options import check_choice
 
 FUNCTIONS = {  # by their letters in the paper's Table 1
     "B": BilinearAttention,
@@ -97,7 +97,7 @@ class MultiwayCoAttention(BaseLayer):
     def _build_aggregation(self, dim, options):
         if dim % 2:
             raise ValueError(
-                f"dim={dim}; it must be even, since the BiLSTM has dim / 2 units in each direction."
+                f"dim={dim} must be even, since the BiLSTM has dim / 2 units in each direction."
             )
         input_dim = len(self.attentions) * dim if self.aggregation == "words" else dim
         self.forward = BasicLSTM(dim // 2, name="forward", **options)
@@ -172,7 +172,7 @@ def split_letters(functions: str) -> list:
     letters = functions.split("-")
     if not set(letters) <= set(FUNCTIONS) or len(set(letters)) < len(letters):
         known = ", ".join(FUNCTIONS)
-        raise ValueError(f'functions={functions!r}; join some of {known} by "-", none twice.')
+        raise ValueError(f'functions={functions} must be some of {known}, joined by "-".')
     return letters
 
 

@@ -5,12 +5,12 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.layers.arguments import check_above_zero, check_at_least, check_widths
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import check_init_scale, he_normal, variance_factor
 from disan_tf.ops.elementwise import LeakyReLU, copies
+from disan_tf.options import check_above_zero, check_at_least, check_widths
 
 LEAST_SQUARED_NORM = 1e-12  # a shorter vector is not normalised: its gradient would explode
 

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.convolution.convolution import Convolution
+from disan_tf.options import check_at_least
 
 
 class CharacterCNN(BaseLayer):
@@ -49,12 +50,10 @@ class CharacterCNN(BaseLayer):
 
     def __init__(self, characters: int, units: int = 32, dim: int = 16, width: int = 5, **kwargs):
         super().__init__(**kwargs)
-        if characters < 2:
-            raise ValueError(f"characters={characters!r}; padding is one, name at least 2.")
-        self.characters = characters
-        self.units = units
-        self.dim = dim
-        self.width = width
+        self.characters = check_at_least("characters", characters, 2)  # padding is one
+        self.units = check_at_least("units", units, 1)
+        self.dim = check_at_least("dim", dim, 1)
+        self.width = check_at_least("width", width, 1)
 
     def build(self, input_shape):
         shape, start = [self.characters - 1, self.dim], tf.keras.initializers.RandomNormal(stddev=1)

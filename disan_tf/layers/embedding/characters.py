@@ -9,6 +9,7 @@ from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding.base import Embedding
 from disan_tf.layers.embedding.character_cnn import CharacterCNN
 from disan_tf.layers.embedding.words import WordEmbedding
+from disan_tf.options import check_at_least
 
 
 class WordCharacterEmbedding(BaseLayer, Embedding):
@@ -43,11 +44,11 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
     ):  # fmt: skip
         super().__init__(**kwargs)
         self.words = {"trainable_words": trainable_words, "fixed_words": fixed_words, "dim": dim}
-        self.word_length = word_length
+        self.word_length = check_at_least("word_length", word_length, 1)
         self.characters = characters
-        self.character_dim = character_dim
-        self.character_units = character_units
-        self.character_width = character_width
+        self.character_dim = check_at_least("character_dim", character_dim, 1)
+        self.character_units = check_at_least("character_units", character_units, 1)
+        self.character_width = check_at_least("character_width", character_width, 1)
 
     def build(self, input_shape):
         options = {**self.words, "dtype": self.dtype_policy}

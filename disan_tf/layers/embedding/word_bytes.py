@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.layers.embedding.base import Embedding
+from disan_tf.options import check_at_least
 
 
 class WordBytes(Embedding):
@@ -13,7 +14,7 @@ class WordBytes(Embedding):
 
     Call arguments:
       ids: <int32>[batch, length], 0 = padding; not read.
-      characters: <int32>[batch, length, word_length], see `disan_tf.text.character_ids`.
+      characters: <int32>[batch, length, word_length], see `disan_tf.text.characters.byte_ids`.
 
     Returns:
       `characters`.
@@ -21,7 +22,7 @@ class WordBytes(Embedding):
 
     def __init__(self, word_length: int = 50, **kwargs):
         super().__init__(**kwargs)
-        self.word_length = word_length
+        self.word_length = check_at_least("word_length", word_length, 3)
 
     @property
     def word_features(self):

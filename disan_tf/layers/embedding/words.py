@@ -4,6 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.layers.embedding.base import Embedding
+from disan_tf.options import check_at_least
 
 
 class WordEmbedding(Embedding):
@@ -33,7 +34,7 @@ class WordEmbedding(Embedding):
         super().__init__(**kwargs)
         self.trainable_words = trainable_words
         self.fixed_words = fixed_words
-        self.dim = dim
+        self.dim = check_at_least("dim", dim, 1)
 
     def build(self, input_shape):
         self.trained = self._table("trained", self.trainable_words, trainable=self.trainable)

@@ -4,7 +4,6 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.layers.arguments import check_at_least, check_choice
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.hard_attention.iterative import IterativeSequenceSampling
 from disan_tf.layers.hard_attention.parallel import ReinforcedSequenceSampling
@@ -12,6 +11,7 @@ from disan_tf.layers.hard_attention.selections import Selections, merge_selectio
 from disan_tf.layers.hard_attention.selective import UNSELECTED, SelectiveSelfAttention
 from disan_tf.layers.packing import packed_mask
 from disan_tf.ops.elementwise import copies
+from disan_tf.options import check_at_least, check_choice
 
 SAMPLERS = {"parallel": ReinforcedSequenceSampling, "iterative": IterativeSequenceSampling}
 _SIDES = ("forward", "backward")
@@ -164,8 +164,8 @@ def check_hard_attention(unselected: str, sampling: str) -> None:
     check_choice("sampling", sampling, SAMPLERS)
     if sampling == "iterative" and unselected == "drop":
         raise ValueError(
-            f"unselected={unselected!r}; with iterative sampling the directions have heads of "
-            "their own: choose mean or mean_of_others."
+            f"unselected={unselected} must be mean or mean_of_others with iterative sampling, in "
+            "which each direction has heads of its own."
         )
 
 

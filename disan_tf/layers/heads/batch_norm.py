@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.arguments import check_at_least
 from disan_tf.layers.base import BaseLayer
+from disan_tf.options import check_at_least
 
 
 class BatchNormHead(BaseLayer):

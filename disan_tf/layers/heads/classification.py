@@ -2,9 +2,10 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.arguments import check_at_least
+from disan_tf.layers.activations import activation_of
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.highway import Highway
+from disan_tf.options import check_at_least
 
 
 class ClassificationHead(BaseLayer):
@@ -44,7 +45,7 @@ class ClassificationHead(BaseLayer):
         super().__init__(**kwargs)
         self.classes = check_at_least("classes", classes, 1)
         self.hidden_units = check_at_least("hidden_units", hidden_units, 1)
-        self.activation = tf.keras.activations.get(activation)
+        self.activation = activation_of(activation)
         self.logit_bias = logit_bias
         self.has_highway = highway
 

@@ -21,7 +21,7 @@
 
 namespace disan {
 
-// The sum of a vector's lanes, always in the same order.
+// The sum of a vector's lanes, in a fixed order.
 inline float AddLanes(Vector<float>::V x) {
 #if defined(DISAN_TF_AVX512)
   return _mm512_reduce_add_ps((__m512)x);
@@ -47,7 +47,7 @@ struct SafePairs {
 
   inline Vector<float>::V Of(int64_t column, int64_t i, int64_t j) const {
     return SigmoidOfSum<float, true>(1.0).Of(scratch.column(kFirst, column)[i],
-                                        scratch.column(kSecond, column)[j]);
+                                             scratch.column(kSecond, column)[j]);
   }
 };
 
@@ -59,7 +59,7 @@ struct MixedPairs {
   inline Vector<float>::V Of(int64_t column, int64_t i, int64_t j) const {
     if (first_is_safe[i] && second_is_safe[j]) return safe.Of(column, i, j);
     return SigmoidOfSum<float, false>(1.0).Of(safe.scratch.column(kFirstNumbers, column)[i],
-                                         safe.scratch.column(kSecondNumbers, column)[j]);
+                                              safe.scratch.column(kSecondNumbers, column)[j]);
   }
 };
 

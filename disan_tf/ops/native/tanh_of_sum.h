@@ -15,9 +15,9 @@
 
 namespace disan {
 
-constexpr double kSafe = 40.0;
+constexpr double kSafe = 40.0;  // e^80 fits into a float
 
-// r of a pair.
+// r = 1 / (1 + e^(2(a+b)/c)), where c is `scale`.
 template <typename Real, bool kProduct>
 struct SigmoidOfSum {
   using V = typename Vector<Real>::V;
@@ -25,14 +25,14 @@ struct SigmoidOfSum {
 
   explicit SigmoidOfSum(double scale) : factor(2.0 / scale * kLog2E) {}
 
-  // kProduct: from e^(2a/c) and e^(2b/c), see `Exponentiate`. Otherwise: from a and b.
-  inline V Of(V head, V dependent) const {
+  // With kProduct a and b are e^(2a/c) and e^(2b/c), see `Exponentiate`.
+  inline V Of(V a, V b) const {
     if constexpr (kProduct) {
-      return Vector<Real>::Reciprocal(head * dependent + Real(1));
+      return Vector<Real>::Reciprocal(a * b + Real(1));
     } else {
       // Beyond e^kSafe the tanh is 1. Comparisons leave NaN as it is.
       constexpr Real limit = kSafe * kLog2E;
-      V power = (head + dependent) * factor;
+      V power = (a + b) * factor;
       power = power > limit ? V{} + limit : power;
       power = power < -limit ? V{} - limit : power;
       return Vector<Real>::Reciprocal(Vector<Real>::Exp2(power) + Real(1));

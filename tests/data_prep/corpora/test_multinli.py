@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from data_prep.corpora import READERS, multinli
-from data_prep.prepare import prepare, report
+from data_prep.corpora import multinli, nli_files
+from data_prep.manifest import describe_counts
+from data_prep.prepare import prepare
 from tests.support.nli import COLUMNS, options, row, text_options, write, write_columns
+from tests.support.readers import split_at_spaces
 
 MATCHED = [
     row(label, premise=f"{label} {number}", pairID=f"{label}-{number}", genre=genre)
@@ -45,7 +47,7 @@ def test_the_splits_are_train_two_halves_of_matched_and_mismatched(data_dir):
 
 def test_the_halves_share_no_pair_and_have_every_labelled_pair_in_the_order_of_the_file(data_dir):
     splits = multinli.read(data_dir, chosen()).splits
-    labelled = [each["pairID"] for each in MATCHED if each["gold_label"] != "-"]
+    labelled = [pair["pairID"] for pair in MATCHED if pair["gold_label"] != "-"]
     for half in (names(splits["dev"]), names(splits["test"])):
         assert half == [name for name in labelled if name in half]
     assert sorted(names(splits["dev"]) + names(splits["test"])) == sorted(labelled)
@@ -117,7 +119,7 @@ def test_genres_are_prepared_beside_the_labels(data_dir, tmp_path):
     folder = prepare(chosen(), data_dir, tmp_path / "prepared")
     for split in ("train", "dev", "test", "mismatched"):
         genres, examples = (np.load(folder / f"{split}.{k}.npy") for k in ("genre", "example_id"))
-        known = {each["pairID"]: each.get("genre", "") for each in MATCHED + MISMATCHED}
+        known = {pair["pairID"]: pair.get("genre", "") for pair in MATCHED + MISMATCHED}
         known["pair-7"] = "fiction"
         assert genres.dtype.kind == "S"
         assert genres.tolist() == [known[name.decode()].encode() for name in examples]
@@ -134,9 +136,9 @@ def test_a_corpus_without_genres_has_no_file_of_them(tmp_path):
     assert json.loads((folder / "manifest.json").read_text())["genres"] == []
 
 
-def test_the_report_tells_the_counts_of_files_and_halves(data_dir, tmp_path):
+def test_the_summary_has_the_counts_of_files_and_halves(data_dir, tmp_path):
     folder = prepare(chosen(), data_dir, tmp_path / "prepared")
-    text = report(json.loads((folder / "manifest.json").read_text()))
+    text = describe_counts(json.loads((folder / "manifest.json").read_text()))
     assert (
         "dev_matched: 16 pairs (official count 10,000, difference -9,984), 6 in dev, 6 in test, "
         "dropped 4 without a gold label, kept 12\n" in text
@@ -147,19 +149,17 @@ def test_the_report_tells_the_counts_of_files_and_halves(data_dir, tmp_path):
 # The real corpus
 
 
-def test_the_real_development_files_are_read_whole(tmp_path, real_data):
+def test_the_real_development_files_are_read_whole(tmp_path, real_data, monkeypatch):
+    monkeypatch.setattr(nli_files, "SentenceTokenizer", split_at_spaces)
     write(tmp_path, multinli.LAYOUT)
     for part in ("dev_matched", "dev_mismatched"):
         name = f"multinli_1.0/multinli_1.0_{part}.jsonl"
         (tmp_path / name).unlink()
         (tmp_path / name).symlink_to(real_data / name)
-    corpus = READERS["multinli"](tmp_path, chosen())
+    corpus = multinli.read(tmp_path, chosen())
     counts = [corpus.counts[part] for part in ("dev_matched", "dev_mismatched")]
-    assert [each["pairs"] for each in counts] == [9_815, 9_832]
-    assert [each["dropped"]["without a gold label"] for each in counts] == [1_021, 8_915]
-    assert [len(corpus.splits[split]) for split in ("dev", "test", "mismatched")] == [
-        4397,
-        4397,
-        917,
-    ]
+    assert [count["pairs"] for count in counts] == [9_815, 9_832]
+    assert [count["dropped"]["without a gold label"] for count in counts] == [1_021, 8_915]
+    sizes = [len(corpus.splits[split]) for split in ("dev", "test", "mismatched")]
+    assert sizes == [4397, 4397, 917]
     assert {"fiction", "government", "slate", "telephone", "travel"} == set(corpus.genres)

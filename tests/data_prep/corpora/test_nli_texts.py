@@ -50,7 +50,7 @@ def test_more_pairs_than_a_batch_keep_their_order(tmp_path, monkeypatch):
     names = ["one", "two", "three", "four", "five"]
     write(tmp_path, dev=[row(premise=name, hypothesis=f"{name}!", pairID=name) for name in names])
     examples = snli.read(tmp_path, text_options()).splits["dev"]
-    assert [each.example_id for each in examples] == names
+    assert [example.example_id for example in examples] == names
     assert sentences(examples) == [(name, f"{name} !") for name in names]
 
 

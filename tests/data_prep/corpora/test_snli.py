@@ -4,10 +4,12 @@ import json
 
 import numpy as np
 
-from data_prep.corpora import READERS, snli
-from data_prep.prepare import prepare, report
+from data_prep.corpora import nli_files, snli
+from data_prep.manifest import describe_counts
+from data_prep.prepare import prepare
 from data_prep.synthetic.pairs import write_pairs
 from tests.support.nli import options, row, text_options, write
+from tests.support.readers import split_at_spaces
 
 
 def test_labels_are_0_contradiction_1_neutral_2_entailment(tmp_path):
@@ -118,7 +120,7 @@ def manifest_of(folder):
     return json.loads((folder / "manifest.json").read_text())
 
 
-def test_the_manifest_tells_how_raw_text_is_tokenised(tmp_path):
+def test_the_manifest_says_how_raw_text_is_tokenised(tmp_path):
     folder = prepare(text_options(), write(tmp_path), tmp_path / "prepared")
     assert manifest_of(folder)["tokenizer"] == {
         "name": "treebank", "version": 1, "lowercase": True,
@@ -126,9 +128,9 @@ def test_the_manifest_tells_how_raw_text_is_tokenised(tmp_path):
     }  # fmt: skip
 
 
-def test_the_report_counts_pairs(tmp_path):
+def test_the_summary_counts_pairs(tmp_path):
     folder = prepare(options(), write(tmp_path, dev=[row(), row("-")]), tmp_path / "prepared")
-    text = report(manifest_of(folder))
+    text = describe_counts(manifest_of(folder))
     assert (
         "dev: 2 pairs (official count 10,000, difference -9,998), "
         "dropped 1 without a gold label, kept 1\n" in text
@@ -137,14 +139,15 @@ def test_the_report_counts_pairs(tmp_path):
     assert "warning: SNLI train has 1 pairs" in text
 
 
-def test_the_official_dev_and_test_files_have_their_official_counts(tmp_path, real_data):
+def test_the_real_dev_and_test_files_have_their_official_counts(tmp_path, real_data, monkeypatch):
+    monkeypatch.setattr(nli_files, "SentenceTokenizer", split_at_spaces)
     write(tmp_path)
     official = ("dev", "test")
     for split in official:
         name = f"snli_1.0/snli_1.0_{split}.jsonl"
         (tmp_path / name).unlink()
         (tmp_path / name).symlink_to(real_data / name)
-    corpus = READERS["snli"](tmp_path, text_options())
+    corpus = snli.read(tmp_path, text_options())
     dropped = {split: corpus.counts[split]["dropped"]["without a gold label"] for split in official}
     assert dropped == {"dev": 158, "test": 176}
     assert {split: corpus.counts[split]["pairs"] for split in official} == dict.fromkeys(

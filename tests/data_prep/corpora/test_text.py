@@ -71,7 +71,7 @@ def test_blank_too_long_and_repeated_lines_are_dropped_and_counted(tmp_path):
     counts = corpus.counts["train"]
     assert counts["lines"] == 7
     assert counts["dropped"] == {"blank": 2, "too long": 1, "repetition": 2}
-    assert sum(each["kept"] for each in corpus.counts.values()) == 2
+    assert sum(entry["kept"] for entry in corpus.counts.values()) == 2
 
 
 def test_repetitions_are_kept_if_they_are_asked_for(tmp_path):
@@ -129,8 +129,8 @@ def test_a_text_elsewhere_with_word_vectors_is_prepared_once(tmp_path):
 
 def test_each_line_is_in_one_part(tmp_path):
     corpus = text.read(write(tmp_path), options())
-    found = [name for split in text.SPLITS for name in names(corpus, split)]
-    assert sorted(found) == sorted(f"shard-{number}" for number in range(1, 201))
+    drawn = [name for split in text.SPLITS for name in names(corpus, split)]
+    assert sorted(drawn) == sorted(f"shard-{number}" for number in range(1, 201))
 
 
 def test_held_out_lines_come_from_everywhere_in_the_text(tmp_path):
@@ -199,10 +199,3 @@ def test_a_line_that_is_not_utf_8_is_named(tmp_path):
     path = write(tmp_path, first=["Hot soup"], second=[]) / "texts/second.txt"
     path.write_bytes(b"Hot tea\nCold caf\xe9\n")
     assert refusal(tmp_path, options()).startswith(f"{path}, line 2: byte 0xe9")
-
-
-@pytest.mark.parametrize("shares", [(0.0, 0.1), (0.1, 0.0), (-0.1, 0.1), (0.1, -0.1), (0.5, 0.5)])
-def test_shares_that_leave_a_part_empty_are_refused(tmp_path, shares):
-    dev, test = shares
-    message = refusal(write(tmp_path), options(dev_share=dev, test_share=test))
-    assert message.startswith(f"--config.data.dev_share={dev} and --config.data.test_share={test} ")

@@ -31,7 +31,7 @@ def error_of(data_dir, chosen=None):
 def test_labels_are_coarse_or_fine_classes(tmp_path, classes, expected):
     corpus = trec.read(write(tmp_path), options(classes=classes))
     assert len(corpus.classes) == classes and corpus.fields == ("sentence",)
-    assert [corpus.classes[each.label] for each in corpus.splits["test"][:2]] == expected
+    assert [corpus.classes[e.label] for e in corpus.splits["test"][:2]] == expected
 
 
 def test_the_label_maps_are_constants():
@@ -57,15 +57,15 @@ def test_files_are_latin_1_and_only_newlines_end_a_line(tmp_path):
 def test_a_stratified_part_of_the_training_questions_is_dev(tmp_path):
     corpus = trec.read(write(tmp_path), options())
     train, dev = corpus.splits["train"], corpus.splits["dev"]
-    assert [each.label for each in dev] in ([4, 5], [5, 4]) and len(train) == 6
-    names = {each.example_id for each in train + dev}
+    assert [e.label for e in dev] in ([4, 5], [5, 4]) and len(train) == 6
+    names = {e.example_id for e in train + dev}
     assert names == {f"train-{number}" for number in range(1, 9)}
 
 
 def test_the_split_seed_decides_which_questions_are_dev(tmp_path):
     write(tmp_path)
     chosen = {
-        tuple(each.example_id for each in trec.read(tmp_path, options(split_seed=k)).splits["dev"])
+        tuple(e.example_id for e in trec.read(tmp_path, options(split_seed=k)).splits["dev"])
         for k in (1, 1, 2, 3, 4)
     }
     assert 1 < len(chosen) < 5
@@ -86,31 +86,23 @@ def test_it_is_prepared(tmp_path):
 
 @pytest.mark.parametrize("classes", [6, 50])
 def test_the_real_files_are_the_official_ones(real_data, classes):
-    corpus = READERS["trec"](real_data, options(classes=classes, dev_share=0.1))
+    corpus = READERS["trec"].read(real_data, options(classes=classes, dev_share=0.1))
     sizes = {split: len(examples) for split, examples in corpus.splits.items()}
     assert sizes == {"train": 4907, "dev": 545, "test": 500} and corpus.warnings == []
-    assert {each.label for each in corpus.splits["train"]} == set(range(classes))
+    assert {e.label for e in corpus.splits["train"]} == set(range(classes))
 
 
 # Bad input
 
 
-@pytest.mark.parametrize("label", ["LOC:town", "LOC", "PLACE:city", "loc:city", "Where"])
-@pytest.mark.parametrize("classes", [6, 50])
+@pytest.mark.parametrize(
+    ("label", "classes"), [("LOC:town", 6), ("LOC:town", 50), ("LOC", 6), ("loc:city", 6)]
+)
 def test_an_unknown_label_is_named_with_its_line(tmp_path, label, classes):
     write(tmp_path, train=[b"LOC:city Where is soup ?", f"{label} is it ?".encode()])
     message = error_of(tmp_path, options(classes=classes))
     assert message.startswith(f"{tmp_path}/trec/train_5500.label, line 2: {label!r} is not one")
     assert "python -m data_prep.download trec" in message
-
-
-def test_another_number_of_classes_is_refused(tmp_path):
-    message = error_of(write(tmp_path), options(classes=5))
-    assert message == "--config.data.classes=5 is not known for TREC; use 6 or 50."
-
-
-def test_a_dev_part_of_nothing_is_refused(tmp_path):
-    assert "--config.data.dev_share=0.0" in error_of(write(tmp_path), options(dev_share=0.0))
 
 
 def test_a_file_without_questions_is_refused(tmp_path):

@@ -70,15 +70,15 @@ def test_a_sentence_has_a_text_and_a_binary_parse():
 def test_the_files_have_the_official_layout(tmp_path):
     write_pairs(tmp_path, 3, SMALL)
     for split, size in SMALL.items():
-        found = rows(tmp_path, split)
-        assert len(found) == size
-        assert [each["pairID"] for each in found] == [f"{split}-{k + 1}" for k in range(size)]
-        for each in found:
-            assert each.keys() == {
+        lines = rows(tmp_path, split)
+        assert len(lines) == size
+        assert [row["pairID"] for row in lines] == [f"{split}-{k + 1}" for k in range(size)]
+        for row in lines:
+            assert row.keys() == {
                 "gold_label", "pairID", "sentence1", "sentence2",
                 "sentence1_binary_parse", "sentence2_binary_parse",
             }  # fmt: skip
-            assert each["gold_label"] in CLASSES
+            assert row["gold_label"] in CLASSES
 
 
 def test_the_files_are_a_function_of_the_seed(tmp_path):
@@ -122,8 +122,10 @@ def test_another_corpus_is_not_overwritten(tmp_path):
     assert [path.name for path in real.parent.iterdir()] == ["snli_1.0_dev.jsonl"]
 
 
-def test_the_command_writes_the_default_sizes_and_may_be_repeated(tmp_path):
+def test_the_command_may_be_repeated_and_refuses_another_corpus(tmp_path, monkeypatch):
+    for split, size in SMALL.items():
+        monkeypatch.setitem(SIZES, split, size)
     for _ in range(2):
         assert synthetic_pairs.main([f"--data_dir={tmp_path}", "--seed=5"]) == 0
-    assert {split: len(rows(tmp_path, split)) for split in SIZES} == SIZES
+    assert {split: len(rows(tmp_path, split)) for split in SIZES} == SMALL
     assert synthetic_pairs.main([f"--data_dir={tmp_path}", "--seed=6"]) == 2

@@ -166,14 +166,14 @@ def test_another_treebank_is_not_overwritten(tmp_path):
     assert real.read_text() == "(2 real)\n"
 
 
-def test_the_command_writes_the_default_sizes_and_may_be_repeated(tmp_path):
+def test_the_command_may_be_repeated_and_ends_with_one_line_at_another_treebank(
+    tmp_path, capsys, monkeypatch
+):
+    for split, size in SMALL.items():
+        monkeypatch.setitem(SIZES, split, size)
     for _ in range(2):
         assert synthetic.main([f"--data_dir={tmp_path}", "--seed=5"]) == 0
-    for split, size in SIZES.items():
+    for split, size in SMALL.items():
         assert len(read_lines(tmp_path, split)) == size
-
-
-def test_the_command_exits_with_two_and_one_line_when_another_treebank_lies_there(tmp_path, capsys):
-    synthetic.main([f"--data_dir={tmp_path}", "--seed=5"])
     assert synthetic.main([f"--data_dir={tmp_path}", "--seed=6"]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -172,7 +172,7 @@ def test_it_has_the_parameters_of_its_docstring(functions, aggregation, counts):
 
 
 def test_an_odd_dim_is_refused_where_a_bilstm_is_needed():
-    with pytest.raises(ValueError, match="dim=7; it must be even"):
+    with pytest.raises(ValueError, match="dim=7 must be even"):
         MultiwayCoAttention().build([None, None, 7])
     MultiwayCoAttention("B").build([None, None, 7])
 

@@ -1,4 +1,4 @@
-"""DRCN's words: which part stands where, and which learns."""
+"""DRCN's words: which part stands where, and which is trained."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def layer():
     tf.keras.utils.set_random_seed(1)  # by chance a word has no character that a map answers to
     layer = WordCharacterEmbedding(3, 1, DIM, character_units=UNITS)
     layer(IDS, CHARACTERS, MATCH)
-    layer.set_vectors(VECTORS)
+    layer.set_pretrained(VECTORS)
     return layer
 
 
@@ -37,7 +37,7 @@ def test_padding_is_0_and_the_unknown_word_has_its_characters(layer):
     assert not words[1, 1, : 2 * DIM].any() and words[1, 1, 2 * DIM : -1].any()
 
 
-def test_one_copy_learns(layer):
+def test_one_copy_is_trained(layer):
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(layer(IDS, CHARACTERS, MATCH))
     assert any(weight is layer.learned.trained for weight in layer.trainable_weights)

@@ -251,9 +251,9 @@ def test_its_parameters_are_those_of_its_blocks_and_samplers(options, expected):
 
 
 @pytest.mark.parametrize("options, message", [
-    ({"unselected": "keep"}, "unselected='keep'; choose mean, mean_of_others or drop"),
-    ({"sampling": "slow"}, "sampling='slow'; choose parallel or iterative"),
-    ({"sampling": "iterative", "unselected": "drop"}, "unselected='drop'; with iterative sampling"),
+    ({"unselected": "keep"}, "unselected=keep must be mean, mean_of_others or drop"),
+    ({"sampling": "slow"}, "sampling=slow must be parallel or iterative"),
+    ({"sampling": "iterative", "unselected": "drop"}, "unselected=drop must be mean or"),
 ])  # fmt: skip
 def test_what_it_cannot_do_is_refused(options, message):
     with pytest.raises(ValueError, match=message):

@@ -234,5 +234,5 @@ def test_the_papers_block_has_451500_parameters(unselected):
 
 
 def test_an_unknown_context_of_unselected_heads_is_refused():
-    with pytest.raises(ValueError, match="unselected='keep'; choose mean, mean_of_others or drop"):
+    with pytest.raises(ValueError, match="unselected=keep must be mean, mean_of_others or drop"):
         SelectiveSelfAttention(unselected="keep")

@@ -5,10 +5,12 @@ import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
 
+from disan_tf.errors import UserError
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.layers.heads.dsa import DSAHead
 from disan_tf.models.factory import build_model
 from disan_tf.training.back_propagation import BackPropagation
+from disan_tf.training.check_config import check_config
 from disan_tf.training.checkpoints import TrainingState
 from tests.support.batch_norm_heads import (
     HeadContract,
@@ -207,5 +209,5 @@ def test_encoder_and_head_may_have_dropout_of_their_own(parts):
 def test_the_weight_decay_is_the_same_everywhere(part):
     config = tiny_config()
     config[part].l2 = 0.5
-    with pytest.raises(TypeError, match="multiple values for keyword argument 'l2'"):
-        build_model(config, (5, 2), 5)
+    with pytest.raises(UserError, match=f"--config.{part}.l2=0.5 is not an option of"):
+        check_config(config)

@@ -87,7 +87,7 @@ def test_losses_are_float32_and_move_every_weight(policy):
 
 @pytest.mark.parametrize("bad", [{"classes": 0}, {"negatives": 0}])
 def test_bad_arguments_are_refused_by_name(bad):
-    with pytest.raises(ValueError, match=f"{next(iter(bad))}=0;"):
+    with pytest.raises(ValueError, match=f"{next(iter(bad))}=0 must be at least 1"):
         WordSoftmax(**{"classes": 3, **bad})
 
 

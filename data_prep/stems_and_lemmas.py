@@ -1,40 +1,34 @@
-"""Words -> their stems and lemmas, by which the match flag of DRCN compares them.
+"""Words -> stems and lemmas, by which the match flag of DRCN compares words.
 
-The stem is that of Porter's algorithm (Porter 1980, "An algorithm for suffix stripping") as
-`snowballstemmer` has it. Words of one or two letters stay as they are, as in Porter's own program
-and in NLTK, which the paper used: "is" would else become "i".
+The stem is that of Porter's algorithm (Porter 1980, "An algorithm for suffix stripping") in
+`snowballstemmer`. Words of one or two letters are left alone, as in Porter's own program and in
+NLTK, which the paper used: "is" would otherwise become "i".
 
 The lemma is looked up in the English dictionary of `simplemma`, 139,000 words of Wiktionary and
-others; a word that is not there is its own lemma. Its default strategy would go on to guess, by
-rules, prefixes and parts of words, and those guesses depend on each other. WordNet, which the paper
-used, needs a download and NLTK at run time.
+other sources; a word that it lacks is its own lemma. The guesses of simplemma's default strategy,
+by rules, prefixes and parts of words, are not used. WordNet, which the paper used, needs a download
+and NLTK at run time.
 
-What is known not to be right:
+Known faults:
 
 - The dictionary has faults ("played" and "playing" have the lemma "playe", "ran" has "rin", "went"
   has "wend"): "playing" matches "play" by its stem, but "ran" does not match "run".
 - A word has one lemma, whatever its part of speech: "leaves" matches "leave" and not "leaf".
-- Stems are not words: "skies" and "ski" have one, "news" and "new", "his" and "hi", "university"
-  and "universe"; "sky" has another one than "skies".
+- Different words share a stem: "skies" and "ski", "news" and "new", "his" and "hi", "university"
+  and "universe"; and "sky" and "skies" do not.
 """
 
 from collections.abc import Iterable
 from importlib.metadata import version
-from pathlib import Path
 
-import snowballstemmer
-from simplemma.strategies import DictionaryLookupStrategy
-from simplemma.strategies.dictionaries import DefaultDictionaryFactory
-
-from disan_tf.files import write_atomically
 from disan_tf.text.tokenizer import lowercase
 
 _LANGUAGE = "en"
-_SHORT = 2  # letters of words that have no ending
+_SHORT = 2  # letters of words without an ending
 
 
 def versions() -> dict[str, str]:
-    """Of the packages that stems and lemmas come from."""
+    """The versions of the packages that stems and lemmas come from."""
     return {package: version(package) for package in ("snowballstemmer", "simplemma")}
 
 
@@ -42,11 +36,15 @@ def find_forms(words: Iterable[str]) -> dict[str, tuple[str, str]]:
     """The stem and the lemma of these words and of all words of the dictionary.
 
     Args:
-      words: in lower case, as `tokenizer.lowercase` gives it.
+      words: in lower case, from `tokenizer.lowercase`.
 
     Returns:
       Word -> (stem, lemma), in lower case. Words that are absent are their own stems and lemmas.
     """
+    import snowballstemmer  # the stemmers of 30 languages, which few corpora need
+    from simplemma.strategies import DictionaryLookupStrategy
+    from simplemma.strategies.dictionaries import DefaultDictionaryFactory
+
     factory = DefaultDictionaryFactory()
     listed = lowercase(list(factory.get_dictionary(_LANGUAGE)))
     known = sorted({*listed, *words} - {""})
@@ -58,10 +56,3 @@ def find_forms(words: Iterable[str]) -> dict[str, tuple[str, str]]:
         for word, stem, lemma in zip(known, stems, lemmas)
         if (stem, lemma) != (word, word)
     }
-
-
-def write_forms(path: Path, forms: dict[str, tuple[str, str]]) -> None:
-    """Writes a line for each word: the word, its stem and its lemma, with tabs between them."""
-    write_atomically(
-        path, "".join(f"{word}\t{stem}\t{lemma}\n" for word, (stem, lemma) in forms.items())
-    )

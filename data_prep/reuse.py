@@ -1,0 +1,53 @@
+"""Whether a corpus is prepared already, with the same options, rules and raw files."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from data_prep import stems_and_lemmas
+from data_prep.corpora import READERS
+from disan_tf.files import sha256
+from disan_tf.input_pipeline.format import FORMAT, MANIFEST, Keys, read_manifest
+from disan_tf.text.tokenizer import VERSIONS
+
+
+def directory_name(options) -> str:
+    """`<corpus>-<digest>`, a digest of the options and of the versions of all rules."""
+    content = {
+        "format": FORMAT,
+        "options": options.to_dict(),
+        "tokenizer_version": VERSIONS[options.tokenizer],
+    }
+    if options.get("word_features"):
+        content["stems_and_lemmas"] = stems_and_lemmas.versions()
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return f"{options.corpus}-{digest[:12]}"
+
+
+def is_current(target: Path, data_dir: Path, options) -> bool:
+    """Whether `target` was prepared from what now lies in `data_dir`.
+
+    Raises:
+      UserError: the raw corpus is not there, or the manifest of `target` is damaged.
+    """
+    if not (target / MANIFEST).is_file():
+        return False
+    inputs = read_manifest(target)[Keys.INPUTS]
+    recorded = {(data_dir / name).resolve(): content for name, content in inputs.items()}
+    files = READERS[options.corpus].files(data_dir, options)
+    if not {path.resolve() for path in files} <= recorded.keys():
+        return False
+    return all(_is_unchanged(path, content) for path, content in recorded.items())
+
+
+def fingerprint(path: Path) -> dict:
+    """What a manifest records of a file: "sha256", "bytes" and "mtime_ns"."""
+    stat = path.stat()
+    return {"sha256": sha256(path), "bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+
+
+def _is_unchanged(path: Path, recorded: dict) -> bool:
+    """Compares size and time, which costs nothing, and the digest only when the time differs."""
+    if not path.is_file() or path.stat().st_size != recorded["bytes"]:
+        return False
+    return path.stat().st_mtime_ns == recorded["mtime_ns"] or sha256(path) == recorded["sha256"]

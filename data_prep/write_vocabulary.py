@@ -1,0 +1,100 @@
+"""The vocabulary of a corpus and its vectors, chosen and written."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from data_prep import vocabulary as vocabularies
+from data_prep import word_vectors
+from data_prep.vocabulary import Vocabulary
+from data_prep.word_vectors import WordVectors
+from data_prep.write_corpus import save
+from disan_tf.files import write_atomically
+from disan_tf.input_pipeline.format import EMBEDDINGS, VOCABULARY, Keys
+from disan_tf.text.lookup import UNKNOWN_ID
+from disan_tf.text.tokenizer import lowercase
+
+
+def write_vocabulary(
+    options, folder: Path, words: Sequence[str], training_counts: np.ndarray,
+    vector_files: Sequence[Path],
+) -> tuple[np.ndarray, dict]:  # fmt: skip
+    """Writes `vocabulary.txt` and `embeddings.npy`.
+
+    Args:
+      options: has `lowercase`; `vectors`, the name of the vector file ("" draws every vector);
+        `embedding_dim`; `fixed_words` ("corpus": dev and test words with a vector; "all": the whole
+        vector file); `oov`, see `data_prep.vocabulary.OOV`; `seed`; and `min_count`,
+        absent or 1 for none: rarer training words without a vector are unknown.
+      folder: the prepared corpus.
+      words: `[tokens]`, the distinct tokens as they are looked up, those of the training split
+        first.
+      training_counts: `<int64>[training tokens]`, how often they occur in the training split.
+      vector_files: the vector file, or nothing.
+
+    Returns:
+      The word ids of the tokens, `<int32>[tokens]`, and entries of the manifest.
+
+    Raises:
+      UserError: the vector file is malformed.
+    """
+    vectors = _read_vectors(options, vector_files, words)
+    counts = _word_counts(words, training_counts)
+    least = options.get("min_count", 1)
+    training = {word: count for word, count in counts.items() if count >= least}
+    vocabulary = vocabularies.build(
+        training, words, vectors.by_word, _extra_words(options, vectors.by_word)
+    )
+    matrix = vocabularies.embeddings(
+        vocabulary, vectors.by_word, options.embedding_dim, options.oov, options.seed
+    )
+    save(folder, EMBEDDINGS, matrix)
+    write_atomically(folder / VOCABULARY, "".join(f"{word}\n" for word in vocabulary.words))
+    ids = vocabulary.ids()
+    token_ids = np.array([ids.get(word, UNKNOWN_ID) for word in words], np.int32)
+    return token_ids, _describe(options, vocabulary, vectors, training)
+
+
+def _read_vectors(options, files: Sequence[Path], words: Iterable[str]) -> WordVectors:
+    """The vectors that these words may need, or all of them if all are to be kept."""
+    if not files:
+        return WordVectors({}, 0)
+    variants = set(chain.from_iterable(map(vocabularies.case_variants, words)))
+    wanted = (lambda word: True) if options.fixed_words == "all" else variants.__contains__
+    return word_vectors.read(files[0], options.embedding_dim, wanted)
+
+
+def _word_counts(words: Sequence[str], token_counts: np.ndarray) -> dict[str, int]:
+    """How often each word occurs, given the counts of the first tokens."""
+    counts: dict[str, int] = {}
+    for word, count in zip(words, token_counts.tolist()):
+        counts[word] = counts.get(word, 0) + count
+    return counts
+
+
+def _extra_words(options, vectors: Iterable[str]) -> Mapping[str, str]:
+    """The words of the whole vector file as they are looked up, if all are to be kept."""
+    if options.fixed_words != "all":
+        return {}
+    origins = list(vectors)
+    extra: dict[str, str] = {}
+    for word, origin in zip(lowercase(origins) if options.lowercase else origins, origins):
+        extra.setdefault(word, origin)
+    return extra
+
+
+def _describe(
+    options, vocabulary: Vocabulary, vectors: WordVectors, training: Mapping[str, int]
+) -> dict:
+    return {
+        Keys.TRAINABLE_WORDS: vocabulary.trainable,
+        Keys.FIXED_WORDS: len(vocabulary.words) - vocabulary.trainable,
+        Keys.VECTORS: {
+            "file": options.vectors,
+            "rows": vectors.rows,
+            "training_words_found": vocabulary.training_words_found(),
+            "training_tokens_covered": round(vocabulary.coverage(training), 4),
+        },
+    }

@@ -1,0 +1,148 @@
+"""Every name in a prepared corpus: `data_prep` writes it, `PreparedCorpus` reads it.
+
+A prepared corpus is a directory. It has, for each split and text field, as `.npy` files:
+
+    train.sentence.ids          <int32>[tokens]        the token ids of all examples, end to end
+    train.sentence.offsets      <int64>[examples + 1]  example k is ids[offsets[k]:offsets[k + 1]]
+    train.label                 <int32>[examples], or <float32>[examples] where labels are scores
+    train.example_id            <S>[examples]          UTF-8
+    train.genre                 <S>[examples]          UTF-8, "" unknown; if the corpus names genres
+
+where the characters of words are asked for:
+
+    train.sentence.spelling     <int32>[tokens]        the row of `spellings` of each token
+    train.sentence.match        <uint8>[tokens]        1: the pair's other sentence has the token's
+                                                       stem or lemma; of pairs with word features
+
+where the sentences around phrases are asked for too:
+
+    train.contexts.spelling     <int32>[tokens]        the row of `spellings` of each token
+    train.contexts.offsets      <int64>[sentences + 1]
+    train.contexts.places       <int32>[examples, 2]   each example's sentence, and its first token
+
+and for the whole corpus:
+
+    manifest.json               see `Keys`
+    vocabulary.txt              one word a line; line k, from 0, is the word of id k + 2
+    embeddings.npy              <float32>[trainable + fixed, dim], row k is the vector of id k + 2
+    spellings.npy               row 0 is zeros, the others the distinct tokens in their own case:
+                                <uint8>[rows, word_length], ids of `characters.ascii_ids`, or
+                                <uint16>[rows, word_length], of `characters.byte_ids`, for a biLM
+    forms.tsv                   word, stem and lemma of each word that differs from one of the two
+    bilm_options.json           the official files of the biLM
+    bilm_weights.hdf5
+
+The layers of that biLM are cached in a folder beside the corpus, by `disan_tf.elmo.cache`:
+
+    layers.npy                  <float16>[tokens, layers, dim], of all distinct sentences
+    train.sentence.starts.npy   <int64>[examples], the place of the first token of each example
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from disan_tf.errors import UserError
+from disan_tf.files import check_format, read_json
+
+FORMAT = 2  # raise it with every change of what is described here
+REMEDY = "delete the directory and prepare the corpus again with --mode=prepare"
+
+MANIFEST = "manifest.json"
+VOCABULARY = "vocabulary.txt"
+FORMS = "forms.tsv"
+BILM_OPTIONS = "bilm_options.json"
+BILM_WEIGHTS = "bilm_weights.hdf5"
+
+# Names of arrays: those of the whole corpus, of a split, and of a field of a split.
+EMBEDDINGS = "embeddings"
+SPELLINGS = "spellings"
+LAYERS = "layers"
+CONTEXT_PARTS = ("spelling", "offsets", "places")
+
+
+def label(split: str) -> str:
+    return f"{split}.label"
+
+
+def example_id(split: str) -> str:
+    return f"{split}.example_id"
+
+
+def genre(split: str) -> str:
+    return f"{split}.genre"
+
+
+def contexts(split: str, part: str) -> str:
+    """`part` is one of `CONTEXT_PARTS`."""
+    return f"{split}.contexts.{part}"
+
+
+def ids(split: str, field: str) -> str:
+    return f"{split}.{field}.ids"
+
+
+def offsets(split: str, field: str) -> str:
+    return f"{split}.{field}.offsets"
+
+
+def spelling(split: str, field: str) -> str:
+    return f"{split}.{field}.spelling"
+
+
+def match(split: str, field: str) -> str:
+    return f"{split}.{field}.match"
+
+
+def starts(split: str, field: str) -> str:
+    return f"{split}.{field}.starts"
+
+
+def array_file(directory: Path, name: str) -> Path:
+    """Where the array called `name` lies."""
+    return Path(directory) / f"{name}.npy"
+
+
+def load_array(directory: Path, name: str, remedy: str) -> np.ndarray:
+    """The array called `name`, memory-mapped; raises UserError if it is missing or damaged."""
+    path = array_file(directory, name)
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise UserError(f"{path} cannot be read ({error}); {remedy}.") from None
+
+
+class Keys:
+    """The keys of `manifest.json`."""
+
+    FORMAT = "format"  # the number above
+    CORPUS = "corpus"  # the name of its reader
+    OPTIONS = "options"  # all of `config.data`
+    TOKENIZER = "tokenizer"  # name, version, lowercase, split_words, empty_tokens
+    CLASSES = "classes"  # in the order of their labels
+    FIELDS = "fields"  # the sentences of an example
+    GENRES = "genres"  # [] if the corpus names none
+    SCORES = "scores"  # whether labels are scores and `classes` the points of their scale
+    UNIT = "unit"  # what `counts` counts
+    COUNTS = "counts"  # by split or file: read, expected, dropped by reason, kept
+    WARNINGS = "warnings"  # sentences
+    TRAINABLE_WORDS = "trainable_words"
+    FIXED_WORDS = "fixed_words"
+    WORD_FEATURES = "word_features"  # of pairs: word_length, spellings, forms, versions
+    WORD_BYTES = "word_bytes"  # for a biLM: word_length, spellings
+    BILM = "bilm"  # its name
+    SPLITS = "splits"  # by name: examples, tokens, contexts (sentences around phrases)
+    VECTORS = "vectors"  # file, rows, what it covers
+    INPUTS = "inputs"  # by path below the data directory: sha256, bytes, mtime_ns
+
+
+def read_manifest(directory: Path) -> dict:
+    """The manifest of a prepared corpus.
+
+    Raises:
+      UserError: it is missing or damaged, or the corpus has another format.
+    """
+    path = Path(directory) / MANIFEST
+    manifest = read_json(path, REMEDY)
+    check_format(path, manifest, FORMAT, REMEDY)
+    return manifest

@@ -1,0 +1,20 @@
+"""Activations by name, as configs have them."""
+
+import tensorflow as tf
+
+from disan_tf.options import suggestion
+
+
+def activation_of(activation):
+    """The Keras activation of a name, or of what else `tf.keras.activations.get` takes.
+
+    Raises:
+      ValueError: Keras has no such activation.
+    """
+    try:
+        return tf.keras.activations.get(activation)
+    except (TypeError, ValueError):
+        known = [name for name in dir(tf.keras.activations) if not name.startswith("_")]
+        raise ValueError(
+            f"activation={activation} must be an activation of Keras{suggestion(activation, known)}"
+        ) from None

@@ -1,0 +1,79 @@
+"""data_prep/check_options.py: options of a corpus that are refused before anything is read."""
+
+import pytest
+from ml_collections import ConfigDict
+
+from data_prep.check_options import check_options
+from data_prep.corpora import READERS
+from disan_tf.errors import UserError
+from tests.support.training_runs import load_config
+
+
+def refusal(config, **values):
+    options = ConfigDict({**load_config(config).data.to_dict(), **values})
+    with pytest.raises(UserError) as caught:
+        check_options(options)
+    message = str(caught.value)
+    assert "\n" not in message and message[-1] in ".?"
+    return message
+
+
+@pytest.mark.parametrize("config, name, value, sentence", [
+    ("disan_sst", "corpus", "stt", "must be multinli, snli, sst, .*; did you mean sst?"),
+    ("disan_sst", "tokenizer", "treebnk", "must be .*; did you mean treebank?"),
+    ("disan_sst", "fixed_words", "every", "must be corpus or all."),
+    ("disan_sst", "oov", "unifrom", "must be uniform, narrow_uniform or normal; did you mean"),
+    ("disan_sst", "embedding_dim", 0, "must be at least 1."),
+    ("disan_sst", "embedding_dim", 300.0, "must be a whole number."),
+    ("disan_sst", "min_count", 0, "must be at least 1."),
+    ("disan_sst", "seed", -1, "must be at least 0."),
+    ("disan_sst", "lowercase", "no", "--config.data.lowercase='no' must be True or False."),
+    ("disan_sst", "vectors", None, "must be a string."),
+    ("disan_sst", "level", "phrases", "must be phrase or sentence; did you mean phrase?"),
+    ("disan_sst", "classes", 3, "must be 5 or 2."),
+    ("disan_sst", "clases", 2, "is not an option of the corpus sst; did you mean classes?"),
+    ("disan_sst", "dev_share", 0.1, "is not an option of the corpus sst, which takes bilm"),
+    ("disan_sst", "word_features", True, "--config.data.word_length=0 must be at least 1."),
+    ("disan_snli", "tokens", "tree", "must be parse or text."),
+    ("disan_snli", "tokenizer", "treebank", "does not fit --config.data.tokens=parse; use whi"),
+    ("disan_snli", "tokens", "text", "--config.data.tokenizer=whitespace does not fit --config"),
+    ("disan_snli", "length_percentile", 0.0, "must be above 0 and at most 1."),
+    ("disan_snli", "length_percentile", 97.0, "must be above 0 and at most 1."),
+    ("disan_snli", "length_percentile", float("nan"), "must be a finite number."),
+    ("disan_multinli", "split_seed", -1, "must be at least 0."),
+    ("disan_sick", "tokenizer", "whitespace", "does not fit the raw sentences of SICK; use tree"),
+    ("disan_trec", "classes", 5, "must be 6 or 50."),
+    ("disan_trec", "dev_share", 0.0, "leaves nothing to train on or nothing to "),
+    ("disan_cr", "dev_share", 1.0, "leaves nothing to train on or nothing to "),
+    ("disan_cr", "folds", 1, "must be at least 2."),
+    ("disan_cr", "fold", 10, "is not one of the 10 folds; use 0 to 9."),
+    ("disan_cr", "fold", -1, "is not one of the 10 folds; use 0 to 9."),
+    ("drcn_snli", "word_length", 0, "must be at least 1."),
+    ("drcn_snli", "word_bytes", 50, "and --config.data.word_features=True do not go together"),
+    ("drcn_snli", "bilm", "elmo/small", "and --config.data.word_features=True do not go together"),
+    ("bilm", "longest", -1, "must be at least 0."),
+    ("bilm", "dev_share", 0.0, "and --config.data.test_share=0.01 must be above 0 and leave"),
+    ("bilm", "test_share", 0.99, "--config.data.dev_share=0.01 and --config.data.test_share=0.99"),
+    ("bilm", "word_bytes", -1, "must be at least 0."),
+])  # fmt: skip
+def test_an_impossible_option_is_refused(config, name, value, sentence):
+    start, *parts = sentence.split(".*")
+    message = refusal(config, **{name: value})
+    expected = start if start.startswith("--config") else f"--config.data.{name}={value} {start}"
+    assert message.startswith(expected)
+    for part in parts:
+        assert part in message
+
+
+@pytest.mark.parametrize("name", ["corpus", "tokenizer", "vectors", "level"])
+def test_a_needed_option_must_be_there(name):
+    options = load_config("disan_sst").data
+    del options[name]
+    with pytest.raises(UserError, match=f"^--config.data.{name} is missing; "):
+        check_options(options)
+
+
+def test_every_reader_has_options():
+    for name in READERS:
+        with pytest.raises(UserError, match=f"x=1 is not an option of the corpus {name}, which"):
+            check_options(ConfigDict({"corpus": name, "x": 1}))

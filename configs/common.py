@@ -70,23 +70,33 @@ def tiny(config: ConfigDict) -> None:
     config.train.log_every = 10
 
 
+def glove_100d(config: ConfigDict) -> None:
+    """GloVe 6B of 100 dimensions, where the papers have 300; sizes of the encoder stay.
+
+    The file of the archive is read, or a subset of it that stands in its place.
+    """
+    config.data.vectors = "glove/glove.6B.100d*.txt"
+    config.data.embedding_dim = 100
+
+
 def apply_variant(
     config: ConfigDict, variant: str, variants: dict[str, Callable[[ConfigDict], None]]
 ) -> ConfigDict:
-    """Changes `config` by the variant's function and locks it.
+    """Changes `config` by the functions of its variants and locks it.
 
     Args:
       config: the default.
-      variant: "" for the default, else a key of `variants`.
+      variant: "" for the default, else a key of `variants`, or several with commas between them,
+        which change the config one after another ("bi_lstm,glove_100d").
       variants: name -> function that changes a config in place.
 
     Raises:
       ValueError: the variant is unknown; the sentence lists the known ones.
     """
-    if variant:
-        if variant not in variants:
-            near, known = nearest(variant, variants), ", ".join(sorted(variants)) or "none"
+    for name in variant.split(",") if variant else ():
+        if name not in variants:
+            near, known = nearest(name, variants), ", ".join(sorted(variants)) or "none"
             rest = f"did you mean {near}?" if near else f"it has {known}"
-            raise ValueError(f"config {config.name} has no variant {variant!r}; {rest}")
-        variants[variant](config)
+            raise ValueError(f"config {config.name} has no variant {name!r}; {rest}")
+        variants[name](config)
     return config.lock()

@@ -12,13 +12,14 @@ Left open by the paper, and our choice:
 
 Variants (`--config=configs/disan_multinli.py:additive`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
-  official  as in configs/disan_snli.py; the authors' MultiNLI code was not released
-  tiny      seconds on a CPU, for tests
+  official    as in configs/disan_snli.py; the authors' MultiNLI code was not released
+  glove_100d  GloVe 6B of 100 dimensions, where the paper has 300
+  tiny        seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, tiny
+from configs.common import apply_variant, glove_100d, tiny
 from configs.papers.disan import BASELINES, disan
 
 
@@ -41,4 +42,4 @@ def _official(config):
     config.data.fixed_words = "all"
 
 
-VARIANTS = {**BASELINES, "official": _official, "tiny": tiny}
+VARIANTS = {**BASELINES, "glove_100d": glove_100d, "official": _official, "tiny": tiny}

@@ -8,15 +8,16 @@ Ours, three seeds, all training pairs: r .8685 (.0010), rho .8111 (.0010), .3295
 
 Variants (`--config=configs/disan_sick.py:official`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
-  official  the authors' code for SICK, which they released with ReSAN alone: the squared error of
-            the expected score, ReLU everywhere, keep probability 0.7, batches of 128
-  elmo      ELMo vectors in place of GloVe's
-  tiny      seconds on a CPU, for tests
+  official    the authors' code for SICK, which they released with ReSAN alone: the squared error of
+              the expected score, ReLU everywhere, keep probability 0.7, batches of 128
+  elmo        ELMo vectors in place of GloVe's
+  glove_100d  GloVe 6B of 100 dimensions, where the paper has 300
+  tiny        seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, tiny
+from configs.common import apply_variant, glove_100d, tiny
 from configs.papers.disan import BASELINES, disan
 from configs.papers.elmo import feed_with_elmo
 
@@ -41,4 +42,10 @@ def _official(config):
     config.train.dropout = 0.3
 
 
-VARIANTS = {**BASELINES, "official": _official, "elmo": feed_with_elmo, "tiny": tiny}
+VARIANTS = {
+    **BASELINES,
+    "glove_100d": glove_100d,
+    "official": _official,
+    "elmo": feed_with_elmo,
+    "tiny": tiny,
+}

@@ -15,12 +15,13 @@ Variants (`--config=configs/disan_snli.py:official`), with the paper's test accu
   official            the authors' code where it contradicts good sense: the empty strings that its
                       splitting of words leaves stay tokens; all words of the vector file are known
   elmo                ELMo vectors in place of GloVe's; its cache takes 6 KB a token
+  glove_100d          GloVe 6B of 100 dimensions, where the paper has 300
   tiny                seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, tiny
+from configs.common import apply_variant, glove_100d, tiny
 from configs.papers.disan import BASELINES, disan
 from configs.papers.elmo import feed_with_elmo
 
@@ -43,4 +44,10 @@ def _official(config):
     config.data.fixed_words = "all"
 
 
-VARIANTS = {**BASELINES, "official": _official, "elmo": feed_with_elmo, "tiny": tiny}
+VARIANTS = {
+    **BASELINES,
+    "glove_100d": glove_100d,
+    "official": _official,
+    "elmo": feed_with_elmo,
+    "tiny": tiny,
+}

@@ -16,12 +16,13 @@ Variants (`--config=configs/disan_sst.py:official`), with the paper's test accur
                       re-balanced phrases, no logit bias, N(0, 1) for out-of-vocabulary words
   binary              two classes, neutral phrases dropped
   sentence            trained on whole sentences only
+  glove_100d          GloVe 6B of 100 dimensions, where the paper has 300
   tiny                seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, tiny
+from configs.common import apply_variant, glove_100d, tiny
 from configs.papers.disan import BASELINES, disan
 
 
@@ -59,5 +60,6 @@ def _sentence(config):
 
 
 VARIANTS = {
-    **BASELINES, "official": _official, "binary": _binary, "sentence": _sentence, "tiny": tiny
+    **BASELINES, "glove_100d": glove_100d, "official": _official, "binary": _binary,
+    "sentence": _sentence, "tiny": tiny,
 }  # fmt: skip

@@ -9,12 +9,13 @@ The paper does not say how the model is chosen: here by a seeded tenth of the ot
 
 Variants (`--config=configs/disan_subj.py:additive`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
-  tiny  seconds on a CPU, for tests
+  glove_100d  GloVe 6B of 100 dimensions, where the paper has 300
+  tiny        seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, tiny
+from configs.common import apply_variant, glove_100d, tiny
 from configs.papers.disan import BASELINES, cross_validated
 
 
@@ -25,4 +26,4 @@ def get_config(variant: str = "") -> ConfigDict:
     config.train.l2 = 1e-4
     config.train.steps = 1524  # 12 epochs
     config.train.evaluate_every = 127  # an epoch
-    return apply_variant(config, variant, {**BASELINES, "tiny": tiny})
+    return apply_variant(config, variant, {**BASELINES, "glove_100d": glove_100d, "tiny": tiny})

@@ -10,14 +10,15 @@ tenth of the training part chooses ("dev"); the recorded results have both figur
 
 Variants (`--config=configs/disan_trec.py:fine`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
-  fine  fifty classes in place of six
-  elmo  ELMo vectors in place of GloVe's
-  tiny  seconds on a CPU, for tests
+  fine        fifty classes in place of six
+  elmo        ELMo vectors in place of GloVe's
+  glove_100d  GloVe 6B of 100 dimensions, where the paper has 300
+  tiny        seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, tiny
+from configs.common import apply_variant, glove_100d, tiny
 from configs.papers.disan import BASELINES, disan
 from configs.papers.elmo import feed_with_elmo
 
@@ -40,4 +41,10 @@ def _fine(config):
     config.data.classes = 50
 
 
-VARIANTS = {**BASELINES, "fine": _fine, "elmo": feed_with_elmo, "tiny": tiny}
+VARIANTS = {
+    **BASELINES,
+    "glove_100d": glove_100d,
+    "fine": _fine,
+    "elmo": feed_with_elmo,
+    "tiny": tiny,
+}

@@ -35,6 +35,7 @@ Variants (`--config=configs/drcn_snli.py:B-Ca-Cs-M`), besides the seven models:
   bi_lstm          Bi-LSTMs in all layers (Kim et al.)
   bottleneck       an autoencoder of 200 units after each layer but the last (Kim et al.)
   hypothesis_only  the premise is hidden, a control: ours 63.26 %; the paper quotes 67 %
+  glove_100d       GloVe 6B of 100 dimensions, where the paper has 300
   tiny             seconds on a CPU, for tests
 """
 

@@ -17,9 +17,10 @@ Variants (`--config=configs/dsa_snli.py:multiple`):
   single          the default: one attention of 600 units, 1,808,553 parameters
   multiple        eight of 300 units, 6,733,581 parameters
   self_attention  static attention in its place, 2,169,753 parameters
-  paper_count, multiple_paper_count, self_attention_paper_count
-                  the first convolution as wide as its tower, in place of 1 as the text says:
-                  2,078,553, 7,003,581 and 2,439,753 parameters, the paper's counts
+  paper_count     the first convolution as wide as its tower, in place of 1 as the text says; of
+                  this, `multiple,paper_count` and `self_attention,paper_count` the parameters,
+                  2,078,553, 7,003,581 and 2,439,753, are the paper's
+  glove_100d      GloVe 6B of 100 dimensions, where the paper has 300
   tiny            seconds on a CPU, for tests
 """
 

@@ -20,8 +20,8 @@ five:
   bi_lstm_self_attention  static attention on a Bi-LSTM, 88.2 %, 50.4 %
   cnn_non_static          Kim's CNN, with trainable word vectors, 87.2 %, 48.0 %
   binary                  two classes, neutral phrases dropped
-  multiple, paper_count, multiple_paper_count, self_attention_paper_count
-                          see configs/dsa_snli.py
+  multiple, paper_count   see configs/dsa_snli.py
+  glove_100d              GloVe 6B of 100 dimensions, where the paper has 300
   tiny                    seconds on a CPU, for tests
 """
 

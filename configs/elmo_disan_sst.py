@@ -32,12 +32,14 @@ Variants (`--config=configs/elmo_disan_sst.py:glove`):
   dropout_rate    the dropout rate as printed
   cut_phrases     phrases take their vectors from the sentence around them
   trainable_bilm  the biLM is trained too
+  glove_100d      GloVe 6B of 100 dimensions: `glove,glove_100d`, `both,glove_100d`, and
+                  `glove_100d,random` for random vectors of as many
   tiny            seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, tiny
+from configs.common import apply_variant, glove_100d, tiny
 from configs.papers.disan import disan
 from configs.papers.elmo import feed_with_elmo
 
@@ -116,5 +118,6 @@ VARIANTS = {
     "dropout_rate": _dropout_rate,
     "cut_phrases": _cut_phrases,
     "trainable_bilm": _trainable_bilm,
+    "glove_100d": glove_100d,
     "tiny": _tiny,
 }

@@ -15,6 +15,7 @@ Variants (`--config=configs/resan_sick.py:official`), with the paper's r:
   multi_head, disan  .8521, .8695
   official           the authors' code: the squared error of the expected score; the context of an
                      unselected head is the mean of the others
+  glove_100d         GloVe 6B of 100 dimensions, where the paper has 300
   tiny               seconds on a CPU, for tests
 """
 

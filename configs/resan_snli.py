@@ -21,6 +21,7 @@ Variants (`--config=configs/resan_snli.py:official`), with the paper's test accu
   multi_head, disan              84.2 %, 85.6 %
   official                       the authors' code: ELU, the context of an unselected head is the
                                  mean of the others, and the odd tokens of configs/disan_snli.py
+  glove_100d                     GloVe 6B of 100 dimensions, where the paper has 300
   tiny                           seconds on a CPU, for tests
 """
 

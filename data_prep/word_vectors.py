@@ -52,18 +52,24 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
 def find(data_dir: Path, name: str) -> Path:
     """The vector file `name` below `data_dir`.
 
+    A `*` in the file's name stands for any text. Of several files that fit, the one with the
+    shortest name is meant: "glove.6B.100d*.txt" is the file of the archive where it is, else a
+    subset of it.
+
     Raises:
       UserError: it does not exist; lists the vector files that do.
     """
     path = data_dir / name
-    if not path.is_file():
+    fitting = [path] if path.is_file() else path.parent.glob(path.name)
+    files = sorted(filter(Path.is_file, fitting), key=lambda file: (len(file.name), file.name))
+    if not files:
         others = sorted(str(other.relative_to(data_dir)) for other in path.parent.glob("*.txt"))
         raise UserError(
             f"{path} does not exist (vector files there: {', '.join(others) or 'none'}); choose "
             "one with --config.data.vectors=... or fetch it with python -m data_prep.download "
             f"glove.840B (or glove.6B) --data_dir={data_dir}."
         )
-    return path
+    return files[0]
 
 
 def check_dimension(path: Path, dim: int) -> None:

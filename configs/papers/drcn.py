@@ -4,7 +4,7 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from configs.common import tiny
+from configs.common import glove_100d, tiny
 from configs.papers.disan import disan
 
 
@@ -110,5 +110,6 @@ DRCN_VARIANTS: dict[str, Callable[[ConfigDict], None]] = {
     "bi_lstm": _bi_lstm,
     "bottleneck": _bottleneck,
     "hypothesis_only": _hypothesis_only,
+    "glove_100d": glove_100d,
     "tiny": _tiny,
 }

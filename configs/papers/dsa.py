@@ -4,7 +4,7 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from configs.common import tiny
+from configs.common import glove_100d, tiny
 from configs.papers.disan import disan
 
 
@@ -118,14 +118,6 @@ def _cnn_non_static(config):
     config.embedding.trainable = True
 
 
-def _both(first, second):
-    def variant(config):
-        first(config)
-        second(config)
-
-    return variant
-
-
 def _tiny(config):
     tiny(config)
     config.encoder.first_units = 16
@@ -138,8 +130,7 @@ DSA_VARIANTS: dict[str, Callable[[ConfigDict], None]] = {
     "multiple": _multiple,
     "self_attention": _self_attention,
     "paper_count": _paper_count,
-    "multiple_paper_count": _both(_multiple, _paper_count),
-    "self_attention_paper_count": _both(_self_attention, _paper_count),
+    "glove_100d": glove_100d,
     "tiny": _tiny,
 }
 

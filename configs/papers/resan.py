@@ -4,7 +4,7 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from configs.common import tiny
+from configs.common import glove_100d, tiny
 from configs.papers.disan import BASELINES, disan, shape
 
 
@@ -131,5 +131,6 @@ RESAN_VARIANTS: dict[str, Callable[[ConfigDict], None]] = {
     "hierarchical_cnn": _baseline(_hierarchical_cnn),
     "multi_head": _baseline(BASELINES["multi_head"]),
     "disan": _baseline(lambda config: None),
+    "glove_100d": glove_100d,
     "tiny": tiny_resan,
 }

@@ -136,3 +136,13 @@ def test_memory_does_not_grow_with_the_file(write):
     finally:
         tracemalloc.stop()
     assert peak < 300_000
+
+
+def test_a_star_is_the_whole_file_or_else_its_subset(tmp_path):
+    subset, whole = tmp_path / "tiny.10d.subset.txt", tmp_path / "tiny.10d.txt"
+    subset.touch()
+    assert word_vectors.find(tmp_path, "tiny.10d*.txt") == subset
+    whole.touch()
+    assert word_vectors.find(tmp_path, "tiny.10d*.txt") == whole
+    with pytest.raises(UserError, match="tiny.20d.*does not exist.*tiny.10d.txt"):
+        word_vectors.find(tmp_path, "tiny.20d*.txt")

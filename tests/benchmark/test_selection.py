@@ -18,6 +18,7 @@ def config():
     return tiny_config(name="resan_snli", batch_size=4)
 
 
+@pytest.mark.slow
 def test_every_rate_is_measured_in_core_layer_and_model(config, monkeypatch):
     monkeypatch.setattr("disan_tf.benchmark.selection.RATES", (1.0, 0.5))
     record = measure_selection(config, 1, lengths=(4,), pair_lengths=((4, 3),))

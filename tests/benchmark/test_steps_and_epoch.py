@@ -50,6 +50,7 @@ def test_one_sentence_is_measured_without_the_dense_form():
     assert "dense_ratio" not in record["forms"]["float32"]
 
 
+@pytest.mark.slow
 def test_dsa_is_measured_beside_disan_with_batches_as_large():
     record, _ = measure_steps(tiny_config(name="dsa_snli"), repetitions=1, lengths=[(4, 3)])
     beside = [f"disan {dtype}" for dtype in DTYPES]
@@ -93,6 +94,7 @@ def test_an_epoch_is_measured_in_pairs_per_second(monkeypatch):
     assert ours["padding_share"] < 0.1 < 0.2 < dense["padding_share"]
 
 
+@pytest.mark.slow
 def test_an_epoch_of_dsa_is_measured_beside_one_of_disan_in_its_own_batches(monkeypatch):
     names = ["disan float32", "float32"]
     monkeypatch.setattr("disan_tf.benchmark.epoch.form_names", lambda _: names)
@@ -103,6 +105,7 @@ def test_an_epoch_of_dsa_is_measured_beside_one_of_disan_in_its_own_batches(monk
     assert disan["padding_share"] < 0.1 < 0.2 < dsa["padding_share"]
 
 
+@pytest.mark.slow
 def test_an_epoch_of_drcn_has_characters_and_flags(monkeypatch):
     config = tiny_config(name="drcn_snli", batch_size=4)
     assert form_names(config) == list(DTYPES)
@@ -116,6 +119,7 @@ def test_an_epoch_of_drcn_has_characters_and_flags(monkeypatch):
     assert np.min(batch["hypothesis_characters"]) >= 1 and np.max(batch["premise_match"]) == 1
 
 
+@pytest.mark.slow
 def test_the_encoders_of_table_1_are_measured_on_the_same_batches():
     config = tiny_config(name="disan_snli", batch_size=4)
     record = measure_encoders(config, repetitions=2, batches=2)

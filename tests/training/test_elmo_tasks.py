@@ -9,7 +9,13 @@ import tensorflow as tf
 from disan_tf.serving.saved_model import export_saved_model
 from disan_tf.training.bundle import load_bundle
 from tests.support.elmo_corpora import other_elmo_config, other_elmo_corpus
-from tests.support.training_runs import check_same, records_of, run_and_copy, run_trainer
+from tests.support.training_runs import (
+    check_same,
+    records_of,
+    run_and_copy,
+    run_trainer,
+    with_few_operations,
+)
 
 NAMES = ("disan_snli", "disan_sick", "disan_trec")
 FIRST = ["The man isn't chasing the dog.", "", "Where is the oven?"]
@@ -27,7 +33,8 @@ def corpus(name, tmp_path_factory):
 
 
 def _train(name, corpus, workdir, callbacks=(), **embedding):
-    return run_trainer(other_elmo_config(name, **embedding), corpus, workdir, callbacks)
+    config = with_few_operations(other_elmo_config(name, **embedding))
+    return run_trainer(config, corpus, workdir, callbacks)
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +54,9 @@ def test_a_killed_training_resumes_bit_for_bit(name, corpus, tmp_path):
     check_same(train(killed), whole)
 
 
+@pytest.mark.parametrize(
+    "name", [pytest.param("disan_snli", marks=pytest.mark.slow), *NAMES[1:]], indirect=True
+)
 def test_a_live_training_is_that_from_the_cache_within_fp16(unbroken, live):
     fields = unbroken.model.fields
     assert unbroken.model.reads == (*fields, *(f"{field}_layers" for field in fields))
@@ -80,6 +90,7 @@ def test_an_export_answers_raw_text(request, name, kind, tmp_path):
     np.testing.assert_allclose(vectors, bundle.model.encode(ids, *features), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_hard_attention_is_trained_on_elmo_vectors(tmp_path):
     config = other_elmo_config("resan_sick")
     config.train.steps, config.policy.pretrain_steps, config.policy.policy_steps = 6, 2, 2

@@ -163,6 +163,7 @@ def test_other_members_join_the_series(copied, corpus):
     assert names == ["seed-2/fold-0", "seed-2/fold-1", "seed-2/fold-2"]
 
 
+@pytest.mark.slow
 def test_a_killed_series_goes_on_to_the_same_scores(finished, corpus, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(experiment, "_progress", _kill_the_second())
@@ -194,6 +195,7 @@ def test_a_member_that_lacks_scores_is_only_evaluated(copied, corpus, monkeypatc
     assert records == metrics
 
 
+@pytest.mark.slow
 def test_more_steps_train_every_member_on(copied, corpus):
     summary = _again(copied, corpus, steps=30)
     assert [member["steps"] for member in summary["members"]] == [30] * 2

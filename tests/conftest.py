@@ -1,5 +1,6 @@
 """Quiet TensorFlow, two threads, and the folder of shared corpora where there is one."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ if str(ROOT) not in sys.path:
 
 def pytest_collection_modifyitems(items):
     """Long files come first, so that no worker has one left when the others are done."""
+    gc.freeze()  # what was imported need not be searched for garbage again and again
     items.sort(key=lambda item: item.path.relative_to(ROOT / "tests").parts[0] not in LONG)
 
 

@@ -68,6 +68,7 @@ def test_training_fills_the_work_directory(workdir):
     assert described["versions"]["tensorflow"].startswith("2.15")
 
 
+@pytest.mark.slow
 def test_training_again_goes_on_with_more_steps(workdir, data, tmp_path):
     folder = tmp_path / "run"
     shutil.copytree(workdir, folder)

@@ -157,7 +157,10 @@ def test_gradients_of_the_logits_equal_the_authors_and_are_none_of_samplers(name
 
 
 @pytest.mark.parametrize("name, kind", [
-    *((name, "sl") for name in FILES), *((name, "rl") for name in SAMPLED),
+    pytest.param(*case, marks=[pytest.mark.slow] * (place % 6 > 0))
+    for place, case in enumerate(
+        [*((name, "sl") for name in FILES), *((name, "rl") for name in SAMPLED)]
+    )
 ])  # fmt: skip
 def test_three_training_steps_on_one_loss_equal_the_authors(name, kind):
     golden = golden_model(name)

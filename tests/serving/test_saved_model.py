@@ -179,6 +179,7 @@ def test_a_folder_that_is_a_file_is_refused(bundle, tmp_path):
         export_saved_model(bundle.directory, tmp_path / "file")
 
 
+@pytest.mark.slow
 def test_a_mixed_precision_model_exports_with_float32_answers(tmp_path):
     bundle = load_bundle(make_bundle(tmp_path, "mixed_bfloat16"))
     text, ids = (

@@ -69,6 +69,7 @@ def test_one_copy_of_the_words_is_trained(corpus, unbroken):
     assert np.any(embedding.learned.trained.numpy() != corpus.vectors[:trainable])
 
 
+@pytest.mark.slow
 def test_it_trains_in_bfloat16_with_a_bottleneck(corpus, tmp_path):
     options = {"dtype": "mixed_bfloat16", "functions": "Cs", "bottleneck_units": 3}
     trainer = _train(corpus, tmp_path, **options)

@@ -17,7 +17,11 @@ from tests.support.training_runs import (
     with_few_operations,
 )
 
-NAMES = ("disan_snli", "disan_sick", "disan_trec")
+NAMES = (
+    pytest.param("disan_snli", marks=pytest.mark.slow),
+    "disan_sick",
+    pytest.param("disan_trec", marks=pytest.mark.slow),
+)
 FIRST = ["The man isn't chasing the dog.", "", "Where is the oven?"]
 SECOND = ["An unheard-of animal sleeps.", "When?", ""]
 
@@ -54,9 +58,6 @@ def test_a_killed_training_resumes_bit_for_bit(name, corpus, tmp_path):
     check_same(train(killed), whole)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param("disan_snli", marks=pytest.mark.slow), *NAMES[1:]], indirect=True
-)
 def test_a_live_training_is_that_from_the_cache_within_fp16(unbroken, live):
     fields = unbroken.model.fields
     assert unbroken.model.reads == (*fields, *(f"{field}_layers" for field in fields))
@@ -65,12 +66,8 @@ def test_a_live_training_is_that_from_the_cache_within_fp16(unbroken, live):
         assert one["loss"] == pytest.approx(other["loss"], rel=2e-3, abs=2e-3)
 
 
-@pytest.mark.parametrize("kind", ["unbroken", pytest.param("live", marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    "name",
-    ["disan_snli", *(pytest.param(it, marks=pytest.mark.slow) for it in NAMES[1:])],
-    indirect=True,
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["unbroken", "live"])
 def test_an_export_answers_raw_text(request, name, kind, tmp_path):
     bundle = load_bundle(request.getfixturevalue(kind).workdir / "best")
     path, ids_path = export_saved_model(bundle.directory, tmp_path)

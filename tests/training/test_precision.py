@@ -22,9 +22,8 @@ def float32_accuracy(corpus, tmp_path_factory):
     return accuracy
 
 
-@pytest.mark.parametrize(
-    "dtype", ["mixed_bfloat16", pytest.param("mixed_float16", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
 def test_low_precision_ends_within_a_point_of_float32(dtype, corpus, float32_accuracy, tmp_path):
     trainer = Trainer(tiny_config(dtype=dtype, **LEARNING), corpus, tmp_path)
     assert abs(trainer.run()["best_score"] - float32_accuracy) <= 0.01

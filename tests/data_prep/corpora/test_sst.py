@@ -348,6 +348,7 @@ def no_collection():
 
 
 @pytest.mark.usefixtures("no_collection")
+@pytest.mark.slow
 def test_the_real_treebank_has_its_official_counts_and_few_sentences_twice(real_data):
     corpus = sst.read(real_data, options())
     sizes = {split: len(examples) for split, examples in corpus.splits.items()}

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.backends import needs_native
 
 pytestmark = needs_native
@@ -44,6 +46,7 @@ digest("recurrence", gradients(
 """
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_no_bit():
     """Sums over rows too: rows are added up in blocks of 64, and the blocks in order."""
     processes = [

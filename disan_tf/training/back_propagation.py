@@ -68,7 +68,12 @@ class BackPropagation:
     def evaluated(self, step: int, scores: dict) -> None:
         """Takes note of the scores on dev after `step` steps."""
         if self._plateau:
-            self._plateau.end_interval(scores["loss"])
+            self._plateau.evaluated(scores["loss"])
+
+    def end_epoch(self) -> None:
+        """Takes note that all batches of an epoch were learnt from, and dev was scored if due."""
+        if self._plateau:
+            self._plateau.end_epoch()
 
     def averaged_weights(self) -> contextlib.AbstractContextManager:
         """Inside, the model has its moving-average weights, if the config wants any."""

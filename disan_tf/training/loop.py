@@ -123,6 +123,8 @@ class Trainer:
             raise self._not_finite(f"A weight is not finite after step {step}")
         if evaluate:
             self._evaluate(step, callbacks)
+        if self.plan.locate(step)[1] == 0:
+            self.method.end_epoch()
         if save:
             self.state.step.assign(step)
             self.state.save()

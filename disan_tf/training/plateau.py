@@ -17,17 +17,17 @@ def check_plateau(factor: float, patience: int, threshold: float, monitor: str =
 
 
 class Plateau:
-    """Multiplies a learning rate by `factor` after `patience` intervals without a lower loss.
+    """Multiplies a learning rate by `factor` after `patience` epochs without a lower loss.
 
-    An interval lies between two evaluations. Its loss is either the mean training loss of its steps
-    or the dev loss at its end. A loss is lower if it is below best * (1 - threshold), as in the
-    default mode of PyTorch's `ReduceLROnPlateau`; unlike there, the learning rate is reduced after
-    `patience` intervals, not after one more.
+    The loss of an epoch is either the mean training loss of its steps or the last dev loss that was
+    measured in it; an epoch without one is not counted. A loss is lower if it is below
+    best * (1 - threshold), as in the default mode of PyTorch's `ReduceLROnPlateau`; unlike there,
+    the learning rate is reduced after `patience` epochs, not after one more.
 
     Args:
       optimizer: its `learning_rate` is reduced.
       factor: in (0, 1).
-      patience: intervals, at least 1; the count restarts after every reduction.
+      patience: epochs, at least 1; the count restarts after every reduction.
       threshold: relative, in [0, 1).
       monitor: the loss that must fall, "train" or "dev".
 
@@ -49,7 +49,8 @@ class Plateau:
         self._steps = tf.Variable(0, dtype=tf.int64, trainable=False)
         self._best = tf.Variable(np.inf, dtype=tf.float64, trainable=False)
         self._stale = tf.Variable(0, dtype=tf.int64, trainable=False)
-        self.state = [self._total, self._steps, self._best, self._stale]
+        self._dev = tf.Variable(np.nan, dtype=tf.float64, trainable=False)  # NaN = not measured
+        self.state = [self._total, self._steps, self._best, self._stale, self._dev]
 
     @property
     def learning_rate(self) -> float:
@@ -57,15 +58,23 @@ class Plateau:
         return float(self._optimizer.learning_rate)
 
     def add(self, loss: float) -> None:
-        """Adds the training loss of a step to the interval."""
+        """Adds the training loss of a step to the epoch."""
         self._total.assign_add(loss)
         self._steps.assign_add(1)
 
-    def end_interval(self, dev_loss: float) -> None:
-        """Ends the interval, and reduces the learning rate if it is time to."""
-        loss = dev_loss if self._monitor == "dev" else float(self._total) / int(self._steps)
+    def evaluated(self, dev_loss: float) -> None:
+        """Takes note of a loss on dev."""
+        self._dev.assign(dev_loss)
+
+    def end_epoch(self) -> None:
+        """Ends the epoch, and reduces the learning rate if it is time to."""
+        train_loss = float(self._total) / int(self._steps)
+        loss = float(self._dev) if self._monitor == "dev" else train_loss
         self._total.assign(0.0)
         self._steps.assign(0)
+        self._dev.assign(np.nan)
+        if np.isnan(loss):
+            return
         if loss < float(self._best) * (1.0 - self._threshold):
             self._best.assign(loss)
             self._stale.assign(0)

@@ -52,7 +52,7 @@ class PolicyGradient(BackPropagation):
         return {"policy": policy, "evaluate": check_selection}
 
     def __init__(self, config, model):
-        self._model, self._policy = model, config.policy
+        self._model, self._policy, self._plateau = model, config.policy, None
         soft, hard = split_weights(model)
         self._optimizers = {
             SOFT: build_optimizer(config, soft),

@@ -26,8 +26,8 @@ def corpus(tmp_path_factory):
     return make_pair_corpus(tmp_path_factory.mktemp("pairs") / "corpus")
 
 
-def _train(corpus, workdir, callbacks=(), dtype="float32"):
-    config = tiny_config(name="dsa_snli", dtype=dtype, **STEPS)
+def _train(corpus, workdir, callbacks=(), **options):
+    config = tiny_config(name="dsa_snli", **{**STEPS, **options})
     config.train.plateau.patience = 1
     config.train.plateau.threshold = 0.2  # so that the rate falls within these steps
     return run_trainer(config, corpus, workdir, callbacks)
@@ -35,7 +35,7 @@ def _train(corpus, workdir, callbacks=(), dtype="float32"):
 
 @pytest.fixture(scope="module")
 def both(corpus, tmp_path_factory):
-    """A training, and what a kill inside an interval between evaluations had left of it."""
+    """A training, and what a kill inside of an epoch had left of it."""
     return run_and_copy(partial(_train, corpus), tmp_path_factory.mktemp("unbroken"), 21)
 
 
@@ -53,6 +53,16 @@ def test_the_learning_rate_falls_and_is_logged(unbroken):
     rates = [it["learning_rate"] for it in records_of(unbroken) if it["split"] == "train"]
     assert rates[0] == pytest.approx(0.001)
     assert rates[-1] < rates[0]
+
+
+@pytest.mark.slow
+def test_evaluations_do_not_change_the_learning_rate(corpus, unbroken, tmp_path):
+    other = _train(corpus, tmp_path, evaluate_every=3)
+    rates = [
+        [(it["step"], it["learning_rate"]) for it in records_of(each) if it["split"] == "train"]
+        for each in (unbroken, other)
+    ]
+    assert dict(rates[0]).items() <= dict(rates[1]).items()
 
 
 def test_words_stay_as_they_are(corpus, unbroken):

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from disan_tf.errors import UserError
-from disan_tf.files import CHECKPOINTS, write_json
+from disan_tf.files import CHECKPOINTS
 from disan_tf.options import either, suggestion
 
 
@@ -58,9 +58,8 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     if split not in splits:
         raise UserError(f"--split={split} must be {either(splits)}{suggestion(split, splits)}")
     corpus = _prepare(bundle.config, data_dir, prepared_dir)
-    scores = evaluation.evaluate(bundle, corpus, split)
-    print(render_scores(scores))
-    write_json(Path(output or f"{workdir}/evaluation") / f"{split}.json", scores)
+    folder = Path(output or f"{workdir}/evaluation")
+    print(render_scores(evaluation.write_evaluation(folder, bundle, corpus, split)))
 
 
 def predict(checkpoint, input, output="-", input_format=None, output_format="jsonl") -> None:

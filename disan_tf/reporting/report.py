@@ -1,6 +1,7 @@
 """`--mode=report`: a tree of work directories -> recorded results, and the tables made of them.
 
     <output>/results/<name>.json      one for each run or series, named for its place in the tree
+    <output>/predictions/<name>.npz   what its models answered to the test examples
     <output>/tables/                  the papers' tables with our runs beside, see `paper_tables`
 
 `note.txt` in the folder of a run or series says why its figures differ from the paper's.
@@ -16,7 +17,12 @@ from disan_tf.files import CHECKPOINTS, read_json, write_atomically, write_json
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.readme import update_readmes
-from disan_tf.reporting.results import read_results
+from disan_tf.reporting.results import (
+    read_predictions,
+    read_results,
+    read_speeds,
+    write_predictions,
+)
 from disan_tf.training.run_summary import summarise_run
 from disan_tf.training.series_summary import summarise_series
 
@@ -26,15 +32,19 @@ def report(runs: Optional[Path], output: Path) -> None:
 
     Args:
       runs: a work directory, a series or a tree of them; None = only write the tables.
-      output: gets `results/` and `tables/`. With `checkpoints/` of this repository, the READMEs'
-        tables are written too.
+      output: gets `results/`, `predictions/` and `tables/`. With `checkpoints/` of this repository,
+        the READMEs' tables are written too.
 
     Raises:
       UserError: `runs` holds no run.
     """
     if runs is not None:
-        _record(Path(runs), output / "results")
-    for name, text in render_tables(read_results(output / "results")).items():
+        _record(Path(runs), output / "results", output / "predictions")
+    tables = render_tables(
+        read_results(output / "results"), read_predictions(output / "predictions"),
+        read_speeds(output / "benchmarks"),
+    )  # fmt: skip
+    for name, text in tables.items():
         write_atomically(output / "tables" / name, text)
     if output.resolve() == CHECKPOINTS:
         update_readmes()
@@ -77,7 +87,7 @@ def summarise(folder: Path, previous: dict) -> dict:
     return {**about, **run}
 
 
-def _record(root: Path, results: Path) -> None:
+def _record(root: Path, results: Path, predictions: Path) -> None:
     """Writes the results of a tree, and a line for each run that is not finished."""
     folders = list(find_runs(root))
     if not folders:
@@ -87,7 +97,9 @@ def _record(root: Path, results: Path) -> None:
         path = results / f"{name}.json"
         previous = read_json(path, "delete it") if path.exists() else {}
         try:
-            write_json(path, summarise(folder, previous))
+            write_json(path, run := summarise(folder, previous))
+            members = {member["name"]: folder / member["name"] for member in run.get("members", [])}
+            write_predictions(predictions / f"{name}.npz", members or {"run": folder})
             print(f"{folder}: {path}")
         except UserError as error:
             print(f"skipped: {error}")

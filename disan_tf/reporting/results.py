@@ -4,10 +4,18 @@ A single run is what `summarise_run` returns, a series what `summarise_series` r
 "paper" (what the paper reports), "note" (why ours differs) and "command".
 """
 
+import io
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Optional
 
-from disan_tf.files import read_json
+import numpy as np
+
+from disan_tf.errors import UserError
+from disan_tf.files import read_json, write_atomically
+from disan_tf.reporting.differences import Answers
+from disan_tf.training.run_summary import best_step
 
 _UNKNOWN = "not recorded"
 
@@ -18,6 +26,53 @@ def read_results(folder: Path) -> dict[str, dict]:
         path.stem: read_json(path, "restore it from the repository")
         for path in sorted(folder.glob("*.json"))
     }
+
+
+def read_predictions(folder: Path) -> dict[str, list[Answers]]:
+    """Name -> the `Answers` of each member of a recorded run or series, as `write_predictions`."""
+    found = {}
+    for path in sorted(folder.glob("*.npz")):
+        try:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+                members = sorted({key.rpartition("/")[0] for key in arrays})
+                found[path.stem] = [
+                    Answers(*(arrays[f"{member}/{field}"] for field in Answers._fields))
+                    for member in members
+                ]
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise UserError(
+                f"{path} is damaged ({error}); restore it from the repository."
+            ) from None
+    return found
+
+
+def write_predictions(path: Path, workdirs: Mapping[str, Path]) -> None:
+    """Keeps what the best models answered to the test examples, if all of them wrote it down.
+
+    Args:
+      path: of the file.
+      workdirs: name of each member -> its work directory.
+    """
+    arrays = {}
+    for member, workdir in workdirs.items():
+        source = workdir / "evaluation" / "test.npz"
+        if not source.is_file():
+            return
+        with np.load(source, allow_pickle=False) as answers:
+            if int(answers["step"]) != best_step(workdir):
+                return
+            arrays.update({f"{member}/{field}": answers[field] for field in Answers._fields})
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)
+    write_atomically(path, content.getvalue())
+
+
+def read_speeds(benchmarks: Path) -> dict[str, dict]:
+    """Encoder of DiSAN's Table 1 -> how fast it is, by the benchmark of them all; {} without it."""
+    path = benchmarks / "disan_encoders.json"
+    if not path.is_file():
+        return {}
+    return read_json(path, "restore it from the repository")["encoders"]["encoders"]
 
 
 def mean(run: dict, split: str, score: str) -> Optional[float]:

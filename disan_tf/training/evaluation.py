@@ -1,8 +1,12 @@
 """The scores of a trained model on one split."""
 
+import io
+from pathlib import Path
+
 import numpy as np
 
 from disan_tf.errors import UserError
+from disan_tf.files import write_atomically, write_json
 from disan_tf.input_pipeline import PreparedCorpus, Split
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.metrics.classification import classification_scores
@@ -12,6 +16,11 @@ from disan_tf.text.lookup import UNKNOWN_ID
 from disan_tf.training.bundle import Bundle
 from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.outputs import run_split
+from disan_tf.training.policy_gradient import evaluation_steps
+from disan_tf.training.steps import make_selection_step
+
+_SELECTIONS = ("all", "sample", "greedy")
+_FRACTIONS = ("head_fraction", "dependent_fraction")
 
 
 def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
@@ -23,17 +32,44 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
       checkpoint on dev), and the scores of the task: of classes `classification_scores`; of
       numbers `correlation_scores` and "by_score", see `calibration`; of a language model
       `perplexities`, "predictions" (the words predicted in each direction) and "unknown_words",
-      their share of the words.
+      their share of the words. A model with hard attention has "head_fraction" and
+      "dependent_fraction", the shares of the tokens that it selected for these scores, and
+      "<how>_<score>", the criterion and the shares with all tokens, sampled and greedy selections
+      (`_SELECTIONS`).
 
     Raises:
       UserError: the corpus has other classes or words than the model, or lacks the split.
     """
+    return _score(bundle, corpus, split_name)[0]
+
+
+def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
+    """Writes what `evaluate` returns, and what the model answered to each example; returns it.
+
+    `<split>.json` has the scores, and of models that answer one class or number an example,
+    `<split>.npz` "predictions" and "labels", <uint8> or <float32>[examples], and "step".
+    """
+    scores, predictions, labels = _score(bundle, corpus, split_name)
+    if predictions.ndim == 1:
+        kind = np.float32 if predictions.dtype.kind == "f" else np.uint8
+        content = io.BytesIO()
+        np.savez_compressed(
+            content, predictions=predictions.astype(kind), labels=labels.astype(kind),
+            step=scores["step"],
+        )  # fmt: skip
+        write_atomically(Path(folder) / f"{split_name}.npz", content.getvalue())
+    write_json(Path(folder) / f"{split_name}.json", scores)
+    return scores
+
+
+def _score(bundle, corpus, split_name):
+    """What `evaluate` returns; the model's predictions; the labels."""
     check_corpus(bundle, corpus)
     split, model = corpus.split(split_name), bundle.model
     step = final_evaluation_step(bundle.config, model)
     outcome = run_split(step, split, model.reads, bundle.config.evaluate.batch_size)
     predictions = model.predictions(outcome.outputs).numpy()
-    return {
+    scores = {
         "config": bundle.info["name"],
         "step": bundle.info["scores"]["step"],
         "split": split_name,
@@ -41,7 +77,24 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
         "loss": outcome.loss,
         "criterion": model.criterion,
         **_SCORES[model.criterion](split, predictions, bundle.classes),
+        **(_selections(bundle, split) if model.samplers else {}),
     }
+    return scores, predictions, split.labels
+
+
+def _selections(bundle, split):
+    """What `evaluate` says of hard attention besides the scores of its task."""
+    model, evaluation = bundle.model, bundle.config.evaluate
+    steps, scores = evaluation_steps(bundle.config, model), {}
+    for how in _SELECTIONS:
+        outcome = run_split(steps[how], split, model.reads, evaluation.batch_size)
+        found = model.scores(outcome.outputs, split.labels)
+        scores[f"{how}_{model.criterion}"] = found[model.criterion]
+        step = make_selection_step(model, how)
+        shares = run_split(step, split, model.reads, evaluation.batch_size).outputs.mean(axis=0)
+        scores.update({f"{how}_{key}": float(share) for key, share in zip(_FRACTIONS, shares)})
+    scored = "greedy" if evaluation.selection == "greedy" else "sample"
+    return {**{key: scores[f"{scored}_{key}"] for key in _FRACTIONS}, **scores}
 
 
 def _classes(split: Split, predictions: np.ndarray, classes: list) -> dict:

@@ -11,7 +11,6 @@ from disan_tf.training.work_directory import read_config
 CRITERIA = ("accuracy", "pearson", "log_likelihood")  # dev chooses by them, and curves show them
 SCORES = (*CRITERIA, "spearman", "mse")  # in tables
 REMEDY = "train, then run --mode=evaluate with --split=dev and --split=test"
-_FRACTIONS = ("head_fraction", "dependent_fraction")
 
 
 def is_finished(workdir: Path, config) -> bool:
@@ -52,9 +51,8 @@ def summarise_run(workdir: Path) -> dict:
       "steps", "epochs", "minutes", "seconds_per_epoch" (without evaluations), "best_step",
       "best_epoch", "minutes_to_best"; "dev_curve", pairs of a step and the criterion, and
       "<split>_curve" of each watched split (`config.evaluate.splits`); the scores of each split
-      under its name; for each watched split "best_on_<split>", the best of its curve: optimistic,
-      since the split scores what it chose; and with hard attention "selected", the "head_fraction"
-      and "dependent_fraction" of the tokens that were selected in training before the best step.
+      under its name; and for each watched split "best_on_<split>", the best of its curve:
+      optimistic, since the split scores what it chose.
 
     Raises:
       UserError: the run was not trained, or not evaluated on dev and test.
@@ -85,7 +83,6 @@ def summarise_run(workdir: Path) -> dict:
         },
         **dict(sorted(scores.items())),
         **_best_on(records),
-        **_selected(records, best["step"]),
     }
 
 
@@ -111,23 +108,6 @@ def _best_on(records):
         record = max(curve, key=_criterion)
         best[f"best_on_{split}"] = {key: record[key] for key in ("step", *SCORES) if key in record}
     return best
-
-
-def _selected(records, step):
-    """What hard attention selected; pretraining, which selects all tokens, does not count.
-
-    Returns:
-      {"selected": {"head_fraction", "dependent_fraction"}}, from the training's last record up to
-      the step; {} where there is none.
-    """
-    chosen = [
-        record
-        for record in _curve(records, "train")
-        if record["step"] <= step and record.get("phase", "pretrain") != "pretrain"
-    ]
-    if not chosen:
-        return {}
-    return {"selected": {key: round(chosen[-1][key], 4) for key in _FRACTIONS}}
 
 
 def _seconds_per_epoch(records):

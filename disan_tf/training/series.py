@@ -22,7 +22,7 @@ from disan_tf.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
-from disan_tf.training.evaluation import evaluate
+from disan_tf.training.evaluation import write_evaluation
 from disan_tf.training.run_summary import is_finished, read_scores
 from disan_tf.training.series_summary import render_series, summarise_series
 from disan_tf.training.work_directory import claim
@@ -158,4 +158,4 @@ def _evaluate_member(folder, corpus):
     missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
     bundle = load_bundle(folder / "best")
     for split in sorted(missing):
-        write_json(folder / "evaluation" / f"{split}.json", evaluate(bundle, corpus, split))
+        write_evaluation(folder / "evaluation", bundle, corpus, split)

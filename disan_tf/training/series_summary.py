@@ -28,10 +28,9 @@ def summarise_series(workdir: Path) -> dict:
       of its first member; means of the members' steps and times; "members", each with "name",
       "seed", "fold" (or None), its steps, times and curves, and "scores": split -> score ->
       value, where the splits that were watched during training (`config.evaluate.splits`) have a
-      "best_on_<split>" beside them, which is optimistic, and hard attention has "selected", see
-      `summarise_run`; "mean" and "standard_deviation" (over n - 1; None with a single member):
-      split -> score -> value; "by_length", see `_by_length`; and for classes "confusion": the
-      sum of the members' matrices on test.
+      "best_on_<split>" beside them, which is optimistic; "mean" and "standard_deviation" (over
+      n - 1; None with a single member): split -> score -> value; "by_length", see `_by_length`; and
+      for classes "confusion": the sum of the members' matrices on test.
 
     Raises:
       UserError: no member is finished.
@@ -103,8 +102,7 @@ def _place(config):
 
 
 def _describe(workdir, folder, run):
-    scored = {*run["data"]["splits"], "selected"}
-    splits = [key for key in run if key.startswith("best_on_") or key in scored]
+    splits = [key for key in run if key.startswith("best_on_") or key in run["data"]["splits"]]
     return {
         "name": folder.relative_to(workdir).as_posix(),
         "seed": run["config"]["seed"],

@@ -60,6 +60,27 @@ def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
     return evaluation_step
 
 
+def make_selection_step(model, how: str):
+    """The model's inputs, label -> (shares <float32>[batch, 2], 0), as an evaluation step.
+
+    The shares are those of the real tokens that are selected as heads and as dependents, means over
+    the sentences of an example.
+
+    Args:
+      model: a `SentenceModel` whose encoder has samplers.
+      how: see `make_evaluation_step`.
+    """
+
+    @tf.function(input_signature=batch_signature(model), autograph=False)
+    def selection_step(*batch):
+        *ids, _ = batch
+        chosen = model.select(*ids, how=how)
+        shares = [tf.stack([one.head_fraction, one.dependent_fraction], axis=1) for one in chosen]
+        return tf.add_n(shares) / len(shares), tf.constant(0.0)
+
+    return selection_step
+
+
 def _outputs(model, ids, how):
     if how is None:
         return model(*ids, training=False)

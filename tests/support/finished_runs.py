@@ -59,24 +59,14 @@ def write_run(folder: Path, config: dict, dev=0.5, test=0.475, **run) -> Path:
     return folder
 
 
-def write_selections(folder: Path, phases: dict) -> Path:
-    """Makes a run one of hard attention, with new train records; returns `folder`.
+def write_selections(folder: Path, heads: float) -> Path:
+    """Makes a run one of hard attention, which selected this share of the heads of the test split.
 
-    `phases` has for each step of a record its phase and which fraction of the heads was selected;
-    of the dependents it was half of that.
+    Of the dependents it was half of that; returns `folder`.
     """
-    path = folder / "metrics.jsonl"
-    records = [json.loads(line) for line in path.read_text().splitlines()]
-    train = [
-        {
-            "step": step, "split": "train", "accuracy": 0.5, "epoch": step / 20.0, "phase": phase,
-            "head_fraction": heads, "dependent_fraction": heads / 2.0, "seconds": 6.0 * step - 10.0,
-        }
-        for step, (phase, heads) in phases.items()
-    ]  # fmt: skip
-    records = train + [record for record in records if record["split"] != "train"]
-    records.sort(key=lambda record: record["step"])
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    path = folder / "evaluation/test.json"
+    shares = {"head_fraction": heads, "dependent_fraction": heads / 2.0}
+    write(path, {**json.loads(path.read_text()), **shares})
     return folder
 
 

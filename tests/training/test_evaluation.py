@@ -15,7 +15,7 @@ from disan_tf.metrics.classification import classification_scores
 from disan_tf.models import SentenceModel
 from disan_tf.models.class_scores import ClassScores
 from disan_tf.training.bundle import Bundle
-from disan_tf.training.evaluation import evaluate
+from disan_tf.training.evaluation import evaluate, write_evaluation
 from tests.support.manifests import write_manifest
 from tests.support.pairs import make_pair_corpus
 
@@ -95,6 +95,15 @@ def test_evaluate_scores_a_whole_split_in_its_order(bundle, corpus):
     assert {key: scores[key] for key in expected} == expected
     assert scores["by_length"]["1-4"] == {"count": 2, "accuracy": 0.5}
     assert scores["by_length"]["38+"] == {"count": 0, "accuracy": None}
+
+
+def test_scores_are_written_with_the_answer_to_each_example(bundle, corpus, tmp_path):
+    scores = write_evaluation(tmp_path / "scores", bundle, corpus, "test")
+    assert json.loads((tmp_path / "scores/test.json").read_text()) == scores
+    with np.load(tmp_path / "scores/test.npz") as answers:
+        assert answers["predictions"].dtype == answers["labels"].dtype == np.uint8
+        assert answers["predictions"].tolist() == list(PREDICTIONS)
+        assert answers["labels"].tolist() == list(LABELS) and answers["step"] == 1500
 
 
 def test_evaluate_names_checkpoint_split_and_mean_loss(bundle, corpus):

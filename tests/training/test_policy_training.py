@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
 from disan_tf.training.bundle import load_bundle
+from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from disan_tf.training.metrics_log import MetricsLog
 from disan_tf.training.policy_gradient import PHASES
@@ -130,6 +131,21 @@ def test_all_tokens_are_selected_in_pretraining_alone(unbroken):
 def test_both_dev_figures_are_reported_once_tokens_are_chosen(unbroken):
     dev = _records(unbroken, "dev")
     assert [("greedy_accuracy" in record) for record in dev] == [False] * 2 + [True] * 6
+
+
+def test_scores_name_the_shares_that_the_scored_model_selected(unbroken, corpus):
+    bundle, split = load_bundle(unbroken.workdir / "best"), corpus.split("test")
+    scores = evaluate(bundle, corpus, "test")
+    assert scores["all_head_fraction"] == scores["all_dependent_fraction"] == 1.0
+    assert scores["head_fraction"] == scores["sample_head_fraction"] < 1.0  # as the config says
+    (batch,) = make_dataset(split, evaluation_batches(split.field_lengths, len(split)))
+    ids = [batch[name] for name in bundle.model.reads]
+    selections = bundle.model.select(*ids, how="greedy")
+    for kind in ("head_fraction", "dependent_fraction"):
+        expected = np.mean([getattr(chosen, kind) for chosen in selections])
+        assert scores[f"greedy_{kind}"] == pytest.approx(expected, abs=1e-6)
+    correct = np.argmax(bundle.model(*ids, selections=selections), axis=1) == batch["label"]
+    assert scores["greedy_accuracy"] == pytest.approx(np.mean(correct))
 
 
 def test_only_a_model_whose_samplers_have_learnt_is_kept(corpus, tmp_path):

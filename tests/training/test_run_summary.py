@@ -6,7 +6,7 @@ from ml_collections import ConfigDict
 from disan_tf.errors import UserError
 from disan_tf.training.run_summary import is_finished, summarise_run
 from disan_tf.training.schedule import is_over
-from tests.support.finished_runs import config_of, write, write_run, write_selections
+from tests.support.finished_runs import config_of, write, write_run
 
 TRAIN = ConfigDict({"steps": 100, "patience": 3, "evaluate_every": 10})
 
@@ -44,22 +44,6 @@ def test_the_best_of_a_watched_curve_stands_apart(workdir):
     assert run["best_on_test"] == {"step": 10, "accuracy": 0.49}
     assert run["test_curve"] == [[10, 0.49], [20, 0.475]]
     assert run["test"]["accuracy"] == 0.475
-
-
-def test_the_selected_fractions_are_the_last_up_to_the_best_step(workdir):
-    phases = {5: ("pretrain", 1.0), 10: ("policy", 0.75), 20: ("both", 0.5), 30: ("both", 0.25)}
-    run = summarise_run(write_selections(workdir, phases))
-    assert run["selected"] == {"head_fraction": 0.5, "dependent_fraction": 0.25}
-
-
-def test_what_pretraining_selects_does_not_count(workdir):
-    phases = {10: ("policy", 0.75), 20: ("pretrain", 1.0)}
-    run = summarise_run(write_selections(workdir, phases))
-    assert run["selected"]["head_fraction"] == 0.75
-
-
-def test_a_run_without_hard_attention_has_no_selected_fractions(workdir):
-    assert "selected" not in summarise_run(workdir)
 
 
 def test_scores_on_further_splits_are_shown(workdir):

@@ -45,5 +45,6 @@ DRCN_TABLES = (
             Row(model, "drcn_snli", model, figures, drcn_variant)
             for model, figures in _FIGURES.items()
         ),
+        main="B-Ca-Cs-M",
     ),
 )

@@ -61,6 +61,8 @@ ELMO_TABLES = (
             Row(model, "elmo_disan_sst", variant, (figure,), elmo_variant)
             for variant, (model, figure) in _ROWS.items()
         ),
+        main="both",
+        told_apart_by=("vectors", "bilm"),
     ),
 )
 

@@ -5,7 +5,10 @@ A row of a paper has a line for each recorded run of its model, or says "not run
 
 import csv
 import io
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from disan_tf.reporting.differences import Answers, difference
 from disan_tf.reporting.markdown import markdown_table
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, costs, render_confusions
@@ -14,18 +17,29 @@ from disan_tf.reporting.results import describe_examples, describe_members, desc
 
 _DESCRIPTIONS = ("trained", "training examples", "tokens with vectors")
 _OURS, _DEVIATION = ", ours", ", standard deviation"
+_SNLI_DEV_PAIRS = 9842
 _OPTIMISTIC = "best of its own curve (optimistic)"
 
 
-def render_tables(results: dict[str, dict]) -> dict[str, str]:
+def render_tables(
+    results: dict[str, dict], predictions: Mapping[str, Sequence[Answers]] = MappingProxyType({}),
+    speeds: Mapping[str, dict] = MappingProxyType({}),
+) -> dict[str, str]:  # fmt: skip
     """File name -> text, of all tables; figures without data have no file.
 
     Args:
       results: see `disan_tf.reporting.results.read_results`.
+      predictions: see `disan_tf.reporting.results.read_predictions`.
+      speeds: of the encoders of DiSAN's Table 1 by their names, from a benchmark of them.
     """
     files = {}
     for name, table in TABLES.items():
-        lines = [line for row in table.rows for line in _lines(table, row, _runs_of(row, results))]
+        lines = [
+            line
+            for row in table.rows
+            for line in _lines(table, row, _runs_of(row, results), speeds)
+        ]
+        _add_differences(table, lines, results, predictions)
         files[f"{name}.md"] = _markdown(table, lines)
         files[f"{name}.csv"] = _csv(lines)
     files["elmo_disan_tables_2_3.md"] = render_confusions(results)
@@ -41,11 +55,13 @@ def _runs_of(row: Row, results):
     return {name: run for name, run in results.items() if row.matches(run["config"])}
 
 
-def _lines(table: Table, row: Row, runs) -> list[dict]:
+def _lines(table: Table, row: Row, runs, speeds) -> list[dict]:
     """Column -> cell, for each of our runs of a row; without a run there is one line."""
     if not runs:
-        return [_line(table, row, "not run", {"command": row.command})]
-    return [_line(table, row, name, {**run, **_describe(run)}) for name, run in runs.items()]
+        return [_line(table, row, "not run", {"command": row.command}, speeds)]
+    return [
+        _line(table, row, name, {**run, **_describe(run)}, speeds) for name, run in runs.items()
+    ]
 
 
 def _describe(run):
@@ -53,18 +69,16 @@ def _describe(run):
     return dict(zip(_DESCRIPTIONS, texts))
 
 
-def _line(table: Table, row: Row, name: str, run: dict) -> dict:
+def _line(table: Table, row: Row, name: str, run: dict, speeds) -> dict:
     """The paper's figures with those of one run, in the order of the columns."""
-    size, seconds = run.get("parameters"), run.get("seconds_per_epoch")
+    size = run.get("parameters")
     line = {
         "model": row.model,
         "run": name,
         **{key: run.get(key, "") for key in _DESCRIPTIONS},
         "parameters, paper": row.parameters,
         "parameters, ours": f"{size:,}" if size else "",
-        "seconds an epoch, paper": row.seconds,
-        "seconds an epoch, ours": f"{seconds:,.0f}" if seconds else "",
-        **({"inference seconds, paper": row.inference} if row.inference else {}),
+        **_times(row, speeds),
         **_ours(run, table.headline, "dev", f"dev{_OURS}"),
     }
     for score, figure in zip(table.scores, row.figures):
@@ -75,6 +89,53 @@ def _line(table: Table, row: Row, name: str, run: dict) -> dict:
     for score in table.further:
         line.update(_ours(run, score, score.split, score.name))
     return {**line, **{key: run.get(key) or "" for key in ("command", "note")}}
+
+
+def _times(row: Row, speeds) -> dict:
+    """The paper's times on SNLI, and ours where a benchmark measured the row's encoder.
+
+    An epoch is one of the whole corpus; inference that of all dev pairs (ReSAN's Table 1).
+    """
+    speed = speeds.get(row.variant or row.model.lower(), {}) if row.seconds or row.inference else {}
+    epoch, pairs = speed.get("epoch_seconds"), speed.get("inference_pairs_per_second")
+    times = {
+        "seconds an epoch, paper": row.seconds,
+        "seconds an epoch of the whole corpus, ours": f"{epoch:,.0f}" if epoch else "",
+    }
+    if row.inference:
+        times["inference seconds, paper"] = row.inference
+        times["inference seconds, ours"] = f"{_SNLI_DEV_PAIRS / pairs:.1f}" if pairs else ""
+    return times
+
+
+def _add_differences(table: Table, lines, results, predictions) -> None:
+    """Fills the column of differences to the paper's own model."""
+    score = table.headline
+    name = f"{score.name}, difference to {table.main_row.model} (95 % interval)"
+    mains = _runs_of(table.main_row, results)
+    for line in lines:
+        run = line["run"]
+        main = _peer(table, results.get(run), mains)
+        found = None
+        if run not in mains and {run, main} <= predictions.keys():
+            found = difference(predictions[run], predictions[main], score.key)
+        cells = [f"{score.scale * part:+.{score.digits}f}" for part in found or ()]
+        line[name] = f"{cells[0]} ({cells[1]} to {cells[2]})" if cells else ""
+        for last in ("command", "note"):
+            line[last] = line.pop(last)
+
+
+def _peer(table: Table, run, mains):
+    """The name of the main model's run on the same data that has most members, or None."""
+    if run is None:
+        return None
+    peers = [name for name, main in mains.items() if _data(table, main) == _data(table, run)]
+    return max(peers, key=lambda name: len(mains[name].get("members", [0])), default=None)
+
+
+def _data(table: Table, run):
+    apart = ("seed", *table.told_apart_by)
+    return {key: value for key, value in run["config"]["data"].items() if key not in apart}
 
 
 def _ours(run, score: Score, split: str, name: str) -> dict:

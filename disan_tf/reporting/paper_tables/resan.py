@@ -53,8 +53,8 @@ _table = partial(
     Table,
     "ReSAN",
     further=(
-        Score("selected heads", "selected", "head_fraction", scale=1),
-        Score("selected dependents", "selected", "dependent_fraction", scale=1),
+        Score("selected heads", "test", "head_fraction", scale=1),
+        Score("selected dependents", "test", "dependent_fraction", scale=1),
     ),
 )
 _MODELS = {

@@ -6,7 +6,7 @@ from typing import Callable, Optional
 from disan_tf.reporting.results import deviation, mean
 from disan_tf.training.run_summary import CRITERIA
 
-VECTOR_DIM = 300  # of all models of the papers; smaller ones are for tests
+VECTOR_DIMS = (100, 300)  # of `glove_100d` and of the papers; smaller ones are for tests
 CLASSES = {"sst": 5, "trec": 6}  # of the corpora whose configs have a choice
 FIVE_RUNS = "--seeds=1,2,3,4,5"
 
@@ -17,8 +17,8 @@ class Score:
 
     Attributes:
       name: its heading.
-      split: ours, on which it is measured; or another entry of a recorded result, "selected".
-      key: of the scores, see `disan_tf.training.evaluation.evaluate`; or of that entry.
+      split: ours, on which it is measured.
+      key: of the scores, see `disan_tf.training.evaluation.evaluate`.
       scale: 100 where the table has per cent.
       digits: after the point.
       sign: stands before a figure where it appears among those of other scores.
@@ -96,7 +96,7 @@ class Row:
         return (
             config["name"] == self.config
             and self.variant_of(config) == self.variant
-            and data["embedding_dim"] == VECTOR_DIM
+            and data["embedding_dim"] in VECTOR_DIMS
             and data.get("classes") in (None, self.classes or CLASSES.get(data["corpus"]))
         )
 
@@ -113,6 +113,9 @@ class Table:
       rows: the models that we build.
       further: columns of ours alone.
       part: names a part of a table of the paper that is several of ours.
+      main: the variant that is the paper's own model, to which the others are compared.
+      told_apart_by: options of `config.data` in which rows differ; in all others, models that are
+        compared are alike.
     """
 
     paper: str
@@ -122,6 +125,13 @@ class Table:
     rows: tuple[Row, ...]
     further: tuple[Score, ...] = ()
     part: str = ""
+    main: str = ""
+    told_apart_by: tuple[str, ...] = ()
+
+    @property
+    def main_row(self) -> Row:
+        """The row of the paper's own model."""
+        return next(row for row in self.rows if row.variant == self.main)
 
     @property
     def headline(self) -> Score:

@@ -1,0 +1,134 @@
+"""Differences of two models: values by hand, intervals that hold what they should."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from disan_tf.errors import UserError
+from disan_tf.reporting.differences import Answers, difference
+from disan_tf.reporting.paper_tables.rendering import render_tables
+from disan_tf.reporting.report import report
+from disan_tf.reporting.results import read_predictions
+from tests.support.finished_runs import config_of, write_run, write_series
+
+EXAMPLES = 1000
+GENERATOR = np.random.default_rng(5)
+LABELS = GENERATOR.integers(0, 5, EXAMPLES).astype(np.uint8)
+
+
+def _right(share, labels=LABELS, seed=0):
+    """Answers of which about this share is right."""
+    right = np.random.default_rng(seed).random(len(labels)) < share
+    return Answers(np.where(right, labels, (labels + 1) % 5).astype(np.uint8), labels)
+
+
+def _accuracy(answers):
+    return np.mean(answers.predictions == answers.labels)
+
+
+def test_the_difference_is_that_of_the_means_over_the_members():
+    ours, others = [_right(0.5, seed=1), _right(0.7, seed=2)], [_right(0.4, seed=3)]
+    found = difference(ours, others, "accuracy")
+    expected = np.mean([_accuracy(each) for each in ours]) - _accuracy(others[0])
+    assert found.value == pytest.approx(expected)
+    assert found.low < found.value < found.high
+
+
+def test_the_interval_is_about_that_of_the_normal_distribution():
+    one, other = _right(0.6, seed=1), _right(0.5, seed=2)
+    found = difference([one], [other], "accuracy")
+    gains = (one.predictions == LABELS).astype(float) - (other.predictions == LABELS)
+    half = 1.96 * np.std(gains) / np.sqrt(EXAMPLES)
+    assert found.low == pytest.approx(found.value - half, abs=0.004)
+    assert found.high == pytest.approx(found.value + half, abs=0.004)
+
+
+def test_a_model_does_not_differ_from_itself():
+    assert difference([_right(0.5)], [_right(0.5)], "accuracy") == (0.0, 0.0, 0.0)
+
+
+def test_correlations_are_pearsons():
+    labels = GENERATOR.uniform(1, 5, EXAMPLES).astype(np.float32)
+    noisy = [
+        Answers((labels + GENERATOR.normal(0, width, EXAMPLES)).astype(np.float32), labels)
+        for width in (0.5, 0.6, 1.0)
+    ]
+    found = difference(noisy[:2], noisy[2:], "pearson")
+    first, second, third = (stats.pearsonr(each.predictions, labels)[0] for each in noisy)
+    assert found.value == pytest.approx((first + second) / 2 - third, abs=1e-6)
+    assert 0 < found.low < found.value < found.high
+    assert difference(noisy[2:], noisy[:2], "pearson").value == pytest.approx(-found.value)
+
+
+def test_other_examples_cannot_be_compared():
+    other = np.roll(LABELS, 1)
+    assert difference([_right(0.5)], [_right(0.5, other)], "accuracy") is None
+
+
+# From work directories to tables
+
+
+def _write_answers(folder, answers, step=20):
+    content = io.BytesIO()
+    np.savez_compressed(content, **answers._asdict(), step=step)
+    (folder / "evaluation/test.npz").write_bytes(content.getvalue())
+
+
+@pytest.fixture
+def output(tmp_path):
+    """What `report` made of a series of DiSAN and a run of its Bi-LSTM."""
+    series = write_series(tmp_path / "runs/ours", config_of())
+    for seed, share in enumerate((0.4, 0.5, 0.6), start=1):
+        _write_answers(series / f"seed-{seed}", _right(share, seed=seed))
+    other = write_run(tmp_path / "runs/bi_lstm", config_of(encoder="bi_lstm"))
+    _write_answers(other, _right(0.3))
+    report(tmp_path / "runs", tmp_path / "output")
+    return tmp_path / "output"
+
+
+def _cells(text, model):
+    head, _, *rows = (line.split(" | ") for line in text.splitlines() if line.startswith("| "))
+    (row,) = (row for row in rows if model in row[0])
+    return dict(zip(head, row))
+
+
+def test_a_row_has_its_difference_to_the_papers_model(output):
+    text = (output / "tables/disan_table_2.md").read_text()
+    column = "test, difference to DiSAN (95 % interval) |"
+    predictions = read_predictions(output / "predictions")
+    found = difference(predictions["bi_lstm"], predictions["ours"], "accuracy")
+    cell = f"{100 * found.value:+.2f} ({100 * found.low:+.2f} to {100 * found.high:+.2f}) |"
+    assert _cells(text, "Bi-LSTM")[column] == cell
+    assert found.value == pytest.approx(-0.2, abs=0.03)
+    assert _cells(text, "additive")[column].strip() == "|"
+
+
+def test_predictions_are_kept_by_member(output):
+    found = read_predictions(output / "predictions")
+    assert {name: len(members) for name, members in found.items()} == {"bi_lstm": 1, "ours": 3}
+    np.testing.assert_array_equal(found["bi_lstm"][0].predictions, _right(0.3).predictions)
+
+
+def test_answers_of_another_step_are_not_kept(tmp_path):
+    run = write_run(tmp_path / "run", config_of())
+    _write_answers(run, _right(0.5), step=10)
+    report(run, tmp_path / "output")
+    assert not (tmp_path / "output/predictions").exists()
+
+
+def test_other_data_is_not_compared(output):
+    path = output / "results/bi_lstm.json"
+    run = {**json.loads(path.read_text()), "config": config_of(encoder="bi_lstm", level="sentence")}
+    results = {"bi_lstm": run, "ours": json.loads((output / "results/ours.json").read_text())}
+    tables = render_tables(results, read_predictions(output / "predictions"))
+    assert "difference" not in tables["disan_table_2.md"]
+
+
+def test_damaged_predictions_are_refused(output):
+    path = output / "predictions/ours.npz"
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(UserError, match="ours.npz is damaged .*; restore it"):
+        read_predictions(path.parent)

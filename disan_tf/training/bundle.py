@@ -13,7 +13,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import h5py
 import ml_collections
+import numpy as np
 import tensorflow as tf
 
 from disan_tf.errors import UserError
@@ -84,7 +86,9 @@ _LOOKUPS = {  # by config.embedding.name, of models that answer text
 _FILES = {"characters": [FORMS]}  # of the prepared corpus, besides the vocabulary
 
 
-def save_bundle(directory, model, config, corpus, scores: dict) -> None:
+def save_bundle(
+    directory, model, config, corpus, scores: dict, halve_vectors: bool = False
+) -> None:
     """Writes the bundle of a model that was trained on `corpus`, replacing an older one.
 
     Args:
@@ -93,12 +97,16 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
       config: its config.
       corpus: the `PreparedCorpus`.
       scores: what is known of the model: step and dev scores.
+      halve_vectors: whether word vectors are stored in half precision, in half of the space; they
+        are float32 again once they are loaded.
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     weights = directory / f"step-{scores['step']:08d}.weights.h5"
     temporary = weights.with_name(f".{weights.name.split('.')[0]}.tmp.weights.h5")
     model.save_weights(temporary)
+    if halve_vectors:
+        _halve(temporary, [(rows, config.embedding.dim) for rows in corpus.words])
     temporary.rename(weights)
     write_json(directory / "config.json", config.to_dict())
     copied = [VOCABULARY, *_FILES.get(config.embedding.name, [])]
@@ -121,6 +129,27 @@ def save_bundle(directory, model, config, corpus, scores: dict) -> None:
     for old in directory.glob("*.weights.h5"):
         if old != weights:
             old.unlink()
+
+
+def _halve(path: Path, shapes: list[tuple[int, int]]) -> None:
+    """Rewrites a file of weights with its word vectors, which have these shapes, as float16."""
+    whole = path.with_name(f"{path.name}.float32")
+    path.rename(whole)
+
+    def copy(name, item):
+        if isinstance(item, h5py.Group):
+            copied = target.require_group(name)
+        else:
+            is_table = "embedding" in name and item.shape in shapes
+            copied = target.create_dataset(
+                name, data=item[()].astype(np.float16) if is_table else item[()]
+            )
+        copied.attrs.update(item.attrs)
+
+    with h5py.File(whole) as source, h5py.File(path, "w") as target:
+        target.attrs.update(source.attrs)
+        source.visititems(copy)
+    whole.unlink()
 
 
 def load_bundle(directory, attention_form: str = "auto") -> Bundle:

@@ -1,0 +1,106 @@
+"""The README of a released model, from what is known of it."""
+
+from collections.abc import Mapping
+from typing import Optional
+
+_INPUTS = {1: "sentences.txt", 2: "pairs.txt"}  # by the number of sentences
+CORPORA = {  # config.data.corpus -> what it is
+    "sst": "the Stanford Sentiment Treebank (Socher et al. 2013), film reviews",
+    "snli": "the Stanford Natural Language Inference corpus (Bowman et al. 2015; CC BY-SA 4.0), "
+    "captions of photographs",
+    "multinli": "the Multi-Genre Natural Language Inference corpus (Williams et al. 2018)",
+    "sick": "SICK of SemEval-2014 (Marelli et al. 2014; CC BY-NC-SA 3.0), captions of photographs "
+    "and videos",
+    "cr": "customer reviews (Hu and Liu 2004)",
+    "mpqa": "the MPQA opinion corpus (Wiebe et al. 2005)",
+    "subj": "the subjectivity data (Pang and Lee 2004), sentences about films",
+    "trec": "TREC questions (Li and Roth 2002)",
+}
+
+
+def model_card(
+    name: str, model: type, info: dict, scores: dict, command: str, config: Mapping,
+    vectors: Optional[dict] = None, series: Optional[dict] = None,
+) -> str:  # fmt: skip
+    """The card in Markdown.
+
+    Args:
+      name: of the folder.
+      model: its class, of `disan_tf.models.factory.TASKS`.
+      info: its `model.json`.
+      scores: its criterion on dev and test.
+      command: that trained it.
+      config: its `config.json`.
+      vectors: what the manifest of its corpus says of its vector file; None where it has but the
+        words of its corpus.
+      series: the recorded result of the trainings to which it belongs; None = of none.
+    """
+    case = "lower-cased" if info["tokenizer"]["lowercase"] else "in its case"
+    corpus = CORPORA.get(config["data"]["corpus"], config["data"]["corpus"])
+    corpus = "a synthetic treebank" if config["name"] == "demo" else corpus
+    rows = [
+        f"| task | {_task(model, info['classes'])} |",
+        f"| trained on | {corpus} |",
+        f"| parameters | {info['parameters']:,}, and {sum(info['words']):,} word vectors |",
+        f"| {_score_row(model.criterion, scores)} |",
+    ]
+    if series:
+        rows.append(f"| {_series_row(model.criterion, series)} |")
+    if vectors:
+        rows.append(
+            f"| word vectors | {vectors['rows']:,} of GloVe, in half precision; they start the "
+            f"{info['words'][0]:,} words of training (those of "
+            f"{100 * vectors['training_tokens_covered']:.1f} % of its tokens), the others stay |"
+        )
+    rows.append(f"| text | tokenised as in the Penn Treebank, {case} |")
+    table = "\n".join(rows)
+    licence = (
+        "\nGloVe's vectors (Pennington et al. 2014) are in the public domain (PDDL 1.0); the model "
+        "is under the\nlicence of this repository, no sentence of the corpus is in it.\n"
+        if vectors
+        else ""
+    )
+    return f"""# {name}
+
+Config `{info["name"]}`, trained by
+
+    {command}
+
+and taken from step {info["scores"]["step"]:,}, the best on dev.
+
+| | |
+|---|---|
+{table}
+
+    python run.py --mode=predict --checkpoint={name} --input={_INPUTS[len(model.fields)]}
+
+Words outside of its vocabulary are unknown to it, and it knows only sentences like those that it
+was trained on; a probability is no measure of how sure one may be. `model.json` holds the digests
+of all files.
+{licence}"""
+
+
+def _task(model, classes):
+    sentences = "one sentence" if len(model.fields) == 1 else " and ".join(model.fields)
+    if model.label_dtype.is_floating:
+        return f"{sentences} -> how related they are, from {classes[0]} to {classes[-1]}"
+    return f"{sentences} -> {', '.join(classes)}"
+
+
+def _score_row(criterion, scores):
+    if criterion == "accuracy":
+        dev, test = (f"{100 * scores[split]:.2f} %" for split in ("dev", "test"))
+        return f"accuracy | {dev} on dev, {test} on test"
+    return f"Pearson's r | {scores['dev']:.4f} on dev, {scores['test']:.4f} on test"
+
+
+def _series_row(criterion, series):
+    """Mean and deviation on test of the trainings of which dev chose this one."""
+    members = len(series.get("members", [0]))
+    mean = series.get("mean", series)["test"][criterion]
+    spread = (series.get("standard_deviation") or {}).get("test", {}).get(criterion)
+    scale, digits, unit = (100, 2, " %") if criterion == "accuracy" else (1, 4, "")
+    text = f"{scale * mean:.{digits}f}{unit}"
+    text += f" (standard deviation {scale * spread:.{digits}f})" if spread is not None else ""
+    plural = "s" if members > 1 else ""
+    return f"mean of {members} training{plural} | {text} on test"

@@ -44,6 +44,7 @@ def test_training_costs_three_times_the_operations_of_inference(pair_records):
     assert train == pytest.approx(3 * inference)
 
 
+@pytest.mark.slow
 def test_one_sentence_is_measured_without_the_dense_form():
     record, _ = measure_steps(tiny_config(), repetitions=1, lengths=[(4,)])
     assert list(record["forms"]) == [*DTYPES, *PRODUCTS]
@@ -80,6 +81,7 @@ def test_the_split_is_the_same_for_the_same_seed(split):
     assert np.array_equal(again.ids["premise"], split.ids["premise"])
 
 
+@pytest.mark.slow
 def test_an_epoch_is_measured_in_pairs_per_second(monkeypatch):
     monkeypatch.setattr("disan_tf.benchmark.epoch.form_names", lambda _: ["dense", "float32"])
     config = tiny_config(name="disan_snli", batch_size=4)

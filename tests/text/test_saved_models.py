@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 import tensorflow as tf
 
 from disan_tf.text import TextToPairFeatures, WordForms
@@ -23,6 +24,7 @@ for lines in json.loads(sys.argv[2]), [[], []]:
 """
 
 
+@pytest.mark.slow
 def test_a_saved_look_up_works_where_our_code_is_absent(tmp_path):
     module, text = tf.Module(), tf.TensorSpec([None], tf.string)
     forms = WordForms([("films", "film", "film")])

@@ -18,7 +18,7 @@ from tests.support.training_runs import (
     tiny_config,
 )
 
-STEPS = {"steps": 24, "window": 1, "evaluate_every": 6, "checkpoint_every": 4, "log_every": 2}
+STEPS = {"steps": 30, "window": 1, "evaluate_every": 6, "checkpoint_every": 4, "log_every": 2}
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.loop import Trainer
 from disan_tf.training.series import plan, refuse_series, train_series
-from disan_tf.training.series_summary import series_command
+from disan_tf.training.series_summary import series_command, summarise_series
+from tests.support.finished_runs import config_of, write_series
 from tests.support.training_runs import (
     KillAt,
     Killed,
@@ -128,6 +129,12 @@ def test_the_series_has_means_and_deviations_of_its_members(finished):
         assert summary["mean"][split]["accuracy"] == pytest.approx(statistics.mean(scores))
         spread = summary["standard_deviation"][split]["accuracy"]
         assert spread == pytest.approx(statistics.stdev(scores))
+
+
+def test_the_deviation_is_over_n_minus_1(tmp_path):
+    write_series(tmp_path, config_of(), tests=(0.4, 0.5, 0.6))
+    spread = summarise_series(tmp_path)["standard_deviation"]["test"]["accuracy"]
+    assert spread == pytest.approx(0.1)
 
 
 def test_the_best_on_a_watched_split_is_the_best_of_its_curve(finished):

@@ -46,6 +46,12 @@ def test_repetitions_within_a_split_count_once():
     assert warning == "train and test share 1 example (1 with the same label)."
 
 
+def test_an_example_with_both_labels_in_both_splits_counts_once():
+    rows = [("tea", 0), ("tea", 1)]
+    (warning,) = warnings_of(train=rows, test=rows)
+    assert warning == "train and test share 1 example (1 with the same label)."
+
+
 def test_both_sentences_of_a_pair_must_be_equal(tmp_path):
     same, other = row(), row(sentence2_binary_parse="( Soup ( is cold ) )")
     write(tmp_path, train=[same], dev=[other], test=[same])

@@ -73,6 +73,13 @@ def test_files_are_latin_1_and_only_newlines_end_a_line(tmp_path):
     assert example.sentences == (("caf\u00e9", "\u0085", "au\u001elait"),)
 
 
+def test_two_files_are_latin_1_too(tmp_path):
+    write_pair(tmp_path)
+    write(tmp_path, [b"caf\xe9"] * 8, "polarity/custrev.neg")
+    words = {e.sentences[0][0] for e in everything(polarity.read(tmp_path, options()))}
+    assert words == {"caf\u00e9", "hot"}
+
+
 @pytest.mark.parametrize("folder", ["polarity", "polarity/data/customerr"])
 def test_a_file_for_each_class_is_read_from_either_folder(tmp_path, folder):
     corpus = polarity.read(write_pair(tmp_path, folder), options())

@@ -363,7 +363,7 @@ FAULTS = (
         room="models",
         line='return {"dropout": config.train.dropout, **_without(config.encoder, "name")}',
         fault='return {**_without(config.encoder, "name"), "dropout": config.train.dropout}',
-        tests=("test_dsa_training.py", "test_check_config.py"),
+        tests=("test_factory.py",),
     ),
     Fault(
         room="training",
@@ -567,7 +567,7 @@ FAULTS = (
         room="text",
         line="printable = (values >= _FIRST) & (values <= _LAST)",
         fault="printable = (values >= _FIRST) & (values < _LAST)",
-        tests=("test_pair_features.py", "test_word_features.py"),
+        tests=("test_characters.py",),
     ),
     Fault(
         room="text",
@@ -705,7 +705,7 @@ FAULTS = (
             'recorded["sha256"]'
         ),
         fault='return path.stat().st_mtime_ns == recorded["mtime_ns"]',
-        tests=("test_prepare.py",),
+        tests=("test_reuse.py",),
     ),
     Fault(
         room="data_prep",
@@ -747,7 +747,7 @@ FAULTS = (
         room="configs",
         line="config.train.l2 = 5e-5  # Sec. 5, or by the size of the corpus",
         fault="config.train.l2 = 5e-4",
-        tests=("test_check_config.py",),
+        tests=("test_papers.py",),
     ),
     Fault(
         room="configs",
@@ -759,7 +759,7 @@ FAULTS = (
         room="configs",
         line="config.train.plateau.factor = 0.15  # Sec. 4.1",
         fault="config.train.plateau.factor = 0.5",
-        tests=("test_plateau.py", "test_check_config.py"),
+        tests=("test_papers.py",),
     ),
     Fault(
         room="configs",

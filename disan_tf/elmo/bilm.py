@@ -8,13 +8,16 @@ import tensorflow as tf
 from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
 from disan_tf.elmo.token_encoder import TokenEncoder
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 from disan_tf.text.characters import sentence_markers
 
 DIRECTIONS = ("forward", "backward")
 
 
+@serializable
 class BiLM(BaseLayer):
     """All layers of ELMo's biLM (Peters et al. 2018; ELMo-DiSAN paper, Sec. III-A, Eq. 14).
 
@@ -78,9 +81,9 @@ class BiLM(BaseLayer):
         self.forward, self.backward = map(self._make_stack, DIRECTIONS)
 
     def build(self, input_shape):
-        self.tokens.build([None, None, self.word_length])
+        build_child(self.tokens, [None, None, self.word_length])
         for lstm in (*self.forward, *self.backward):
-            lstm.build([None, None, self.units])
+            build_child(lstm, [None, None, self.units])
         self.dropouts = [self.add_dropout(f"dropout_{number}") for number in range(self.layers)]
         super().build(input_shape)
 

@@ -8,11 +8,14 @@ from disan_tf.elmo.bilm import BiLM
 from disan_tf.elmo.official_tensors import official_tensors
 from disan_tf.elmo.scalar_mix import ScalarMix
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
 from disan_tf.layers.embedding.base import Embedding
 from disan_tf.layers.embedding.words import WordEmbedding
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 
+@serializable
 class ElmoEmbedding(BaseLayer, Embedding):
     """ELMo vectors, ELMo_k = gamma * sum_j s_j h_kj (ELMo-DiSAN paper, Eq. 13), of each word.
 
@@ -53,15 +56,15 @@ class ElmoEmbedding(BaseLayer, Embedding):
         )  # fmt: skip
 
     def build(self, input_shape):
-        self.bilm.build([None, None, self.bilm.word_length])
+        build_child(self.bilm, [None, None, self.bilm.word_length])
         self.mix = ScalarMix(
             1 + self.bilm.layers, self.normalize, self.mix_l2, name="mix", dtype=self.dtype_policy
         )
-        self.mix.build([None, None, 1 + self.bilm.layers, 2 * self.bilm.units])
+        build_child(self.mix, [None, None, 1 + self.bilm.layers, 2 * self.bilm.units])
         self.words = None
         if self._word_options:
             self.words = WordEmbedding(**self._word_options, name="words", dtype=self.dtype_policy)
-            self.words.build(None)
+            build_child(self.words, None)
         super().build(input_shape)
 
     @property

@@ -7,11 +7,13 @@ import tensorflow as tf
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project, weight_decay
 from disan_tf.layers.recurrent.lstm import FORGET_BIAS
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 States = tuple[tf.Tensor, tf.Tensor]
 
 
+@serializable
 class ProjectedLSTM(BaseLayer):
     """TensorFlow 1's LSTMCell with a projection (Sak et al. 2014), in one direction.
 

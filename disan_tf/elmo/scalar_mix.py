@@ -2,9 +2,11 @@
 
 import tensorflow as tf
 
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 
+@serializable
 class ScalarMix(tf.keras.layers.Layer):
     """gamma * sum_j s_j h_j, the s_j softmax-normalised (ELMo-DiSAN paper, Eq. 13).
 

@@ -5,15 +5,18 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.highway import Highway
 from disan_tf.layers.packing import ROWS_MULTIPLE
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least, check_choice
 from disan_tf.text.characters import BYTE_CHARACTERS, real_length
 
 ACTIVATIONS = ("relu", "tanh")
 
 
+@serializable
 class TokenEncoder(BaseLayer):
     """The token representation of ELMo (Peters et al. 2018; Theta_t of the ELMo-DiSAN paper).
 
@@ -85,7 +88,7 @@ class TokenEncoder(BaseLayer):
         highway = Highway(
             "relu", l2=self.l2, seed=site_seed(self.seed, name), name=name, dtype=self.dtype_policy
         )
-        highway.build([None, features])
+        build_child(highway, [None, features])
         return highway
 
     def call(self, characters):

@@ -4,8 +4,12 @@ from typing import Optional
 
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.additive import AdditiveSelfAttention
+from disan_tf.layers.children import build_child
+from disan_tf.layers.masks import token_mask
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class AdditiveEncoder(SentenceEncoder):
     """`AdditiveSelfAttention` on the word vectors, the first baseline of DiSAN's Table 1.
 
@@ -36,10 +40,11 @@ class AdditiveEncoder(SentenceEncoder):
     def build(self, input_shape):
         options = self.child_options("attention")
         self.attention = AdditiveSelfAttention(self.units, self.activation, **options)
-        self.attention.build(input_shape)
+        build_child(self.attention, input_shape)
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         return self.attention(x, mask=mask, training=training)
 
     def attend(self, x, mask):

@@ -5,6 +5,7 @@ import tensorflow as tf
 from disan_tf.layers.activations import activation_of
 from disan_tf.layers.attention.source2token import Source2Token
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
 from disan_tf.layers.precision import shared_conversions
 
 
@@ -22,6 +23,7 @@ class PairEncoder(BaseLayer):
       dropout, l2, seed: see `BaseLayer`.
     """
 
+    keeps_tokens = False
     samplers = ()  # the layers that choose tokens, whose weights are trained by policy gradient
 
     def encode_pair(self, first, second, first_mask, second_mask, selections=None, training=None):
@@ -102,7 +104,7 @@ class SentenceEncoder(PairEncoder):
     def add_source2token(self, dim: int) -> Source2Token:
         """A built `Source2Token` child for vectors of this size."""
         layer = Source2Token(self.activation, **self.child_options("source2token"))
-        layer.build([None, None, dim])
+        build_child(layer, [None, None, dim])
         return layer
 
     def get_config(self):

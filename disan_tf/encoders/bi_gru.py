@@ -2,8 +2,10 @@
 
 from disan_tf.encoders.bi_recurrent import BiRecurrentEncoder
 from disan_tf.layers.recurrent.gru import BasicGRU
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class BiGRUEncoder(BiRecurrentEncoder):
     """A `BasicGRU` in each direction, then `Source2Token`, a baseline of ReSAN's Table 1.
 

@@ -2,8 +2,10 @@
 
 from disan_tf.encoders.bi_recurrent import BiRecurrentEncoder
 from disan_tf.layers.recurrent.lstm import BasicLSTM
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class BiLSTMEncoder(BiRecurrentEncoder):
     """A `BasicLSTM` in each direction, then `Source2Token`, fourth baseline of DiSAN's Table 1.
 

@@ -3,6 +3,8 @@
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.children import build_child
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.recurrent.base import Recurrent
 from disan_tf.ops.elementwise import copies
 from disan_tf.options import check_at_least
@@ -49,14 +51,15 @@ class BiRecurrentEncoder(SentenceEncoder):
         forward = layer_class(self.units, **self.child_options("forward"))
         backward = layer_class(self.units, backward=True, **self.child_options("backward"))
         for layer in (forward, backward):
-            layer.build(input_shape)
+            build_child(layer, input_shape)
         return forward, backward
 
     def directions(self) -> tuple[Recurrent, Recurrent]:
         """The layers that read forward and backward."""
         raise NotImplementedError
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         return self.pool(self.states(x, mask, training), mask, training)
 
     def pool(self, states, mask, training=None):

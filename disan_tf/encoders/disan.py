@@ -6,11 +6,15 @@ import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
+from disan_tf.layers.children import build_child
+from disan_tf.layers.masks import token_mask
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.direction_mask import DIRECTIONS
 from disan_tf.ops.elementwise import copies
 from disan_tf.options import check_at_least, check_choice
 
 
+@serializable
 class DiSAN(SentenceEncoder):
     """Directional Self-Attention Network, DiSAN Sec. 4.
 
@@ -67,10 +71,11 @@ class DiSAN(SentenceEncoder):
             self.units, direction, self.activation, attention_form=self.attention_form,
             **self.child_options(name),
         )  # fmt: skip
-        block.build(input_shape)
+        build_child(block, input_shape)
         return block
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         x_fw, x_bw = copies(x, 2)
         u_fw = self.forward_block(x_fw, mask=mask, training=training)
         u_bw = self.backward_block(x_bw, mask=mask, training=training)

@@ -4,15 +4,18 @@ import tensorflow as tf
 
 from disan_tf.encoders.base import PairEncoder
 from disan_tf.layers.bottleneck import Bottleneck
+from disan_tf.layers.children import build_child
 from disan_tf.layers.co_attention.multiway import MultiwayCoAttention
 from disan_tf.layers.packing import pad_length, real_tokens
 from disan_tf.layers.recurrent.lstm import BasicLSTM
 from disan_tf.layers.recurrent.rnn import BasicRNN
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least, check_choice
 
 RECURRENCES = ("rnn", "lstm")
 
 
+@serializable
 class DRCN(PairEncoder):
     """Densely connected recurrent layers with co-attention between two sentences.
 
@@ -84,13 +87,13 @@ class DRCN(PairEncoder):
         """Adds H_l, and returns the size of its states."""
         if layer > 1 and self.recurrence == "rnn":
             self.forward.append(BasicRNN(self.units, **self._options(f"forward_{layer}")))
-            self.forward[-1].build([None, None, dim])
+            build_child(self.forward[-1], [None, None, dim])
             return self.units
         self.forward.append(BasicLSTM(self.units, **self._options(f"forward_{layer}")))
         options = self._options(f"backward_{layer}")
         self.backward.append(BasicLSTM(self.units, backward=True, **options))
         for directions in (self.forward, self.backward):
-            directions[-1].build([None, None, dim])
+            build_child(directions[-1], [None, None, dim])
         return 2 * self.units
 
     def recurrent(self, layer: int) -> list:
@@ -102,7 +105,7 @@ class DRCN(PairEncoder):
         if layer > 2 and not self.own_parameters:
             return self.co_attentions[1]
         co_attention = self._add_co_attention(f"co_attention_{layer}")
-        co_attention.build([None, None, dim])
+        build_child(co_attention, [None, None, dim])
         return co_attention
 
     def _add_co_attention(self, name):
@@ -110,7 +113,7 @@ class DRCN(PairEncoder):
 
     def _add_bottleneck(self, layer, dim):
         bottleneck = Bottleneck(self.bottleneck_units, **self._options(f"bottleneck_{layer}"))
-        bottleneck.build([None, None, dim])
+        build_child(bottleneck, [None, None, dim])
         return bottleneck
 
     def _options(self, name):

@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention
 from disan_tf.layers.attention.static import StaticSelfAttention
+from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution.densely_connected import DenselyConnectedCNN
 from disan_tf.layers.dropout import Dropout, site_seed
 from disan_tf.layers.initializers import check_init_scale
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packed_rows import PackedRows
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import (
     check_above_zero,
     check_at_least,
@@ -20,6 +23,7 @@ from disan_tf.options import (
 ATTENTIONS = ("dynamic", "static")
 
 
+@serializable
 class DSAEncoder(SentenceEncoder):
     """Dynamic self-attention over a densely connected CNN (DSA Sec. 3, Fig. 1).
 
@@ -93,13 +97,13 @@ class DSAEncoder(SentenceEncoder):
             self.word_dropout, site_seed(self.seed, "words"), name="input_dropout",
             dtype=self.dtype_policy,
         )  # fmt: skip
-        self.input_dropout.build(input_shape)
+        build_child(self.input_dropout, input_shape)
         self.cnn = DenselyConnectedCNN(
             **self.cnn_options, negative_slope=self.negative_slope, **self.child_options("cnn")
         )
-        self.cnn.build(input_shape)
+        build_child(self.cnn, input_shape)
         self.attention = self._make_attention()
-        self.attention.build([None, None, self.cnn.compressed_units])
+        build_child(self.attention, [None, None, self.cnn.compressed_units])
         super().build(input_shape)
 
     def _make_attention(self):
@@ -109,7 +113,8 @@ class DSAEncoder(SentenceEncoder):
             return StaticSelfAttention(self.units, **options)
         return DynamicSelfAttention(self.units, self.attentions, self.iterations, **options)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         words = self.input_dropout(x, training=training)
         return self.attention(**self._convolve(words, mask, training), training=training)
 

@@ -3,13 +3,17 @@
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution.convolution import Convolution
+from disan_tf.layers.masks import token_mask
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import copies
 from disan_tf.options import check_at_least
 
 RESIDUAL_SCALE = 0.5**0.5  # halves the variance of a sum, Gehring et al. Sec. 3.5
 
 
+@serializable
 class HierarchicalCNNEncoder(SentenceEncoder):
     """The encoder of Gehring et al. (2017), "Convolutional Sequence to Sequence Learning".
 
@@ -65,12 +69,13 @@ class HierarchicalCNNEncoder(SentenceEncoder):
             for layer in range(self.layers)
         ]
         for convolution in self.convolutions:
-            convolution.build([None, None, self.units])
+            build_child(convolution, [None, None, self.units])
         self.output_map = self.add_linear("output_map", self.units, dim)
         self.source2token = self.add_source2token(dim)
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         u = self._states(x, mask, training)
         return self.source2token(u, mask=mask, training=training)
 

@@ -5,9 +5,13 @@ import tensorflow as tf
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention
 from disan_tf.layers.attention.positional import positional_encoding
+from disan_tf.layers.children import build_child
+from disan_tf.layers.masks import token_mask
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 
+@serializable
 class MultiHeadEncoder(SentenceEncoder):
     """`MultiHeadSelfAttention`, then `Source2Token`, the third baseline of DiSAN's Table 1.
 
@@ -45,11 +49,12 @@ class MultiHeadEncoder(SentenceEncoder):
     def build(self, input_shape):
         options = self.child_options("attention")
         self.attention = MultiHeadSelfAttention(self.heads, self.units, **options)
-        self.attention.build(input_shape)
+        build_child(self.attention, input_shape)
         self.source2token = self.add_source2token(self.heads * self.units)
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         u = self.attention(_with_positions(x, mask), mask=mask, training=training)
         return self.source2token(u, mask=mask, training=training)
 

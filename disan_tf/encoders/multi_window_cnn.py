@@ -5,11 +5,15 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution.convolution import Convolution
+from disan_tf.layers.masks import token_mask
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import copies
 from disan_tf.options import check_at_least, check_widths
 
 
+@serializable
 class MultiWindowCNNEncoder(SentenceEncoder):
     """Kim (2014), "Convolutional Neural Networks for Sentence Classification", Eq. 1 to 3.
 
@@ -58,14 +62,15 @@ class MultiWindowCNNEncoder(SentenceEncoder):
         self.input_dropout = self.add_dropout("input_dropout")
         self.convolutions = [self._add_convolution(width) for width in self.windows]
         for convolution in self.convolutions:
-            convolution.build(input_shape)
+            build_child(convolution, input_shape)
         super().build(input_shape)
 
     def _add_convolution(self, width):
         options = {**self.child_options(f"window_{width}"), "dropout": 0.0}
         return Convolution(self.units, width, self.activation, **options)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         maps = self._maps(x, mask, training)
         largest = tf.reduce_max(maps, axis=1)
         return tf.where(tf.reduce_any(mask, axis=1)[:, None], largest, tf.zeros([], maps.dtype))

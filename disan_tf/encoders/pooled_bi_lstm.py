@@ -4,11 +4,14 @@ import tensorflow as tf
 
 from disan_tf.encoders.bi_lstm import BiLSTMEncoder
 from disan_tf.layers.attention.static import StaticSelfAttention
+from disan_tf.layers.children import build_child
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_choice
 
 POOLINGS = ("last", "self_attention")
 
 
+@serializable
 class PooledBiLSTMEncoder(BiLSTMEncoder):
     """A `BasicLSTM` in each direction, then its last states or static self-attention.
 
@@ -45,7 +48,7 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
         if self.pooling == "self_attention":
             options = {**self.child_options("self_attention"), "dropout": 0.0}
             self.self_attention = StaticSelfAttention(None, **options)
-            self.self_attention.build([None, None, dim])
+            build_child(self.self_attention, [None, None, dim])
 
     def pool(self, states, mask, training=None):
         if self.pooling == "self_attention":

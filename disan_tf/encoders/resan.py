@@ -3,10 +3,14 @@
 from typing import Optional
 
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.children import build_child
 from disan_tf.layers.hard_attention.reinforced import ReinforcedSelfAttention, check_hard_attention
+from disan_tf.layers.masks import token_mask
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 
+@serializable
 class ReSAN(SentenceEncoder):
     """Reinforced Self-Attention Network, ReSAN Sec. 3.3.
 
@@ -55,7 +59,7 @@ class ReSAN(SentenceEncoder):
             self.units, self.activation, self.unselected, self.shared, self.sampling,
             self.attention_form, **self.child_options("attention"),
         )  # fmt: skip
-        self.attention.build(input_shape)
+        build_child(self.attention, input_shape)
         self.source2token = self.add_source2token(2 * (self.units or input_shape[-1]))
         super().build(input_shape)
 
@@ -67,7 +71,8 @@ class ReSAN(SentenceEncoder):
         """See `ReinforcedSelfAttention.select`."""
         return self.attention.select(x, mask, how, training)
 
-    def call(self, x, mask, selections=None, training=None):
+    def call(self, x, mask=None, selections=None, training=None):
+        mask = token_mask(x, mask)
         u, mask = self.attention(x, mask, selections=selections, training=training)
         return self.source2token(u, mask=mask, training=training)
 

@@ -5,11 +5,15 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.children import build_child
 from disan_tf.layers.hard_attention.parallel import ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.selections import merge_selections
+from disan_tf.layers.masks import token_mask
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 
+@serializable
 class SelectedSource2TokenEncoder(SentenceEncoder):
     """`Source2Token` on the words that RSS selects, an ablation of ReSAN's Table 2.
 
@@ -45,7 +49,7 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
         self.sampler = ReinforcedSequenceSampling(
             self.units, self.activation, **self.child_options("sampler")
         )
-        self.sampler.build(input_shape)
+        build_child(self.sampler, input_shape)
         self.source2token = self.add_source2token(input_shape[-1])
         super().build(input_shape)
 
@@ -58,7 +62,8 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
         words = self.sampler.select(x, mask, how, training)
         return merge_selections([words], [words], mask)
 
-    def call(self, x, mask, selections=None, training=None):
+    def call(self, x, mask=None, selections=None, training=None):
+        mask = token_mask(x, mask)
         if selections is None:
             selections = self.select(x, mask, "greedy", training)
         return self.source2token(x, mask=selections.heads[0], training=training)

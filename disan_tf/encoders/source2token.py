@@ -1,8 +1,11 @@
 """Source2token self-attention on the word vectors, a baseline."""
 
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.masks import token_mask
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class Source2TokenEncoder(SentenceEncoder):
     """`Source2Token` on the word vectors, the second baseline of DiSAN's Table 1.
 
@@ -29,7 +32,8 @@ class Source2TokenEncoder(SentenceEncoder):
         self.source2token = self.add_source2token(input_shape[-1])
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         return self.source2token(x, mask=mask, training=training)
 
     def attend(self, x, mask):

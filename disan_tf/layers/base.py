@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Dropout, site_seed
 from disan_tf.layers.linear import Linear, weight_decay
 from disan_tf.options import check_at_least, check_rate
@@ -15,6 +16,10 @@ class BaseLayer(tf.keras.layers.Layer):
     policy, and a seed that derives from this layer's seed and the sublayer's name. The contract
     that every layer keeps (masks, padding, precision) stands in `disan_tf/layers/README.md`.
 
+    A mask may be Keras' implicit one, that of the layers before; an explicit mask wins, and without
+    any all tokens are real. The mask goes on with the output as long as that has a vector for each
+    token.
+
     Args:
       dropout: rate of every `Dropout` in the layer, in [0, 1).
       l2: weight decay, which adds l2 * 0.5 * ||W||^2 to the loss for every regularised matrix W.
@@ -24,24 +29,33 @@ class BaseLayer(tf.keras.layers.Layer):
       ValueError: a dropout rate outside [0, 1), or a negative `l2`.
     """
 
+    keeps_tokens = True  # whether the output has a vector for each token of the (first) input
+
     def __init__(self, dropout: float = 0.0, l2: float = 0.0, seed: int = 0, **kwargs):
         super().__init__(**kwargs)
         self.dropout = check_rate("dropout", dropout)
         self.l2 = check_at_least("l2", l2, 0)
         self.seed = seed
+        self.supports_masking = True
+
+    def compute_mask(self, inputs, mask=None):
+        """The mask of the output; None where it has no tokens any more."""
+        if mask is None or not self.keeps_tokens:
+            return None
+        return tf.convert_to_tensor(mask)  # Keras marks it
 
     def add_linear(self, name: str, input_dim: int, units: int, **options) -> Linear:
         """A built `Linear` sublayer; `options` override the layer's dropout, l2 and dtype."""
         shared = {"dropout": self.dropout, "l2": self.l2, "dtype": self.dtype_policy}
         linear = Linear(units, name=name, seed=site_seed(self.seed, name), **{**shared, **options})
-        linear.build([None, None, input_dim])
+        build_child(linear, [None, None, input_dim])
         return linear
 
     def add_dropout(self, name: str) -> Dropout:
         """A built `Dropout` sublayer."""
         seed = site_seed(self.seed, name)
         dropout = Dropout(self.dropout, seed, name=name, dtype=self.dtype_policy)
-        dropout.build(None)
+        build_child(dropout, None)
         return dropout
 
     def add_projection(self, name: str, input_dim: int, units: int) -> tf.keras.layers.Dense:
@@ -49,7 +63,7 @@ class BaseLayer(tf.keras.layers.Layer):
         projection = tf.keras.layers.Dense(
             units, use_bias=False, name=name, dtype=self.dtype_policy
         )
-        projection.build([None, None, input_dim])
+        build_child(projection, [None, None, input_dim])
         return projection
 
     def add_uncast_weight(self, name: str, shape: list, initializer, l2: float = 0.0):

@@ -3,9 +3,12 @@
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.masks import token_mask
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 
+@serializable
 class Bottleneck(BaseLayer):
     """The autoencoder that keeps densely connected features small (Kim et al. 2018, "AE").
 
@@ -55,7 +58,8 @@ class Bottleneck(BaseLayer):
         self.code_dropout = self.add_dropout("code_dropout")
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         real, zero = mask[:, :, None], tf.zeros([], x.dtype)
         x = tf.where(real, x, zero)
         z = tf.where(real, self.code_dropout(self.encoder(x), training=training), zero)

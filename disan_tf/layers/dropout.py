@@ -4,6 +4,7 @@ import zlib
 
 import tensorflow as tf
 
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.dropout import apply_mask, keep_mask
 from disan_tf.options import check_rate
 
@@ -13,11 +14,27 @@ def site_seed(seed: int, site: str) -> int:
     return zlib.crc32(f"{seed}/{site}".encode()) & 0x7FFFFFFF
 
 
+def add_count(layer: tf.keras.layers.Layer) -> tf.Variable:
+    """A new weight of a layer, <int64>[], that counts its calls; on all replicas alike."""
+    return layer.add_weight(
+        "calls", [], tf.int64, "zeros", trainable=False,
+        aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+    )  # fmt: skip
+
+
 def next_seed(seed: int, calls: tf.Variable) -> tf.Tensor:
-    """The seed of a layer's next stateless draw, <int64>[2]; adds 1 to its count of `calls`."""
-    return tf.stack([tf.constant(seed, tf.int64), calls.assign_add(1)])
+    """The seed of a layer's next stateless draw, <int64>[2]; adds 1 to its count of `calls`.
+
+    Each replica of a `tf.distribute` strategy draws for itself; the first as if it were alone.
+    """
+    first, context = tf.constant(seed, tf.int64), tf.distribute.get_replica_context()
+    if context is not None and context.num_replicas_in_sync > 1:
+        replica = tf.cast(context.replica_id_in_sync_group, tf.int64)
+        first += replica * (1 << 32)  # seeds of sites have 31 bits
+    return tf.stack([first, calls.assign_add(1)])
 
 
+@serializable
 class Dropout(tf.keras.layers.Layer):
     """Keras' Dropout, over stateless random numbers: y = keep * x / (1 - rate) in training.
 
@@ -51,13 +68,12 @@ class Dropout(tf.keras.layers.Layer):
 
     def __init__(self, rate: float, seed: int = 0, **kwargs):
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.rate = check_rate("rate", rate)
         self.seed = seed
 
     def build(self, input_shape):
-        self.calls = self.add_weight(
-            name="calls", shape=[], dtype=tf.int64, initializer="zeros", trainable=False
-        )
+        self.calls = add_count(self)
         super().build(input_shape)
 
     def call(self, x, training=None):

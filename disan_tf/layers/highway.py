@@ -3,8 +3,10 @@
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class Highway(BaseLayer):
     """A highway layer (Srivastava et al. 2015).
 

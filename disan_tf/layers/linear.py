@@ -4,12 +4,15 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Dropout
 from disan_tf.layers.precision import cast_weight
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import bias_activation
 from disan_tf.options import check_at_least
 
 
+@serializable
 class Linear(tf.keras.layers.Layer):
     """activation(dropout(x) W + b), from which the other layers are built.
 
@@ -45,6 +48,7 @@ class Linear(tf.keras.layers.Layer):
         l2: float = 0.0, seed: int = 0, kernel_initializer="glorot_uniform", **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.units = check_at_least("units", units, 1)
         self.activation = tf.keras.activations.get(activation)
         self.use_bias = use_bias
@@ -55,12 +59,12 @@ class Linear(tf.keras.layers.Layer):
 
     def build(self, input_shape):
         self.dropout = Dropout(self.rate, self.seed, name="dropout", dtype=self.dtype_policy)
-        self.dropout.build(input_shape)
+        build_child(self.dropout, input_shape)
         self.dense = tf.keras.layers.Dense(
             self.units, self.activation, self.use_bias, self.kernel_initializer,
             kernel_regularizer=weight_decay(self.l2), name="dense", dtype=self.dtype_policy,
         )  # fmt: skip
-        self.dense.build(input_shape)
+        build_child(self.dense, input_shape)
         super().build(input_shape)
 
     def call(self, x, training=None):

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.layers.packing import LENGTH_MULTIPLE, ROWS_MULTIPLE, scatter_tokens
+from disan_tf.ops.xla import is_compiled
 
 SENTENCES_PER_ROW = 8
 LEAST_SAVING = 0.25  # of the batch's positions, for packing to be worth its copies
@@ -34,6 +35,9 @@ class PackedRows:
 
     def __init__(self, mask: tf.Tensor, gap: int):
         self._sentences = mask
+        if is_compiled():  # XLA knows no shape that depends on the data
+            self._pays, self.mask = False, mask
+            return
         batch, length = tf.unstack(tf.shape(mask))
         ends = tf.reduce_max(tf.where(mask, tf.range(1, length + 1), 0), axis=1)
         rows = -(-batch // SENTENCES_PER_ROW)
@@ -86,7 +90,7 @@ class PackedRows:
         return tf.reshape(flat, tf.concat([self._shape, tf.shape(flat)[1:]], axis=0))
 
     def _choose(self, packed, unpacked):
-        return tf.cond(self._pays, packed, unpacked)
+        return unpacked() if self._pays is False else tf.cond(self._pays, packed, unpacked)
 
 
 def _deal(sizes, rows):

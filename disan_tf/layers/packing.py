@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from disan_tf.ops.xla import is_compiled
+
 # Sizes are rounded up to these, so that oneDNN meets, and compiles products for, fewer shapes.
 ROWS_MULTIPLE = 128
 LENGTH_MULTIPLE = 8
@@ -45,6 +47,8 @@ def real_tokens(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
       <float>[rows, dim], one row for every token, and then repetitions of a token up to a multiple
       of `ROWS_MULTIPLE`, which `scatter_tokens` ignores.
     """
+    if is_compiled():  # XLA knows no number of rows that depends on the data
+        return tf.reshape(x, [-1, x.shape[-1]])
     places = tf.where(mask)
     surplus = -tf.shape(places)[0] % ROWS_MULTIPLE
     return tf.gather_nd(x, tf.pad(places, [[0, surplus], [0, 0]]))
@@ -52,6 +56,9 @@ def real_tokens(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
 
 def scatter_tokens(tokens: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """The inverse of `real_tokens`: <float>[rows, dim] -> [batch, length, dim], 0 on padding."""
+    if is_compiled():
+        shape = tf.concat([tf.shape(mask), [tokens.shape[-1]]], axis=0)
+        return tf.where(mask[:, :, None], tf.reshape(tokens, shape), tf.zeros([], tokens.dtype))
     places = tf.where(mask)
     shape = tf.concat([tf.shape(mask, tf.int64), [tokens.shape[-1]]], axis=0)
     scattered = tf.scatter_nd(places, tokens[: tf.shape(places)[0]], shape)

@@ -124,6 +124,14 @@ class SentenceModel(tf.keras.Model):
             vectors[f"{prefix}weight_vectors"] = self.encoder.weight_vectors(x, mask)
         return {name: tensor for name, tensor in vectors.items() if tensor is not None}
 
+    def get_build_config(self):
+        """What a `.keras` file says of how the model was built: for no shapes in particular."""
+        return {"inputs": list(self.reads)}
+
+    def build_from_config(self, config):
+        """Gives a model that was made of its configuration its weights."""
+        self(*self.zeros())
+
     def get_config(self):
         parts = {"embedding": self.embedding, "encoder": self.encoder, "head": self.head}
         serialize = tf.keras.saving.serialize_keras_object

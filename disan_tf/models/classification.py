@@ -1,9 +1,11 @@
 """One sentence -> one of several classes."""
 
+from disan_tf.layers.serialization import serializable
 from disan_tf.models.base import SentenceModel
 from disan_tf.models.class_scores import ClassScores
 
 
+@serializable
 class SentenceClassifier(ClassScores, SentenceModel):
     """Embedding -> encoder -> head.
 

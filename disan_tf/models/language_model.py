@@ -3,13 +3,16 @@
 import tensorflow as tf
 
 from disan_tf.elmo.bilm import BiLM
+from disan_tf.layers.children import build_child
 from disan_tf.layers.packing import real_tokens
+from disan_tf.layers.serialization import serializable
 from disan_tf.metrics.perplexity import perplexities
 from disan_tf.models.base import SentenceModel
 
 BOUNDARIES = 2  # of a sentence: the first two classes; ids from 1 (unknown) follow
 
 
+@serializable
 class LanguageModel(SentenceModel):
     """Characters -> biLM -> words, in both directions (ELMo-DiSAN paper, Eq. 10 to 12).
 
@@ -44,7 +47,7 @@ class LanguageModel(SentenceModel):
     def __init__(self, *parts, **kwargs):
         super().__init__(*parts, **kwargs)
         if not self.encoder.built:  # it is never called as a whole
-            self.encoder.build([None, None, self.encoder.word_length])
+            build_child(self.encoder, [None, None, self.encoder.word_length])
 
     @classmethod
     def outputs(cls, words, classes):

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from disan_tf.layers.serialization import serializable
 from disan_tf.models.class_scores import ClassScores
 from disan_tf.models.pairs import SentencePairModel
 from disan_tf.options import check_choice
@@ -13,6 +14,7 @@ PAIR_FEATURES = {
 }
 
 
+@serializable
 class SentencePairClassifier(ClassScores, SentencePairModel):
     """A `SentencePairModel` of classes (DiSAN Sec. 5.1).
 

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from disan_tf.layers.serialization import serializable
 from disan_tf.metrics.correlations import correlation_scores
 from disan_tf.models.pairs import SentencePairModel
 from disan_tf.options import check_choice
@@ -9,6 +10,7 @@ from disan_tf.options import check_choice
 _LEAST = 1e-10  # authors' code: probabilities below it count as this
 
 
+@serializable
 class RelatednessModel(SentencePairModel):
     """A `SentencePairModel` of scores from 1 to 5 (Tai et al. 2015, Sec. 4.2).
 

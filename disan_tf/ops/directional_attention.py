@@ -9,6 +9,7 @@ from disan_tf.ops.direction_mask import admissible_pairs, check_direction, check
 from disan_tf.ops.masked_softmax import masked_softmax
 from disan_tf.ops.native.attention import native_attention
 from disan_tf.ops.native.runtime import is_used, unavailable
+from disan_tf.ops.xla import is_compiled
 from disan_tf.options import check_choice
 
 
@@ -39,8 +40,9 @@ def plain_attention(head, dependent, value, mask, *, direction, head_mask=None, 
 
 
 def _auto_attention(*args, **options) -> tf.Tensor:
-    """The fastest form that this machine has."""
-    return (native_attention if is_used() else lean_attention)(*args, **options)
+    """The fastest form that this machine has; XLA fuses the plain one."""
+    form = plain_attention if is_compiled() else lean_attention
+    return (native_attention if is_used() else form)(*args, **options)
 
 
 FORMS = {
@@ -82,7 +84,8 @@ def directional_attention(
       head_mask: <bool>[batch, length], True = receives context; None = all tokens do.
       scale: c of Eq. 15, above 0 and at most 40, so that no maximum has to be subtracted.
       form: "native" (C++ for this CPU), "lean" (portable, memory O(batch * length * dim)), "plain"
-        (dense, for exports and tests), or "auto": native where it is available, else lean.
+        (dense, for exports and tests), or "auto": native where it is available, plain where XLA
+        compiles it, else lean.
 
     Returns:
       <float>[batch, length, dim], the dtype of `value`. All three inputs receive gradients.

@@ -4,9 +4,11 @@ from typing import Optional
 
 from disan_tf.layers.attention.token_attention import TokenAttention
 from disan_tf.layers.pooling import average_tokens
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 
+@serializable
 class AdditiveSelfAttention(TokenAttention):
     """Additive attention that compresses a sequence, DiSAN Eq. 1 to 5 without their query.
 

@@ -6,14 +6,18 @@ import tensorflow as tf
 
 from disan_tf.layers.attention.fusion_gate import FusionGate
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
 from disan_tf.layers.linear import project
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.precision import cast_weight
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops import attention_weights, directional_attention
 from disan_tf.ops.direction_mask import check_direction, check_scale
 from disan_tf.ops.elementwise import bias_activation, copies
 from disan_tf.options import check_at_least
 
 
+@serializable
 class DirectionalSelfAttention(BaseLayer):
     """A DiSA block, DiSAN Eq. 14 to 20.
 
@@ -78,10 +82,11 @@ class DirectionalSelfAttention(BaseLayer):
         self.fusion_gate = FusionGate(
             self.dropout, self.l2, self.seed, name="fusion_gate", dtype=self.dtype_policy
         )
-        self.fusion_gate.build([None, None, units])
+        build_child(self.fusion_gate, [None, None, units])
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         h, value, head, dependent = self._project(x, training)  # Eq. 14
         s = directional_attention(  # Eq. 15 to 18, and 11
             head, dependent, value, mask, head_mask=mask, direction=self.direction,

@@ -5,11 +5,14 @@ import tensorflow as tf
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
+from disan_tf.layers.masks import token_mask
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import LeakyReLU
 from disan_tf.options import check_above_zero, check_at_least
 
 
+@serializable
 class DynamicSelfAttention(BaseLayer):
     """Dynamic self-attention, DSA Eq. 6, 7 and Algorithm 1.
 
@@ -58,6 +61,8 @@ class DynamicSelfAttention(BaseLayer):
       TensorShape([2, 6])
     """
 
+    keeps_tokens = False
+
     def __init__(
         self, units: int = 600, attentions: int = 1, iterations: int = 2,
         negative_slope: float = 0.01, **kwargs,
@@ -75,7 +80,8 @@ class DynamicSelfAttention(BaseLayer):
         )  # fmt: skip
         super().build(input_shape)
 
-    def call(self, x, mask, sentences=None, training=None):
+    def call(self, x, mask=None, sentences=None, training=None):
+        mask = token_mask(x, mask)
         _, vectors = self._iterate(x, mask, sentences, training)
         z = tf.reshape(vectors[-1], [-1, self.attentions * self.units])  # Eq. 7
         return tf.cast(z, self.compute_dtype)

@@ -3,9 +3,11 @@
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import copies, fusion_gate
 
 
+@serializable
 class FusionGate(BaseLayer):
     """Dimension-wise fusion gate, DiSAN Eq. 19 and 20.
 

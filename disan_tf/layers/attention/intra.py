@@ -4,10 +4,14 @@ from typing import Optional
 
 from disan_tf.layers.attention.vanilla import VanillaAttention
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.pooling import masked_mean
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 
+@serializable
 class IntraAttention(BaseLayer):
     """Inner attention of Liu et al. (2016), ReSAN Eq. 42 and 43.
 
@@ -34,6 +38,8 @@ class IntraAttention(BaseLayer):
       TensorShape([2, 8])
     """
 
+    keeps_tokens = False
+
     def __init__(self, units: Optional[int] = None, **kwargs):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
@@ -42,10 +48,11 @@ class IntraAttention(BaseLayer):
         self.attention = VanillaAttention(
             "additive", self.units, activation="tanh", **self.child_options("attention")
         )
-        self.attention.build(input_shape)
+        build_child(self.attention, input_shape)
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         return self.attention(x, masked_mean(x, mask), mask=mask, training=training)
 
     def attention_weights(self, x, mask):

@@ -1,8 +1,10 @@
 """Multi-dimensional attention: one weight for each feature of each token."""
 
 from disan_tf.layers.attention.query_attention import QueryAttention
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class MultiDimAttention(QueryAttention):
     """Multi-dimensional attention of a query to a sequence, DiSAN Eq. 7 to 9.
 

@@ -4,12 +4,15 @@ import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project, weight_decay
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.precision import cast_weight
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import bias_activation
 from disan_tf.options import check_at_least
 
 
+@serializable
 class MultiHeadSelfAttention(BaseLayer):
     """Multi-head self-attention, ReSAN Eq. 35 to 37 (Vaswani et al. 2017).
 
@@ -67,7 +70,8 @@ class MultiHeadSelfAttention(BaseLayer):
         self.attention_dropout = self.add_dropout("attention_dropout")
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         queries, keys, values = self._project(self.input_dropout(x, training=training))
         weights = tf.cast(_weights(queries, keys, mask), x.dtype)
         context = tf.matmul(self.attention_dropout(weights, training=training), values)

@@ -3,6 +3,7 @@
 from typing import Optional
 
 from disan_tf.layers.attention.token_attention import TokenAttention
+from disan_tf.layers.masks import token_mask
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import copies
 from disan_tf.options import check_at_least
@@ -35,7 +36,8 @@ class QueryAttention(TokenAttention):
         super().__init__(activation, **kwargs)
         self.query_dim = check_at_least("query_dim", query_dim, 1)
 
-    def call(self, x, query, mask, training=None):
+    def call(self, x, query, mask=None, training=None):
+        mask = token_mask(x, mask)
         x, to_logits = copies(x, 2)
         return self.pool(self.logits(to_logits, query, training), x, mask)
 

@@ -5,12 +5,15 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.pooling import weighted_sums
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.direction_mask import admissible_pairs
 from disan_tf.options import check_at_least
 
 
+@serializable
 class SelfAlignment(BaseLayer):
     """Multiplicative token2token attention, "self-alignment" of ReSAN's Table 5.
 
@@ -49,7 +52,8 @@ class SelfAlignment(BaseLayer):
         self.head_map = self.add_linear("head_map", dim, units, use_bias=False)  # W2
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         return weighted_sums(self.attention_weights(x, mask, training), x)
 
     def attention_weights(self, x, mask, training=None):

@@ -1,8 +1,10 @@
 """Source2token self-attention, which compresses a sequence into one vector."""
 
 from disan_tf.layers.attention.token_attention import TokenAttention
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class Source2Token(TokenAttention):
     """Multi-dimensional source2token self-attention, DiSAN Eq. 12 and 13.
 

@@ -5,11 +5,14 @@ from typing import Optional
 from disan_tf.layers.attention.token_attention import TokenAttention
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.pooling import average_tokens
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import LeakyReLU
 from disan_tf.options import check_above_zero, check_at_least
 
 
+@serializable
 class StaticSelfAttention(TokenAttention):
     """Static self-attention, DSA Eq. 1, the paper's baseline for `DynamicSelfAttention`.
 
@@ -47,6 +50,8 @@ class StaticSelfAttention(TokenAttention):
 
     pool = staticmethod(average_tokens)
 
+    keeps_tokens = False
+
     def __init__(
         self, units: Optional[int] = 600, negative_slope: float = 0.01, activation="tanh", **kwargs
     ):
@@ -68,7 +73,8 @@ class StaticSelfAttention(TokenAttention):
         initializer = he_normal(site_seed(self.seed, name))
         return self.add_linear(name, *sizes, kernel_initializer=initializer, **options)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         return super().call(self._project(x, training), mask, training)
 
     def attend(self, x, mask):

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.masks import token_mask
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import copies, softmax_pool
 
@@ -32,11 +33,14 @@ class TokenAttention(BaseLayer):
 
     pool = staticmethod(softmax_pool)  # (logits, x, mask) -> s
 
+    keeps_tokens = False
+
     def __init__(self, activation="elu", **kwargs):
         super().__init__(**kwargs)
         self.activation = tf.keras.activations.get(activation)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         x, to_logits = copies(x, 2)
         return self.pool(self.logits(to_logits, training), x, mask)
 

@@ -6,11 +6,13 @@ import tensorflow as tf
 
 from disan_tf.layers.attention.query_attention import QueryAttention
 from disan_tf.layers.pooling import average_tokens
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least, check_choice
 
 COMPATIBILITIES = ("additive", "multiplicative")
 
 
+@serializable
 class VanillaAttention(QueryAttention):
     """Attention of a query to a sequence, DiSAN Eq. 1 to 6, ReSAN Eq. 26 to 31.
 

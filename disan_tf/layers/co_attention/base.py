@@ -32,6 +32,8 @@ class PairAttention(BaseLayer):
       sentence has no tokens.
     """
 
+    keeps_tokens = False
+
     # s if the scores of (second, first) are s times the transposed scores of (first, second).
     symmetry = None
 

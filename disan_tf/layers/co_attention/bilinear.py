@@ -5,8 +5,10 @@ import tensorflow as tf
 from disan_tf.layers.co_attention.base import PairAttention
 from disan_tf.layers.linear import project
 from disan_tf.layers.precision import cast_weight
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class BilinearAttention(PairAttention):
     """Bilinear attention, multiway DRCN Eq. 9.
 

@@ -3,10 +3,12 @@
 import tensorflow as tf
 
 from disan_tf.layers.co_attention.base import PairAttention
+from disan_tf.layers.serialization import serializable
 
 LEAST_SQUARED_NORM = 1e-24  # a shorter vector counts as 0: its gradient would explode
 
 
+@serializable
 class CosineAttention(PairAttention):
     """Cosine attention, multiway DRCN Eq. 4, the only function of the original DRCN.
 

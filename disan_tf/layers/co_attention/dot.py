@@ -4,9 +4,11 @@ import tensorflow as tf
 
 from disan_tf.layers.co_attention.base import PairAttention
 from disan_tf.layers.precision import cast_weight
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.co_attention_scores import product_scores
 
 
+@serializable
 class DotAttention(PairAttention):
     """Dot attention, multiway DRCN Eq. 11.
 

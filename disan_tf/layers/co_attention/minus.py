@@ -5,9 +5,11 @@ import tensorflow as tf
 from disan_tf.layers.co_attention.base import PairAttention
 from disan_tf.layers.linear import project
 from disan_tf.layers.precision import cast_weight
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.co_attention_scores import additive_scores
 
 
+@serializable
 class MinusAttention(PairAttention):
     """Minus attention, multiway DRCN Eq. 12.
 

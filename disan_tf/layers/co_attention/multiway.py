@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
 from disan_tf.layers.co_attention.bilinear import BilinearAttention
 from disan_tf.layers.co_attention.concatenation import ConcatenationAttention
 from disan_tf.layers.co_attention.cosine import CosineAttention
@@ -12,6 +13,7 @@ from disan_tf.layers.packing import real_tokens
 from disan_tf.layers.pooling import weighted_sums
 from disan_tf.layers.precision import shared_conversions
 from disan_tf.layers.recurrent.lstm import BasicLSTM
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops import masked_softmax
 from disan_tf.options import check_choice
 
@@ -26,6 +28,7 @@ NAMES = {"B": "bilinear", "Ca": "concatenation", "Cs": "cosine", "D": "dot", "M"
 AGGREGATIONS = ("words", "functions")
 
 
+@serializable
 class MultiwayCoAttention(BaseLayer):
     """Two sentences attend to each other in several ways, multiway DRCN Eq. 6.
 
@@ -76,6 +79,8 @@ class MultiwayCoAttention(BaseLayer):
       [TensorShape([2, 5, 8]), TensorShape([2, 3, 8])]
     """
 
+    keeps_tokens = False
+
     def __init__(self, functions: str = "B-Ca-Cs-M", aggregation: str = "words", **kwargs):
         super().__init__(**kwargs)
         self.letters = split_letters(functions)
@@ -89,7 +94,7 @@ class MultiwayCoAttention(BaseLayer):
             FUNCTIONS[letter](name=NAMES[letter], **options) for letter in self.letters
         ]
         for attention in self.attentions:
-            attention.build([None, None, dim])
+            build_child(attention, [None, None, dim])
         if len(self.attentions) > 1:
             self._build_aggregation(dim, options)
         super().build(input_shape)
@@ -103,7 +108,7 @@ class MultiwayCoAttention(BaseLayer):
         self.forward = BasicLSTM(dim // 2, name="forward", **options)
         self.backward = BasicLSTM(dim // 2, backward=True, name="backward", **options)
         for direction in (self.forward, self.backward):
-            direction.build([None, None, input_dim])
+            build_child(direction, [None, None, input_dim])
 
     def call(self, first, second, first_mask, second_mask, training=None):
         sentences = [tf.cast(sentence, self.compute_dtype) for sentence in (first, second)]

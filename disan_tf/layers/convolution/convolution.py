@@ -4,11 +4,14 @@ import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.precision import cast_weight
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import bias_activation
 from disan_tf.options import check_at_least
 
 
+@serializable
 class Convolution(BaseLayer):
     """Keras' Conv1D with padding "same" and a mask: outside the sentence, x counts as 0.
 
@@ -57,7 +60,8 @@ class Convolution(BaseLayer):
         self.input_dropout = self.add_dropout("input_dropout")
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         real, zero = mask[:, :, None], tf.zeros([], x.dtype)
         x = self.input_dropout(tf.where(real, x, zero), training=training)
         return tf.where(real, self.convolve(x), zero)

@@ -6,15 +6,19 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import check_init_scale, he_normal, variance_factor
+from disan_tf.layers.masks import token_mask
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import LeakyReLU, copies
 from disan_tf.options import check_above_zero, check_at_least, check_widths
 
 LEAST_SQUARED_NORM = 1e-12  # a shorter vector is not normalised: its gradient would explode
 
 
+@serializable
 class DenselyConnectedCNN(BaseLayer):
     """The CNN with dense connection of Yoon, Lee and Lee (2018), DSA Eq. 2 to 5.
 
@@ -105,7 +109,7 @@ class DenselyConnectedCNN(BaseLayer):
             units, width, l2=self.l2, name=name, dtype=self.dtype_policy,
             kernel_initializer=he_normal(site_seed(self.seed, f"{name}_kernel"), factor),
         )  # fmt: skip
-        convolution.build([None, None, input_dim])
+        build_child(convolution, [None, None, input_dim])
         self.convolutions.append(convolution)
 
     @property
@@ -113,7 +117,8 @@ class DenselyConnectedCNN(BaseLayer):
         """The greatest distance between two tokens of one window."""
         return max(*self.widths, self.first_width or 1) // 2
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         real = mask[:, :, None]
         words = tf.where(real, x, tf.zeros([], x.dtype))  # X^0
         *inputs, words = copies(words, len(self.widths) + 1)

@@ -21,6 +21,14 @@ class Embedding(tf.keras.layers.Layer):
     `trainable=False`, Keras' own argument, leaves all of its weights as they are.
     """
 
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def compute_mask(self, ids, mask=None):
+        """Real tokens, <bool>[batch, length]: `mask` where one is given, else ids != 0."""
+        return tf.not_equal(ids, 0) if mask is None else tf.convert_to_tensor(mask)
+
     @property
     def word_features(self) -> dict[str, tf.TensorSpec]:
         """What a call takes of the words besides their ids: name in a batch -> shape and dtype."""

@@ -3,10 +3,13 @@
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution.convolution import Convolution
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 
+@serializable
 class CharacterCNN(BaseLayer):
     """The maxima of a convolution over a word's characters (multiway DRCN Sec. 3.1.1 and 4.1).
 
@@ -58,7 +61,7 @@ class CharacterCNN(BaseLayer):
         self.convolution = Convolution(
             self.units, self.width, "relu", l2=self.l2, name="convolution", dtype=self.dtype_policy
         )
-        self.convolution.build([None, None, self.dim])
+        build_child(self.convolution, [None, None, self.dim])
         self.output_dropout = self.add_dropout("output_dropout")
         super().build(input_shape)
 

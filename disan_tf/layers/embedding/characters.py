@@ -5,13 +5,16 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding.base import Embedding
 from disan_tf.layers.embedding.character_cnn import CharacterCNN
 from disan_tf.layers.embedding.words import WordEmbedding
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 
+@serializable
 class WordCharacterEmbedding(BaseLayer, Embedding):
     """[fixed vector; trainable vector; characters; exact-match flag] of each word.
 
@@ -60,8 +63,8 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
             name="spelling", dtype=self.dtype_policy,
         )  # fmt: skip
         for layer in (self.learned, self.constant):
-            layer.build(input_shape)
-        self.spelling.build([None, None, None])
+            build_child(layer, input_shape)
+        build_child(self.spelling, [None, None, None])
         super().build(input_shape)
 
     @property

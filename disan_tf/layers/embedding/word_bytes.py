@@ -3,9 +3,11 @@
 import tensorflow as tf
 
 from disan_tf.layers.embedding.base import Embedding
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 
+@serializable
 class WordBytes(Embedding):
     """The ids of the bytes of words, unchanged: a `BiLM` makes vectors of them itself.
 

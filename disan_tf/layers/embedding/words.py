@@ -4,9 +4,12 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.layers.embedding.base import Embedding
+from disan_tf.layers.serialization import serializable
+from disan_tf.ops.xla import is_compiled
 from disan_tf.options import check_at_least
 
 
+@serializable
 class WordEmbedding(Embedding):
     """Vectors of token ids, from a trainable and a fixed table.
 
@@ -64,12 +67,24 @@ class WordEmbedding(Embedding):
         vectors = tf.zeros(shape, self.compute_dtype)
         first = self.FIRST_WORD
         for table in (self.trained, self.fixed):
+            if is_compiled():
+                vectors += self._all_rows(table, flat - first)
+                first += table.shape[0]
+                continue
             places = tf.where((flat >= first) & (flat < first + table.shape[0]))  # [words, 1]
             rows = tf.gather(table, tf.gather_nd(flat, places) - first)
             places = tf.cast(places, tf.int32)
             vectors += tf.scatter_nd(places, tf.cast(rows, self.compute_dtype), shape)
             first += table.shape[0]
         return tf.reshape(vectors, tf.concat([tf.shape(ids), [self.dim]], axis=0))
+
+    def _all_rows(self, table, rows):
+        """A row of the table for each number, 0 for those that it lacks: in shapes for XLA."""
+        if not table.shape[0]:
+            return tf.zeros([], self.compute_dtype)
+        known = (rows >= 0) & (rows < table.shape[0])
+        found = tf.gather(table, tf.where(known, rows, 0))
+        return tf.cast(tf.where(known[:, None], found, 0.0), self.compute_dtype)
 
     def get_config(self):
         config = {

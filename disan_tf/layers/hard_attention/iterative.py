@@ -4,8 +4,11 @@ import tensorflow as tf
 
 from disan_tf.layers.hard_attention.sampler import Sampler
 from disan_tf.layers.linear import project
+from disan_tf.layers.masks import token_mask
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class IterativeSequenceSampling(Sampler):
     """Sampling by a recurrent network (Lei et al. 2016), ReSAN Eq. 21 to 25.
 
@@ -64,7 +67,8 @@ class IterativeSequenceSampling(Sampler):
         self.input_dropout = self.add_dropout("input_dropout")
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         return self.choose(x, mask, "greedy", training)[1]
 
     def choose(self, x, mask, how, training=None):

@@ -3,9 +3,12 @@
 import tensorflow as tf
 
 from disan_tf.layers.hard_attention.sampler import Sampler
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.pooling import masked_mean
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class ReinforcedSequenceSampling(Sampler):
     """RSS, which selects all tokens of a sentence in parallel, ReSAN Eq. 5 to 7.
 
@@ -49,7 +52,8 @@ class ReinforcedSequenceSampling(Sampler):
         self.score = self.add_linear("score", units, 1)
         super().build(input_shape)
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         hidden = self.hidden(sampling_features(x, mask), training=training)
         score = tf.cast(self.score(hidden, training=training)[:, :, 0], tf.float32)
         return tf.where(mask, tf.sigmoid(score), 0.0)

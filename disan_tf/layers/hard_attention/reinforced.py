@@ -5,11 +5,14 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
 from disan_tf.layers.hard_attention.iterative import IterativeSequenceSampling
 from disan_tf.layers.hard_attention.parallel import ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.selections import Selections, merge_selections
 from disan_tf.layers.hard_attention.selective import UNSELECTED, SelectiveSelfAttention
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packing import packed_mask
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import copies
 from disan_tf.options import check_at_least, check_choice
 
@@ -17,6 +20,7 @@ SAMPLERS = {"parallel": ReinforcedSequenceSampling, "iterative": IterativeSequen
 _SIDES = ("forward", "backward")
 
 
+@serializable
 class ReinforcedSelfAttention(BaseLayer):
     """ReSA: two samplers, and an attention block in each direction, ReSAN Eq. 8 to 15.
 
@@ -58,6 +62,8 @@ class ReinforcedSelfAttention(BaseLayer):
       TensorShape([2, 5, 32])
     """
 
+    keeps_tokens = False
+
     def __init__(
         self, units: Optional[int] = None, activation="relu", unselected: str = "mean",
         shared: bool = False, sampling: str = "parallel", attention_form: str = "auto", **kwargs,
@@ -87,7 +93,7 @@ class ReinforcedSelfAttention(BaseLayer):
         layer = layer_class(
             self.units, activation=self.activation, **self.child_options(name), **options
         )
-        layer.build(input_shape)
+        build_child(layer, input_shape)
         return layer
 
     def _sampler_options(self):
@@ -110,7 +116,8 @@ class ReinforcedSelfAttention(BaseLayer):
         heads = both("head")
         return merge_selections(heads, heads if self.shared else both("dependent"), mask)
 
-    def call(self, x, mask, selections=None, training=None):
+    def call(self, x, mask=None, selections=None, training=None):
+        mask = token_mask(x, mask)
         if selections is None:
             selections = self.select(x, mask, "greedy", training)
         heads, dependents = selections.heads, selections.dependents

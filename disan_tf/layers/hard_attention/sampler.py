@@ -5,6 +5,7 @@ from typing import NamedTuple, Optional
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.hard_attention.uniforms import Uniforms
 from disan_tf.options import check_at_least, check_choice
@@ -48,7 +49,7 @@ class Sampler(BaseLayer):
         self.uniforms = Uniforms(
             site_seed(self.seed, "uniforms"), name="uniforms", dtype=self.dtype_policy
         )
-        self.uniforms.build(None)
+        build_child(self.uniforms, None)
         super().build(input_shape)
 
     def select(self, x, mask, how: str, training=None) -> Selection:

@@ -7,6 +7,7 @@ import tensorflow as tf
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
 from disan_tf.layers.packing import pack
 from disan_tf.layers.pooling import token_counts
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops import directional_attention
 from disan_tf.ops.elementwise import copies
 from disan_tf.options import check_choice
@@ -14,6 +15,7 @@ from disan_tf.options import check_choice
 UNSELECTED = ("mean", "mean_of_others", "drop")
 
 
+@serializable
 class SelectiveSelfAttention(DirectionalSelfAttention):
     """A DiSA block in which selected heads attend to selected dependents, ReSAN Eq. 10 to 15.
 
@@ -57,6 +59,7 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
     def __init__(self, units: Optional[int] = None, unselected: str = "mean", **kwargs):
         super().__init__(units, **kwargs)
         self.unselected = check_choice("unselected", unselected, UNSELECTED)
+        self.keeps_tokens = self.unselected != "drop"
 
     def call(self, x, mask, heads, dependents, training=None):
         h, value, head, dependent = self._project(x, training)

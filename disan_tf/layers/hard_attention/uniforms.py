@@ -2,9 +2,11 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.dropout import next_seed
+from disan_tf.layers.dropout import add_count, next_seed
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class Uniforms(tf.keras.layers.Layer):
     """Random numbers in [0, 1), a function of (seed, number of calls) alone.
 
@@ -30,9 +32,7 @@ class Uniforms(tf.keras.layers.Layer):
         self.seed = seed
 
     def build(self, input_shape):
-        self.calls = self.add_weight(
-            name="calls", shape=[], dtype=tf.int64, initializer="zeros", trainable=False
-        )
+        self.calls = add_count(self)
         super().build(input_shape)
 
     def call(self, shape):

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
 from disan_tf.options import check_at_least
 
 
@@ -49,7 +50,7 @@ class BatchNormHead(BaseLayer):
         norm = tf.keras.layers.BatchNormalization(
             momentum=self.momentum, epsilon=self.epsilon, name=name, dtype=self.dtype_policy
         )
-        norm.build([None, dim])
+        build_child(norm, [None, dim])
         return norm
 
     def get_config(self):

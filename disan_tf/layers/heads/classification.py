@@ -4,10 +4,13 @@ import tensorflow as tf
 
 from disan_tf.layers.activations import activation_of
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.children import build_child
 from disan_tf.layers.highway import Highway
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 
+@serializable
 class ClassificationHead(BaseLayer):
     """Features -> logits: a hidden layer and an output layer (DiSAN Sec. 5.2).
 
@@ -55,7 +58,7 @@ class ClassificationHead(BaseLayer):
         )
         if self.has_highway:
             self.highway = Highway(self.activation, **self.child_options("highway"))
-            self.highway.build([None, self.hidden_units])
+            build_child(self.highway, [None, self.hidden_units])
         self.logits = self.add_linear(
             "logits", self.hidden_units, self.classes, use_bias=self.logit_bias
         )

@@ -3,8 +3,10 @@
 import tensorflow as tf
 
 from disan_tf.layers.heads.batch_norm import BatchNormHead
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class DRCNHead(BatchNormHead):
     """Features -> logits: fully connected layers with batch normalisation (DRCN Sec. 3.1.3, 4.1).
 

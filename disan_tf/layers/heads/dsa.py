@@ -6,10 +6,12 @@ from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.heads.batch_norm import BatchNormHead
 from disan_tf.layers.initializers import check_init_scale, he_normal, variance_factor
 from disan_tf.layers.linear import Linear
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import LeakyReLU
 from disan_tf.options import check_above_zero
 
 
+@serializable
 class DSAHead(BatchNormHead):
     """Features -> logits: hidden layers with batch normalisation (DSA Appendix A and B).
 

@@ -4,12 +4,14 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.dropout import next_seed, site_seed
+from disan_tf.layers.dropout import add_count, next_seed, site_seed
+from disan_tf.layers.serialization import serializable
 from disan_tf.options import check_at_least
 
 SLICE = 512  # tokens whose logits are in memory at once
 
 
+@serializable
 class WordSoftmax(BaseLayer):
     """Vectors of tokens -> the cross-entropy of the words that they predict.
 
@@ -62,7 +64,7 @@ class WordSoftmax(BaseLayer):
             "cumulative", [self.classes], tf.float64, "zeros", trainable=False,
             experimental_autocast=False,
         )  # fmt: skip
-        self.calls = self.add_weight("calls", [], tf.int64, "zeros", trainable=False)
+        self.calls = add_count(self)
         self.input_dropout = self.add_dropout("input_dropout")
         self.set_counts(np.ones(self.classes))
         super().build(input_shape)

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packing import scatter_tokens
 from disan_tf.ops.elementwise import bias_activation
 from disan_tf.ops.native import runtime
@@ -76,7 +77,8 @@ class Recurrent(BaseLayer):
         """
         raise NotImplementedError
 
-    def call(self, x, mask, training=None):
+    def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         input_kernel, bias, *state_kernels = self.split_weights(x.shape[-1])
         product = self._input_product(x, input_kernel, bias, training)
         if x.shape.rank == 2:

@@ -3,8 +3,10 @@
 import tensorflow as tf
 
 from disan_tf.layers.recurrent.base import Recurrent
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class BasicGRU(Recurrent):
     """TensorFlow 1's GRUCell (Cho et al. 2014; Chung et al. 2014).
 

@@ -3,10 +3,12 @@
 import tensorflow as tf
 
 from disan_tf.layers.recurrent.base import Recurrent
+from disan_tf.layers.serialization import serializable
 
 FORGET_BIAS = 1.0  # added at run time, as in BasicLSTMCell: b itself is initialised to 0
 
 
+@serializable
 class BasicLSTM(Recurrent):
     """TensorFlow 1's BasicLSTMCell (Zaremba et al. 2014).
 

@@ -3,8 +3,10 @@
 import tensorflow as tf
 
 from disan_tf.layers.recurrent.base import Recurrent
+from disan_tf.layers.serialization import serializable
 
 
+@serializable
 class BasicRNN(Recurrent):
     """TensorFlow 1's BasicRNNCell (Elman 1990), multiway DRCN Eq. 1.
 

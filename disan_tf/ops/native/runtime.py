@@ -13,6 +13,8 @@ import threading
 import tensorflow as tf
 from absl import logging
 
+from disan_tf.ops.xla import is_compiled
+
 # What the operations between matrix products take; other dtypes are computed in portable form.
 DTYPES = (tf.float32, tf.bfloat16)
 _scope = threading.local()
@@ -37,9 +39,12 @@ def unavailable() -> str:
 
 
 def is_used() -> bool:
-    """Whether operations are native here: they are available, and this is not inside `portable`."""
+    """Whether operations are native here.
+
+    They are if they are available, and if this is neither inside `portable` nor compiled by XLA.
+    """
     _log_choice()
-    return not unavailable() and not getattr(_scope, "portable", False)
+    return not unavailable() and not getattr(_scope, "portable", False) and not is_compiled()
 
 
 @contextlib.contextmanager

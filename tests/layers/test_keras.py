@@ -1,0 +1,268 @@
+"""What Keras expects of every public class: names, masks, shapes, files, XLA."""
+
+import inspect
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import disan_tf.elmo
+import disan_tf.encoders
+import disan_tf.layers
+from disan_tf import encoders, layers
+from disan_tf.encoders import PairEncoder
+from disan_tf.models.factory import TASKS
+from tests.support.layer_contract import assert_near
+
+IDS = tf.constant([[2, 3, 4, 5], [6, 7, 0, 0], [3, 0, 0, 0]])
+DIM = 6
+MODULES = (disan_tf.layers, disan_tf.encoders, disan_tf.elmo)
+ABSTRACT = {"PairEncoder", "SentenceEncoder"}
+PUBLIC = {
+    name: cls
+    for module in MODULES
+    for name, cls in inspect.getmembers(module, inspect.isclass)
+    if issubclass(cls, tf.keras.layers.Layer) and name not in ABSTRACT
+}
+PUBLIC.update({cls.__name__: cls for cls in TASKS.values()})
+OF_TOKENS = {  # of one sentence: name -> a new layer
+    "AdditiveSelfAttention": layers.AdditiveSelfAttention,
+    "BasicGRU": lambda: layers.BasicGRU(4),
+    "BasicLSTM": lambda: layers.BasicLSTM(4),
+    "BasicRNN": lambda: layers.BasicRNN(4),
+    "Bottleneck": lambda: layers.Bottleneck(4, 0.1),
+    "Convolution": lambda: layers.Convolution(4, width=3),
+    "DenselyConnectedCNN": lambda: layers.DenselyConnectedCNN(
+        layers=2, first_units=3, units=2, compressed_units=4
+    ),
+    "DirectionalSelfAttention": lambda: layers.DirectionalSelfAttention(5),
+    "Dropout": lambda: layers.Dropout(0.5),
+    "DynamicSelfAttention": lambda: layers.DynamicSelfAttention(5),
+    "Highway": layers.Highway,
+    "IntraAttention": layers.IntraAttention,
+    "IterativeSequenceSampling": lambda: layers.IterativeSequenceSampling(4),
+    "Linear": lambda: layers.Linear(4),
+    "MultiHeadSelfAttention": lambda: layers.MultiHeadSelfAttention(2, 3),
+    "ReinforcedSelfAttention": lambda: layers.ReinforcedSelfAttention(4),
+    "ReinforcedSequenceSampling": lambda: layers.ReinforcedSequenceSampling(4),
+    "SelfAlignment": layers.SelfAlignment,
+    "Source2Token": layers.Source2Token,
+    "StaticSelfAttention": lambda: layers.StaticSelfAttention(5),
+    "AdditiveEncoder": lambda: encoders.AdditiveEncoder(units=3),
+    "BiGRUEncoder": lambda: encoders.BiGRUEncoder(units=3),
+    "BiLSTMEncoder": lambda: encoders.BiLSTMEncoder(units=3),
+    "DSAEncoder": lambda: encoders.DSAEncoder(
+        units=5, first_units=3, dense_units=2, compressed_units=5
+    ),
+    "DiSAN": lambda: encoders.DiSAN(units=4),
+    "HierarchicalCNNEncoder": lambda: encoders.HierarchicalCNNEncoder(units=4, width=3),
+    "MultiHeadEncoder": lambda: encoders.MultiHeadEncoder(heads=2, units=3),
+    "MultiWindowCNNEncoder": lambda: encoders.MultiWindowCNNEncoder(windows=(2, 3), units=3),
+    "PooledBiLSTMEncoder": lambda: encoders.PooledBiLSTMEncoder(units=3),
+    "ReSAN": lambda: encoders.ReSAN(units=4),
+    "SelectedSource2TokenEncoder": lambda: encoders.SelectedSource2TokenEncoder(units=4),
+    "Source2TokenEncoder": encoders.Source2TokenEncoder,
+}
+SEQUENTIAL = sorted({*OF_TOKENS} - {"ReinforcedSelfAttention"})  # which gives its mask beside
+OTHERS = {  # of other inputs, whose own tests call them
+    "BiLM", "ClassificationHead", "DRCN", "DRCNHead", "DSAHead", "ElmoEmbedding", "FusionGate",
+    "LanguageModel", "MultiDimAttention", "MultiwayCoAttention", "ProjectedLSTM",
+    "RelatednessModel", "ScalarMix", "SelectiveSelfAttention", "SentenceClassifier",
+    "SentencePairClassifier", "TokenEncoder", "VanillaAttention", "WordEmbedding", "WordSoftmax",
+}  # fmt: skip
+SLOW = {*SEQUENTIAL} & {cls.__name__ for cls in encoders.ENCODERS.values()} - {"DiSAN"}
+
+
+def _each(also_slow=()):
+    """Each of them; encoders, which are made of the others, by night."""
+    slow = {*SLOW, *also_slow}
+    return pytest.mark.parametrize(
+        "name",
+        [
+            pytest.param(name, marks=pytest.mark.slow) if name in slow else name
+            for name in SEQUENTIAL
+        ],
+    )
+
+
+EACH = _each()
+COMPILED = {
+    "BasicLSTM",
+    "DenselyConnectedCNN",
+    "DirectionalSelfAttention",
+    "MultiHeadSelfAttention",
+}
+
+
+def test_every_public_class_is_here():
+    assert {*OF_TOKENS} | OTHERS >= {*PUBLIC}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_keras_finds_a_class_by_its_name(name):
+    cls = PUBLIC[name]
+    assert tf.keras.saving.get_registered_object(f"disan_tf>{name}") is cls
+    assert tf.keras.saving.get_registered_name(cls) == f"disan_tf>{name}"
+
+
+def _stack(name):
+    """Embedding -> the layer, with Keras' own embedding and masks that nobody passes on."""
+    model = tf.keras.Sequential(
+        [tf.keras.layers.Embedding(9, DIM, mask_zero=True), OF_TOKENS[name]()]
+    )
+    model(IDS)
+    generator = np.random.default_rng(4)
+    for weight in model.weights:
+        if weight.dtype.is_floating:
+            weight.assign(0.4 * generator.normal(size=weight.shape))
+    return model
+
+
+@pytest.fixture(scope="module")
+def stacks():
+    """Building is what takes long: one stack for all tests of a layer."""
+    made = {}
+    return lambda name: made.setdefault(name, _stack(name))
+
+
+def _embedded(model):
+    embedding = model.layers[0]
+    return embedding(IDS), embedding.compute_mask(IDS)
+
+
+def _values(output, mask):
+    """Vectors of sentences, or those of the real tokens."""
+    return output[mask] if output.shape[1:2] == mask.shape[1:2] else output
+
+
+@EACH
+def test_an_implicit_mask_does_what_an_explicit_one_does(name, stacks):
+    model = stacks(name)
+    x, mask = _embedded(model)
+    layer = model.layers[1]
+    takes_mask = "mask" in inspect.signature(layer.call).parameters
+    bare = tf.identity(x)  # without Keras' mask
+    expected = layer(bare, mask=mask) if takes_mask else layer(bare)
+    np.testing.assert_array_equal(model(IDS), expected)
+
+
+@EACH
+def test_an_explicit_mask_wins(name, stacks):
+    layer = stacks(name).layers[1]
+    if "mask" not in inspect.signature(layer.call).parameters:
+        pytest.skip("it takes no mask")
+    x, _ = _embedded(stacks(name))
+    other = tf.sequence_mask([1, 2, 1], 4)
+    np.testing.assert_array_equal(layer(x, mask=other), layer(tf.identity(x), mask=other))
+
+
+@EACH
+def test_without_a_mask_all_tokens_are_real(name, stacks):
+    layer = stacks(name).layers[1]
+    x = tf.random.stateless_normal([2, 3, DIM], [1, 2])
+    if "mask" in inspect.signature(layer.call).parameters:
+        expected = layer(x, mask=tf.ones([2, 3], tf.bool))
+        np.testing.assert_array_equal(layer(x), expected)
+    assert np.isfinite(layer(x)).all()
+
+
+@EACH
+def test_the_mask_goes_on_as_long_as_there_are_tokens(name, stacks):
+    model = stacks(name)
+    x, mask = _embedded(model)
+    output = model.layers[1](x)
+    found = getattr(output, "_keras_mask", None)
+    if output.shape[1:2] == mask.shape[1:2]:
+        np.testing.assert_array_equal(found, mask)
+    else:
+        assert found is None
+
+
+@EACH
+def test_the_shape_is_known_before_a_call(name, stacks):
+    model = stacks(name)
+    x, _ = _embedded(model)
+    layer = model.layers[1]
+    assert layer.compute_output_shape(x.shape) == layer(x).shape
+    inputs = tf.keras.Input([None, DIM])
+    fresh = OF_TOKENS[name]()(inputs)
+    assert fresh.shape.rank == layer(x).shape.rank
+    if "Sampling" not in name:  # whose last axis is the length
+        assert fresh.shape[-1] == layer(x).shape[-1]
+
+
+@EACH
+def test_a_keras_file_loads_by_itself(name, stacks, tmp_path):
+    model = stacks(name)
+    model.save(tmp_path / "model.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(loaded(IDS), model(IDS))
+
+
+@EACH
+def test_weights_have_names_of_their_own_and_an_h5_file(name, stacks, tmp_path):
+    model = stacks(name)
+    names = [weight.name for weight in model.weights]
+    assert len({*names}) == len(names)
+    model.save_weights(tmp_path / "weights.h5")
+    expected, weights = model(IDS), model.get_weights()
+    model.set_weights([np.zeros_like(weight) for weight in weights])
+    model.load_weights(tmp_path / "weights.h5")
+    np.testing.assert_array_equal(model(IDS), expected)
+
+
+@_each(also_slow={*SEQUENTIAL} - COMPILED)
+def test_xla_compiles_it_without_being_asked_for_another_form(name, stacks):
+    model = stacks(name)
+    compiled = tf.function(lambda ids: model(ids), jit_compile=True)
+    assert_near(compiled(IDS), model(IDS), 2e-6)
+
+
+@pytest.mark.parametrize(
+    "name", ["DirectionalSelfAttention", "MultiHeadSelfAttention", "BasicLSTM", "Source2Token"]
+)
+def test_it_may_be_distributed_over_time(name):
+    x = tf.random.stateless_normal([2, 3, 4, DIM], [1, 2])
+    over_time = tf.keras.layers.TimeDistributed(OF_TOKENS[name]())
+    found = over_time(x)
+    for step in range(3):
+        assert_near(found[:, step], over_time.layer(x[:, step]), 1e-6)
+
+
+def test_word_vectors_have_the_mask_of_their_ids():
+    embedding = layers.WordEmbedding(5, 2, DIM)
+    np.testing.assert_array_equal(embedding(IDS)._keras_mask, IDS != 0)
+    stack = tf.keras.Sequential([embedding, layers.DirectionalSelfAttention(4)])
+    expected = stack.layers[1](tf.identity(embedding(IDS)), mask=IDS != 0)
+    np.testing.assert_array_equal(stack(IDS), expected)
+    compiled = tf.function(lambda ids: stack(ids), jit_compile=True)
+    assert_near(compiled(IDS), expected, 1e-6)
+
+
+@pytest.mark.slow
+def test_training_under_xla_is_that_without():
+    """Dropout masks too."""
+    ids, labels = np.random.default_rng(1).integers(0, 9, [32, 5]), np.arange(32) % 2
+    losses = []
+    for jit_compile in (False, True):
+        tf.keras.utils.set_random_seed(1)
+        encoder = disan_tf.encoders.DiSAN(units=4, dropout=0.2)
+        model = tf.keras.Sequential(
+            [layers.WordEmbedding(7, 0, DIM), encoder, tf.keras.layers.Dense(2)]
+        )
+        loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        optimizer = tf.keras.optimizers.legacy.SGD(0.5)
+        model.compile(optimizer, loss, jit_compile=jit_compile)
+        fit = model.fit(ids, labels, batch_size=8, epochs=2, shuffle=False, verbose=0)
+        losses.append(fit.history["loss"])
+    np.testing.assert_allclose(*losses, rtol=1e-5)
+
+
+def test_a_pair_encoder_says_nothing_of_masks():
+    assert not PairEncoder.keeps_tokens
+
+
+def test_configurations_are_json():
+    for name, make in OF_TOKENS.items():
+        assert json.loads(json.dumps(make().get_config())), name

@@ -106,12 +106,16 @@ def options_of(component: Callable) -> dict[str, inspect.Parameter]:
 
 
 def _functions(component) -> list[Callable]:
-    """A function; or the constructors of a class and of its bases, as far as they are ours."""
+    """A function; or the constructors of a class and of its bases, of its package and of ours."""
     if not inspect.isclass(component):
         return [component]
-    project = component.__module__.partition(".")[0]
-    bases = [base for base in component.__mro__ if base.__module__.partition(".")[0] == project]
+    packages = {_package(component), _package(check_section)}
+    bases = [base for base in component.__mro__ if _package(base) in packages]
     return [base.__init__ for base in bases if "__init__" in vars(base)]
+
+
+def _package(component) -> str:
+    return component.__module__.partition(".")[0]
 
 
 def _unknown(name_of_flag, value, owner, name, known) -> str:

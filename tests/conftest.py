@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+gc.set_threshold(10_000, 20, 20)  # TensorFlow's many objects are seldom garbage
 ROOT = Path(__file__).resolve().parent.parent
 LONG = ("training", "test_command_line.py", "serving")
 if str(ROOT) not in sys.path:
@@ -16,7 +17,6 @@ if str(ROOT) not in sys.path:
 
 def pytest_collection_modifyitems(items):
     """Long files come first, so that no worker has one left when the others are done."""
-    gc.freeze()  # what was imported need not be searched for garbage again and again
     items.sort(key=lambda item: item.path.relative_to(ROOT / "tests").parts[0] not in LONG)
 
 

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from disan_tf import encoders
 from disan_tf.elmo.bilm import BiLM
+from disan_tf.encoders.own import own_encoder
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding.words import WordEmbedding
@@ -85,10 +86,15 @@ def make_encoder(config, attention_form: str = "auto"):
 
 def encoder_maker(config, attention_form: str = "auto") -> functools.partial:
     """The class of an encoder with all arguments but `encoder_options`."""
-    kind, given = ENCODERS[config.encoder.name], {}
+    kind, given = encoder_class(config.encoder.name), {}
     if issubclass(kind, encoders.SentenceEncoder):
         given["attention_form"] = attention_form
     return functools.partial(kind, **given, **_shared(config, "encoder"))
+
+
+def encoder_class(name: str) -> type:
+    """The class of `ENCODERS`, or one of another package, see `own_encoder`; raises ValueError."""
+    return own_encoder(name) if ":" in name else ENCODERS[name]
 
 
 def encoder_options(config) -> dict:

@@ -48,10 +48,11 @@ def model_card(
         rows.append(f"| {_series_row(model.criterion, series)} |")
     if vectors:
         rows.append(
-            f"| word vectors | {vectors['rows']:,} of GloVe, in half precision; they start the "
+            f"| word vectors | {vectors['rows']:,} of GloVe; they start the "
             f"{info['words'][0]:,} words of training (those of "
             f"{100 * vectors['training_tokens_covered']:.1f} % of its tokens), the others stay |"
         )
+        rows.append("| precision | matrices are stored in half precision; the scores are theirs |")
     rows.append(f"| text | tokenised as in the Penn Treebank, {case} |")
     table = "\n".join(rows)
     licence = (

@@ -5,7 +5,7 @@ python -m disan_tf.serving.release --workdir=runs/trec/seed-1 --name=disan_trec 
     --prepared=prepared/trec-0123456789ab --result=disan_trec
 
 With `--prepared`, the same corpus prepared with `--config.data.fixed_words=all`, the model gets all
-words of its vector file; its vectors are stored in half precision, and it is scored so.
+words of its vector file; its matrices are stored in half precision, and it is scored so.
 """
 
 import argparse
@@ -102,7 +102,7 @@ def _extend(bundle: Bundle, corpus: PreparedCorpus, directory: Path) -> None:
     for ours, theirs in zip(model.weights, bundle.model.weights):
         ours.assign(table.get(id(ours), theirs))
     scores = bundle.info["scores"]
-    save_bundle(directory, model, config.lock(), corpus, scores, halve_vectors=True)
+    save_bundle(directory, model, config.lock(), corpus, scores, halve=True)
 
 
 def _add_row(checkpoints, name, info, criterion, scores):

@@ -21,7 +21,7 @@ import tensorflow as tf
 from disan_tf.errors import UserError
 from disan_tf.files import check_format, read_json, read_lines, sha256, write_atomically, write_json
 from disan_tf.input_pipeline.format import FORMS, VOCABULARY, Keys
-from disan_tf.models.factory import build_model, count_parameters
+from disan_tf.models.factory import build_model, count_parameters, encoder_class
 from disan_tf.text import TextToCharacters, TextToIds, TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
 from disan_tf.training.work_directory import OTHER_VERSION
@@ -86,9 +86,7 @@ _LOOKUPS = {  # by config.embedding.name, of models that answer text
 _FILES = {"characters": [FORMS]}  # of the prepared corpus, besides the vocabulary
 
 
-def save_bundle(
-    directory, model, config, corpus, scores: dict, halve_vectors: bool = False
-) -> None:
+def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = False) -> None:
     """Writes the bundle of a model that was trained on `corpus`, replacing an older one.
 
     Args:
@@ -97,16 +95,16 @@ def save_bundle(
       config: its config.
       corpus: the `PreparedCorpus`.
       scores: what is known of the model: step and dev scores.
-      halve_vectors: whether word vectors are stored in half precision, in half of the space; they
-        are float32 again once they are loaded.
+      halve: whether matrices, word vectors among them, are stored in half precision, in less than
+        half of the space; they are float32 again once they are loaded.
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     weights = directory / f"step-{scores['step']:08d}.weights.h5"
     temporary = weights.with_name(f".{weights.name.split('.')[0]}.tmp.weights.h5")
     model.save_weights(temporary)
-    if halve_vectors:
-        _halve(temporary, [(rows, config.embedding.dim) for rows in corpus.words])
+    if halve:
+        _halve(temporary)
     temporary.rename(weights)
     write_json(directory / "config.json", config.to_dict())
     copied = [VOCABULARY, *_FILES.get(config.embedding.name, [])]
@@ -131,19 +129,19 @@ def save_bundle(
             old.unlink()
 
 
-def _halve(path: Path, shapes: list[tuple[int, int]]) -> None:
-    """Rewrites a file of weights with its word vectors, which have these shapes, as float16."""
+def _halve(path: Path) -> None:
+    """Rewrites a file of weights with all matrices as float16, compressed."""
     whole = path.with_name(f"{path.name}.float32")
     path.rename(whole)
 
     def copy(name, item):
         if isinstance(item, h5py.Group):
             copied = target.require_group(name)
+        elif item.ndim == 2 and item.dtype == np.float32:
+            content = item[()].astype(np.float16)
+            copied = target.create_dataset(name, data=content, compression="gzip", shuffle=True)
         else:
-            is_table = "embedding" in name and item.shape in shapes
-            copied = target.create_dataset(
-                name, data=item[()].astype(np.float16) if is_table else item[()]
-            )
+            copied = target.create_dataset(name, data=item[()])
         copied.attrs.update(item.attrs)
 
     with h5py.File(whole) as source, h5py.File(path, "w") as target:
@@ -160,12 +158,17 @@ def load_bundle(directory, attention_form: str = "auto") -> Bundle:
       attention_form: form of `disan_tf.ops.directional_attention`; exports need "plain".
 
     Raises:
-      UserError: a file is missing or differs from its digest, or the bundle has another format.
+      UserError: a file is missing or differs from its digest, the bundle has another format, or its
+        encoder is of a module that is not here.
     """
     directory = Path(directory)
     info = read_info(directory)
     check_digests(directory, info)
     config = ml_collections.ConfigDict(read_json(directory / "config.json", "train again")).lock()
+    try:
+        encoder_class(config.encoder.name)
+    except ValueError as error:
+        raise UserError(f"{directory / 'config.json'}: encoder.{error}") from None
     model = build_model(
         config, tuple(info["words"]), len(info["classes"]), attention_form, info["bilm"]
     )

@@ -14,13 +14,14 @@ from disan_tf.models.factory import (
     HEADS,
     TASKS,
     check_regularisation,
+    encoder_class,
     encoder_maker,
     encoder_options,
     encoders_of,
     head_maker,
     head_options,
 )
-from disan_tf.options import check_at_least, check_choice, check_section, chosen
+from disan_tf.options import check_at_least, check_choice, check_section, chosen, flag
 from disan_tf.training import optimizers, schedule
 from disan_tf.training.methods import method_for
 from disan_tf.training.resources import check_data
@@ -50,7 +51,7 @@ def check_config(
             f"--config.task.name={config.task.name} reads {' and '.join(task.fields)}, but the "
             f"corpus {config.data.corpus} has {' and '.join(fields)}; choose a task that fits it."
         )
-    encoder = chosen(_named(ENCODERS, encoders_of(task)), "encoder", config.encoder)
+    encoder = _encoder(config, task)
     method = method_for(getattr(encoder, "samplers", ())).options(config)
     check_section(
         "train", config.train, "a training", schedule.check_batches, schedule.check_steps,
@@ -64,6 +65,23 @@ def check_config(
     _check_embedding(config, task)
     check_section("encoder", encoder_options(config), config.encoder.name, encoder_maker(config))
     _check_task(config, task)
+
+
+def _encoder(config, task) -> type:
+    """The class of the encoder, one of ours or of another package, which must fit the task."""
+    name = config.encoder.get("name")
+    if not isinstance(name, str) or ":" not in name:
+        return chosen(_named(ENCODERS, encoders_of(task)), "encoder", config.encoder)
+    try:
+        encoder = encoder_class(name)
+    except ValueError as error:
+        raise UserError(flag("encoder", str(error))) from None
+    if not issubclass(encoder, task.encoder_type):
+        raise UserError(
+            f"{flag('encoder', 'name')}={name} must be a {task.encoder_type.__name__}, which the "
+            f"task {config.task.name} needs."
+        )
+    return encoder
 
 
 def check_sections(config) -> None:

@@ -1,0 +1,111 @@
+"""The encoder of the README: trained, resumed, loaded and exported as ours are; and refusals."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from ml_collections import ConfigDict
+
+from disan_tf.encoders.own import own_encoder
+from disan_tf.errors import UserError
+from disan_tf.serving.saved_model import export_saved_model
+from disan_tf.training.bundle import load_bundle
+from disan_tf.training.check_config import check_config
+from tests.support.training_runs import ROOT, check_same, corpus_of, run_and_copy, run_trainer
+from tests.support.training_runs import tiny_config as any_config
+
+README = ROOT / "disan_tf/encoders/README.md"
+STEPS = {"steps": 12, "evaluate_every": 4, "log_every": 2}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def module(tmp_path_factory):
+    """The README's first block of Python, as a module that can be imported."""
+    folder = tmp_path_factory.mktemp("own")
+    code, _ = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.S)
+    (folder / "my_encoders.py").write_text(code, encoding="utf-8")
+    sys.path.insert(0, str(folder))
+    yield folder
+    sys.path.remove(str(folder))
+
+
+def _config(**encoder):
+    config = any_config(**STEPS)
+    options = {"name": "my_encoders:MeanAndMaximum", "units": 6, "activation": "relu"}
+    config.encoder = ConfigDict({**options, **encoder})
+    return config
+
+
+@pytest.fixture(scope="module")
+def both(module):
+    """A training that was not disturbed, and what a kill had left of it."""
+    config = _config()
+    corpus = corpus_of(config, module / "corpus")
+
+    def train(workdir, callbacks=()):
+        return run_trainer(config, corpus, workdir, callbacks)
+
+    return train, *run_and_copy(train, module / "runs", 7)
+
+
+def test_it_is_checked_as_ours_are():
+    check_config(_config())
+    with pytest.raises(UserError, match="--config.encoder.units='six' must be a whole number"):
+        check_config(_config(units="six"))
+    with pytest.raises(UserError, match="--config.encoder.unit=3 is not an option .*mean units"):
+        check_config(_config(unit=3))
+
+
+def test_a_killed_training_resumes_bit_for_bit(both):
+    train, whole, killed = both
+    check_same(train(killed), whole)
+
+
+def test_padding_and_sentences_without_tokens(both):
+    encoder = both[1].model.encoder
+    x = tf.random.stateless_normal([2, 3, 16], [1, 2])
+    mask = tf.constant([[True, True, False], [False] * 3])
+    expected = encoder(x, mask=mask)
+    garbage = tf.where(mask[:, :, None], x, 1e3)
+    np.testing.assert_array_equal(encoder(garbage, mask=mask), expected)
+    np.testing.assert_array_equal(expected[1], np.zeros(12))
+
+
+def test_an_export_answers_as_the_best_model(both, tmp_path):
+    bundle = load_bundle(both[1].workdir / "best")
+    assert type(bundle.model.encoder).__name__ == "MeanAndMaximum"
+    path, _ = export_saved_model(bundle.directory, tmp_path)
+    texts = tf.constant(["the film is good .", ""])
+    found = tf.saved_model.load(str(path)).signatures["serving_default"](text=texts)
+    expected = tf.nn.softmax(bundle.model(bundle.text_to_ids()(texts)))
+    np.testing.assert_allclose(found["probabilities"], expected, atol=1e-6)
+
+
+def test_a_model_without_its_module_is_refused_by_one_sentence(both, monkeypatch):
+    monkeypatch.setitem(sys.modules, "my_encoders", None)  # importing it fails
+    with pytest.raises(UserError, match="best/config.json: encoder.name=my_encoders:.*PYTHONPATH"):
+        load_bundle(both[1].workdir / "best")
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("no_such_module:Encoder", "must name a module that Python can import .*PYTHONPATH"),
+        ("my_encoders:Other", "must name a subclass of .*SentenceEncoder; my_encoders has no Oth"),
+        ("my_encoders:tf", "must name .*; my_encoders has another thing named tf"),
+        (":MyEncoder", "must name a module"),
+    ],
+)
+def test_what_is_no_encoder_is_refused(name, words):
+    with pytest.raises(ValueError, match=f"name={name} {words}"):
+        own_encoder(name)
+    with pytest.raises(UserError, match=f"--config.encoder.name={name} "):
+        check_config(_config(name=name))
+
+
+def test_an_encoder_of_pairs_does_not_fit_one_sentence():
+    config = _config(name="disan_tf.encoders:DRCN")
+    with pytest.raises(UserError, match="must be a SentenceEncoder, which the task classification"):
+        check_config(config)

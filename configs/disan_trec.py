@@ -3,7 +3,8 @@
     python run.py --config=configs/disan_trec.py --data_dir=data --workdir=runs/disan_trec
 
 The paper: 94.2 % (0.1), mean (standard deviation) of the "dev accuracies" of five runs.
-Ours, five seeds: 89.7 % (0.3), with GloVe vectors for 75 % of the training tokens.
+Ours, five seeds, `:glove_100d`: 92.8 % (0.4), with vectors of 100 dimensions for 98 % of the
+training tokens.
 
 The corpus has no dev part: in the paper the test part chose the model and scored it. Here a seeded
 tenth of the training part chooses ("dev"); the recorded results have both figures.

@@ -67,7 +67,7 @@ Config `{info["name"]}`, trained by
 
     {command}
 
-and taken from step {info["scores"]["step"]:,}, the best on dev.
+and taken from step {info["scores"]["step"]:,} of seed {config["seed"]}, the best on dev.
 
 | | |
 |---|---|

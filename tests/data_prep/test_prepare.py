@@ -66,7 +66,7 @@ def test_vocabulary_lines_and_embedding_rows_follow_the_ids(data_dir, prepared_d
     matrix = load(folder, "embeddings")
     assert matrix.shape == (6, 2)
     np.testing.assert_array_equal(matrix[[1, 2, 5]], [[1, 2], [7, 8], [3, 4]])
-    assert np.abs(matrix[[0, 3, 4]]).max() <= 0.05
+    assert np.abs(matrix[[0, 3, 4]]).max() <= np.float32(0.05)
 
 
 def test_without_lower_casing_cased_words_differ(data_dir, prepared_dir):
@@ -90,7 +90,7 @@ def test_without_vectors_every_training_word_is_drawn_and_nothing_is_fixed(data_
     folder = prepare(options(vectors=""), data_dir, prepared_dir)
     manifest = manifest_of(folder)
     assert (manifest["trainable_words"], manifest["fixed_words"]) == (5, 0)
-    assert np.abs(load(folder, "embeddings")).max() <= 0.05
+    assert np.abs(load(folder, "embeddings")).max() <= np.float32(0.05)
     assert sentences(folder, "dev") == ["cold <unk>"]
 
 

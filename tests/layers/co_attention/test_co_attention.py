@@ -149,7 +149,7 @@ def test_weights_start_by_glorots_rule(kind):
     for weight in (layer.kernel, layer.vector):
         ends = weight.shape.as_list()
         limit = (6 / (ends[0] + ends[-1])) ** 0.5
-        assert 0.95 * limit < np.abs(weight).max() <= limit
+        assert 0.95 * limit < np.abs(weight).max() <= np.float32(limit)
 
 
 def test_the_bilinear_factor_starts_at_one():

@@ -24,7 +24,7 @@ def test_the_kernel_starts_by_glorots_rule_and_the_bias_at_zero():
     layer = Convolution(40, width=5)
     layer.build([None, None, 30])
     limit = (6 / (5 * 30 + 5 * 40)) ** 0.5
-    assert 0.99 * limit < np.abs(layer.kernel).max() <= limit
+    assert 0.99 * limit < np.abs(layer.kernel).max() <= np.float32(limit)
     assert not np.any(layer.bias)
 
 

@@ -180,7 +180,7 @@ def test_vectors_start_standard_normal_the_matrix_by_glorots_rule_and_the_bias_a
     layer.build(None)
     np.testing.assert_allclose([np.mean(layer.vectors), np.std(layer.vectors)], [0, 1], atol=0.03)
     limit = (6 / (5 * 30 + 5 * 40)) ** 0.5
-    assert 0.99 * limit < np.abs(layer.convolution.kernel).max() <= limit
+    assert 0.99 * limit < np.abs(layer.convolution.kernel).max() <= np.float32(limit)
     assert not np.any(layer.convolution.bias)
 
 

@@ -136,5 +136,5 @@ def test_initial_vectors_are_small_and_differ():
     layer = WordEmbedding(50, 50, 20)
     layer.build(None)
     for table in (layer.trained.numpy(), layer.fixed.numpy()):
-        assert 0.045 < np.abs(table).max() <= 0.05
+        assert 0.045 < np.abs(table).max() <= np.float32(0.05)
         assert len(np.unique(table, axis=0)) == 50

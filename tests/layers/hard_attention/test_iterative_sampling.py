@@ -126,7 +126,7 @@ def test_matrices_start_by_glorots_rule_and_biases_at_zero():
     sampler.build([None, None, 300])
     for weight in sampler.trainable_weights:
         limit = (6 / sum(weight.shape)) ** 0.5 if weight.shape.rank == 2 else 0.0
-        assert 0.98 * limit <= np.abs(weight).max() <= limit
+        assert 0.98 * limit <= np.abs(weight).max() <= np.float32(limit)
 
 
 def test_dropout_acts_on_the_input_alone():

@@ -129,5 +129,5 @@ def test_matrices_start_by_glorots_rule_and_biases_at_zero():
     head.build([None, 400])
     for linear, fans in zip((*head.hidden, head.logits), (700, 600, 500)):
         limit = (6 / fans) ** 0.5
-        assert 0.99 * limit < np.abs(linear.dense.kernel).max() <= limit
+        assert 0.99 * limit < np.abs(linear.dense.kernel).max() <= np.float32(limit)
         assert not np.any(linear.dense.bias)

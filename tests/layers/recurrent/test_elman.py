@@ -80,7 +80,7 @@ def test_the_joined_matrix_starts_by_glorots_rule_and_the_bias_at_zero():
     layer = BasicRNN(100)
     layer.build([None, None, 300])
     limit = (6 / (400 + 100)) ** 0.5
-    assert 0.99 * limit < np.abs(layer.kernel).max() <= limit
+    assert 0.99 * limit < np.abs(layer.kernel).max() <= np.float32(limit)
     assert not np.any(layer.bias)
 
 

@@ -46,6 +46,6 @@ def test_matrices_start_by_glorots_rule_and_a_new_layer_keeps_its_state():
     layer.build([None, None, 300])
     for kernel, gates in ((layer.gate_kernel, 2), (layer.candidate_kernel, 1)):
         limit = np.float32((6 / (600 + 300 * gates)) ** 0.5)
-        assert 0.99 * limit < np.abs(kernel).max() <= limit
+        assert 0.99 * limit < np.abs(kernel).max() <= np.float32(limit)
     np.testing.assert_array_equal(layer.gate_bias, np.ones(600))
     np.testing.assert_array_equal(layer.candidate_bias, np.zeros(300))

@@ -1,4 +1,21 @@
-"""The experiments of the DSA paper: single, multiple, and its baseline of static attention."""
+"""The experiments of the DSA paper: single, multiple, and its baseline of static attention.
+
+What the paper leaves open, and our choice:
+  LeakyReLU's slope: 0.01, the default of PyTorch, which it uses.
+  First convolution: kernel 1, as its text says. Its parameter counts (2.1m, 7.0m, 2.4m) fit
+    the tower's own kernel: the variants `paper_count`.
+  Initial weights: He's normal rule times the root of the keep rate, as in Gehring et al.
+    (2017); the printed "square root of the dropout rate" is 0 for a layer without dropout
+    (`--config.encoder.init_scale=rate --config.task.init_scale=rate` where it is above 0).
+  L2: half of it times the squares of all matrices, which is PyTorch's weight decay but for
+    biases and batch normalisation.
+  "If training loss is not reduced for five times with a patience of 0.001": the mean training
+    loss of an epoch, five in a row that are not below 0.999 of the best.
+  Batches: drawn from all lengths (`train.window=1`). In batches of sorted lengths, as elsewhere
+    here, batch normalisation sees sentences of one length at a time, and the averages that it
+    keeps for evaluation fit none (dev accuracy on SST after an epoch: 25 % so, 42 % with this).
+  Length of training: it names none; see the experiment.
+"""
 
 from typing import Callable
 
@@ -13,22 +30,6 @@ def dsa(name: str, corpus: str, task: str) -> ConfigDict:
 
     Dropout of the words and of the head, optimizer, batch size, steps and the options of the
     corpus' reader are the experiment's own.
-
-    What the paper leaves open, and our choice:
-      LeakyReLU's slope: 0.01, the default of PyTorch, which it uses.
-      First convolution: kernel 1, as its text says. Its parameter counts (2.1m, 7.0m, 2.4m) fit
-        the tower's own kernel: the variants `paper_count`.
-      Initial weights: He's normal rule times the root of the keep rate, as in Gehring et al.
-        (2017); the printed "square root of the dropout rate" is 0 for a layer without dropout
-        (`--config.encoder.init_scale=rate --config.task.init_scale=rate` where it is above 0).
-      L2: half of it times the squares of all matrices, which is PyTorch's weight decay but for
-        biases and batch normalisation.
-      "If training loss is not reduced for five times with a patience of 0.001": the mean training
-        loss of an epoch, five in a row that are not below 0.999 of the best.
-      Batches: drawn from all lengths (`train.window=1`). In batches of sorted lengths, as elsewhere
-        here, batch normalisation sees sentences of one length at a time, and the averages that it
-        keeps for evaluation fit none (dev accuracy on SST after an epoch: 25 % so, 42 % with this).
-      Length of training: it names none; see the experiment.
 
     Args:
       name, corpus, task: see `disan`.

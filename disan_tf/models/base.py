@@ -129,7 +129,7 @@ class SentenceModel(tf.keras.Model):
         return {"inputs": list(self.reads)}
 
     def build_from_config(self, config):
-        """Gives a model that was made of its configuration its weights."""
+        """Creates the weights of a model that was made from its configuration."""
         self(*self.zeros())
 
     def get_config(self):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Optional
 
 _INPUTS = {1: "sentences.txt", 2: "pairs.txt"}  # by the number of sentences
-CORPORA = {  # config.data.corpus -> what it is
+_CORPORA = {  # config.data.corpus -> what it is
     "sst": "the Stanford Sentiment Treebank (Socher et al. 2013), film reviews",
     "snli": "the Stanford Natural Language Inference corpus (Bowman et al. 2015; CC BY-SA 4.0), "
     "captions of photographs",
@@ -16,6 +16,11 @@ CORPORA = {  # config.data.corpus -> what it is
     "subj": "the subjectivity data (Pang and Lee 2004), sentences about films",
     "trec": "TREC questions (Li and Roth 2002)",
 }
+_SYNTHETIC = "a synthetic treebank"
+_LICENCE = """
+GloVe's vectors (Pennington et al. 2014) are in the public domain (PDDL 1.0). No sentence of the
+corpus is in the model, but the licence of the corpus may bind what you do with it.
+"""
 
 
 def model_card(
@@ -35,32 +40,8 @@ def model_card(
         words of its corpus.
       series: the recorded result of the trainings to which it belongs; None = of none.
     """
-    case = "lower-cased" if info["tokenizer"]["lowercase"] else "in its case"
-    corpus = CORPORA.get(config["data"]["corpus"], config["data"]["corpus"])
-    corpus = "a synthetic treebank" if config["name"] == "demo" else corpus
-    rows = [
-        f"| task | {_task(model, info['classes'])} |",
-        f"| trained on | {corpus} |",
-        f"| parameters | {info['parameters']:,}, and {sum(info['words']):,} word vectors |",
-        f"| {_score_row(model.criterion, scores)} |",
-    ]
-    if series:
-        rows.append(f"| {_series_row(model.criterion, series)} |")
-    if vectors:
-        rows.append(
-            f"| word vectors | {vectors['rows']:,} of GloVe; they start the "
-            f"{info['words'][0]:,} words of training (those of "
-            f"{100 * vectors['training_tokens_covered']:.1f} % of its tokens), the others stay |"
-        )
-        rows.append("| precision | matrices are stored in half precision; the scores are theirs |")
-    rows.append(f"| text | tokenised as in the Penn Treebank, {case} |")
-    table = "\n".join(rows)
-    licence = (
-        "\nGloVe's vectors (Pennington et al. 2014) are in the public domain (PDDL 1.0); the model "
-        "is under the\nlicence of this repository, no sentence of the corpus is in it.\n"
-        if vectors
-        else ""
-    )
+    rows = _rows(model, info, scores, config, vectors, series)
+    table = "".join(f"| {name} | {content} |\n" for name, content in rows.items())
     return f"""# {name}
 
 Config `{info["name"]}`, trained by
@@ -72,13 +53,33 @@ and taken from step {info["scores"]["step"]:,} of seed {config["seed"]}, the bes
 | | |
 |---|---|
 {table}
-
     python run.py --mode=predict --checkpoint={name} --input={_INPUTS[len(model.fields)]}
 
 Words outside of its vocabulary are unknown to it, and it knows only sentences like those that it
 was trained on; a probability is no measure of how sure one may be. `model.json` holds the digests
 of all files.
-{licence}"""
+{_LICENCE if vectors else ""}"""
+
+
+def _rows(model, info, scores, config, vectors, series) -> dict[str, str]:
+    """The card's table, see `model_card`."""
+    corpus, trained = config["data"]["corpus"], info["words"][0]
+    rows = {
+        "task": _task(model, info["classes"]),
+        "trained on": _SYNTHETIC if config["name"] == "demo" else _CORPORA.get(corpus, corpus),
+        "parameters": f"{info['parameters']:,}, and {sum(info['words']):,} word vectors",
+        **_score_row(model.criterion, scores),
+        **(_series_row(model.criterion, series) if series else {}),
+    }
+    if vectors:
+        covered = 100 * vectors["training_tokens_covered"]
+        rows["word vectors"] = (
+            f"{vectors['rows']:,} of GloVe; they start the {trained:,} words of training (those of "
+            f"{covered:.1f} % of its tokens), the others stay"
+        )
+        rows["precision"] = "matrices are stored in half precision; the scores are theirs"
+    case = "lower-cased" if info["tokenizer"]["lowercase"] else "in its case"
+    return {**rows, "text": f"tokenised as in the Penn Treebank, {case}"}
 
 
 def _task(model, classes):
@@ -91,8 +92,8 @@ def _task(model, classes):
 def _score_row(criterion, scores):
     if criterion == "accuracy":
         dev, test = (f"{100 * scores[split]:.2f} %" for split in ("dev", "test"))
-        return f"accuracy | {dev} on dev, {test} on test"
-    return f"Pearson's r | {scores['dev']:.4f} on dev, {scores['test']:.4f} on test"
+        return {"accuracy": f"{dev} on dev, {test} on test"}
+    return {"Pearson's r": f"{scores['dev']:.4f} on dev, {scores['test']:.4f} on test"}
 
 
 def _series_row(criterion, series):
@@ -103,5 +104,4 @@ def _series_row(criterion, series):
     scale, digits, unit = (100, 2, " %") if criterion == "accuracy" else (1, 4, "")
     text = f"{scale * mean:.{digits}f}{unit}"
     text += f" (standard deviation {scale * spread:.{digits}f})" if spread is not None else ""
-    plural = "s" if members > 1 else ""
-    return f"mean of {members} training{plural} | {text} on test"
+    return {f"mean of {members} training{'s' if members > 1 else ''}": f"{text} on test"}

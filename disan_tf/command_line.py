@@ -26,8 +26,10 @@ flags.DEFINE_string(
 flags.DEFINE_list("seeds", [], "Trains once with each seed and gives mean and deviation.")
 flags.DEFINE_list("folds", [], "The same for the folds of a corpus: numbers, or `all`.")
 flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")
-flags.DEFINE_string("input", "-", "Lines, JSONL or a table; - is standard input.")
-flags.DEFINE_enum("input_format", None, ("text", "jsonl", "tsv"), "Default: by the input's name.")
+flags.DEFINE_string("input", "-", "Lines, JSONL, TSV or CSV; - is standard input.")
+flags.DEFINE_enum(
+    "input_format", None, ("text", "jsonl", "tsv", "csv"), "Default: by the input's name."
+)
 flags.DEFINE_enum("output_format", "jsonl", ("jsonl", "kaggle", "glue"), "What predict writes.")
 flags.DEFINE_string("output", None, "File of predict and benchmark, folder of the other modes.")
 flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory, threads.")

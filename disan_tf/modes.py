@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from disan_tf.errors import UserError
-from disan_tf.files import CHECKPOINTS
+from disan_tf.installation import CHECKPOINTS, IS_INSTALLED
 from disan_tf.options import either, suggestion
 
 
@@ -93,11 +93,13 @@ def export(checkpoint, workdir=None, output=None) -> None:
         print(path)
 
 
-def report(workdir=None, output=CHECKPOINTS) -> None:
+def report(workdir=None, output=None) -> None:
     """Records the finished runs below --workdir and writes the tables of the papers."""
+    if output is None and IS_INSTALLED:
+        raise UserError("--mode=report needs --output, the folder of results and tables.")
     from disan_tf.reporting.report import report as record
 
-    record(workdir, Path(output))
+    record(workdir, Path(output or CHECKPOINTS))
 
 
 def doctor(data_dir) -> None:

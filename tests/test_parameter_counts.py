@@ -199,7 +199,16 @@ COUNTS = {
     for variant, count in counts.items()
 }
 # Of corpora that have no choice of classes.
-CLASSES = {"snli": 3, "multinli": 3, "sick": 5, "cr": 2, "mpqa": 2, "subj": 2, "text": 1, "table": 5}
+CLASSES = {
+    "snli": 3,
+    "multinli": 3,
+    "sick": 5,
+    "cr": 2,
+    "mpqa": 2,
+    "subj": 2,
+    "text": 1,
+    "table": 5,
+}
 SMALL = {"units": 128, "cells": 512, "filters": [(1, 4)], "word_length": 50}
 # What feeds a model is not counted unless it is trained: its sizes matter little.
 BILMS = {"small_bilm": SMALL, "both": SMALL}

@@ -1,5 +1,6 @@
 """The official layouts of the Stanford Sentiment Treebank: trees, their archive, the original."""
 
+import io
 import zipfile
 from collections.abc import Iterator
 from functools import partial
@@ -11,7 +12,7 @@ from data_prep.corpora.official_files import absent
 from data_prep.corpora.sst_trees import RESTORE, Trees, malformed, parse_trees
 from data_prep.download.unpack import ZIP_ERRORS, one_line
 from disan_tf.errors import UserError
-from disan_tf.files import read_lines
+from disan_tf.files import bounded_lines, read_lines
 
 SPLITS = ("train", "dev", "test")
 TREES = "sst/trees"
@@ -70,8 +71,8 @@ def _read_archive(path: Path) -> Trees:
 
 
 def _member_lines(archive: zipfile.ZipFile, member: str, path: Path) -> Iterator[tuple[int, str]]:
-    with archive.open(member) as file:
-        for number, line in enumerate(file, start=1):
+    with io.BufferedReader(archive.open(member)) as file:
+        for number, line in enumerate(bounded_lines(file, path / member), start=1):
             try:
                 yield number, line.rstrip(b"\r\n").decode("utf-8")
             except UnicodeDecodeError as error:

@@ -2,8 +2,10 @@
 
 import json
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional
+from typing import Callable, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -13,6 +15,7 @@ from disan_tf.files import scratch_folder
 from disan_tf.serving.lines import look_up, read_chunks, tokenise
 from disan_tf.serving.predict import describe, make_prediction_step, served_specs
 from disan_tf.serving.records import find_text, text_name, tokens_name
+from disan_tf.serving.text_limits import free_memory, longest_text
 from disan_tf.serving.weight_vectors import NAME as WEIGHT_VECTORS
 from disan_tf.serving.weight_vectors import WeightVectors
 from disan_tf.training.bundle import Bundle
@@ -47,25 +50,32 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
       output_dir: a folder that is absent or empty; it appears when it is complete.
       input_format: see `read_chunks`.
 
+    How long a text may be for the memory at hand is told on standard error before the first.
+
     Returns:
       The number of lines.
 
     Raises:
-      UserError: see `read_chunks`; or the folder holds something or cannot be written.
+      UserError: see `read_chunks`; a text is too long; or the folder holds something or cannot be
+        written.
     """
     target, fields = _check_target(output_dir), bundle.model.fields
     predict_batch, text_to_ids = make_prediction_step(bundle.model), bundle.text_to_ids()
+    specs = served_specs(bundle.model.signatures()["attend"])
     weights = tf.function(
         lambda *inputs: {**bundle.model.attend(*inputs), **bundle.model.weight_vectors(*inputs)},
-        input_signature=served_specs(bundle.model.signatures()["attend"]),
-        autograph=False,
-    )
+        input_signature=specs, autograph=False,
+    )  # fmt: skip
+    check_length, places = _limit_lengths(weights, specs), []
     count, vectors = 0, WeightVectors()
     with scratch_folder(target) as scratch:
         folder = scratch / "lines"
         folder.mkdir()
-        for records in read_chunks(input_path, input_format, fields):
+        for records in read_chunks(
+            input_path, input_format, fields, check=lambda _, where: places.append(where)
+        ):
             for record, sentences in zip(records, tokenise(records, text_to_ids, fields)):
+                check_length(sentences, places[count])
                 count += 1
                 inputs = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
                 tensors = {name: tensor[0].numpy() for name, tensor in weights(*inputs).items()}
@@ -78,6 +88,23 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
         vectors.write(folder)
         os.replace(folder, target)
     return count
+
+
+def _limit_lengths(weights, specs) -> Callable[[Sequence, str], None]:
+    """Tells how long a text may be; returns what refuses longer ones, given tokens and place."""
+    memory = free_memory()
+    most, room = longest_text(weights, specs, memory), f"{memory / 1e9:,.1f} GB of free memory"
+    print(f"attention tensors of up to {most:,} tokens fit into the {room}", file=sys.stderr)
+
+    def check(sentences: Sequence, where: str) -> None:
+        longest = max(map(len, sentences))
+        if longest > most:
+            raise UserError(
+                f"{where}: the text has {longest:,} tokens, and attention tensors of up to "
+                f"{most:,} fit into the {room}; shorten it."
+            )
+
+    return check
 
 
 def _check_target(output_dir) -> Path:

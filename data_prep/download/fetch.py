@@ -80,7 +80,7 @@ def fetch(url: str, part: Path, most: int, remedy: str) -> None:
     if received > most:
         part.unlink()
         raise UserError(
-            f"{url} sends more than the {most:,} bytes that the file may have, and was removed; "
+            f"{url} sends more than the {most:,} bytes that the file may have, which were removed; "
             f"{remedy}."
         )
     if watchdog.has_barked or total not in (None, received):
@@ -105,9 +105,7 @@ def _receive(url: str, part: Path, most: int, watchdog: Watchdog) -> tuple[int, 
         file.seek(start)
         if total is not None and total > most:
             return total, total
-        received = start + _copy(response, file, start, total, most, watchdog)
-        file.truncate()
-    return received, total
+        return start + _copy(response, file, start, total, most, watchdog), total
 
 
 def _open(url: str, start: int, watchdog: Watchdog):
@@ -147,7 +145,7 @@ def _copy(response, file, start: int, total: Optional[int], most: int, watchdog:
     received, shown = 0, 0.0
     interval = 0.5 if sys.stderr.isatty() else 10.0  # seconds
     end = "\r" if sys.stderr.isatty() else "\n"
-    while room := min(BLOCK, most + 1 - start - received):
+    while (room := min(BLOCK, most + 1 - start - received)) > 0:
         block = response.read1(room)
         if not block:
             break

@@ -17,6 +17,17 @@ _MOST_TOKENS = 10**7
 _COPIES = 4
 _MEAN_BYTES = 100
 
+_CGROUP = Path("/sys/fs/cgroup")
+
+# Control groups, version 2 and 1: limit, use, statistics, and the name of the caches there.
+_CONTAINERS = (
+    ("memory.max", "memory.current", "memory.stat", "inactive_file"),
+    (
+        "memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat",
+        "total_inactive_file",
+    ),
+)  # fmt: skip
+
 
 def longest_text(weights: Callable, specs: Sequence[tf.TensorSpec], memory: int) -> int:
     """The tokens of the longest text whose attention tensors fit into `memory` bytes.
@@ -51,11 +62,14 @@ def free_memory() -> int:
         lines = Path("/proc/meminfo").read_text().splitlines()
         (available,) = [line for line in lines if line.startswith("MemAvailable:")]
         rooms.append(int(available.split()[1]) << 10)
-    folder = Path("/sys/fs/cgroup")
-    for most, used in (
-        ("memory.max", "memory.current"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
-    ):
-        with contextlib.suppress(OSError, ValueError):  # "max" is no number
-            rooms.append(int((folder / most).read_text()) - int((folder / used).read_text()))
+    for names in _CONTAINERS:
+        with contextlib.suppress(OSError, ValueError, KeyError):  # "max" is no number
+            rooms.append(_room(*names))
     return max(0, min(rooms))
+
+
+def _room(most: str, used: str, stat: str, cached: str) -> int:
+    """What a container may still take: caches count as used, and give way."""
+    most, used = (int((_CGROUP / name).read_text()) for name in (most, used))
+    caches = dict(line.split() for line in (_CGROUP / stat).read_text().splitlines())
+    return most - used + int(caches[cached])

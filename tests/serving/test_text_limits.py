@@ -5,6 +5,7 @@ import os
 import pytest
 import tensorflow as tf
 
+from disan_tf.serving import text_limits
 from disan_tf.serving.text_limits import free_memory, longest_text
 
 SPECS = [tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None, None, 5], tf.int32)]
@@ -38,3 +39,16 @@ def test_without_memory_no_text_fits_and_with_much_the_search_ends():
 
 def test_the_free_memory_is_that_of_this_machine():
     assert 0 < free_memory() < os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"), [("1000000", 1_000_000 - 400_000 + 100_000), ("300000", 0), ("max", None)]
+)
+def test_a_container_leaves_what_is_neither_used_nor_cached(tmp_path, monkeypatch, most, expected):
+    whole = free_memory()
+    (tmp_path / "memory.max").write_text(f"{most}\n")
+    (tmp_path / "memory.current").write_text("400000\n")
+    (tmp_path / "memory.stat").write_text("anon 300000\ninactive_file 100000\n")
+    monkeypatch.setattr(text_limits, "_CGROUP", tmp_path)
+    found = free_memory()
+    assert found == expected if expected is not None else found > whole / 2

@@ -86,6 +86,13 @@ def test_an_endless_body_after_a_part_ends_too(server, tmp_path):
     assert files(tmp_path) == []
 
 
+def test_a_part_that_is_too_long_already_is_not_continued(server, tmp_path):
+    leave_part(tmp_path, b"x" * (len(BYTES) + 50))
+    server.respond = answer(206, b"x" * 50, Content_Range=f"bytes {len(BYTES) + 50}-9999/*")
+    assert "sends more than" in message(pinned(), tmp_path, server.url)
+    assert files(tmp_path) == []
+
+
 def test_a_length_beyond_the_size_in_the_table_is_refused_at_once(server, tmp_path):
     server.respond = answer(200, b"x", Content_Length=10**12)
     assert "sends more than the 1,000,000 bytes" in message(

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from disan_tf.errors import UserError
+from disan_tf.files import owned
 from disan_tf.installation import CHECKPOINTS, IS_INSTALLED
 from disan_tf.options import either, suggestion
 
@@ -34,8 +35,9 @@ def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=()) -> None:
         )
         return
     series.refuse_series(workdir)
-    corpus = _prepare(config, data_dir, prepared_dir)
-    summary = experiment.train(config, corpus, workdir)
+    with owned(workdir):
+        corpus = _prepare(config, data_dir, prepared_dir)
+        summary = experiment.train(config, corpus, workdir)
     print(
         f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best dev "
         f"{summary['criterion']} {summary['best_score']:.4f} at step {summary['best_step']:,}, in "

@@ -56,7 +56,7 @@ def find_runs(root: Path) -> Iterator[Path]:
     """Work directories and series at and below `root`; members of a series are left out."""
     for folder, folders, files in os.walk(root):
         folders.sort()
-        if "series.json" in files or ("config.json" in files and "model.json" not in files):
+        if "series.json" in files or "config.json" in files:
             folders.clear()
             yield Path(folder)
 

@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.errors import UserError
-from disan_tf.files import scratch_folder
+from disan_tf.files import check_open, scratch_folder
 from disan_tf.input_pipeline import evaluation_batches
 from disan_tf.serving.lines import look_up, read_chunks, tokenise
 from disan_tf.serving.records import SENTENCE
@@ -165,6 +165,7 @@ def _divide(batch, lengths):
 def _output(path) -> Iterator[BinaryIO]:
     """A file that takes its name when the block ends without an error, or standard output."""
     if path == "-":
+        check_open(sys.stdout, "--output")
         sys.stdout.flush()
         yield sys.stdout.buffer
         return

@@ -22,7 +22,7 @@ from disan_tf.training.console import ConsoleLog, describe_scores
 from disan_tf.training.loop import Trainer
 from disan_tf.training.provenance import command_line, data_summary
 from disan_tf.training.tensorboard import TensorBoardLogger
-from disan_tf.training.work_directory import FORMAT, OTHER_VERSION, claim
+from disan_tf.training.work_directory import FORMAT, OTHER_VERSION, RUN, claim
 
 _PROBE_EXAMPLES = 32
 
@@ -48,7 +48,7 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
     path = workdir / "run.json"
     if not (path.exists() and any((workdir / "checkpoints").glob("*"))):
         return
-    run = read_json(path, "choose another --workdir")
+    run = read_json(path, "choose another --workdir", RUN)
     check_format(path, run, FORMAT, OTHER_VERSION)
     recorded = run["inputs"]
     pairs = (corpus.manifest[Keys.INPUTS], recorded), (recorded, corpus.manifest[Keys.INPUTS])

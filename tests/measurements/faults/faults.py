@@ -516,7 +516,7 @@ FAULTS = (
     Fault(
         room="serving",
         line='digest = sha256(checkpoints / name / "model.json")',
-        fault='digest = sha256(checkpoints / name / "config.json")',
+        fault='digest = sha256(checkpoints / name / "vocabulary.txt")',
         tests=("test_released.py",),
     ),
     Fault(

@@ -77,10 +77,8 @@ class Convolution(BaseLayer):
           y, <float>[batch, length, units]; not 0 on padding.
         """
         kernel = cast_weight(self.kernel, x.dtype)
-        if self.width == 1:  # a plain product is faster than conv1d in bfloat16
-            product = project(x, kernel[0])
-        else:
-            product = _same_convolution(x, kernel)
+        # For one token a plain product is faster than conv1d in bfloat16.
+        product = project(x, kernel[0]) if self.width == 1 else _same_convolution(x, kernel)
         return bias_activation(product, self.bias, activation or self.activation)
 
     def get_config(self):

@@ -1,9 +1,11 @@
 """disan_tf/legacy_keras.py: Keras 2 under every TensorFlow, or one sentence why not."""
 
+import importlib.machinery
 import importlib.metadata
 import os
 import subprocess
 import sys
+import types
 
 import pytest
 import tensorflow as tf
@@ -44,6 +46,14 @@ def test_keras_2_is_asked_for_where_keras_3_would_come(version, set_before, set_
     assert os.environ.get(legacy_keras.VARIABLE) == set_after
 
 
+@pytest.fixture
+def tf_keras(monkeypatch):
+    """An installed tf_keras, which is not imported: beside another Keras 2 it would disturb it."""
+    package = types.ModuleType("tf_keras")
+    package.__spec__ = importlib.machinery.ModuleSpec("tf_keras", None)
+    monkeypatch.setitem(sys.modules, "tf_keras", package)
+
+
 @pytest.mark.parametrize("version, variable", [("2.15.0", "1"), ("3.9.0", "1"), ("3.9.0", None)])
 def test_a_missing_tf_keras_is_named_with_its_remedy(version, variable, keras, monkeypatch):
     keras(version, variable)
@@ -52,16 +62,14 @@ def test_a_missing_tf_keras_is_named_with_its_remedy(version, variable, keras, m
     assert f'python -m pip install "tf_keras~={release}.0"' in legacy_keras.problem()
 
 
-def test_a_variable_that_asks_for_keras_3_is_named(keras):
-    pytest.importorskip("tf_keras")
+def test_a_variable_that_asks_for_keras_3_is_named(keras, tf_keras):
     keras("3.9.0", "0")
     assert legacy_keras.problem().startswith("TF_USE_LEGACY_KERAS=0 has TensorFlow ")
 
 
-def test_a_tensorflow_that_has_keras_3_already_is_named(keras, monkeypatch):
-    pytest.importorskip("tf_keras")
+def test_a_tensorflow_that_has_keras_3_already_is_named(keras, tf_keras, monkeypatch):
     keras("3.9.0", "1")
-    monkeypatch.setattr(tf.keras, "__version__", "3.9.0", raising=False)
+    monkeypatch.setattr(tf, "keras", types.SimpleNamespace(__version__="3.9.0"))
     with pytest.raises(ImportError, match="import disan_tf first") as caught:
         legacy_keras.check()
     assert isinstance(caught.value, UserError)  # one line on the command line

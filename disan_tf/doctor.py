@@ -7,11 +7,11 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from disan_tf.ops.native import runtime
+from disan_tf import legacy_keras
 
 _PACKAGES = (
-    "tensorflow", "tensorflow-text", "tensorflow-addons", "numpy", "absl-py", "ml_collections",
-    "h5py", "scipy", "matplotlib", "tqdm",
+    "tensorflow", "keras", "tf_keras", "tensorflow-text", "tensorflow-addons", "numpy", "absl-py",
+    "ml_collections", "h5py", "scipy", "matplotlib", "tqdm",
 )  # fmt: skip
 
 # Name of a download -> its folder below --data_dir; "polarity" holds CR, MPQA and SUBJ.
@@ -28,8 +28,7 @@ def diagnose(data_dir: Path) -> str:
     lines += [f"device {device.name}" for device in tf.config.list_logical_devices()]
     threads = tf.config.threading.get_intra_op_parallelism_threads() or "all"
     lines.append(f"threads: {threads} of {os.cpu_count()} processors")
-    reason = runtime.unavailable()
-    lines.append(f"operations: portable ({reason})" if reason else "operations: native")
+    lines += _needing_keras()
     lines.append(f"data in {data_dir}:")
     lines += [f"  {_corpus(name, data_dir / folder)}" for name, folder in _FOLDERS.items()]
     vectors = sorted((data_dir / "glove").glob("*.txt"))
@@ -37,6 +36,23 @@ def diagnose(data_dir: Path) -> str:
     if not vectors:
         lines.append("  vectors: none (python -m data_prep.download glove.6B)")
     return "\n".join(lines)
+
+
+def _needing_keras():
+    """Which Keras, addons and operations are used."""
+    if problem := legacy_keras.problem():
+        return [f"Keras: {problem}"]
+    from disan_tf import addons
+    from disan_tf.ops.native import runtime
+
+    package, reason = tf.keras.Model.__module__.split(".")[0], runtime.unavailable()
+    asked = os.environ.get(legacy_keras.VARIABLE, "unset")
+    own = addons.backend().__name__.endswith("without_tfa")
+    return [
+        f"Keras: Keras 2 from {package} ({legacy_keras.VARIABLE}: {asked})",
+        f"addons: {'our own' if own else 'tensorflow-addons'}",
+        f"operations: portable ({reason})" if reason else "operations: native",
+    ]
 
 
 def _version(package):

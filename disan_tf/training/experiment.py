@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 import disan_tf
+from disan_tf.addons import progress_bar
 from disan_tf.errors import UserError
 from disan_tf.files import check_format, read_json, write_json
 from disan_tf.input_pipeline import (
@@ -122,8 +123,6 @@ def _progress(trainer):
     """A bar on a terminal, lines in a file."""
     examples = _examples_a_step(trainer)
     if sys.stderr.isatty():
-        from disan_tf.addons import progress_bar  # only then is tensorflow-addons needed
-
         sentences = round(examples * len(trainer.model.fields))
         return progress_bar(sentences, describe_scores)
     return ConsoleLog(trainer.config.train.steps, examples)

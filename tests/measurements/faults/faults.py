@@ -637,8 +637,8 @@ FAULTS = (
     ),
     Fault(
         room="disan_tf",
-        line="_start_at(self.epoch_progress_tqdm, batch % self.total_steps)",
-        fault="_start_at(self.epoch_progress_tqdm, batch)",
+        line="start_at(self.epoch_progress_tqdm, batch % self.total_steps)",
+        fault="start_at(self.epoch_progress_tqdm, batch)",
         tests=("test_addons.py",),
     ),
     Fault(

@@ -29,6 +29,7 @@ flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or misma
 flags.DEFINE_string("input", "-", "Lines, JSONL or a table; - is standard input.")
 flags.DEFINE_enum("input_format", None, ("text", "jsonl", "tsv"), "Default: by the input's name.")
 flags.DEFINE_enum("output_format", "jsonl", ("jsonl", "kaggle", "glue"), "What predict writes.")
+flags.DEFINE_bool("explain", False, "Adds the five words with the largest weights to a prediction.")
 flags.DEFINE_string("output", None, "File of predict and benchmark, folder of the other modes.")
 flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory, threads.")
 flags.DEFINE_integer("repetitions", 9, "How often each function is timed.")

@@ -62,11 +62,15 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     print(render_scores(evaluation.write_evaluation(folder, bundle, corpus, split)))
 
 
-def predict(checkpoint, input, output="-", input_format=None, output_format="jsonl") -> None:
+def predict(
+    checkpoint, input, output="-", input_format=None, output_format="jsonl", explain=False
+) -> None:
     """Predicts the labels of lines of text or of sentence pairs."""
     from disan_tf.serving.predict import predict as predict_lines
 
-    counts = predict_lines(_serving(checkpoint), input, output, input_format, output_format)
+    counts = predict_lines(
+        _serving(checkpoint), input, output, input_format, output_format, explain=explain
+    )
     if counts.gold:
         print(
             f"{counts.rows:,} rows are answered; {counts.unlabeled:,} of them have no gold label.",

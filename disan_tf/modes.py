@@ -19,7 +19,7 @@ def prepare(config, data_dir, prepared_dir) -> None:
     _prepare(config, data_dir, prepared_dir)
 
 
-def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=()) -> None:
+def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=True) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     _check(config)
     from disan_tf.training import experiment, series
@@ -30,12 +30,13 @@ def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=()) -> None:
     refuse_other_config(Path(workdir), config)
     if seeds or folds:
         series.train_series(
-            config, workdir, seeds, folds, lambda member: _prepare(member, data_dir, prepared_dir)
-        )
+            config, workdir, seeds, folds,
+            lambda member: _prepare(member, data_dir, prepared_dir), pictures,
+        )  # fmt: skip
         return
     series.refuse_series(workdir)
     corpus = _prepare(config, data_dir, prepared_dir)
-    summary = experiment.train(config, corpus, workdir)
+    summary = experiment.train(config, corpus, workdir, pictures)
     print(
         f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best dev "
         f"{summary['criterion']} {summary['best_score']:.4f} at step {summary['best_step']:,}, in "

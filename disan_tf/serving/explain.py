@@ -30,8 +30,8 @@ class Explanation:
         found = self._weigh.get_concrete_function().structured_outputs
         if len(found) != len(self._model.fields):
             raise UserError(
-                f"--explain needs source2token attention, which the {bundle.config.encoder.name} of "
-                f"{bundle.directory} lacks; --mode=attend writes what it has."
+                f"--explain needs source2token attention, which {bundle.config.encoder.name} in "
+                f"{bundle.directory} lacks; --mode=attend writes what there is."
             )
 
     def __call__(self, sentences, text_to_ids) -> list[dict]:
@@ -87,7 +87,7 @@ def explanation_name(field: str) -> str:
 
 
 def heaviest(tokens, weights: np.ndarray) -> list[dict]:
-    """The tokens of the largest weights <float>[at least tokens], the earlier of equal ones first."""
+    """The tokens of the largest weights <float>[length], of equal ones the earlier first."""
     order = np.argsort(-weights[: len(tokens)], kind="stable")[:WORDS]
     return [
         {"token": tokens[index], "position": int(index), "weight": float(f"{weights[index]:.4g}")}

@@ -58,7 +58,9 @@ def test_each_line_has_the_weights_of_its_sentence_alone(bundle, tmp_path, monke
             assert named["weight"] == pytest.approx(weights[named["position"]], rel=1e-3)
         named = {each["position"] for each in answer["explanation"]}
         rest = [weight for place, weight in enumerate(weights) if place not in named]
-        assert max(rest, default=0.0) <= min(each["weight"] for each in answer["explanation"]) + 1e-4
+        assert (
+            max(rest, default=0.0) <= min(each["weight"] for each in answer["explanation"]) + 1e-4
+        )
 
 
 def test_without_the_flag_there_is_none(bundle, tmp_path):
@@ -74,12 +76,14 @@ def test_both_sentences_of_a_pair_are_explained(tmp_path):
         "the", "film", "is", "good",
     }  # fmt: skip
     assert {each["token"] for each in answer["hypothesis_explanation"]} == {"a", "story"}
-    assert sum(each["weight"] for each in answer["premise_explanation"]) == pytest.approx(1, abs=1e-3)
+    assert sum(each["weight"] for each in answer["premise_explanation"]) == pytest.approx(
+        1, abs=1e-3
+    )
 
 
 def test_a_model_without_source2token_is_refused(tmp_path):
     bundle = make_pair_bundle(tmp_path / NLI, NLI, {"name": "additive", "units": 4})
-    with pytest.raises(UserError, match="needs source2token attention, which the additive of"):
+    with pytest.raises(UserError, match="needs source2token attention, which additive in"):
         predict(bundle, write_pairs(tmp_path / "pairs.txt"), tmp_path / "out", explain=True)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Optional
 
 import numpy as np
-from matplotlib import rc_context
+from matplotlib import colormaps, rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -87,6 +87,39 @@ def _mark_largest(axes, weights, high):
         if weight:
             colour = "black" if weight > _BRIGHT * high else "white"
             axes.plot(column, row, marker="o", markersize=3, color=colour)
+
+
+def contested(weights: np.ndarray) -> float:
+    """The largest weight of the rows that have a choice, by which a heat map is scaled.
+
+    A head with one dependent gives it all its weight, beside which nothing else would be seen.
+    """
+    free = weights[np.count_nonzero(weights, axis=1) > 1]
+    return float(free.max(initial=0.0)) or 1.0
+
+
+def colours(weights: np.ndarray, high: float, mask_zeros: bool = False) -> np.ndarray:
+    """The colours of a heat map's cells, see `heat_map`, <uint8>[rows, columns, 3]."""
+    cells = colormaps[MAP](np.clip(weights / high, 0.0, 1.0), bytes=True)[..., :3]
+    if mask_zeros:
+        cells[weights == 0.0] = round(255 * float(ABSENT))
+    return cells
+
+
+def paint(picture: np.ndarray, axes: Axes, cells: np.ndarray) -> None:
+    """Fills the inside of axes that were drawn with cells <uint8>[rows, columns, 3].
+
+    Args:
+      picture: the drawn figure, <uint8>[height, width, 3]; it is changed.
+      axes: of the figure.
+      cells: their colours.
+    """
+    left, bottom, right, top = (round(edge) for edge in axes.bbox.extents)
+    height, width = top - bottom, right - left
+    rows = np.arange(height) * len(cells) // height
+    columns = np.arange(width) * cells.shape[1] // width
+    first = len(picture) - top
+    picture[first : first + height, left:right] = cells[rows][:, columns]
 
 
 def save_picture(figure: Figure, stem: Path) -> None:

@@ -35,7 +35,7 @@ class AttentionPictures:
         self._inputs = [
             [batch[name] for name in model.reads] for batch in make_dataset(dev, batches)
         ]
-        self._fields = model.fields
+        self._fields, self._pictures = model.fields, {}
         self._words = ["", "?", *corpus.vocabulary][: FIRST_WORD_ID + sum(corpus.words)]
         self._attend = tf.function(
             lambda *inputs: {
@@ -53,7 +53,9 @@ class AttentionPictures:
             }
             tensors = {name: mean.numpy() for name, mean in self._attend(*inputs).items()}
             if tensors:  # a language model has none
-                yield f"attention/{number}", plots.pixels(draw_attention(tensors, tokens))
+                if number not in self._pictures:
+                    self._pictures[number] = AttentionPicture(tensors, tokens)
+                yield f"attention/{number}", self._pictures[number](tensors)
 
 
 class ConfusionPicture:
@@ -80,56 +82,74 @@ def choose_examples(lengths: np.ndarray) -> np.ndarray:
     return among[np.linspace(0, len(among) - 1, min(EXAMPLES, len(among))).astype(int)]
 
 
-def draw_attention(tensors: dict[str, np.ndarray], tokens: dict[str, Sequence[str]]) -> Figure:
-    """Heat maps of an example's attention, means over the features.
+class AttentionPicture:
+    """Heat maps of one example: its words are drawn once, the cells anew at every call.
+
+    Drawing all of it took 0.30 s of a processor for a sentence of 15 words, the cells alone 2 ms.
 
     Args:
-      tensors: by the names of `encoder.attend`, of a pair with "<field>_" before them;
-        <float32>[head, dependent] or [token].
+      tensors: means over the features by the names of `encoder.attend`, of a pair with "<field>_"
+        before them; <float32>[head, dependent] or [token].
       tokens: of each field.
+
+    Call arguments:
+      tensors: those of a later evaluation.
+
+    Call returns:
+      <uint8>[height, width, 3].
     """
-    matrices = {name: mean for name, mean in tensors.items() if mean.ndim == 2}
-    matrices = dict(list(matrices.items())[:_PANELS])
-    strips = {field: _of_tokens(tensors, field, tokens) for field in tokens}
-    strips = {field: values for field, values in strips.items() if values}
-    columns = max(len(matrices), len(strips), 1)
-    figure = Figure(figsize=(_INCHES * columns, 2 * _INCHES), dpi=80)
-    grid = figure.subplots(2, columns, squeeze=False)
-    for axes in grid.flat:
-        axes.set_visible(False)
-    for axes, (name, mean) in zip(grid[0], matrices.items()):
-        axes.set_visible(True)
-        axes.set_title(name, fontsize=8)
-        heads, dependents = sides(name, mean.shape, tokens)
-        plots.heat_map(axes, mean, heads, dependents, mask_zeros=True)
-    for axes, (field, values) in zip(grid[1], strips.items()):
-        axes.set_visible(True)
-        table = np.stack(list(values.values()))
-        table = table / np.maximum(table.max(axis=1, keepdims=True), 1e-9)
-        axes.set_title(f"{field}: of each token, by row's largest", fontsize=8)
-        plots.heat_map(axes, table, list(values), tokens[field])
-    for axes in figure.axes:
+
+    def __init__(self, tensors: dict[str, np.ndarray], tokens: dict[str, Sequence[str]]):
+        matrices = [name for name, mean in tensors.items() if mean.ndim == 2][:_PANELS]
+        self._strips = {field: _of_tokens(tensors, field, tokens) for field in tokens}
+        columns = max(len(matrices), len(tokens))
+        figure = Figure(figsize=(_INCHES * columns, 2 * _INCHES), dpi=80)
+        self._boxes = {}
+        for number, name in enumerate(matrices, start=1):
+            axes = figure.add_subplot(2, columns, number)
+            self._add(axes, name, *sides(name, tokens), name)
+        for number, (field, names) in enumerate(self._strips.items(), start=columns + 1):
+            if names:
+                axes = figure.add_subplot(2, columns, number)
+                self._add(axes, field, list(names), tokens[field], f"{field}, by row's largest")
+        figure.subplots_adjust(0.12, 0.12, 0.98, 0.95, hspace=0.5, wspace=0.5)
+        self._empty = plots.pixels(figure)
+
+    def _add(self, axes, name, rows, columns, title):
+        axes.set_title(title, fontsize=8)
+        axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
+        plots.label_ticks(axes, rows, columns)
         axes.tick_params(labelsize=6)
-    figure.subplots_adjust(left=0.12, right=0.98, top=0.95, bottom=0.12, hspace=0.5, wspace=0.5)
-    return figure
+        self._boxes[name] = axes
+
+    def __call__(self, tensors: dict[str, np.ndarray]) -> np.ndarray:
+        picture = self._empty.copy()
+        for name, axes in self._boxes.items():
+            if name in self._strips:
+                rows = np.stack([tensors[each] for each in self._strips[name].values()])
+                cells = plots.colours(rows / np.maximum(rows.max(axis=1, keepdims=True), 1e-9), 1.0)
+            else:
+                high = plots.contested(tensors[name])
+                cells = plots.colours(tensors[name], high, mask_zeros=True)
+            plots.paint(picture, axes, cells)
+        return picture
 
 
 def _of_tokens(tensors, field, tokens):
-    """Short name -> <float32>[token] of a field."""
+    """Short name -> name of what is measured of a field's single tokens."""
     prefix = f"{field}_" if len(tokens) > 1 else ""
     return {
-        name[len(prefix) :]: mean
+        name[len(prefix) :]: name
         for name, mean in tensors.items()
         if mean.ndim == 1 and name.startswith(prefix)
     }
 
 
-def sides(name: str, shape, tokens: dict[str, Sequence[str]]) -> tuple[Sequence, Sequence]:
+def sides(name: str, tokens: dict[str, Sequence[str]]) -> tuple[Sequence, Sequence]:
     """The words of the heads and of the dependents of a tensor, which may be two sentences.
 
     Args:
       name: of the tensor; "<field>_" stands before it in a pair.
-      shape: (heads, dependents).
       tokens: of each field.
     """
     if len(tokens) == 1:
@@ -137,8 +157,8 @@ def sides(name: str, shape, tokens: dict[str, Sequence[str]]) -> tuple[Sequence,
         return own, own
     own = next(field for field in tokens if name.startswith(f"{field}_"))
     (other,) = tokens.keys() - {own}
-    dependents = own if name.endswith("attention") else other  # of DRCN: <function>_<layer>
-    return tokens[own], tokens[dependents]
+    # Of encoders alone "..._attention", of DRCN "<function>_<layer>" towards the other sentence.
+    return tokens[own], tokens[own if name.endswith("attention") else other]
 
 
 def draw_confusion(labels: np.ndarray, predictions: np.ndarray, classes: Sequence[str]) -> Figure:

@@ -32,7 +32,7 @@ def write_projector(directory: Path, model, corpus: PreparedCorpus) -> None:
     vectors, words = table.trained.numpy()[rows], corpus.vocabulary
     lines = ("\t".join(f"{number:.5g}" for number in vector) for vector in vectors)
     write_atomically(directory / VECTORS, "".join(f"{line}\n" for line in lines))
-    write_atomically(directory / LABELS, "".join(f"{_label(words[row])}\n" for row in rows))
+    write_atomically(directory / LABELS, "".join(f"{label(words[row])}\n" for row in rows))
     config = projector.ProjectorConfig()
     config.embeddings.add(tensor_name=NAME, tensor_path=VECTORS, metadata_path=LABELS)
     projector.visualize_embeddings(str(directory), config)
@@ -54,6 +54,6 @@ def _frequent(corpus, count) -> np.ndarray:
     return np.argsort(-times[FIRST_WORD_ID:], kind="stable")[:WORDS]
 
 
-def _label(word: str) -> str:
+def label(word: str) -> str:
     """The word on a line of its own: no line may be empty, and none has columns."""
     return " ".join(word.split()) or "(empty)"

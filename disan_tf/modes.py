@@ -80,11 +80,18 @@ def predict(
 
 
 def attend(checkpoint, input, output, input_format=None) -> None:
-    """Writes the attention tensors of lines of text or of sentence pairs."""
+    """Writes the attention in lines of text or of sentence pairs, and a page that shows it."""
+    from disan_tf.reporting.attention_page.page import NAME, write_page
     from disan_tf.serving.attend import attend as attend_lines
+    from disan_tf.serving.released import model_name
 
-    count = attend_lines(_serving(checkpoint), input, output, input_format)
-    print(f"{count} lines in {output}")
+    bundle = _serving(checkpoint)
+    count = attend_lines(
+        bundle, input, output, input_format,
+        lambda folder: write_page(folder, model_name(bundle)),
+    )  # fmt: skip
+    page = f"; open {Path(output) / NAME} in a browser" if count else ""
+    print(f"{count} lines in {output}{page}")
 
 
 def export(checkpoint, workdir=None, output=None) -> None:

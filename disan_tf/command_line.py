@@ -32,6 +32,7 @@ flags.DEFINE_enum("input_format", None, ("text", "jsonl", "tsv"), "Default: by t
 flags.DEFINE_enum("output_format", "jsonl", ("jsonl", "kaggle", "glue"), "What predict writes.")
 flags.DEFINE_bool("explain", False, "Adds the five words with the largest weights to a prediction.")
 flags.DEFINE_string("output", None, "File of predict and benchmark, folder of the other modes.")
+flags.DEFINE_list("figures", [], "Names such as disan_figure_6; default: all that can be drawn.")
 flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory, threads.")
 flags.DEFINE_integer("repetitions", 9, "How often each function is timed.")
 
@@ -70,13 +71,16 @@ def own_flags() -> list[flags.Flag]:
 def _value(parameter: inspect.Parameter):
     """The flag of a parameter's name, or its default; without one the flag must be given."""
     value, name = FLAGS[parameter.name].value, parameter.name
+    needed = parameter.default is inspect.Parameter.empty
+    if not needed and not FLAGS[name].present:
+        return parameter.default
     if name == "checkpoint" and value is None:
         value, name = FLAGS.workdir, "workdir or --checkpoint"
     elif name == "prepared_dir" and value is None:
         value, name = FLAGS.workdir and f"{FLAGS.workdir}/prepared", "workdir or --prepared_dir"
-    if value is None and parameter.default is inspect.Parameter.empty:
+    if value is None and needed:
         raise UserError(f"--mode={FLAGS.mode} needs --{name}; see python run.py --help.")
-    return parameter.default if value is None else value
+    return value
 
 
 def _parse(argv: list[str]) -> list[str]:

@@ -112,6 +112,22 @@ def report(workdir=None, output=CHECKPOINTS) -> None:
     record(workdir, Path(output))
 
 
+def figures(
+    checkpoint=None, workdir=None, input=None, input_format=None, figures=(),
+    output=CHECKPOINTS / "figures",
+) -> None:  # fmt: skip
+    """Draws the papers' figures of a model's attention, or of recorded runs and of --workdir."""
+    from disan_tf.reporting.figures.main import check_names, draw_runs
+    from disan_tf.reporting.report import find_results, find_work_directories
+
+    check_names(figures)
+    if checkpoint is not None:
+        _draw_model(checkpoint, input, input_format, figures, Path(output))
+    if checkpoint is None or workdir is not None:
+        runs = find_work_directories(workdir) if workdir else []
+        draw_runs(find_results(workdir), runs, Path(output), figures)
+
+
 def doctor(data_dir) -> None:
     """Prints what a bug report needs: versions, devices, threads, corpora."""
     from disan_tf.doctor import diagnose
@@ -129,7 +145,18 @@ def benchmark(config, benchmark_parts, repetitions: int, output=None) -> None:
 
 MODES = {
     mode.__name__: mode
-    for mode in (prepare, train, evaluate, predict, attend, export, report, doctor, benchmark)
+    for mode in (
+        prepare,
+        train,
+        evaluate,
+        predict,
+        attend,
+        export,
+        report,
+        figures,
+        doctor,
+        benchmark,
+    )  # fmt: skip
 }
 
 
@@ -159,6 +186,32 @@ def _prepare(config, data_dir, prepared_dir):
     corpus = PreparedCorpus(directory)
     print(f"{describe_counts(corpus.manifest)}\n  in {directory}")
     return corpus
+
+
+def _draw_model(checkpoint, input, input_format, names, output) -> None:
+    """The figures of a model, of its paper's sentences or of an input's."""
+    from disan_tf.files import scratch_folder
+    from disan_tf.reporting.figures.examples import write_examples
+    from disan_tf.reporting.figures.main import DrawnModel, draw_model, drawable
+    from disan_tf.serving.attend import attend as attend_lines
+    from disan_tf.serving.records import text_name
+    from disan_tf.serving.released import model_name
+
+    bundle = _serving(checkpoint)
+    paper, name = drawable(bundle.config.encoder.name), model_name(bundle)
+    command = f"python run.py --mode=figures --checkpoint={name}"
+    lines = "the example sentences of the papers"
+    with scratch_folder(output) as scratch:
+        if input is not None:
+            command += f" --input={Path(input).name}"
+            lines = f"the lines of {Path(input).name}"
+        else:
+            input = scratch / "examples.jsonl"
+            write_examples(input, paper, bundle.model.fields, text_name)
+        attend_lines(bundle, input, scratch / "attention", input_format)
+        step = bundle.info["scores"]["step"]
+        model = DrawnModel(name, bundle.config.to_dict(), step, lines, command)
+        draw_model(scratch / "attention", model, output, names)
 
 
 def _serving(checkpoint):

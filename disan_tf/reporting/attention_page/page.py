@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from disan_tf.files import write_atomically
-from disan_tf.reporting.attention_page.lines import AttendedLine, read_lines
+from disan_tf.reporting.attended import AttendedLine, read_lines
 
 NAME = "index.html"
 MAX_BYTES = 10_000_000

@@ -5,10 +5,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 WEIGHT_VECTORS = "weight_vectors"
+
+
+class Sentence(NamedTuple):
+    """One sentence of a line.
+
+    Attributes:
+      tokens: its words.
+      tensors: what its encoder looked at, by the names of `encoder.attend`.
+      record: of the line.
+    """
+
+    tokens: list[str]
+    tensors: dict[str, np.ndarray]
+    record: dict
+
+    def mean(self, name: str) -> np.ndarray:
+        """Mean of a tensor over its features."""
+        return self.tensors[name].mean(axis=-1, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -56,6 +75,13 @@ class AttendedLine:
         """Name -> <float32>[token, feature] or [head, dependent, feature]."""
         with np.load(self.path.with_suffix(".npz"), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays if not name.endswith(WEIGHT_VECTORS)}
+
+    def sentences(self) -> list[Sentence]:
+        """Each sentence of the line with its own tensors."""
+        named = [{} for _ in self.fields]
+        for name, tensor in self.tensors.items():
+            named[self.field(name)][self.short(name)] = tensor
+        return [Sentence(*pair, self.record) for pair in zip(self.tokens, named)]
 
     def mean(self, name: str) -> np.ndarray:
         """Mean over the features of a tensor."""

@@ -77,9 +77,7 @@ def test_an_encoder_or_a_name_without_figures_is_refused():
     with pytest.raises(UserError, match="figures of the attention of bi_lstm; choose a model of d"):
         drawable("bi_lstm")
     check_names(["dsa_figure_2"])
-    with pytest.raises(
-        UserError, match="--figures=disan_figure_66 must be .*; did you mean disan_"
-    ):
+    with pytest.raises(UserError, match="--figures=disan_figure_66 must .* did you mean disan_"):
         check_names(["disan_figure_66"])
 
 

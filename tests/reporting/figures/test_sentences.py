@@ -124,9 +124,8 @@ def test_masks_are_those_of_the_paper():
     panels = masks.positional_masks().axes
     allowed = [~np.ma.getmaskarray(axes.images[0].get_array()) for axes in panels]
     ones = np.ones([5, 5], bool)
-    for found, expected in zip(
-        allowed, (~np.eye(5, dtype=bool), np.tril(ones, -1), np.triu(ones, 1))
-    ):
+    of_the_paper = (~np.eye(5, dtype=bool), np.tril(ones, -1), np.triu(ones, 1))
+    for found, expected in zip(allowed, of_the_paper):
         np.testing.assert_array_equal(found, expected)
 
 

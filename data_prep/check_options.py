@@ -1,7 +1,7 @@
 """The options of a prepared corpus, `config.data`, checked before anything is read."""
 
 from data_prep import vocabulary, word_features
-from data_prep.corpora import READERS
+from data_prep.corpora import READERS, fields_of
 from disan_tf.errors import UserError
 from disan_tf.options import check_choice, check_section, chosen
 from disan_tf.text.tokenizer import VERSIONS
@@ -22,7 +22,7 @@ def check_options(options) -> None:
         "data", options, f"the corpus {options['corpus']}",
         _check_texts, *reader.CHECKS, vocabulary.check_options, word_features.check_options,
     )  # fmt: skip
-    if options.get("word_features") and len(reader.FIELDS) != 2:
+    if options.get("word_features") and len(fields_of(options)) != 2:
         raise UserError(
             "--config.data.word_features=True needs a corpus of sentence pairs, and "
             f"{options['corpus']} has single sentences; leave the option out."

@@ -49,8 +49,11 @@ def _count_line(split: str, counts: dict, unit: str) -> str:
     shown = (unit, "expected", "dropped", "kept")
     others = [f"{count:,} {name}, " for name, count in counts.items() if name not in shown]
     dropped = [f"{count:,} {reason}" for reason, count in counts["dropped"].items() if count]
+    official = ""
+    if counts["expected"] is not None:
+        difference = counts[unit] - counts["expected"]
+        official = f" (official count {counts['expected']:,}, difference {difference:+,})"
     return (
-        f"  {split}: {counts[unit]:,} {unit} (official count {counts['expected']:,}, difference "
-        f"{counts[unit] - counts['expected']:+,}), {''.join(others)}"
+        f"  {split}: {counts[unit]:,} {unit}{official}, {''.join(others)}"
         f"dropped {', '.join(dropped) or 'none'}, kept {counts['kept']:,}"
     )

@@ -1,4 +1,4 @@
-"""The text of `run.py --help`, made of the modes' functions and of the flags themselves."""
+"""The text of `--help`, made of the modes' functions and of the flags themselves."""
 
 import inspect
 import textwrap
@@ -9,22 +9,23 @@ from absl import flags
 
 HELP_FLAGS = ("--help", "-help", "--helpshort", "-helpshort", "-h", "-?")
 EXAMPLES = (
-    "python run.py --config=configs/disan_sst.py --data_dir=data --workdir=runs/disan_sst",
-    "python run.py --mode=evaluate --data_dir=data --workdir=runs/disan_sst",
-    "echo 'the plot is superb .' | python run.py --mode=predict --checkpoint=demo",
+    "--config=disan_sst --data_dir=data --workdir=runs/disan_sst",
+    "--mode=evaluate --data_dir=data --workdir=runs/disan_sst",
+    "--mode=predict --checkpoint=demo --input=lines.txt",
 )
 # The flags that stand in for others, so that a work directory is named once.
 STAND_INS = {"checkpoint": "workdir", "prepared_dir": "workdir"}
 _WIDTH = 100
 
 
-def help_text(modes: Mapping[str, Callable], own_flags: Sequence[flags.Flag]) -> str:
+def help_text(modes: Mapping[str, Callable], own_flags: Sequence[flags.Flag], command: str) -> str:
     """What each mode does and needs, three commands, and the flags by the modes that take them.
 
     Args:
       modes: name -> function, its parameters named as the flags that it takes; those without a
         default are needed.
       own_flags: the flags of the command line, --mode among them.
+      command: what a user types before the flags.
     """
     defaults = {flag.name: flag.default for flag in own_flags}
     groups: dict[tuple, list[flags.Flag]] = {}
@@ -34,13 +35,13 @@ def help_text(modes: Mapping[str, Callable], own_flags: Sequence[flags.Flag]) ->
             groups.setdefault(takers, []).append(flag)
     lines = [
         "Trains, scores and serves the sentence encoders of five papers.", "",
-        "  python run.py --mode=MODE --config=FILE[:VARIANT] [--config.SECTION.NAME=VALUE ...]", "",
+        f"  {command} --mode=MODE --config=FILE[:VARIANT] [--config.SECTION.NAME=VALUE ...]", "",
         f"Modes (without --mode: {defaults['mode']}), and the flags that each needs:", "",
     ]  # fmt: skip
     for name, mode in modes.items():
         lines += [_entry(name, inspect.getdoc(mode).partition("\n")[0])]
         lines += [_entry("", f"needs {needs}")] if (needs := _needs(mode, defaults)) else []
-    lines += ["", "Examples:", "", *(f"  {example}" for example in EXAMPLES)]
+    lines += ["", "Examples:", "", *(f"  {command} {example}" for example in EXAMPLES)]
     lines += ["", "Flags, by the modes that take them:"]
     for takers, group in sorted(groups.items(), key=lambda item: -len(item[0])):
         lines += ["", f"{', '.join(takers)}:"]

@@ -10,11 +10,14 @@ from ml_collections import ConfigDict, config_flags
 from disan_tf.command_help import EXAMPLES, HELP_FLAGS, help_text, taken
 from disan_tf.command_mistakes import explain
 from disan_tf.errors import UserError
+from disan_tf.installation import command, find_config, import_configs, program
 from disan_tf.modes import MODES
 from disan_tf.options import either
 
 FLAGS = flags.FLAGS
-config_flags.DEFINE_config_file("config", None, "Config file, with `:variant` after its name.")
+config_flags.DEFINE_config_file(
+    "config", None, "Config file or name of a config of ours, with `:variant` after it."
+)
 flags.DEFINE_enum("mode", "train", MODES, "What to do.")
 flags.DEFINE_string("workdir", None, "Everything that a training writes; reruns resume there.")
 flags.DEFINE_string("data_dir", "data", "Raw corpora and word vectors.")
@@ -27,8 +30,10 @@ flags.DEFINE_list("seeds", [], "Trains once with each seed and gives mean and de
 flags.DEFINE_list("folds", [], "The same for the folds of a corpus: numbers, or `all`.")
 flags.DEFINE_bool("pictures", True, "TensorBoard gets pictures of attention and confusions.")
 flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")
-flags.DEFINE_string("input", "-", "Lines, JSONL or a table; - is standard input.")
-flags.DEFINE_enum("input_format", None, ("text", "jsonl", "tsv"), "Default: by the input's name.")
+flags.DEFINE_string("input", "-", "Lines, JSONL, TSV or CSV; - is standard input.")
+flags.DEFINE_enum(
+    "input_format", None, ("text", "jsonl", "tsv", "csv"), "Default: by the input's name."
+)
 flags.DEFINE_enum("output_format", "jsonl", ("jsonl", "kaggle", "glue"), "What predict writes.")
 flags.DEFINE_bool("explain", False, "Adds the five words with the largest weights to a prediction.")
 flags.DEFINE_string("output", None, "File of predict and benchmark, folder of the other modes.")
@@ -42,10 +47,12 @@ def run() -> None:
     try:
         app.run(main, flags_parser=_parse)
     except UserError as error:
-        print(f"run.py: {error}", file=sys.stderr)
+        print(f"{program()}: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        sys.exit("run.py: stopped; the same command goes on where the last checkpoint stands.")
+        sys.exit(
+            f"{program()}: stopped; the same command goes on where the last checkpoint stands."
+        )
     except BrokenPipeError:  # of a reader that has seen enough: `run.py --help | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -79,17 +86,33 @@ def _value(parameter: inspect.Parameter):
     elif name == "prepared_dir" and value is None:
         value, name = FLAGS.workdir and f"{FLAGS.workdir}/prepared", "workdir or --prepared_dir"
     if value is None and needed:
-        raise UserError(f"--mode={FLAGS.mode} needs --{name}; see python run.py --help.")
+        raise UserError(f"--mode={FLAGS.mode} needs --{name}; see {command()} --help.")
     return value
+
+
+def _with_config_files(argv: list[str]) -> list[str]:
+    """The arguments with the path of a config file in the place of a name of ours."""
+    arguments = list(argv)
+    for number, argument in enumerate(argv):
+        name, equals, value = argument.partition("=")
+        if name in ("--config", "-config"):
+            if equals:
+                arguments[number] = f"{name}={find_config(value)}"
+            elif number + 1 < len(argv):
+                arguments[number + 1] = find_config(argv[number + 1])
+    return arguments
 
 
 def _parse(argv: list[str]) -> list[str]:
     """Parses the flags and loads the config; where help is asked for, prints it and exits."""
     if len(argv) == 1:
-        raise UserError(f"say what to do: {EXAMPLES[0]}; python run.py --help tells more.")
+        example = f"{command()} {EXAMPLES[0]}"
+        raise UserError(f"say what to do: {example}; {command()} --help tells more.")
     if set(argv) & set(HELP_FLAGS):
-        print(help_text(MODES, own_flags()))
+        print(help_text(MODES, own_flags(), command()))
         sys.exit()
+    import_configs()
+    argv = _with_config_files(argv)
     try:
         rest, _ = FLAGS(argv), getattr(FLAGS.config, "name", None)  # only now is it loaded
     except Exception as error:  # a config is Python, in which anything can go wrong

@@ -7,6 +7,7 @@ from typing import Optional
 
 from absl import flags
 
+from disan_tf.installation import config_names
 from disan_tf.options import either, nearest, suggestion
 
 _TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false"}
@@ -27,7 +28,7 @@ def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) ->
             return f"--{error.flagname} needs a config file before it: --config=FILE."
         return f"--{error.flagname} is not a flag{suggestion(error.flagname, flag_values)}"
     if path and not Path(path.partition(":")[0]).is_file():
-        files = [str(file) for file in Path(path).parent.glob("*.py")]
+        files = [str(file) for file in Path(path).parent.glob("*.py")] + config_names()
         return f"--config={path} does not exist{suggestion(path.partition(':')[0], files)}"
     if path:
         try:

@@ -13,7 +13,6 @@ from typing import Union
 from disan_tf.errors import UserError
 
 PathLike = Union[str, Path]
-CHECKPOINTS = Path(__file__).resolve().parent.parent / "checkpoints"  # of this repository
 
 
 def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from disan_tf.errors import UserError
-from disan_tf.files import CHECKPOINTS
+from disan_tf.installation import CHECKPOINTS, IS_INSTALLED
 from disan_tf.options import either, suggestion
 
 
@@ -48,14 +48,14 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     """Prints a model's scores on a split and writes them into --workdir or --output."""
     if not (output or workdir):
         raise UserError("--mode=evaluate needs --workdir, or --output for the scores.")
-    from data_prep.corpora import READERS
+    from data_prep.corpora import splits_of
     from disan_tf.serving.released import find_bundle
     from disan_tf.training import evaluation
     from disan_tf.training.bundle import load_bundle
     from disan_tf.training.score_tables import render_scores
 
     bundle = load_bundle(find_bundle(checkpoint))
-    splits = READERS[bundle.config.data.corpus].SPLITS
+    splits = splits_of(bundle.config.data)
     if split not in splits:
         raise UserError(f"--split={split} must be {either(splits)}{suggestion(split, splits)}")
     corpus = _prepare(bundle.config, data_dir, prepared_dir)
@@ -105,16 +105,18 @@ def export(checkpoint, workdir=None, output=None) -> None:
         print(path)
 
 
-def report(workdir=None, output=CHECKPOINTS) -> None:
+def report(workdir=None, output=None) -> None:
     """Records the finished runs below --workdir and writes the tables of the papers."""
+    if output is None and IS_INSTALLED:
+        raise UserError("--mode=report needs --output, the folder of results and tables.")
     from disan_tf.reporting.report import report as record
 
-    record(workdir, Path(output))
+    record(workdir, Path(output or CHECKPOINTS))
 
 
 def figures(
     checkpoint=None, workdir=None, input=None, input_format=None, figures=(),
-    output=CHECKPOINTS / "figures",
+    output="figures" if IS_INSTALLED else CHECKPOINTS / "figures",
 ) -> None:  # fmt: skip
     """Draws the papers' figures of a model's attention, or of recorded runs and of --workdir."""
     from disan_tf.reporting.figures.main import check_names, draw_runs
@@ -163,13 +165,12 @@ MODES = {
 def _check(config) -> None:
     """Refuses a config before anything is prepared, downloaded or trained."""
     from data_prep.check_options import check_options
-    from data_prep.corpora import READERS
+    from data_prep.corpora import fields_of, splits_of
     from disan_tf.training.check_config import check_config, check_sections
 
     check_sections(config)
     check_options(config.data)
-    reader = READERS[config.data.corpus]
-    check_config(config, reader.FIELDS, reader.SPLITS)
+    check_config(config, fields_of(config.data), splits_of(config.data))
 
 
 def _prepare(config, data_dir, prepared_dir):

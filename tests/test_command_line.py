@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.command_help import EXAMPLES
 from disan_tf.command_line import own_flags
+from disan_tf.installation import find_config
 from disan_tf.modes import MODES
 from tests.support.command import run_forked as run
 from tests.support.training_runs import ROOT
@@ -215,7 +217,7 @@ def test_the_commands_of_the_help_are_possible(example):
     names = {flag.name for flag in own_flags()}
     flags = dict(re.findall(r"--(\w+)=(\S+)", example))
     assert flags.keys() <= names and flags.get("mode", "train") in MODES
-    assert (ROOT / flags.get("config", "configs/demo.py")).is_file()
+    assert Path(find_config(flags.get("config", "demo"))).is_file()
 
 
 def test_help_and_mistakes_need_no_tensorflow():
@@ -227,7 +229,7 @@ def test_help_and_mistakes_need_no_tensorflow():
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    ([], "say what to do: python run.py --config=configs/disan_sst.py"),
+    ([], "say what to do: python run.py --config=disan_sst"),
     (["train"], "train is not a flag; did you mean --mode=train?"),
     (["--mode=trian"], "--mode=trian must be prepare, train, evaluate, .*; did you mean train?"),
     (["--word_dir=x"], "--word_dir is not a flag; did you mean workdir?"),

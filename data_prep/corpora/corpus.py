@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Callable, NamedTuple, Protocol, Union
+from typing import Callable, NamedTuple, Optional, Protocol, Union
 
 DIFFERENCE = "{corpus} {split} has {read:,} {unit}; the official split has {expected:,}."
 
@@ -53,20 +53,21 @@ class Corpus:
     scores: bool = False
 
     def count(
-        self, split: str, read: int, expected: int, difference: str = DIFFERENCE,
+        self, split: str, read: int, expected: Optional[int] = None, difference: str = DIFFERENCE,
         is_whole: bool = True, **others,
     ) -> None:  # fmt: skip
         """Records the counts of a split, with a warning if they are not the official ones.
 
         Args:
           split: its name, or that of the file.
-          read, expected: how many of `unit` there are, and how many there should be.
+          read, expected: how many of `unit` there are, and how many there should be; None = there
+            is no official count.
           difference: the warning; `str.format` fills in what `DIFFERENCE` names.
           is_whole: False warns even if `read` equals `expected`.
           others: further counts, among them "dropped" (by reason) and "kept".
         """
         self.counts[split] = {self.unit: read, "expected": expected, **others}
-        if read != expected or not is_whole:
+        if expected is not None and (read != expected or not is_whole):
             figures = {"split": split, "read": read, "expected": expected, "unit": self.unit}
             self.warnings.append(difference.format(corpus=self.name.upper(), **figures))
 
@@ -82,6 +83,9 @@ class Corpus:
         return chain.from_iterable(sentences)
 
 
+Names = tuple[str, ...]
+
+
 class Reader(Protocol):
     """The modules of this package that read a corpus.
 
@@ -90,13 +94,13 @@ class Reader(Protocol):
 
     Attributes:
       CHECKS: functions of these options that raise ValueError, see `disan_tf.options`.
-      FIELDS: names of the texts of an example.
-      SPLITS: names of the splits.
+      FIELDS: names of the texts of an example; or a function of the options that gives them.
+      SPLITS: names of the splits; or such a function.
     """
 
     CHECKS: tuple[Callable, ...]
-    FIELDS: tuple[str, ...]
-    SPLITS: tuple[str, ...]
+    FIELDS: Union[Names, Callable[..., Names]]
+    SPLITS: Union[Names, Callable[..., Names]]
 
     def files(self, data_dir: Path, options) -> list[Path]:
         """The files that `read` would read now.

@@ -12,16 +12,18 @@ _LEAST = 1e-10  # authors' code: probabilities below it count as this
 
 @serializable
 class RelatednessModel(SentencePairModel):
-    """A `SentencePairModel` of scores from 1 to 5 (Tai et al. 2015, Sec. 4.2).
+    """A `SentencePairModel` of scores on a scale, of SICK 1 to 5 (Tai et al. 2015, Sec. 4.2).
 
     With a and b the vectors of the sentences, the head sees [a * b; |a - b|]; so its hidden layer
     is act(W_x (a * b) + W_+ |a - b| + b) as in the paper. Its outputs are the logits of the
-    probabilities p_k of the points k = 1, 2, ...; the model's score is sum_k k p_k.
+    probabilities p_k of the points k = 1, 2, ...; the model's score is sum_k k p_k. A scale that
+    begins elsewhere than with 1 is moved there and back.
 
     Args:
       embedding, encoder, head: see `SentencePairModel`; the head has one class for each point.
       loss: "kl", KL(t || p) with the `sparse_distribution` t of the gold score y, or
         "squared_error", (sum_k k p_k - y)^2 / 2 (the ReSAN authors' code).
+      lowest: the first point of the scale.
 
     Call arguments:
       inputs, selections, training: see `SentencePairModel`; sentence_a, then sentence_b.
@@ -37,30 +39,31 @@ class RelatednessModel(SentencePairModel):
     label_dtype = tf.float32
     criterion = "pearson"
     batch_score_name = "mse"
-    options = ("loss",)
+    options = ("loss", "lowest")
 
-    def __init__(self, *parts, loss: str = "kl", **kwargs):
+    def __init__(self, *parts, loss: str = "kl", lowest: int = 1, **kwargs):
         super().__init__(*parts, **kwargs)
         self.loss_name = check_choice("loss", loss, LOSSES)
+        self.lowest = lowest
 
     def features(self, first, second):
         return tf.concat([first * second, tf.abs(first - second)], axis=-1)
 
     def example_losses(self, outputs, labels):
-        return LOSSES[self.loss_name](outputs, labels)
+        return LOSSES[self.loss_name](outputs, labels - (self.lowest - 1))
 
     def batch_score(self, outputs, labels):
-        return tf.reduce_mean(tf.square(expected_score(outputs) - labels))
+        return tf.reduce_mean(tf.square(self.predictions(outputs) - labels))
 
     def predictions(self, outputs):
-        return expected_score(outputs)
+        return expected_score(outputs) + (self.lowest - 1)
 
     def scores(self, outputs, labels):
         """`pearson`, `spearman` and `mse` of the model's scores and the gold ones."""
         return correlation_scores(self.predictions(outputs).numpy(), labels)
 
     def get_config(self):
-        return {**super().get_config(), "loss": self.loss_name}
+        return {**super().get_config(), "loss": self.loss_name, "lowest": self.lowest}
 
 
 def expected_score(logits: tf.Tensor) -> tf.Tensor:

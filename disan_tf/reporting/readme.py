@@ -7,7 +7,8 @@
 from pathlib import Path
 
 from disan_tf.errors import UserError
-from disan_tf.files import CHECKPOINTS, write_atomically
+from disan_tf.files import write_atomically
+from disan_tf.installation import CHECKPOINTS
 from disan_tf.reporting.benchmark_tables import benchmark_tables
 from disan_tf.reporting.front_page import front_page_table
 from disan_tf.reporting.results import read_results

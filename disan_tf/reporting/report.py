@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Optional
 
 from disan_tf.errors import UserError
-from disan_tf.files import CHECKPOINTS, read_json, write_atomically, write_json
+from disan_tf.files import read_json, write_atomically, write_json
+from disan_tf.installation import CHECKPOINTS
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.readme import update_readmes

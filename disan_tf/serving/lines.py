@@ -29,8 +29,8 @@ def read_chunks(
     Args:
       path: a file, or "-" for standard input. Lines end with a newline alone; a carriage return
         before it, and a byte order mark at the start, are left out. An empty line is a line.
-      input_format: "text", "jsonl" or "tsv", see `disan_tf.serving.records`; None = "jsonl" or
-        "tsv" for names that end so, else "text".
+      input_format: "text", "jsonl", "tsv" or "csv", see `disan_tf.serving.records`; None = the
+        name's ending, else "text".
       fields: of the model: the sentences that a record must have.
       check: is called with each record, and its file and line.
 
@@ -40,12 +40,12 @@ def read_chunks(
     """
     if input_format is None:
         input_format = Path(path).suffix.replace(".", "")
-        input_format = input_format if input_format in ("jsonl", "tsv") else "text"
+        input_format = input_format if input_format in PARSERS else "text"
     if input_format not in PARSERS:
         known = " or ".join(PARSERS)
         raise UserError(f"There is no input format {input_format!r}; choose {known}.")
     parse, name = PARSERS[input_format](fields), "standard input" if path == "-" else path
-    number = 0
+    number, where = 0, name
     for lines in _raw_chunks(path):
         records = []
         for line in lines:
@@ -58,6 +58,7 @@ def read_chunks(
                 records.append(record)
         if records:
             yield records
+    parse.end(where)
 
 
 def tokenise(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Optional
 
 from disan_tf.errors import UserError
-from disan_tf.text.tables import Table, parse_json
+from disan_tf.text.tables import CommaTable, Table, parse_json
 
 SENTENCE = ("sentence",)  # the fields of a model of one sentence
 _TEXTS = {  # field -> names of its text; after our own that of the corpora's files
@@ -56,6 +56,9 @@ class TextParser:
     def __init__(self, fields: Sequence[str]):
         self._fields = fields
 
+    def end(self, where: str) -> None:
+        """Raises UserError where the input may not end after the line `where`."""
+
     def __call__(self, line: str, where: str) -> Optional[dict]:
         sentences = [line] if len(self._fields) == 1 else line.split("\t")
         if len(sentences) != len(self._fields):
@@ -78,7 +81,9 @@ class JsonParser(TextParser):
 
 
 class TableParser(TextParser):
-    """The rows of a table, see `disan_tf.text.tables.Table`."""
+    """The rows of a table, see `disan_tf.text.tables`."""
+
+    make_table = Table
 
     def __init__(self, fields: Sequence[str]):
         super().__init__(fields)
@@ -87,15 +92,26 @@ class TableParser(TextParser):
     def __call__(self, line: str, where: str) -> Optional[dict]:
         try:
             if self._table is not None:
-                return _check(self._table.parse(line), self._fields, where)
-            self._table = Table(line)
+                row = self._table.parse(line)
+                return None if row is None else _check(row, self._fields, where)
+            self._table = self.make_table(line)
         except ValueError as error:
             raise UserError(f"{where}: {error}; restore or repair the file.") from None
         _check(dict.fromkeys(self._table.columns, ""), self._fields, where)
         return None
 
+    def end(self, where):
+        if self._table is not None and self._table.is_open:
+            raise UserError(f"{where}: the input ends inside a quoted value; end it.")
 
-PARSERS = {"text": TextParser, "jsonl": JsonParser, "tsv": TableParser}
+
+class CommaTableParser(TableParser):
+    """The rows of a table with commas between its columns."""
+
+    make_table = CommaTable
+
+
+PARSERS = {"text": TextParser, "jsonl": JsonParser, "tsv": TableParser, "csv": CommaTableParser}
 
 
 def _check(record: dict, fields, where: str) -> dict:

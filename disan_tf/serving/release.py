@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Optional
 
 from disan_tf.errors import UserError, exit_status
-from disan_tf.files import CHECKPOINTS, read_json, sha256, write_atomically
+from disan_tf.files import read_json, sha256, write_atomically
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.format import Keys
+from disan_tf.installation import CHECKPOINTS
 from disan_tf.models.factory import TASKS, build_model
 from disan_tf.serving.model_card import model_card
 from disan_tf.serving.released import COLUMNS, read_manifest

@@ -4,7 +4,8 @@ import csv
 from pathlib import Path
 
 from disan_tf.errors import UserError
-from disan_tf.files import CHECKPOINTS, read_lines, sha256
+from disan_tf.files import read_lines, sha256
+from disan_tf.installation import CHECKPOINTS
 
 COLUMNS = ("name", "config", "sha256", "parameters", "criterion", "dev", "test")
 

@@ -1,9 +1,10 @@
 """Rows of text files: JSON objects, one a line, and tables whose first line names the columns."""
 
+import csv
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Callable, NoReturn, Optional, TypeVar
 
@@ -72,10 +73,10 @@ class Table:
       ValueError: two columns have one name.
     """
 
+    is_open = False  # no row goes on in the next line
+
     def __init__(self, header: str):
-        self.columns = header.split("\t")
-        if len(set(self.columns)) < len(self.columns):
-            raise ValueError("two columns have one name")
+        self.columns = _check_names(header.split("\t"))
         self._required = len(self.columns)
         while self._required and _ANNOTATOR.fullmatch(self.columns[self._required - 1]):
             self._required -= 1
@@ -88,45 +89,111 @@ class Table:
         return dict(zip(self.columns, values))
 
 
+class CommaTable:
+    """Columns with commas between them (RFC 4180): quoted values hold commas, quotes and lines.
+
+    Args:
+      header: the first line, which names the columns.
+
+    Attributes:
+      columns: their names.
+      is_open: whether the last line ended inside a quoted value.
+
+    Raises:
+      ValueError: two columns have one name, or the line has a quote that does not end.
+    """
+
+    def __init__(self, header: str):
+        self.is_open, self._text = False, ""
+        self.columns = self._values(header)
+        if self.is_open:
+            raise ValueError("the quoted name of a column does not end")
+        _check_names(self.columns)
+
+    def parse(self, line: str) -> Optional[dict[str, str]]:
+        """The values by column of the row that a line ends; None where a quoted value goes on.
+
+        Raises:
+          ValueError: too few or too many values, text after a quoted value, or a value of more
+            than 131,072 characters, which a missing quote makes.
+        """
+        values = self._values(line)
+        if values is None:
+            return None
+        if len(values) != len(self.columns):
+            raise ValueError(f"{len(values)} columns, and the header has {len(self.columns)}")
+        return dict(zip(self.columns, values))
+
+    def _values(self, line: str) -> Optional[list[str]]:
+        self._text = f"{self._text}\n{line}" if self.is_open else line
+        if self.is_open and '"' not in line and len(self._text) < csv.field_size_limit():
+            return None
+        try:
+            values = next(csv.reader([self._text], strict=True))
+        except csv.Error as error:
+            self.is_open = str(error) == "unexpected end of data"
+            if self.is_open:
+                return None
+            raise ValueError(f"not CSV ({error})") from None
+        self.is_open = False
+        return values
+
+
+_TABLES = {".csv": CommaTable}  # by the suffix of the file; others have tabs
+
+
+def _check_names(columns: list[str]) -> list[str]:
+    if len(set(columns)) < len(columns):
+        raise ValueError("two columns have one name")
+    return columns
+
+
 def read_rows(
-    path: Path, columns: Mapping[str, str], convert: Callable[[dict], T], remedy: str
-) -> Iterator[T]:
+    path: Path, columns: Mapping[str, str], convert: Callable[[dict], T], remedy: str,
+    strings: Optional[Collection[str]] = None,
+) -> Iterator[T]:  # fmt: skip
     """Yields `convert(row)` for every row of a file; blank lines are skipped.
 
     Args:
-      path: a `.jsonl` file of JSON objects, or else a table.
-      columns: the names that every row must have, with string values -> what the error adds if a
-        name is missing.
+      path: a `.jsonl` file of JSON objects, a `.csv` file, or else a table with tabs.
+      columns: the names that every row must have -> what the error adds if a name is missing,
+        where "{columns}" stands for those that there are.
       convert: raises ValueError with what is wrong with a row.
       remedy: what to do about a damaged file.
+      strings: those of `columns` whose values must be strings; None = all.
 
     Raises:
       UserError: the file is missing, or a line is malformed (names file and line).
     """
     parse: Optional[Callable] = parse_json if path.suffix == ".jsonl" else None
+    table, number = Table(""), 0
     for number, line in read_lines(path):
-        if not line or line.isspace():
+        if (not line or line.isspace()) and not table.is_open:
             continue
         try:
             if parse is None:
-                table = Table(line)
+                table = _TABLES.get(path.suffix, Table)(line)
                 _check_columns(table.columns, columns)
                 parse = table.parse
                 continue
             row = parse(line)
+            if row is None:
+                continue
             _check_columns(row, columns)
-            for name in columns:
+            for name in columns if strings is None else strings:
                 check_string(name, row[name])
             value = convert(row)
         except ValueError as error:
             raise UserError(f"{path}, line {number}: {error}; {remedy}.") from None
         yield value
+    if table.is_open:
+        raise UserError(f"{path}, line {number}: the file ends inside a quoted value; {remedy}.")
 
 
-def _check_columns(names, columns: Mapping[str, str]) -> None:
+def _check_columns(names: Collection[str], columns: Mapping[str, str]) -> None:
     for name, addition in columns.items():
         if name not in names:
-            raise ValueError(f"there is no {name}{addition}")
+            raise ValueError(f"there is no {name}{addition.format(columns=', '.join(names))}")
 
 
 def check_string(name: str, value) -> None:

@@ -11,7 +11,7 @@ _PATH_FLAGS = ("data_dir", "workdir", "prepared_dir", "output")  # differ betwee
 
 
 def command_line(arguments: Sequence[str]) -> Optional[str]:
-    """The command of a run without the paths of its machine; None if it is not `run.py`.
+    """The command of a run without the paths of its machine; None if it is another program.
 
     Args:
       arguments: `sys.argv`.
@@ -21,7 +21,7 @@ def command_line(arguments: Sequence[str]) -> Optional[str]:
       'python run.py --config=configs/demo.py:tiny'
     """
     program, *rest = arguments
-    if PurePath(program).name != "run.py":
+    if PurePath(program).name not in ("run.py", "disan-tf"):
         return None
     kept = []
     for argument in _joined(rest):

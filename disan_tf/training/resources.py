@@ -83,6 +83,11 @@ def check_data(config) -> None:
             "--config.embedding.phrases=cut reads the sentences around phrases: set "
             "--config.data.contexts=True."
         )
+    if data.get("score") and data.lowest != config.task.get("lowest", 1):
+        raise UserError(
+            f"--config.task.lowest={config.task.get('lowest', 1)} must be {data.lowest}, as "
+            "config.data.lowest is."
+        )
 
 
 def _gather_words(config, corpus, resources):

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from disan_tf.files import CHECKPOINTS
+from disan_tf.installation import CHECKPOINTS
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
 from disan_tf.reporting.paper_tables.disan import disan_variant
 from disan_tf.reporting.paper_tables.rendering import render_tables

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from disan_tf.errors import UserError
-from disan_tf.files import CHECKPOINTS
+from disan_tf.installation import CHECKPOINTS
 from disan_tf.reporting.readme import FILES, update_readmes
 
 

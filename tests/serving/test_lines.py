@@ -74,8 +74,8 @@ def test_the_format_can_be_given(tmp_path):
 
 
 def test_an_unknown_format_is_refused(tmp_path):
-    with pytest.raises(UserError, match="'csv'; choose text or jsonl or tsv"):
-        read(tmp_path / "a.txt", "csv")
+    with pytest.raises(UserError, match="'xls'; choose text or jsonl or tsv or csv"):
+        read(tmp_path / "a.txt", "xls")
 
 
 @pytest.mark.parametrize(
@@ -219,6 +219,28 @@ def test_a_table_row_may_end_without_labels_of_annotators_alone(tmp_path):
 def test_a_broken_table_is_named(tmp_path, rows, message):
     with pytest.raises(UserError, match=rf"a\.tsv, {message}"):
         read(write(tmp_path / "a.tsv", rows), fields=NLI)
+
+
+def test_a_comma_table_has_texts_over_several_lines(tmp_path):
+    path = write(tmp_path / "a.csv", 'id,text\n1,"a ""film"",\n\nand more"\n2,b\n')
+    first, second = read(path)
+    assert first == {"id": "1", "text": 'a "film",\n\nand more'} and second["text"] == "b"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ('id,text\n1,"a\nb\n', "line 3: the input ends inside a quoted value; end it"),
+        ('id,text\n1,"a"b\n', "line 2: not CSV"),
+        ("id,text\n1\n", "line 2: 1 columns, and the header has 2"),
+        ('id,"text\n', "line 1: the quoted name of a column does not end"),
+        ("id,review\n", 'line 1: there is no "text"'),
+        ('id,text\n1,"a\n' + "b" * 200_000 + "\nc\n", "line 3: not CSV .field larger than"),
+    ],
+)
+def test_a_broken_comma_table_is_named(tmp_path, rows, message):
+    with pytest.raises(UserError, match=rf"a\.csv, {message}"):
+        read(write(tmp_path / "a.csv", rows))
 
 
 def test_each_record_is_checked_with_its_line(tmp_path):

@@ -9,8 +9,9 @@ import pytest
 
 from data_prep.prepare import prepare
 from disan_tf.errors import UserError
-from disan_tf.files import CHECKPOINTS, sha256, write_json
+from disan_tf.files import sha256, write_json
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.installation import CHECKPOINTS
 from disan_tf.serving.release import release
 from disan_tf.serving.released import COLUMNS, find_bundle, read_manifest
 from disan_tf.training.bundle import load_bundle

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from disan_tf import modes
-from disan_tf.files import CHECKPOINTS
+from disan_tf.installation import CHECKPOINTS
 from disan_tf.serving.released import read_manifest
 
 # name -> how many of its answers were right, and lines of ours with the labels that are

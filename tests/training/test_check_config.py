@@ -4,7 +4,7 @@ import pytest
 from ml_collections import ConfigDict
 
 from data_prep.check_options import check_options
-from data_prep.corpora import READERS
+from data_prep.corpora import fields_of, splits_of
 from disan_tf.errors import UserError
 from disan_tf.training.check_config import check_config
 from tests.support.training_runs import config_names, load_config, variants
@@ -29,8 +29,7 @@ def test_every_variant_is_a_possible_training(name):
     for variant in variants(name):
         config = load_config(name, variant)
         check_options(config.data)
-        reader = READERS[config.data.corpus]
-        check_config(config, reader.FIELDS, reader.SPLITS)
+        check_config(config, fields_of(config.data), splits_of(config.data))
 
 
 def test_there_are_variants_to_check():

@@ -1,0 +1,70 @@
+"""DiSAN on a table of your own: CSV, TSV or JSON lines with named columns.
+
+    python run.py --config=configs/own_table.py --config.data.train=reviews.csv --workdir=runs/own
+
+reads the columns `text` and `label` of data/reviews.csv; a tenth of its rows, drawn from each
+class, chooses the model, another tenth tests it. data_prep/README.md leads from there to a
+SavedModel.
+
+Variants (`--config=configs/own_table.py:pairs`):
+  pairs       two texts and a class: columns `text`, `second_text` and `label`
+  scores      two texts and a score: columns `text`, `second_text` and `score`, from 1 to 5
+  additive, source2token, multi_head, bi_lstm, without_directions  other encoders
+  glove_100d  starts with GloVe 6B of 100 dimensions in place of random vectors
+  tiny        seconds on a CPU, for tests
+"""
+
+from ml_collections import ConfigDict
+
+from configs.common import apply_variant, glove_100d, tiny
+from configs.papers.disan import BASELINES, disan
+
+
+def get_config(variant: str = "") -> ConfigDict:
+    """The config of a variant; "" is for one text and a class."""
+    config = disan("own_table", corpus="table", task="classification")
+    config.data.tokenizer = "treebank"  # raw text
+    config.data.vectors = ""
+    config.data.train = "table.csv"  # the table of the training part, below --data_dir
+    config.data.dev = ""  # the table of the dev part; "" = dev_share of the training part
+    config.data.test = ""  # likewise, test_share
+    config.data.dev_share = 0.1
+    config.data.test_share = 0.1
+    config.data.split_seed = 1  # which rows are drawn; not changed by --seeds
+    config.data.text = "text"  # names of columns
+    config.data.second_text = ""
+    config.data.label = "label"
+    config.data.score = ""
+    config.data.example_id = ""  # numbers in place of a column
+    config.data.classes = ()  # those of the training part, in alphabetical order
+    config.data.lowest = 1  # of scores
+    config.data.highest = 5
+    config.train.l2 = 1e-4  # the papers' for corpora of a few thousand sentences
+    config.train.window = 35
+    config.train.steps = 10_000
+    config.train.evaluate_every = 100
+    config.train.patience = 10  # a thousand steps without a better dev score
+    return apply_variant(config, variant, VARIANTS)
+
+
+def _pairs(config):
+    config.data.second_text = "second_text"
+    config.task.name = "nli"
+
+
+def _scores(config):
+    config.data.second_text = "second_text"
+    config.data.label = ""
+    config.data.score = "score"
+    config.task.name = "relatedness"
+    config.task.loss = "kl"  # Tai et al. 2015
+    config.task.lowest = config.data.get_ref("lowest")
+
+
+VARIANTS = {
+    **BASELINES,
+    "glove_100d": glove_100d,
+    "pairs": _pairs,
+    "scores": _scores,
+    "tiny": tiny,
+}

@@ -1,0 +1,226 @@
+"""Data of one's own: tables with a text or two, and a class or a score, in each row.
+
+A table is a `.csv` file, a `.jsonl` file of one JSON object a line, or else has tabs between its
+columns, in which quotes are plain characters. It is in UTF-8, and its first line names the columns.
+"""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Union
+
+from data_prep.corpora.corpus import Corpus, Example
+from data_prep.corpora.held_out import held_out
+from data_prep.sentence_tokenizer import SentenceTokenizer
+from disan_tf.errors import UserError
+from disan_tf.options import check_at_least
+from disan_tf.text.tables import read_rows
+
+MOST_CLASSES = 1000  # a column of more different labels is not one of classes
+AMONG = " among the columns {columns}"
+REMEDY = "correct the table, or name its columns with --config.data.{text,second_text,label,score}"
+
+
+def check_options(
+    train: str, dev: str, test: str, dev_share: float, test_share: float, split_seed: int,
+    text: str, second_text: str, label: str, score: str, example_id: str, classes: Sequence[str],
+    lowest: int, highest: int,
+) -> None:  # fmt: skip
+    """The options of `read`; raises ValueError for those that do not go together."""
+    if not train:
+        raise ValueError("train is empty; name the table of training examples, e.g. reviews.csv.")
+    if not text:
+        raise ValueError("text is empty; name the column of the text.")
+    if bool(label) == bool(score):
+        raise ValueError(f"label={label!r} and score={score!r}: name one of these columns.")
+    if score and not second_text:
+        raise ValueError(f"second_text is empty; a score, {score}, is one of two texts.")
+    if len(set(classes)) != len(classes) or len(classes) == 1:
+        raise ValueError(f"classes={classes} must be () or at least two different names.")
+    if not lowest < highest:
+        raise ValueError(f"lowest={lowest} must be below --config.data.highest={highest}.")
+    drawn = (0 if dev else dev_share) + (0 if test else test_share)
+    if min(dev_share, test_share) < 0 or drawn >= 1 or not (dev or dev_share):
+        raise ValueError(
+            f"dev_share={dev_share} and --config.data.test_share={test_share} must leave examples "
+            "to train on and, without --config.data.dev, examples that choose the model."
+        )
+    check_at_least("split_seed", split_seed, 0)
+
+
+def text_fields(options) -> tuple[str, ...]:
+    """The texts of an example are those that the model of a text, a class or a score reads."""
+    if not options.second_text:
+        return ("sentence",)
+    return ("sentence_a", "sentence_b") if options.score else ("premise", "hypothesis")
+
+
+def split_names(options) -> tuple[str, ...]:
+    """There is a test part if it has a file or a share."""
+    has_test = options.test or options.test_share
+    return ("train", "dev", "test") if has_test else ("train", "dev")
+
+
+CHECKS, FIELDS, SPLITS = (check_options,), text_fields, split_names
+
+
+def files(data_dir: Path, options) -> list[Path]:
+    """The tables that the options name, that of the training part first.
+
+    Raises:
+      UserError: one is missing.
+    """
+    return list(_find(data_dir, options).values())
+
+
+def read(data_dir: Path, options) -> Corpus:
+    """Reads tables.
+
+    Args:
+      data_dir: the folder below which the tables lie.
+      options: has `train`, `dev` and `test`, the names of the tables (or their absolute paths).
+        Where `dev` or `test` is "", `dev_share` or `test_share` of the training examples take its
+        place, stratified by class; `split_seed` decides which. `text`, `second_text` ("" = there
+        is one text), `label` or `score`, and `example_id` ("" = the number of the line) name
+        columns. `classes` has the classes in their order; () = the labels of the training table,
+        in alphabetical order, or in the order of numbers if all are. Scores lie between `lowest`
+        and `highest`, the points of the scale are the whole numbers from one to the other. And
+        `tokenizer`.
+
+    Raises:
+      UserError: a missing table or column, a malformed row, a label that the training table lacks,
+        a score outside its scale (names file, line and column).
+    """
+    classes, rows, files_read = tuple(options.classes), {}, _find(data_dir, options)
+    for split, path in files_read.items():
+        rows[split] = _read_file(path, split, options, classes)
+        if not options.score and not classes:
+            classes = _classes(path, options, rows[split])
+    counts = {split: len(read) for split, read in rows.items()}
+    parts = _draw_parts(rows, options)
+    if options.score:
+        classes = tuple(map(str, range(options.lowest, options.highest + 1)))
+    tokenizer = SentenceTokenizer(options.tokenizer)
+    corpus = Corpus("table", text_fields(options), classes, {}, {}, list(files_read.values()))
+    corpus.unit, corpus.scores = "rows", bool(options.score)
+    for split in split_names(options):
+        corpus.splits[split] = _examples(parts[split], classes, tokenizer)
+        kept, read = len(parts[split]), counts.get(split, len(parts[split]))
+        corpus.count(split, read, dropped={}, kept=kept)
+    return corpus
+
+
+class _Row(NamedTuple):
+    name: str
+    texts: tuple[str, ...]
+    target: Union[str, float]  # a label, or a score
+
+
+def _find(data_dir: Path, options) -> dict[str, Path]:
+    """The path of each table by the split that it holds."""
+    names = {"train": options.train, "dev": options.dev, "test": options.test}
+    paths = {split: Path(data_dir) / name for split, name in names.items() if name}
+    for split, path in paths.items():
+        if not path.is_file():
+            raise UserError(
+                f"{path} is not a file; --config.data.{split} names the table of the {split} part, "
+                "below --data_dir."
+            )
+    return paths
+
+
+def _read_file(path: Path, split: str, options, classes: Sequence[str]) -> list[_Row]:
+    """The rows of a table; `classes` are those that a label may be, () = any."""
+    texts = [name for name in (options.text, options.second_text) if name]
+    target = options.score or options.label
+    columns = dict.fromkeys([*texts, target, *filter(None, [options.example_id])], AMONG)
+
+    def convert(row: dict) -> tuple:
+        value = _score(row, options) if options.score else _label(row, options.label, classes)
+        name = str(row[options.example_id]) if options.example_id else ""
+        return name, tuple(row[text] for text in texts), value
+
+    read = read_rows(path, columns, convert, REMEDY, strings=texts)
+    rows = [
+        _Row(name or f"{split}-{number}", sentences, value)
+        for number, (name, sentences, value) in enumerate(read, start=1)
+    ]
+    if not rows:
+        raise UserError(f"{path} holds no row; the first line of a table names its columns.")
+    return rows
+
+
+def _label(row: dict, column: str, classes: Sequence[str]) -> str:
+    """The label of a row. Raises ValueError if it is empty or not one of `classes`."""
+    label = row[column]
+    if isinstance(label, (dict, list)) or label is None:
+        raise ValueError(f"{column} is neither a string nor a number")
+    label = str(label).strip()
+    if not label:
+        raise ValueError(f"{column} is empty")
+    if classes and label not in classes:
+        raise ValueError(
+            f"{column} {label[:40]!r} is not one of the {len(classes)} classes, such as "
+            f"{classes[0]!r}"
+        )
+    return label
+
+
+def _score(row: dict, options) -> float:
+    """The score of a row. Raises ValueError if it is no number, or not on the scale."""
+    value = row[options.score]
+    try:
+        score = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        score = math.nan
+    if not options.lowest <= score <= options.highest:
+        raise ValueError(
+            f"{options.score} {str(value)[:40]!r} is not a number between {options.lowest} and "
+            f"{options.highest} (--config.data.lowest, highest)"
+        )
+    return score
+
+
+def _classes(path: Path, options, rows: Sequence[_Row]) -> tuple[str, ...]:
+    """The labels of the training table in the order of the alphabet, or of numbers if all are.
+
+    Raises:
+      UserError: there is one label, or there are too many for classes.
+    """
+    labels = {row.target for row in rows}
+    if not 2 <= len(labels) <= MOST_CLASSES:
+        raise UserError(
+            f"{path} has {len(labels):,} different labels in the column {options.label}; "
+            "name a column of at least two classes with --config.data.label, or one of numbers "
+            "with --config.data.score."
+        )
+    try:
+        return tuple(sorted(labels, key=lambda label: (float(label), label)))
+    except ValueError:
+        return tuple(sorted(labels))
+
+
+def _draw_parts(rows: dict[str, list[_Row]], options) -> dict[str, list[_Row]]:
+    """The rows of every split: those of its table, or a share of the training table's."""
+    left, parts, whole = rows["train"], dict(rows), len(rows["train"])
+    for split, share in (("test", options.test_share), ("dev", options.dev_share)):
+        if split in rows or not share:
+            continue
+        targets = [row.target for row in left]
+        drawn = held_out(targets, share * whole / len(left), options.split_seed)
+        parts[split] = [row for row, is_drawn in zip(left, drawn) if is_drawn]
+        left = [row for row, is_drawn in zip(left, drawn) if not is_drawn]
+    parts["train"] = left
+    return parts
+
+
+def _examples(
+    rows: Sequence[_Row], classes: Sequence[str], tokenizer: SentenceTokenizer
+) -> list[Example]:
+    texts = zip(*(row.texts for row in rows))
+    sentences = zip(*(tokenizer(column) for column in texts))
+    labels = {name: label for label, name in enumerate(classes)}
+    return [
+        Example(row.name, tokens, labels.get(row.target, row.target))
+        for row, tokens in zip(rows, sentences)
+    ]

@@ -1,0 +1,73 @@
+"""configs/own_table.py: from a table to a model that answers, for every kind of table."""
+
+import csv
+import itertools
+import json
+
+import pytest
+
+from data_prep.prepare import prepare
+from disan_tf import modes
+from disan_tf.errors import UserError
+from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.serving.predict import predict
+from disan_tf.training import experiment
+from disan_tf.training.bundle import load_bundle
+from tests.support.training_runs import load_config
+
+SOUPS = [f"the {adjective} {noun} !" for adjective in ("hot", "cold") for noun in ("soup", "tea")]
+PAIRS = list(itertools.product(SOUPS, SOUPS))
+TABLES = {
+    "": (("text", "label"), [(text, f"is {text.split()[1]}") for text in SOUPS * 4]),
+    "pairs": (("text", "second_text", "label"), [(a, b, f"{a[4:7] == b[4:7]}") for a, b in PAIRS]),
+    "scores": (("text", "second_text", "score"), [(a, b, 1.5 * (a == b)) for a, b in PAIRS]),
+}
+
+
+def config_of(variant, **data):
+    config = load_config("own_table", f"{variant},tiny" if variant else "tiny")
+    config.update_from_flattened_dict({f"data.{name}": value for name, value in data.items()})
+    config.train.steps, config.train.evaluate_every = 4, 2
+    return config
+
+
+@pytest.mark.parametrize("variant", ["", pytest.param("pairs", marks=pytest.mark.slow), "scores"])
+def test_a_table_becomes_a_model_that_answers_lines(variant, tmp_path):
+    columns, rows = TABLES[variant]
+    with open(tmp_path / "table.csv", "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([columns, *rows])
+    scale = {"lowest": -1, "highest": 2} if variant == "scores" else {}
+    config = config_of(variant, train="table.csv", dev_share=0.25, **scale)
+    modes._check(config)
+    corpus = PreparedCorpus(prepare(config.data, tmp_path, tmp_path / "prepared"))
+    experiment.train(config, corpus, tmp_path / "run")
+
+    texts = [row[: len(columns) - 1] for row in rows]
+    (tmp_path / "lines.txt").write_text("".join("\t".join(row) + "\n" for row in texts))
+    predict(load_bundle(tmp_path / "run" / "best"), tmp_path / "lines.txt", tmp_path / "out.jsonl")
+    answers = list(map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines()))
+    assert len(answers) == len(rows)
+    if variant == "scores":
+        points = {point: float(point) for point in ("-1", "0", "1", "2")}
+        for answer in answers:
+            mean = sum(points[name] * p for name, p in answer["probabilities"].items())
+            assert answer["score"] == pytest.approx(mean, abs=1e-5)
+    else:
+        classes = {row[-1] for row in rows}
+        assert all(set(answer["probabilities"]) == classes for answer in answers)
+        assert {answer["label"] for answer in answers} <= classes
+
+
+def test_the_scale_of_the_model_is_that_of_the_table():
+    config = config_of("scores", train="table.csv")
+    config.data.lowest = 0
+    assert config.task.lowest == 0
+    config.task = config.task.copy_and_resolve_references()
+    config.task.lowest = 1
+    with pytest.raises(UserError, match="--config.task.lowest=1 must be 0, as config.data.lowest"):
+        modes._check(config)
+
+
+def test_a_table_that_the_task_does_not_fit_is_refused():
+    with pytest.raises(UserError, match="nli reads premise and hypothesis, but the corpus table"):
+        modes._check(config_of("pairs", train="table.csv", second_text=""))

@@ -1,0 +1,189 @@
+"""data_prep/corpora/table.py: columns, classes, scores, parts, bad rows."""
+
+import csv
+import json
+
+import pytest
+
+from data_prep.corpora import READERS, fields_of, splits_of
+from data_prep.prepare import prepare
+from disan_tf.errors import UserError
+from tests.support.readers import make_options, refusal
+
+TEXT_AND_LABEL = ("text", "label")
+DEFAULTS = {
+    "train": "t.csv", "dev": "", "test": "", "dev_share": 0.25, "test_share": 0.0, "split_seed": 1,
+    "text": "text", "second_text": "", "label": "label", "score": "", "example_id": "",
+    "classes": (), "lowest": 1, "highest": 5, "tokenizer": "treebank",
+}  # fmt: skip
+SCORES = {"second_text": "other", "label": "", "score": "score"}
+
+
+def options(**changed):
+    return make_options("table", **{**DEFAULTS, **changed})
+
+
+def write(folder, *rows, columns=TEXT_AND_LABEL, name="t.csv"):
+    """Writes rows as the kind of file that the name says."""
+    with open(folder / name, "w", encoding="utf-8", newline="") as file:
+        if name.endswith(".jsonl"):
+            file.writelines(json.dumps(dict(zip(columns, row))) + "\n" for row in rows)
+        else:
+            tab = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
+            csv.writer(file, **({} if name.endswith(".csv") else tab)).writerows([columns, *rows])
+    return folder
+
+
+def read(folder, **changed):
+    return READERS["table"].read(folder, options(**changed))
+
+
+SOUPS = [("Soup , please !", "order"), ("Is it hot ?", "question")] * 4
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t.jsonl"])
+def test_every_kind_of_table_gives_the_same_examples(tmp_path, name):
+    write(tmp_path, *SOUPS[:2], name="dev.csv")
+    corpus = read(write(tmp_path, *SOUPS, name=name), train=name, dev="dev.csv")
+    first, second = corpus.splits["train"][:2]
+    assert first == ("train-1", (("Soup", ",", "please", "!"),), 0, "", (), 0)
+    assert (second.sentences, second.label) == ((("Is", "it", "hot", "?"),), 1)
+    assert corpus.classes == ("order", "question") and corpus.fields == ("sentence",)
+
+
+def test_a_quoted_value_holds_commas_quotes_and_line_ends(tmp_path):
+    text = 'One , "two" ,\n\nthree'
+    corpus = read(write(tmp_path, (text, "a"), ("four", "b"), *SOUPS), dev_share=0.0, dev="t.csv")
+    assert corpus.splits["train"][0].sentences == (("One", ",", "``", "two", "''", ",", "three"),)
+
+
+def test_columns_have_the_names_of_the_options(tmp_path):
+    columns = ("id", "stars", "first", "second", "more")
+    rows = [(f"no. {k}", "2.5", "Hot soup", "Cold soup", "") for k in range(4)]
+    corpus = read(
+        write(tmp_path, *rows, columns=columns), text="first", second_text="second", label="",
+        score="stars", example_id="id",
+    )  # fmt: skip
+    example = corpus.splits["train"][0]
+    assert example.sentences == (("Hot", "soup"), ("Cold", "soup"))
+    assert example.label == 2.5 and example.example_id.startswith("no. ")
+    assert corpus.scores and corpus.classes == ("1", "2", "3", "4", "5")
+    assert corpus.fields == ("sentence_a", "sentence_b")
+
+
+def test_two_texts_and_a_label_are_premise_and_hypothesis(tmp_path):
+    columns = ("text", "other", "label")
+    rows = [("Hot soup", "Cold soup", name) for name in "abab"]
+    corpus = read(write(tmp_path, *rows, columns=columns), second_text="other")
+    assert corpus.fields == fields_of(options(second_text="other")) == ("premise", "hypothesis")
+
+
+def test_classes_are_those_of_the_training_table_in_order(tmp_path):
+    rows = [("soup", name) for name in ("10", "9", "10", "9")]
+    assert read(write(tmp_path, *rows)).classes == ("9", "10")
+    rows = [("soup", name) for name in ("b", "9", "b", "9")]
+    assert read(write(tmp_path, *rows)).classes == ("9", "b")
+    given = read(tmp_path, classes=("b", "c", "9"))
+    assert given.classes == ("b", "c", "9") and given.splits["train"][0].label in (0, 2)
+
+
+def test_json_labels_may_be_numbers(tmp_path):
+    rows = [("soup", 1), ("tea", 0)] * 2
+    corpus = read(write(tmp_path, *rows, name="t.jsonl"), train="t.jsonl", dev_share=0.5)
+    assert corpus.classes == ("0", "1")
+
+
+def test_shares_are_stratified_and_disjoint_and_the_seed_draws_them(tmp_path):
+    rows = [(f"soup {k}", "ab"[k % 2]) for k in range(40)]
+    write(tmp_path, *rows)
+    corpus = read(tmp_path, dev_share=0.25, test_share=0.3)
+    sizes = {split: len(examples) for split, examples in corpus.splits.items()}
+    assert sizes == {"train": 18, "dev": 10, "test": 12}
+    assert sum(example.label for example in corpus.splits["test"]) == 6
+    names = [example.example_id for part in corpus.splits.values() for example in part]
+    assert len(set(names)) == 40
+    again, other = (read(tmp_path, dev_share=0.25, test_share=0.3, split_seed=k) for k in (1, 2))
+    assert again.splits == corpus.splits != other.splits
+
+
+def test_there_is_a_test_part_if_it_has_a_file_or_a_share(tmp_path):
+    assert splits_of(options()) == ("train", "dev")
+    assert splits_of(options(test_share=0.1)) == splits_of(options(test="x.csv"))
+    assert set(read(write(tmp_path, *SOUPS)).splits) == {"train", "dev"}
+
+
+def test_counts_have_no_official_figure(tmp_path, capsys):
+    from data_prep.manifest import describe_counts
+    from disan_tf.input_pipeline.format import read_manifest
+
+    folder = prepare(options(), write(tmp_path, *SOUPS), tmp_path / "prepared")
+    assert "  train: 8 rows, dropped none, kept 6\n" in describe_counts(read_manifest(folder))
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    "rows, changed, message",
+    [
+        (
+            [("a", "x")],
+            {"text": "review"},
+            "line 1: there is no review among the columns text",
+        ),
+        (
+            [("a", "x")],
+            {"label": "class"},
+            "line 1: there is no class among the columns text",
+        ),
+        ([("a", "x"), ("b", " ")], {}, "line 3: label is empty"),
+        ([("a", "x"), ("b", "y", "z")], {}, "line 3: 3 columns, and the header has 2"),
+        ([("a", "x")] * 4, {}, "has 1 different labels in the column label"),
+        ([("a", str(k)) for k in range(1001)], {}, "has 1,001 different labels"),
+        ([], {}, "t.csv holds no row"),
+        ([("a", "z")], {"classes": ("x", "y")}, "line 2: label 'z' is not one of the 2 classes"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line_and_column(tmp_path, rows, changed, message):
+    assert message in refusal(write(tmp_path, *rows), options(**changed))
+
+
+@pytest.mark.parametrize("value", ["0.9", "5.1", "nan", "inf", "three", ""])
+def test_a_score_outside_its_scale_is_refused(tmp_path, value):
+    write(tmp_path, ("a", "b", value), columns=("text", "other", "score"))
+    message = refusal(tmp_path, options(**SCORES))
+    assert f"line 2: score {value!r} is not a number between 1 and 5" in message
+
+
+def test_labels_that_the_training_table_lacks_are_refused(tmp_path):
+    write(tmp_path, ("a", "order"), ("a", "reply"), name="dev.csv")
+    message = refusal(write(tmp_path, *SOUPS), options(dev="dev.csv"))
+    assert "dev.csv, line 3: label 'reply' is not one of the 2 classes, such as 'order'" in message
+
+
+def test_an_unclosed_quote_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text('text,label\n"a,x\nb,y\n')
+    assert "line 3: the file ends inside a quoted value" in refusal(tmp_path, options())
+
+
+def test_a_missing_table_is_named_with_its_flag(tmp_path):
+    message = refusal(tmp_path, options())
+    assert message.startswith(f"{tmp_path}/t.csv is not a file; --config.data.train names")
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"train": ""}, "train is empty"),
+        ({"score": "stars"}, "label='label' and score='stars': name one of these columns"),
+        ({"label": "", "score": "stars"}, "second_text is empty"),
+        ({"dev_share": 0.0}, "dev_share=0.0 and --config.data.test_share=0.0 must leave"),
+        ({"dev_share": 0.5, "test_share": 0.5}, "must leave examples to train on"),
+        ({"classes": ("x", "x")}, "at least two different names"),
+        ({"lowest": 5}, "lowest=5 must be below --config.data.highest=5"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(tmp_path, changed, message):
+    with pytest.raises(UserError, match="--config.data.") as caught:
+        prepare(options(**changed), write(tmp_path, *SOUPS), tmp_path / "prepared")
+    assert message in str(caught.value)

@@ -105,12 +105,13 @@ class AttentionPicture:
         columns = max(len(matrices), len(tokens))
         figure = Figure(figsize=(_INCHES * columns, 2 * _INCHES), dpi=80)
         self._boxes = {}
-        for number, name in enumerate(matrices, start=1):
-            axes = figure.add_subplot(2, columns, number)
+        grid, width = figure.add_gridspec(2, columns), columns // len(tokens)
+        for number, name in enumerate(matrices):
+            axes = figure.add_subplot(grid[0, number])
             self._add(axes, name, *sides(name, tokens), name)
-        for number, (field, names) in enumerate(self._strips.items(), start=columns + 1):
+        for number, (field, names) in enumerate(self._strips.items()):
             if names:
-                axes = figure.add_subplot(2, columns, number)
+                axes = figure.add_subplot(grid[1, number * width : (number + 1) * width])
                 self._add(axes, field, list(names), tokens[field], f"{field}, by row's largest")
         figure.subplots_adjust(0.12, 0.12, 0.98, 0.95, hspace=0.5, wspace=0.5)
         self._empty = plots.pixels(figure)

@@ -27,6 +27,7 @@
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const words = (name) => name.replaceAll("_", " ");
   const shown = (token) => token === "" ? "\u2205" : token;
+  const isolated = (token) => `\u2068${shown(token)}\u2069`;  // whatever the direction of its script
   const current = () => data.lines[state.line];
 
   // A tensor's values: bytes of the mean, then of each feature that the page has.
@@ -57,7 +58,7 @@
   function top(weights, count, names) {
     return weights.map((weight, index) => [weight, index]).filter(([weight]) => weight > 0)
       .sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, count)
-      .map(([weight, index]) => `${shown(names[index])} ${weight.toFixed(2)}`).join(", ");
+      .map(([weight, index]) => `${isolated(names[index])} ${weight.toFixed(2)}`).join(", ");
   }
 
   function drawList() {
@@ -149,7 +150,11 @@
     const weights = shade && decoded(shade);
     field.tokens.forEach((token, place) => row.append(element("td", {}, tokenButton(token, index, place, weights))));
     const gap = () => element("tr", { className: "gap", "aria-hidden": "true" }, element("td"));
-    const table = element("table", { "aria-label": `Words of the ${field.name}` }, gap(), row, gap());
+    const drawn = matrices().filter((tensor) => tensor.field === index);
+    const isOwn = drawn.some((tensor) => tensor.kind === "own");
+    const table = element("table", { "aria-label": `Words of the ${field.name}` }, row);
+    if (isOwn) row.before(gap());  // room for the arcs
+    if (isOwn ? drawn.length > 1 : drawn.length && index === 0) table.append(gap());
     for (const tensor of own) table.append(strip(tensor, field.tokens));
     table.addEventListener("keydown", (event) => moveFocus(event, [...table.querySelectorAll(".token")],
       { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }));
@@ -229,7 +234,7 @@
       spoken.push(`${words(tensor.short)}: ${names || "nothing"}`);
     });
     arcs.replaceChildren(...paths);
-    find("readout").textContent = spoken.length ? `\u2068${shown(active)}\u2069 attends to \u2014 ${spoken.join("; ")}` : "";
+    find("readout").textContent = spoken.length ? `${isolated(active)} attends to \u2014 ${spoken.join("; ")}` : "";
   }
 
   // An arc above the words for the first attention of a sentence, below them for the second.
@@ -338,8 +343,8 @@
     if (row < 0 || row >= heads.length || column < 0 || column >= dependents.length) return;
     activateToken(tensor.field, row);
     const weight = decoded(tensor).at(row * dependents.length + column);
-    find("readout").textContent = `${words(tensor.name)}: \u2068${shown(heads[row])}\u2069 gives ` +
-      `\u2068${shown(dependents[column])}\u2069 a weight of ${weight.toFixed(3)}`;
+    find("readout").textContent = `${words(tensor.name)}: ${isolated(heads[row])} gives ` +
+      `${isolated(dependents[column])} a weight of ${weight.toFixed(3)}`;
   }
 
   document.title = `Attention of ${data.title}`;

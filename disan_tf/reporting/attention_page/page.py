@@ -190,10 +190,11 @@ def _describe(lines, shown, count) -> str:
     widest = max(
         (line.tensors[name].shape[-1] for line in shown[:1] for name in _names(line)), default=1
     )
-    if widest > 1:
+    if widest > 1 and count >= widest:
+        text += f"A weight is the mean of up to {widest:,} features, or that of a single one. "
+    elif widest > 1:
         text += (
-            f"Of up to {widest:,} features each weight is the mean, or one of the "
-            f"{min(max(count, 0), widest)} whose weights vary most; the others stand in the .npz "
-            "files. "
+            f"A weight is the mean of up to {widest:,} features, or that of one of the "
+            f"{max(count, 0)} that vary most; the others stand in the .npz files. "
         )
     return text + "Weights are in steps of 1/255 of the largest."

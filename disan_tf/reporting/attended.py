@@ -101,7 +101,8 @@ class AttendedLine:
         """ "token", or whether heads attend to their "own" sentence or to the "other" one."""
         if len(self.record["axes"][name]) == 2:
             return "token"
-        return "own" if name.endswith("attention") else "other"  # DRCN: <function>_<layer>
+        is_own = len(self.fields) == 1 or name.endswith("attention")
+        return "own" if is_own else "other"  # of DRCN, <function>_<layer>
 
 
 def read_lines(folder: Path) -> Iterator[AttendedLine]:

@@ -128,6 +128,13 @@ def test_each_function_and_layer_of_a_pair_is_a_view_of_both_sentences(tmp_path)
         ]
 
 
+def test_matrices_of_other_encoders_are_of_their_own_sentence(tmp_path):
+    write_sentence(tmp_path, 1, TOKENS, {"links": disan(TOKENS)["forward_attention"]})
+    write_page(tmp_path, "own")
+    (tensor,) = _content(tmp_path)[1]["lines"][0]["tensors"]
+    assert (tensor["kind"], tensor["shape"]) == ("own", [4, 4])
+
+
 def test_iterations_are_shown_and_weight_vectors_are_not(tmp_path):
     write_sentence(tmp_path, 1, TOKENS, dsa(TOKENS))
     write_page(tmp_path, "dsa")

@@ -276,17 +276,35 @@
     return { side, font, left: widest(heads), above: widest(dependents) };
   }
 
+  // Cells and labels are drawn once into a picture of their own; the active row upon it.
   function drawMatrix(canvas, tensor, heads, dependents) {
-    const place = canvas.place = layout(canvas, heads, dependents), { side, left, above } = place;
+    canvas.cells = canvas.cells || drawCells(canvas, tensor, heads, dependents);
+    const pen = canvas.getContext("2d"), { side, left, above, font, ratio } = canvas.place;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    pen.drawImage(canvas.cells, 0, 0);
+    if (tensor.field !== state.field) return;
+    pen.scale(ratio, ratio);
+    Object.assign(pen, { font, textBaseline: "middle", textAlign: "right", lineWidth: 2 });
+    pen.clearRect(0, above + state.token * side, left - 2, side);
+    pen.fillStyle = pen.strokeStyle = colour("--forward");
+    pen.fillText(shown(heads[state.token]), left - 5, above + (state.token + 0.5) * side, left - 6);
+    pen.strokeRect(left, above + state.token * side, side * dependents.length, side);
+  }
+
+  function drawCells(canvas, tensor, heads, dependents) {
     const ratio = devicePixelRatio || 1;
+    const place = canvas.place = { ...layout(canvas, heads, dependents), ratio }, { side, left, above } = place;
     const width = left + side * dependents.length + 2, height = above + side * heads.length + 2;
-    canvas.width = Math.ceil(width * ratio);
-    canvas.height = Math.ceil(height * ratio);
+    const cells = document.createElement("canvas");
+    for (const each of [canvas, cells]) {
+      each.width = Math.ceil(width * ratio);
+      each.height = Math.ceil(height * ratio);
+    }
     canvas.style.width = `${width}px`;
     canvas.style.height = `${height}px`;
-    const pen = canvas.getContext("2d"), { at } = decoded(tensor);
+    const pen = cells.getContext("2d"), { at } = decoded(tensor);
     pen.scale(ratio, ratio);
-    pen.font = place.font;
     pen.fillStyle = colour("--raised");
     pen.fillRect(left, above, side * dependents.length, side * heads.length);
     const rgb = colour("--weight"), high = contested(tensor, at);
@@ -297,24 +315,14 @@
         pen.fillStyle = `rgba(${rgb}, ${Math.min(1, weight / high).toFixed(3)})`;
         pen.fillRect(left + column * side, above + row * side, side - 0.5, side - 0.5);
       }
-    labelMatrix(pen, place, tensor, heads, dependents);
+    labelMatrix(pen, place, heads, dependents);
+    return cells;
   }
 
-  function labelMatrix(pen, place, tensor, heads, dependents) {
-    const { side, left, above } = place;
-    const isActive = (row) => tensor.field === state.field && row === state.token;
-    pen.textBaseline = "middle";
-    heads.forEach((token, row) => {
-      pen.fillStyle = colour(isActive(row) ? "--forward" : "--text");
-      pen.textAlign = "right";
-      pen.fillText(shown(token), left - 5, above + (row + 0.5) * side, left - 6);
-      if (isActive(row)) {
-        pen.strokeStyle = colour("--forward");
-        pen.lineWidth = 2;
-        pen.strokeRect(left, above + row * side, side * dependents.length, side);
-      }
-    });
-    pen.fillStyle = colour("--text");
+  function labelMatrix(pen, place, heads, dependents) {
+    const { side, left, above, font } = place;
+    Object.assign(pen, { font, textBaseline: "middle", fillStyle: colour("--text"), textAlign: "right" });
+    heads.forEach((token, row) => pen.fillText(shown(token), left - 5, above + (row + 0.5) * side, left - 6));
     pen.textAlign = "left";
     dependents.forEach((token, column) => {
       pen.save();

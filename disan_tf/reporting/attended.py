@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,16 +69,18 @@ class AttendedLine:
         """The label, or the score with two digits."""
         return self.record["label"] if "label" in self.record else f"{self.record['score']:.2f}"
 
-    @cached_property
     def tensors(self) -> dict[str, np.ndarray]:
-        """Name -> <float32>[token, feature] or [head, dependent, feature]."""
+        """Name -> <float32>[token, feature] or [head, dependent, feature], read anew each time.
+
+        Those of a few hundred long lines would fill the memory.
+        """
         with np.load(self.path.with_suffix(".npz"), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays if not name.endswith(WEIGHT_VECTORS)}
 
     def sentences(self) -> list[Sentence]:
         """Each sentence of the line with its own tensors."""
         named = [{} for _ in self.fields]
-        for name, tensor in self.tensors.items():
+        for name, tensor in self.tensors().items():
             named[self.field(name)][self.short(name)] = tensor
         return [Sentence(*pair, self.record) for pair in zip(self.tokens, named)]
 

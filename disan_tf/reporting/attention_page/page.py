@@ -102,7 +102,7 @@ def choose_features(lines: list[AttendedLine], count: int) -> dict[str, np.ndarr
     """
     spread = {}
     for line in lines[:_SAMPLE] if count > 0 else ():
-        for name, tensor in _named(line).items():
+        for name, tensor in line.tensors().items():
             within = tuple(range(tensor.ndim - 1))
             spread[name] = spread.get(name, 0.0) + tensor.std(axis=within, dtype=np.float64)
     chosen = {}
@@ -118,17 +118,17 @@ def _decides(peer, name, spread):
     return peer.endswith("_attention") and len(spread[peer]) == len(spread[name])
 
 
-def _named(line):
-    return {name: line.tensors[name] for name in _names(line)}
-
-
 def _names(line):
     return [name for name in line.record["axes"] if not name.endswith("weight_vectors")]
 
 
 def _line(line: AttendedLine, features) -> dict:
     """What the page holds of a line."""
-    tensors = [_tensor(line, name, features.get(name, ())) for name in _names(line)]
+    whole = line.tensors() if features else {}
+    tensors = [
+        _tensor(line, name, whole[name][..., features[name]] if name in features else None)
+        for name in _names(line)
+    ]
     return {
         "number": line.number,
         "text": line.texts,
@@ -146,11 +146,10 @@ def _line(line: AttendedLine, features) -> dict:
     }
 
 
-def _tensor(line, name, numbers) -> dict:
+def _tensor(line, name, features) -> dict:
+    """A tensor's mean and, unless they are None, its features <float32>[..., feature]."""
     mean = line.mean(name)
-    parts = [mean]
-    if len(numbers):
-        parts += list(np.moveaxis(line.tensors[name][..., numbers], -1, 0))
+    parts = [mean, *(() if features is None else np.moveaxis(features, -1, 0))]
     high = [float(part.max(initial=0.0)) for part in parts]
     data = b"".join(quantise(part, most).tobytes() for part, most in zip(parts, high))
     return {
@@ -188,7 +187,7 @@ def _describe(lines, shown, count) -> str:
     if len(shown) < len(lines):
         text += "The others found no room on this page; their .npz files lie beside it. "
     widest = max(
-        (line.tensors[name].shape[-1] for line in shown[:1] for name in _names(line)), default=1
+        (tensor.shape[-1] for line in shown[:1] for tensor in line.tensors().values()), default=1
     )
     if widest > 1 and count >= widest:
         text += f"A weight is the mean of up to {widest:,} features, or that of a single one. "

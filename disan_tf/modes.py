@@ -122,7 +122,7 @@ def figures(
     from disan_tf.reporting.figures.main import check_names, draw_runs
     from disan_tf.reporting.report import find_results, find_work_directories
 
-    check_names(figures)
+    check_names(figures, checkpoint is not None)
     if checkpoint is not None:
         _draw_model(checkpoint, input, input_format, figures, Path(output))
     if checkpoint is None or workdir is not None:
@@ -199,7 +199,7 @@ def _draw_model(checkpoint, input, input_format, names, output) -> None:
     from disan_tf.serving.released import model_name
 
     bundle = _serving(checkpoint)
-    paper, name = drawable(bundle.config.encoder.name), model_name(bundle)
+    paper, name = drawable(bundle.config.encoder.name, names), model_name(bundle)
     command = f"python run.py --mode=figures --checkpoint={name}"
     lines = "the example sentences of the papers"
     with scratch_folder(output) as scratch:

@@ -92,10 +92,11 @@ def _mark_largest(axes, weights, high):
 def contested(weights: np.ndarray) -> float:
     """The largest weight of the rows that have a choice, by which a heat map is scaled.
 
-    A head with one dependent gives it all its weight, beside which nothing else would be seen.
+    A head with one dependent gives it all its weight, beside which nothing else would be seen. 0
+    where no row has a choice.
     """
     free = weights[np.count_nonzero(weights, axis=1) > 1]
-    return float(free.max(initial=0.0)) or 1.0
+    return float(free.max(initial=0.0))
 
 
 def colours(weights: np.ndarray, high: float, mask_zeros: bool = False) -> np.ndarray:

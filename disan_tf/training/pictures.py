@@ -130,7 +130,7 @@ class AttentionPicture:
                 rows = np.stack([tensors[each] for each in self._strips[name].values()])
                 cells = plots.colours(rows / np.maximum(rows.max(axis=1, keepdims=True), 1e-9), 1.0)
             else:
-                high = plots.contested(tensors[name])
+                high = plots.contested(tensors[name]) or 1.0
                 cells = plots.colours(tensors[name], high, mask_zeros=True)
             plots.paint(picture, axes, cells)
         return picture

@@ -30,7 +30,7 @@ def _has(picture, colour):
 
 def test_the_largest_weight_of_a_choice_is_the_brightest():
     assert plots.contested(FORWARD) == pytest.approx(0.8)
-    assert plots.contested(FORWARD[:2]) == 1.0  # no head has a choice
+    assert plots.contested(FORWARD[:2]) == 0.0  # no head has a choice
     brightest = plots.colours(np.ones([1, 1]), 1.0)[0, 0]
     cells = plots.colours(FORWARD, 0.8, mask_zeros=True)
     np.testing.assert_array_equal(cells[2, 1], brightest)

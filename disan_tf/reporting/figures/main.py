@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from disan_tf.errors import UserError
 from disan_tf.files import read_json, write_atomically
-from disan_tf.options import check_choice
+from disan_tf.options import check_choice, either
 from disan_tf.plots import save_picture
 from disan_tf.reporting.attended import read_lines
 from disan_tf.reporting.figures.captions import caption, figures_readme
@@ -21,6 +21,7 @@ from disan_tf.reporting.results import describe_members
 from disan_tf.training.metrics_log import MetricsLog
 from disan_tf.training.work_directory import read_config
 
+_OF_MODELS = (LINES, VECTORS)
 _COMMAND = "python run.py --mode=figures"
 
 
@@ -52,27 +53,44 @@ class DrawnModel(NamedTuple):
         )
 
 
-def check_names(names: Sequence[str]) -> None:
-    """Raises UserError for a name that no figure has."""
+def check_names(names: Sequence[str], has_model: bool) -> None:
+    """Raises UserError for a name that no figure has, or one that cannot be drawn.
+
+    Args:
+      names: of figures.
+      has_model: whether a model was named.
+    """
+    figures = {figure.name: figure for figure in FIGURES}
     for name in names:
         try:
-            check_choice("--figures", name, [figure.name for figure in FIGURES])
+            source = figures[check_choice("--figures", name, figures)].source
         except ValueError as error:
             raise UserError(str(error)) from None
+        if not source:
+            raise UserError(f"--figures={name} is {figures[name].needs}; choose another one.")
+        if source in _OF_MODELS and not has_model:
+            raise UserError(f"--figures={name} shows a model's attention; add --checkpoint.")
 
 
-def drawable(encoder: str) -> str:
+def drawable(encoder: str, names: Sequence[str]) -> str:
     """The paper whose figures show an encoder's attention, as `examples.jsonl` names it.
 
+    Args:
+      encoder: `config.encoder.name`.
+      names: of the figures that are wanted; none = all.
+
     Raises:
-      UserError: there is none.
+      UserError: there is none, or none of that name.
     """
-    encoders = {figure.encoder for figure in FIGURES if figure.source == LINES}
-    if encoder not in encoders:
+    shown = [(figure.encoder, figure.name) for figure in FIGURES if figure.source in _OF_MODELS]
+    if encoder not in dict(shown):
         raise UserError(
             f"no paper has figures of the attention of {encoder}; choose a model of "
-            f"{', '.join(sorted(encoders))}, or look at it with --mode=attend."
+            f"{', '.join(sorted(dict(shown)))}, or look at it with --mode=attend."
         )
+    own = [name for each, name in shown if each == encoder]
+    if names and not set(names) & set(own):
+        raise UserError(f"--figures={','.join(names)} is not of {encoder}; choose {either(own)}.")
     return encoder
 
 

@@ -132,7 +132,7 @@ def _matrices(sentences, draw) -> Figure:
     for row, sentence in zip(panels, sentences):
         names = _named(sentence, "_attention")
         weights = [sentence.mean(f"{name}_attention") for name in names]
-        high = max(map(plots.contested, weights))
+        high = max(map(plots.contested, weights)) or 1.0
         for axes, name, each in zip(row, names, weights):
             axes.set_title(f"{name} attention", fontsize=10)
             image = draw(axes, each, sentence, high)

@@ -72,13 +72,28 @@ def test_only_the_figures_that_are_named_are_drawn(tmp_path):
     assert {path.stem for path in (tmp_path / "own").iterdir()} == {"disan_figure_7"}
 
 
-def test_an_encoder_or_a_name_without_figures_is_refused():
-    assert drawable("resan") == "resan"
+def test_an_encoder_without_figures_is_refused():
+    assert drawable("resan", ()) == drawable("resan", ["resan_figure_3"]) == "resan"
     with pytest.raises(UserError, match="figures of the attention of bi_lstm; choose a model of d"):
-        drawable("bi_lstm")
-    check_names(["dsa_figure_2"])
-    with pytest.raises(UserError, match="--figures=disan_figure_66 must .* did you mean disan_"):
-        check_names(["disan_figure_66"])
+        drawable("bi_lstm", ())
+    with pytest.raises(UserError, match="figure_5 is not of resan; choose resan_figure_2 or resan"):
+        drawable("resan", ["disan_figure_5"])
+
+
+@pytest.mark.parametrize(
+    "name, has_model, message",
+    [
+        ("disan_figure_66", True, "did you mean disan_figure_6?"),
+        ("dsa_figure_1", True, "is a drawing of how it works"),
+        ("dsa_figure_2", False, "shows a model's attention; add --checkpoint"),
+    ],
+)
+def test_a_figure_that_cannot_be_drawn_is_refused(name, has_model, message):
+    check_names(["dsa_figure_2"], has_model=True)
+    check_names(["disan_figure_5"], has_model=False)
+    with pytest.raises(UserError) as caught:
+        check_names([name], has_model)
+    assert f"--figures={name}" in str(caught.value) and message in str(caught.value)
 
 
 @pytest.mark.parametrize("fields, lines", [(("sentence",), 2), (("sentence_a", "sentence_b"), 1)])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from disan_tf import plots
 from disan_tf.plots import save_picture
 from disan_tf.reporting.attended import read_lines
 from disan_tf.reporting.figures import masks, pairs, sentences
@@ -58,6 +59,15 @@ def test_hard_attention_has_heads_as_columns_and_squares_at_selected_tokens(line
     heads, dependents = squares[:4], squares[4:]
     assert heads == ["black", "white", "black", "white"]
     assert dependents == ["black", "black", "black", "white"]
+
+
+def test_a_direction_without_a_choice_does_not_stretch_the_scale(lines):
+    tensors = disan(FIRST)
+    tensors["forward_attention"][2:] = 0.0  # one head is left, with one word to attend to
+    found = lines(lambda tokens: tensors if tokens == FIRST else disan(tokens))
+    image = sentences.attention_matrices(found).axes[0].images[0]
+    backward = tensors["backward_attention"].mean(axis=-1)
+    assert image.get_clim() == pytest.approx((0.0, backward[:2].max()))  # the third has no choice
 
 
 def test_gates_stand_below_each_other(lines):

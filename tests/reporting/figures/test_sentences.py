@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from disan_tf import plots
 from disan_tf.plots import save_picture
 from disan_tf.reporting.attended import read_lines
 from disan_tf.reporting.figures import masks, pairs, sentences

@@ -30,13 +30,16 @@ flags.DEFINE_string(
 )  # fmt: skip
 flags.DEFINE_list("seeds", [], "Trains once with each seed and gives mean and deviation.")
 flags.DEFINE_list("folds", [], "The same for the folds of a corpus: numbers, or `all`.")
+flags.DEFINE_bool("pictures", True, "TensorBoard gets pictures of attention and confusions.")
 flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")
 flags.DEFINE_string("input", "-", "Lines, JSONL, TSV or CSV; - is standard input.")
 flags.DEFINE_enum(
     "input_format", None, ("text", "jsonl", "tsv", "csv"), "Default: by the input's name."
 )
 flags.DEFINE_enum("output_format", "jsonl", ("jsonl", "kaggle", "glue"), "What predict writes.")
+flags.DEFINE_bool("explain", False, "Adds the five words with the largest weights to a prediction.")
 flags.DEFINE_string("output", None, "File of predict and benchmark, folder of the other modes.")
+flags.DEFINE_list("figures", [], "Names such as disan_figure_6; default: all that can be drawn.")
 flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory, threads.")
 flags.DEFINE_integer("repetitions", 9, "How often each function is timed.")
 flags.DEFINE_bool("debug", False, "Shows where in the code an error came up.")
@@ -107,13 +110,16 @@ def own_flags() -> list[flags.Flag]:
 def _value(parameter: inspect.Parameter):
     """The flag of a parameter's name, or its default; without one the flag must be given."""
     value, name = FLAGS[parameter.name].value, parameter.name
+    needed = parameter.default is inspect.Parameter.empty
+    if not needed and not FLAGS[name].present:
+        return parameter.default
     if name == "checkpoint" and value is None:
         value, name = FLAGS.workdir, "workdir or --checkpoint"
     elif name == "prepared_dir" and value is None:
         value, name = FLAGS.workdir and f"{FLAGS.workdir}/prepared", "workdir or --prepared_dir"
-    if value is None and parameter.default is inspect.Parameter.empty:
+    if value is None and needed:
         raise UserError(f"--mode={FLAGS.mode} needs --{name}; see {command()} --help.")
-    return parameter.default if value is None else value
+    return value
 
 
 def _with_config_files(argv: list[str]) -> list[str]:

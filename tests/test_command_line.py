@@ -113,6 +113,27 @@ def test_attention_tensors_are_written(workdir, tmp_path):
     assert outcome.returncode == 0, outcome.stderr
     with np.load(tmp_path / "attention" / "00001.npz") as tensors:
         assert tensors["forward_attention"].shape == (5, 5, 16)
+    assert "index.html in a browser" in outcome.stdout
+    assert "superb" not in (page := (tmp_path / "attention" / "index.html").read_text())
+    assert '"text":["the film is good ."]' in page
+
+
+def test_figures_of_a_model_are_drawn(workdir, tmp_path):
+    outcome = run("--mode=figures", f"--checkpoint={workdir}", f"--output={tmp_path / 'figures'}")
+    assert outcome.returncode == 0, outcome.stderr
+    drawn = {path.stem for path in (tmp_path / "figures" / "disan_sst").glob("*.svg")}
+    assert drawn == {"disan_figure_6", "disan_figure_7", "disan_figure_8"}
+    caption = (tmp_path / "figures" / "disan_sst" / "disan_figure_6.md").read_text()
+    assert "`python run.py --mode=figures --checkpoint=disan_sst`" in caption
+
+
+def test_prediction_explains_itself(workdir):
+    outcome = run(
+        "--mode=predict", "--explain", f"--workdir={workdir}", text="the film is good .\n"
+    )
+    assert outcome.returncode == 0, outcome.stderr
+    named = json.loads(outcome.stdout)["explanation"]
+    assert sorted(each["position"] for each in named) == [0, 1, 2, 3, 4]
 
 
 def test_an_export_lies_in_the_work_directory(workdir):

@@ -21,6 +21,7 @@ from disan_tf.input_pipeline.format import Keys
 from disan_tf.models.factory import count_parameters
 from disan_tf.training.console import ConsoleLog, describe_scores
 from disan_tf.training.loop import Trainer
+from disan_tf.training.projector import write_projector
 from disan_tf.training.provenance import command_line, data_summary
 from disan_tf.training.tensorboard import TensorBoardLogger
 from disan_tf.training.work_directory import FORMAT, OTHER_VERSION, RUN, claim
@@ -28,8 +29,14 @@ from disan_tf.training.work_directory import FORMAT, OTHER_VERSION, RUN, claim
 _PROBE_EXAMPLES = 32
 
 
-def train(config, corpus: PreparedCorpus, workdir) -> dict:
+def train(config, corpus: PreparedCorpus, workdir, pictures: bool = True) -> dict:
     """Trains, or goes on training, in `workdir`; returns `Trainer.run`'s summary.
+
+    Args:
+      config: of `configs/`.
+      corpus: the prepared corpus.
+      workdir: of this training.
+      pictures: whether TensorBoard gets pictures of attention and confusions at each evaluation.
 
     Raises:
       UserError: the work directory belongs to another config or other data, or see `Trainer.run`.
@@ -40,8 +47,10 @@ def train(config, corpus: PreparedCorpus, workdir) -> dict:
     trainer = Trainer(config, corpus, workdir)
     write_json(workdir / "run.json", describe(trainer))
     print(introduce(trainer))
-    trainer.callbacks = [_tensorboard(trainer), _progress(trainer)]
-    return trainer.run()
+    trainer.callbacks = [_tensorboard(trainer, pictures), _progress(trainer)]
+    summary = trainer.run()
+    write_projector(workdir / "tensorboard", trainer.model, trainer.corpus)
+    return summary
 
 
 def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
@@ -109,14 +118,24 @@ def _commit():
         return None
 
 
-def _tensorboard(trainer):
+def _tensorboard(trainer, pictures):
     batches = evaluation_batches(trainer.dev.field_lengths, _PROBE_EXAMPLES)
     batch = next(iter(make_dataset(trainer.dev, batches[len(batches) // 2 :])))
     return TensorBoardLogger(
         trainer.workdir / "tensorboard", trainer.config,
         [batch[name] for name in trainer.model.reads], trainer.method.evaluation_step,
-        trainer.config.train.log_every, _examples_a_step(trainer),
+        _examples_a_step(trainer), _pictures(trainer) if pictures else (),
     )  # fmt: skip
+
+
+def _pictures(trainer):
+    """What is drawn at an evaluation."""
+    from disan_tf.training.pictures import AttentionPictures, ConfusionPicture  # with matplotlib
+
+    drawn = [AttentionPictures(trainer.model, trainer.corpus)]
+    if trainer.model.criterion == "accuracy":
+        drawn.append(ConfusionPicture(trainer))
+    return drawn
 
 
 def _progress(trainer):

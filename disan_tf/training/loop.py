@@ -19,7 +19,7 @@ from disan_tf.training.methods import make_method
 from disan_tf.training.metrics_log import MetricsLog
 from disan_tf.training.outputs import run_split
 from disan_tf.training.resources import gather_resources
-from disan_tf.training.schedule import is_over
+from disan_tf.training.schedule import is_evaluated, is_logged, is_over, is_saved
 
 
 class Trainer:
@@ -31,7 +31,10 @@ class Trainer:
       workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
       callbacks: Keras callbacks. Their logs hold for a batch `loss`, the model's `batch_score` and
         what else the method of training measures, and for an evaluation `step`, `loss` and the
-        model's scores on dev.
+        model's scores on dev; those of the beginning hold the `step` of the last checkpoint.
+
+    Attributes:
+      dev_outputs: of the last evaluation, <float32>[examples, classes].
 
     Raises:
       UserError: see `gather_resources`.
@@ -82,7 +85,7 @@ class Trainer:
             list(self.callbacks), model=self.model,
             epochs=math.ceil(self.config.train.steps / self.epoch_steps), steps=self.epoch_steps,
         )  # fmt: skip
-        callbacks.on_train_begin()
+        callbacks.on_train_begin({"step": step})
         with deferred() as self._is_to_stop:
             while not self._finished(step):
                 step = self._epoch(step, callbacks)
@@ -122,17 +125,13 @@ class Trainer:
     def _after_step(self, step, callbacks):
         """Logs, evaluates and saves when it is time to; nothing is saved after a bad loss."""
         train = self.config.train
-        last = step == train.steps
-        evaluate = last or step % train.evaluate_every == 0
-        save = evaluate or step % train.checkpoint_every == 0
-        if save or step % train.log_every == 0:
+        save = is_saved(train, step)
+        if is_logged(train, step):
             self._log_training(step)
         stop = self._is_to_stop()
-        if (save or stop) and not all(
-            np.all(np.isfinite(weight)) for weight in self.model.trainable_weights
-        ):
+        if (save or stop) and not self._is_finite():
             raise self._not_finite(f"A weight is not finite after step {step}")
-        if evaluate:
+        if is_evaluated(train, step):
             self._evaluate(step, callbacks)
         if self.plan.locate(step)[1] == 0:
             self.method.end_epoch()
@@ -184,13 +183,13 @@ class Trainer:
         """Scores the dev split, which chooses, and the splits that are only watched."""
         callbacks.on_test_begin()
         with self.method.averaged_weights():
-            dev = self._score(self.method.evaluation_step, self.dev)
+            dev, self.dev_outputs = self._score(self.method.evaluation_step, self.dev)
             self._keep_if_best(step, dev)
             for name, evaluation_step in self.method.other_evaluations.items():
-                others = self._score(evaluation_step, self.dev)
+                others, _ = self._score(evaluation_step, self.dev)
                 dev.update({f"{name}_{score}": value for score, value in others.items()})
             watched = {
-                name: self._score(self.method.evaluation_step, split)
+                name: self._score(self.method.evaluation_step, split)[0]
                 for name, split in self.watched.items()
             }
         self.method.evaluated(step, dev)
@@ -202,7 +201,8 @@ class Trainer:
     def _score(self, evaluation_step, split):
         inputs, batch_size = self.model.reads, self.config.evaluate.batch_size
         outcome = run_split(evaluation_step, split, inputs, batch_size)
-        return {"loss": outcome.loss, **self.model.scores(outcome.outputs, split.labels)}
+        scores = {"loss": outcome.loss, **self.model.scores(outcome.outputs, split.labels)}
+        return scores, outcome.outputs
 
     def _keep_if_best(self, step, scores):
         """A better model is written before its score is recorded."""

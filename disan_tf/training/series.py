@@ -59,7 +59,7 @@ def plan(config: ConfigDict, seeds: Sequence[str], folds: Sequence[str]) -> list
 
 def train_series(
     config: ConfigDict, workdir, seeds: Sequence[str], folds: Sequence[str],
-    prepare: Callable[[ConfigDict], PreparedCorpus],
+    prepare: Callable[[ConfigDict], PreparedCorpus], pictures: bool = True,
 ) -> dict:  # fmt: skip
     """Trains and scores what is not finished; the same call again goes on where it stopped.
 
@@ -72,6 +72,7 @@ def train_series(
       seeds: see `plan`.
       folds: see `plan`.
       prepare: from a member's config to its prepared corpus.
+      pictures: see `disan_tf.training.experiment.train`.
 
     Returns:
       What `summarise_series` returns; it is also written as `series.json`.
@@ -88,18 +89,18 @@ def train_series(
     postponed = []
     for member in members:
         try:
-            _finish_member(workdir, members, member, prepare)
+            _finish_member(workdir, members, member, prepare, pictures)
         except Owned as owner:
             print(f"{member.name}: {owner}", flush=True)
             postponed.append(member)
     for member in postponed:
-        _finish_member(workdir, members, member, prepare, wait=True)
+        _finish_member(workdir, members, member, prepare, pictures, wait=True)
     summary = summarise_series(workdir)
     print(render_series(summary))
     return summary
 
 
-def _finish_member(workdir, members, member, prepare, wait=False):
+def _finish_member(workdir, members, member, prepare, pictures, wait=False):
     """Trains a member unless that is done, or raises Owned where another process does it."""
     folder, number = workdir / member.name, members.index(member) + 1
     with owned(folder, wait):
@@ -110,7 +111,7 @@ def _finish_member(workdir, members, member, prepare, wait=False):
             flush=True,
         )
         if not finished:
-            _train_member(folder, member.config, prepare)
+            _train_member(folder, member.config, prepare, pictures)
         write_json(workdir / "series.json", summarise_series(workdir))
 
 
@@ -163,10 +164,10 @@ def _member_config(config, seed: Optional[int], fold: Optional[int]):
     return config
 
 
-def _train_member(folder, config, prepare):
+def _train_member(folder, config, prepare, pictures):
     """Trains, then scores the best model on all splits but train; frees the memory of both."""
     corpus = prepare(config)
-    experiment.train(config, corpus, folder)
+    experiment.train(config, corpus, folder, pictures)
     _evaluate_member(folder, corpus)
     tf.keras.backend.clear_session()
     gc.collect()  # models and their compiled steps refer to each other

@@ -3,7 +3,6 @@
 import contextlib
 import gc
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from data_prep.word_features import write_word_features
 from data_prep.write_corpus import index_tokens, write_split
 from data_prep.write_vocabulary import write_vocabulary
 from disan_tf.errors import UserError
-from disan_tf.files import write_json
+from disan_tf.files import scratch_folder, write_json
 from disan_tf.input_pipeline.format import MANIFEST, Keys
 from disan_tf.input_pipeline.recorded_files import record_files
 from disan_tf.text.tokenizer import lowercase
@@ -46,9 +45,8 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
     target = prepared_dir / directory_name(options)
     if is_current(target, data_dir, options):
         return target
-    prepared_dir.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=prepared_dir, prefix=f".{target.name}.") as scratch:
-        new, outdated = Path(scratch) / "new", Path(scratch) / "outdated"
+    with scratch_folder(target) as scratch:
+        new, outdated = scratch / "new", scratch / "outdated"
         new.mkdir()
         with _garbage_uncollected():
             _write_corpus(options, data_dir, new)

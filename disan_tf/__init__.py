@@ -2,7 +2,10 @@
 
 import os
 
+from disan_tf import legacy_keras
+
 __version__ = "0.1.0"
 
 # TensorFlow announces its CPU features and absent GPUs on every start; errors still raise.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+legacy_keras.choose()

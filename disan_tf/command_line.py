@@ -7,9 +7,11 @@ import sys
 from absl import app, flags, logging
 from ml_collections import ConfigDict, config_flags
 
+from disan_tf import signals
 from disan_tf.command_help import EXAMPLES, HELP_FLAGS, help_text, taken
 from disan_tf.command_mistakes import explain
-from disan_tf.errors import UserError
+from disan_tf.errors import Stopped, UserError
+from disan_tf.errors import explain as explain_failure
 from disan_tf.installation import command, find_config, import_configs, program
 from disan_tf.modes import MODES
 from disan_tf.options import either
@@ -28,43 +30,76 @@ flags.DEFINE_string(
 )  # fmt: skip
 flags.DEFINE_list("seeds", [], "Trains once with each seed and gives mean and deviation.")
 flags.DEFINE_list("folds", [], "The same for the folds of a corpus: numbers, or `all`.")
+flags.DEFINE_bool("pictures", True, "TensorBoard gets pictures of attention and confusions.")
 flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")
 flags.DEFINE_string("input", "-", "Lines, JSONL, TSV or CSV; - is standard input.")
 flags.DEFINE_enum(
     "input_format", None, ("text", "jsonl", "tsv", "csv"), "Default: by the input's name."
 )
 flags.DEFINE_enum("output_format", "jsonl", ("jsonl", "kaggle", "glue"), "What predict writes.")
+flags.DEFINE_bool("explain", False, "Adds the five words with the largest weights to a prediction.")
 flags.DEFINE_string("output", None, "File of predict and benchmark, folder of the other modes.")
+flags.DEFINE_list("figures", [], "Names such as disan_figure_6; default: all that can be drawn.")
 flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory, threads.")
 flags.DEFINE_integer("repetitions", 9, "How often each function is timed.")
+flags.DEFINE_bool("debug", False, "Shows where in the code an error came up.")
 
 
 def run() -> None:
     """Runs what `sys.argv` asks for; a mistake of the user's is one line and exit status 2."""
+    _open_standard_streams()
+    signals.handle(program())
     try:
         app.run(main, flags_parser=_parse)
-    except UserError as error:
-        print(f"{program()}: {error}", file=sys.stderr)
-        sys.exit(2)
+    except Stopped as stopped:
+        _leave(stopped.message, stopped.code)
     except KeyboardInterrupt:
-        sys.exit(
-            f"{program()}: stopped; the same command goes on where the last checkpoint stands."
-        )
+        message = "stopped; the same command goes on from the last checkpoint."
+        _leave(message, signals.INTERRUPTED)
     except BrokenPipeError:  # of a reader that has seen enough: `run.py --help | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except Exception as error:
+        sentence = explain_failure(error)
+        if sentence is None or "--debug" in sys.argv:
+            raise
+        _leave(sentence, 2)
+
+
+def _leave(sentence: str, status: int) -> None:
+    print(f"{program()}: {sentence}", file=sys.stderr)
+    sys.exit(status)
+
+
+def _open_standard_streams() -> None:
+    """Gives closed standard streams to the null device, lest a file gets one of their numbers."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
 
 
 def main(_) -> None:
     """Calls the function that --mode names with the flags that it takes."""
+    _check_encoding()
     logging.set_verbosity(logging.WARNING)
     mode = MODES[FLAGS.mode]
     for flag in own_flags():
-        if flag.present and flag.name not in ["mode", *taken(mode)]:
+        if flag.present and flag.name not in ["mode", "debug", *taken(mode)]:
             takers = either(name for name in MODES if flag.name in taken(MODES[name]))
             raise UserError(f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}.")
     parameters = inspect.signature(mode).parameters.values()
     mode(**{parameter.name: _value(parameter) for parameter in parameters})
+
+
+def _check_encoding() -> None:
+    """Raises UserError for a path that is not UTF-8, which TensorFlow cannot open."""
+    for flag in own_flags():
+        try:
+            str(flag.value).encode("utf-8")
+        except UnicodeEncodeError:
+            shown = str(flag.value).encode("utf-8", "replace").decode()
+            raise UserError(f"--{flag.name}={shown} is not UTF-8; rename the path.") from None
 
 
 def own_flags() -> list[flags.Flag]:
@@ -75,13 +110,16 @@ def own_flags() -> list[flags.Flag]:
 def _value(parameter: inspect.Parameter):
     """The flag of a parameter's name, or its default; without one the flag must be given."""
     value, name = FLAGS[parameter.name].value, parameter.name
+    needed = parameter.default is inspect.Parameter.empty
+    if not needed and not FLAGS[name].present:
+        return parameter.default
     if name == "checkpoint" and value is None:
         value, name = FLAGS.workdir, "workdir or --checkpoint"
     elif name == "prepared_dir" and value is None:
         value, name = FLAGS.workdir and f"{FLAGS.workdir}/prepared", "workdir or --prepared_dir"
-    if value is None and parameter.default is inspect.Parameter.empty:
+    if value is None and needed:
         raise UserError(f"--mode={FLAGS.mode} needs --{name}; see {command()} --help.")
-    return parameter.default if value is None else value
+    return value
 
 
 def _with_config_files(argv: list[str]) -> list[str]:

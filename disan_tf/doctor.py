@@ -9,15 +9,15 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf import legacy_keras
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
-from disan_tf.input_pipeline.format import CACHE, MANIFEST, Keys
+from disan_tf.input_pipeline.format import CACHE, MANIFEST, RECORDS, Keys
 from disan_tf.input_pipeline.recorded_files import damaged_files
-from disan_tf.ops.native import runtime
 
 _PACKAGES = (
-    "tensorflow", "tensorflow-text", "tensorflow-addons", "numpy", "absl-py", "ml_collections",
-    "h5py", "scipy", "matplotlib", "tqdm",
+    "tensorflow", "keras", "tf_keras", "tensorflow-text", "tensorflow-addons", "numpy", "absl-py",
+    "ml_collections", "h5py", "scipy", "matplotlib", "tqdm",
 )  # fmt: skip
 
 # Name of a download -> its folder below --data_dir; "polarity" holds CR, MPQA and SUBJ.
@@ -40,8 +40,7 @@ def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
     lines += [f"device {device.name}" for device in tf.config.list_logical_devices()]
     threads = tf.config.threading.get_intra_op_parallelism_threads() or "all"
     lines.append(f"threads: {threads} of {os.cpu_count()} processors")
-    reason = runtime.unavailable()
-    lines.append(f"operations: portable ({reason})" if reason else "operations: native")
+    lines += _needing_keras()
     lines.append(f"data in {data_dir}:")
     lines += [f"  {_corpus(name, data_dir / folder)}" for name, folder in _FOLDERS.items()]
     vectors = sorted((data_dir / "glove").glob("*.txt"))
@@ -60,16 +59,32 @@ def _compare_digests(prepared_dir: Path) -> Iterator[str]:
     for path in sorted(manifests):
         folder = path.parent
         try:
-            content = read_json(path, f"delete {folder}")
-            records = content.get(Keys.FILES) if isinstance(content, dict) else None
+            records = read_json(path, f"delete {folder}", RECORDS)[Keys.FILES]
             damaged = ", ".join(damaged_files(folder, records))
-        except (UserError, ValueError, OSError) as error:
+        except (UserError, OSError) as error:
             yield f"{folder.name}: {error}"
             continue
         if damaged:
             yield f"{folder.name}: {damaged} changed since it was written; delete {folder}"
         else:
             yield f"{folder.name}: {len(records)} files as they were written"
+
+
+def _needing_keras():
+    """Which Keras, addons and operations are used."""
+    if problem := legacy_keras.problem():
+        return [f"Keras: {problem}"]
+    from disan_tf import addons
+    from disan_tf.ops.native import runtime
+
+    package, reason = tf.keras.Model.__module__.split(".")[0], runtime.unavailable()
+    asked = os.environ.get(legacy_keras.VARIABLE, "unset")
+    own = addons.backend().__name__.endswith("without_tfa")
+    return [
+        f"Keras: Keras 2 from {package} ({legacy_keras.VARIABLE}: {asked})",
+        f"addons: {'our own' if own else 'tensorflow-addons'}",
+        f"operations: portable ({reason})" if reason else "operations: native",
+    ]
 
 
 def _version(package):

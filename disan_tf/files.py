@@ -2,9 +2,13 @@
 
 import contextlib
 import fcntl
+import glob
 import hashlib
 import json
 import os
+import platform
+import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from functools import partial
@@ -12,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Union
 
 from disan_tf.errors import UserError
+from disan_tf.schema import Schema, check_schema
 
 PathLike = Union[str, Path]
 
@@ -23,7 +28,7 @@ def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     data = data.encode("utf-8") if isinstance(data, str) else data
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=temporary_prefix(path))
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -36,12 +41,86 @@ def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
         raise
 
 
+def temporary_prefix(target: PathLike) -> str:
+    """How a temporary name of `target` begins; removes what killed processes left of such names.
+
+    The prefix has this machine's name and this process' number: what another machine, or a process
+    that lives, is writing stays.
+    """
+    target, machine = Path(target), re.sub(r"[^\w-]", "", platform.node())[:32]
+    for leftover in target.parent.glob(f".{glob.escape(target.name)}.tmp-{machine}-*"):
+        process = leftover.name.rsplit("-", 2)[1]
+        if process.isdecimal() and not _lives(int(process)):
+            _remove(leftover)
+    return f".{target.name}.tmp-{machine}-{os.getpid()}-"
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it lives, and is another user's
+        pass
+    return True
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):  # another process was faster, or may, and we may not
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def check_open(stream, flag: str) -> None:
+    """Raises UserError for a standard stream that was closed before the program began.
+
+    `disan_tf.command_line` has put the null device in its place.
+    """
+    if getattr(stream, "name", None) == os.devnull:
+        raise UserError(f"the standard stream is closed; name a file with {flag}.")
+
+
 @contextlib.contextmanager
 def locked(path: PathLike) -> Iterator[None]:
-    """Holds the lock of a file; waits for other processes. The file is left behind, empty."""
-    with open(path, "w") as lock:
+    """Holds the lock of a file; waits for other processes. The file is left behind."""
+    with open(path, "a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # released when the process ends, however it ends
         yield
+
+
+@contextlib.contextmanager
+def owned(folder: PathLike, wait: bool = False) -> Iterator[None]:
+    """Holds the lock of a folder, which is made when absent: one process writes into it.
+
+    Args:
+      folder: its lock is the file `.lock` in it.
+      wait: whether to wait for another owner.
+
+    Raises:
+      UserError: another process holds the lock, and it is not waited for.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".lock", "a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            lock.seek(0)
+            owner = lock.read(200).strip() or "another process"
+            raise Owned(
+                f"{folder} is being written by {owner}; wait until that ends, or choose another "
+                "--workdir."
+            ) from None
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()} on {platform.node()}\n")
+        lock.flush()
+        yield
+
+
+class Owned(UserError):
+    """Another process writes into a folder."""
 
 
 def write_json(path: PathLike, value) -> None:
@@ -49,18 +128,24 @@ def write_json(path: PathLike, value) -> None:
     write_atomically(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
-def read_json(path: PathLike, remedy: str):
+def read_json(path: PathLike, remedy: str, schema: Schema = dict):
     """Reads a JSON file.
 
+    Args:
+      path: the file.
+      remedy: the end of the sentences of errors.
+      schema: of its content, see `check_schema`.
+
     Raises:
-      UserError: the file is missing or is not JSON; the sentence ends with `remedy`.
+      UserError: the file is missing, is not JSON, or is not as the schema says.
     """
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{path} does not exist: {remedy}.") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # not UTF-8 is a ValueError
         raise UserError(f"{path} is not readable JSON ({error}): {remedy}.") from None
+    return check_schema(path, content, schema, remedy)
 
 
 def check_format(path: PathLike, content, known: int, remedy: str) -> None:
@@ -134,7 +219,7 @@ def scratch_folder(target: PathLike) -> Iterator[Path]:
     target = Path(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.")
+        folder = tempfile.TemporaryDirectory(dir=target.parent, prefix=temporary_prefix(target))
     except OSError as error:
         raise UserError(f"{target.parent} cannot be written ({error.strerror}).") from None
     with folder as scratch:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from disan_tf.errors import UserError
+from disan_tf.files import owned
 from disan_tf.installation import CHECKPOINTS, IS_INSTALLED
 from disan_tf.options import either, suggestion
 
@@ -19,7 +20,7 @@ def prepare(config, data_dir, prepared_dir) -> None:
     _prepare(config, data_dir, prepared_dir)
 
 
-def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=()) -> None:
+def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=True) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     _check(config)
     from disan_tf.training import experiment, series
@@ -30,12 +31,14 @@ def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=()) -> None:
     refuse_other_config(Path(workdir), config)
     if seeds or folds:
         series.train_series(
-            config, workdir, seeds, folds, lambda member: _prepare(member, data_dir, prepared_dir)
-        )
+            config, workdir, seeds, folds,
+            lambda member: _prepare(member, data_dir, prepared_dir), pictures,
+        )  # fmt: skip
         return
     series.refuse_series(workdir)
-    corpus = _prepare(config, data_dir, prepared_dir)
-    summary = experiment.train(config, corpus, workdir)
+    with owned(workdir):
+        corpus = _prepare(config, data_dir, prepared_dir)
+        summary = experiment.train(config, corpus, workdir, pictures)
     print(
         f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best dev "
         f"{summary['criterion']} {summary['best_score']:.4f} at step {summary['best_step']:,}, in "
@@ -62,11 +65,15 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     print(render_scores(evaluation.write_evaluation(folder, bundle, corpus, split)))
 
 
-def predict(checkpoint, input, output="-", input_format=None, output_format="jsonl") -> None:
+def predict(
+    checkpoint, input, output="-", input_format=None, output_format="jsonl", explain=False
+) -> None:
     """Predicts the labels of lines of text or of sentence pairs."""
     from disan_tf.serving.predict import predict as predict_lines
 
-    counts = predict_lines(_serving(checkpoint), input, output, input_format, output_format)
+    counts = predict_lines(
+        _serving(checkpoint), input, output, input_format, output_format, explain=explain
+    )
     if counts.gold:
         print(
             f"{counts.rows:,} rows are answered; {counts.unlabeled:,} of them have no gold label.",
@@ -75,11 +82,18 @@ def predict(checkpoint, input, output="-", input_format=None, output_format="jso
 
 
 def attend(checkpoint, input, output, input_format=None) -> None:
-    """Writes the attention tensors of lines of text or of sentence pairs."""
+    """Writes the attention in lines of text or of sentence pairs, and a page that shows it."""
+    from disan_tf.reporting.attention_page.page import NAME, write_page
     from disan_tf.serving.attend import attend as attend_lines
+    from disan_tf.serving.released import model_name
 
-    count = attend_lines(_serving(checkpoint), input, output, input_format)
-    print(f"{count} lines in {output}")
+    bundle = _serving(checkpoint)
+    count = attend_lines(
+        bundle, input, output, input_format,
+        lambda folder: write_page(folder, model_name(bundle)),
+    )  # fmt: skip
+    page = f"; open {Path(output) / NAME} in a browser" if count else ""
+    print(f"{count} lines in {output}{page}")
 
 
 def export(checkpoint, workdir=None, output=None) -> None:
@@ -102,6 +116,22 @@ def report(workdir=None, output=None) -> None:
     record(workdir, Path(output or CHECKPOINTS))
 
 
+def figures(
+    checkpoint=None, workdir=None, input=None, input_format=None, figures=(),
+    output="figures" if IS_INSTALLED else CHECKPOINTS / "figures",
+) -> None:  # fmt: skip
+    """Draws the papers' figures of a model's attention, or of recorded runs and of --workdir."""
+    from disan_tf.reporting.figures.main import check_names, draw_runs
+    from disan_tf.reporting.report import find_results, find_work_directories
+
+    check_names(figures, checkpoint is not None)
+    if checkpoint is not None:
+        _draw_model(checkpoint, input, input_format, figures, Path(output))
+    if checkpoint is None or workdir is not None:
+        runs = find_work_directories(workdir) if workdir else []
+        draw_runs(find_results(workdir), runs, Path(output), figures)
+
+
 def doctor(data_dir, prepared_dir=None) -> None:
     """Prints what a bug report needs: versions, devices, corpora; checks what was prepared."""
     from disan_tf.doctor import diagnose
@@ -119,7 +149,18 @@ def benchmark(config, benchmark_parts, repetitions: int, output=None) -> None:
 
 MODES = {
     mode.__name__: mode
-    for mode in (prepare, train, evaluate, predict, attend, export, report, doctor, benchmark)
+    for mode in (
+        prepare,
+        train,
+        evaluate,
+        predict,
+        attend,
+        export,
+        report,
+        figures,
+        doctor,
+        benchmark,
+    )  # fmt: skip
 }
 
 
@@ -148,6 +189,32 @@ def _prepare(config, data_dir, prepared_dir):
     corpus = PreparedCorpus(directory)
     print(f"{describe_counts(corpus.manifest)}\n  in {directory}")
     return corpus
+
+
+def _draw_model(checkpoint, input, input_format, names, output) -> None:
+    """The figures of a model, of its paper's sentences or of an input's."""
+    from disan_tf.files import scratch_folder
+    from disan_tf.reporting.figures.examples import write_examples
+    from disan_tf.reporting.figures.main import DrawnModel, draw_model, drawable
+    from disan_tf.serving.attend import attend as attend_lines
+    from disan_tf.serving.records import text_name
+    from disan_tf.serving.released import model_name
+
+    bundle = _serving(checkpoint)
+    paper, name = drawable(bundle.config.encoder.name, names), model_name(bundle)
+    command = f"python run.py --mode=figures --checkpoint={name}"
+    lines = "the example sentences of the papers"
+    with scratch_folder(output) as scratch:
+        if input is not None:
+            command += f" --input={Path(input).name}"
+            lines = f"the lines of {Path(input).name}"
+        else:
+            input = scratch / "examples.jsonl"
+            write_examples(input, paper, bundle.model.fields, text_name)
+        attend_lines(bundle, input, scratch / "attention", input_format)
+        step = bundle.info["scores"]["step"]
+        model = DrawnModel(name, bundle.config.to_dict(), step, lines, command)
+        draw_model(scratch / "attention", model, output, names)
 
 
 def _serving(checkpoint):

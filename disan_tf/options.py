@@ -20,6 +20,9 @@ from typing import Any, Callable, Optional, Union
 
 from disan_tf.errors import UserError
 
+MOST = 2**31 - 1  # of a whole number
+MOST_UNITS = 2**16  # of one in a section that describes a model: sizes, of which weights are made
+_MODEL = ("embedding", "encoder", "task")
 _ALIKE = 0.62  # of 1: "classify" is near to "classification", "samples" not to "splits"
 _TYPES = {  # of an annotation -> the types of its values, one value, several
     bool: (bool, "True or False", "True or False"),
@@ -56,6 +59,9 @@ def check_section(section: str, values: Mapping, owner: str, *components: Callab
         if name in values and not _fits(values[name], option.annotation):
             wanted = _description(option.annotation)
             raise UserError(f"{flag(section, name)}={values[name]!r} must be {wanted}.")
+        most = MOST_UNITS if section in _MODEL else MOST
+        if name in values and not _is_within(values[name], most):
+            raise UserError(f"{flag(section, name)}={values[name]} must be at most {most:,}.")
     for component, options in zip(components, taken):
         try:
             component(**{name: values[name] for name in options if name in values})
@@ -207,6 +213,13 @@ def _fits(value, annotation) -> bool:
         return annotation is bool
     is_finite = not isinstance(value, float) or math.isfinite(value)
     return is_finite and isinstance(value, _TYPES[annotation][0])
+
+
+def _is_within(value, most: int) -> bool:
+    """Whether a whole number, or all of several, are at most `most`, or the negative of it."""
+    if _is_list(value):
+        return all(_is_within(item, most) for item in value)
+    return not isinstance(value, numbers.Integral) or abs(value) <= most
 
 
 def _is_list(value) -> bool:

@@ -1,6 +1,7 @@
 """Quiet TensorFlow, two threads, and the folder of shared corpora where there is one."""
 
 import gc
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LONG = ("training", "test_command_line.py", "serving")
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
+importlib.import_module("disan_tf")  # chooses Keras 2, before a test imports TensorFlow
 
 
 def pytest_collection_modifyitems(items):

@@ -4,6 +4,9 @@ import hashlib
 import io
 import os
 import stat
+import subprocess
+import sys
+import threading
 
 import pytest
 
@@ -54,6 +57,77 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
         files.write_atomically(path, "something new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def _leave(folder, name):
+    """What a killed process leaves of `a.txt`: a file and a folder."""
+    (folder / name).touch()
+    (folder / f"{name}folder").mkdir()
+    (folder / f"{name}folder" / "content").touch()
+
+
+def test_what_killed_processes_left_is_removed_by_the_next_that_writes(tmp_path):
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
+                           capture_output=True, text=True, check=True)  # fmt: skip
+    path = tmp_path / "a.txt"
+    machine = files.temporary_prefix(path).rsplit("-", 2)[0]
+    gone, living = (f"{machine}-{process}-" for process in (int(ended.stdout), os.getppid()))
+    others = (gone.replace("a.txt", "b.txt"), gone.replace(".tmp-", ".tmp-elsewhere"))
+    for name in (gone, living, *others):
+        _leave(tmp_path, name)
+    files.write_atomically(path, "new")
+    assert {entry.name for entry in tmp_path.iterdir()} == {
+        "a.txt", *(name + end for name in (living, *others) for end in ("", "folder"))
+    }  # fmt: skip
+
+
+def test_a_scratch_folder_is_removed_and_names_its_process(tmp_path):
+    with files.scratch_folder(tmp_path / "a.txt") as scratch:
+        assert f"-{os.getpid()}-" in scratch.name
+        assert scratch.name.startswith(files.temporary_prefix(tmp_path / "a.txt"))
+    assert not list(tmp_path.iterdir())
+
+
+# Locks
+
+
+HOLD = """
+import sys, time
+from disan_tf.files import owned
+with owned(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """A process that holds the lock of a folder."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "held\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_folder_has_one_owner_who_is_named(holder, tmp_path):
+    message = f"is being written by process {holder.pid} on "
+    with pytest.raises(files.Owned, match=message), files.owned(tmp_path):
+        pass
+
+
+def test_a_lock_ends_with_its_process_and_may_be_waited_for(holder, tmp_path):
+    threading.Timer(0.5, holder.kill).start()
+    with files.owned(tmp_path, wait=True):
+        assert holder.wait() < 0
+
+
+def test_a_lock_is_free_after_its_block(tmp_path):
+    for _ in range(2):
+        with files.owned(tmp_path / "new"):
+            pass
 
 
 def test_text_that_cannot_be_encoded_writes_nothing(tmp_path):
@@ -116,6 +190,13 @@ def test_a_byte_that_does_not_decode_is_named_with_line_and_column(tmp_path):
     message = str(refusal.value)
     assert f"{tmp_path / 'lines.txt'}, line 2: byte 0xe9 at column 5 is not UTF-8" in message
     assert "convert the file" in message
+
+
+@pytest.mark.parametrize("content", ["[]", "5", '"x"', "null", "[" * 100_000])
+def test_json_of_another_kind_is_named_with_the_remedy(tmp_path, content):
+    (tmp_path / "a.json").write_text(content)
+    with pytest.raises(UserError, match=r"a\.json.*(an object|not readable JSON).*train again\.$"):
+        files.read_json(tmp_path / "a.json", "train again")
 
 
 def test_a_character_cut_off_by_the_end_of_the_file_is_named(tmp_path):

@@ -67,6 +67,11 @@ def test_values_that_fit_pass():
         ),
         ({"minutes": "5"}, "--config.meal.minutes='5' must be a whole number."),
         ({"minutes": 5.0}, "--config.meal.minutes=5.0 must be a whole number."),
+        ({"minutes": 2**31}, f"--config.meal.minutes={2**31} must be at most 2,147,483,647."),
+        (
+            {"plates": (1, 2**31)},
+            f"--config.meal.plates=(1, {2**31}) must be at most 2,147,483,647.",
+        ),
         ({"minutes": True}, "--config.meal.minutes=True must be a whole number."),
         ({"salt": float("nan")}, "--config.meal.salt=nan must be a finite number."),
         ({"salt": float("inf")}, "--config.meal.salt=inf must be a finite number."),
@@ -85,6 +90,12 @@ def test_values_that_fit_pass():
 )
 def test_a_wrong_value_is_named_with_what_it_may_be(values, sentence):
     assert refusal(**values).startswith(sentence)
+
+
+def test_sizes_of_a_model_are_bounded():
+    check_section("encoder", {"size": 2**16}, "a pan", Pan)
+    with pytest.raises(UserError, match="^--config.encoder.size=65537 must be at most 65,536.$"):
+        check_section("encoder", {"size": 2**16 + 1}, "a pan", Pan)
 
 
 def test_an_option_without_a_default_must_be_there():

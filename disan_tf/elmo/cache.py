@@ -269,7 +269,6 @@ def _progress(folder: Path, batches: int) -> int:
     path = folder / "progress.json"
     if not path.is_file():
         return 0
-    progress = read_json(path, f"delete {folder}")
-    done = progress.get("batches") if isinstance(progress, dict) else None
-    is_of_these = type(done) is int and progress.get("of") == batches and 0 <= done <= batches
-    return done if is_of_these else 0
+    progress = read_json(path, f"delete {folder}", {"batches": int, "of": int})
+    is_of_these = progress["of"] == batches and 0 <= progress["batches"] <= batches
+    return progress["batches"] if is_of_these else 0

@@ -35,8 +35,8 @@ class LayerFiles:
     def __init__(self, folder: Path):
         self.folder = Path(folder)
         self._remedy = f"delete {self.folder}, and the next training computes it again"
-        cache = read_json(self.folder / names.CACHE, self._remedy)
-        self._records = cache.get(names.Keys.FILES) if isinstance(cache, dict) else None
+        cache = read_json(self.folder / names.CACHE, self._remedy, names.RECORDS)
+        self._records = cache[names.Keys.FILES]
         self._vectors = self._array(names.LAYERS)
 
     def split(self, name: str, fields: Iterable[str]) -> CachedLayers:

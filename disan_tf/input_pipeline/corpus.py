@@ -215,7 +215,7 @@ class PreparedCorpus:
 
     @property
     def _records(self):
-        return self.manifest.get(Keys.FILES)
+        return self.manifest[Keys.FILES]
 
     def _array(self, name):
         path = names.array_file(self.directory, name)

@@ -42,6 +42,7 @@ The layers of that biLM are cached in a folder beside the corpus, by `disan_tf.e
 from pathlib import Path
 
 from disan_tf.files import check_format, read_json
+from disan_tf.schema import check_schema
 
 FORMAT = 3  # raise it with every change of what is described here
 REMEDY = "delete the directory and prepare the corpus again with --mode=prepare"
@@ -143,14 +144,35 @@ class Keys:
     INPUTS = "inputs"  # by path below the data directory: sha256, bytes, mtime_ns
 
 
+RECORDS = {Keys.FILES: {str: {"bytes": int, "sha256": str}}}  # of a manifest, and of a cache
+
+_SCHEMA = {
+    Keys.CORPUS: str,
+    Keys.OPTIONS: dict,
+    Keys.TOKENIZER: dict,
+    Keys.CLASSES: [str],
+    Keys.FIELDS: [str],
+    Keys.GENRES: [str],
+    Keys.SCORES: bool,
+    Keys.UNIT: str,
+    Keys.COUNTS: {str: {"dropped": {str: int}, "kept": int}},
+    Keys.WARNINGS: [str],
+    Keys.TRAINABLE_WORDS: int,
+    Keys.FIXED_WORDS: int,
+    Keys.SPLITS: {str: {"examples": int, "tokens": int, "contexts": int}},
+    Keys.VECTORS: dict,
+    Keys.INPUTS: {str: {"sha256": str, "bytes": int, "mtime_ns": int}},
+    **RECORDS,
+}
+
+
 def has_format(directory: Path) -> bool:
     """Whether a prepared corpus has the format above, not that of another version.
 
     Raises:
       UserError: its manifest is missing or damaged.
     """
-    manifest = read_json(Path(directory) / MANIFEST, REMEDY)
-    return not isinstance(manifest, dict) or manifest.get(Keys.FORMAT) == FORMAT
+    return read_json(Path(directory) / MANIFEST, REMEDY).get(Keys.FORMAT) == FORMAT
 
 
 def read_manifest(directory: Path) -> dict:
@@ -162,4 +184,4 @@ def read_manifest(directory: Path) -> dict:
     path = Path(directory) / MANIFEST
     manifest = read_json(path, REMEDY)
     check_format(path, manifest, FORMAT, REMEDY)
-    return manifest
+    return check_schema(path, manifest, _SCHEMA, REMEDY)

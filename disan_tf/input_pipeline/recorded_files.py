@@ -106,7 +106,7 @@ def check_size(path: Path, records: dict, remedy: str) -> Path:
       UserError: the file is missing, or has not as many bytes as were recorded.
     """
     try:
-        size, recorded = path.stat().st_size, _record(records, path.name).get("bytes")
+        size, recorded = path.stat().st_size, _record(records, path.name)["bytes"]
     except (OSError, ValueError) as error:
         raise UserError(f"{path} cannot be read ({error}); {remedy}.") from None
     if size != recorded:
@@ -115,21 +115,14 @@ def check_size(path: Path, records: dict, remedy: str) -> Path:
 
 
 def damaged_files(folder: Path, records: dict) -> Iterator[str]:
-    """The names of recorded files that are missing or have other bytes; reads all of them.
-
-    Raises:
-      ValueError: the files of the folder are not recorded.
-    """
-    if not isinstance(records, dict):
-        raise ValueError("its files are not recorded")
-    for name in records:
+    """The names of recorded files that are missing or have other bytes; reads all of them."""
+    for name, record in records.items():
         path = folder / name
-        if not path.is_file() or sha256(path) != _record(records, name).get("sha256"):
+        if not path.is_file() or sha256(path) != record["sha256"]:
             yield name
 
 
 def _record(records: dict, name: str) -> dict:
-    record = records.get(name) if isinstance(records, dict) else None
-    if not isinstance(record, dict):
+    if name not in records:
         raise ValueError("the manifest does not record it")
-    return record
+    return records[name]

@@ -1,5 +1,9 @@
 """The papers' mechanisms as Keras layers. They know nothing of configs, corpora or files."""
 
+from disan_tf import legacy_keras
+
+legacy_keras.check()
+
 from disan_tf.layers.attention.additive import AdditiveSelfAttention
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention

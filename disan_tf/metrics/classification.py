@@ -6,6 +6,8 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.addons import cohen_kappa, f1_scores
+
 LENGTH_BINS = {"1-4": 1, "5-11": 5, "12-24": 12, "25-37": 25, "38+": 38}  # name -> least length
 
 
@@ -47,8 +49,6 @@ def classification_scores(
 
 
 def _class_scores(predictions, labels, classes):
-    from disan_tf.addons import cohen_kappa, f1_scores  # only then is tensorflow-addons needed
-
     f1 = f1_scores(labels, predictions, len(classes)).numpy().astype(float)
     matrix = tf.math.confusion_matrix(labels, predictions, len(classes)).numpy()
     correct, gold, predicted = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)

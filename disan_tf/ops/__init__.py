@@ -1,5 +1,9 @@
 """Functions with a plain, a lean and a native form, tested against each other."""
 
+from disan_tf import legacy_keras
+
+legacy_keras.check()
+
 from disan_tf.ops.direction_mask import DIRECTIONS
 from disan_tf.ops.directional_attention import (
     FORMS,

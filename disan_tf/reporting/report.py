@@ -52,11 +52,27 @@ def report(runs: Optional[Path], output: Path) -> None:
     print(f"tables in {output / 'tables'}")
 
 
+def find_results(runs: Optional[Path]) -> dict[str, dict]:
+    """The recorded results of this repository, and those of what is finished below `runs`."""
+    results = read_results(CHECKPOINTS / "results")
+    for folder in find_runs(Path(runs)) if runs else ():
+        try:
+            results[_name(Path(runs), folder)] = summarise(folder, {})
+        except UserError as error:
+            print(f"skipped: {error}")
+    return results
+
+
+def find_work_directories(root) -> list[Path]:
+    """All work directories at and below `root`, those of the members of a series too."""
+    return sorted(path.parent for path in Path(root).rglob("metrics.jsonl"))
+
+
 def find_runs(root: Path) -> Iterator[Path]:
     """Work directories and series at and below `root`; members of a series are left out."""
     for folder, folders, files in os.walk(root):
         folders.sort()
-        if "series.json" in files or ("config.json" in files and "model.json" not in files):
+        if "series.json" in files or "config.json" in files:
             folders.clear()
             yield Path(folder)
 
@@ -94,7 +110,7 @@ def _record(root: Path, results: Path, predictions: Path) -> None:
     if not folders:
         raise UserError(f"{root} holds no work directory; name the folder of your runs.")
     for folder in folders:
-        name = "-".join(folder.relative_to(root).parts) or folder.resolve().name
+        name = _name(root, folder)
         path = results / f"{name}.json"
         previous = read_json(path, "delete it") if path.exists() else {}
         try:
@@ -104,6 +120,11 @@ def _record(root: Path, results: Path, predictions: Path) -> None:
             print(f"{folder}: {path}")
         except UserError as error:
             print(f"skipped: {error}")
+
+
+def _name(root, folder) -> str:
+    """What a run is called: its place in the tree."""
+    return "-".join(folder.relative_to(root).parts) or folder.resolve().name
 
 
 def _note(folder):

@@ -18,12 +18,13 @@ from disan_tf.reporting.differences import Answers
 from disan_tf.training.run_summary import best_step
 
 _UNKNOWN = "not recorded"
+_RESULT = {"config": {"name": str, "seed": int, "data": dict, "train": dict}}
 
 
 def read_results(folder: Path) -> dict[str, dict]:
     """Name -> result of each JSON file of a folder, by name."""
     return {
-        path.stem: read_json(path, "restore it from the repository")
+        path.stem: read_json(path, "restore it from the repository", _RESULT)
         for path in sorted(folder.glob("*.json"))
     }
 
@@ -72,7 +73,8 @@ def read_speeds(benchmarks: Path) -> dict[str, dict]:
     path = benchmarks / "disan_encoders.json"
     if not path.is_file():
         return {}
-    return read_json(path, "restore it from the repository")["encoders"]["encoders"]
+    schema = {"encoders": {"encoders": {str: dict}}}
+    return read_json(path, "restore it from the repository", schema)["encoders"]["encoders"]
 
 
 def mean(run: dict, split: str, score: str) -> Optional[float]:

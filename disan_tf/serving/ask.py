@@ -19,7 +19,9 @@ def main(arguments=None) -> None:
     parser.add_argument("--pair", nargs=2, action="append", default=[])
     parser.add_argument("sentences", nargs="*")
     options = parser.parse_args(arguments)
-    metadata = options.saved_model.parent / "metadata.json"
+    versions = [path for path in options.saved_model.glob("*") if path.name.isdecimal()]
+    saved_model = max(versions, key=lambda path: int(path.name), default=options.saved_model)
+    metadata = saved_model / "assets.extra" / "metadata.json"
     if not metadata.is_file():
         parser.error(f"{metadata} is missing, which names the inputs; export the model again")
     inputs = json.loads(metadata.read_text(encoding="utf-8"))["inputs"]
@@ -27,7 +29,7 @@ def main(arguments=None) -> None:
     if not rows or any(len(row) != len(inputs) for row in rows):
         form = "sentences" if len(inputs) == 1 else "--pair and two sentences, again for each pair"
         parser.error(f"{options.saved_model} takes {' and '.join(inputs)}; give {form}")
-    for row, answer in zip(rows, ask(options.saved_model, dict(zip(inputs, zip(*rows))))):
+    for row, answer in zip(rows, ask(saved_model, dict(zip(inputs, zip(*rows))))):
         print(f"{answer}: {' | '.join(row)}")
 
 

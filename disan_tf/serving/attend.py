@@ -24,7 +24,10 @@ AXES = {2: ["token", "feature"], 3: ["head", "dependent", "feature"]}  # by rank
 _VECTOR_AXES = ["iteration", "attention", "feature"]  # of DSA's weight vectors
 
 
-def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] = None) -> int:
+def attend(
+    bundle: Bundle, input_path, output_dir, input_format: Optional[str] = None,
+    finish: Callable[[Path], None] = lambda folder: None,
+) -> int:  # fmt: skip
     """Writes `00001.npz` and `00001.json` for the first line, and so on.
 
     The .npz holds the tensors of `encoder.attend` for this sentence alone, without padding, all
@@ -49,6 +52,7 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
       input_path: a file, or "-" for standard input.
       output_dir: a folder that is absent or empty; it appears when it is complete.
       input_format: see `read_chunks`.
+      finish: is called with the folder before that takes its name, to add files to it.
 
     How long a text may be for the memory at hand is told on standard error before the first.
 
@@ -86,6 +90,7 @@ def attend(bundle: Bundle, input_path, output_dir, input_format: Optional[str] =
                 _write(folder / f"{count:05d}", record, tensors)
                 vectors.add(count, tensors)
         vectors.write(folder)
+        finish(folder)
         os.replace(folder, target)
     return count
 

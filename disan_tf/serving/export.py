@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Optional
 
-from disan_tf.files import read_json
 from disan_tf.serving.bilm_files import export_bilm
 from disan_tf.serving.saved_model import export_saved_model
+from disan_tf.training.bundle import read_info
 
 _BILM = "bilm"  # the name of the files in a work directory
 
@@ -24,7 +24,7 @@ def export_model(bundle_directory, workdir, output: Optional[str] = None) -> tup
     Raises:
       UserError: the bundle is damaged, or the output cannot be written.
     """
-    config = read_json(Path(bundle_directory) / "config.json", "train again")
+    config = read_info(bundle_directory)["config"]
     if config["task"]["name"] in _OTHER_EXPORTS:
         return _OTHER_EXPORTS[config["task"]["name"]](
             bundle_directory, Path(output or f"{workdir}/{_BILM}")

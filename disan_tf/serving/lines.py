@@ -9,7 +9,7 @@ from typing import Callable, Optional
 import tensorflow as tf
 
 from disan_tf.errors import UserError
-from disan_tf.files import LONGEST_LINE, too_long
+from disan_tf.files import LONGEST_LINE, check_open, too_long
 from disan_tf.serving.records import PARSERS, SENTENCE, find_text, tokens_name
 from disan_tf.text import TextToIds
 
@@ -118,6 +118,7 @@ def _raw_chunks(path, name) -> Iterator[list[bytes]]:
 
 def _open(path):
     if path == "-":
+        check_open(sys.stdin, "--input")
         return contextlib.nullcontext(sys.stdin.buffer)
     try:
         return open(path, "rb")

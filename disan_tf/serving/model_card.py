@@ -1,6 +1,5 @@
 """The README of a released model, from what is known of it."""
 
-from collections.abc import Mapping
 from typing import Optional
 
 _INPUTS = {1: "sentences.txt", 2: "pairs.txt"}  # by the number of sentences
@@ -24,7 +23,7 @@ corpus is in the model, but the licence of the corpus may bind what you do with 
 
 
 def model_card(
-    name: str, model: type, info: dict, scores: dict, command: str, config: Mapping,
+    name: str, model: type, info: dict, scores: dict, command: str,
     vectors: Optional[dict] = None, series: Optional[dict] = None,
 ) -> str:  # fmt: skip
     """The card in Markdown.
@@ -35,12 +34,11 @@ def model_card(
       info: its `model.json`.
       scores: its criterion on dev and test.
       command: that trained it.
-      config: its `config.json`.
       vectors: what the manifest of its corpus says of its vector file; None where it has but the
         words of its corpus.
       series: the recorded result of the trainings to which it belongs; None = of none.
     """
-    rows = _rows(model, info, scores, config, vectors, series)
+    rows = _rows(model, info, scores, vectors, series)
     table = "".join(f"| {name} | {content} |\n" for name, content in rows.items())
     return f"""# {name}
 
@@ -48,7 +46,7 @@ Config `{info["name"]}`, trained by
 
     {command}
 
-and taken from step {info["scores"]["step"]:,} of seed {config["seed"]}, the best on dev.
+and taken from step {info["scores"]["step"]:,} of seed {info["config"]["seed"]}, the best on dev.
 
 | | |
 |---|---|
@@ -61,12 +59,12 @@ of all files.
 {_LICENCE if vectors else ""}"""
 
 
-def _rows(model, info, scores, config, vectors, series) -> dict[str, str]:
+def _rows(model, info, scores, vectors, series) -> dict[str, str]:
     """The card's table, see `model_card`."""
-    corpus, trained = config["data"]["corpus"], info["words"][0]
+    corpus, trained = info["config"]["data"]["corpus"], info["words"][0]
     rows = {
         "task": _task(model, info["classes"]),
-        "trained on": _SYNTHETIC if config["name"] == "demo" else _CORPORA.get(corpus, corpus),
+        "trained on": _SYNTHETIC if info["name"] == "demo" else _CORPORA.get(corpus, corpus),
         "parameters": f"{info['parameters']:,}, and {sum(info['words']):,} word vectors",
         **_score_row(model.criterion, scores),
         **(_series_row(model.criterion, series) if series else {}),

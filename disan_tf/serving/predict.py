@@ -11,8 +11,9 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.errors import UserError
-from disan_tf.files import scratch_folder
+from disan_tf.files import check_open, scratch_folder
 from disan_tf.input_pipeline import evaluation_batches
+from disan_tf.serving.explain import Explanation
 from disan_tf.serving.lines import look_up, read_chunks, tokenise
 from disan_tf.serving.records import SENTENCE
 from disan_tf.serving.submissions import make_output_format
@@ -37,7 +38,7 @@ class Counts(NamedTuple):
 
 def predict(
     bundle: Bundle, input_path, output_path, input_format: Optional[str] = None,
-    output_format: str = "jsonl", batch_size: int = 64,
+    output_format: str = "jsonl", batch_size: int = 64, explain: bool = False,
 ) -> Counts:  # fmt: skip
     """Answers every line of the input, in order.
 
@@ -59,11 +60,13 @@ def predict(
       input_format: see `read_chunks`.
       output_format: "jsonl", or a key of `disan_tf.serving.submissions.SUBMISSIONS`.
       batch_size: lines in a batch, at most.
+      explain: whether a line names the tokens that weigh most, see `Explanation`.
 
     Raises:
-      UserError: see `read_chunks` and `disan_tf.serving.submissions`; or the output exists or
-        cannot be written.
+      UserError: see `read_chunks`, `disan_tf.serving.submissions` and `Explanation`; or the output
+        exists or cannot be written.
     """
+    explanation = _explanation(bundle, output_format) if explain else None
     form = make_output_format(output_format, bundle, input_path, output_path)
     step, text_to_ids = make_prediction_step(bundle.model), bundle.text_to_ids()
     fields, counts, lines = bundle.model.fields, Counts(0, 0, 0), 0
@@ -72,13 +75,23 @@ def predict(
         for records in read_chunks(input_path, input_format, fields, form.check):
             sentences = tokenise(records, text_to_ids, fields)
             predictions = _predict_all(step, sentences, text_to_ids, batch_size)
-            for record, row in zip(records, predictions):
-                file.write(form.line(record, describe(*row, bundle)))
+            answers = [describe(*row, bundle) for row in predictions]
+            if explanation:
+                for answer, added in zip(answers, explanation(sentences, text_to_ids)):
+                    answer.update(added)
+            for record, answer in zip(records, answers):
+                file.write(form.line(record, answer))
                 lines += 1
             file.flush()
             counts = _count(counts, records, bundle.classes)
         form.finish(counts.rows, lines)
     return counts
+
+
+def _explanation(bundle, output_format) -> Explanation:
+    if output_format != "jsonl":
+        raise UserError(f"--explain adds to JSON lines; leave --output_format={output_format} out.")
+    return Explanation(bundle)
 
 
 def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:
@@ -165,6 +178,7 @@ def _divide(batch, lengths):
 def _output(path) -> Iterator[BinaryIO]:
     """A file that takes its name when the block ends without an error, or standard output."""
     if path == "-":
+        check_open(sys.stdout, "--output")
         sys.stdout.flush()
         yield sys.stdout.buffer
         return

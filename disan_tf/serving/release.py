@@ -53,7 +53,7 @@ def release(
     source = workdir / "best"
     info = read_info(source)
     check_digests(source, info)
-    model = TASKS[read_json(source / "config.json", "train again")["task"]["name"]]
+    model = TASKS[info["config"]["task"]["name"]]
     command = command or read_json(workdir / "run.json", "say --command")["command"]
     series = None
     if result:
@@ -77,8 +77,7 @@ def release(
                 for split in _SPLITS
             }
         scores = {split: report[model.criterion] for split, report in reports.items()}
-        config = read_json(new / "config.json", "train again")
-        card = model_card(name, model, info, scores, command, config, vectors, series)
+        card = model_card(name, model, info, scores, command, vectors, series)
         write_atomically(new / "README.md", card)
         if (checkpoints / name).exists():
             os.replace(checkpoints / name, Path(scratch) / "old")
@@ -94,7 +93,7 @@ def _extend(bundle: Bundle, corpus: PreparedCorpus, directory: Path) -> None:
     if corpus.words[0] != trained or words[:trained] != bundle.vocabulary[:trained]:
         raise UserError(
             f"{corpus.directory} has other training words than {bundle.directory}; prepare it with "
-            "the `data` values of the model's config.json and --config.data.fixed_words=all."
+            "the `data` values of the model's config and --config.data.fixed_words=all."
         )
     config = bundle.config.copy_and_resolve_references().unlock()
     config.data.fixed_words = "all"

@@ -35,6 +35,12 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
     return folder
 
 
+def model_name(bundle) -> str:
+    """What a `Bundle` is called: a released one by its folder, another one by its config."""
+    is_released = bundle.directory.resolve().parent == CHECKPOINTS
+    return bundle.directory.name if is_released else bundle.info["name"]
+
+
 def read_manifest(path: Path) -> dict:
     """name -> row of the manifest.
 

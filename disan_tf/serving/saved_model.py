@@ -1,7 +1,9 @@
 """A bundle -> two SavedModels: one for text and one for ids."""
 
 import os
+import shutil
 from pathlib import Path
+from typing import Optional
 
 import tensorflow as tf
 
@@ -12,13 +14,14 @@ from disan_tf.serving.records import SENTENCE, text_name
 from disan_tf.text import TextToIds
 from disan_tf.training.bundle import Bundle, load_bundle
 
+METADATA = "assets.extra/metadata.json"  # in the folder that TensorFlow leaves to its users
 _SIGNATURES = {"call": "serving_default", "encode": "encode"}  # method of a model -> its signature
 
 
 def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
     """Exports a trained model; what they predict equals what the bundle does, but for rounding.
 
-    `saved_model/` takes raw text; its process needs `import tensorflow_text`, whose ops
+    `saved_model/1/` takes raw text; its process needs `import tensorflow_text`, whose ops
     TensorFlow Serving has built in. An empty string is one unknown token. Signatures:
 
         serving_default: text <string>[batch] -> class <string>[batch],
@@ -34,36 +37,56 @@ def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
     `encode` takes `text`: one encoder serves both sentences. Models of relatedness answer score
     <float32>[batch], the expected point, and probabilities of the points.
 
-    `saved_model_ids/` takes ids <int32>[batch, length] (0 = padding, 1 = unknown, the k-th word
+    `saved_model_ids/1/` takes ids <int32>[batch, length] (0 = padding, 1 = unknown, the k-th word
     of the vocabulary, from 0, is k + 2), or for pairs `<field>_ids`, and what else the model reads
     of their words (of DRCN `<field>_characters` and `<field>_match`, which
     `disan_tf.text.TextToPairFeatures` makes of text; of ELMo-fed models `characters`, made by
     `disan_tf.text.TextToCharacters`), and needs TensorFlow alone. It has
-    serving_default and encode. `metadata.json` beside them names the task, its inputs in
+    serving_default and encode. `assets.extra/metadata.json` of each names the task, its inputs in
     their order, the classes or the range of the score, the config, the step.
 
     Args:
       bundle_directory: see `disan_tf.training.bundle`.
-      output_dir: where the two directories go. Older exports are replaced when the new ones are
-        whole.
+      output_dir: where the two models go. 1 is the number of the version, as TensorFlow Serving
+        reads it: an export takes the next one, in one renaming, and then removes the older.
 
     Returns:
-      The paths of `saved_model/` and `saved_model_ids/`.
+      The paths of the versions in `saved_model/` and `saved_model_ids/`.
 
     Raises:
       UserError: the bundle is damaged, or `output_dir` cannot be written.
     """
     bundle = load_bundle(bundle_directory, attention_form="plain")  # no loop, no custom gradient
     output_dir, text_to_ids = Path(output_dir), bundle.text_to_ids()
-    paths = output_dir / "saved_model", output_dir / "saved_model_ids"
-    with scratch_folder(output_dir / "saved_model") as scratch:
-        new = scratch / "text", scratch / "ids"
-        _save(new[0], _text_functions(bundle, text_to_ids), text_to_ids)
-        _save(new[1], _ids_functions(bundle))
-        for path, target in zip(new, paths):
-            _replace(path, target, scratch / f"old_{path.name}")
-    write_json(output_dir / "metadata.json", _metadata(bundle))
-    return paths
+    functions = {
+        "saved_model": (_text_functions(bundle, text_to_ids), text_to_ids),
+        "saved_model_ids": (_ids_functions(bundle), None),
+    }
+    paths = []
+    for name, (signatures, look_up) in functions.items():
+        with scratch_folder(output_dir / name) as scratch:
+            _save(scratch / "new", signatures, look_up)
+            write_json(scratch / "new" / METADATA, _metadata(bundle))
+            paths.append(_add_version(scratch / "new", output_dir / name))
+    return tuple(paths)
+
+
+def newest_version(folder: Path) -> Optional[Path]:
+    """The version of the largest number in a folder of exports, or None if it has none."""
+    versions = [path for path in folder.glob("*") if path.name.isdecimal() and path.is_dir()]
+    return max(versions, key=lambda path: int(path.name), default=None)
+
+
+def _add_version(new: Path, folder: Path) -> Path:
+    """Puts an export in its place as the newest version, and removes the older ones."""
+    folder.mkdir(exist_ok=True)
+    older = newest_version(folder)
+    version = folder / str(int(older.name) + 1 if older else 1)
+    os.replace(new, version)
+    for path in folder.glob("*"):
+        if path.name.isdecimal() and path != version:
+            shutil.rmtree(path, ignore_errors=True)
+    return version
 
 
 def _save(folder: Path, functions: dict[str, tuple], text_to_ids=None) -> None:
@@ -164,13 +187,6 @@ def _attend(model, text_to_ids, texts):
                 mask = ids != 0 if mean.shape.rank == 2 else (ids != 0)[:, :, None]
                 result[name] = tf.where(mask, mean, 0.0)
     return result
-
-
-def _replace(new: Path, target: Path, outdated: Path) -> None:
-    """Two renames: a directory that holds something cannot be replaced by one."""
-    if target.exists():
-        os.replace(target, outdated)
-    os.replace(new, target)
 
 
 def _metadata(bundle: Bundle) -> dict:

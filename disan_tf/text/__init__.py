@@ -1,5 +1,9 @@
 """Tokenizers and look-ups of words: the same graph in preparation, prediction and export."""
 
+from disan_tf import legacy_keras
+
+legacy_keras.check()
+
 from disan_tf.text.features import TextToCharacters, TextToPairFeatures
 from disan_tf.text.lookup import TextToIds
 from disan_tf.text.tokenizer import VERSIONS, lower, lowercase, make_tokenizer, split_words

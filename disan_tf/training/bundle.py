@@ -1,32 +1,50 @@
 """A trained model as a folder: everything that an answer needs, and digests of it.
 
-    config.json          the resolved config
     vocabulary.txt       words of ids 2 and up
     forms.tsv            stems and lemmas of words, for models that read which words match
     <name>.weights.h5    the weights, fixed vectors included
-    model.json           format, classes, word counts, tokenizer, the arguments of the biLM that
-                         feeds the model, scores, and the digests of the others
+    model.json           format, the resolved config, classes, word counts, tokenizer, the
+                         arguments of the biLM that feeds the model, scores, and the digests of the
+                         others
 
-`model.json` is written last and by rename, so a folder always describes files that are whole.
+`model.json` is written last and by rename, and what it names is not changed: so a folder always
+describes files that are whole.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 
-import h5py
 import ml_collections
-import numpy as np
 import tensorflow as tf
 
 from disan_tf.errors import UserError
 from disan_tf.files import check_format, read_json, read_lines, sha256, write_atomically, write_json
 from disan_tf.input_pipeline.format import FORMS, VOCABULARY, Keys
 from disan_tf.models.factory import build_model, count_parameters, encoder_class
+from disan_tf.models.memory import memory_limit
+from disan_tf.schema import check_schema
 from disan_tf.text import TextToCharacters, TextToIds, TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
+from disan_tf.training import weight_files
+from disan_tf.training.weight_files import REMEDY, read_weights, write_weights
 from disan_tf.training.work_directory import OTHER_VERSION
 
-FORMAT = 2
+FORMAT = 3
+_SCHEMA = {
+    "config": {
+        "name": str, "seed": int, "dtype": str, "data": dict, "embedding": {"name": str},
+        "encoder": {"name": str}, "task": {"name": str}, "train": dict, "evaluate": dict,
+    },
+    "name": str,
+    "classes": [str],
+    "words": [int],
+    "tokenizer": {"lowercase": bool, "split_words": bool, "empty_tokens": bool},
+    "parameters": int,
+    "bilm": (type(None), dict),
+    "scores": {"step": int},
+    "weights": str,
+    "sha256": {str: str},
+}  # fmt: skip
 
 
 @dataclass
@@ -101,18 +119,18 @@ def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = Fa
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     weights = directory / f"step-{scores['step']:08d}.weights.h5"
-    temporary = weights.with_name(f".{weights.name.split('.')[0]}.tmp.weights.h5")
-    model.save_weights(temporary)
+    temporary = directory / ".new.weights.h5"
+    write_weights(model, temporary)
     if halve:
-        _halve(temporary)
+        weight_files.halve(temporary)
     temporary.rename(weights)
-    write_json(directory / "config.json", config.to_dict())
     copied = [VOCABULARY, *_FILES.get(config.embedding.name, [])]
     for name in copied:
         write_atomically(directory / name, (corpus.directory / name).read_bytes())
-    files = ["config.json", *copied, weights.name]
+    files = [*copied, weights.name]
     info = {
         "format": FORMAT,
+        "config": config.to_dict(),
         "name": config.name,
         "classes": corpus.classes,
         "words": list(corpus.words),
@@ -129,27 +147,6 @@ def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = Fa
             old.unlink()
 
 
-def _halve(path: Path) -> None:
-    """Rewrites a file of weights with all matrices as float16, compressed."""
-    whole = path.with_name(f"{path.name}.float32")
-    path.rename(whole)
-
-    def copy(name, item):
-        if isinstance(item, h5py.Group):
-            copied = target.require_group(name)
-        elif item.ndim == 2 and item.dtype == np.float32:
-            content = item[()].astype(np.float16)
-            copied = target.create_dataset(name, data=content, compression="gzip", shuffle=True)
-        else:
-            copied = target.create_dataset(name, data=item[()])
-        copied.attrs.update(item.attrs)
-
-    with h5py.File(whole) as source, h5py.File(path, "w") as target:
-        target.attrs.update(source.attrs)
-        source.visititems(copy)
-    whole.unlink()
-
-
 def load_bundle(directory, attention_form: str = "auto") -> Bundle:
     """Loads and checks a bundle. Its model computes the layers of its biLM, if it has one.
 
@@ -164,16 +161,27 @@ def load_bundle(directory, attention_form: str = "auto") -> Bundle:
     directory = Path(directory)
     info = read_info(directory)
     check_digests(directory, info)
-    config = ml_collections.ConfigDict(read_json(directory / "config.json", "train again")).lock()
+    config = ml_collections.ConfigDict(info["config"]).lock()
     try:
         encoder_class(config.encoder.name)
     except ValueError as error:
-        raise UserError(f"{directory / 'config.json'}: encoder.{error}") from None
-    model = build_model(
-        config, tuple(info["words"]), len(info["classes"]), attention_form, info["bilm"]
-    )
-    model.load_weights(directory / info["weights"])
+        raise UserError(f"{directory / 'model.json'}: encoder.{error}") from None
+    with memory_limit(copies=1):
+        model = _build(directory, config, info, attention_form)
+    read_weights(model, directory / info["weights"])
     return Bundle(directory, config, info, model)
+
+
+def _build(directory, config, info, attention_form):
+    """The model of a bundle; raises UserError where its config is one that no training writes."""
+    words, classes = tuple(info["words"]), len(info["classes"])
+    try:
+        return build_model(config, words, classes, attention_form, info["bilm"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(
+            f"{directory / 'model.json'} describes no model ({reason}); {REMEDY}."
+        ) from None
 
 
 def read_info(directory) -> dict:
@@ -185,6 +193,12 @@ def read_info(directory) -> dict:
     path = Path(directory) / "model.json"
     info = read_json(path, "name a directory that holds a trained model")
     check_format(path, info, FORMAT, OTHER_VERSION)
+    check_schema(path, info, _SCHEMA, REMEDY)
+    names = [*info["sha256"], info["weights"]]
+    if len(info["words"]) != 2 or min(info["words"]) < 0 or not info["classes"]:
+        raise UserError(f"{path}: words and classes are not those of a model; {REMEDY}.")
+    if info["weights"] not in info["sha256"] or any(Path(name).name != name for name in names):
+        raise UserError(f"{path}: sha256 must name files of the folder, with weights; {REMEDY}.")
     return info
 
 
@@ -193,10 +207,10 @@ def check_digests(directory: Path, info: dict) -> None:
     for name, digest in info["sha256"].items():
         path = Path(directory) / name
         if not path.is_file():
-            raise UserError(f"{path} is missing; restore it or train the model again.")
+            raise UserError(f"{path} is missing; {REMEDY}.")
         actual = sha256(path)
         if actual != digest:
             raise UserError(
                 f"{path} has SHA-256 {actual[:12]}..., model.json says {digest[:12]}...: the file "
-                "is damaged or was changed; restore it or train the model again."
+                f"is damaged or was changed; {REMEDY}."
             )

@@ -1,11 +1,14 @@
 """Checkpoints, from which a training continues as if it had never stopped."""
 
+import re
 from pathlib import Path
+from typing import Optional
 
 import numpy as np
 import tensorflow as tf
 
 from disan_tf.errors import UserError
+from disan_tf.files import write_atomically
 
 
 class TrainingState:
@@ -20,16 +23,19 @@ class TrainingState:
       step: number of steps done.
       best_step: step of the best evaluation so far.
       best_score: score of the best evaluation so far.
+      measured: what the steps since the last line of the log gave, as JSON.
     """
 
     def __init__(self, directory, model, saved: dict):
         self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
         self.best_step = tf.Variable(0, dtype=tf.int64, trainable=False)
         self.best_score = tf.Variable(-np.inf, dtype=tf.float64, trainable=False)
+        self.measured = tf.Variable("[]", trainable=False)
         self._checkpoint = tf.train.Checkpoint(
             model=model, step=self.step, best_step=self.best_step, best_score=self.best_score,
-            **saved,
+            measured=self.measured, **saved,
         )  # fmt: skip
+        mend_state(Path(directory))
         self._manager = tf.train.CheckpointManager(
             self._checkpoint, str(directory), max_to_keep=2, checkpoint_name="step"
         )
@@ -56,3 +62,39 @@ class TrainingState:
     def save(self) -> None:
         """Writes a checkpoint of the current step."""
         self._manager.save(checkpoint_number=int(self.step))
+
+
+def mend_state(directory: Path) -> None:
+    """Writes the file `checkpoint` anew where it is missing or damaged beside whole checkpoints.
+
+    That file names the newest checkpoint; TensorFlow begins at step 0 without it.
+    """
+    steps = sorted(filter(None, map(_step, directory.glob("step-*.index"))))
+    names = [f"step-{step}" for step in steps]
+    if not names or _named(directory) in [str(directory / name) for name in names]:
+        return
+    lines = [f'model_checkpoint_path: "{names[-1]}"']
+    lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
+    times = [(directory / f"{name}.index").stat().st_mtime for name in names]
+    lines += [f"all_model_checkpoint_timestamps: {time}" for time in times]
+    write_atomically(directory / "checkpoint", "\n".join(lines) + "\n")
+    print(
+        f"{directory / 'checkpoint'} was missing or damaged; the training goes on from step "
+        f"{steps[-1]:,}, the newest whole checkpoint."
+    )
+
+
+def _step(index: Path) -> Optional[int]:
+    """The step of a checkpoint whose files are all there, else None."""
+    name = re.fullmatch(r"(step-([0-9]+))\.index", index.name)
+    if name is None or not any(index.parent.glob(f"{name[1]}.data-*")):
+        return None
+    return int(name[2])
+
+
+def _named(directory: Path) -> Optional[str]:
+    """The prefix of the checkpoint that the file `checkpoint` names, or None if it is damaged."""
+    try:
+        return tf.train.latest_checkpoint(str(directory))
+    except (ValueError, tf.errors.OpError, OSError):  # not UTF-8 is a ValueError
+        return None

@@ -122,7 +122,7 @@ _SCORES = {"accuracy": _classes, "pearson": _numbers, "log_likelihood": _words} 
 
 def check_corpus(bundle: Bundle, corpus: PreparedCorpus) -> None:
     """Raises UserError where the corpus' labels or ids mean something else to the model."""
-    remedy = "prepare the corpus with the `data` values of the model's config.json"
+    remedy = "prepare the corpus with the `data` values of the model's config"
     if corpus.classes != bundle.classes:
         raise UserError(
             f"{corpus.directory} has the classes {', '.join(corpus.classes)}, the model in "

@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 import disan_tf
+from disan_tf.addons import progress_bar
 from disan_tf.errors import UserError
 from disan_tf.files import check_format, read_json, write_json
 from disan_tf.input_pipeline import (
@@ -20,15 +21,22 @@ from disan_tf.input_pipeline.format import Keys
 from disan_tf.models.factory import count_parameters
 from disan_tf.training.console import ConsoleLog, describe_scores
 from disan_tf.training.loop import Trainer
+from disan_tf.training.projector import write_projector
 from disan_tf.training.provenance import command_line, data_summary
 from disan_tf.training.tensorboard import TensorBoardLogger
-from disan_tf.training.work_directory import FORMAT, OTHER_VERSION, claim
+from disan_tf.training.work_directory import FORMAT, OTHER_VERSION, RUN, claim
 
 _PROBE_EXAMPLES = 32
 
 
-def train(config, corpus: PreparedCorpus, workdir) -> dict:
+def train(config, corpus: PreparedCorpus, workdir, pictures: bool = True) -> dict:
     """Trains, or goes on training, in `workdir`; returns `Trainer.run`'s summary.
+
+    Args:
+      config: of `configs/`.
+      corpus: the prepared corpus.
+      workdir: of this training.
+      pictures: whether TensorBoard gets pictures of attention and confusions at each evaluation.
 
     Raises:
       UserError: the work directory belongs to another config or other data, or see `Trainer.run`.
@@ -39,8 +47,10 @@ def train(config, corpus: PreparedCorpus, workdir) -> dict:
     trainer = Trainer(config, corpus, workdir)
     write_json(workdir / "run.json", describe(trainer))
     print(introduce(trainer))
-    trainer.callbacks = [_tensorboard(trainer), _progress(trainer)]
-    return trainer.run()
+    trainer.callbacks = [_tensorboard(trainer, pictures), _progress(trainer)]
+    summary = trainer.run()
+    write_projector(workdir / "tensorboard", trainer.model, trainer.corpus)
+    return summary
 
 
 def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
@@ -48,7 +58,7 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
     path = workdir / "run.json"
     if not (path.exists() and any((workdir / "checkpoints").glob("*"))):
         return
-    run = read_json(path, "choose another --workdir")
+    run = read_json(path, "choose another --workdir", RUN)
     check_format(path, run, FORMAT, OTHER_VERSION)
     recorded = run["inputs"]
     pairs = (corpus.manifest[Keys.INPUTS], recorded), (recorded, corpus.manifest[Keys.INPUTS])
@@ -108,22 +118,30 @@ def _commit():
         return None
 
 
-def _tensorboard(trainer):
+def _tensorboard(trainer, pictures):
     batches = evaluation_batches(trainer.dev.field_lengths, _PROBE_EXAMPLES)
     batch = next(iter(make_dataset(trainer.dev, batches[len(batches) // 2 :])))
     return TensorBoardLogger(
         trainer.workdir / "tensorboard", trainer.config,
         [batch[name] for name in trainer.model.reads], trainer.method.evaluation_step,
-        trainer.config.train.log_every, _examples_a_step(trainer),
+        _examples_a_step(trainer), _pictures(trainer) if pictures else (),
     )  # fmt: skip
+
+
+def _pictures(trainer):
+    """What is drawn at an evaluation."""
+    from disan_tf.training.pictures import AttentionPictures, ConfusionPicture  # with matplotlib
+
+    drawn = [AttentionPictures(trainer.model, trainer.corpus)]
+    if trainer.model.criterion == "accuracy":
+        drawn.append(ConfusionPicture(trainer))
+    return drawn
 
 
 def _progress(trainer):
     """A bar on a terminal, lines in a file."""
     examples = _examples_a_step(trainer)
     if sys.stderr.isatty():
-        from disan_tf.addons import progress_bar  # only then is tensorflow-addons needed
-
         sentences = round(examples * len(trainer.model.fields))
         return progress_bar(sentences, describe_scores)
     return ConsoleLog(trainer.config.train.steps, examples)

@@ -1,5 +1,6 @@
 """The training loop: steps, evaluations, checkpoints, early stop, resume."""
 
+import json
 import math
 import time
 from pathlib import Path
@@ -7,16 +8,18 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.errors import UserError
+from disan_tf.errors import Stopped, UserError
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
 from disan_tf.models.factory import build_model
+from disan_tf.models.memory import memory_limit
+from disan_tf.signals import TERMINATED, deferred
 from disan_tf.training.bundle import save_bundle
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.methods import make_method
 from disan_tf.training.metrics_log import MetricsLog
 from disan_tf.training.outputs import run_split
 from disan_tf.training.resources import gather_resources
-from disan_tf.training.schedule import is_over
+from disan_tf.training.schedule import is_evaluated, is_logged, is_over, is_saved
 
 
 class Trainer:
@@ -28,10 +31,14 @@ class Trainer:
       workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
       callbacks: Keras callbacks. Their logs hold for a batch `loss`, the model's `batch_score` and
         what else the method of training measures, and for an evaluation `step`, `loss` and the
-        model's scores on dev.
+        model's scores on dev; those of the beginning hold the `step` of the last checkpoint.
+
+    Attributes:
+      dev_outputs: of the last evaluation, <float32>[examples, classes].
 
     Raises:
       UserError: see `gather_resources`.
+      MemoryError: the machine cannot hold the model, see `memory_limit`.
     """
 
     def __init__(self, config, corpus: PreparedCorpus, workdir, callbacks=()):
@@ -40,10 +47,11 @@ class Trainer:
         self.config = config
         self.corpus = corpus
         self.workdir = Path(workdir)
-        self.model = build_model(
-            config, resources.words, resources.classes, bilm=resources.bilm,
-            cached=corpus.layers is not None,
-        )  # fmt: skip
+        with memory_limit(copies=4):
+            self.model = build_model(
+                config, resources.words, resources.classes, bilm=resources.bilm,
+                cached=corpus.layers is not None,
+            )  # fmt: skip
         self.model.set_resources(resources)
         self.method = make_method(config, self.model)
         self.state = TrainingState(self.workdir / "checkpoints", self.model, self.method.saved)
@@ -64,20 +72,23 @@ class Trainer:
           score on dev.
 
         Raises:
-          UserError: the loss or a weight is not finite (the last good checkpoint stays), or a
-            checkpoint is damaged.
+          UserError: the loss or a weight is not finite (the last good checkpoint stays), a
+            checkpoint is damaged, or the best model is gone.
+          Stopped: SIGTERM came; there is a checkpoint of the last step.
         """
         step = self.state.restore()
+        self._check_best()
         self.log = MetricsLog(self.workdir / "metrics.jsonl", step)
         self._started = time.monotonic() - self.log.seconds
-        self._measured = []
+        self._measured = _load(self.state.measured.numpy())
         callbacks = tf.keras.callbacks.CallbackList(
             list(self.callbacks), model=self.model,
             epochs=math.ceil(self.config.train.steps / self.epoch_steps), steps=self.epoch_steps,
         )  # fmt: skip
-        callbacks.on_train_begin()
-        while not self._finished(step):
-            step = self._epoch(step, callbacks)
+        callbacks.on_train_begin({"step": step})
+        with deferred() as self._is_to_stop:
+            while not self._finished(step):
+                step = self._epoch(step, callbacks)
         callbacks.on_train_end()
         return {
             "step": step,
@@ -114,20 +125,37 @@ class Trainer:
     def _after_step(self, step, callbacks):
         """Logs, evaluates and saves when it is time to; nothing is saved after a bad loss."""
         train = self.config.train
-        last = step == train.steps
-        evaluate = last or step % train.evaluate_every == 0
-        save = evaluate or step % train.checkpoint_every == 0
-        if save or step % train.log_every == 0:
+        save = is_saved(train, step)
+        if is_logged(train, step):
             self._log_training(step)
-        if save and not all(np.all(np.isfinite(weight)) for weight in self.model.trainable_weights):
+        stop = self._is_to_stop()
+        if (save or stop) and not self._is_finite():
             raise self._not_finite(f"A weight is not finite after step {step}")
-        if evaluate:
+        if is_evaluated(train, step):
             self._evaluate(step, callbacks)
         if self.plan.locate(step)[1] == 0:
             self.method.end_epoch()
-        if save:
+        if save or stop:
             self.state.step.assign(step)
+            self.state.measured.assign(_dump(self._measured))
             self.state.save()
+        if stop:
+            raise Stopped(
+                f"stopped by SIGTERM after step {step:,}, which {self.workdir / 'checkpoints'} "
+                "holds; the same command goes on from there.", TERMINATED,
+            )  # fmt: skip
+
+    def _is_finite(self):
+        return all(np.all(np.isfinite(weight)) for weight in self.model.trainable_weights)
+
+    def _check_best(self):
+        """Raises UserError where the best model was deleted: later ones may not be as good."""
+        best = self.workdir / "best"
+        if np.isfinite(float(self.state.best_score)) and not (best / "model.json").is_file():
+            raise UserError(
+                f"{best} is missing, the best model so far, of step {int(self.state.best_step):,}; "
+                "restore it, or train again in another --workdir."
+            )
 
     def _log_training(self, step):
         """Means since the last time, and how many steps the loss scaling left out."""
@@ -155,13 +183,13 @@ class Trainer:
         """Scores the dev split, which chooses, and the splits that are only watched."""
         callbacks.on_test_begin()
         with self.method.averaged_weights():
-            dev = self._score(self.method.evaluation_step, self.dev)
+            dev, self.dev_outputs = self._score(self.method.evaluation_step, self.dev)
             self._keep_if_best(step, dev)
             for name, evaluation_step in self.method.other_evaluations.items():
-                others = self._score(evaluation_step, self.dev)
+                others, _ = self._score(evaluation_step, self.dev)
                 dev.update({f"{name}_{score}": value for score, value in others.items()})
             watched = {
-                name: self._score(self.method.evaluation_step, split)
+                name: self._score(self.method.evaluation_step, split)[0]
                 for name, split in self.watched.items()
             }
         self.method.evaluated(step, dev)
@@ -173,7 +201,8 @@ class Trainer:
     def _score(self, evaluation_step, split):
         inputs, batch_size = self.model.reads, self.config.evaluate.batch_size
         outcome = run_split(evaluation_step, split, inputs, batch_size)
-        return {"loss": outcome.loss, **self.model.scores(outcome.outputs, split.labels)}
+        scores = {"loss": outcome.loss, **self.model.scores(outcome.outputs, split.labels)}
+        return scores, outcome.outputs
 
     def _keep_if_best(self, step, scores):
         """A better model is written before its score is recorded."""
@@ -192,3 +221,16 @@ class Trainer:
 
     def _seconds(self):
         return round(time.monotonic() - self._started, 3)
+
+
+def _dump(measured: list[dict]) -> str:
+    """What steps gave, as JSON from which `_load` makes the same numbers."""
+    arrays = [{name: np.asarray(value) for name, value in step.items()} for step in measured]
+    return json.dumps(
+        [{name: [it.dtype.name, it.item()] for name, it in step.items()} for step in arrays]
+    )
+
+
+def _load(text: bytes) -> list[dict]:
+    steps = json.loads(text)
+    return [{name: np.dtype(kind).type(it) for name, (kind, it) in step.items()} for step in steps]

@@ -5,6 +5,9 @@ from pathlib import Path
 
 from disan_tf.errors import UserError
 from disan_tf.files import read_lines, write_atomically
+from disan_tf.schema import check_schema
+
+_RECORD = {"step": int, "epoch": float, "split": str, "seconds": float}
 
 
 class MetricsLog:
@@ -43,10 +46,13 @@ class MetricsLog:
         records = []
         for number, line in lines:
             try:
-                records.append(json.loads(line))
-            except json.JSONDecodeError:
+                record = json.loads(line)
+            except ValueError:
                 if number < len(lines):
                     raise UserError(
                         f"{path}, line {number}: not JSON; delete the line to continue."
                     ) from None
+                break
+            where = f"{path}, line {number}"
+            records.append(check_schema(where, record, _RECORD, "delete the line to continue"))
         return records

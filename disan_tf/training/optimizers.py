@@ -7,6 +7,7 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.addons import moving_average
 from disan_tf.ops.native import runtime
 from disan_tf.options import (
     check_above_zero,
@@ -57,19 +58,13 @@ def adagrad(
 ) -> tf.keras.optimizers.legacy.Optimizer:
     """Adagrad (Duchi et al. 2011) with the official biLM's learning rate and initial sum.
 
-        Args:
-    <<<<<<< HEAD
-          learning_rate: as there.
-          start: the accumulated squares before the first step, as there.
-          clip_norm: gradients of a greater global norm are scaled to it; None scales none.
+    Args:
+      learning_rate: of the optimizer.
+      start: the accumulated squares before the first step.
+      clip_norm: gradients with a greater global norm are scaled down to it; None = no clipping.
 
-        Raises:
-          ValueError: a negative start, or a norm that is not above 0.
-    =======
-          learning_rate: of the optimizer.
-          start: the accumulated squares before the first step.
-          clip_norm: gradients with a greater global norm are scaled down to it; None = no clipping.
-    >>>>>>> layers
+    Raises:
+      ValueError: a negative start, or a norm that is not above 0.
     """
     check_at_least("start", start, 0)
     if clip_norm is not None:
@@ -146,8 +141,6 @@ def build_optimizer(
     options = config.train.get("optimizer_options", {})
     optimizer = make(learning_rate or config.train.learning_rate, **options)
     if config.train.moving_average:
-        from disan_tf.addons import moving_average  # tensorflow-addons is imported on demand
-
         optimizer = moving_average(optimizer, config.train.moving_average)
     if config.dtype == "mixed_float16":
         optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer)

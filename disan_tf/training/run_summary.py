@@ -6,7 +6,7 @@ from disan_tf.errors import UserError
 from disan_tf.files import read_json
 from disan_tf.training.metrics_log import MetricsLog
 from disan_tf.training.schedule import is_over
-from disan_tf.training.work_directory import read_config
+from disan_tf.training.work_directory import RUN, read_config
 
 CRITERIA = ("accuracy", "pearson", "log_likelihood")  # dev chooses by them, and curves show them
 SCORES = (*CRITERIA, "spearman", "mse")  # in tables
@@ -20,7 +20,7 @@ def is_finished(workdir: Path, config) -> bool:
     """
     if not all((workdir / name).is_file() for name in ("run.json", "best/model.json")):
         return False
-    splits = read_json(workdir / "run.json", REMEDY)["data"]["splits"]
+    splits = read_json(workdir / "run.json", REMEDY, RUN)["data"]["splits"]
     dev = _curve(MetricsLog.read(workdir / "metrics.jsonl"), "dev")
     return (
         bool(splits and dev)
@@ -31,14 +31,16 @@ def is_finished(workdir: Path, config) -> bool:
 
 def best_step(workdir: Path) -> int:
     """The step of the model in `best/`."""
-    return read_json(workdir / "best" / "model.json", REMEDY)["scores"]["step"]
+    schema = {"scores": {"step": int}}
+    return read_json(workdir / "best" / "model.json", REMEDY, schema)["scores"]["step"]
 
 
 def read_scores(workdir: Path) -> dict:
     """split -> what `evaluate` returned, for the splits on which the best model was scored."""
     step = best_step(workdir)
     by_split = {
-        path.stem: read_json(path, REMEDY) for path in (workdir / "evaluation").glob("*.json")
+        path.stem: read_json(path, REMEDY, {"step": int})
+        for path in (workdir / "evaluation").glob("*.json")
     }
     return {split: scores for split, scores in by_split.items() if scores["step"] == step}
 
@@ -57,7 +59,7 @@ def summarise_run(workdir: Path) -> dict:
     Raises:
       UserError: the run was not trained, or not evaluated on dev and test.
     """
-    run = read_json(workdir / "run.json", REMEDY)
+    run = read_json(workdir / "run.json", REMEDY, RUN)
     scores = read_scores(workdir)
     for split in ("dev", "test"):
         if split not in scores:

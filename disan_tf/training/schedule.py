@@ -36,6 +36,25 @@ def check_evaluation(
             raise ValueError(f"splits={splits} must be of {known}{suggestion(split, known_splits)}")
 
 
+def is_evaluated(train, step: int) -> bool:
+    """Whether dev is scored after `step`; `train` is `config.train`."""
+    return step == train.steps or step % train.evaluate_every == 0
+
+
+def is_saved(train, step: int) -> bool:
+    """Whether a checkpoint is written after `step`, as after every evaluation."""
+    return is_evaluated(train, step) or step % train.checkpoint_every == 0
+
+
+def is_logged(train, step: int) -> bool:
+    """Whether what was measured since the last time is logged after `step`.
+
+    That is so before every checkpoint too, so that a training which goes on there logs the same as
+    one that was never stopped.
+    """
+    return is_saved(train, step) or step % train.log_every == 0
+
+
 def is_over(train, step: int, best_step: int) -> bool:
     """Whether a training ends at `step`.
 

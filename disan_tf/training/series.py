@@ -18,13 +18,14 @@ import tensorflow as tf
 from ml_collections import ConfigDict
 
 from disan_tf.errors import UserError
-from disan_tf.files import write_json
+from disan_tf.files import Owned, owned, write_json
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.options import MOST
 from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.evaluation import write_evaluation
 from disan_tf.training.run_summary import is_finished, read_scores
-from disan_tf.training.series_summary import render_series, summarise_series
+from disan_tf.training.series_summary import MEMBER_CONFIGS, render_series, summarise_series
 from disan_tf.training.work_directory import claim
 
 
@@ -58,11 +59,12 @@ def plan(config: ConfigDict, seeds: Sequence[str], folds: Sequence[str]) -> list
 
 def train_series(
     config: ConfigDict, workdir, seeds: Sequence[str], folds: Sequence[str],
-    prepare: Callable[[ConfigDict], PreparedCorpus],
+    prepare: Callable[[ConfigDict], PreparedCorpus], pictures: bool = True,
 ) -> dict:  # fmt: skip
     """Trains and scores what is not finished; the same call again goes on where it stopped.
 
-    Processes may work on different members of one series at the same time.
+    Processes may work on different members of one series at the same time: a member that another
+    one trains comes last, when that is done.
 
     Args:
       config: see `plan`.
@@ -70,6 +72,7 @@ def train_series(
       seeds: see `plan`.
       folds: see `plan`.
       prepare: from a member's config to its prepared corpus.
+      pictures: see `disan_tf.training.experiment.train`.
 
     Returns:
       What `summarise_series` returns; it is also written as `series.json`.
@@ -83,8 +86,24 @@ def train_series(
         raise UserError(f"{workdir} holds a single training; choose another --workdir.")
     claim(workdir, config)
     tf.get_logger().addFilter(_is_news)
-    for number, member in enumerate(members, start=1):
-        folder = workdir / member.name
+    postponed = []
+    for member in members:
+        try:
+            _finish_member(workdir, members, member, prepare, pictures)
+        except Owned as owner:
+            print(f"{member.name}: {owner}", flush=True)
+            postponed.append(member)
+    for member in postponed:
+        _finish_member(workdir, members, member, prepare, pictures, wait=True)
+    summary = summarise_series(workdir)
+    print(render_series(summary))
+    return summary
+
+
+def _finish_member(workdir, members, member, prepare, pictures, wait=False):
+    """Trains a member unless that is done, or raises Owned where another process does it."""
+    folder, number = workdir / member.name, members.index(member) + 1
+    with owned(folder, wait):
         claim(folder, member.config)
         finished = is_finished(folder, member.config)
         print(
@@ -92,10 +111,8 @@ def train_series(
             flush=True,
         )
         if not finished:
-            _train_member(folder, member.config, prepare)
-        write_json(workdir / "series.json", summary := summarise_series(workdir))
-    print(render_series(summary))
-    return summary
+            _train_member(folder, member.config, prepare, pictures)
+        write_json(workdir / "series.json", summarise_series(workdir))
 
 
 def _is_news(record) -> bool:
@@ -105,7 +122,7 @@ def _is_news(record) -> bool:
 
 def refuse_series(workdir) -> None:
     """Raises UserError where a single training would begin inside of a series."""
-    if (Path(workdir) / "series.json").exists():
+    if any(next(Path(workdir).glob(name), None) for name in ("series.json", *MEMBER_CONFIGS)):
         raise UserError(
             f"{workdir} holds a series; say which --seeds or --folds, or choose another --workdir."
         )
@@ -117,6 +134,8 @@ def _numbers(flag, texts):
         if not text.isdecimal():
             raise UserError(f"--{flag}={','.join(texts)}: {text!r} is not a whole number.")
     numbers = [int(text) for text in texts]
+    if max(numbers, default=0) > MOST:
+        raise UserError(f"--{flag}={','.join(texts)}: {max(numbers)} must be at most {MOST:,}.")
     if len(set(numbers)) < len(numbers):
         raise UserError(f"--{flag}={','.join(texts)} names one twice; name each once.")
     return numbers
@@ -145,10 +164,10 @@ def _member_config(config, seed: Optional[int], fold: Optional[int]):
     return config
 
 
-def _train_member(folder, config, prepare):
+def _train_member(folder, config, prepare, pictures):
     """Trains, then scores the best model on all splits but train; frees the memory of both."""
     corpus = prepare(config)
-    experiment.train(config, corpus, folder)
+    experiment.train(config, corpus, folder, pictures)
     _evaluate_member(folder, corpus)
     tf.keras.backend.clear_session()
     gc.collect()  # models and their compiled steps refer to each other

@@ -13,7 +13,7 @@ from disan_tf.training.run_summary import SCORES, is_finished, summarise_run
 from disan_tf.training.score_tables import rows_by_name, text_table
 from disan_tf.training.work_directory import read_config
 
-_MEMBER_CONFIGS = tuple(f"{name}/config.json" for name in ("seed-*", "fold-*", "seed-*/fold-*"))
+MEMBER_CONFIGS = tuple(f"{name}/config.json" for name in ("seed-*", "fold-*", "seed-*/fold-*"))
 _MEMBER_KEYS = (
     "steps", "epochs", "minutes", "seconds_per_epoch", "best_step", "best_epoch",
     "minutes_to_best",
@@ -58,7 +58,7 @@ def summarise_series(workdir: Path) -> dict:
 def read_members(workdir: Path) -> list[tuple[Path, dict]]:
     """Folder and `summarise_run` of each finished member, by seed and fold."""
     members = []
-    for path in chain.from_iterable(map(workdir.glob, _MEMBER_CONFIGS)):
+    for path in chain.from_iterable(map(workdir.glob, MEMBER_CONFIGS)):
         config = ConfigDict(read_config(path.parent))
         if is_finished(path.parent, config):
             members.append((path.parent, summarise_run(path.parent)))

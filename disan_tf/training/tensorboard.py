@@ -1,46 +1,59 @@
-"""TensorBoard: curves, the graph, gates, attention entropy and hyper-parameters."""
+"""TensorBoard: curves, the graph, gates, attention entropy, pictures and hyper-parameters."""
 
 import hashlib
 import json
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Callable
 
 import numpy as np
 import tensorflow as tf
 from tensorboard.plugins.hparams import api as hparams
+
+from disan_tf.training.event_files import drop_later_events
+from disan_tf.training.schedule import is_logged
 
 
 class TensorBoardLogger(tf.keras.callbacks.Callback):
     """Writes the event files of a training; a resumed training adds further files.
 
     `train/` has the loss, the score and the examples per second (without evaluations), as means
-    over `log_every` steps. `dev/` has the loss and the scores of every evaluation, histograms of
-    the gates and of the attention entropy on a fixed batch, and the graph of the evaluation step.
-    The directory itself has the hyper-parameters. Steps are counted from 1, as in `metrics.jsonl`.
+    over the steps of a line of `metrics.jsonl`. `dev/` has the loss and the scores of every
+    evaluation, histograms of the gates and of the attention entropy on a fixed batch, the pictures,
+    and the graph of the evaluation step. The directory itself has the hyper-parameters and the
+    config. Steps are counted from 1, as in `metrics.jsonl`; what an earlier, killed process wrote
+    of steps that are done again is removed.
 
     Args:
       directory: `<workdir>/tensorboard`.
       config: the training's config.
       probe: the model's inputs for the histograms.
       evaluation_step: see `disan_tf.training.steps.make_evaluation_step`.
-      log_every: steps between two points of the training curves.
       examples: mean number of examples in a step.
+      pictures: functions that are called at every evaluation, and give pairs of a name and
+        <uint8>[height, width, 3].
     """
 
     def __init__(
-        self, directory, config, probe, evaluation_step, log_every: int, examples: float
+        self, directory, config, probe, evaluation_step, examples: float,
+        pictures: Sequence[Callable[[], Iterable[tuple[str, np.ndarray]]]] = (),
     ):  # fmt: skip
         super().__init__()
         self._directory = Path(directory)
         self._config = config
         self._probe = [tf.convert_to_tensor(tensor) for tensor in probe]
         self._evaluation_step = evaluation_step
-        self._log_every = log_every
         self._examples = examples
+        self._pictures = pictures
 
     def on_train_begin(self, logs=None):
+        last_step = logs["step"]
+        drop_later_events(self._directory, last_step)
         with tf.summary.create_file_writer(str(self._directory)).as_default() as writer:
             write_hparams(self._config, self.model.criterion)
+            if not last_step:
+                tf.summary.text("config", _as_markdown(self._config), step=0)
             writer.close()
         self._train, self._dev = (
             tf.summary.create_file_writer(str(self._directory / name)) for name in ("train", "dev")
@@ -52,7 +65,7 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         self._logs.append(logs)
-        if (batch + 1) % self._log_every == 0:
+        if is_logged(self._config.train, batch + 1):
             self._write_training(batch + 1)
 
     def _write_training(self, step):
@@ -77,6 +90,8 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
                 tf.summary.scalar(name, logs[name])
             for name, values in self._histograms().items():
                 tf.summary.histogram(name, values)
+            for name, picture in (pair for draw in self._pictures for pair in draw()):
+                tf.summary.image(name, picture[None])
             if not self._graph_written:
                 tf.summary.graph(self._evaluation_step.get_concrete_function().graph)
                 self._graph_written = True
@@ -86,6 +101,12 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
     def on_train_end(self, logs=None):
         self._train.close()
         self._dev.close()
+
+
+def _as_markdown(config) -> str:
+    """The config as a block of code, which the text tab shows as it is."""
+    lines = json.dumps(config.to_dict(), indent=2).splitlines()
+    return "".join(f"    {line}\n" for line in lines)
 
 
 def attention_histograms(model, *inputs: tf.Tensor) -> dict:

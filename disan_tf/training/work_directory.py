@@ -8,6 +8,15 @@ from disan_tf.files import check_format, read_json, write_json
 
 FORMAT = 2  # of `config.json` and `run.json`
 OTHER_VERSION = "use the version that wrote it, or train again"
+# What `run.json` tells.
+RUN = {
+    "versions": dict,
+    "commit": (str, type(None)),
+    "command": (str, type(None)),
+    "parameters": int,
+    "inputs": {str: {"sha256": str}},
+    "data": {"splits": {str: int}},
+}
 # A finished training may be asked for more steps; everything else makes another experiment.
 _MAY_CHANGE = {"train.steps"}
 

@@ -302,11 +302,20 @@ def test_places_without_layers_are_refused(corpus, bilm, place):
 def test_a_cache_that_does_not_record_its_files_is_refused(corpus, bilm, content):
     folder = cache_layers(corpus, bilm).folder
     (folder / "cache.json").write_text(content)
-    with pytest.raises(UserError, match="does not record it.*delete .* computes it again"):
+    with pytest.raises(UserError, match="cache.json: .*delete .* computes it again"):
         cache_layers(corpus, bilm)
 
 
-@pytest.mark.parametrize("batches", ["three", -1, 10**6, None, 1.5])
+@pytest.mark.parametrize("batches", ["three", None, 1.5])
+def test_a_note_of_the_progress_that_is_none_is_named(corpus, bilm, batches):
+    folder = cache_layers(corpus, bilm).folder
+    (folder / "cache.json").unlink()
+    (folder / "progress.json").write_text(json.dumps({"batches": batches, "of": 3}))
+    with pytest.raises(UserError, match="progress.json: batches must be a whole number; delete"):
+        cache_layers(corpus, bilm)
+
+
+@pytest.mark.parametrize("batches", [-1, 10**6])
 def test_a_damaged_note_of_the_progress_begins_anew(corpus, bilm, batches):
     folder = cache_layers(corpus, bilm).folder
     expected = _bytes(folder)

@@ -85,7 +85,7 @@ def test_an_export_answers_as_the_best_model(both, tmp_path):
 
 def test_a_model_without_its_module_is_refused_by_one_sentence(both, monkeypatch):
     monkeypatch.setitem(sys.modules, "my_encoders", None)  # importing it fails
-    with pytest.raises(UserError, match="best/config.json: encoder.name=my_encoders:.*PYTHONPATH"):
+    with pytest.raises(UserError, match="best/model.json: encoder.name=my_encoders:.*PYTHONPATH"):
         load_bundle(both[1].workdir / "best")
 
 

@@ -1,5 +1,6 @@
 """Prepared corpora: what is in the files is read, what is damaged is named."""
 
+import json
 import pickle
 
 import numpy as np
@@ -85,6 +86,16 @@ def test_a_missing_or_broken_manifest_is_named(content, directory):
     message = refusal(directory)
     assert str(path) in message
     assert "--mode=prepare" in message
+
+
+@pytest.mark.parametrize(
+    "key, value",
+    [("classes", 3), ("splits", {"dev": []}), ("trainable_words", "2"), ("genres", None)],
+)
+def test_an_entry_of_another_type_is_named(key, value, directory):
+    path = directory / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    assert refusal(directory).startswith(f"{path}: {key}")
 
 
 @pytest.mark.parametrize("number", [None, 1, FORMAT + 1])

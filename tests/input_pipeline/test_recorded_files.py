@@ -37,9 +37,11 @@ def test_an_array_of_another_kind_is_refused_though_it_is_recorded(name, directo
 
 def test_an_array_that_was_not_recorded_is_refused(directory):
     manifest = json.loads((directory / "manifest.json").read_text())
-    for files in ({}, {"dev.label.npy": 3}, [], None):
+    (directory / "manifest.json").write_text(json.dumps({**manifest, "files": {}}))
+    assert "(the manifest does not record it)" in refusal(directory)
+    for files in ({"dev.label.npy": 3}, {"dev.label.npy": {"bytes": "3"}}, [], None):
         (directory / "manifest.json").write_text(json.dumps({**manifest, "files": files}))
-        assert "(the manifest does not record it)" in refusal(directory)
+        assert f"{directory}/manifest.json: files" in refusal(directory)
 
 
 def _flip(content, position):

@@ -21,12 +21,11 @@ def _result(tmp_path, name):
 
 
 def test_runs_and_series_are_found_and_what_is_inside_them_is_not(tree):
-    write(tree / "plain" / "best" / "config.json", {})
+    write(tree / "plain" / "best" / "model.json", {})
     assert list(find_runs(tree)) == [tree / "later" / "series", tree / "plain"]
 
 
 def test_a_trained_model_alone_is_no_run(tmp_path):
-    write(tmp_path / "best" / "config.json", {})
     write(tmp_path / "best" / "model.json", {})
     assert list(find_runs(tmp_path)) == []
 

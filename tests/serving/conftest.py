@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from disan_tf.files import locked
-from disan_tf.serving.saved_model import export_saved_model
+from disan_tf.serving.saved_model import export_saved_model, newest_version
 from disan_tf.training.bundle import load_bundle
 from tests.support.tiny import make_bundle
 from tests.support.tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
@@ -45,11 +45,11 @@ def bundle(make_once):
 
 @pytest.fixture(scope="session")
 def export(bundle, make_once):
-    """(saved_model/, saved_model_ids/) of `bundle`, exported over an older export."""
+    """Both SavedModels of `bundle`, exported over an older export."""
 
     def make(folder):
-        (folder / "saved_model").mkdir(parents=True)
-        (folder / "saved_model" / "outdated").touch()
+        (folder / "saved_model" / "6").mkdir(parents=True)
+        (folder / "saved_model" / "6" / "outdated").touch()
         export_saved_model(bundle.directory, folder)
 
     return _paths(make_once("export", make))
@@ -67,10 +67,10 @@ def pair_bundle(request, make_once):
 
 @pytest.fixture(scope="session")
 def pair_export(pair_bundle, make_once):
-    """(saved_model/, saved_model_ids/) of `pair_bundle`."""
+    """Both SavedModels of `pair_bundle`."""
     name = f"{pair_bundle.config.name}-export"
     return _paths(make_once(name, lambda path: export_saved_model(pair_bundle.directory, path)))
 
 
 def _paths(folder):
-    return folder / "saved_model", folder / "saved_model_ids"
+    return newest_version(folder / "saved_model"), newest_version(folder / "saved_model_ids")

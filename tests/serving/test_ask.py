@@ -38,14 +38,14 @@ def test_pairs_are_asked_first_sentence_first(pair_bundle, pair_export, capsys):
 def test_a_model_of_single_sentences_refuses_other_arguments(export, arguments, capsys):
     with pytest.raises(SystemExit, match="2"):
         ask(export, *arguments)
-    assert "saved_model takes text; give sentences" in capsys.readouterr().err
+    assert "takes text; give sentences" in capsys.readouterr().err
 
 
 def test_a_model_of_pairs_refuses_a_sentence(pair_bundle, pair_export, capsys):
     with pytest.raises(SystemExit, match="2"):
         ask(pair_export, "a sentence")
     names = " and ".join(pair_bundle.model.fields)
-    message = f"saved_model takes {names}; give --pair and two sentences, again for each pair"
+    message = f"takes {names}; give --pair and two sentences, again for each pair"
     assert message in capsys.readouterr().err
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.serving.saved_model import export_saved_model
+from disan_tf.serving.saved_model import METADATA, export_saved_model
 from tests.support.exports import Question, ask, decoded
 from tests.support.tiny_pairs import CLASSES, NLI, PAIRS, attend_alone, make_pair_bundle
 
@@ -129,7 +129,7 @@ def test_other_encoders_are_exported(encoder, tmp_path):
 
 
 def test_metadata_name_the_task_and_its_inputs_in_their_order(pair_bundle, pair_export):
-    metadata = json.loads((pair_export[0].parent / "metadata.json").read_text(encoding="utf-8"))
+    metadata = json.loads((pair_export[0] / METADATA).read_text(encoding="utf-8"))
     assert metadata["inputs"] == list(pair_bundle.model.fields)
     assert metadata["classes"] == pair_bundle.classes
     assert metadata["task"] == pair_bundle.config.task.name

@@ -10,7 +10,7 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 from disan_tf.errors import UserError
 from disan_tf.ops import portable
 from disan_tf.serving.predict import make_prediction_step
-from disan_tf.serving.saved_model import export_saved_model
+from disan_tf.serving.saved_model import METADATA, export_saved_model
 from disan_tf.training.bundle import load_bundle
 from tests.support.exports import Question, ask, decoded
 from tests.support.tiny import CLASSES, SENTENCES, WORDS, make_bundle
@@ -146,20 +146,24 @@ def test_no_dropout_counter_is_exported(export):
         assert set(types.values()) == {tf.float32}
 
 
-def test_the_folder_holds_the_exports_and_their_metadata_alone(export):
-    folder = export[0].parent
-    names = {path.name for path in folder.iterdir()}
-    assert names == {"saved_model", "saved_model_ids", "metadata.json"}
-    assert not (folder / "saved_model" / "outdated").exists()
-    metadata = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
-    assert metadata["classes"] == CLASSES
-    assert metadata["vocabulary_size"] == len(WORDS)
-    assert (metadata["config"], metadata["step"]) == ("disan_sst", 30)
-    assert (metadata["task"], metadata["inputs"]) == ("classification", ["text"])
+def test_an_export_is_the_next_version_and_the_only_one(export):
+    folder = export[0].parents[1]
+    assert {path.name for path in folder.iterdir()} == {"saved_model", "saved_model_ids"}
+    assert [path.name for path in export] == ["7", "1"]
+    assert [list(path.parent.iterdir()) for path in export] == [[path] for path in export]
+
+
+def test_each_model_has_its_metadata(export):
+    for path in export:
+        metadata = json.loads((path / METADATA).read_text(encoding="utf-8"))
+        assert metadata["classes"] == CLASSES
+        assert metadata["vocabulary_size"] == len(WORDS)
+        assert (metadata["config"], metadata["step"]) == ("disan_sst", 30)
+        assert (metadata["task"], metadata["inputs"]) == ("classification", ["text"])
 
 
 def test_a_failed_export_leaves_the_older_one(bundle, export, monkeypatch):
-    folder = export[0].parent
+    folder = export[0].parents[1]
     before = modification_times(folder)
 
     def fill_the_disk(path, *_):

@@ -104,6 +104,19 @@ def to_numpy(tensor):
     return np.asarray(tf.cast(tensor, tf.float64))
 
 
+def assert_gate_rounds(actual, expected, problem, forms=1):
+    """The gate's result is rounded as float32 lets `forms` forms of F h + (1 - F) s round.
+
+    With M = max(1, |h|, |s|) and e = 2^-24, the rounding of one operation, a form is off by at most
+    6.5 e M: 4 for F, of which the sigmoid may miss 2 e and which counts |h - s| <= 2 M, 1/2 for
+    1 - F, and 1 each for the two products together and for their sum. That is relative to h and
+    s: where their shares cancel, the result is far smaller than its error in size.
+    """
+    size = np.maximum(1.0, np.maximum(*(np.abs(to_numpy(it)) for it in problem.arguments[3:])))
+    error = np.abs(to_numpy(actual) - to_numpy(expected))
+    assert np.max(error / size) <= forms * 6.5 * 2.0**-24
+
+
 def assert_close(actual, expected, bound):
     """|a - b| <= bound * max(1, |b|) for all pairs of arrays, with NaN in the same places."""
     for number, (ours, theirs) in enumerate(zip(actual, expected)):

@@ -63,7 +63,7 @@ def test_a_model_that_reads_ids_alone_gets_them_alone(tmp_path, make):
     bundle = save(tmp_path / "best", "disan_snli", make(tmp_path / "corpus"))
     assert not (tmp_path / "best/forms.tsv").exists()
     assert type(bundle.text_to_ids()) is TextToIds
-    assert sorted(bundle.info["sha256"])[1:] == ["step-00000003.weights.h5", "vocabulary.txt"]
+    assert sorted(bundle.info["sha256"]) == ["step-00000003.weights.h5", "vocabulary.txt"]
 
 
 @pytest.mark.parametrize("number", [None, 1, FORMAT + 1])

@@ -2,14 +2,16 @@
 
 import functools
 import json
+import os
 import shutil
+import signal
 from functools import partial
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.errors import UserError
+from disan_tf.errors import Stopped, UserError
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
@@ -192,6 +194,33 @@ def test_a_corrupt_checkpoint_is_named(corpus, copied):
     data.write_bytes(data.read_bytes()[:100])
     with pytest.raises(UserError, match=r"step-50.* cannot be restored"):
         Trainer(_config(), corpus, copied).run()
+
+
+class TerminateAt(tf.keras.callbacks.Callback):
+    """Sends SIGTERM to the process after a step."""
+
+    def __init__(self, step):
+        super().__init__()
+        self.step = step
+
+    def on_train_batch_end(self, batch, logs=None):
+        if batch + 1 == self.step:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+@pytest.mark.parametrize("step", [21, 30])  # between lines of the log, and at an evaluation
+def test_sigterm_leaves_a_checkpoint_of_its_step(step, corpus, finished, tmp_path):
+    with pytest.raises(Stopped) as caught:
+        run_trainer(_config(), corpus, tmp_path, [TerminateAt(step)])
+    assert caught.value.code == 143 and f"after step {step}, which" in caught.value.message
+    assert (tmp_path / "checkpoints" / f"step-{step}.index").is_file()
+    check_same(run_trainer(_config(), corpus, tmp_path), finished)
+
+
+def test_a_training_whose_best_model_was_deleted_says_so(corpus, copied):
+    shutil.rmtree(copied / "best")
+    with pytest.raises(UserError, match="best is missing, the best model so far, of step"):
+        run_trainer(_config(), corpus, copied)
 
 
 def test_a_changed_best_model_is_refused(copied):

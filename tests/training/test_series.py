@@ -4,11 +4,15 @@ import gc
 import json
 import shutil
 import statistics
+import threading
+from contextlib import ExitStack
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from disan_tf.errors import UserError
+from disan_tf.files import owned
 from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.loop import Trainer
@@ -230,6 +234,31 @@ def test_a_single_training_does_not_begin_in_a_series(finished, tmp_path):
     refuse_series(tmp_path)
     with pytest.raises(UserError, match="holds a series; say which --seeds or --folds"):
         refuse_series(finished)
+
+
+def test_a_single_training_does_not_begin_in_a_series_without_results(finished, tmp_path):
+    (tmp_path / "seed-2" / "fold-0").mkdir(parents=True)
+    shutil.copy(finished / "seed-2/fold-0/config.json", tmp_path / "seed-2" / "fold-0")
+    with pytest.raises(UserError, match="holds a series"):
+        refuse_series(tmp_path)
+
+
+def test_a_member_that_another_process_trains_comes_last(copied, capsys):
+    shutil.rmtree(copied / "seed-2/fold-2/evaluation")
+    trained = []
+
+    def finish(folder, config, prepare):
+        trained.append(folder.parent.name + "/" + folder.name)
+        shutil.copytree(copied / "seed-2/fold-0/evaluation", folder / "evaluation")
+
+    with mock.patch("disan_tf.training.series._train_member", finish), ExitStack() as stack:
+        stack.enter_context(owned(copied / "seed-2/fold-0"))
+        threading.Timer(1.0, stack.close).start()
+        _again(copied, corpus=None)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "seed-2/fold" in line]
+    assert "seed-2/fold-0: " in lines[0] and "is being written by process" in lines[0]
+    assert lines[1] == "seed-2/fold-2 (2 of 2)"
+    assert lines[2] == "seed-2/fold-0 (1 of 2): finished"
 
 
 def test_the_table_shows_members_and_means(copied, capsys):

@@ -58,13 +58,14 @@ def model():
 def start(config, tmp_path):
     """Begins a training that writes to tmp_path and logs every two steps."""
 
-    def start(model=None, evaluation_step=None):
+    def start(model=None, evaluation_step=None, last_step=0, pictures=()):
         step = evaluation_step or tf.function(tf.identity, input_signature=[tf.TensorSpec([])])
-        logger = TensorBoardLogger(tmp_path, config, [PROBE], step, 2, examples=15.5)
+        config.train.log_every = 2
+        logger = TensorBoardLogger(tmp_path, config, [PROBE], step, 15.5, pictures)
         callbacks = tf.keras.callbacks.CallbackList(
             [logger], model=model or _EvenAttention(), epochs=1, steps=8
         )
-        callbacks.on_train_begin()
+        callbacks.on_train_begin({"step": last_step})
         return callbacks
 
     return start
@@ -101,6 +102,7 @@ def _hparams(directory):
         plugin_data_pb2.HParamsPluginData.FromString(value.metadata.plugin_data.content)
         for event in _events(directory)
         for value in event.summary.value
+        if value.metadata.plugin_data.plugin_name == "hparams"
     ]
 
 
@@ -247,10 +249,10 @@ def test_hparams_name_the_values_and_the_dev_accuracy(start, tmp_path):
 
 def test_trial_is_named_by_the_whole_config(start, tmp_path, config):
     start().on_train_end()
-    start().on_train_end()
+    start(last_step=2).on_train_end()
     with config.unlocked():
         config.data.lowercase = False
-    start().on_train_end()
+    start(last_step=2).on_train_end()
     starts = [data for data in _hparams(tmp_path) if data.HasField("session_start_info")]
     trials = Counter(data.session_start_info.group_name for data in starts)
     assert sorted(trials.values()) == [1, 2]
@@ -258,7 +260,7 @@ def test_trial_is_named_by_the_whole_config(start, tmp_path, config):
 
 def test_resumed_training_adds_event_files(start, tmp_path):
     for first in (0, 2):
-        running = start()
+        running = start(last_step=first)
         for batch in (first, first + 1):
             _step(running, batch)
         _evaluate(running, first + 2)
@@ -266,6 +268,69 @@ def test_resumed_training_adds_event_files(start, tmp_path):
     assert len(list((tmp_path / "train").iterdir())) == 2
     assert {step for tag, step in _values(tmp_path / "train") if tag == "loss"} == {2, 4}
     assert {step for tag, step in _values(tmp_path / "dev") if tag == "loss"} == {2, 4}
+
+
+def test_steps_that_are_done_again_appear_once(start, tmp_path):
+    killed = start()
+    for batch in range(5):
+        _step(killed, batch, loss=8.0)
+    _evaluate(killed, 3, loss=8.0)
+    _evaluate(killed, 5, loss=8.0)
+    (later,) = (tmp_path / "dev").iterdir()
+    with open(later, "ab") as file:
+        file.write(b"cut off")
+    resumed = start(last_step=3)
+    for batch in (3, 4, 5):
+        _step(resumed, batch, loss=1.0)
+    _evaluate(resumed, 5, loss=1.0)
+    resumed.on_train_end()
+    for folder, expected in {"train": [8.0, 1.0, 1.0], "dev": [8.0, 1.0]}.items():
+        losses = [
+            float(tf.make_ndarray(value.tensor))
+            for event in sorted(_events(tmp_path / folder), key=lambda event: event.step)
+            for value in event.summary.value
+            if value.tag == "loss"
+        ]
+        assert losses == expected
+
+
+def test_a_training_from_the_beginning_leaves_nothing_of_one_before(start, tmp_path):
+    for _ in range(2):
+        running = start()
+        _step(running, 0)
+        _evaluate(running, 2)
+        running.on_train_end()
+    assert len(list((tmp_path / "dev").iterdir())) == 1
+
+
+def test_points_stand_at_checkpoints_too(start, config, tmp_path):
+    config.train.checkpoint_every = 3
+    running = start()
+    for batch, loss in enumerate([1, 3, 5, 7, 9, 11]):
+        _step(running, batch, loss)
+    running.on_train_end()
+    found = _values(tmp_path / "train")
+    losses = {step: float(found["loss", step]) for name, step in found if name == "loss"}
+    assert losses == {2: 2.0, 3: 5.0, 4: 7.0, 6: 10.0}
+
+
+def test_the_config_is_text(start, config, tmp_path):
+    start().on_train_end()
+    (text,) = _values(tmp_path)["config", 0].reshape(-1).tolist()
+    assert '    "batch_size": 16,' in text.decode()
+
+
+def test_pictures_are_drawn_at_every_evaluation(start, tmp_path):
+    picture = np.full([4, 6, 3], 200, np.uint8)
+    running = start(pictures=[lambda: [("attention/1", picture)]])
+    for step in (2, 4):
+        _evaluate(running, step)
+    running.on_train_end()
+    found = _values(tmp_path / "dev")
+    for step in (2, 4):
+        width, height, png = found["attention/1", step].tolist()
+        assert (width, height) == (b"6", b"4")
+        np.testing.assert_array_equal(tf.io.decode_png(png), picture)
 
 
 def test_graph_is_written_once_and_is_that_of_the_evaluation_step(start, model, tmp_path):

@@ -77,10 +77,8 @@ class Convolution(BaseLayer):
           y, <float>[batch, length, units]; not 0 on padding.
         """
         kernel = cast_weight(self.kernel, x.dtype)
-        if self.width == 1:  # a plain product is faster than conv1d in bfloat16
-            product = project(x, kernel[0])
-        else:
-            product = tf.nn.conv1d(x, kernel, stride=1, padding="SAME")
+        # For one token a plain product is faster than conv1d in bfloat16.
+        product = project(x, kernel[0]) if self.width == 1 else _same_convolution(x, kernel)
         return bias_activation(product, self.bias, activation or self.activation)
 
     def get_config(self):
@@ -91,3 +89,17 @@ class Convolution(BaseLayer):
             "kernel_initializer": tf.keras.initializers.serialize(self.kernel_initializer),
         }
         return {**super().get_config(), **config}
+
+
+def _same_convolution(x, kernel):
+    """`tf.nn.conv1d` with padding "SAME"; in bfloat16 never of fewer tokens than the window has.
+
+    Such short sentences get zeros up to the window's width, and what is computed of these is cut
+    off: TensorFlow 2.19's kernels for processors with AMX were seen to be wrong by 134 % for 5
+    tokens and a window of 12. Longer ones are neither copied nor changed by a bit.
+    """
+    if x.dtype != tf.bfloat16:
+        return tf.nn.conv1d(x, kernel, stride=1, padding="SAME")
+    length, width = tf.shape(x)[1], kernel.shape[0]
+    x = tf.pad(x, [[0, 0], [0, tf.maximum(width - length, 0)], [0, 0]])
+    return tf.slice(tf.nn.conv1d(x, kernel, stride=1, padding="SAME"), [0, 0, 0], [-1, length, -1])

@@ -44,7 +44,7 @@ def render_tables(
         files[f"{name}.csv"] = _csv(lines)
     files["elmo_disan_tables_2_3.md"] = render_confusions(results)
     figures = {
-        "disan_figure_5.csv": _accuracy_by_length(results),
+        "disan_figure_5.csv": accuracy_by_length(results),
         "elmo_disan_figure_6.csv": accuracy_per_epoch(results),
         "elmo_disan_cost.csv": costs(results),
     }
@@ -143,7 +143,7 @@ def _ours(run, score: Score, split: str, name: str) -> dict:
     return {name: score.mean(run, split), f"{name}{_DEVIATION}": score.deviation(run, split)}
 
 
-def _accuracy_by_length(results) -> list[dict]:
+def accuracy_by_length(results) -> list[dict]:
     """Figure 5: accuracy on SST's test sentences by length, for each series of DiSAN."""
     (row,) = (row for row in TABLES["disan_table_2"].rows if row.variant == "")
     return [

@@ -20,6 +20,30 @@ def test_padding_and_what_lies_outside_count_as_zeros(width):
     np.testing.assert_allclose(layer(X, mask=MASK), expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype, tolerance", [("float32", 1e-6), ("mixed_bfloat16", 2e-2)])
+@pytest.mark.parametrize("width", [2, 5, 12])
+@pytest.mark.parametrize("length", [1, 2, 4])
+def test_a_sentence_may_be_shorter_than_the_window(dtype, tolerance, width, length):
+    layer = randomised(Convolution(6, width, dtype=dtype))
+    x, mask = X[:, :length], np.ones([len(X), length], bool)
+    expected = np.array([convolved(sentence, mask[0], layer) for sentence in x.numpy()])
+    actual = tf.cast(layer(x, mask=mask), tf.float32)
+    np.testing.assert_allclose(actual, expected, atol=tolerance * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("length, computed", [(5, 12), (12, 12), (20, 20)])
+def test_in_bfloat16_a_window_is_never_longer_than_what_is_convolved(length, computed, monkeypatch):
+    lengths, conv1d = [], tf.nn.conv1d
+
+    def spy(x, *args, **kwargs):
+        lengths.append(x.shape[1])
+        return conv1d(x, *args, **kwargs)
+
+    monkeypatch.setattr(tf.nn, "conv1d", spy)
+    y = Convolution(6, 12, dtype="mixed_bfloat16")(tf.ones([2, length, 8]))
+    assert (y.shape, lengths) == ([2, length, 6], [computed])
+
+
 def test_the_kernel_starts_by_glorots_rule_and_the_bias_at_zero():
     layer = Convolution(40, width=5)
     layer.build([None, None, 30])

@@ -516,7 +516,7 @@ FAULTS = (
     Fault(
         room="serving",
         line='digest = sha256(checkpoints / name / "model.json")',
-        fault='digest = sha256(checkpoints / name / "config.json")',
+        fault='digest = sha256(checkpoints / name / "vocabulary.txt")',
         tests=("test_released.py",),
     ),
     Fault(
@@ -637,8 +637,8 @@ FAULTS = (
     ),
     Fault(
         room="disan_tf",
-        line="_start_at(self.epoch_progress_tqdm, batch % self.total_steps)",
-        fault="_start_at(self.epoch_progress_tqdm, batch)",
+        line="start_at(self.epoch_progress_tqdm, batch % self.total_steps)",
+        fault="start_at(self.epoch_progress_tqdm, batch)",
         tests=("test_addons.py",),
     ),
     Fault(

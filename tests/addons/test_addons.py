@@ -1,4 +1,4 @@
-"""tensorflow-addons under our TensorFlow: the bar, the moving average, F1 and kappa."""
+"""The bar, the moving average, F1 and kappa, with tensorflow-addons (TFA) and without."""
 
 import warnings
 
@@ -9,8 +9,18 @@ import tensorflow as tf
 from disan_tf import addons
 from disan_tf.training.console import describe_scores
 from disan_tf.training.optimizers import adadelta
+from tests.support.averaged_network import (
+    BATCHES,
+    DECAY,
+    averaged_network,
+    averages,
+    use_backend,
+)
 
-DECAY = 0.5
+
+@pytest.fixture(autouse=True, params=["with_tfa", "without_tfa"])
+def _backend(request, monkeypatch):
+    use_backend(request.param, monkeypatch)
 
 
 @pytest.fixture(autouse=True)
@@ -80,44 +90,9 @@ def test_evaluation_inside_an_epoch_prints_dev_scores_and_keeps_the_bar(capsys):
     assert "step 4: dev loss" in out
 
 
-def _network(scaled=False):
-    """A table and a matrix, and a step with a sparse and a dense gradient."""
-    table = tf.Variable(np.linspace(-1, 1, 12, dtype=np.float32).reshape(6, 2))
-    matrix = tf.Variable([[1.0, -1.0], [0.5, 2.0]])
-    optimizer = addons.moving_average(adadelta(1.0), DECAY)
-    if scaled:
-        optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer, initial_scale=4.0)
-    optimizer._create_all_weights([table, matrix])  # as in build_optimizer
-
-    @tf.function
-    def step(ids, factor=1.0):
-        with tf.GradientTape() as tape:
-            loss = factor * tf.reduce_sum(tf.square(tf.gather(table, ids) @ matrix))
-            objective = optimizer.get_scaled_loss(loss) if scaled else loss
-        gradients = tape.gradient(objective, [table, matrix])
-        assert isinstance(gradients[0], tf.IndexedSlices)
-        if scaled:
-            gradients = optimizer.get_unscaled_gradients(gradients)
-        optimizer.apply_gradients(zip(gradients, [table, matrix]))
-
-    return [table, matrix], optimizer, step
-
-
-BATCHES = [tf.constant(ids) for ids in ([0, 2, 2], [1, 2, 0], [5, 5, 0], [3, 2, 2], [4, 0, 1])]
-
-
-def _averages(optimizer, variables):
-    trained = [variable.numpy() for variable in variables]
-    getattr(optimizer, "inner_optimizer", optimizer).assign_average_vars(variables)
-    averages = [variable.numpy() for variable in variables]
-    for variable, value in zip(variables, trained):
-        variable.assign(value)
-    return averages
-
-
 @pytest.mark.parametrize("scaled", [False, True])
 def test_average_follows_its_recursion_and_leaves_training_alone(scaled):
-    variables, optimizer, step = _network(scaled)
+    variables, optimizer, step = averaged_network(scaled)
     expected = [variable.numpy() for variable in variables]
     plain, bare = [tf.Variable(variable) for variable in variables], adadelta(1.0)
     for ids in BATCHES:
@@ -128,40 +103,40 @@ def test_average_follows_its_recursion_and_leaves_training_alone(scaled):
         expected = [DECAY * mean + (1 - DECAY) * v.numpy() for mean, v in zip(expected, plain)]
     for variable, alone in zip(variables, plain):
         np.testing.assert_allclose(variable, alone, rtol=1e-6)
-    for average, mean in zip(_averages(optimizer, variables), expected):
+    for average, mean in zip(averages(optimizer, variables), expected):
         np.testing.assert_allclose(average, mean, rtol=1e-5)
     assert int(optimizer.iterations) == len(BATCHES)
 
 
-def test_overflow_changes_neither_weights_nor_averages():
-    variables, optimizer, step = _network(scaled=True)
+def test_overflow_changes_neither_weights_noraverages():
+    variables, optimizer, step = averaged_network(scaled=True)
     step(BATCHES[0])
-    before = [variable.numpy() for variable in variables] + _averages(optimizer, variables)
+    before = [variable.numpy() for variable in variables] + averages(optimizer, variables)
     step(BATCHES[1], tf.constant(np.inf))
     assert float(optimizer.loss_scale) == 2.0
-    after = [variable.numpy() for variable in variables] + _averages(optimizer, variables)
+    after = [variable.numpy() for variable in variables] + averages(optimizer, variables)
     for old, new in zip(before, after):
         np.testing.assert_array_equal(old, new)
 
 
 @pytest.mark.parametrize("scaled", [False, True])
 def test_restored_average_goes_on_bit_for_bit(scaled, tmp_path):
-    variables, optimizer, step = _network(scaled)
+    variables, optimizer, step = averaged_network(scaled)
     for ids in BATCHES[:3]:
         step(ids)
     path = tf.train.Checkpoint(variables=variables, optimizer=optimizer).save(tmp_path / "step")
     for ids in BATCHES[3:]:
         step(ids)
-    expected = [variable.numpy() for variable in variables] + _averages(optimizer, variables)
+    expected = [variable.numpy() for variable in variables] + averages(optimizer, variables)
 
-    variables, optimizer, step = _network(scaled)
+    variables, optimizer, step = averaged_network(scaled)
     checkpoint = tf.train.Checkpoint(variables=variables, optimizer=optimizer)
     status = checkpoint.restore(path)
     status.assert_existing_objects_matched()
     for ids in BATCHES[3:]:
         step(ids)
     status.assert_consumed()
-    found = [variable.numpy() for variable in variables] + _averages(optimizer, variables)
+    found = [variable.numpy() for variable in variables] + averages(optimizer, variables)
     for ours, theirs in zip(found, expected):
         np.testing.assert_array_equal(ours, theirs)
     assert int(optimizer.iterations) == len(BATCHES)

@@ -1,0 +1,64 @@
+"""What is taken from tensorflow-addons (TFA): a bar, moving averages of weights, F1 and kappa.
+
+TFA is no longer developed, and its last release goes with TensorFlow 2.15. `with_tfa` alone imports
+it; `without_tfa` has the same functions, and checkpoints of either continue with the other.
+"""
+
+import functools
+from types import ModuleType
+from typing import Callable, Optional
+
+import tensorflow as tf
+
+from disan_tf import legacy_keras
+
+legacy_keras.check()
+
+
+@functools.cache
+def backend() -> ModuleType:
+    """`with_tfa` where TFA can be imported, otherwise `without_tfa`."""
+    try:
+        from disan_tf.addons import with_tfa
+    except ImportError:
+        from disan_tf.addons import without_tfa
+
+        return without_tfa
+    return with_tfa
+
+
+def progress_bar(
+    batch_size: Optional[int] = None, describe: Callable[[dict], str] = str
+) -> tf.keras.callbacks.Callback:
+    """A progress bar for terminals: steps, time left, loss, score, sentences per second.
+
+    Args:
+      batch_size: sentences in a step; None = the speed is not shown.
+      describe: a function that turns the logs of an evaluation into text.
+    """
+    return backend().ProgressBar(batch_size, describe)
+
+
+def moving_average(optimizer, decay: float) -> tf.keras.optimizers.legacy.Optimizer:
+    """`optimizer`, wrapped to keep exponential moving averages of the weights.
+
+    After each step average = decay * average + (1 - decay) * weight, from the initial weight on;
+    `assign_average_vars(variables)` gives variables the values of their averages.
+    """
+    return backend().moving_average(optimizer, decay)
+
+
+def f1_scores(labels: tf.Tensor, predictions: tf.Tensor, classes: int) -> tf.Tensor:
+    """F1 of each class, <float32>[classes], from <int32>[examples] labels and predictions.
+
+    The F1 of a class that is neither a label nor a prediction is 0.
+    """
+    return backend().f1_scores(labels, predictions, classes)
+
+
+def cohen_kappa(labels: tf.Tensor, predictions: tf.Tensor, classes: int) -> float:
+    """Cohen's kappa of <int32>[examples] labels and predictions.
+
+    If all labels and predictions are of one class it is undefined, and 0 is returned.
+    """
+    return backend().cohen_kappa(labels, predictions, classes)

@@ -1,0 +1,36 @@
+"""A limit for the memory of a model's weights, checked before they are allocated."""
+
+import contextlib
+import math
+import os
+from collections.abc import Iterator
+
+import tensorflow as tf
+
+
+@contextlib.contextmanager
+def memory_limit(copies: int) -> Iterator[None]:
+    """In the block, variables that the machine's memory cannot hold are not made.
+
+    Args:
+      copies: of each weight: 1 to predict, 4 to train (with its gradient and the optimizer's two).
+
+    Raises:
+      MemoryError: naming the weight whose `copies` exceed the memory that is left.
+    """
+    memory, used = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), 0
+
+    def create(next_creator, **options):
+        nonlocal used
+        shape = tf.TensorShape(options.get("shape"))
+        if shape.is_fully_defined():
+            used += copies * math.prod(shape) * tf.dtypes.as_dtype(options["dtype"]).size
+        if used > memory:
+            raise MemoryError(
+                f"with {options.get('name')} of {' x '.join(map(str, shape))} numbers the model "
+                f"needs {used / 1e9:,.0f} GB, and the machine has {memory / 1e9:,.0f} GB"
+            )
+        return next_creator(**options)
+
+    with tf.variable_creator_scope(create):
+        yield

@@ -1,0 +1,1 @@
+"""The attention page: what `attend` wrote, to look at in a browser."""

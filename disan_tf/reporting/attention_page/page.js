@@ -1,0 +1,372 @@
+
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const find = (id) => document.getElementById(id);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const state = { line: 0, view: 0, feature: 0, field: 0, token: 0 };
+  const FAINT = 0.02;  // of the largest weight: arcs below it are not drawn
+
+  function element(name, options = {}, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(options)) {
+      if (key === "text") made.textContent = value;
+      else if (key in made && key !== "list") made[key] = value;
+      else made.setAttribute(key, value);
+    }
+    made.append(...children);
+    return made;
+  }
+
+  function svg(name, attributes) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  }
+
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const words = (name) => name.replaceAll("_", " ");
+  const shown = (token) => token === "" ? "\u2205" : token;
+  const isolated = (token) => `\u2068${shown(token)}\u2069`;  // whatever the direction of its script
+  const current = () => data.lines[state.line];
+
+  // A tensor's values: bytes of the mean, then of each feature that the page has.
+  function decoded(tensor) {
+    if (!tensor.bytes) {
+      const text = atob(tensor.values);
+      tensor.bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+    }
+    const size = tensor.shape.reduce((product, side) => product * side, 1);
+    const part = Math.min(state.feature, tensor.high.length - 1);
+    const scale = tensor.high[part] / 255;
+    return { at: (index) => tensor.bytes[part * size + index] * scale, high: tensor.high[part], part };
+  }
+
+  function featureName(tensor) {
+    const numbers = data.features[tensor.name] || [];
+    const part = Math.min(state.feature, tensor.high.length - 1);
+    return part ? `feature ${numbers[part - 1]}` : "mean";
+  }
+
+  // What is drawn between words: all attention within the sentences, or one function and layer.
+  function matrices() {
+    const { tensors, views } = current();
+    const view = views[Math.min(state.view, views.length - 1)];
+    return view ? view.tensors.map((index) => tensors[index]) : [];
+  }
+
+  function top(weights, count, names) {
+    return weights.map((weight, index) => [weight, index]).filter(([weight]) => weight > 0)
+      .sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, count)
+      .map(([weight, index]) => `${isolated(names[index])} ${weight.toFixed(2)}`).join(", ");
+  }
+
+  function drawList() {
+    const wanted = find("find").value.toLocaleLowerCase();
+    const items = data.lines.map((line, index) => {
+      const text = line.text.join(" / ");
+      if (wanted && !`${text} ${line.answer}`.toLocaleLowerCase().includes(wanted)) return null;
+      const button = element("button", { type: "button", tabIndex: index === state.line ? 0 : -1 },
+        element("span", { text: text.trim() || "(empty line)", dir: "auto" }),
+        element("span", { className: "label", text: `${line.number}: ${line.answer}` }));
+      button.dataset.line = index;
+      button.setAttribute("aria-current", index === state.line);
+      button.addEventListener("click", () => choose(index));
+      return element("li", {}, button);
+    });
+    const found = items.filter(Boolean);
+    find("lines").replaceChildren(...found);
+    if (found.length && !find("lines").querySelector("[tabindex='0']")) found[0].firstChild.tabIndex = 0;
+  }
+
+  function moveFocus(event, buttons, keys) {
+    const step = keys[event.key], from = buttons.indexOf(document.activeElement);
+    if (step === undefined || from < 0) return;
+    event.preventDefault();
+    const place = step === -Infinity ? 0 : step === Infinity ? buttons.length - 1
+      : Math.max(0, Math.min(buttons.length - 1, from + step));
+    for (const button of buttons) button.tabIndex = -1;
+    buttons[place].tabIndex = 0;
+    buttons[place].focus();
+  }
+
+  function choose(index) {
+    state.line = index;
+    state.field = state.token = 0;
+    for (const button of find("lines").querySelectorAll("button")) {
+      const isCurrent = Number(button.dataset.line) === index;
+      button.setAttribute("aria-current", isCurrent);
+      button.tabIndex = isCurrent ? 0 : -1;
+    }
+    drawLine();
+  }
+
+  function drawLine() {
+    const line = current();
+    find("text").replaceChildren(...line.text.map((text) =>
+      element("span", { text: text.trim() || "(empty line)", dir: "auto" })));
+    drawAnswer(line);
+    const options = line.views.map((view, index) => element("option", { value: index, text: words(view.name) }));
+    find("view").replaceChildren(...options);
+    state.view = Math.min(state.view, Math.max(0, options.length - 1));
+    find("view").value = state.view;
+    find("viewed").hidden = options.length < 2;
+    const most = Math.max(0, ...line.tensors.map((tensor) => tensor.high.length - 1));
+    find("feature").max = most;
+    state.feature = Math.min(state.feature, most);
+    find("feature").value = state.feature;
+    find("featured").hidden = !most;
+    drawStage();
+  }
+
+  function drawAnswer(line) {
+    const rows = line.probabilities.flatMap(([name, probability]) => {
+      const bar = element("i");
+      bar.style.width = `${100 * probability}%`;
+      const className = name === line.answer ? "predicted" : "";
+      return [element("span", { text: name, className, dir: "auto" }),
+        element("span", { className: "bar" }, bar),
+        element("span", { text: `${(100 * probability).toFixed(1)} %`, className })];
+    });
+    find("answer").replaceChildren(...rows);
+    if (line.isScore)
+      find("answer").prepend(element("b", { text: "score" }), element("span"), element("b", { text: line.answer }));
+  }
+
+  function drawStage() {
+    const part = state.feature;
+    find("shown").textContent = part ? `single feature, ${part} of ${find("feature").max} on this page` : "mean of all";
+    const stage = find("stage");
+    const fields = current().fields.map((field, index) => drawField(field, index));
+    stage.replaceChildren(...fields, svg("svg", { id: "arcs", "aria-hidden": "true" }));
+    drawMatrices();
+    drawArcs();
+  }
+
+  function drawField(field, index) {
+    const own = current().tensors.filter((tensor) => tensor.kind === "token" && tensor.field === index);
+    const shade = own.find((tensor) => tensor.short === "source2token") || own.find((tensor) => tensor.short === "attention");
+    const row = element("tr", {}, element("th", { text: field.name, scope: "row" }));
+    const weights = shade && decoded(shade);
+    field.tokens.forEach((token, place) => row.append(element("td", {}, tokenButton(token, index, place, weights))));
+    const gap = () => element("tr", { className: "gap", "aria-hidden": "true" }, element("td"));
+    const drawn = matrices().filter((tensor) => tensor.field === index);
+    const isOwn = drawn.some((tensor) => tensor.kind === "own");
+    const table = element("table", { "aria-label": `Words of the ${field.name}` }, row);
+    if (isOwn) row.before(gap());  // room for the arcs
+    if (isOwn ? drawn.length > 1 : drawn.length && index === 0) table.append(gap());
+    for (const tensor of own) table.append(strip(tensor, field.tokens));
+    table.addEventListener("keydown", (event) => moveFocus(event, [...table.querySelectorAll(".token")],
+      { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }));
+    return table;
+  }
+
+  function tokenButton(token, field, place, weights) {
+    const button = element("button", { type: "button", className: "token", text: shown(token), dir: "auto" });
+    const isActive = field === state.field && place === state.token;
+    button.tabIndex = place === (field === state.field ? state.token : 0) ? 0 : -1;
+    button.setAttribute("aria-pressed", isActive);
+    if (weights) shadeBy(button, weights.at(place), weights.high);
+    const activate = () => activateToken(field, place);
+    for (const event of ["pointerenter", "focus", "click"]) button.addEventListener(event, activate);
+    button.dataset.field = field;
+    button.dataset.place = place;
+    return button;
+  }
+
+  function shadeBy(node, weight, high) {
+    const share = high ? weight / high : 0;
+    node.style.background = `rgba(${colour("--weight")}, ${(0.6 * share).toFixed(3)})`;
+    node.title = weight.toFixed(3);
+  }
+
+  function strip(tensor, tokens) {
+    const weights = decoded(tensor);
+    const row = element("tr", {}, element("th", { text: `${words(tensor.short)}, ${featureName(tensor)}`, scope: "row" }));
+    tokens.forEach((_, place) => {
+      const weight = weights.at(place);
+      const isMark = tensor.short.startsWith("selected");
+      const text = isMark ? (weight ? "\u2713" : "") : weight.toFixed(2).replace(/^0/, "");
+      const cell = element("td", { className: "cell", text });
+      shadeBy(cell, weight, isMark || tensor.short.endsWith("gate") ? 1 : weights.high);
+      row.append(cell);
+    });
+    return row;
+  }
+
+  function activateToken(field, place) {
+    if (state.field === field && state.token === place && find("arcs").childElementCount) return;
+    state.field = field;
+    state.token = place;
+    for (const button of find("stage").querySelectorAll(".token"))
+      button.setAttribute("aria-pressed", Number(button.dataset.field) === field && Number(button.dataset.place) === place);
+    drawArcs();
+    for (const canvas of find("matrices").querySelectorAll("canvas")) canvas.redraw();
+  }
+
+  // The weights that the active word gives, by tensor.
+  function given(tensor) {
+    const { at } = decoded(tensor), columns = tensor.shape[1];
+    return Array.from({ length: columns }, (_, place) => at(state.token * columns + place));
+  }
+
+  function drawArcs() {
+    const stage = find("stage"), arcs = find("arcs"), frame = stage.getBoundingClientRect();
+    arcs.setAttribute("width", stage.scrollWidth);
+    arcs.setAttribute("height", stage.scrollHeight);
+    const middle = (field, place) => {
+      const box = stage.querySelector(`.token[data-field="${field}"][data-place="${place}"]`).getBoundingClientRect();
+      return { x: box.left + box.width / 2 - frame.left, top: box.top - frame.top, bottom: box.bottom - frame.top };
+    };
+    const paths = [], spoken = [], fields = current().fields;
+    const active = fields[state.field].tokens[state.token];
+    matrices().filter((tensor) => tensor.field === state.field).forEach((tensor, number) => {
+      const other = tensor.kind === "other" ? 1 - tensor.field : tensor.field;
+      const weights = given(tensor), high = Math.max(...weights, 0);
+      const from = middle(state.field, state.token);
+      weights.forEach((weight, place) => {
+        if (weight <= FAINT * high || weight === 0) return;
+        const path = other === tensor.field ? bow(from, middle(other, place), number) : line(from, middle(other, place));
+        paths.push(svg("path", { d: path, class: number ? "backward" : "forward",
+          "stroke-width": (0.8 + 6 * weight).toFixed(2), "stroke-opacity": (0.2 + 0.8 * weight / high).toFixed(2) }));
+      });
+      const names = top(weights, 4, fields[other].tokens);
+      spoken.push(`${words(tensor.short)}: ${names || "nothing"}`);
+    });
+    arcs.replaceChildren(...paths);
+    find("readout").textContent = spoken.length ? `${isolated(active)} attends to \u2014 ${spoken.join("; ")}` : "";
+  }
+
+  // An arc above the words for the first attention of a sentence, below them for the second.
+  function bow(from, to, number) {
+    const up = number % 2 === 0, edge = up ? "top" : "bottom";
+    const height = Math.min(72, 14 + Math.abs(to.x - from.x) / 4) * 1.3;
+    const bend = from[edge] + (up ? -height : height);
+    return `M ${from.x} ${from[edge]} C ${from.x} ${bend}, ${to.x} ${bend}, ${to.x} ${to[edge]}`;
+  }
+
+  function line(from, to) {
+    const down = to.top > from.top;
+    const start = down ? from.bottom : from.top, end = down ? to.top : to.bottom, half = (start + end) / 2;
+    return `M ${from.x} ${start} C ${from.x} ${half}, ${to.x} ${half}, ${to.x} ${end}`;
+  }
+
+  function drawMatrices() {
+    find("matrices").replaceChildren(...matrices().map((tensor) => {
+      const other = tensor.kind === "other" ? 1 - tensor.field : tensor.field;
+      const heads = current().fields[tensor.field].tokens, dependents = current().fields[other].tokens;
+      const name = `${words(tensor.name)}, ${featureName(tensor)}`;
+      const canvas = element("canvas", { role: "img" });
+      canvas.setAttribute("aria-label", `Matrix of ${name}: rows are the words that attend, columns the words attended to`);
+      canvas.redraw = () => drawMatrix(canvas, tensor, heads, dependents);
+      const move = (event) => pointAt(event, canvas, tensor, heads, dependents);
+      canvas.addEventListener("pointermove", move);
+      canvas.addEventListener("click", move);
+      canvas.redraw();
+      return element("figure", {}, element("figcaption", { text: `${name}: each row attends to the columns` }), canvas);
+    }));
+  }
+
+  function layout(canvas, heads, dependents) {
+    const side = Math.max(9, Math.min(30, 460 / Math.max(heads.length, dependents.length)));
+    const font = `${Math.min(13, side - 1)}px system-ui, sans-serif`;
+    const pen = canvas.getContext("2d");
+    pen.font = font;
+    const widest = (tokens) => Math.min(120, Math.max(...tokens.map((token) => pen.measureText(shown(token)).width))) + 8;
+    return { side, font, left: widest(heads), above: widest(dependents) };
+  }
+
+  // Cells and labels are drawn once into a picture of their own; the active row upon it.
+  function drawMatrix(canvas, tensor, heads, dependents) {
+    canvas.cells = canvas.cells || drawCells(canvas, tensor, heads, dependents);
+    const pen = canvas.getContext("2d"), { side, left, above, font, ratio } = canvas.place;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    pen.drawImage(canvas.cells, 0, 0);
+    if (tensor.field !== state.field) return;
+    pen.scale(ratio, ratio);
+    Object.assign(pen, { font, textBaseline: "middle", textAlign: "right", lineWidth: 2 });
+    pen.clearRect(0, above + state.token * side, left - 2, side);
+    pen.fillStyle = pen.strokeStyle = colour("--forward");
+    pen.fillText(shown(heads[state.token]), left - 5, above + (state.token + 0.5) * side, left - 6);
+    pen.strokeRect(left, above + state.token * side, side * dependents.length, side);
+  }
+
+  function drawCells(canvas, tensor, heads, dependents) {
+    const ratio = devicePixelRatio || 1;
+    const place = canvas.place = { ...layout(canvas, heads, dependents), ratio }, { side, left, above } = place;
+    const width = left + side * dependents.length + 2, height = above + side * heads.length + 2;
+    const cells = document.createElement("canvas");
+    for (const each of [canvas, cells]) {
+      each.width = Math.ceil(width * ratio);
+      each.height = Math.ceil(height * ratio);
+    }
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+    const pen = cells.getContext("2d"), { at } = decoded(tensor);
+    pen.scale(ratio, ratio);
+    pen.fillStyle = colour("--raised");
+    pen.fillRect(left, above, side * dependents.length, side * heads.length);
+    const rgb = colour("--weight"), high = contested(tensor, at);
+    for (let row = 0; row < heads.length; row++)
+      for (let column = 0; column < dependents.length; column++) {
+        const weight = at(row * dependents.length + column);
+        if (!weight) continue;
+        pen.fillStyle = `rgba(${rgb}, ${Math.min(1, weight / high).toFixed(3)})`;
+        pen.fillRect(left + column * side, above + row * side, side - 0.5, side - 0.5);
+      }
+    labelMatrix(pen, place, heads, dependents);
+    return cells;
+  }
+
+  function labelMatrix(pen, place, heads, dependents) {
+    const { side, left, above, font } = place;
+    Object.assign(pen, { font, textBaseline: "middle", fillStyle: colour("--text"), textAlign: "right" });
+    heads.forEach((token, row) => pen.fillText(shown(token), left - 5, above + (row + 0.5) * side, left - 6));
+    pen.textAlign = "left";
+    dependents.forEach((token, column) => {
+      pen.save();
+      pen.translate(left + (column + 0.5) * side, above - 5);
+      pen.rotate(-Math.PI / 2);
+      pen.fillText(shown(token), 0, 0, above - 6);
+      pen.restore();
+    });
+  }
+
+  // The largest weight of the rows that have a choice: a row of one word is always full.
+  function contested(tensor, at) {
+    const [rows, columns] = tensor.shape;
+    let high = 0;
+    for (let row = 0; row < rows; row++) {
+      const weights = Array.from({ length: columns }, (_, column) => at(row * columns + column)).filter(Boolean);
+      if (weights.length > 1) high = Math.max(high, ...weights);
+    }
+    return high || 1;
+  }
+
+  function pointAt(event, canvas, tensor, heads, dependents) {
+    const box = canvas.getBoundingClientRect(), { side, left, above } = canvas.place;
+    const row = Math.floor((event.clientY - box.top - above) / side);
+    const column = Math.floor((event.clientX - box.left - left) / side);
+    if (row < 0 || row >= heads.length || column < 0 || column >= dependents.length) return;
+    activateToken(tensor.field, row);
+    const weight = decoded(tensor).at(row * dependents.length + column);
+    find("readout").textContent = `${words(tensor.name)}: ${isolated(heads[row])} gives ` +
+      `${isolated(dependents[column])} a weight of ${weight.toFixed(3)}`;
+  }
+
+  document.title = `Attention of ${data.title}`;
+  find("title").textContent = document.title;
+  find("about").textContent = data.about;
+  find("find").addEventListener("input", drawList);
+  find("lines").addEventListener("keydown", (event) => moveFocus(event, [...find("lines").querySelectorAll("button")],
+    { ArrowUp: -1, ArrowDown: 1, Home: -Infinity, End: Infinity }));
+  find("view").addEventListener("change", (event) => { state.view = Number(event.target.value); drawStage(); });
+  find("feature").addEventListener("input", (event) => { state.feature = Number(event.target.value); drawStage(); });
+  dark.addEventListener("change", drawStage);
+  addEventListener("resize", drawArcs);
+  drawList();
+  drawLine();
+  document.documentElement.dataset.ready = "true";
+})();
+

@@ -1,0 +1,1 @@
+"""The figures of the papers, drawn of our models and runs."""

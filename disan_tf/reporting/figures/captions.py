@@ -1,0 +1,61 @@
+"""What stands beside a figure, and the list of all figures."""
+
+from pathlib import Path
+
+from disan_tf.reporting.figures.catalogue import FIGURES, PaperFigure
+from disan_tf.reporting.markdown import markdown_table
+
+_INTRODUCTION = """# The papers' figures, of our models and runs
+
+    python run.py --mode=figures --checkpoint=disan_trec
+    python run.py --mode=figures --workdir=runs
+
+The first command draws what a model attends to, in the example sentences that its paper prints or
+in those of `--input`, into a folder of the model's name; the second what runs show. Each figure is
+an SVG and a PNG with a caption, which says of which model it is and what is unlike the paper's.
+Colours grow evenly in lightness, so that they can be read in grey and by the colour-blind.
+
+"""
+
+
+def caption(figure: PaperFigure, subject: str, command: str) -> str:
+    """Markdown beside a picture.
+
+    Args:
+      figure: of a paper.
+      subject: of what it is drawn.
+      command: that draws it again.
+    """
+    lines = [
+        f"# Figure {figure.number} of the {figure.paper} paper\n",
+        f"![{figure.shows}]({figure.name}.png)\n",
+        f"{figure.shows[0].upper()}{figure.shows[1:]} ([SVG]({figure.name}.svg)).\n",
+        f"- ours: {subject}",
+        f"- the paper's: {figure.model}",
+    ]
+    if figure.differs:
+        lines.append(f"- {figure.differs}")
+    lines.append(f"- drawn again by `{command}`")
+    return "\n".join(lines) + "\n"
+
+
+def figures_readme(folder: Path) -> str:
+    """The list of all figures of the papers, with the files in a folder, or why there are none."""
+    head = ("figure", "shows", "ours")
+    rows = [
+        (f"{figure.paper}, {figure.number}", figure.shows, _ours(figure, folder))
+        for figure in FIGURES
+    ]
+    return _INTRODUCTION + markdown_table(head, rows)
+
+
+def _ours(figure: PaperFigure, folder: Path) -> str:
+    """Links to the captions of a figure, one for each model; or the reason why there are none."""
+    found = sorted(folder.glob(f"**/{figure.name}.md"))
+    if found:
+        return ", ".join(f"[{_label(path, folder)}]({path.relative_to(folder)})" for path in found)
+    return f"not yet: needs {figure.needs}" if figure.source else f"none: {figure.needs}"
+
+
+def _label(path, folder):
+    return path.parent.name if path.parent != folder else "our runs"

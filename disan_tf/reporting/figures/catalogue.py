@@ -1,0 +1,153 @@
+"""Every figure of the five papers: what it shows, and how ours is drawn or why there is none."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Callable, Optional
+
+from disan_tf.reporting.figures import curves, masks, pairs, sentences
+
+# What is drawn: see `PaperFigure.source`.
+LINES, VECTORS, RESULTS, LOSSES, CODE = "lines", "vectors", "results", "losses", "code"
+_DRAWING = "a drawing of how it works, without numbers of a model"
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """A figure of a paper.
+
+    Attributes:
+      paper: "DiSAN", "ReSAN", "DSA", "DRCN" or "ELMo-DiSAN".
+      number: in the paper.
+      shows: what it shows.
+      model: of which model, in the paper.
+      source: `LINES` or `VECTORS` of `attend`, `RESULTS` that are recorded, `LOSSES` of a run, or
+        `CODE` alone; "" = it cannot be drawn.
+      draw: from the source to a picture, or to None where that has too little.
+      needs: what it cannot be drawn without, for people.
+      differs: what our picture is unlike the paper's in, whatever the model.
+      variant: `LOSSES`: the variant of `configs/drcn_snli.py` that was trained.
+      runs: `RESULTS`: the names of those that are drawn.
+    """
+
+    paper: str
+    number: int
+    shows: str
+    model: str = ""
+    source: str = ""
+    draw: Optional[Callable] = None
+    needs: str = _DRAWING
+    differs: str = ""
+    variant: str = ""
+    runs: Optional[Callable] = None
+
+    @property
+    def name(self) -> str:
+        """Of its files, such as "disan_figure_6"."""
+        return f"{self.paper.lower().replace('-', '_')}_figure_{self.number}"
+
+    @property
+    def encoder(self) -> str:
+        """`config.encoder.name` of the models that it can be drawn of."""
+        return self.paper.lower()
+
+
+_SCALE = (
+    "Rows attend to columns; grey cells cannot be attended to. A word with a single word to attend "
+    "to gives it all, and does not count for the scale of the colours."
+)
+_disan = partial(PaperFigure, "DiSAN", model="DiSAN on SNLI", source=LINES)
+_resan = partial(PaperFigure, "ReSAN", model="ReSAN on SNLI", source=LINES)
+_dsa = partial(PaperFigure, "DSA", source=LINES)
+_DSA_SENTENCES = (
+    "The paper's sentences stand in its picture alone; ours are those of DiSAN and ReSAN."
+)
+_PAIRS = ("a contradiction", "an entailment", "a neutral pair")
+
+
+def _co_attention(number: int) -> PaperFigure:
+    """Figures 3 to 8: two for each pair, one for each sentence that reads the other."""
+    line, field = divmod(number - 3, 2)
+    reader = ("the premise reads the hypothesis", "the hypothesis reads the premise")[field]
+    return PaperFigure(
+        "DRCN", number, f"attention matrices of {_PAIRS[line]}: {reader}",
+        "DRCN (B-Ca-Cs-M) on SNLI", LINES,
+        partial(pairs.co_attention, number=line, field=field),
+        needs="a trained DRCN",
+        differs="The dot marks the word that a word reads most.",
+    )  # fmt: skip
+
+
+def _losses(number: int, variant: str) -> PaperFigure:
+    return PaperFigure(
+        "DRCN", number, f"training and dev loss by epoch of {variant}", f"DRCN ({variant}) on SNLI",
+        LOSSES, curves.losses, needs=f"the work directory of a run of drcn_snli, variant {variant}",
+        differs="Our losses hold the weight decay too.", variant=variant,
+    )  # fmt: skip
+
+
+FIGURES = (
+    PaperFigure("DiSAN", 1, "traditional and multi-dimensional attention"),
+    PaperFigure("DiSAN", 2, "directional self-attention"),
+    PaperFigure(
+        "DiSAN", 3, "the three positional masks", "no model: Eq. 16 to 18", CODE,
+        masks.positional_masks, differs="Rows attend to columns.",
+    ),
+    PaperFigure("DiSAN", 4, "the architecture of DiSAN"),
+    PaperFigure(
+        "DiSAN", 5, "accuracy on SST against sentence length", "DiSAN, mean of five runs",
+        RESULTS, curves.accuracy_against_length, needs="a recorded run of disan_sst",
+        differs="The paper prints no numbers, so its curves, and those of LSTMs that it took from "
+        "Tai et al., are not repeated.", runs=curves.runs_by_length,
+    ),
+    _disan(
+        6, "attention of two sentences, forward and backward", draw=sentences.attention_matrices,
+        needs="a DiSAN, and two sentences", differs=_SCALE,
+    ),
+    _disan(7, "fusion gates of the same", draw=sentences.gates, needs="a DiSAN, and two sentences"),
+    _disan(
+        8, "source2token weights of a word in two contexts", draw=sentences.word_in_contexts,
+        needs='a DiSAN, and two lines with the same "word"',
+    ),
+    PaperFigure("ReSAN", 1, "reinforced self-attention"),
+    _resan(
+        2, "selected heads and dependents, and attention, of two sentences",
+        draw=sentences.selected_matrices, needs="a trained ReSAN, and two sentences",
+        differs="Black squares are selected tokens: heads above the columns, dependents beside the "
+        "rows. Both directions stand side by side.",
+    ),
+    _resan(
+        3, "fusion gates of the same", draw=sentences.gates,
+        needs="a trained ReSAN, and two sentences", differs="Black squares are selected heads.",
+    ),
+    PaperFigure("DSA", 1, "the architecture"),
+    PaperFigure(
+        "DSA", 2, "dynamic weight vectors of 1,000 sentences", "Single DSA on SNLI", VECTORS,
+        pairs.weight_vectors, needs="a trained DSA, and --input of at least 50 sentences",
+        differs="The vectors are those of the first attention.",
+    ),
+    _dsa(
+        3, "what each of several attentions weighs", "Multiple DSA on SNLI",
+        draw=sentences.parallel_attentions, needs="a trained DSA of several attentions",
+        differs=f"{_DSA_SENTENCES} All attentions are shown, where the paper chose four of eight.",
+    ),
+    _dsa(
+        4, "what a single attention weighs", "Single DSA on SNLI", draw=sentences.single_attention,
+        needs="a trained DSA of one attention", differs=_DSA_SENTENCES,
+    ),
+    PaperFigure("DRCN", 1, "the architecture"),
+    _losses(2, "B-Ca-Cs-M"),
+    *map(_co_attention, range(3, 9)),
+    _losses(9, "Cs"),
+    PaperFigure("ELMo-DiSAN", 1, "a labelled tree of SST"),
+    PaperFigure("ELMo-DiSAN", 2, "self-attention"),
+    PaperFigure("ELMo-DiSAN", 3, "the architecture of a biLM"),
+    PaperFigure("ELMo-DiSAN", 4, "the architecture of ELMo"),
+    PaperFigure("ELMo-DiSAN", 5, "the architecture of DiSAN"),
+    PaperFigure(
+        "ELMo-DiSAN", 6, "test accuracy by epoch with GloVe and with ELMo", "DiSAN on SST",
+        RESULTS, curves.accuracy_against_epochs, needs="recorded runs of elmo_disan_sst",
+        differs="The curve with ELMo needs the official ELMo weights, which have not been run "
+        "here; our own small biLM stands in for them. Bands reach from the worst seed to the best.",
+        runs=curves.runs_by_epoch,
+    ),
+)  # fmt: skip

@@ -1,0 +1,124 @@
+"""Figures of runs: DiSAN's 5, DRCN's 2 and 9, ELMo-DiSAN's 6."""
+
+from collections.abc import Sequence
+from typing import Optional
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from disan_tf import plots
+from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, elmo_variant
+from disan_tf.reporting.paper_tables.rendering import accuracy_by_length
+from disan_tf.reporting.results import describe_members
+
+# Okabe and Ito's colours, which the colour-blind tell apart, each with a mark of its own.
+_STYLES = (
+    {"color": "#0072b2", "marker": "o", "linestyle": "-"},
+    {"color": "#d55e00", "marker": "s", "linestyle": "--"},
+    {"color": "#009e73", "marker": "^", "linestyle": "-."},
+    {"color": "#cc79a7", "marker": "D", "linestyle": ":"},
+    {"color": "#000000", "marker": "v", "linestyle": (0, (5, 1))},
+)
+_ELMO = {  # variant -> the curve's name
+    "": "DiSAN + ELMo",
+    "both": "DiSAN + small biLM and GloVe",
+    "small_bilm": "DiSAN + small biLM",
+    "glove": "DiSAN + GloVe",
+    "random": "DiSAN + random vectors",
+}
+
+
+def accuracy_against_length(results: dict[str, dict]) -> Optional[Figure]:
+    """DiSAN Fig. 5: accuracy on SST's test sentences by their length, with standard deviations."""
+    rows = accuracy_by_length(results)
+    if not rows:
+        return None
+    figure = plots.new_figure(6.4, 4.2)
+    axes = figure.add_subplot()
+    bins = list(dict.fromkeys(row["tokens"] for row in rows))
+    for style, run in zip(_cycle(), dict.fromkeys(row["run"] for row in rows)):
+        own = [row for row in rows if row["run"] == run and row["accuracy, %"] != ""]
+        places = [bins.index(row["tokens"]) for row in own]
+        heights = [float(row["accuracy, %"]) for row in own]
+        spread = [float(row["standard deviation, %"] or 0.0) for row in own]
+        label = f"DiSAN, {run} ({describe_members(results[run])})"
+        axes.errorbar(places, heights, spread if any(spread) else None, label=label, capsize=3,
+                      **style)  # fmt: skip
+    counts = {row["tokens"]: float(row["sentences"]) for row in rows}
+    axes.set_xticks(range(len(bins)), [f"{name}\n({counts[name]:.0f})" for name in bins])
+    axes.set(xlabel="tokens in a sentence (test sentences)", ylabel="test accuracy, %")
+    _finish(axes)
+    return figure
+
+
+def accuracy_against_epochs(results: dict[str, dict]) -> Optional[Figure]:
+    """ELMo-DiSAN Fig. 6: test accuracy by epoch, means over the seeds with their range."""
+    rows = [row for row in accuracy_per_epoch(results) if row["test, %"]]
+    if not rows:
+        return None
+    variants = {name: elmo_variant(results[name]["config"]) for name in runs_by_epoch(results)}
+    figure = plots.new_figure(6.8, 4.4)
+    axes = figure.add_subplot()
+    for style, (variant, label) in zip(_STYLES, _ELMO.items()):
+        points: dict[float, list[float]] = {}
+        for row in rows:
+            if variants.get(row["run"].rpartition(" ")[0] or row["run"]) == variant:
+                points.setdefault(row["epoch"], []).append(float(row["test, %"]))
+        if points:
+            epochs = sorted(points)
+            values = [points[epoch] for epoch in epochs]
+            axes.plot(epochs, list(map(np.mean, values)), label=label, markersize=4, **style)
+            axes.fill_between(
+                epochs, list(map(min, values)), list(map(max, values)), alpha=0.15, linewidth=0,
+                color=style["color"],
+            )  # fmt: skip
+    axes.set(xlabel="epochs", ylabel="test accuracy, %")
+    _finish(axes)
+    return figure
+
+
+def runs_by_length(results: dict[str, dict]) -> list[str]:
+    """The results that `accuracy_against_length` draws."""
+    return list(dict.fromkeys(row["run"] for row in accuracy_by_length(results)))
+
+
+def runs_by_epoch(results: dict[str, dict]) -> list[str]:
+    """The results that `accuracy_against_epochs` draws."""
+    return [name for name, run in results.items() if run["config"]["name"] == "elmo_disan_sst"]
+
+
+def losses(records: Sequence[dict]) -> Optional[Figure]:
+    """DRCN Fig. 2 and 9: loss of training and of dev by epoch.
+
+    Args:
+      records: of a `metrics.jsonl`; a point of the training curve is the mean of all its lines
+        since the evaluation before.
+    """
+    train, dev, since = [], [], []
+    for record in records:
+        if record["split"] == "train":
+            since.append(record["loss"])
+        elif record["split"] == "dev":
+            dev.append((record["epoch"], record["loss"]))
+            if since:
+                train.append((record["epoch"], float(np.mean(since))))
+            since = []
+    if not dev or not train:
+        return None
+    figure = plots.new_figure(6.0, 4.0)
+    axes = figure.add_subplot()
+    axes.plot(*zip(*train), label="training loss", **_STYLES[0])
+    axes.plot(*zip(*dev), label="dev loss", **_STYLES[1])
+    axes.set(xlabel="epochs", ylabel="loss (cross-entropy in nats + weight decay)")
+    _finish(axes)
+    return figure
+
+
+def _cycle():
+    while True:
+        yield from _STYLES
+
+
+def _finish(axes) -> None:
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)

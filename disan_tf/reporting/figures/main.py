@@ -1,0 +1,167 @@
+"""`--mode=figures`: draws the figures of the papers, with a caption each, and lists them all.
+
+<output>/README.md                          every figure of the papers: its files, or why none
+<output>/<model>/disan_figure_6.svg, .png, .md      of a model's attention
+<output>/disan_figure_5.svg, .png, .md              of runs
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from disan_tf.errors import UserError
+from disan_tf.files import read_json, write_atomically
+from disan_tf.options import check_choice, either
+from disan_tf.plots import save_picture
+from disan_tf.reporting.attended import read_lines
+from disan_tf.reporting.figures.captions import caption, figures_readme
+from disan_tf.reporting.figures.catalogue import CODE, FIGURES, LINES, LOSSES, RESULTS, VECTORS
+from disan_tf.reporting.paper_tables.drcn import drcn_variant
+from disan_tf.reporting.results import describe_members
+from disan_tf.training.metrics_log import MetricsLog
+from disan_tf.training.work_directory import read_config
+
+_OF_MODELS = (LINES, VECTORS)
+_COMMAND = "python run.py --mode=figures"
+
+
+class DrawnModel(NamedTuple):
+    """Of which model a figure is.
+
+    Attributes:
+      name: of the released model, or of its config.
+      config: its config.
+      step: of its weights.
+      lines: of which sentences its attention is.
+      command: that draws it again.
+    """
+
+    name: str
+    config: Mapping
+    step: int
+    lines: str
+    command: str
+
+    def describe(self) -> str:
+        """Encoder, corpus and step, for a caption."""
+        data = self.config["data"]
+        vectors = data["vectors"] or "no file of vectors"
+        return (
+            f"`{self.name}`, the encoder {self.config['encoder']['name']} on the corpus "
+            f"{data['corpus']}, words of {data['embedding_dim']} dimensions ({vectors}), step "
+            f"{self.step:,}; {self.lines}"
+        )
+
+
+def check_names(names: Sequence[str], has_model: bool) -> None:
+    """Raises UserError for a name that no figure has, or one that cannot be drawn.
+
+    Args:
+      names: of figures.
+      has_model: whether a model was named.
+    """
+    figures = {figure.name: figure for figure in FIGURES}
+    for name in names:
+        try:
+            source = figures[check_choice("--figures", name, figures)].source
+        except ValueError as error:
+            raise UserError(str(error)) from None
+        if not source:
+            raise UserError(f"--figures={name} is {figures[name].needs}; choose another one.")
+        if source in _OF_MODELS and not has_model:
+            raise UserError(f"--figures={name} shows a model's attention; add --checkpoint.")
+
+
+def drawable(encoder: str, names: Sequence[str]) -> str:
+    """The paper whose figures show an encoder's attention, as `examples.jsonl` names it.
+
+    Args:
+      encoder: `config.encoder.name`.
+      names: of the figures that are wanted; none = all.
+
+    Raises:
+      UserError: there is none, or none of that name.
+    """
+    shown = [(figure.encoder, figure.name) for figure in FIGURES if figure.source in _OF_MODELS]
+    if encoder not in dict(shown):
+        raise UserError(
+            f"no paper has figures of the attention of {encoder}; choose a model of "
+            f"{', '.join(sorted(dict(shown)))}, or look at it with --mode=attend."
+        )
+    own = [name for each, name in shown if each == encoder]
+    if names and not set(names) & set(own):
+        raise UserError(f"--figures={','.join(names)} is not of {encoder}; choose {either(own)}.")
+    return encoder
+
+
+def draw_model(folder: Path, model: DrawnModel, output: Path, names: Sequence[str]) -> None:
+    """Draws what a model's attention in some lines shows.
+
+    Args:
+      folder: what `attend` wrote.
+      model: whose attention it is.
+      output: gets a folder of the model's name.
+      names: of the figures; none = all of the model's paper.
+    """
+    vectors = folder / "weight_vectors.json"
+    sources = {
+        LINES: list(read_lines(folder)),
+        VECTORS: read_json(vectors, "attend again") if vectors.exists() else {},
+    }
+    for figure in FIGURES:
+        wanted = figure.encoder == model.config["encoder"]["name"] and figure.source in sources
+        if wanted and (not names or figure.name in names):
+            text = caption(figure, model.describe(), model.command)
+            _draw(figure, sources[figure.source], output / model.name, text)
+    write_atomically(output / "README.md", figures_readme(output))
+
+
+def draw_runs(
+    results: dict[str, dict], runs: Sequence[Path], output: Path, names: Sequence[str]
+) -> None:
+    """Draws what recorded results and work directories show.
+
+    Args:
+      results: see `disan_tf.reporting.results.read_results`.
+      runs: work directories.
+      output: gets the figures.
+      names: of the figures; none = all.
+    """
+    for figure in FIGURES:
+        if names and figure.name not in names:
+            continue
+        if figure.source == RESULTS:
+            subject = _describe_runs(figure, results)
+            _draw(figure, results, output, caption(figure, subject, _COMMAND))
+        if figure.source == CODE:
+            _draw(figure, None, output, caption(figure, "the code", _COMMAND))
+        if figure.source == LOSSES:
+            run = _run_of(figure.variant, runs)
+            records = MetricsLog.read(run / "metrics.jsonl") if run else []
+            text = caption(figure, f"the run {run and run.name}", f"{_COMMAND} --workdir=runs")
+            _draw(figure, records, output, text)
+    write_atomically(output / "README.md", figures_readme(output))
+
+
+def _draw(figure, source, folder: Path, text: str) -> None:
+    picture = figure.draw(source)
+    if picture is None:
+        print(f"{figure.name}: not drawn; it needs {figure.needs}")
+        return
+    save_picture(picture, folder / figure.name)
+    write_atomically(folder / f"{figure.name}.md", text)
+    print(folder / f"{figure.name}.svg")
+
+
+def _describe_runs(figure, results) -> str:
+    runs = (f"`{name}` ({describe_members(results[name])})" for name in figure.runs(results))
+    return f"recorded runs, {', '.join(runs)}"
+
+
+def _run_of(variant, runs):
+    """The work directory with a finished evaluation of a DRCN of this variant, or None."""
+    for run in runs:
+        config = read_config(run)
+        if config["name"] == "drcn_snli" and drcn_variant(config) == variant:
+            return run
+    return None

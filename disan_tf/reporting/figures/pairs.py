@@ -1,0 +1,72 @@
+"""Figures 3 to 8 of the DRCN paper: how the words of one sentence read those of the other."""
+
+from collections.abc import Sequence
+from typing import Optional
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from disan_tf import plots
+from disan_tf.reporting.attended import AttendedLine
+
+_LAYERS = 3  # that are shown: the first, the middle one and the last
+_CELL = 0.24  # inches
+
+
+def co_attention(lines: Sequence[AttendedLine], number: int, field: int) -> Optional[Figure]:
+    """The attention matrices of a pair: a row for each function, columns for the layers.
+
+    Args:
+      lines: of `attend`.
+      number: of the line, from 0.
+      field: 0 = how the first sentence reads the second, 1 = the other way round.
+    """
+    if number >= len(lines) or len(lines[number].fields) == 1:
+        return None
+    line = lines[number]
+    sentence, other = line.sentences()[field], line.tokens[1 - field]
+    functions, layers = functions_and_layers(sentence.tensors)
+    shown = sorted({layers[0], layers[len(layers) // 2], layers[-1]})[:_LAYERS]
+    width = 1.1 + _CELL * len(other)
+    figure = plots.new_figure(
+        width * len(shown), (1.2 + _CELL * len(sentence.tokens)) * len(functions)
+    )
+    panels = figure.subplots(len(functions), len(shown), squeeze=False)
+    for row, function in zip(panels, functions):
+        for axes, layer in zip(row, shown):
+            image = plots.heat_map(
+                axes, sentence.mean(f"{function}_{layer}"), sentence.tokens, other, mark_rows=True
+            )
+            axes.set_title(f"{function}, layer {layer}", fontsize=9)
+            axes.tick_params(labelsize=7)
+            figure.colorbar(image, ax=axes)
+    return figure
+
+
+def functions_and_layers(names: Sequence[str]) -> tuple[list[str], list[int]]:
+    """The attention functions, in their order, and the layers, from 1, of "<function>_<layer>"."""
+    split = [name.rpartition("_") for name in names]
+    functions = list(dict.fromkeys(function for function, _, _ in split))
+    return functions, sorted({int(layer) for _, _, layer in split})
+
+
+def weight_vectors(vectors: dict) -> Optional[Figure]:
+    """DSA Fig. 2: the dynamic weight vectors of many sentences in two dimensions.
+
+    Args:
+      vectors: the contents of `weight_vectors.json`, {} where there is none.
+    """
+    if len(vectors.get("sentences", ())) < 50:
+        return None
+    points = np.array([each["coordinates"] for each in vectors["sentences"]])  # [n, attentions, 2]
+    shares = vectors["explained"][0]
+    figure = plots.new_figure(5.2, 5.0)
+    axes = figure.add_subplot()
+    axes.scatter(*points[:, 0].T, s=9, alpha=0.55, color="#1a5fb4", marker="o", linewidths=0)
+    axes.set(
+        xlabel=f"first principal component ({shares[0]:.0%} of the variance)",
+        ylabel=f"second principal component ({shares[1]:.0%} of the variance)",
+    )
+    axes.axhline(0, color="0.7", linewidth=0.6, zorder=0)
+    axes.axvline(0, color="0.7", linewidth=0.6, zorder=0)
+    return figure

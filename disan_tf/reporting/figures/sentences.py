@@ -1,0 +1,173 @@
+"""Figures of what sentences attend to: DiSAN's 6 to 8, ReSAN's 2 and 3, DSA's 3 and 4.
+
+A function takes the lines of `attend` and gives a picture, or None where they are too few.
+"""
+
+from collections.abc import Sequence
+from typing import Optional
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from disan_tf import plots
+from disan_tf.reporting.attended import AttendedLine, Sentence
+
+_SENTENCES = 2  # of a figure, as in the papers
+_NUMBERED = 12  # words of a sentence whose cells can hold numbers
+_MOST = 4  # sentences of DSA's figures
+_CELL = 0.42  # inches
+
+
+def attention_matrices(lines: Sequence[AttendedLine]) -> Optional[Figure]:
+    """DiSAN Fig. 6: forward and backward attention of two sentences, means over the features."""
+    sentences = _first(lines)
+    return _matrices(sentences, _draw_matrix) if sentences else None
+
+
+def selected_matrices(lines: Sequence[AttendedLine]) -> Optional[Figure]:
+    """ReSAN Fig. 2: the same with heads as columns, and the selections as squares."""
+    sentences = _first(lines)
+    return _matrices(sentences, _draw_selected_matrix) if sentences else None
+
+
+def gates(lines: Sequence[AttendedLine]) -> Optional[Figure]:
+    """DiSAN Fig. 7, ReSAN Fig. 3: the fusion gates of two sentences, means over the features."""
+    sentences = _first(lines)
+    if not sentences:
+        return None
+    longest = max(len(sentence.tokens) for sentence in sentences)
+    figure = plots.new_figure(2.2 + _CELL * longest, 1.9 * len(sentences))
+    panels = figure.subplots(len(sentences), squeeze=False)[:, 0]
+    for axes, sentence in zip(panels, sentences):
+        names = _named(sentence, "_gate")
+        values = np.stack([sentence.mean(f"{name}_gate") for name in names])
+        labels = [f"{name} gate" for name in names]
+        image = plots.heat_map(axes, values, labels, sentence.tokens, high=1.0, digits=2)
+        if "selected_heads" in sentence.tensors:
+            _mark_selected(axes, sentence, "selected_heads", above=True)
+    figure.colorbar(image, ax=panels, label="fusion gate F (1 = the word itself)", shrink=0.8)
+    return figure
+
+
+def word_in_contexts(lines: Sequence[AttendedLine]) -> Optional[Figure]:
+    """DiSAN Fig. 8: the source2token weights of a word in two sentences, of every feature."""
+    marked = [sentence for line in lines for sentence in line.sentences() if _place(sentence) >= 0]
+    pairs = list(zip(marked[::2], marked[1::2]))
+    if not pairs:
+        return None
+    figure = plots.new_figure(9.0, 1.9 * len(pairs))
+    panels = figure.subplots(len(pairs), squeeze=False)[:, 0]
+    for axes, pair in zip(panels, pairs):
+        vectors = [sentence.tensors["source2token"][_place(sentence)] for sentence in pair]
+        correlation = np.corrcoef(vectors)[0, 1]
+        texts = [" ".join(sentence.tokens) for sentence in pair]
+        image = plots.heat_map(axes, np.stack(vectors), ["1", "2"], ())
+        axes.set_title(
+            f'"{pair[0].record["word"]}" in 1: {texts[0]}; 2: {texts[1]}\n'
+            f"(Pearson's r of both {correlation:.2f})",
+            fontsize=9, parse_math=False,
+        )  # fmt: skip
+        figure.colorbar(image, ax=axes, label="weight")
+    panels[-1].set_xlabel("feature of the source2token attention")
+    return figure
+
+
+def parallel_attentions(lines: Sequence[AttendedLine]) -> Optional[Figure]:
+    """DSA Fig. 3: the words that each of several attentions weighs."""
+    sentences = _first(lines, _MOST)
+    if not sentences or sentences[0].tensors["attention"].shape[-1] == 1:
+        return None
+    return _strips(sentences, "attention")
+
+
+def single_attention(lines: Sequence[AttendedLine]) -> Optional[Figure]:
+    """DSA Fig. 4: the words that a single attention weighs."""
+    sentences = _first(lines, _MOST)
+    if not sentences or sentences[0].tensors["attention"].shape[-1] > 1:
+        return None
+    return _strips(sentences, "weight")
+
+
+def _strips(sentences, name) -> Figure:
+    """A panel for each sentence with a row for each attention in parallel."""
+    count = sentences[0].tensors["attention"].shape[-1]
+    longest = max(len(sentence.tokens) for sentence in sentences)
+    size = (2.0 + _CELL * longest, len(sentences) * (1.0 + 0.28 * count))
+    figure = plots.new_figure(*size)
+    panels = figure.subplots(len(sentences), squeeze=False)[:, 0]
+    labels = [name] if count == 1 else [f"{name} {number}" for number in range(1, count + 1)]
+    for axes, sentence in zip(panels, sentences):
+        weights = sentence.tensors["attention"].T
+        image = plots.heat_map(axes, weights, labels, sentence.tokens, digits=2)
+        figure.colorbar(image, ax=axes, label="weight")
+    return figure
+
+
+def _first(lines, count=_SENTENCES) -> list[Sentence]:
+    """The first sentences of lines that name no word; fewer than two are too few."""
+    sentences = [
+        sentence for line in lines if "word" not in line.record for sentence in line.sentences()
+    ]
+    return sentences[:count] if len(sentences) >= _SENTENCES else []
+
+
+def _named(sentence: Sentence, ending: str) -> list[str]:
+    """The directions of the two blocks."""
+    return [name.removesuffix(ending) for name in sentence.tensors if name.endswith(ending)]
+
+
+def _place(sentence: Sentence) -> int:
+    """Where the sentence has the word that its record names; -1 = nowhere."""
+    tokens = [token.casefold() for token in sentence.tokens]
+    word = str(sentence.record.get("word", "")).casefold()
+    return tokens.index(word) if word in tokens else -1
+
+
+def _matrices(sentences, draw) -> Figure:
+    """A row of panels for each sentence, one for each direction."""
+    longest = max(len(sentence.tokens) for sentence in sentences)
+    side = 1.4 + _CELL * longest
+    figure = plots.new_figure(2 * side + 0.8, len(sentences) * side)
+    panels = figure.subplots(len(sentences), 2, squeeze=False)
+    for row, sentence in zip(panels, sentences):
+        names = _named(sentence, "_attention")
+        weights = [sentence.mean(f"{name}_attention") for name in names]
+        high = max(map(plots.contested, weights)) or 1.0
+        for axes, name, each in zip(row, names, weights):
+            axes.set_title(f"{name} attention", fontsize=10)
+            image = draw(axes, each, sentence, high)
+        figure.colorbar(
+            image, ax=row, label="probability, mean of the features", shrink=0.8, extend="max"
+        )
+    return figure
+
+
+def _draw_matrix(axes, weights, sentence, high):
+    digits = 2 if len(sentence.tokens) <= _NUMBERED else None
+    axes.set(xlabel="attended to (dependent)", ylabel="attending (head)")
+    return plots.heat_map(
+        axes, weights, sentence.tokens, sentence.tokens, high=high, digits=digits,
+        mark_rows=digits is None, mask_zeros=True,
+    )  # fmt: skip
+
+
+def _draw_selected_matrix(axes, weights, sentence, high):
+    axes.set(xlabel="attending (head)", ylabel="attended to (dependent)")
+    image = plots.heat_map(
+        axes, weights.T, sentence.tokens, sentence.tokens, high=high, mask_zeros=True
+    )
+    _mark_selected(axes, sentence, "selected_heads", above=True)
+    _mark_selected(axes, sentence, "selected_dependents", above=False)
+    axes.title.set_y(1.06)
+    return image
+
+
+def _mark_selected(axes, sentence, name, above) -> None:
+    """A square at each column's top or row's end, black where the token is selected."""
+    for place, selected in enumerate(sentence.tensors[name].max(axis=-1)):
+        rim = len(sentence.tokens) - 0.1
+        column, row = (place, -0.85) if above else (rim, place)
+        axes.plot(
+            column, row, marker="s", markersize=6, markeredgecolor="black",
+            markerfacecolor="black" if selected else "white", clip_on=False,
+        )  # fmt: skip

@@ -1,0 +1,108 @@
+"""Weights of a model in an HDF5 file: written where there is room, read after they are checked."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import h5py
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.errors import UserError
+
+REMEDY = "restore it or train the model again"
+_OVERHEAD = 1 << 20  # bytes of a file beside its numbers, at most
+
+
+def write_weights(model: tf.keras.Model, path: Path) -> None:
+    """Writes the weights of a model.
+
+    HDF5 ends the process where a write fails: the room is taken first.
+
+    Raises:
+      OSError: there is no room.
+    """
+    size = sum(weight.shape.num_elements() * weight.dtype.size for weight in model.weights)
+    _take_room(path, size + _OVERHEAD)
+    model.save_weights(path)
+
+
+def _take_room(path: Path, size: int) -> None:
+    """Raises OSError unless a file of so many bytes can be written."""
+    try:
+        with open(path, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    path.unlink()
+
+
+def halve(path: Path) -> None:
+    """Rewrites a file of weights with all matrices as float16, compressed."""
+    whole = path.with_name(f"{path.name}.float32")
+    path.rename(whole)
+
+    def copy(name, item):
+        if isinstance(item, h5py.Group):
+            copied = target.require_group(name)
+        elif item.ndim == 2 and item.dtype == np.float32:
+            content = item[()].astype(np.float16)
+            copied = target.create_dataset(name, data=content, compression="gzip", shuffle=True)
+        else:
+            copied = target.create_dataset(name, data=item[()])
+        copied.attrs.update(item.attrs)
+
+    with h5py.File(whole) as source, h5py.File(path, "w") as target:
+        target.attrs.update(source.attrs)
+        source.visititems(copy)
+    whole.unlink()
+
+
+def read_weights(model: tf.keras.Model, path: Path) -> None:
+    """Gives a model the weights of a file.
+
+    Raises:
+      UserError: the file is no HDF5, refers to other files, has other weights than the model, or
+        one that is not finite.
+    """
+    try:
+        with h5py.File(path) as file:
+            _check_shapes(model, list(_datasets(file)))
+        with np.errstate(over="ignore"):  # what is not finite then is refused below
+            model.load_weights(path)
+    except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        sentence = f"{path} does not hold the weights of the model ({reason}); {REMEDY}."
+        raise UserError(sentence) from None
+    for weight in model.weights:
+        if weight.dtype.is_floating and not np.all(np.isfinite(weight)):
+            raise UserError(f"{path} has weights that are not finite ({weight.name}); {REMEDY}.")
+
+
+def _datasets(group: h5py.Group) -> Iterator[h5py.Dataset]:
+    """All arrays of a file; raises ValueError for those that are elsewhere."""
+    for name in group:
+        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+            raise ValueError(f"{group.name}/{name} is a link")
+        item = group[name]
+        if isinstance(item, h5py.Group):
+            yield from _datasets(item)
+        elif item.external or item.is_virtual:
+            raise ValueError(f"{item.name} is in another file")
+        else:
+            yield item
+
+
+def _check_shapes(model: tf.keras.Model, datasets: list[h5py.Dataset]) -> None:
+    """Raises ValueError unless there is an array for each weight, of its shape and kind."""
+    there = Counter((item.shape, item.dtype.kind) for item in datasets)
+    wanted = Counter(
+        (tuple(weight.shape), np.dtype(weight.dtype.as_numpy_dtype).kind)
+        for weight in model.weights
+    )
+    for (shape, kind), count in (wanted - there).items():
+        raise ValueError(f"it lacks {count} arrays {shape} of kind {kind}")
+    for (shape, kind), count in (there - wanted).items():
+        raise ValueError(f"it has {count} arrays {shape} of kind {kind} too many")

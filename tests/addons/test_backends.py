@@ -1,0 +1,92 @@
+"""Which backend `disan_tf.addons` takes, and that both agree: weights, checkpoints, scores."""
+
+import itertools
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf import addons
+from disan_tf.addons import without_tfa
+from tests.support.averaged_network import BATCHES, averaged_network, averages, use_backend
+
+BACKENDS = ("with_tfa", "without_tfa")
+
+
+def _without_installed_tfa(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorflow_addons", None)
+    monkeypatch.delitem(sys.modules, "disan_tf.addons.with_tfa", raising=False)
+    monkeypatch.delattr(addons, "with_tfa", raising=False)
+
+
+def test_tfa_is_taken_where_it_is_installed():
+    pytest.importorskip("tensorflow_addons", exc_type=ImportError)
+    assert addons.backend.__wrapped__().__name__ == "disan_tf.addons.with_tfa"
+
+
+def test_tfa_is_not_needed(monkeypatch):
+    _without_installed_tfa(monkeypatch)
+    assert addons.backend.__wrapped__() is without_tfa
+
+
+def _restored(path):
+    """A network, and the state of a checkpoint in it."""
+    variables, optimizer, step = averaged_network()
+    checkpoint = tf.train.Checkpoint(variables=variables, optimizer=optimizer)
+    return variables, optimizer, step, checkpoint.restore(path)
+
+
+@pytest.mark.parametrize("saved_by, restored_by", itertools.permutations(BACKENDS))
+def test_checkpoints_of_one_continue_with_the_other_bit_for_bit(
+    saved_by, restored_by, monkeypatch, tmp_path
+):
+    use_backend(saved_by, monkeypatch)
+    variables, optimizer, step = averaged_network()
+    for ids in BATCHES[:3]:
+        step(ids)
+    path = tf.train.Checkpoint(variables=variables, optimizer=optimizer).save(tmp_path / "step")
+    for ids in BATCHES[3:]:
+        step(ids)
+    expected = [variable.numpy() for variable in variables] + averages(optimizer, variables)
+
+    use_backend(restored_by, monkeypatch)
+    variables, optimizer, step, status = _restored(path)
+    status.assert_existing_objects_matched()
+    for ids in BATCHES[3:]:
+        step(ids)
+    status.assert_consumed()
+    continued = [variable.numpy() for variable in variables] + averages(optimizer, variables)
+    for ours, theirs in zip(continued, expected):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_both_keep_the_same_variables(monkeypatch):
+    variables = []
+    for name in BACKENDS:
+        use_backend(name, monkeypatch)
+        variables.append([(it.name, it.shape) for it in averaged_network()[1].weights])
+    assert variables[0] == variables[1]
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_a_wrapped_optimizer_is_rebuilt_from_its_config(name, monkeypatch):
+    use_backend(name, monkeypatch)
+    optimizer = addons.moving_average(tf.keras.optimizers.legacy.SGD(0.25), 0.75)
+    config = optimizer.get_config()
+    again = type(optimizer).from_config(config).get_config()
+    assert again["average_decay"] == 0.75
+    assert again["optimizer"]["config"]["learning_rate"] == 0.25
+
+
+LABELS, PREDICTIONS = np.random.default_rng(0).integers(0, 4, [2, 500])
+
+
+@pytest.mark.parametrize("classes", [4, 7])
+def test_scores_agree(classes, monkeypatch):
+    scores = []
+    for name in BACKENDS:
+        use_backend(name, monkeypatch)
+        kappa = addons.cohen_kappa(LABELS, PREDICTIONS, classes)
+        scores.append([kappa, *addons.f1_scores(LABELS, PREDICTIONS, classes).numpy()])
+    np.testing.assert_allclose(*scores, rtol=1e-5)

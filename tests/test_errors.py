@@ -1,0 +1,81 @@
+"""disan_tf/errors.py: which failures are one sentence, and which are ours to mend."""
+
+import errno
+import os
+
+import pytest
+import tensorflow as tf
+
+from disan_tf.errors import UserError, exit_status, explain
+
+
+def test_the_sentence_of_a_user_error_is_its_own():
+    assert explain(UserError("a.txt, line 3: no label; add one.")) == (
+        "a.txt, line 3: no label; add one."
+    )
+
+
+@pytest.mark.parametrize(
+    "number, remedy",
+    [
+        (errno.ENOSPC, "free some space"),
+        (errno.EFBIG, "free some space"),
+        (errno.EACCES, "choose a path that you may use"),
+        (errno.EROFS, "choose a folder that can be written"),
+        (errno.ENOTDIR, "a file stands where a folder should be"),
+        (errno.EISDIR, "it is in the way"),
+        (errno.ELOOP, "its links lead in a circle"),
+        (errno.ENAMETOOLONG, "choose a shorter path"),
+        (errno.EIO, "try again"),
+    ],
+)
+def test_the_operating_system_is_quoted_with_path_and_remedy(number, remedy):
+    error = OSError(number, os.strerror(number), "runs/x")
+    assert explain(error).startswith(f"runs/x: {os.strerror(number)}; {remedy}")
+
+
+def test_both_paths_of_a_renaming_are_named(tmp_path):
+    with pytest.raises(OSError) as caught:
+        os.rename(tmp_path / "a", tmp_path / "b")
+    assert explain(caught.value).startswith(f"{tmp_path}/a -> {tmp_path}/b: No such file")
+
+
+def test_a_library_may_hide_the_number_in_its_message():
+    text = "unable to write\n(file write failed: errno = 28, error message = 'No space left')"
+    assert "; free some space" in explain(OSError(text))
+
+
+def test_numpy_tells_of_a_full_disk_in_numbers():
+    assert "; free some space" in explain(OSError("127478 requested and 76768 written"))
+
+
+def test_tensorflow_tells_of_a_full_disk_in_words():
+    error = tf.errors.InternalError(None, None, "x.index; No space left on device")
+    assert explain(error) == (
+        "x.index; No space left on device; free some space, or choose another folder."
+    )
+
+
+def test_too_little_memory_is_said_with_what_needs_it():
+    assert explain(MemoryError()) == (
+        "There is not enough memory; use smaller batches or a smaller model."
+    )
+    error = tf.errors.ResourceExhaustedError(None, None, "OOM when allocating [5,5]")
+    assert explain(error).startswith("There is not enough memory (OOM when allocating [5,5]);")
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), KeyError("x"), tf.errors.InvalidArgumentError(None, None, "rank")]
+)
+def test_other_errors_are_ours_to_mend(error):
+    assert explain(error) is None
+
+
+def test_a_command_ends_with_the_sentence_and_status_2(capsys, tmp_path):
+    assert exit_status(lambda: None) == 0
+    assert exit_status((tmp_path / "missing").read_text) == 2
+    assert capsys.readouterr().err == (
+        f"{tmp_path}/missing: No such file or directory; check the path.\n"
+    )
+    with pytest.raises(ZeroDivisionError):
+        exit_status(lambda: 1 / 0)

@@ -1,0 +1,74 @@
+"""disan_tf/signals.py: what SIGTERM and Control-C do, in processes of their own."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+from disan_tf import signals
+
+RUN = """
+import os, signal, sys, time
+sys.argv[0] = "run.py"
+from disan_tf import command_line, modes
+def work(number, times):
+    try:
+        for _ in range(times):
+            os.kill(os.getpid(), number)
+            time.sleep(5)
+    finally:
+        for _ in range(times - 1):
+            os.kill(os.getpid(), number)
+            time.sleep(5)
+modes.MODES["doctor"] = lambda data_dir: work(signal.{name}, {times})
+sys.argv[1:] = ["--mode=doctor"]
+command_line.run()
+"""
+
+
+def ended(name, times=1):
+    return subprocess.run(
+        [sys.executable, "-c", RUN.format(name=name, times=times)], capture_output=True, text=True
+    )
+
+
+def test_sigterm_ends_with_one_sentence_and_status_143():
+    outcome = ended("SIGTERM")
+    assert (outcome.returncode, outcome.stderr) == (
+        143, "run.py: stopped by SIGTERM; the same command begins again.\n"
+    )  # fmt: skip
+
+
+def test_control_c_ends_with_one_sentence_and_status_130():
+    outcome = ended("SIGINT")
+    assert (outcome.returncode, outcome.stderr) == (
+        130, "run.py: stopped; the same command goes on from the last checkpoint.\n"
+    )  # fmt: skip
+
+
+def test_a_second_control_c_while_the_first_is_obeyed_ends_at_once():
+    outcome = ended("SIGINT", times=2)
+    assert (outcome.returncode, outcome.stderr) == (130, "run.py: stopped at once.\n")
+
+
+def test_sigterm_is_remembered_in_a_block_that_defers_it():
+    before = signal.getsignal(signal.SIGTERM)
+    with signals.deferred() as came:
+        assert not came()
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert came()
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_thread_defers_nothing():
+    said = []
+
+    def work():
+        with signals.deferred() as came:
+            said.append(came())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert said == [False]

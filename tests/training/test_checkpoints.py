@@ -1,0 +1,72 @@
+"""disan_tf/training/checkpoints.py: which checkpoint a training goes on from."""
+
+import pytest
+import tensorflow as tf
+
+from disan_tf.errors import UserError
+from disan_tf.training.checkpoints import TrainingState
+
+
+@pytest.fixture
+def directory(tmp_path):
+    """Checkpoints of the steps 2 and 10; the weight is the step."""
+    model, state = _open(tmp_path)
+    for step in (1, 2, 10):
+        model.weight.assign(step)
+        state.step.assign(step)
+        state.save()
+    return tmp_path
+
+
+def _open(directory):
+    model = tf.Module()
+    model.weight = tf.Variable(0.0)
+    return model, TrainingState(directory, model, {})
+
+
+def _restored(directory):
+    model, state = _open(directory)
+    step = state.restore()
+    assert float(model.weight) == step
+    return state, step
+
+
+def test_without_a_checkpoint_a_training_begins(tmp_path):
+    assert _restored(tmp_path)[1] == 0
+
+
+def test_the_newest_checkpoint_is_restored_in_silence(directory, capsys):
+    assert _restored(directory)[1] == 10
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "content",
+    [None, b"", b"\xff\xfe", b'model_checkpoint_path: "step-', b"\0" * 40, b"x: 1",
+     b'model_checkpoint_path: "step-77"\n'],
+)  # fmt: skip
+def test_a_damaged_file_that_names_the_newest_is_mended(content, directory, capsys):
+    path = directory / "checkpoint"
+    path.unlink() if content is None else path.write_bytes(content)
+    state, step = _restored(directory)
+    assert step == 10
+    assert capsys.readouterr().out == (
+        f"{path} was missing or damaged; the training goes on from step 10, the newest whole "
+        "checkpoint.\n"
+    )
+    state.step.assign(11)
+    state.save()
+    assert {file.name for file in directory.glob("*.index")} == {"step-10.index", "step-11.index"}
+    assert path.read_text().startswith('model_checkpoint_path: "step-11"')
+
+
+def test_a_checkpoint_that_lacks_a_file_is_passed_over(directory):
+    (directory / "checkpoint").unlink()
+    (directory / "step-10.data-00000-of-00001").unlink()
+    assert _restored(directory)[1] == 2
+
+
+def test_a_checkpoint_with_damaged_content_is_refused(directory):
+    (directory / "step-10.data-00000-of-00001").write_bytes(b"half")
+    with pytest.raises(UserError, match=r"step-10\.\* cannot be restored"):
+        _restored(directory)

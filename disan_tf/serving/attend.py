@@ -59,11 +59,7 @@ def attend(
     """
     target, fields = _check_target(output_dir), bundle.model.fields
     predict_batch, text_to_ids = make_prediction_step(bundle.model), bundle.text_to_ids()
-    weights = tf.function(
-        lambda *inputs: {**bundle.model.attend(*inputs), **bundle.model.weight_vectors(*inputs)},
-        input_signature=served_specs(bundle.model.signatures()["attend"]),
-        autograph=False,
-    )
+    weights = make_attention_step(bundle.model)
     count, vectors = 0, WeightVectors()
     with scratch_folder(target) as scratch:
         folder = scratch / "lines"
@@ -83,6 +79,15 @@ def attend(
         finish(folder)
         os.replace(folder, target)
     return count
+
+
+def make_attention_step(model) -> Callable[..., dict[str, tf.Tensor]]:
+    """The model's inputs -> its attention tensors by name; compiled."""
+    return tf.function(
+        lambda *inputs: {**model.attend(*inputs), **model.weight_vectors(*inputs)},
+        input_signature=served_specs(model.signatures()["attend"]),
+        autograph=False,
+    )
 
 
 def _check_target(output_dir) -> Path:

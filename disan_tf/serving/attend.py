@@ -1,5 +1,6 @@
 """What a model looks at in lines of text: its attention tensors, as .npz and JSON."""
 
+import functools
 import json
 import os
 import sys
@@ -70,7 +71,7 @@ def attend(
         lambda *inputs: {**bundle.model.attend(*inputs), **bundle.model.weight_vectors(*inputs)},
         input_signature=specs, autograph=False,
     )  # fmt: skip
-    check_length, places = _limit_lengths(weights, specs), []
+    limit, places = functools.cache(lambda: _limit_lengths(weights, specs)), []
     count, vectors = 0, WeightVectors()
     with scratch_folder(target) as scratch:
         folder = scratch / "lines"
@@ -79,7 +80,7 @@ def attend(
             input_path, input_format, fields, check=lambda _, where: places.append(where)
         ):
             for record, sentences in zip(records, tokenise(records, text_to_ids, fields)):
-                check_length(sentences, places[count])
+                limit()(sentences, places[count])
                 count += 1
                 inputs = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
                 tensors = {name: tensor[0].numpy() for name, tensor in weights(*inputs).items()}

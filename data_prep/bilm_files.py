@@ -59,7 +59,7 @@ def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[
     word_length = read_word_length(options)
     shutil.copyfile(options, folder / BILM_OPTIONS)
     try:
-        os.link(weights, folder / BILM_WEIGHTS)
+        os.link(weights.resolve(), folder / BILM_WEIGHTS)  # of a symbolic link: its target
     except OSError:
         shutil.copyfile(weights, folder / BILM_WEIGHTS)
     return {Keys.BILM: {"name": name}, **write_characters(word_length, folder, tokens)}

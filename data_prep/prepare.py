@@ -18,6 +18,7 @@ from data_prep.write_vocabulary import write_vocabulary
 from disan_tf.errors import UserError
 from disan_tf.files import scratch_folder, write_json
 from disan_tf.input_pipeline.format import MANIFEST, Keys
+from disan_tf.input_pipeline.recorded_files import record_files
 from disan_tf.text.tokenizer import lowercase
 
 
@@ -94,6 +95,7 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
         Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)
         for path in corpus.inputs + vector_files + list(bilm)
     }
+    manifest[Keys.FILES] = record_files(sorted(folder.iterdir()))
     write_json(folder / MANIFEST, manifest)
 
 

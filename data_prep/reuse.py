@@ -7,7 +7,7 @@ from pathlib import Path
 from data_prep import stems_and_lemmas
 from data_prep.corpora import READERS
 from disan_tf.files import sha256
-from disan_tf.input_pipeline.format import FORMAT, MANIFEST, Keys, read_manifest
+from disan_tf.input_pipeline.format import FORMAT, MANIFEST, Keys, has_format, read_manifest
 from disan_tf.text.tokenizer import VERSIONS
 
 
@@ -25,12 +25,14 @@ def directory_name(options) -> str:
 
 
 def is_current(target: Path, data_dir: Path, options) -> bool:
-    """Whether `target` was prepared from what now lies in `data_dir`.
+    """Whether `target` was prepared from what now lies in `data_dir`, in the format of today.
 
     Raises:
       UserError: the raw corpus is not there, or the manifest of `target` is damaged.
     """
     if not (target / MANIFEST).is_file():
+        return False
+    if not has_format(target):
         return False
     inputs = read_manifest(target)[Keys.INPUTS]
     recorded = {(data_dir / name).resolve(): content for name, content in inputs.items()}

@@ -1,5 +1,6 @@
 """GloVe and word2vec text files, streamed: one row `word number number ...` a line."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -8,6 +9,8 @@ import numpy as np
 
 from disan_tf.errors import UserError
 from disan_tf.files import read_lines
+
+_HEADER = re.compile("([0-9]{1,12}) ([0-9]{1,6})")  # of word2vec: rows and dimension
 
 
 class WordVectors(NamedTuple):
@@ -21,20 +24,21 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
     """Reads the vectors of the words for which `wanted(word)` is true.
 
     Rows are split from the right, since some words of GloVe 840B contain spaces. A word2vec
-    header line (`count dim`) is accepted. Of equal words the first is read. Memory holds one line
-    and the wanted vectors. The number of fields is checked in every row, the numbers only in
-    rows of wanted words.
+    header line (`count dim`) is accepted if the file has so many rows. Of equal words the first is
+    read. Memory holds one line and the wanted vectors. The number of fields is checked in every
+    row, the numbers only in rows of wanted words.
 
     Raises:
-      UserError: the file is missing, empty, not UTF-8, of another dimension, or has a malformed
-        row (names the line).
+      UserError: the file is missing, empty, cut off, not UTF-8, of another dimension, or has a
+        malformed row (names the line).
     """
-    vectors, rows = {}, 0
+    vectors, rows, announced = {}, 0, 0
     for number, line in read_lines(path):
         line = line.rstrip(" ")  # word2vec ends its rows with a space
         if number == 1:
             _check_dimension(path, line, dim)
-            if _is_header(line):
+            if header := _HEADER.fullmatch(line):
+                announced = int(header[1])
                 continue
         rows += 1
         spaces = line.count(" ")
@@ -46,6 +50,11 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
             vectors[word] = _numbers(path, number, line[len(word) + 1 :], dim)
     if not rows:
         raise UserError(f"{path} holds no word vectors; download it again.")
+    if rows < announced:
+        raise UserError(
+            f"{path} ends after {rows:,} of the {announced:,} rows that line 1 announces; download "
+            "it again, or correct the number."
+        )
     return WordVectors(vectors, rows)
 
 
@@ -79,16 +88,11 @@ def check_dimension(path: Path, dim: int) -> None:
         return
 
 
-def _is_header(line: str) -> bool:
-    fields = line.split(" ")
-    return len(fields) == 2 and all(field.isdigit() for field in fields)
-
-
 def _check_dimension(path: Path, line: str, dim: int) -> None:
     """Compares `dim` with the header, or else with the number of numbers in the first row."""
-    fields = line.split(" ")
-    actual = int(fields[1]) if _is_header(line) else len(fields) - 1
-    if actual > dim and not _is_header(line):  # the first word may contain spaces
+    fields, header = line.split(" "), _HEADER.fullmatch(line)
+    actual = int(header[2]) if header else len(fields) - 1
+    if actual > dim and not header:  # the first word may contain spaces
         actual = min(actual, _trailing_numbers(fields))
     if actual != dim:
         raise UserError(

@@ -3,11 +3,17 @@
 import importlib.metadata
 import os
 import platform
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Optional
 
 import tensorflow as tf
 
 from disan_tf import legacy_keras
+from disan_tf.errors import UserError
+from disan_tf.files import read_json
+from disan_tf.input_pipeline.format import CACHE, MANIFEST, RECORDS, Keys
+from disan_tf.input_pipeline.recorded_files import damaged_files
 
 _PACKAGES = (
     "tensorflow", "keras", "tf_keras", "tensorflow-text", "tensorflow-addons", "numpy", "absl-py",
@@ -21,8 +27,14 @@ _FOLDERS = {
 }  # fmt: skip
 
 
-def diagnose(data_dir: Path) -> str:
-    """What a bug report needs to say, a line each."""
+def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
+    """What a bug report needs to say, a line each.
+
+    Args:
+      data_dir: the raw corpora and vectors.
+      prepared_dir: prepared corpora, of which every file is read and compared with its digest;
+        None = none.
+    """
     lines = [f"Python {platform.python_version()} on {platform.platform()}"]
     lines += [f"{package} {_version(package)}" for package in _PACKAGES]
     lines += [f"device {device.name}" for device in tf.config.list_logical_devices()]
@@ -35,7 +47,27 @@ def diagnose(data_dir: Path) -> str:
     lines += [f"  vectors glove/{path.name}: {path.stat().st_size:,} bytes" for path in vectors]
     if not vectors:
         lines.append("  vectors: none (python -m data_prep.download glove.6B)")
+    if prepared_dir is not None:
+        lines.append(f"prepared in {prepared_dir}:")
+        lines += [f"  {line}" for line in _compare_digests(prepared_dir)] or ["  none"]
     return "\n".join(lines)
+
+
+def _compare_digests(prepared_dir: Path) -> Iterator[str]:
+    """A line for each prepared corpus and each cache of a biLM's layers."""
+    manifests = [*prepared_dir.glob(f"[!.]*/{MANIFEST}"), *prepared_dir.glob(f"[!.]*/{CACHE}")]
+    for path in sorted(manifests):
+        folder = path.parent
+        try:
+            records = read_json(path, f"delete {folder}", RECORDS)[Keys.FILES]
+            damaged = ", ".join(damaged_files(folder, records))
+        except (UserError, OSError) as error:
+            yield f"{folder.name}: {error}"
+            continue
+        if damaged:
+            yield f"{folder.name}: {damaged} changed since it was written; delete {folder}"
+        else:
+            yield f"{folder.name}: {len(records)} files as they were written"
 
 
 def _needing_keras():

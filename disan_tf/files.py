@@ -11,13 +11,16 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Union
+from typing import BinaryIO, Union
 
 from disan_tf.errors import UserError
 from disan_tf.schema import Schema, check_schema
 
 PathLike = Union[str, Path]
+
+LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence, and may be no text
 
 
 def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
@@ -162,14 +165,14 @@ def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, s
     the file does not. Memory holds one line at a time.
 
     Raises:
-      UserError: the file is missing, or a line does not decode.
+      UserError: the file is missing, or a line does not decode or is longer than `LONGEST_LINE`.
     """
     try:
         file = open(path, "rb")  # noqa: SIM115 (the with below closes it)
     except OSError as error:
         raise UserError(f"{path} cannot be opened ({error.strerror}).") from None
     with file:
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(bounded_lines(file, path), start=1):
             try:
                 text = line.rstrip(b"\r\n").decode(encoding)
                 yield number, text[1:] if number == 1 and text[:1] == "\ufeff" else text
@@ -179,6 +182,22 @@ def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, s
                     f"{error.start + 1} is not {encoding.upper()}; convert the file to "
                     f"{encoding.upper()} or restore the official one."
                 ) from None
+
+
+def bounded_lines(file: BinaryIO, name) -> Iterator[bytes]:
+    """The lines of an open file called `name`; raises UserError where one is too long."""
+    for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), start=1):
+        if len(line) > LONGEST_LINE:
+            raise too_long(name, number)
+        yield line
+
+
+def too_long(name, number: int) -> UserError:
+    """The error of a line that is longer than `LONGEST_LINE`."""
+    return UserError(
+        f"{name}, line {number}: a line may have {LONGEST_LINE:,} bytes, and this one has more; "
+        "divide it or restore the file."
+    )
 
 
 def sha256(path: PathLike) -> str:

@@ -140,11 +140,11 @@ def figures(
         draw_runs(find_results(workdir), runs, Path(output), figures)
 
 
-def doctor(data_dir) -> None:
-    """Prints what a bug report needs: versions, devices, threads, corpora."""
+def doctor(data_dir, prepared_dir=None) -> None:
+    """Prints what a bug report needs: versions, devices, corpora; checks what was prepared."""
     from disan_tf.doctor import diagnose
 
-    print(diagnose(Path(data_dir)))
+    print(diagnose(Path(data_dir), prepared_dir and Path(prepared_dir)))
 
 
 def benchmark(config, benchmark_parts, repetitions: int, output=None) -> None:

@@ -229,3 +229,12 @@ def test_sha256_is_the_digest_of_all_bytes(tmp_path, size):
 def test_a_byte_order_mark_at_the_start_is_not_text(tmp_path):
     (tmp_path / "lines.txt").write_bytes(b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n")
     assert list(files.read_lines(tmp_path / "lines.txt")) == [(1, "one"), (2, "\ufefftwo")]
+
+
+def test_a_line_without_end_is_refused_with_its_number(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"one\n" + b"x" * files.LONGEST_LINE + b"\ntwo")
+    with pytest.raises(UserError, match="a.txt, line 2: a line may have 4,194,304 bytes, and"):
+        list(files.read_lines(path))
+    path.write_bytes(b"one\n" + b"x" * (files.LONGEST_LINE - 1) + b"\ntwo")
+    assert [number for number, _ in files.read_lines(path)] == [1, 2, 3]

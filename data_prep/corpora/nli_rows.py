@@ -36,8 +36,9 @@ def read_rows(path: Path, tokens: str, remedy: str) -> Iterator[Row]:
     def convert(row: dict) -> Row:
         label, genre = row["gold_label"], row.get("genre", "")
         if label not in LABELS:
-            raise ValueError(f"gold_label {label!r} is not {', '.join(CLASSES)} or -")
-        tables.check_string("genre", genre)
+            raise ValueError(f"gold_label {label[:40]!r} is not {', '.join(CLASSES)} or -")
+        tables.check_name("pairID", row["pairID"])
+        tables.check_name("genre", genre)
         texts = read_text(row, first), read_text(row, second)
         return Row(row["pairID"], LABELS[label], *texts, genre)
 

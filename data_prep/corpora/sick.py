@@ -10,7 +10,7 @@ from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.official_files import find, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
-from disan_tf.text.tables import read_rows
+from disan_tf.text.tables import check_name, read_rows
 
 FILES = {
     "train": "sick/SICK_train.txt",
@@ -85,10 +85,11 @@ def _read_split(path: Path, tokenizer: SentenceTokenizer) -> list[Example]:
 def _convert(row: dict) -> tuple[str, str, str, float]:
     """pair_ID, both sentences and the score of a row. Raises ValueError with what is wrong."""
     name, first, second, value = (row[column] for column in COLUMNS)
+    check_name("pair_ID", name)
     try:
         score = float(value)
     except ValueError:
-        raise ValueError(f"relatedness_score {value!r} is not a number") from None
+        raise ValueError(f"relatedness_score {value[:40]!r} is not a number") from None
     if not 1 <= score <= 5:
         raise ValueError(f"relatedness_score {value} is not between 1 and 5")
     return name, first, second, score

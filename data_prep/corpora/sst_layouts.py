@@ -1,7 +1,7 @@
 """The official layouts of the Stanford Sentiment Treebank: trees, their archive, the original."""
 
+import io
 import zipfile
-import zlib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -10,8 +10,9 @@ from typing import Callable, NamedTuple
 from data_prep.corpora import sst_original
 from data_prep.corpora.official_files import absent
 from data_prep.corpora.sst_trees import RESTORE, Trees, malformed, parse_trees
+from data_prep.download.unpack import ZIP_ERRORS, one_line
 from disan_tf.errors import UserError
-from disan_tf.files import read_lines
+from disan_tf.files import bounded_lines, read_lines
 
 SPLITS = ("train", "dev", "test")
 TREES = "sst/trees"
@@ -64,13 +65,14 @@ def _read_archive(path: Path) -> Trees:
                 split: parse_trees(_member_lines(archive, member, path), split, path / member)
                 for split, member in members.items()
             }
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
-        raise UserError(f"{path} is not the official archive ({error}); {RESTORE}.") from None
+    except ZIP_ERRORS as error:
+        reason = one_line(error)
+        raise UserError(f"{path} is not the official archive ({reason}); {RESTORE}.") from None
 
 
 def _member_lines(archive: zipfile.ZipFile, member: str, path: Path) -> Iterator[tuple[int, str]]:
-    with archive.open(member) as file:
-        for number, line in enumerate(file, start=1):
+    with io.BufferedReader(archive.open(member)) as file:
+        for number, line in enumerate(bounded_lines(file, path / member), start=1):
             try:
                 yield number, line.rstrip(b"\r\n").decode("utf-8")
             except UnicodeDecodeError as error:

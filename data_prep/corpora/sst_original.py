@@ -9,7 +9,7 @@ import bisect
 from collections.abc import Iterator
 from pathlib import Path
 
-from data_prep.corpora.sst_trees import RESTORE, Trees, make_nodes, malformed
+from data_prep.corpora.sst_trees import RESTORE, Trees, check_size, make_nodes, malformed
 from disan_tf.errors import UserError
 from disan_tf.files import read_lines
 
@@ -69,6 +69,7 @@ def _pointer_phrases(
     parents = [int(pointer) if pointer.isdigit() else -1 for pointer in pointers]
     if parents.count(0) != 1 or not 0 <= min(parents) <= max(parents) <= len(parents):
         raise ValueError("the parent pointers do not form one tree")
+    check_size(0, len(words))
     below, starts = [[] for _ in parents], [len(words)] * len(parents)
     for leaf, word in enumerate(words, start=1):
         node, steps = leaf, 0
@@ -76,6 +77,7 @@ def _pointer_phrases(
             below[node - 1].append(word)
             starts[node - 1] = min(starts[node - 1], leaf - 1)
             node, steps = parents[node - 1], steps + 1
+            check_size(steps, len(words))
         if node:
             raise ValueError(f"the parent pointers of word {leaf} do not lead to the root")
     if not all(below) or any(0 < parent <= len(words) for parent in parents):

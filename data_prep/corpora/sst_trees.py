@@ -10,6 +10,10 @@ from disan_tf.errors import UserError
 
 RESTORE = restore("sst")
 
+# Each node holds the tokens below it, so memory grows with the product of these.
+DEEPEST = 200  # nodes above each other
+LONGEST = 10_000  # words of a sentence
+
 # Tokens may hold a no-break space ("2<U+00A0>1\/2"), so only ASCII white space separates.
 _PIECES = re.compile(r"[()]|[^() \t\r\f\v]+")
 
@@ -109,6 +113,15 @@ def _open_node(stack: list[list], words: list[str], label: str) -> None:
             raise ValueError("a node has both a word and children")
         stack[-1][3] = True
     stack.append([int(label), len(words), False, False])
+    check_size(len(stack), len(words))
+
+
+def check_size(depth: int, words: int) -> None:
+    """Raises ValueError for a tree that is deeper, or longer, than a sentence can be."""
+    if depth > DEEPEST:
+        raise ValueError(f"the tree is more than {DEEPEST} nodes deep")
+    if words > LONGEST:
+        raise ValueError(f"the tree has more than {LONGEST:,} words")
 
 
 def malformed(path: Path, number: int, what: str) -> UserError:

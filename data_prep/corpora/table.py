@@ -14,7 +14,7 @@ from data_prep.corpora.held_out import held_out
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
 from disan_tf.options import check_at_least
-from disan_tf.text.tables import read_rows
+from disan_tf.text.tables import check_name, read_rows
 
 MOST_CLASSES = 1000  # a column of more different labels is not one of classes
 AMONG = " among the columns {columns}"
@@ -138,6 +138,7 @@ def _read_file(path: Path, split: str, options, classes: Sequence[str]) -> list[
     def convert(row: dict) -> tuple:
         value = _score(row, options) if options.score else _label(row, options.label, classes)
         name = str(row[options.example_id]) if options.example_id else ""
+        check_name(options.example_id, name)
         return name, tuple(row[text] for text in texts), value
 
     read = read_rows(path, columns, convert, REMEDY, strings=texts)
@@ -158,6 +159,7 @@ def _label(row: dict, column: str, classes: Sequence[str]) -> str:
     label = str(label).strip()
     if not label:
         raise ValueError(f"{column} is empty")
+    check_name(column, label)
     if classes and label not in classes:
         raise ValueError(
             f"{column} {label[:40]!r} is not one of the {len(classes)} classes, such as "

@@ -13,6 +13,7 @@ class Archive(NamedTuple):
       size, sha256: in bytes and in hexadecimal; None where the publisher's are not known.
       rows: the members that must be there, and their numbers of lines; None allows any number.
       whole: whether other members are unpacked too.
+      megabytes: that it has at most, where its size is not known; more is not fetched.
     """
 
     address: str
@@ -21,6 +22,12 @@ class Archive(NamedTuple):
     sha256: Optional[str] = None
     rows: Mapping[str, Optional[int]] = {}
     whole: bool = True
+    megabytes: int = 10
+
+    @property
+    def most(self) -> int:
+        """The bytes that are fetched at most."""
+        return self.size or self.megabytes * 1_000_000
 
     @property
     def name(self) -> str:
@@ -117,6 +124,7 @@ ARCHIVES = {
                 )
             ),
             whole=False,
+            megabytes=100,
         ),
     ),
     "glove.6B": (
@@ -124,6 +132,7 @@ ARCHIVES = {
             "https://nlp.stanford.edu/data/glove.6B.zip",
             "glove",
             rows={f"glove.6B.{dim}d.txt": 400_000 for dim in (50, 100, 200, 300)},
+            megabytes=1000,
         ),
     ),
     "glove.840B": (
@@ -131,10 +140,13 @@ ARCHIVES = {
             "https://nlp.stanford.edu/data/glove.840B.300d.zip",
             "glove",
             rows={"glove.840B.300d.txt": 2_196_017},
+            megabytes=2500,
         ),
     ),
     "elmo": tuple(
-        Archive(f"{_ELMO}/{_ELMO_ORIGINAL}/elmo_{_ELMO_ORIGINAL}_{name}", "elmo")
-        for name in ("options.json", "weights.hdf5")
+        Archive(
+            f"{_ELMO}/{_ELMO_ORIGINAL}/elmo_{_ELMO_ORIGINAL}_{name}", "elmo", megabytes=megabytes
+        )
+        for name, megabytes in {"options.json": 1, "weights.hdf5": 500}.items()
     ),
 }

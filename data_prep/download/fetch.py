@@ -11,18 +11,19 @@ import re
 import sys
 import time
 import urllib.error
-import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
 from data_prep.download.archives import ARCHIVES, Archive
-from data_prep.download.unpack import unpack
+from data_prep.download.unpack import one_line, unpack
+from data_prep.download.web import LEAST, TIMEOUT, Watchdog, open_url
 from disan_tf.errors import UserError, exit_status
 from disan_tf.files import read_lines, sha256, write_atomically
 
 BLOCK = 1 << 20  # bytes read at a time
-TIMEOUT = 60  # seconds without a byte before the server counts as gone
+_SPAN = re.compile(r"bytes (\d{1,15})-\d{1,15}/(\d{1,15}|\*)")  # the part that a server sends
+_STALLED = f"fewer than {LEAST:,} bytes in {TIMEOUT} s"
 
 
 def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) -> None:
@@ -44,7 +45,7 @@ def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) ->
     else:
         part = path.with_name(path.name + ".part")
         by_hand = f"place the official file by hand as {path}"
-        fetch(url, part, f"{by_hand} and run the same command again")
+        fetch(url, part, archive.most, f"{by_hand} and run the same command again")
         try:
             digest = check(
                 archive, part, f"it came from {url} and was removed; try again, or {by_hand}"
@@ -58,30 +59,56 @@ def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) ->
         write_atomically(_record(path), f"{digest}  {archive.name}\n")
 
 
-def fetch(url: str, part: Path, remedy: str) -> None:
+def fetch(url: str, part: Path, most: int, remedy: str) -> None:
     """Downloads `url` into `part`, after the bytes that an earlier attempt left there.
 
+    Args:
+      most: bytes that the file may have. A longer one is removed.
+
     Raises:
-      UserError: the server cannot be reached, or the connection broke; what was received is kept.
+      UserError: the server cannot be reached, stalls, or sends more than that, or the connection
+        broke; what was received is kept.
     """
     part.parent.mkdir(parents=True, exist_ok=True)
+    watchdog = Watchdog()
     try:
-        response, start, total = _open(url, part.stat().st_size if part.exists() else 0)
-        if response is None:
-            return
-        with response, open(part, "r+b" if start else "wb") as file:
-            file.seek(start)
-            received = start + _copy(response, file, start, total)
+        with watchdog.awake():
+            received, total = _receive(url, part, most, watchdog)
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise UserError(f"{url} cannot be fetched ({error}); {remedy}.") from None
-    if total is not None and received != total:
+        reason = _STALLED if watchdog.has_barked else one_line(error)
+        raise UserError(f"{url} cannot be fetched ({reason}); {remedy}.") from None
+    if received > most:
+        part.unlink()
         raise UserError(
-            f"{url} stopped after {received:,} of {total:,} bytes; run the same command again "
-            f"to continue, or {remedy}."
+            f"{url} sends more than the {most:,} bytes that the file may have, which were removed; "
+            f"{remedy}."
+        )
+    if watchdog.has_barked or total not in (None, received):
+        of = "" if total is None else f" of {total:,}"
+        reason = f" ({_STALLED})" if watchdog.has_barked else ""
+        raise UserError(
+            f"{url} stopped after {received:,}{of} bytes{reason}; run the same command again to "
+            f"continue, or {remedy}."
         )
 
 
-def _open(url: str, start: int):
+def _receive(url: str, part: Path, most: int, watchdog: Watchdog) -> tuple[int, Optional[int]]:
+    """Appends to `part` what it lacks, until it is too long.
+
+    Returns:
+      How many bytes it has, and how many it should have, None where the server does not say.
+    """
+    response, start, total = _open(url, part.stat().st_size if part.exists() else 0, watchdog)
+    if response is None:
+        return start, total
+    with response, open(part, "r+b" if start else "wb") as file:
+        file.seek(start)
+        if total is not None and total > most:
+            return total, total
+        return start + _copy(response, file, start, total, most, watchdog), total
+
+
+def _open(url: str, start: int, watchdog: Watchdog):
     """Requests the bytes from `start` on.
 
     Returns:
@@ -90,34 +117,41 @@ def _open(url: str, start: int):
     """
     headers = {"Range": f"bytes={start}-"} if start else {}
     try:
-        response = urllib.request.urlopen(
-            urllib.request.Request(url, headers=headers), timeout=TIMEOUT
-        )
+        response = open_url(url, headers, watchdog)
     except urllib.error.HTTPError as error:
         error.close()  # it is an open response too
         if not start or error.code != 416:
             raise
         if error.headers.get("Content-Range") == f"bytes */{start}":
             return None, start, start
-        return _open(url, 0)
-    length = response.headers.get("Content-Length")
-    if response.status != 206:
-        return response, 0, int(length) if length else None
-    span = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", ""))
+        return _open(url, 0, watchdog)
+    if response.status == 200:
+        return response, 0, response.length
+    if not start:
+        response.close()
+        raise ValueError(f"status {response.status}, but the whole file was asked for")
+    span = _SPAN.fullmatch(response.headers.get("Content-Range", ""))
     if not span or int(span[1]) != start:
         response.close()
-        return _open(url, 0)
+        return _open(url, 0, watchdog)
     return response, start, None if span[2] == "*" else int(span[2])
 
 
-def _copy(response, file, start: int, total: Optional[int]) -> int:
-    """Copies the body and shows the progress on standard error; returns the number of bytes."""
+def _copy(response, file, start: int, total: Optional[int], most: int, watchdog: Watchdog) -> int:
+    """Copies the body and shows the progress on standard error; returns the number of bytes.
+
+    It ends after `most` bytes of the file, with one more where there are more.
+    """
     received, shown = 0, 0.0
     interval = 0.5 if sys.stderr.isatty() else 10.0  # seconds
     end = "\r" if sys.stderr.isatty() else "\n"
-    for block in iter(lambda: response.read(BLOCK), b""):
+    while (room := min(BLOCK, most + 1 - start - received)) > 0:
+        block = response.read1(room)
+        if not block:
+            break
         file.write(block)
         received += len(block)
+        watchdog.count(len(block))
         if time.monotonic() - shown > interval:
             shown = time.monotonic()
             print(_progress(start + received, total), end=end, file=sys.stderr, flush=True)

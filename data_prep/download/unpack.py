@@ -1,11 +1,15 @@
 """Archives -> folders: all of an archive or nothing, and nothing outside the folder."""
 
+import errno
 import filecmp
+import lzma
 import stat
+import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Optional
 
@@ -13,7 +17,22 @@ from disan_tf.errors import UserError
 
 BLOCK = 1 << 20  # bytes read at a time
 
+EXPANSION = 30  # of an archive at most; text expands three- to sevenfold
+ALLOWANCE = 1 << 20  # bytes that any archive may have
+
+# What `zipfile` raises on damaged archives.
+ZIP_ERRORS = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError,
+    RuntimeError, ValueError, LookupError, ArithmeticError,
+)  # fmt: skip
+
 LineCounts = Mapping[str, Optional[int]]
+
+
+def one_line(text) -> str:
+    """A message from outside, or a name, as the part of a line."""
+    printable = "".join(character if character.isprintable() else " " for character in str(text))
+    return " ".join(printable.split())[:200]
 
 
 def unpack(path: Path, folder: Path, rows: LineCounts, whole: bool = True) -> None:
@@ -24,21 +43,27 @@ def unpack(path: Path, folder: Path, rows: LineCounts, whole: bool = True) -> No
       whole: whether the other members are unpacked too.
 
     Raises:
-      UserError: the archive is broken, lacks a member or rows of it, holds a member whose path
-        would leave the folder, or another file of the same name lies there already.
+      UserError: the archive is broken, lacks a member or rows of it, holds a member twice, or one
+        whose path would leave the folder, expands out of proportion, or another file of the same
+        name lies there already.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".unpacking-") as temporary:
         try:
             names = _write_members(path, Path(temporary), rows, whole)
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
+        except ZIP_ERRORS as error:
+            is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            remedy = "make room" if is_full else "remove it"
             raise UserError(
-                f"{path} cannot be unpacked ({error}); remove it and run the same command again."
+                f"{path} cannot be unpacked ({one_line(error)}); {remedy} and run the same command "
+                "again."
             ) from None
         for name in names:
             target = folder / name
             if target.exists() and not filecmp.cmp(Path(temporary) / name, target, shallow=False):
-                raise UserError(f"{target} differs from the one in {path}; move it away first.")
+                raise UserError(
+                    f"{folder / one_line(name)} differs from the one in {path}; move it away first."
+                )
         for name in names:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (Path(temporary) / name).replace(folder / name)
@@ -67,7 +92,27 @@ def _members(archive: zipfile.ZipFile, path: Path, rows: LineCounts, whole: bool
     for name in rows:
         if name not in names:
             raise UserError(f"{path} has no member {name}; replace it with the official archive.")
-    return names if whole else list(rows)
+    wanted = names if whole else list(rows)
+    _refuse_doubled(set(wanted), names, path)
+    _refuse_bomb(sum(info.file_size for info in members), path)
+    return wanted
+
+
+def _refuse_doubled(wanted: Collection[str], names: list[str], path: Path) -> None:
+    places = Counter(map(PurePosixPath, names))  # a/b, a//b and ./a/b are one
+    for name in wanted:
+        if places[PurePosixPath(name)] > 1:
+            raise UserError(
+                f"{path} has the member {name!r} twice; replace it with the official archive."
+            )
+
+
+def _refuse_bomb(size: int, path: Path) -> None:
+    if size > EXPANSION * path.stat().st_size + ALLOWANCE:
+        raise UserError(
+            f"{path} would expand from {path.stat().st_size:,} to {size:,} bytes; replace it with "
+            "the official archive."
+        )
 
 
 def _refuse_unsafe(info: zipfile.ZipInfo, path: Path) -> None:

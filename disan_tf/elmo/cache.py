@@ -6,7 +6,8 @@ shared by corpora that differ in their word vectors or the seed of these:
     layers.npy                    <float16>[tokens, layers, dim], those of all distinct sentences
     <split>.<field>.starts.npy    <int64>[examples], where the first token of each example stands
     progress.json                 while it is made: how many batches are on the disk
-    cache.json                    written last: sentences, tokens, seconds, versions
+    cache.json                    written last: the files' sizes, dtypes, shapes and digests;
+                                  sentences, tokens, seconds, versions
 
 Sorted batches are what makes it fast. A biLM of the official sizes, 1,000 sentences of the treebank
 (20,174 tokens), float32, two threads: 63 sentences a second, 10 one at a time; 124 MB of layers,
@@ -32,8 +33,9 @@ from disan_tf.files import locked, read_json, sha256, write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline import format as names
 from disan_tf.input_pipeline.cached_layers import LayerFiles
+from disan_tf.input_pipeline.recorded_files import read_header, record_files
 
-FORMAT = 1
+FORMAT = 2
 BATCH_TOKENS = 4096  # of a batch, padding and markers included
 FLUSH_SECONDS = 30  # between two notes of the progress
 
@@ -77,7 +79,7 @@ def cache_layers(corpus: PreparedCorpus, bilm: BiLM, phrases: str = "own") -> La
     folder = corpus.directory.parent / f"elmo-{_key(corpus, bilm, phrases)}"
     folder.mkdir(exist_ok=True)
     with locked(folder / "lock"):
-        if not (folder / "cache.json").is_file():
+        if not (folder / names.CACHE).is_file():
             _write(folder, corpus, bilm, phrases)
     return LayerFiles(folder)
 
@@ -139,9 +141,10 @@ def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM, phrases: str) -> No
         starts = sentences.starts[numbers] + sentences.shifts[key]
         np.save(names.array_file(folder, names.starts(*key)), starts)
     write_json(
-        folder / "cache.json",
+        folder / names.CACHE,
         {
             "format": FORMAT,
+            names.Keys.FILES: record_files(sorted(folder.glob("*.npy"))),
             "sentences": len(sentences.rows),
             "tokens": shape[0],
             "seconds": round(time.monotonic() - started, 1),
@@ -225,11 +228,7 @@ def _encode_batch(encode, sentences, batch, spellings, layers):
 def _open(path: Path, shape, sentences: int):
     """The memory-mapped array, a new one where there is none of this shape."""
     if path.is_file():
-        try:
-            layers = np.load(path, mmap_mode="r", allow_pickle=False)  # "r+" would lengthen it
-        except (OSError, ValueError, EOFError):
-            layers = None
-        if layers is not None and layers.shape == shape and layers.dtype == np.float16:
+        if _fits(path, shape):
             return np.load(path, mmap_mode="r+", allow_pickle=False)
         (path.parent / "progress.json").unlink(missing_ok=True)
     need, free = 2 * int(np.prod(shape)), shutil.disk_usage(path.parent).free
@@ -250,6 +249,14 @@ def _open(path: Path, shape, sentences: int):
     return layers
 
 
+def _fits(path: Path, shape) -> bool:
+    try:
+        header = read_header(path)
+    except (OSError, ValueError):
+        return False
+    return header.shape == shape and header.dtype == np.float16
+
+
 def _no_room(path, reason) -> UserError:
     return UserError(
         f"{path} cannot be made ({reason}): make room, name another --prepared_dir, or compute "
@@ -262,5 +269,6 @@ def _progress(folder: Path, batches: int) -> int:
     path = folder / "progress.json"
     if not path.is_file():
         return 0
-    progress = read_json(path, f"delete {folder}")
-    return progress["batches"] if progress.get("of") == batches else 0
+    progress = read_json(path, f"delete {folder}", {"batches": int, "of": int})
+    is_of_these = progress["of"] == batches and 0 <= progress["batches"] <= batches
+    return progress["batches"] if is_of_these else 0

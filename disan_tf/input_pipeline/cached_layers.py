@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.files import read_json
 from disan_tf.input_pipeline import format as names
+from disan_tf.input_pipeline.recorded_files import open_array
 
 
 class CachedLayers(NamedTuple):
@@ -32,6 +34,9 @@ class LayerFiles:
 
     def __init__(self, folder: Path):
         self.folder = Path(folder)
+        self._remedy = f"delete {self.folder}, and the next training computes it again"
+        cache = read_json(self.folder / names.CACHE, self._remedy, names.RECORDS)
+        self._records = cache[names.Keys.FILES]
         self._vectors = self._array(names.LAYERS)
 
     def split(self, name: str, fields: Iterable[str]) -> CachedLayers:
@@ -40,8 +45,7 @@ class LayerFiles:
         return CachedLayers(self._vectors, starts)
 
     def _array(self, name):
-        remedy = f"delete {self.folder}, and the next training computes it again"
-        return names.load_array(self.folder, name, remedy)
+        return open_array(names.array_file(self.folder, name), self._records, self._remedy)
 
 
 class LayeredBatches:

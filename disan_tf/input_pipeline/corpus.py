@@ -12,7 +12,9 @@ from disan_tf.errors import UserError
 from disan_tf.files import read_lines
 from disan_tf.input_pipeline import format as names
 from disan_tf.input_pipeline.cached_layers import CachedLayers, LayerFiles
+from disan_tf.input_pipeline.check_ranges import check_contexts, check_split
 from disan_tf.input_pipeline.format import Keys
+from disan_tf.input_pipeline.recorded_files import check_size, open_array
 
 
 class WordFeatures(NamedTuple):
@@ -143,18 +145,29 @@ class PreparedCorpus:
     @property
     def vocabulary(self) -> list:
         """Words in the order of their ids, from id 2."""
-        return [word for _, word in read_lines(self.directory / names.VOCABULARY)]
+        path = check_size(self.directory / names.VOCABULARY, self._records, names.REMEDY)
+        return [word for _, word in read_lines(path)]
 
     @property
     def vectors(self) -> np.ndarray:
-        """<float32>[words, dim], the vectors of ids 2 and up."""
-        return self._array(names.EMBEDDINGS)
+        """<float32>[words, dim], the vectors of ids 2 and up.
+
+        Raises:
+          UserError: the file is missing or damaged, or holds numbers that are not finite.
+        """
+        vectors = self._array(names.EMBEDDINGS)
+        is_finite = np.isfinite(vectors.min(initial=0.0)) and np.isfinite(vectors.max(initial=0.0))
+        if len(vectors) != sum(self.words) or not is_finite:
+            raise self._damaged(
+                f"{names.EMBEDDINGS}.npy does not hold finite vectors of {sum(self.words):,} words"
+            )
+        return vectors
 
     def split(self, name: str) -> Split:
         """One of `splits`.
 
         Raises:
-          UserError: there is no such split, or its files are missing or disagree.
+          UserError: there is no such split, or its files are missing, damaged or disagree.
         """
         if name not in self.splits:
             known = ", ".join(self.splits)
@@ -170,14 +183,28 @@ class PreparedCorpus:
             self.layers and self.layers.split(name, self.fields),
         )
         if not _agree(split):
-            raise UserError(f"{self.directory}: the {name} split's files disagree; {names.REMEDY}.")
+            raise self._damaged(f"the {name} split's files disagree")
+        try:
+            check_split(name, split, sum(self.words), self.classes, self.manifest[Keys.GENRES])
+        except ValueError as error:
+            raise self._damaged(error) from None
         return split
 
     def contexts(self, name: str) -> Optional[Contexts]:
-        """The contexts of the split called `name`; None if it has none."""
+        """The contexts of the split called `name`; None if it has none.
+
+        Raises:
+          UserError: their files are missing or damaged.
+        """
         if not self.manifest[Keys.SPLITS][name]["contexts"]:
             return None
-        return Contexts(*(self._array(names.contexts(name, part)) for part in names.CONTEXT_PARTS))
+        arrays = (self._array(names.contexts(name, part)) for part in names.CONTEXT_PARTS)
+        contexts, split = Contexts(*arrays), self.split(name)
+        try:
+            check_contexts(name, contexts, split.lengths, len(split.features.spellings))
+        except ValueError as error:
+            raise self._damaged(error) from None
+        return contexts
 
     def _features(self, name):
         kinds = (names.spelling, names.match) if self.word_features else (names.spelling,)
@@ -186,8 +213,16 @@ class PreparedCorpus:
         )
         return WordFeatures(self._array(names.SPELLINGS), *arrays)
 
+    @property
+    def _records(self):
+        return self.manifest[Keys.FILES]
+
     def _array(self, name):
-        return names.load_array(self.directory, name, names.REMEDY)
+        path = names.array_file(self.directory, name)
+        return open_array(path, self._records, names.REMEDY)
+
+    def _damaged(self, reason) -> UserError:
+        return UserError(f"{self.directory}: {reason}; {names.REMEDY}.")
 
 
 def _agree(split):
@@ -206,11 +241,6 @@ def _agree(split):
 
 
 def _fit(features, field, tokens):
-    """Whether a field has features of so many tokens, and `spellings` has the rows they name."""
-    spelling, rows = features.spelling[field], len(features.spellings)
+    """Whether a field has features of so many tokens."""
     others = [] if features.match is None else [features.match[field]]
-    return (
-        all(len(array) == tokens for array in [spelling, *others])
-        and spelling.min(initial=0) >= 0
-        and spelling.max(initial=0) < rows
-    )
+    return all(len(array) == tokens for array in [features.spelling[field], *others])

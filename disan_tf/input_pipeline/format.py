@@ -34,18 +34,17 @@ and for the whole corpus:
 
 The layers of that biLM are cached in a folder beside the corpus, by `disan_tf.elmo.cache`:
 
+    cache.json                  `Keys.FILES`, and what was computed when
     layers.npy                  <float16>[tokens, layers, dim], of all distinct sentences
     train.sentence.starts.npy   <int64>[examples], the place of the first token of each example
 """
 
 from pathlib import Path
 
-import numpy as np
-
-from disan_tf.errors import UserError
 from disan_tf.files import check_format, read_json
+from disan_tf.schema import check_schema
 
-FORMAT = 2  # raise it with every change of what is described here
+FORMAT = 3  # raise it with every change of what is described here
 REMEDY = "delete the directory and prepare the corpus again with --mode=prepare"
 
 MANIFEST = "manifest.json"
@@ -54,11 +53,28 @@ FORMS = "forms.tsv"
 BILM_OPTIONS = "bilm_options.json"
 BILM_WEIGHTS = "bilm_weights.hdf5"
 
+CACHE = "cache.json"
+
 # Names of arrays: those of the whole corpus, of a split, and of a field of a split.
 EMBEDDINGS = "embeddings"
 SPELLINGS = "spellings"
 LAYERS = "layers"
 CONTEXT_PARTS = ("spelling", "offsets", "places")
+
+KINDS = {  # dtypes and number of axes, by the last part of an array's name
+    "ids": (("int32",), 1),
+    "offsets": (("int64",), 1),
+    "label": (("int32", "float32"), 1),
+    "example_id": (("bytes",), 1),
+    "genre": (("bytes",), 1),
+    "spelling": (("int32",), 1),
+    "match": (("uint8",), 1),
+    "places": (("int32",), 2),
+    "starts": (("int64",), 1),
+    "embeddings": (("float32",), 2),
+    "spellings": (("uint8", "uint16"), 2),
+    "layers": (("float16",), 3),
+}
 
 
 def label(split: str) -> str:
@@ -103,15 +119,6 @@ def array_file(directory: Path, name: str) -> Path:
     return Path(directory) / f"{name}.npy"
 
 
-def load_array(directory: Path, name: str, remedy: str) -> np.ndarray:
-    """The array called `name`, memory-mapped; raises UserError if it is missing or damaged."""
-    path = array_file(directory, name)
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise UserError(f"{path} cannot be read ({error}); {remedy}.") from None
-
-
 class Keys:
     """The keys of `manifest.json`."""
 
@@ -133,7 +140,39 @@ class Keys:
     BILM = "bilm"  # its name
     SPLITS = "splits"  # by name: examples, tokens, contexts (sentences around phrases)
     VECTORS = "vectors"  # file, rows, what it covers
+    FILES = "files"  # by name, all others of the directory: see `recorded_files.record_files`
     INPUTS = "inputs"  # by path below the data directory: sha256, bytes, mtime_ns
+
+
+RECORDS = {Keys.FILES: {str: {"bytes": int, "sha256": str}}}  # of a manifest, and of a cache
+
+_SCHEMA = {
+    Keys.CORPUS: str,
+    Keys.OPTIONS: dict,
+    Keys.TOKENIZER: dict,
+    Keys.CLASSES: [str],
+    Keys.FIELDS: [str],
+    Keys.GENRES: [str],
+    Keys.SCORES: bool,
+    Keys.UNIT: str,
+    Keys.COUNTS: {str: {"dropped": {str: int}, "kept": int}},
+    Keys.WARNINGS: [str],
+    Keys.TRAINABLE_WORDS: int,
+    Keys.FIXED_WORDS: int,
+    Keys.SPLITS: {str: {"examples": int, "tokens": int, "contexts": int}},
+    Keys.VECTORS: dict,
+    Keys.INPUTS: {str: {"sha256": str, "bytes": int, "mtime_ns": int}},
+    **RECORDS,
+}
+
+
+def has_format(directory: Path) -> bool:
+    """Whether a prepared corpus has the format above, not that of another version.
+
+    Raises:
+      UserError: its manifest is missing or damaged.
+    """
+    return read_json(Path(directory) / MANIFEST, REMEDY).get(Keys.FORMAT) == FORMAT
 
 
 def read_manifest(directory: Path) -> dict:
@@ -145,4 +184,4 @@ def read_manifest(directory: Path) -> dict:
     path = Path(directory) / MANIFEST
     manifest = read_json(path, REMEDY)
     check_format(path, manifest, FORMAT, REMEDY)
-    return manifest
+    return check_schema(path, manifest, _SCHEMA, REMEDY)

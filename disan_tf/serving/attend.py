@@ -1,7 +1,10 @@
 """What a model looks at in lines of text: its attention tensors, as .npz and JSON."""
 
+import functools
 import json
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable, Optional
 
@@ -13,6 +16,7 @@ from disan_tf.files import scratch_folder
 from disan_tf.serving.lines import look_up, read_chunks, tokenise
 from disan_tf.serving.predict import describe, make_prediction_step, served_specs
 from disan_tf.serving.records import find_text, text_name, tokens_name
+from disan_tf.serving.text_limits import free_memory, longest_text
 from disan_tf.serving.weight_vectors import NAME as WEIGHT_VECTORS
 from disan_tf.serving.weight_vectors import WeightVectors
 from disan_tf.training.bundle import Bundle
@@ -51,21 +55,29 @@ def attend(
       input_format: see `read_chunks`.
       finish: is called with the folder before that takes its name, to add files to it.
 
+    How long a text may be for the memory at hand is told on standard error before the first.
+
     Returns:
       The number of lines.
 
     Raises:
-      UserError: see `read_chunks`; or the folder holds something or cannot be written.
+      UserError: see `read_chunks`; a text is too long; or the folder holds something or cannot be
+        written.
     """
     target, fields = _check_target(output_dir), bundle.model.fields
     predict_batch, text_to_ids = make_prediction_step(bundle.model), bundle.text_to_ids()
     weights = make_attention_step(bundle.model)
+    specs = served_specs(bundle.model.signatures()["attend"])
+    limit, places = functools.cache(lambda: _limit_lengths(weights, specs)), []
     count, vectors = 0, WeightVectors()
     with scratch_folder(target) as scratch:
         folder = scratch / "lines"
         folder.mkdir()
-        for records in read_chunks(input_path, input_format, fields):
+        for records in read_chunks(
+            input_path, input_format, fields, check=lambda _, where: places.append(where)
+        ):
             for record, sentences in zip(records, tokenise(records, text_to_ids, fields)):
+                limit()(sentences, places[count])
                 count += 1
                 inputs = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
                 tensors = {name: tensor[0].numpy() for name, tensor in weights(*inputs).items()}
@@ -88,6 +100,23 @@ def make_attention_step(model) -> Callable[..., dict[str, tf.Tensor]]:
         input_signature=served_specs(model.signatures()["attend"]),
         autograph=False,
     )
+
+
+def _limit_lengths(weights, specs) -> Callable[[Sequence, str], None]:
+    """Tells how long a text may be; returns what refuses longer ones, given tokens and place."""
+    memory = free_memory()
+    most, room = longest_text(weights, specs, memory), f"{memory / 1e9:,.1f} GB of free memory"
+    print(f"attention tensors of up to {most:,} tokens fit into the {room}", file=sys.stderr)
+
+    def check(sentences: Sequence, where: str) -> None:
+        longest = max(map(len, sentences))
+        if longest > most:
+            raise UserError(
+                f"{where}: the text has {longest:,} tokens, and attention tensors of up to "
+                f"{most:,} fit into the {room}; shorten it."
+            )
+
+    return check
 
 
 def _check_target(output_dir) -> Path:

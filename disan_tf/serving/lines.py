@@ -9,7 +9,7 @@ from typing import Callable, Optional
 import tensorflow as tf
 
 from disan_tf.errors import UserError
-from disan_tf.files import check_open
+from disan_tf.files import LONGEST_LINE, check_open, too_long
 from disan_tf.serving.records import PARSERS, SENTENCE, find_text, tokens_name
 from disan_tf.text import TextToIds
 
@@ -36,8 +36,8 @@ def read_chunks(
       check: is called with each record, and its file and line.
 
     Raises:
-      UserError: the format is unknown, the file cannot be opened, a line is not UTF-8 or not a
-        record of these fields.
+      UserError: the format is unknown, the file cannot be opened, a line is too long, not UTF-8 or
+        not a record of these fields.
     """
     if input_format is None:
         input_format = Path(path).suffix.replace(".", "")
@@ -47,7 +47,7 @@ def read_chunks(
         raise UserError(f"There is no input format {input_format!r}; choose {known}.")
     parse, name = PARSERS[input_format](fields), "standard input" if path == "-" else path
     number, where = 0, name
-    for lines in _raw_chunks(path):
+    for lines in _raw_chunks(path, name):
         records = []
         for line in lines:
             number += 1
@@ -99,14 +99,17 @@ def _ragged(tokens):
     return tf.RaggedTensor.from_row_lengths(flat, lengths)
 
 
-def _raw_chunks(path) -> Iterator[list[bytes]]:
+def _raw_chunks(path, name) -> Iterator[list[bytes]]:
     with _open(path) as file:
-        rest = b""
+        rest, count = b"", 0
         while True:
             block = file.read1(CHUNK_BYTES)
             if not block:
                 break
             *lines, rest = (rest + block).split(b"\n")
+            count += len(lines)
+            if len(rest) > LONGEST_LINE:
+                raise too_long(name, count + 1)
             if lines:
                 yield lines
         if rest:

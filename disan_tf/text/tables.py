@@ -13,6 +13,9 @@ from disan_tf.files import read_lines
 
 T = TypeVar("T")
 
+LONGEST_VALUE = 131_072  # characters, as in `csv`
+LONGEST_NAME = 255  # an array of names gives each the room of the longest
+
 # The official tables of SNLI and MultiNLI have five columns of annotators' labels, but few pairs
 # were labelled by five people.
 _ANNOTATOR = re.compile("label[0-9]+")
@@ -196,7 +199,14 @@ def _check_columns(names: Collection[str], columns: Mapping[str, str]) -> None:
             raise ValueError(f"there is no {name}{addition.format(columns=', '.join(names))}")
 
 
-def check_string(name: str, value) -> None:
-    """Raises ValueError if the value of a column is no string."""
+def check_string(name: str, value, most: int = LONGEST_VALUE) -> None:
+    """Raises ValueError if the value of a column is no string of at most so many characters."""
     if type(value) is not str:
         raise ValueError(f"{name} is not a string ({json.dumps(value)[:40]})")
+    if len(value) > most:
+        raise ValueError(f"{name} has {len(value):,} characters and may have {most:,}")
+
+
+def check_name(column: str, value) -> None:
+    """`check_string` of a value that names a row, or its kind."""
+    check_string(column, value, LONGEST_NAME)

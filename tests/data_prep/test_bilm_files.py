@@ -102,6 +102,18 @@ def test_the_weights_are_a_hard_link(data_dir, prepared_dir):
     assert not os.path.samefile(folder / COPIES[0], data_dir / "elmo" / FILES[0])
 
 
+@pytest.mark.parametrize("is_relative", [True, False])
+def test_weights_behind_a_symbolic_link_are_there_themselves(data_dir, prepared_dir, is_relative):
+    (data_dir / "store").mkdir()
+    for name in FILES:
+        (data_dir / "elmo" / name).rename(data_dir / "store" / name)
+        target = f"../store/{name}" if is_relative else data_dir / "store" / name
+        (data_dir / "elmo" / name).symlink_to(target)
+    corpus = PreparedCorpus(prepare(options(), data_dir, prepared_dir))
+    assert not any(path.is_symlink() for path in corpus.bilm)
+    assert contents(corpus.directory, COPIES) == contents(data_dir / "store", FILES)
+
+
 def test_the_weights_are_copied_where_links_are_impossible(data_dir, prepared_dir, monkeypatch):
     def refuse(*paths):
         raise OSError("Invalid cross-device link")
@@ -157,7 +169,7 @@ def test_a_missing_file_is_named_with_what_makes_it(data_dir, prepared_dir, name
     ("content", "fault"),
     [
         ("{", "is not readable JSON"),
-        ("[]", "has no char_cnn.max_characters_per_token"),
+        ("[]", "the file must be an object"),
         ("{}", "has no char_cnn.max_characters_per_token"),
         ('{"char_cnn": {"filters": []}}', "has no char_cnn.max_characters_per_token"),
         ('{"char_cnn": {"max_characters_per_token": null}}', "has no char_cnn.max_characters"),

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from data_prep.prepare import prepare
+from disan_tf.files import read_json, write_json
+from disan_tf.input_pipeline.format import FORMAT
 from tests.support import nli, tiny_trees
 from tests.support.tiny_trees import VECTORS, options
 
@@ -29,6 +31,14 @@ def test_a_second_run_reuses_the_directory(data_dir, prepared_dir):
     before = written_at(first)
     assert prepare(options(), data_dir, prepared_dir) == first
     assert written_at(first) == before
+
+
+def test_a_corpus_of_an_older_format_is_prepared_anew(data_dir, prepared_dir):
+    folder = prepare(options(), data_dir, prepared_dir)
+    manifest = read_json(folder / "manifest.json", "")
+    write_json(folder / "manifest.json", {**manifest, "format": FORMAT - 1, "inputs": None})
+    assert prepare(options(), data_dir, prepared_dir) == folder
+    assert read_json(folder / "manifest.json", "") == manifest
 
 
 def test_touched_but_equal_inputs_are_reused(data_dir, prepared_dir):

@@ -109,6 +109,16 @@ def test_a_byte_that_is_not_utf8_is_named(write):
     assert "line 2: byte 0xe9" in error_of(write(b"tea 1 2 3\ncaf\xe9 4 5 6\n"))
 
 
+@pytest.mark.parametrize("count", [3, 400_000])
+def test_fewer_rows_than_the_header_announces_are_refused(write, count):
+    message = error_of(write(f"{count} 3\ntea 1 2 3\nsoup 4 5 6\n"))
+    assert f"ends after 2 of the {count:,} rows that line 1 announces; download it" in message
+
+
+def test_digits_of_other_scripts_are_no_header(write):
+    assert "dimension" in error_of(write("² ³\ntea 1 2 3\n"))
+
+
 @pytest.mark.parametrize("text", ["", "2 3\n"])
 def test_a_file_without_rows_is_refused(write, text):
     assert "holds no word vectors" in error_of(write(text))

@@ -15,8 +15,9 @@ from disan_tf.elmo.cache import cache_layers, find_sentences, plan_batches
 from disan_tf.elmo.weights import load_bilm
 from disan_tf.errors import UserError
 from disan_tf.files import locked
-from disan_tf.input_pipeline import evaluation_batches, make_dataset
+from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
 from tests.support.elmo_corpora import elmo_config, elmo_corpus
+from tests.support.manifests import save_array
 from tests.support.small_bilm import small_bilm
 
 
@@ -105,6 +106,37 @@ def test_cut_phrases_have_the_layers_of_their_words_in_the_sentence(tmp_path):
         a, b, n = layers.starts["sentence"][k], whole.starts["sentence"][k], int(train.lengths[k])
         np.testing.assert_allclose(layers.vectors[a : a + n], whole.vectors[b : b + n], atol=1e-3)
     assert len(layers.vectors) < len(whole.vectors) / 2
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "reason"),
+    [
+        ("places", 10**6, "holds numbers from"),
+        ("places", -1, "holds numbers from"),
+        ("spelling", 10**6, "holds numbers from"),
+        ("offsets", 1, "does not begin at 0"),
+    ],
+)
+def test_impossible_contexts_are_refused(tmp_path, part, value, reason):
+    config = elmo_config()
+    config.data.contexts = True
+    folder = elmo_corpus(tmp_path, config).directory
+    array = np.load(folder / f"train.contexts.{part}.npy")
+    array.flat[0] = value
+    save_array(folder, f"train.contexts.{part}", array)
+    with pytest.raises(UserError, match=rf"train.contexts.{part}.npy {reason}"):
+        PreparedCorpus(folder).contexts("train")
+
+
+def test_a_phrase_that_ends_after_its_sentence_is_refused(tmp_path):
+    config = elmo_config()
+    config.data.contexts = True
+    folder = elmo_corpus(tmp_path, config).directory
+    places = np.load(folder / "train.contexts.places.npy")
+    places[:, 1] += 1
+    save_array(folder, "train.contexts.places", places)
+    with pytest.raises(UserError, match="places phrases outside of their sentences"):
+        PreparedCorpus(folder).contexts("train")
 
 
 def test_phrases_cannot_be_cut_where_their_sentences_are_not_told(corpus, bilm):
@@ -247,6 +279,51 @@ def test_a_damaged_cache_is_named_with_the_remedy(corpus, bilm, name):
     (folder / name).write_bytes(b"no array")
     with pytest.raises(UserError, match="cannot be read.*delete .* computes it again"):
         cache_layers(corpus, bilm).split("dev", ["sentence"])
+
+
+def test_layers_that_are_not_the_recorded_ones_are_refused(corpus, bilm):
+    folder = cache_layers(corpus, bilm).folder
+    np.save(folder / "layers.npy", np.load(folder / "layers.npy").astype(np.float32))
+    with pytest.raises(UserError, match="not what was recorded.*delete .* computes it again"):
+        cache_layers(corpus, bilm)
+
+
+@pytest.mark.parametrize("place", [-1, 10**9])
+def test_places_without_layers_are_refused(corpus, bilm, place):
+    folder = cache_layers(corpus, bilm).folder
+    starts = np.load(folder / "dev.sentence.starts.npy")
+    starts[0] = place
+    np.save(folder / "dev.sentence.starts.npy", starts)
+    with pytest.raises(UserError, match="dev.sentence.starts.npy names tokens that have no layers"):
+        corpus.with_layers(cache_layers(corpus, bilm)).split("dev")
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"files": 3}', '{"files": {"layers.npy": []}}'])
+def test_a_cache_that_does_not_record_its_files_is_refused(corpus, bilm, content):
+    folder = cache_layers(corpus, bilm).folder
+    (folder / "cache.json").write_text(content)
+    with pytest.raises(UserError, match="cache.json: .*delete .* computes it again"):
+        cache_layers(corpus, bilm)
+
+
+@pytest.mark.parametrize("batches", ["three", None, 1.5])
+def test_a_note_of_the_progress_that_is_none_is_named(corpus, bilm, batches):
+    folder = cache_layers(corpus, bilm).folder
+    (folder / "cache.json").unlink()
+    (folder / "progress.json").write_text(json.dumps({"batches": batches, "of": 3}))
+    with pytest.raises(UserError, match="progress.json: batches must be a whole number; delete"):
+        cache_layers(corpus, bilm)
+
+
+@pytest.mark.parametrize("batches", [-1, 10**6])
+def test_a_damaged_note_of_the_progress_begins_anew(corpus, bilm, batches):
+    folder = cache_layers(corpus, bilm).folder
+    expected = _bytes(folder)
+    (folder / "cache.json").unlink()
+    np.lib.format.open_memmap(folder / "layers.npy", "r+")[:] = 0
+    noted = {"batches": batches, "of": len(plan_batches(find_sentences(corpus)))}
+    (folder / "progress.json").write_text(json.dumps(noted))
+    assert _bytes(cache_layers(corpus, bilm).folder) == expected
 
 
 def test_small_bilms_of_another_seed_differ():

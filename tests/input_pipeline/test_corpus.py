@@ -1,5 +1,6 @@
 """Prepared corpora: what is in the files is read, what is damaged is named."""
 
+import json
 import pickle
 
 import numpy as np
@@ -8,38 +9,15 @@ import pytest
 from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.format import FORMAT
-from tests.support.manifests import write_manifest
+from tests.support.manifests import save_array, write_manifest
 from tests.support.pairs import FIELDS, SCORE_FIELDS, make_pair_corpus, make_score_corpus
-
-CLASSES = ["bad", "fair", "good"]
-GENRES = np.array([b"fiction", b"travel"])
-ARRAYS = {
-    "embeddings": np.arange(6, dtype=np.float32).reshape(3, 2),
-    "dev.sentence.ids": np.array([2, 3, 4, 2], np.int32),
-    "dev.sentence.offsets": np.array([0, 3, 4], np.int64),
-    "dev.label": np.array([2, 0], np.int32),
-    "dev.example_id": np.array([b"dev:1", b"dev:2"]),
-}
+from tests.support.two_examples import ARRAYS, CLASSES, GENRES, read, refusal
 
 
-@pytest.fixture
-def directory(tmp_path):
-    write_manifest(tmp_path, CLASSES, (2, 1), sizes={"dev": 2})
-    (tmp_path / "vocabulary.txt").write_text("fine\ncold\u2028ish\nnaïve\n", encoding="utf-8")
-    for name, array in ARRAYS.items():
-        np.save(tmp_path / f"{name}.npy", array)
-    return tmp_path
-
-
-def _read(directory):
-    corpus = PreparedCorpus(directory)
-    return corpus.split("dev"), corpus.vectors, corpus.vocabulary
-
-
-def test_what_was_prepared_is_read(directory):
+def test_what_was_prepared_isread(directory):
     corpus = PreparedCorpus(directory)
     assert (corpus.classes, corpus.words) == (CLASSES, (2, 1))
-    split, vectors, vocabulary = _read(directory)
+    split, vectors, vocabulary = read(directory)
     assert corpus.fields == split.fields == ("sentence",)
     np.testing.assert_array_equal(split.ids["sentence"], ARRAYS["dev.sentence.ids"])
     assert split.lengths.tolist() == [3, 1]
@@ -51,26 +29,17 @@ def test_what_was_prepared_is_read(directory):
 
 
 def test_arrays_stay_on_the_disk(directory):
-    split, vectors, _ = _read(directory)
+    split, vectors, _ = read(directory)
     assert all(isinstance(array, np.memmap) for array in (*split.ids.values(), vectors))
     assert isinstance(split.offsets["sentence"], np.memmap)
 
 
-def _refusal(directory):
-    with pytest.raises(UserError) as refusal:
-        _read(directory)
-    message = str(refusal.value)
-    assert "\n" not in message
-    return message
-
-
 @pytest.mark.parametrize("name", [*ARRAYS, "dev.genre"])
 def test_a_missing_array_is_named(name, directory):
-    write_manifest(directory, CLASSES, (2, 1), sizes={"dev": 2}, GENRES=["fiction"])
-    if name != "dev.genre":
-        (directory / f"{name}.npy").unlink()
-        np.save(directory / "dev.genre.npy", GENRES)
-    message = _refusal(directory)
+    np.save(directory / "dev.genre.npy", GENRES)
+    write_manifest(directory, CLASSES, (2, 1), sizes={"dev": 2}, GENRES=["fiction", "travel"])
+    (directory / f"{name}.npy").unlink()
+    message = refusal(directory)
     assert f"{directory}/{name}.npy cannot be read" in message and "--mode=prepare" in message
 
 
@@ -78,7 +47,7 @@ def test_a_missing_array_is_named(name, directory):
 def test_a_truncated_array_is_named(kept, directory):
     path = directory / "dev.sentence.ids.npy"
     path.write_bytes(path.read_bytes()[:kept])
-    assert str(path) in _refusal(directory)
+    assert str(path) in refusal(directory)
 
 
 @pytest.mark.parametrize("wrapped", [True, False])
@@ -89,7 +58,7 @@ def test_pickled_objects_are_refused(wrapped, directory):
         np.save(path, content, allow_pickle=True)
     else:
         path.write_bytes(pickle.dumps(content))
-    assert str(path) in _refusal(directory)
+    assert str(path) in refusal(directory)
 
 
 @pytest.mark.parametrize(
@@ -106,23 +75,33 @@ def test_pickled_objects_are_refused(wrapped, directory):
     ],
 )
 def test_files_that_disagree_are_refused(name, array, directory):
-    np.save(directory / f"{name}.npy", array)
-    assert f"{directory}: the dev split's files disagree" in _refusal(directory)
+    save_array(directory, name, array)
+    assert f"{directory}: the dev split's files disagree" in refusal(directory)
 
 
 @pytest.mark.parametrize("content", [None, '{"classes": 3', "[]"])
 def test_a_missing_or_broken_manifest_is_named(content, directory):
     path = directory / "manifest.json"
     path.unlink() if content is None else path.write_text(content)
-    message = _refusal(directory)
+    message = refusal(directory)
     assert str(path) in message
     assert "--mode=prepare" in message
+
+
+@pytest.mark.parametrize(
+    "key, value",
+    [("classes", 3), ("splits", {"dev": []}), ("trainable_words", "2"), ("genres", None)],
+)
+def test_an_entry_of_another_type_is_named(key, value, directory):
+    path = directory / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    assert refusal(directory).startswith(f"{path}: {key}")
 
 
 @pytest.mark.parametrize("number", [None, 1, FORMAT + 1])
 def test_a_corpus_of_another_format_is_refused(number, directory):
     write_manifest(directory, CLASSES, (2, 1), FORMAT=number)
-    assert _refusal(directory) == (
+    assert refusal(directory) == (
         f"{directory}/manifest.json has format {number}, and this version of disan_tf reads format "
         f"{FORMAT}: delete the directory and prepare the corpus again with --mode=prepare."
     )
@@ -135,15 +114,15 @@ def test_an_unknown_split_is_refused_with_the_known_ones(directory):
 
 def test_genres_are_read_where_the_corpus_names_them(directory):
     np.save(directory / "dev.genre.npy", GENRES)
-    assert _read(directory)[0].genres is None
+    assert read(directory)[0].genres is None
     write_manifest(directory, CLASSES, (2, 1), sizes={"dev": 2}, GENRES=["fiction", "travel"])
-    assert _read(directory)[0].genres.tolist() == GENRES.tolist()
+    assert read(directory)[0].genres.tolist() == GENRES.tolist()
 
 
 def test_too_few_genres_are_refused(directory):
-    write_manifest(directory, CLASSES, (2, 1), sizes={"dev": 2}, GENRES=["fiction"])
     np.save(directory / "dev.genre.npy", GENRES[:1])
-    assert f"{directory}: the dev split's files disagree" in _refusal(directory)
+    write_manifest(directory, CLASSES, (2, 1), sizes={"dev": 2}, GENRES=["fiction"])
+    assert f"{directory}: the dev split's files disagree" in refusal(directory)
 
 
 def test_scores_are_read_as_they_are(tmp_path):
@@ -157,10 +136,10 @@ def test_scores_are_read_as_they_are(tmp_path):
 def test_a_missing_vocabulary_is_named(directory):
     path = directory / "vocabulary.txt"
     path.unlink()
-    assert str(path) in _refusal(directory)
+    assert str(path) in refusal(directory)
 
 
-def test_both_sentences_of_pairs_are_read(tmp_path):
+def test_both_sentences_of_pairs_areread(tmp_path):
     corpus = make_pair_corpus(tmp_path / "pairs")
     split = corpus.split("dev")
     assert corpus.fields == split.fields == FIELDS
@@ -177,8 +156,8 @@ def test_the_longer_sentence_is_the_length_of_a_pair(tmp_path):
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_field_whose_files_disagree_is_refused(field, tmp_path):
-    corpus = make_pair_corpus(tmp_path / "pairs")
-    path = tmp_path / "pairs" / f"dev.{field}.offsets.npy"
-    np.save(path, np.load(path)[:-1])
+    folder = make_pair_corpus(tmp_path / "pairs").directory
+    name = f"dev.{field}.offsets"
+    save_array(folder, name, np.load(folder / f"{name}.npy")[:-1])
     with pytest.raises(UserError, match="the dev split's files disagree"):
-        corpus.split("dev")
+        PreparedCorpus(folder).split("dev")

@@ -7,8 +7,9 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.errors import UserError
-from disan_tf.input_pipeline import make_dataset
+from disan_tf.input_pipeline import PreparedCorpus, make_dataset
 from disan_tf.input_pipeline.corpus import WordFeatures
+from tests.support.manifests import save_array
 from tests.support.pair_features import draw_features, make_feature_corpus
 from tests.support.pairs import FIELDS, make_pair_corpus, pair_split
 
@@ -88,16 +89,29 @@ def test_a_missing_file_is_named(tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
-        ("spellings", lambda array: array[:3]),  # fewer rows than are named
         ("dev.premise.spelling", lambda array: array[1:]),
-        ("dev.hypothesis.spelling", lambda array: -array),
         ("dev.premise.match", lambda array: array[1:]),
         ("dev.hypothesis.match", lambda array: np.append(array, array[:1])),
     ],
 )
 def test_files_that_disagree_are_refused(tmp_path, name, damage):
-    corpus = make_feature_corpus(tmp_path / "pairs")
-    path = tmp_path / "pairs" / f"{name}.npy"
-    np.save(path, damage(np.load(path)))
+    folder = make_feature_corpus(tmp_path / "pairs").directory
+    save_array(folder, name, damage(np.load(folder / f"{name}.npy")))
     with pytest.raises(UserError, match="the dev split's files disagree"):
-        corpus.split("dev")
+        PreparedCorpus(folder).split("dev")
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "limits"),
+    [
+        ("spellings", lambda array: array[:3], "0 to 2"),  # fewer rows than are named
+        ("spellings", lambda array: array + 96, "0 to 95"),
+        ("dev.hypothesis.spelling", lambda array: -array, "0 to 12"),
+        ("dev.premise.match", lambda array: array + 1, "0 to 1"),
+    ],
+)
+def test_features_out_of_range_are_refused(tmp_path, name, damage, limits):
+    folder = make_feature_corpus(tmp_path / "pairs").directory
+    save_array(folder, name, damage(np.load(folder / f"{name}.npy")))
+    with pytest.raises(UserError, match=rf"\.npy holds numbers from -?\d+ to \d+, not {limits};"):
+        PreparedCorpus(folder).split("dev")

@@ -1,6 +1,7 @@
 """Attention tensors of lines of text, as .npz and JSON."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -141,3 +142,23 @@ def test_an_error_leaves_nothing(bundle, tmp_path):
     with pytest.raises(UserError, match="line 2"):
         attend(bundle, tmp_path / "in.txt", tmp_path / "out" / "a")
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_text_too_long_for_the_memory_is_refused_with_its_line(bundle, tmp_path, monkeypatch):
+    monkeypatch.setattr("disan_tf.serving.attend.free_memory", lambda: 10**8)
+    path = tmp_path / "in.txt"
+    path.write_text("a film\n\n" + "a film " * 10_000 + "\n", encoding="utf-8")
+    message = (
+        r"in.txt, line 3: the text has 20,000 tokens, and attention tensors of up to (\d+) fit"
+    )
+    with pytest.raises(UserError, match=message):
+        attend(bundle, path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_how_long_a_text_may_be_is_told_before_the_first(bundle, texts, tmp_path, capsys):
+    attend(bundle, texts, tmp_path / "out")
+    told = capsys.readouterr().err
+    assert re.fullmatch(
+        r"attention tensors of up to [\d,]+ tokens fit into the [\d,.]+ GB of free memory\n", told
+    )

@@ -48,6 +48,12 @@ def test_lines_are_whole_however_they_are_read(tmp_path, monkeypatch, size):
     assert [record["text"] for record in read(path)] == texts
 
 
+def test_a_line_without_end_is_refused_with_its_number(tmp_path):
+    path = write(tmp_path / "a.txt", "one\ntwo\n" + "x" * (5 << 20))
+    with pytest.raises(UserError, match="a.txt, line 3: a line may have 4,194,304 bytes"):
+        read(path)
+
+
 def test_memory_holds_one_chunk(tmp_path, monkeypatch):
     monkeypatch.setattr(lines, "CHUNK_BYTES", 64)
     path = write(tmp_path / "a.txt", "a good film\n" * 1000)

@@ -3,15 +3,18 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from disan_tf.files import write_json
-from disan_tf.input_pipeline.format import FORMAT, MANIFEST, Keys
+import numpy as np
+
+from disan_tf.files import read_json, write_json
+from disan_tf.input_pipeline.format import FORMAT, MANIFEST, Keys, array_file
+from disan_tf.input_pipeline.recorded_files import record_files
 
 
 def write_manifest(
     folder: Path, classes: Sequence[str], words: tuple[int, int],
     fields: Sequence[str] = ("sentence",), sizes: Mapping[str, int] = {"train": 0}, **changed,
 ) -> None:  # fmt: skip
-    """Writes the manifest of an invented corpus.
+    """Writes the manifest of an invented corpus, with the files that are there.
 
     Args:
       folder: the prepared corpus.
@@ -49,3 +52,17 @@ def write_manifest(
     }  # fmt: skip
     manifest.update({getattr(Keys, name): value for name, value in changed.items()})
     write_json(folder / MANIFEST, manifest)
+    record(folder)
+
+
+def record(folder: Path) -> None:
+    """Records the files of a prepared corpus as they are now."""
+    manifest = read_json(folder / MANIFEST, "")
+    paths = [path for path in sorted(folder.iterdir()) if path.name != MANIFEST]
+    write_json(folder / MANIFEST, {**manifest, Keys.FILES: record_files(paths)})
+
+
+def save_array(folder: Path, name: str, array: np.ndarray) -> None:
+    """Writes an array of a prepared corpus, and records it."""
+    np.save(array_file(folder, name), array)
+    record(folder)

@@ -9,6 +9,7 @@ from disan_tf.input_pipeline import PreparedCorpus, WordFeatures
 from disan_tf.input_pipeline import format as names
 from disan_tf.text.characters import ASCII_CHARACTERS
 from disan_tf.text.word_forms import write_forms
+from tests.support.manifests import record
 from tests.support.pairs import FIELDS, WORDS, make_pair_corpus
 
 FORMS = (("cats", "cat", "cat"), ("dogs", "dog", "dog"), ("sing", "sing", "song"))
@@ -29,6 +30,7 @@ def make_feature_corpus(folder: Path, word_length: int = 6, **options) -> Prepar
     write_forms(folder / names.FORMS, {word: tuple(forms) for word, *forms in FORMS})
     manifest = {**corpus.manifest, names.Keys.WORD_FEATURES: {"word_length": word_length}}
     write_json(folder / names.MANIFEST, manifest)
+    record(folder)
     return PreparedCorpus(folder)
 
 

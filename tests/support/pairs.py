@@ -6,7 +6,7 @@ import numpy as np
 
 from disan_tf.input_pipeline import PreparedCorpus, Split
 from disan_tf.input_pipeline import format as names
-from tests.support.manifests import write_manifest
+from tests.support.manifests import record, write_manifest
 
 FIELDS = ("premise", "hypothesis")
 SCORE_FIELDS = ("sentence_a", "sentence_b")
@@ -39,6 +39,7 @@ def _make(folder, make_split, classes, fields, dim, sizes, **changed):
     np.save(names.array_file(folder, names.EMBEDDINGS), vectors)
     for name, size in sizes.items():
         _save(folder, name, make_split(_draw(generator, size, 25), _draw(generator, size, 12)))
+    record(folder)
     return PreparedCorpus(folder)
 
 

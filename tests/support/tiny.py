@@ -51,6 +51,6 @@ def make_bundle(directory: Path, dtype: str = "float32", seed: int = 7) -> Path:
 def make_corpus(directory: Path, classes=CLASSES) -> PreparedCorpus:
     """The files of a prepared corpus that a bundle needs."""
     directory.mkdir(parents=True)
-    write_manifest(directory, classes, (len(WORDS) - FIXED_WORDS, FIXED_WORDS))
     (directory / VOCABULARY).write_text("\n".join(WORDS) + "\n", encoding="utf-8")
+    write_manifest(directory, classes, (len(WORDS) - FIXED_WORDS, FIXED_WORDS))
     return PreparedCorpus(directory)

@@ -16,7 +16,7 @@ from disan_tf.models import SentenceModel
 from disan_tf.models.class_scores import ClassScores
 from disan_tf.training.bundle import Bundle
 from disan_tf.training.evaluation import evaluate, write_evaluation
-from tests.support.manifests import write_manifest
+from tests.support.manifests import save_array, write_manifest
 from tests.support.pairs import make_pair_corpus
 
 CLASSES = ["bad", "fair", "good"]
@@ -47,7 +47,6 @@ class _FirstWordDecides(_Answers):
 
 def _corpus(directory, sentences, labels, classes=CLASSES, words=WORDS):
     directory.mkdir()
-    write_manifest(directory, classes, (len(words), 0), sizes={"test": len(labels)})
     (directory / "vocabulary.txt").write_text("".join(f"{word}\n" for word in words))
     arrays = {
         "sentence.ids": np.concatenate(sentences).astype(np.int32),
@@ -57,6 +56,7 @@ def _corpus(directory, sentences, labels, classes=CLASSES, words=WORDS):
     }
     for name, array in arrays.items():
         np.save(directory / f"test.{name}.npy", array)
+    write_manifest(directory, classes, (len(words), 0), sizes={"test": len(labels)})
     return PreparedCorpus(directory)
 
 
@@ -79,7 +79,8 @@ def corpus(tmp_path):
 
 
 def test_genres_are_scored_where_the_corpus_has_them(bundle, corpus):
-    np.save(corpus.directory / "test.genre.npy", np.array([b"travel"] * 4 + [b"9/11"]))
+    save_array(corpus.directory, "test.genre", np.array([b"travel"] * 4 + [b"9/11"]))
+    corpus = PreparedCorpus(corpus.directory)
     corpus.manifest["genres"] = ["9/11", "travel"]
     scores = evaluate(bundle, corpus, "test")
     assert scores["by_genre"] == {

@@ -3,17 +3,20 @@
     python -m disan_tf.ops.native.build
 
 The library lies in a cache folder under a key made of the sources, the TensorFlow version, the
-compiler and the CPU: whoever changes one of them gets a library of their own.
+compiler and the CPU: whoever changes one of them gets a library of their own. Loading it runs its
+code, so nothing is loaded that another user can have put there or changed.
 """
 
 import hashlib
 import os
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Callable
 
 import tensorflow as tf
 
@@ -36,13 +39,13 @@ def library() -> Path:
     ~/.cache) name the compiler and the cache folder.
 
     Raises:
-      BuildError: no compiler, no headers, no writable folder, or the compiler fails.
+      BuildError: no compiler, no headers, no writable folder, the compiler fails, or the folder or
+        the library is not this user's alone.
     """
     try:
         compiler = _compiler()
-        target = _cache() / f"{_key(compiler)}.so"
+        target = _open_cache() / f"{_key(compiler)}.so"
         if not _is_whole(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
             with locked(target.with_suffix(".lock")):
                 if not _is_whole(target):
                     _compile(compiler, target)
@@ -65,6 +68,32 @@ def _cache() -> Path:
     return Path(named) if named else Path(general) / "disan_tf" / "native"
 
 
+def _open_cache() -> Path:
+    """The cache folder without symbolic links, made for this user alone where there is none."""
+    folder = _cache().resolve()
+    for missing in [path for path in (*reversed(folder.parents), folder) if not path.exists()]:
+        missing.mkdir(mode=0o700, exist_ok=True)
+    _refuse_foreign(folder, stat.S_ISDIR, "folder")
+    return folder
+
+
+def _refuse_foreign(path: Path, is_kind: Callable[[int], bool], kind: str) -> None:
+    """Raises BuildError unless only this user, or the administrator, can have written `path`."""
+    status = path.lstat()
+    wrong = ""
+    if not is_kind(status.st_mode):
+        wrong = f"is no {kind}"
+    elif status.st_uid not in (os.geteuid(), 0):
+        wrong = f"belongs to another user ({status.st_uid})"
+    elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        wrong = f"can be written by others (mode {stat.S_IMODE(status.st_mode):04o})"
+    if wrong:
+        raise BuildError(
+            f"{path} {wrong}, so code in it is not loaded; remove it, or name a folder of your own "
+            "with DISAN_TF_NATIVE_CACHE"
+        )
+
+
 def _key(compiler: str) -> str:
     version = subprocess.run([compiler, "--version"], capture_output=True, check=False).stdout
     parts = [path.read_bytes() for path in sorted([*FOLDER.glob("*.cc"), *FOLDER.glob("*.h")])]
@@ -81,8 +110,9 @@ def _cpu() -> bytes:
 
 def _is_whole(target: Path) -> bool:
     """Whether the file ends with its digest; loading a truncated library would kill the process."""
-    if not target.exists():
+    if not os.path.lexists(target):
         return False
+    _refuse_foreign(target, stat.S_ISREG, "regular file")
     content = target.read_bytes()
     return content[-32:] == hashlib.sha256(content[:-32]).digest()
 
@@ -105,6 +135,7 @@ def _compile(compiler: str, target: Path) -> None:
         with open(output, "r+b") as file:
             digest = hashlib.sha256(file.read()).digest()
             file.write(digest)  # at the end, which the loader ignores
+        output.chmod(0o700)  # whatever the umask
         os.replace(output, target)
 
 

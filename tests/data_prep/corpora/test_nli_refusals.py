@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from data_prep.corpora import multinli
+from data_prep.corpora import multinli, snli
 from tests.support.nli import COLUMNS, error_of, options, row, text_options, write, write_columns
 
 
@@ -40,6 +40,17 @@ def test_an_unknown_label_is_named_with_the_known_ones(tmp_path):
 def test_a_field_that_is_no_string_is_named(tmp_path, field, value):
     message = bad(tmp_path, {**row(), field: value}, text_options())
     assert f"{field} is not a string ({json.dumps(value)})" in message
+
+
+@pytest.mark.parametrize(
+    ("field", "most"), [("pairID", 255), ("genre", 255), ("sentence1_binary_parse", 131_072)]
+)
+def test_a_field_without_end_is_named_with_its_limit(tmp_path, field, most):
+    write(tmp_path, train=[row(), row(**{field: "a" * most})])
+    assert len(snli.read(tmp_path, options()).splits["train"]) == 2
+    message = bad(tmp_path, row(**{field: "a" * (most + 1)}))
+    assert f"{field} has {most + 1:,} characters and may have {most:,}; " in message
+    assert f"{field} has 1,000,000 characters" in bad(tmp_path, row(**{field: "a" * 1_000_000}))
 
 
 @pytest.mark.parametrize("field", ["gold_label", "pairID", "sentence1", "sentence2"])

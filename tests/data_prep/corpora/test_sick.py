@@ -137,6 +137,11 @@ def test_a_score_that_is_no_number_is_named(tmp_path, score):
     assert f"relatedness_score {score!r} is not a number" in message
 
 
+def test_a_pair_id_without_end_is_named_with_its_limit(tmp_path):
+    message = bad(tmp_path, *row(pair_ID="7" * 300))
+    assert "pair_ID has 300 characters and may have 255" in message
+
+
 @pytest.mark.parametrize("fields", [ROW[:4], ROW + ("more",)])
 def test_a_row_of_another_number_of_fields_is_named(tmp_path, fields):
     assert f"{len(fields)} columns, and the header has 5; " in bad(tmp_path, *fields)

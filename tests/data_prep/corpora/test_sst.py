@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from data_prep.corpora import sst
+from data_prep.corpora import sst, sst_trees
 from data_prep.corpora.overlap import overlap_warnings
 from tests.support.golden import golden_json
 from tests.support.readers import make_options, refusal
@@ -305,6 +305,51 @@ def test_a_missing_file_of_the_original_layout_is_named(tmp_path, name):
 def test_a_malformed_tree_is_named(tmp_path, line, message):
     write_trees(tmp_path, dev=f"(2 Tea)\n{line}\n")
     assert error_of(tmp_path).startswith(f"{tmp_path}/sst/trees/dev.txt, line 2: {message}; ")
+
+
+def _chain(depth):
+    return "(2 a)" if depth == 1 else "(2 (2 a) " * (depth - 1) + "(2 a)" + ")" * (depth - 1)
+
+
+def test_a_tree_that_is_a_chain_is_refused_by_its_depth(tmp_path):
+    write_trees(tmp_path, dev=f"(2 Tea)\n{_chain(sst_trees.DEEPEST)}\n")
+    assert len(sst.read(tmp_path, options()).splits["dev"]) == 2
+    for depth in (sst_trees.DEEPEST + 1, 20_000):
+        (tmp_path / "sst/trees/dev.txt").write_text(f"(2 Tea)\n{_chain(depth)}\n")
+        assert "dev.txt, line 2: the tree is more than 200 nodes deep; " in error_of(tmp_path)
+
+
+def test_a_sentence_of_too_many_words_is_refused(tmp_path):
+    write_trees(tmp_path, dev=f"(2 Tea)\n(2 {'(2 a) ' * 10_002})\n")
+    assert "dev.txt, line 2: the tree has more than 10,000 words; " in error_of(tmp_path)
+
+
+def test_a_chain_in_the_original_layout_is_refused(tmp_path):
+    words = 250
+    inner = [words + k for k in range(2, words)] + [0]  # the parents of inner nodes
+    pointers = [words + 1, words + 1, *range(words + 2, 2 * words), *inner]
+    files = {
+        **ORIGINAL,
+        "SOStr.txt": "|".join(["Tea"] * words) + "\nCold|soup\nSoup\n",
+        "STree.txt": "|".join(map(str, pointers)) + "\n3|3|0\n0\n",
+    }
+    write_original(tmp_path / "stanfordSentimentTreebank", files)
+    assert "STree.txt, line 1: the tree is more than 200 nodes deep; " in error_of(tmp_path)
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_line_without_end_is_refused(tmp_path, zipped):
+    trees = {**TREES, "dev": "(2 Tea)\n(2 " + "a" * (5 << 20)}
+    if zipped:
+        (tmp_path / "sst").mkdir()
+        with zipfile.ZipFile(
+            tmp_path / "sst/trainDevTestTrees_PTB.zip", "w", zipfile.ZIP_DEFLATED
+        ) as file:
+            for split, text in trees.items():
+                file.writestr(f"trees/{split}.txt", text)
+    else:
+        write_trees(tmp_path, **trees)
+    assert "dev.txt, line 2: a line may have 4,194,304 bytes" in error_of(tmp_path)
 
 
 def test_an_empty_file_is_refused(tmp_path):

@@ -141,11 +141,19 @@ def test_counts_have_no_official_figure(tmp_path, capsys):
         ([("a", "x")] * 4, {}, "has 1 different labels in the column label"),
         ([("a", str(k)) for k in range(1001)], {}, "has 1,001 different labels"),
         ([], {}, "t.csv holds no row"),
+        ([("a", "x"), ("b", "y" * 256)], {}, "line 3: label has 256 characters and may have 255"),
+        ([("a", "x" * 256)], {"example_id": "label"}, "line 2: label has 256 characters"),
+        ([("a" * 131_073, "x")], {}, "line 2: not CSV (field larger than field limit"),
         ([("a", "z")], {"classes": ("x", "y")}, "line 2: label 'z' is not one of the 2 classes"),
     ],
 )
 def test_a_mistake_is_named_with_its_line_and_column(tmp_path, rows, changed, message):
     assert message in refusal(write(tmp_path, *rows), options(**changed))
+
+
+def test_a_text_without_end_is_named_with_its_limit(tmp_path):
+    message = refusal(write(tmp_path, ("a" * 131_073, "x"), name="t.tsv"), options(train="t.tsv"))
+    assert "line 2: text has 131,073 characters and may have 131,072" in message
 
 
 @pytest.mark.parametrize("value", ["0.9", "5.1", "nan", "inf", "three", ""])

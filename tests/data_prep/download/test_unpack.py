@@ -1,11 +1,15 @@
 """data_prep/download/unpack.py: which members of an archive are written, and which are refused."""
 
+import io
+import shutil
 import zipfile
 
 import pytest
 
 from data_prep.download import fetch as download
 from data_prep.download.fetch import install
+from data_prep.download.unpack import unpack
+from disan_tf.errors import UserError
 from tests.support.downloads import (
     BYTES,
     MEMBERS,
@@ -54,6 +58,57 @@ def test_a_symbolic_link_is_refused_by_name(tmp_path):
     place_by_hand(tmp_path, data)
     assert "'trees/link'" in message(pinned(data), tmp_path)
     assert files(tmp_path) == ["archives/small.zip"]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("name", ["trees/dev.txt", "trees//dev.txt", "./trees/dev.txt"])
+def test_a_member_that_is_there_twice_is_refused(tmp_path, name):
+    buffer = io.BytesIO(BYTES)
+    with zipfile.ZipFile(buffer, "a") as archive:
+        archive.writestr(name, "other")
+    data = buffer.getvalue()
+    place_by_hand(tmp_path, data)
+    text = message(pinned(data), tmp_path)
+    assert "has the member" in text and "twice; replace it" in text
+    assert files(tmp_path) == ["archives/small.zip"]
+
+
+def test_a_bomb_is_refused(tmp_path):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("trees/train.txt", b"0" * (20 << 20))
+    place_by_hand(tmp_path, buffer.getvalue())
+    text = message(unpinned(), tmp_path)
+    assert "small.zip would expand from" in text and "to 20,971,520 bytes" in text
+    assert files(tmp_path) == ["archives/small.zip"]
+
+
+def test_a_file_that_is_a_folder_too_is_refused(tmp_path):
+    data = zip_bytes({"trees": "a file", "trees/dev.txt": "in a folder"})
+    place_by_hand(tmp_path, data)
+    assert "small.zip cannot be unpacked (" in message(pinned(data), tmp_path)
+
+
+def test_an_archive_with_a_hole_anywhere_is_one_line_or_whole(tmp_path):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in MEMBERS.items():
+            archive.writestr(name, text)
+        extra = zipfile.ZipInfo("trees/\u00e9.txt")
+        extra.extra = b"\x01\x00\x08\x00" + b"\x00" * 8
+        archive.writestr(extra, "text")
+    whole = buffer.getvalue()
+    for start in range(0, len(whole), 9):
+        for fill in (b"\x00" * 8, b"\xff" * 2):
+            data = (whole[:start] + fill + whole[start + len(fill) :])[: len(whole)]
+            shutil.rmtree(tmp_path / "sst", ignore_errors=True)
+            path = tmp_path / "small.zip"
+            path.write_bytes(data)
+            try:
+                unpack(path, tmp_path / "sst", {})
+            except UserError as error:
+                assert "\n" not in str(error)
+                assert files(tmp_path / "sst") == []
 
 
 def test_another_file_of_the_same_name_is_not_overwritten(tmp_path):

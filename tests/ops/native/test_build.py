@@ -215,6 +215,82 @@ def test_a_truncated_library_is_built_again(compiler, kept):
 
 
 @pytest.fixture
+def give_away(monkeypatch):
+    """Lets a file or a folder belong to another user than the one that runs the test."""
+
+    def give(path):
+        if os.geteuid() == 0:
+            os.chown(path, 12345, -1)
+        else:
+            monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+
+    return give
+
+
+def test_folder_and_library_are_made_for_the_user_alone(cache, compiler, monkeypatch):
+    compiler()
+    monkeypatch.setenv("DISAN_TF_NATIVE_CACHE", str(cache / "deep" / "native"))
+    before = os.umask(0)
+    try:
+        library = build.library()
+    finally:
+        os.umask(before)
+    for path in (library, library.parent, cache / "deep", cache):
+        assert path.stat().st_mode & 0o777 == 0o700, path
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777])
+def test_a_cache_that_others_can_write_is_refused(cache, compiler, mode):
+    compiler()
+    cache.mkdir()
+    cache.chmod(mode)
+    _assert_portable(f"{cache} can be written by others (mode {mode:04o}), so code in it is not")
+    assert compiler.calls() == 0 and list(cache.iterdir()) == []
+
+
+def test_a_cache_of_another_user_is_refused(cache, compiler, give_away):
+    compiler()
+    cache.mkdir(mode=0o755)
+    give_away(cache)
+    _assert_portable(f"{cache} belongs to another user")
+    assert compiler.calls() == 0 and list(cache.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", [0o720, 0o702])
+def test_a_library_that_others_can_write_is_refused(compiler, mode):
+    compiler()
+    library = build.library()
+    library.chmod(mode)
+    _assert_portable(f"{library} can be written by others")
+
+
+def test_a_library_of_another_user_is_refused(compiler, give_away):
+    compiler()
+    library = build.library()
+    give_away(library)
+    with pytest.raises(build.BuildError, match="belongs to another user"):
+        build.library()
+
+
+def test_a_link_in_place_of_the_library_is_refused(cache, compiler, tmp_path):
+    compiler()
+    library = build.library()
+    library.rename(tmp_path / "elsewhere.so")
+    library.symlink_to(tmp_path / "elsewhere.so")
+    _assert_portable(f"{library} is no regular file")
+
+
+def test_a_linked_cache_is_the_folder_that_it_leads_to(cache, compiler, tmp_path):
+    compiler()
+    (tmp_path / "shared").mkdir(mode=0o777)
+    (tmp_path / "shared").chmod(0o777)
+    cache.symlink_to(tmp_path / "shared")
+    _assert_portable(f"{tmp_path}/shared can be written by others")
+    (tmp_path / "shared").chmod(0o700)
+    assert build.library().parent == tmp_path / "shared"
+
+
+@pytest.fixture
 def sources(tmp_path, monkeypatch):
     """A copy of the sources, to be changed."""
     folder = shutil.copytree(build.FOLDER, tmp_path / "sources")

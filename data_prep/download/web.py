@@ -1,0 +1,103 @@
+"""Requests over http and https alone, and a watchdog that ends those that come to a standstill."""
+
+import contextlib
+import socket
+import threading
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator, Mapping
+
+TIMEOUT = 60  # seconds without a byte before the server counts as gone
+LEAST = 60_000  # bytes in these seconds, before a server counts as stalled: 1 kB a second
+
+
+class Watchdog:
+    """Shuts connections down once they bring fewer than `LEAST` bytes in `TIMEOUT` seconds.
+
+    A timeout of the socket alone would let a server send a byte a minute for ever.
+
+    Attributes:
+      has_barked: whether that has happened.
+    """
+
+    def __init__(self):
+        self.has_barked = False
+        self._sockets, self._received, self._done = [], 0, threading.Event()
+
+    def watch(self, connection: socket.socket) -> None:
+        """Adds a connection."""
+        self._sockets.append(connection)
+
+    def count(self, received: int) -> None:
+        """Notes that bytes have come."""
+        self._received += received
+
+    @contextlib.contextmanager
+    def awake(self) -> Iterator[None]:
+        """Inside it, the connections are watched."""
+        thread = threading.Thread(target=self._run, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._done.set()
+            thread.join()
+
+    def _run(self):
+        seen = 0
+        while not self._done.wait(TIMEOUT):
+            if self._received - seen < LEAST:
+                self.has_barked = True
+                for connection in self._sockets:
+                    with contextlib.suppress(OSError):  # it is closed already
+                        socket.socket.shutdown(connection, socket.SHUT_RDWR)
+            seen = self._received
+
+
+def open_url(url: str, headers: Mapping[str, str], watchdog: Watchdog):
+    """The response to a GET request, whose redirects are followed.
+
+    Raises:
+      ValueError: the address, or one to which the server redirects, is not of http or https.
+      OSError, http.client.HTTPException: there is no proper answer.
+    """
+    _check_scheme(url)
+    http, https = urllib.request.HTTPHandler(), urllib.request.HTTPSHandler()
+    for handler in (http, https):
+        handler.do_open = _watched(handler.do_open, watchdog)
+    opener = urllib.request.build_opener(http, https, _Redirects())
+    return opener.open(urllib.request.Request(url, headers=dict(headers)), timeout=TIMEOUT)
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    def http_error_302(self, request, response, *rest):
+        response.close()  # or its body would be read to the end, if there is one
+        return super().http_error_302(request, response, *rest)
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
+    def redirect_request(self, request, response, code, message, headers, address):
+        _check_scheme(address)
+        return super().redirect_request(request, response, code, message, headers, address)
+
+
+def _check_scheme(url: str) -> None:
+    scheme = urllib.parse.urlsplit(url).scheme
+    if scheme not in ("http", "https"):
+        raise ValueError(f"{url[:100]!r} is not an address of http or https")
+
+
+def _watched(do_open, watchdog: Watchdog):
+    """`AbstractHTTPHandler.do_open` that shows each socket to a watchdog."""
+
+    def make(connection_class):
+        class Connection(connection_class):
+            def connect(self):
+                super().connect()
+                watchdog.watch(self.sock)
+
+        return Connection
+
+    return lambda connection_class, *rest, **options: do_open(
+        make(connection_class), *rest, **options
+    )

@@ -1,0 +1,100 @@
+"""Whether the numbers of a split are possible: quick passes over its arrays when it is opened.
+
+Numbers that are out of range would train to the end, or fail inside TensorFlow.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from disan_tf.input_pipeline import format as names
+from disan_tf.text.characters import ASCII_CHARACTERS, BYTE_CHARACTERS
+from disan_tf.text.lookup import FIRST_WORD_ID, UNKNOWN_ID
+
+
+def check_range(name: str, array: np.ndarray, low, high) -> None:
+    """Raises ValueError unless the numbers of the array called `name` are in `low` to `high`."""
+    least, most = array.min(initial=high), array.max(initial=low)
+    if not (least >= low and most <= high):  # neither holds of NaN
+        raise ValueError(f"{name}.npy holds numbers from {least} to {most}, not {low} to {high}")
+
+
+def check_offsets(name: str, offsets: np.ndarray, tokens: int, shortest: int = 1) -> None:
+    """Raises ValueError unless offsets divide `tokens` into sequences of `shortest` or more."""
+    if not (len(offsets) and offsets[0] == 0 and offsets[-1] == tokens):
+        raise ValueError(f"{name}.npy does not begin at 0 and end at {tokens}")
+    if len(offsets) > 1 and np.diff(offsets).min() < shortest:
+        raise ValueError(f"{name}.npy does not increase by at least {shortest} at each step")
+
+
+def check_split(name: str, split, words: int, classes: list, genres: list) -> None:
+    """Checks the numbers of a `Split` whose arrays have the right lengths.
+
+    Args:
+      name: of the split.
+      split: see `disan_tf.input_pipeline.corpus`.
+      words: how many the vocabulary has.
+      classes: the names of the labels, or the points of the scale where labels are scores.
+      genres: those of the corpus, if examples have any.
+
+    Raises:
+      ValueError: names the first array with an impossible number.
+    """
+    for field in split.fields:
+        check_offsets(names.offsets(name, field), split.offsets[field], len(split.ids[field]))
+    for array_name, array, low, high in _bounds(name, split, words, classes):
+        check_range(array_name, array, low, high)
+    if split.layers is not None:
+        _check_starts(name, split)
+    if split.genres is not None:
+        known = {genre.encode() for genre in genres} | {b""}
+        if sum(np.count_nonzero(split.genres == genre) for genre in known) < len(split):
+            raise ValueError(f"{names.genre(name)}.npy holds genres beside {', '.join(genres)}")
+
+
+def check_contexts(name: str, contexts, lengths: np.ndarray, spellings: int) -> None:
+    """Checks the `Contexts` of the split called `name`.
+
+    Args:
+      contexts: see `disan_tf.input_pipeline.corpus`.
+      lengths: <int64>[examples], the tokens of each phrase.
+      spellings: how many rows there are.
+
+    Raises:
+      ValueError: names the first array with an impossible number.
+    """
+    spelling, offsets, places = (names.contexts(name, part) for part in names.CONTEXT_PARTS)
+    check_range(spelling, contexts.spelling, 0, spellings - 1)
+    check_offsets(offsets, contexts.offsets, len(contexts.spelling), shortest=0)
+    if contexts.places.shape != (len(lengths), 2):
+        raise ValueError(f"{places}.npy has not a row of two numbers for each example")
+    sentences, starts = contexts.places.T
+    check_range(places, sentences, 0, len(contexts.offsets) - 2)
+    room = np.diff(contexts.offsets)[sentences] - starts
+    if starts.min(initial=0) < 0 or (room < lengths).any():
+        raise ValueError(f"{places}.npy places phrases outside of their sentences")
+
+
+def _bounds(name, split, words, classes) -> Iterator[tuple]:
+    """(name, array, least, most) of all arrays of numbers of a split."""
+    for field in split.fields:
+        yield names.ids(name, field), split.ids[field], UNKNOWN_ID, FIRST_WORD_ID + words - 1
+    is_score = np.issubdtype(split.labels.dtype, np.floating)
+    ends = (float(classes[0]), float(classes[-1])) if is_score else (0, len(classes) - 1)
+    yield names.label(name), split.labels, *ends
+    if split.features is None:
+        return
+    spellings = split.features.spellings
+    is_ascii = spellings.dtype == np.uint8
+    yield names.SPELLINGS, spellings, 0, ASCII_CHARACTERS - 1 if is_ascii else BYTE_CHARACTERS
+    for field, rows in split.features.spelling.items():
+        yield names.spelling(name, field), rows, 0, len(spellings) - 1
+    for field, flags in (split.features.match or {}).items():
+        yield names.match(name, field), flags, 0, 1
+
+
+def _check_starts(name, split) -> None:
+    for number, (field, starts) in enumerate(split.layers.starts.items()):
+        ends = starts + split.field_lengths[:, number]
+        if starts.min(initial=0) < 0 or ends.max(initial=0) > len(split.layers.vectors):
+            raise ValueError(f"{names.starts(name, field)}.npy names tokens that have no layers")

@@ -1,0 +1,128 @@
+"""Files that a manifest records: sizes, SHA-256 digests, and dtypes and shapes of arrays.
+
+A file is compared with its record before anything of it is mapped, which costs nothing. Digests
+cost as much as reading everything, and are compared on demand, by `--mode=doctor`.
+"""
+
+import math
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+
+from disan_tf.errors import UserError
+from disan_tf.files import sha256
+from disan_tf.input_pipeline.format import KINDS
+
+_READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+_LONGEST_HEADER = 1000  # bytes; those of our arrays have 128
+
+
+class Header(NamedTuple):
+    """What an `.npy` file says of its array, which fills the file from byte `offset` to the end."""
+
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    order: str
+    offset: int
+    bytes: int
+
+    def __str__(self) -> str:
+        return f"<{self.dtype.str[1:]}>{list(self.shape)} in {self.bytes:,} bytes"
+
+
+def read_header(path: Path) -> Header:
+    """Reads the header of an `.npy` file, and nothing else.
+
+    Raises:
+      OSError: the file cannot be opened.
+      ValueError: it is not an array of numbers or bytes that is all there.
+    """
+    if path.exists() and not path.is_file():
+        raise ValueError("it is not a file")
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            read = _READERS[npy.read_magic(file)]
+            shape, is_fortran, dtype = read(file, max_header_size=_LONGEST_HEADER)
+        except Exception as error:  # the parser of Python literals within raises what it likes
+            kind = type(error).__name__
+            raise ValueError(f"it does not begin as an array does: {kind}") from None
+        header = Header(dtype, shape, "F" if is_fortran else "C", file.tell(), size)
+    if dtype.hasobject or min(shape, default=0) < 0:
+        raise ValueError(f"it holds {header}")
+    if header.offset + dtype.itemsize * math.prod(shape) != size:
+        raise ValueError(f"it is cut off or too long for {header}")
+    return header
+
+
+def _check_kind(path: Path, header: Header) -> None:
+    """Raises ValueError unless an array has the dtype and the axes that its name stands for."""
+    dtypes, axes = KINDS[path.stem.rpartition(".")[2]]
+    name = "bytes" if header.dtype.kind == "S" else header.dtype.name
+    if name not in dtypes or len(header.shape) != axes or not header.dtype.isnative:
+        raise ValueError(f"it holds {header}, not {' or '.join(dtypes)} with {axes} axes")
+
+
+def record_files(paths: Iterable[Path]) -> dict[str, dict]:
+    """By name, what a manifest records of files: bytes, sha256, and of arrays dtype and shape."""
+    records = {}
+    for path in paths:
+        records[path.name] = {"bytes": path.stat().st_size, "sha256": sha256(path)}
+        if path.suffix == ".npy":
+            header = read_header(path)
+            records[path.name].update(dtype=header.dtype.str, shape=list(header.shape))
+    return records
+
+
+def open_array(path: Path, records: dict, remedy: str) -> np.ndarray:
+    """A recorded array, memory-mapped.
+
+    Args:
+      records: those of its folder, see `record_files`.
+      remedy: what to do about a damaged file.
+
+    Raises:
+      UserError: it is missing or damaged, or is not as it was recorded.
+    """
+    try:
+        header, record = read_header(path), _record(records, path.name)
+        recorded = tuple(record.get(key) for key in ("dtype", "shape", "bytes"))
+        if recorded != (header.dtype.str, list(header.shape), header.bytes):
+            raise ValueError(f"it holds {header}, which is not what was recorded")
+        _check_kind(path, header)
+        return np.memmap(path, header.dtype, "r", header.offset, header.shape, header.order)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read ({error}); {remedy}.") from None
+
+
+def check_size(path: Path, records: dict, remedy: str) -> Path:
+    """Returns the path of a recorded file.
+
+    Raises:
+      UserError: the file is missing, or has not as many bytes as were recorded.
+    """
+    try:
+        size, recorded = path.stat().st_size, _record(records, path.name)["bytes"]
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read ({error}); {remedy}.") from None
+    if size != recorded:
+        raise UserError(f"{path} has {size:,} bytes instead of {recorded}; {remedy}.")
+    return path
+
+
+def damaged_files(folder: Path, records: dict) -> Iterator[str]:
+    """The names of recorded files that are missing or have other bytes; reads all of them."""
+    for name, record in records.items():
+        path = folder / name
+        if not path.is_file() or sha256(path) != record["sha256"]:
+            yield name
+
+
+def _record(records: dict, name: str) -> dict:
+    if name not in records:
+        raise ValueError("the manifest does not record it")
+    return records[name]

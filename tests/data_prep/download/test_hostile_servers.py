@@ -1,0 +1,216 @@
+"""data_prep/download: servers that lie, never end, never begin, or lead elsewhere."""
+
+import time
+
+import pytest
+
+from data_prep.download import fetch, web
+from data_prep.download.fetch import install
+from tests.support.downloads import (
+    BYTES,
+    archive_file,
+    files,
+    message,
+    pinned,
+    unpinned,
+)
+
+
+def leave_part(tmp_path, data: bytes):
+    part = tmp_path / "archives" / "small.zip.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(data)
+    return part
+
+
+def answer(status, body=b"", **headers):
+    """A response to any request."""
+
+    def respond(handler):
+        handler.send_response(status)
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return respond
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Content_Range": "bytes 5-9/10"},
+        {"Content_Range": "bytes=50-99/100"},
+        {"Content_Range": "bytes 50-99/" + "9" * 5000},
+        {"Content_Range": "items 50-99/100"},
+    ],
+)
+def test_a_part_that_nobody_asked_for_is_refused_after_two_requests(server, tmp_path, headers):
+    leave_part(tmp_path, b"x" * 50)
+    server.respond = answer(206, BYTES, **headers)
+    text = message(pinned(), tmp_path, server.url)
+    assert "status 206, but the whole file was asked for" in text
+    assert server.asked == ["bytes=50-", None]
+
+
+def test_a_server_that_always_answers_out_of_range_is_asked_twice(server, tmp_path):
+    leave_part(tmp_path, b"x" * 50)
+    server.respond = answer(416, Content_Range="bytes */7")
+    assert "416" in message(pinned(), tmp_path, server.url)
+    assert server.asked == ["bytes=50-", None]
+
+
+@pytest.mark.parametrize("archive", [pinned(), unpinned(megabytes=1)], ids=["pinned", "unpinned"])
+def test_an_endless_body_ends_at_the_size_in_the_table(server, tmp_path, archive):
+    sent = []
+
+    def respond(handler):
+        handler.send_response(200)
+        handler.end_headers()
+        while len(sent) < 5000:  # 320 MB
+            handler.wfile.write(b"x" * (1 << 16))
+            sent.append(0)
+
+    server.respond = respond
+    text = message(archive, tmp_path, server.url)
+    assert f"sends more than the {archive.most:,} bytes that the file may have" in text
+    assert len(sent) < 1000 and files(tmp_path) == []
+
+
+def test_an_endless_body_after_a_part_ends_too(server, tmp_path):
+    leave_part(tmp_path, BYTES[:50])
+    content_range = f"bytes 50-99/{len(BYTES)}"
+    server.respond = answer(206, b"x" * (1 << 20), Content_Range=content_range)
+    assert "sends more than" in message(pinned(), tmp_path, server.url)
+    assert files(tmp_path) == []
+
+
+def test_a_part_that_is_too_long_already_is_not_continued(server, tmp_path):
+    leave_part(tmp_path, b"x" * (len(BYTES) + 50))
+    server.respond = answer(206, b"x" * 50, Content_Range=f"bytes {len(BYTES) + 50}-9999/*")
+    assert "sends more than" in message(pinned(), tmp_path, server.url)
+    assert files(tmp_path) == []
+
+
+def test_a_length_beyond_the_size_in_the_table_is_refused_at_once(server, tmp_path):
+    server.respond = answer(200, b"x", Content_Length=10**12)
+    assert "sends more than the 1,000,000 bytes" in message(
+        unpinned(megabytes=1), tmp_path, server.url
+    )
+    assert files(tmp_path) == []
+
+
+@pytest.fixture
+def short_patience(monkeypatch):
+    monkeypatch.setattr(web, "TIMEOUT", 0.3)
+    monkeypatch.setattr(web, "LEAST", 1000)
+
+
+def _drip(handler):
+    for _ in range(300):
+        handler.wfile.write(b"x")
+        time.sleep(0.05)
+
+
+def _drip_body(handler):
+    answer(200, Content_Length=len(BYTES))(handler)
+    _drip(handler)
+
+
+def _drip_chunk(handler):
+    answer(200, Transfer_Encoding="chunked")(handler)
+    _drip(handler)
+
+
+def _drip_header(handler):
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
+    _drip(handler)
+
+
+def _say_nothing(handler):
+    time.sleep(3)
+
+
+def _continue_for_ever(handler):
+    for _ in range(300):
+        handler.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    "respond", [_drip_body, _drip_chunk, _drip_header, _say_nothing, _continue_for_ever]
+)
+def test_a_server_that_stalls_is_left(server, tmp_path, short_patience, respond):
+    server.respond, started = respond, time.monotonic()
+    text = message(unpinned(), tmp_path, server.url)
+    assert time.monotonic() - started < 3
+    assert "fewer than 60,000 bytes in 60 s" in text or "timed out" in text
+
+
+def test_what_a_stalled_server_sent_is_kept_and_continued(server, tmp_path, short_patience):
+    def respond(handler):
+        answer(200, BYTES[:100], Content_Length=len(BYTES))(handler)
+        _drip(handler)
+
+    server.respond = respond
+    text = message(pinned(), tmp_path, server.url)
+    assert "(fewer than 60,000 bytes in 60 s); run the same command again to continue" in text
+    part = tmp_path / "archives/small.zip.part"
+    assert part.read_bytes()[:100] == BYTES[:100]
+    part.write_bytes(BYTES[:100])
+    server.respond = None
+    install(pinned(), tmp_path, server.url)
+    assert archive_file(tmp_path).read_bytes() == BYTES
+
+
+@pytest.mark.parametrize(
+    "address", ["ftp://127.0.0.1/small.zip", "file:///etc/passwd", "data:,x", "//[", "javascript:0"]
+)
+def test_redirects_to_other_schemes_are_refused(server, tmp_path, address, monkeypatch):
+    monkeypatch.setenv("ftp_proxy", server.url)  # by which urllib would follow it
+    server.respond = answer(302, Location=address)
+    assert "cannot be fetched" in message(pinned(), tmp_path, server.url)
+    assert server.asked == [None] and files(tmp_path) == []
+
+
+def test_redirects_by_http_are_followed_without_reading_their_bodies(server, tmp_path):
+    def respond(handler):
+        if "elsewhere" in handler.path:
+            return answer(200, BYTES)(handler)
+        answer(302, Location="/elsewhere/small.zip")(handler)
+        while True:  # until the client hangs up
+            handler.wfile.write(b"x" * (1 << 16))
+
+    server.respond = respond
+    install(pinned(), tmp_path, server.url)
+    assert archive_file(tmp_path).read_bytes() == BYTES
+
+
+def test_redirects_in_a_circle_end(server, tmp_path):
+    server.respond = answer(302, Location="/mirror/small.zip")
+    assert "cannot be fetched" in message(pinned(), tmp_path, server.url)
+    assert len(server.asked) < 20
+
+
+@pytest.mark.parametrize("address", ["ftp://127.0.0.1/", "file:///tmp/", "nonsense"])
+def test_mirrors_of_other_schemes_are_refused(tmp_path, address):
+    text = message(pinned(), tmp_path, address)
+    assert "is not an address of http or https" in text
+
+
+def test_a_reason_of_a_server_stays_on_its_line(server, tmp_path):
+    def respond(handler):
+        handler.wfile.write(b"HTTP/1.1 500 first\x0bsecond\x1b[31m\x85third" + b"!" * 5000)
+        handler.wfile.write(b"\r\n\r\n")
+
+    server.respond = respond
+    text = message(pinned(), tmp_path, server.url)
+    assert text.isprintable() and len(text) < 1000 and "first second" in text
+
+
+def test_the_bytes_of_every_archive_are_bounded():
+    for archives in fetch.ARCHIVES.values():
+        for archive in archives:
+            assert 0 < archive.most <= 2_500_000_000
+            assert archive.size in (None, archive.most)

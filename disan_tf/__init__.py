@@ -9,3 +9,12 @@ __version__ = "0.1.0"
 # TensorFlow announces its CPU features and absent GPUs on every start; errors still raise.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 legacy_keras.choose()
+
+
+def __getattr__(name: str):
+    """`disan_tf.load`, which imports TensorFlow only when it is asked for."""
+    if name == "load":
+        from disan_tf.serving.model import load
+
+        return load
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

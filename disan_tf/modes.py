@@ -81,6 +81,14 @@ def predict(
         )
 
 
+def encode(checkpoint, input, output, input_format=None, vector_dtype="float32") -> None:
+    """Writes the vectors of lines of text, in their order, as .npy or JSON lines."""
+    from disan_tf.serving.encode import encode as encode_lines
+
+    count, seconds = encode_lines(_serving(checkpoint), input, output, input_format, vector_dtype)
+    print(f"{count:,} vectors in {output}, {count / seconds:,.0f} a second")
+
+
 def attend(checkpoint, input, output, input_format=None) -> None:
     """Writes the attention in lines of text or of sentence pairs, and a page that shows it."""
     from disan_tf.reporting.attention_page.page import NAME, write_page
@@ -154,6 +162,7 @@ MODES = {
         train,
         evaluate,
         predict,
+        encode,
         attend,
         export,
         report,

@@ -1,5 +1,6 @@
 """What a model looks at in lines of text: its attention tensors, as .npz and JSON."""
 
+import functools
 import json
 import os
 import sys
@@ -65,12 +66,9 @@ def attend(
     """
     target, fields = _check_target(output_dir), bundle.model.fields
     predict_batch, text_to_ids = make_prediction_step(bundle.model), bundle.text_to_ids()
+    weights = make_attention_step(bundle.model)
     specs = served_specs(bundle.model.signatures()["attend"])
-    weights = tf.function(
-        lambda *inputs: {**bundle.model.attend(*inputs), **bundle.model.weight_vectors(*inputs)},
-        input_signature=specs, autograph=False,
-    )  # fmt: skip
-    check_length, places = _limit_lengths(weights, specs), []
+    limit, places = functools.cache(lambda: _limit_lengths(weights, specs)), []
     count, vectors = 0, WeightVectors()
     with scratch_folder(target) as scratch:
         folder = scratch / "lines"
@@ -79,7 +77,7 @@ def attend(
             input_path, input_format, fields, check=lambda _, where: places.append(where)
         ):
             for record, sentences in zip(records, tokenise(records, text_to_ids, fields)):
-                check_length(sentences, places[count])
+                limit()(sentences, places[count])
                 count += 1
                 inputs = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
                 tensors = {name: tensor[0].numpy() for name, tensor in weights(*inputs).items()}
@@ -93,6 +91,15 @@ def attend(
         finish(folder)
         os.replace(folder, target)
     return count
+
+
+def make_attention_step(model) -> Callable[..., dict[str, tf.Tensor]]:
+    """The model's inputs -> its attention tensors by name; compiled."""
+    return tf.function(
+        lambda *inputs: {**model.attend(*inputs), **model.weight_vectors(*inputs)},
+        input_signature=served_specs(model.signatures()["attend"]),
+        autograph=False,
+    )
 
 
 def _limit_lengths(weights, specs) -> Callable[[Sequence, str], None]:

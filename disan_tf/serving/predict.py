@@ -74,7 +74,7 @@ def predict(
         file.write(form.header)
         for records in read_chunks(input_path, input_format, fields, form.check):
             sentences = tokenise(records, text_to_ids, fields)
-            predictions = _predict_all(step, sentences, text_to_ids, batch_size)
+            predictions = predict_all(step, sentences, text_to_ids, batch_size)
             answers = [describe(*row, bundle) for row in predictions]
             if explanation:
                 for answer, added in zip(answers, explanation(sentences, text_to_ids)):
@@ -147,18 +147,18 @@ def _count(counts: Counts, records, classes) -> Counts:
     return Counts(counts.rows + len(records), counts.gold + len(gold), counts.unlabeled + unlabeled)
 
 
-def _predict_all(step, sentences, text_to_ids, batch_size) -> list[tuple]:
+def predict_all(step, sentences, text_to_ids, batch_size) -> list[tuple]:
     """(probabilities, prediction) of each record's sentences, in their order."""
     rows = [None] * len(sentences)
     lengths = np.array([[len(tokens) for tokens in record] for record in sentences])
-    for batch in _batches(lengths, batch_size):
+    for batch in batches_of_similar_length(lengths, batch_size):
         inputs = look_up([sentences[index] for index in batch], text_to_ids)
         for index, *row in zip(batch, *(tensor.numpy() for tensor in step(*inputs))):
             rows[index] = row
     return rows
 
 
-def _batches(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
+def batches_of_similar_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
     """Indices of records of similar <int>[records, fields] lengths."""
     for batch in evaluation_batches(lengths, batch_size):
         yield from _divide(batch[batch >= 0], lengths)

@@ -169,7 +169,7 @@ def test_a_missing_file_is_named_with_what_makes_it(data_dir, prepared_dir, name
     ("content", "fault"),
     [
         ("{", "is not readable JSON"),
-        ("[]", "has no char_cnn.max_characters_per_token"),
+        ("[]", "the file must be an object"),
         ("{}", "has no char_cnn.max_characters_per_token"),
         ('{"char_cnn": {"filters": []}}', "has no char_cnn.max_characters_per_token"),
         ('{"char_cnn": {"max_characters_per_token": null}}', "has no char_cnn.max_characters"),

@@ -595,7 +595,7 @@ FAULTS = (
     ),
     Fault(
         room="training",
-        line='model.load_weights(directory / info["weights"])',
+        line='read_weights(model, directory / info["weights"])',
         fault="",
         tests=("test_saved_model.py", "test_predict.py"),
     ),

@@ -15,6 +15,17 @@ def test_the_sentence_of_a_user_error_is_its_own():
     )
 
 
+def test_what_a_damaged_file_holds_is_not_told_at_length():
+    told = explain(UserError(f"a.txt, line 3: {'x' * 10**6} is no label; add one."))
+    assert len(told) < 2100
+    assert told.startswith("a.txt, line 3: xxx") and told.endswith("xxx is no label; add one.")
+
+
+def test_a_sentence_is_one_line_that_a_terminal_can_show():
+    told = explain(UserError("a.txt: 'b\0\x1b[2J\n\udc80é' is no label; add one."))
+    assert told == r"a.txt: 'b\x00\x1b[2J\n\udc80é' is no label; add one."
+
+
 @pytest.mark.parametrize(
     "number, remedy",
     [

@@ -66,7 +66,9 @@ def summarise_run(workdir: Path) -> dict:
             raise UserError(f"{workdir} has no scores of its best model on {split}: {REMEDY}.")
     records = MetricsLog.read(workdir / "metrics.jsonl")
     dev = _curve(records, "dev")
-    best = next(record for record in dev if record["step"] == scores["dev"]["step"])
+    best = next((record for record in dev if record["step"] == scores["dev"]["step"]), None)
+    if best is None:
+        raise UserError(f"{workdir / 'metrics.jsonl'} lacks the step of the best model; {REMEDY}.")
     config = read_config(workdir)
     return {
         "config": config,

@@ -8,6 +8,7 @@ JSON each, in which `Outcome` stands.
 
 import contextlib
 import ctypes
+import importlib
 import json
 import os
 import shutil
@@ -140,12 +141,9 @@ def serve(library: str) -> None:
 
 
 def _import() -> None:
-    """What most commands import."""
-    import disan_tf.training.series
-    import disan_tf.serving.saved_model
-    import disan_tf.training.pictures
-    import disan_tf.training.tensorboard
-    import data_prep.prepare  # noqa: F401
+    """Imports what most commands do."""
+    for name in ("training.series", "serving.saved_model", "training.pictures"):
+        importlib.import_module(f"disan_tf.{name}")
 
 
 def _wait(process: int, request: Request) -> Optional[int]:

@@ -85,7 +85,9 @@ def write_corpora(folder: Path) -> list[Target]:
     trees = "(3 (2 This) (3 (2 soup) (3 (2 is) (3 fine))))\n(1 (2 Cold) (2 soup))\n(2 (2 tea))\n"
     files = {f"sst/sst/trees/{split}.txt": trees for split in ("train", "dev", "test")}
     header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-    rows = "7\tA cook stirs soup\tThe soup isn't hot\t3.6\tNEUTRAL\n8\tTea\tHot tea\t4\tENTAILMENT\n"
+    rows = (
+        "7\tA cook stirs soup\tThe soup isn't hot\t3.6\tNEUTRAL\n8\tTea\tHot tea\t4\tENTAILMENT\n"
+    )
     files.update({f"sick/{path}": header + rows for path in sick.FILES.values()})
     lines = "LOC:city Where is soup ?\nNUM:date When is it hot ?\n" * 4
     files.update({f"trec/{path}": lines for path in trec.FILES.values()})
@@ -214,8 +216,8 @@ def _open(folder: Path, name: str):
     words, vectors = sum(corpus.words), corpus.vectors
     assert len(vectors) == words == len(corpus.vocabulary) and np.isfinite(vectors).all()
     for split in map(corpus.split, corpus.splits):
-        assert all(0 <= it.min() and it.max() < words + 2 for it in split.ids.values())
-        assert 0 <= split.labels.min() and split.labels.max() < len(corpus.classes)
+        assert all(it.min() >= 0 and it.max() < words + 2 for it in split.ids.values())
+        assert split.labels.min() >= 0 and split.labels.max() < len(corpus.classes)
         assert split.field_lengths.min() >= 0
 
 

@@ -8,7 +8,17 @@ VALUES = (  # of wrong types, and at the ends of ranges
     None, True, [], {}, "", "x", -1, 0, 2**31, 2**63, 10**30, -0.5, 1e308, float("nan"),
     float("inf"), "é" * 300, "a/b", "../x", "\u0000", [[]], {"a": 1}, ["x", 1],
 )  # fmt: skip
-BYTES = (b"\0", b"\xff\xfe", b"\xc3", b"\r", b"\x1a", b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"nan", b'"')
+BYTES = (
+    b"\0",
+    b"\xff\xfe",
+    b"\xc3",
+    b"\r",
+    b"\x1a",
+    b"\xef\xbb\xbf",
+    b"\xe2\x80\xa8",
+    b"nan",
+    b'"',
+)
 
 
 def damage(content: bytes, draw: random.Random) -> bytes:

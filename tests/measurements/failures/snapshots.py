@@ -23,7 +23,9 @@ def snapshot(folder: Path, hidden: bool = True) -> dict[str, str]:
         name = str(path.relative_to(folder))
         if path.is_dir() or path.name in _NOT_COMPARED or (not hidden and "/." in f"/{name}"):
             continue
-        found.update(_read(path, name, folder))
+        for key, digest in _read(path, name, folder).items():
+            key = re.sub(r"^(saved_model\w*)/[0-9]+/", r"\1/newest/", key)  # numbers count exports
+            found[f"{name} again" if key in found and "events" not in key else key] = digest
     return found
 
 

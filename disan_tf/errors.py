@@ -18,7 +18,7 @@ _REMEDIES = {  # by error number
     (errno.EMFILE, errno.ENFILE): "close programs, or allow more open files (ulimit -n)",
     (errno.ENOMEM,): "close programs, or use smaller batches",
 }
-_LONGEST = 2000  # characters of a sentence
+_LONGEST = 1500  # characters of a sentence
 _BY_NUMBER = {number: remedy for numbers, remedy in _REMEDIES.items() for number in numbers}
 
 
@@ -55,11 +55,11 @@ def explain(error: BaseException) -> Optional[str]:
 
 
 def _shorten(sentence: str) -> str:
-    if len(sentence) > _LONGEST:
-        half = _LONGEST // 2
-        sentence = f"{sentence[:half]} [...] {sentence[-half:]}"
     printable = (letter if letter.isprintable() else repr(letter)[1:-1] for letter in sentence)
-    return "".join(printable)
+    sentence, half = "".join(printable), _LONGEST // 2
+    if len(sentence) > _LONGEST:
+        return f"{sentence[:half]} [...] {sentence[-half:]}"
+    return sentence
 
 
 def _sentence(error: BaseException) -> Optional[str]:

@@ -47,11 +47,12 @@ class Killer:
       folder: for their output.
       data: of `write_data`.
       model: of `train_model`.
+      unbroken: runs that nothing stopped, by name, which several killers may share.
     """
 
-    def __init__(self, server: ForkServer, folder: Path, data: Path, model: Path):
+    def __init__(self, server: ForkServer, folder: Path, data: Path, model: Path, unbroken=None):
         self._server, self._folder = server, folder
-        self._places, self._unbroken = (data, model), {}
+        self._places, self._unbroken = (data, model), {} if unbroken is None else unbroken
 
     def chain(self, name: str, seed: int, kills: int = CHAIN) -> tuple[int, str]:
         """Kills a command `kills` times in the same folder, then lets it end.

@@ -12,11 +12,12 @@ import traceback
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Optional
+from typing import Callable, Optional
 
 from disan_tf.errors import explain
+from tests.measurements.failures.mutated_files import Target, all_targets
 
-SLOW = 20  # seconds of a case, after which it counts as a failure
+SLOW = 45  # seconds of a case, after which it counts as a failure
 STUCK = 90  # seconds after which its process is killed
 MEMORY = 2 << 30  # bytes that a case may take
 ADDRESSES = 24 << 30  # bytes of a process
@@ -44,17 +45,19 @@ class Reader:
     """Damages copies of files, and reads them.
 
     Args:
-      originals: see `all_targets`.
+      originals: what the targets need.
       scratch: for the copies.
       seed: of all cases.
+      find_targets: writes more into a folder, and gives the targets below it.
     """
 
-    def __init__(self, originals: Path, scratch: Path, seed: int):
-        from tests.measurements.failures.mutated_files import all_targets
-
+    def __init__(
+        self, originals: Path, scratch: Path, seed: int,
+        find_targets: Callable[[Path], list[Target]] = all_targets,
+    ):  # fmt: skip
         shutil.copytree(originals, scratch)
         self._originals, self._scratch, self._seed = originals, scratch, seed
-        self.targets = all_targets(scratch)
+        self.targets = find_targets(scratch)
         self._sources = scratch.with_name(f"{scratch.name}-originals")
         shutil.copytree(scratch, self._sources)
         for target in self.targets:

@@ -62,7 +62,7 @@ def damage_lines(content: bytes, draw: random.Random) -> bytes:
         lines[number], lines[other] = lines[other], lines[number]
     elif kind == 3:
         huge = draw.choice((b"x", b"( ", b"(2 ", b"x ", b'"', b"[", b"1", b"\xc3\xa9 "))
-        lines[number] += huge * draw.choice((300, 70_000, 1_200_000))
+        lines[number] += huge * draw.choice((300, 70_000, 400_000))
     elif kind == 4:
         del cells[cell]
         lines[number] = separator.join(cells)

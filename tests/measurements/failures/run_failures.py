@@ -55,8 +55,9 @@ class Harness:
         return {"seed": self._options.seed, **parts, "failures": failures}
 
     def _killers(self):
+        unbroken = {}
         return [
-            Killer(server, self._folder / f"kills-{number}", self._data, self._model)
+            Killer(server, self._folder / f"kills-{number}", self._data, self._model, unbroken)
             for number, server in enumerate(self._servers)
         ]
 

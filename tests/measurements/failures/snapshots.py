@@ -19,9 +19,12 @@ _NOT_COMPARED = {".lock", "checkpoint"}  # `checkpoint` has times; step-* tells 
 def snapshot(folder: Path, hidden: bool = True) -> dict[str, str]:
     """Name -> digest of what the files below a folder tell; hidden ones are temporary."""
     folder, found = Path(folder), {}
+    older = _older_checkpoints(folder)
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if path.is_dir() or path.name in _NOT_COMPARED or (not hidden and "/." in f"/{name}"):
+        if path.is_dir() or path.name in _NOT_COMPARED or path.with_suffix("") in older:
+            continue
+        if not hidden and "/." in f"/{name}":
             continue
         for key, digest in _read(path, name, folder).items():
             key = re.sub(r"^(saved_model\w*)/[0-9]+/", r"\1/newest/", key)  # numbers count exports
@@ -37,11 +40,20 @@ def differences(expected: dict, actual: dict) -> list[str]:
     return lines + [f"{name} differs" for name in both if expected[name] != actual[name]]
 
 
+def _older_checkpoints(folder: Path) -> set[Path]:
+    """The one before the newest of each training, which may be of the step of a SIGTERM."""
+    older = set()
+    for parent in folder.rglob("checkpoints"):
+        steps = sorted(int(path.stem[len("step-") :]) for path in parent.glob("step-*.index"))
+        older.update(parent / f"step-{step}" for step in steps[-2:-1])
+    return older
+
+
 def _read(path: Path, name: str, folder: Path) -> dict:
     if path.match(EVENT_FILES):
         kind = str(path.parent.relative_to(folder))
         return {f"{kind}/events": _digest(_scalars(path.parent))}
-    if ".data-" in path.name or name.startswith("checkpoints/") and path.suffix == ".index":
+    if path.parent.name == "checkpoints" and path.name.startswith("step-"):
         return _of_checkpoint(path, name)
     if path.suffix in (".h5", ".hdf5"):
         return {name: _digest(_hdf5(path))}

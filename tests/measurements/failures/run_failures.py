@@ -151,7 +151,6 @@ def main(arguments=None) -> int:
     """Runs what the flags say; 1 if anything failed."""
     options = _flags(arguments)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        os.chmod(folder, 0o755)  # for another user
         started = time.monotonic()
         harness = Harness(Path(folder), options)
         if options.replay:

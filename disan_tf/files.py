@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import glob
 import hashlib
+import io
 import json
 import os
 import platform
@@ -24,7 +25,11 @@ LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence, and ma
 
 
 def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
-    """Writes `data` under a temporary name in the same folder, then renames it to `path`."""
+    """Writes `data` under a temporary name in the same folder, then renames it to `path`.
+
+    Raises:
+      OSError: it cannot be written; names the path.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     data = data.encode("utf-8") if isinstance(data, str) else data
@@ -36,9 +41,20 @@ def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename is None:  # of a write
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
+
+
+def write_arrays(path: PathLike, **arrays) -> None:
+    """Writes arrays as a compressed `.npz` file, atomically."""
+    import numpy as np  # most commands' help needs none
+
+    content = io.BytesIO()  # a zip file whose disk is full complains a second time as it is closed
+    np.savez_compressed(content, **arrays)
+    write_atomically(path, content.getvalue())
 
 
 def temporary_prefix(target: PathLike) -> str:

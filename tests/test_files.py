@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 from disan_tf import files
@@ -57,6 +58,22 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
         files.write_atomically(path, "something new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_full_disk_is_told_with_the_path_and_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(files.os, "fdopen", _FullDisk)
+    for write in (lambda path: files.write_atomically(path, "new"),
+                  lambda path: files.write_arrays(path, ids=np.arange(3))):  # fmt: skip
+        with pytest.raises(OSError, match="No space left") as caught:
+            write(tmp_path / "a.npz")
+        assert caught.value.filename == str(tmp_path / "a.npz")
+    assert os.listdir(tmp_path) == [] and capsys.readouterr().err == ""
+
+
+def test_arrays_are_written_by_their_names(tmp_path):
+    files.write_arrays(tmp_path / "a.npz", ids=np.arange(3))
+    with np.load(tmp_path / "a.npz") as arrays:
+        np.testing.assert_array_equal(arrays["ids"], [0, 1, 2])
 
 
 def _leave(folder, name):

@@ -4,7 +4,6 @@ A single run is what `summarise_run` returns, a series what `summarise_series` r
 "paper" (what the paper reports), "note" (why ours differs) and "command".
 """
 
-import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Optional
 import numpy as np
 
 from disan_tf.errors import UserError
-from disan_tf.files import read_json, write_atomically
+from disan_tf.files import read_json, write_arrays
 from disan_tf.reporting.differences import Answers
 from disan_tf.training.run_summary import best_step
 
@@ -63,9 +62,7 @@ def write_predictions(path: Path, workdirs: Mapping[str, Path]) -> None:
             if int(answers["step"]) != best_step(workdir):
                 return
             arrays.update({f"{member}/{field}": answers[field] for field in Answers._fields})
-    content = io.BytesIO()
-    np.savez_compressed(content, **arrays)
-    write_atomically(path, content.getvalue())
+    write_arrays(path, **arrays)
 
 
 def read_speeds(benchmarks: Path) -> dict[str, dict]:

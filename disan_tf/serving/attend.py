@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.errors import UserError
-from disan_tf.files import scratch_folder
+from disan_tf.files import scratch_folder, write_arrays
 from disan_tf.serving.lines import look_up, read_chunks, tokenise
 from disan_tf.serving.predict import describe, make_prediction_step, served_specs
 from disan_tf.serving.records import find_text, text_name, tokens_name
@@ -139,7 +139,7 @@ def _with_tokens(record: dict, fields, sentences) -> dict:
 
 
 def _write(stem: Path, record: dict, tensors: dict[str, np.ndarray]) -> None:
-    np.savez_compressed(stem.with_suffix(".npz"), **tensors)
+    write_arrays(stem.with_suffix(".npz"), **tensors)
     axes = {name: _axes(name, tensor) for name, tensor in tensors.items()}
     means = {f"{name}_mean": _mean(tensor) for name, tensor in tensors.items()}
     text = json.dumps({**record, "axes": axes, **means}, ensure_ascii=False) + "\n"

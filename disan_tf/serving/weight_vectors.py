@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from disan_tf.files import write_arrays
+
 NAME = "weight_vectors"  # of the tensor [iteration, attention, feature] of an encoder's `attend`
 
 
@@ -39,7 +41,7 @@ class WeightVectors:
         parts = [principal_components(of_one) for of_one in vectors.swapaxes(0, 1)]
         coordinates = np.stack([points for points, _ in parts], axis=1)
         explained = np.stack([shares for _, shares in parts])
-        np.savez_compressed(
+        write_arrays(
             folder / f"{NAME}.npz", vectors=vectors, coordinates=coordinates, explained=explained
         )
         rows = [

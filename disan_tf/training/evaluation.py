@@ -1,12 +1,11 @@
 """The scores of a trained model on one split."""
 
-import io
 from pathlib import Path
 
 import numpy as np
 
 from disan_tf.errors import UserError
-from disan_tf.files import write_atomically, write_json
+from disan_tf.files import write_arrays, write_json
 from disan_tf.input_pipeline import PreparedCorpus, Split
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.metrics.classification import classification_scores
@@ -52,12 +51,10 @@ def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name:
     scores, predictions, labels = _score(bundle, corpus, split_name)
     if predictions.ndim == 1:
         kind = np.float32 if predictions.dtype.kind == "f" else np.uint8
-        content = io.BytesIO()
-        np.savez_compressed(
-            content, predictions=predictions.astype(kind), labels=labels.astype(kind),
-            step=scores["step"],
+        write_arrays(
+            Path(folder) / f"{split_name}.npz", predictions=predictions.astype(kind),
+            labels=labels.astype(kind), step=scores["step"],
         )  # fmt: skip
-        write_atomically(Path(folder) / f"{split_name}.npz", content.getvalue())
     write_json(Path(folder) / f"{split_name}.json", scores)
     return scores
 

@@ -55,6 +55,8 @@ def _read(path: Path, name: str, folder: Path) -> dict:
         return {f"{kind}/events": _digest(_scalars(path.parent))}
     if path.parent.name == "checkpoints" and path.name.startswith("step-"):
         return _of_checkpoint(path, name)
+    if path.parent.name == "variables":
+        return _of_export(path, name)
     if path.suffix in (".h5", ".hdf5"):
         return {name: _digest(_hdf5(path))}
     if path.suffix in (".npz", ".npy"):
@@ -75,6 +77,15 @@ def _of_checkpoint(path, name):
     names = sorted(reader.get_variable_to_shape_map())
     skipped = ("_CHECKPOINTABLE_OBJECT_GRAPH", "save_counter/.ATTRIBUTES/VARIABLE_VALUE")
     return {name: _digest([(it, reader.get_tensor(it)) for it in names if it not in skipped])}
+
+
+def _of_export(path, name):
+    """The values alone: their names are numbers in any order."""
+    if path.suffix != ".index":
+        return {name: "there"}
+    reader = tf.train.load_checkpoint(str(path)[: -len(".index")])
+    names = reader.get_variable_to_shape_map().keys() - {"_CHECKPOINTABLE_OBJECT_GRAPH"}
+    return {name: _digest(sorted(_digest(reader.get_tensor(it)) for it in names))}
 
 
 def _hdf5(path) -> list:

@@ -4,6 +4,7 @@ import random
 import shutil
 import signal
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -121,9 +122,9 @@ def _draw_kill(draw: random.Random, unbroken: Unbroken) -> dict:
     return {"after": after, "signal": signal.SIGKILL if kind < 0.85 else signal.SIGTERM}
 
 
-def plan(seed: int, chains: int) -> list[tuple[str, int]]:
-    """Names and seeds of chains, by the weights of the scenarios, in an order that mixes them."""
+def plan(seed: int, chains: int, commands: Sequence[str]) -> list[tuple[str, int]]:
+    """Names and seeds of chains: of each command one, then by the weights of the scenarios."""
     draw = random.Random(seed)
-    names = [name for name, scenario in ALL.items() for _ in range(scenario.weight)]
-    chosen = (list(ALL) + draw.choices(names, k=chains))[:chains]
+    names = [name for name in commands for _ in range(ALL[name].weight)]
+    chosen = (list(commands) + draw.choices(names, k=chains))[:chains]
     return [(name, seed * 1000 + number) for number, name in enumerate(chosen)]

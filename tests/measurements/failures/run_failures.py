@@ -64,7 +64,7 @@ class Harness:
     def _kills(self) -> dict:
         """Chains of kills, shared by the servers until there are enough or no time is left."""
         found, lock = Kills(), threading.Lock()
-        chains = iter(plan(self._options.seed, 10 * self._options.kills))
+        chains = iter(plan(self._options.seed, 10 * self._options.kills, self._options.commands))
 
         def work(killer: Killer) -> None:
             while True:
@@ -143,6 +143,7 @@ def _flags(arguments):
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=30, help="after which nothing is begun")
     parser.add_argument("--parts", nargs="*", default=PARTS[::-1], choices=PARTS)
+    parser.add_argument("--commands", nargs="*", default=list(ALL), choices=list(ALL))
     parser.add_argument("--replay", help="kill:<command>:<seed> or mutation:<case>")
     return parser.parse_args(arguments)
 

@@ -165,7 +165,7 @@ def test_options_that_are_absent_are_named_or_have_the_official_meaning(files):
     files[0].write_text(json.dumps(content))
     assert _refusal(files).startswith(f"{files[0]} has no lstm.dim; ")
     files[0].write_text("[]")
-    assert _refusal(files).startswith(f"{files[0]} has no lstm.projection_dim; ")
+    assert _refusal(files).startswith(f"{files[0]}: the file must be an object; ")
 
 
 def test_files_that_are_no_files_are_named(files, tmp_path):

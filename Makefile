@@ -25,7 +25,7 @@ QUICK := tests/addons tests/test_legacy_keras.py tests/ops/*.py tests/ops/native
   $(LOOP)_moving_average_serves_evaluation_only \
   tests/serving/test_saved_model.py::test_text_model_equals_the_trained_one_without_our_package
 
-.PHONY: install demo demo-train test test-quick test-all lint clean
+.PHONY: install demo demo-train test test-quick test-all faults lint clean
 
 install: $(VENV)/.installed
 
@@ -56,6 +56,9 @@ test-quick: install
 
 test-all: install
 	$(PYTEST) -m "slow or not slow"
+
+faults: install
+	$(BIN)/python -m tests.measurements.failures.run_failures --output=faults.json
 
 lint: install
 	$(BIN)/ruff check .

@@ -114,7 +114,8 @@ def _trailing_numbers(fields: list[str]) -> int:
 def _numbers(path: Path, line_number: int, text: str, dim: int) -> np.ndarray:
     """Parses `dim` numbers into `<float32>[dim]`."""
     try:
-        vector = np.array([float(field) for field in text.split(" ")], np.float32)
+        with np.errstate(over="ignore"):  # what is not finite then is refused below
+            vector = np.array([float(field) for field in text.split(" ")], np.float32)
     except ValueError as error:
         raise _malformed(path, line_number, str(error), dim) from None
     if not np.isfinite(vector).all():

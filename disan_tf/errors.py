@@ -18,6 +18,7 @@ _REMEDIES = {  # by error number
     (errno.EMFILE, errno.ENFILE): "close programs, or allow more open files (ulimit -n)",
     (errno.ENOMEM,): "close programs, or use smaller batches",
 }
+_LONGEST = 1500  # characters of a sentence
 _BY_NUMBER = {number: remedy for numbers, remedy in _REMEDIES.items() for number in numbers}
 
 
@@ -46,8 +47,22 @@ def explain(error: BaseException) -> Optional[str]:
     """The sentence of an error that a user can do something about, or None for one of ours.
 
     These are `UserError`s, and what the operating system, the memory or TensorFlow's file system
-    refuse.
+    refuse. Of a sentence that quotes what a damaged file holds, only the ends are told, and control
+    characters as escapes.
     """
+    sentence = _sentence(error)
+    return None if sentence is None else _shorten(sentence)
+
+
+def _shorten(sentence: str) -> str:
+    printable = (letter if letter.isprintable() else repr(letter)[1:-1] for letter in sentence)
+    sentence, half = "".join(printable), _LONGEST // 2
+    if len(sentence) > _LONGEST:
+        return f"{sentence[:half]} [...] {sentence[-half:]}"
+    return sentence
+
+
+def _sentence(error: BaseException) -> Optional[str]:
     if isinstance(error, UserError):
         return str(error)
     text = " ".join(str(error).split())

@@ -12,10 +12,13 @@ from disan_tf.errors import Stopped
 
 TERMINATED = 128 + signal.SIGTERM  # the exit status, as shells give it
 INTERRUPTED = 128 + signal.SIGINT
+_SOON = 0.05  # seconds, after which a destructor should be over
 
 
 def handle(program: str) -> None:
     """Makes SIGTERM raise `Stopped`, and a second Control-C end the process at once.
+
+    Python ignores an exception that comes up in a destructor: such a one is raised again.
 
     Args:
       program: whose name begins the sentence of the second Control-C.
@@ -33,6 +36,15 @@ def handle(program: str) -> None:
         sys.stderr.flush()
         os._exit(INTERRUPTED)
 
+    def ignored(unraisable):
+        for error, number in ((Stopped, signal.SIGTERM), (KeyboardInterrupt, signal.SIGINT)):
+            if issubclass(unraisable.exc_type, error):
+                signal.signal(signal.SIGINT, interrupt)
+                threading.Timer(_SOON, os.kill, (os.getpid(), number)).start()
+                return
+        sys.__unraisablehook__(unraisable)
+
+    sys.unraisablehook = ignored
     signal.signal(signal.SIGTERM, terminate)
     signal.signal(signal.SIGINT, interrupt)
 

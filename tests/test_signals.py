@@ -6,6 +6,8 @@ import subprocess
 import sys
 import threading
 
+import pytest
+
 from disan_tf import signals
 
 RUN = """
@@ -50,6 +52,33 @@ def test_control_c_ends_with_one_sentence_and_status_130():
 def test_a_second_control_c_while_the_first_is_obeyed_ends_at_once():
     outcome = ended("SIGINT", times=2)
     assert (outcome.returncode, outcome.stderr) == (130, "run.py: stopped at once.\n")
+
+
+IN_DESTRUCTOR = """
+import os, signal, sys, time
+sys.argv[0] = "run.py"
+from disan_tf import command_line, modes
+class Resource:
+    def __del__(self):
+        os.kill(os.getpid(), signal.{name})
+        time.sleep(0.01)
+def work(data_dir):
+    Resource()
+    for _ in range(100):
+        time.sleep(0.05)
+modes.MODES["doctor"] = work
+sys.argv[1:] = ["--mode=doctor"]
+command_line.run()
+"""
+
+
+@pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGINT", 130)])
+def test_a_signal_during_a_destructor_is_not_lost(name, status):
+    outcome = subprocess.run(
+        [sys.executable, "-c", IN_DESTRUCTOR.format(name=name)], capture_output=True, text=True
+    )
+    assert outcome.returncode == status
+    assert outcome.stderr.startswith("run.py: stopped") and outcome.stderr.count("\n") == 1
 
 
 def test_sigterm_is_remembered_in_a_block_that_defers_it():

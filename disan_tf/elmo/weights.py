@@ -1,5 +1,6 @@
 """The official `weights.hdf5` of a biLM, read and written."""
 
+import io
 from pathlib import Path
 
 import h5py
@@ -9,7 +10,7 @@ from disan_tf.elmo.bilm import BiLM
 from disan_tf.elmo.official_tensors import cell_name, official_tensors
 from disan_tf.elmo.options import official_options, read_options
 from disan_tf.errors import UserError
-from disan_tf.files import PathLike, write_json
+from disan_tf.files import PathLike, write_atomically, write_json
 
 
 def load_bilm(options_path: PathLike, weights_path: PathLike, dtype="float32") -> BiLM:
@@ -52,7 +53,7 @@ def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its optio
                 for name, weight in official_tensors(bilm).items()
             }
             _check_layers(file, bilm, path, options_path)
-    except (OSError, RuntimeError) as error:  # what h5py raises for damaged files
+    except (OSError, RuntimeError, ValueError, TypeError, KeyError) as error:  # h5py's, of damage
         raise UserError(
             f"{path} cannot be read as HDF5 ({error}); it is damaged or cut short, fetch it again."
         ) from None
@@ -61,13 +62,15 @@ def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its optio
 
 
 def save_bilm(bilm: BiLM, options_path: PathLike, weights_path: PathLike) -> None:
-    """Writes the two official files; each appears when it is whole."""
-    weights_path = Path(weights_path)
-    temporary = weights_path.with_name(f".{weights_path.name}.tmp")
-    with h5py.File(temporary, "w") as file:
+    """Writes the two official files; each appears when it is whole.
+
+    HDF5 ends the process where a write fails: it writes into memory.
+    """
+    content = io.BytesIO()
+    with h5py.File(content, "w") as file:
         for name, weight in official_tensors(bilm).items():
             file.create_dataset(name, data=weight.numpy().reshape(_official_shape(name, weight)))
-    temporary.rename(weights_path)
+    write_atomically(weights_path, content.getvalue())
     write_json(Path(options_path), official_options(bilm))
 
 

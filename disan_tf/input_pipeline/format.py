@@ -41,6 +41,7 @@ The layers of that biLM are cached in a folder beside the corpus, by `disan_tf.e
 
 from pathlib import Path
 
+from disan_tf.errors import UserError
 from disan_tf.files import check_format, read_json
 from disan_tf.schema import check_schema
 
@@ -184,4 +185,8 @@ def read_manifest(directory: Path) -> dict:
     path = Path(directory) / MANIFEST
     manifest = read_json(path, REMEDY)
     check_format(path, manifest, FORMAT, REMEDY)
-    return check_schema(path, manifest, _SCHEMA, REMEDY)
+    check_schema(path, manifest, _SCHEMA, REMEDY)
+    empty = [key for key in (Keys.CLASSES, Keys.FIELDS, Keys.SPLITS) if not manifest[key]]
+    if empty:
+        raise UserError(f"{path}: {empty[0]} must not be empty; {REMEDY}.")
+    return manifest

@@ -1,6 +1,7 @@
 """Checkpoints, from which a training continues as if it had never stopped."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Optional
 
@@ -67,8 +68,11 @@ class TrainingState:
 def mend_state(directory: Path) -> None:
     """Writes the file `checkpoint` anew where it is missing or damaged beside whole checkpoints.
 
-    That file names the newest checkpoint; TensorFlow begins at step 0 without it.
+    That file names the newest checkpoint; TensorFlow begins at step 0 without it. The parts of one
+    that a killed process was writing are removed.
     """
+    for parts in directory.glob("step-*_temp"):
+        shutil.rmtree(parts)
     steps = sorted(filter(None, map(_step, directory.glob("step-*.index"))))
     names = [f"step-{step}" for step in steps]
     if not names or _named(directory) in [str(directory / name) for name in names]:

@@ -31,7 +31,8 @@ class Trainer:
       workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
       callbacks: Keras callbacks. Their logs hold for a batch `loss`, the model's `batch_score` and
         what else the method of training measures, and for an evaluation `step`, `loss` and the
-        model's scores on dev; those of the beginning hold the `step` of the last checkpoint.
+        model's scores on dev; those of the beginning hold the `step` of the last checkpoint, and
+        `measured`, the logs of the steps up to it that no line of the log has yet.
 
     Attributes:
       dev_outputs: of the last evaluation, <float32>[examples, classes].
@@ -85,7 +86,8 @@ class Trainer:
             list(self.callbacks), model=self.model,
             epochs=math.ceil(self.config.train.steps / self.epoch_steps), steps=self.epoch_steps,
         )  # fmt: skip
-        callbacks.on_train_begin({"step": step})
+        measured = [_shown(measured) for measured in self._measured]
+        callbacks.on_train_begin({"step": step, "measured": measured})
         with deferred() as self._is_to_stop:
             while not self._finished(step):
                 step = self._epoch(step, callbacks)
@@ -114,8 +116,7 @@ class Trainer:
                 self._log_training(step)  # a line is of one phase
             self._measured.append(measured)
             step += 1
-            logs = {name: value for name, value in measured.items() if name != "skipped_steps"}
-            callbacks.on_train_batch_end(step - 1, logs)
+            callbacks.on_train_batch_end(step - 1, _shown(measured))
             self._after_step(step, callbacks)
             if self._finished(step):
                 break
@@ -221,6 +222,11 @@ class Trainer:
 
     def _seconds(self):
         return round(time.monotonic() - self._started, 3)
+
+
+def _shown(measured: dict) -> dict:
+    """What callbacks are told of a step."""
+    return {name: value for name, value in measured.items() if name != "skipped_steps"}
 
 
 def _dump(measured: list[dict]) -> str:

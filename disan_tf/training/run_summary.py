@@ -4,11 +4,13 @@ from pathlib import Path
 
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
+from disan_tf.schema import check_schema
 from disan_tf.training.metrics_log import MetricsLog
 from disan_tf.training.schedule import is_over
 from disan_tf.training.work_directory import RUN, read_config
 
 CRITERIA = ("accuracy", "pearson", "log_likelihood")  # dev chooses by them, and curves show them
+_SCORED = tuple({name: float} for name in CRITERIA)
 SCORES = (*CRITERIA, "spearman", "mse")  # in tables
 REMEDY = "train, then run --mode=evaluate with --split=dev and --split=test"
 
@@ -65,8 +67,13 @@ def summarise_run(workdir: Path) -> dict:
         if split not in scores:
             raise UserError(f"{workdir} has no scores of its best model on {split}: {REMEDY}.")
     records = MetricsLog.read(workdir / "metrics.jsonl")
+    for record in records:
+        if record["split"] != "train":
+            check_schema(workdir / "metrics.jsonl", record, _SCORED, REMEDY)
     dev = _curve(records, "dev")
-    best = next(record for record in dev if record["step"] == scores["dev"]["step"])
+    best = next((record for record in dev if record["step"] == scores["dev"]["step"]), None)
+    if best is None or records[-1]["epoch"] <= 0:
+        raise UserError(f"{workdir / 'metrics.jsonl'} lacks the step of the best model; {REMEDY}.")
     config = read_config(workdir)
     return {
         "config": config,

@@ -60,22 +60,25 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         )
         self._histograms = tf.function(lambda: attention_histograms(self.model, *self._probe))
         self._graph_written = False
-        self._logs = []
+        self._logs, self._steps = logs["measured"], 0
         self._started = time.monotonic()
 
     def on_train_batch_end(self, batch, logs=None):
+        if self._logs and logs.get("phase") != self._logs[0].get("phase"):
+            self._write_training(batch)  # a point is of one phase
         self._logs.append(logs)
+        self._steps += 1
         if is_logged(self._config.train, batch + 1):
             self._write_training(batch + 1)
 
     def _write_training(self, step):
-        examples = len(self._logs) * self._examples
+        examples = self._steps * self._examples  # of this process
         with self._train.as_default(step):
             for name in self._logs[0]:
                 tf.summary.scalar(name, np.mean([logs[name] for logs in self._logs]))
             tf.summary.scalar("examples_per_second", examples / self._seconds())
         self._train.flush()
-        self._logs = []
+        self._logs, self._steps = [], 0
         self._started = time.monotonic()
 
     def _seconds(self):

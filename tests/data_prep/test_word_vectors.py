@@ -81,6 +81,7 @@ def test_unicode_line_separators_belong_to_the_word(write):
         ("", "line 2: 1 fields"),
         ("soup 4 five 6", "line 2: could not convert string to float: 'five'"),
         ("soup 4 5 nan", "line 2: a number is not finite"),
+        ("soup 4 5 1e300", "line 2: a number is not finite"),
     ],
 )
 def test_a_malformed_row_is_named(write, row, message):

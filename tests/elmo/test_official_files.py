@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
+from disan_tf.elmo import weights
 from disan_tf.elmo.options import read_options
 from disan_tf.elmo.weights import load_bilm, save_bilm
 from disan_tf.errors import UserError
@@ -181,6 +183,25 @@ def test_a_file_that_is_cut_short_is_refused(files, share):
     files[1].write_bytes(content[: int(len(content) * share)])
     refusal = _refusal(files)
     assert refusal.startswith(f"{files[1]} cannot be read as HDF5") and "\n" not in refusal
+
+
+def test_a_number_of_unknown_precision_is_refused(files, monkeypatch):
+    def read(*_):
+        raise ValueError("Insufficient precision in available types to represent (31, 23, 8)")
+
+    monkeypatch.setattr(weights, "_read", read)  # as h5py does of a flipped bit
+    assert f"{files[1]} cannot be read as HDF5 (Insufficient precision" in _refusal(files)
+
+
+def test_weights_for_which_there_is_no_room_are_an_error_and_leave_nothing(tmp_path):
+    before, bilm = resource.getrlimit(resource.RLIMIT_FSIZE), small_bilm()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            save_bilm(bilm, tmp_path / "options.json", tmp_path / "weights.hdf5")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,15 @@ def test_a_missing_or_broken_manifest_is_named(content, directory):
 
 @pytest.mark.parametrize(
     "key, value",
-    [("classes", 3), ("splits", {"dev": []}), ("trainable_words", "2"), ("genres", None)],
+    [
+        ("classes", 3),
+        ("splits", {"dev": []}),
+        ("trainable_words", "2"),
+        ("genres", None),
+        ("fields", []),
+        ("splits", {}),
+        ("classes", []),
+    ],  # fmt: skip
 )
 def test_an_entry_of_another_type_is_named(key, value, directory):
     path = directory / "manifest.json"

@@ -24,7 +24,7 @@ def elmo_config(dtype: str = "float32", elmo=(), **train):
 
 def elmo_corpus(folder: Path, config=None, sizes=None, **options):
     """A prepared corpus of synthetic trees beside a biLM of random weights."""
-    _write_bilm(folder, **options)
+    write_bilm(folder, **options)
     sizes = sizes or {"train": 8, "dev": 6, "test": 6}
     return corpus_of(config or elmo_config(), folder, sizes)
 
@@ -40,12 +40,12 @@ def other_elmo_config(name: str, **embedding):
 
 def other_elmo_corpus(folder: Path, config) -> PreparedCorpus:
     """A prepared corpus of a few pairs in SNLI's or SICK's format, or of questions in TREC's."""
-    _write_bilm(folder)
+    write_bilm(folder)
     _WRITERS[config.data.corpus](folder)
     return PreparedCorpus(prepare(config.data, folder, folder / "prepared"))
 
 
-def _write_bilm(folder, **options):
+def write_bilm(folder, **options):
     (folder / "elmo").mkdir(exist_ok=True)
     names = [folder / "elmo" / f"tiny_{kind}" for kind in ("options.json", "weights.hdf5")]
     save_bilm(small_bilm(**options), *names)

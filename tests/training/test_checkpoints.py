@@ -40,6 +40,13 @@ def test_the_newest_checkpoint_is_restored_in_silence(directory, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_parts_of_a_checkpoint_that_was_being_written_are_removed(directory):
+    (directory / "step-12_temp").mkdir()
+    (directory / "step-12_temp" / "part-00000-of-00001.index.tempstate7").touch()
+    assert _restored(directory)[1] == 10
+    assert not list(directory.glob("*_temp"))
+
+
 @pytest.mark.parametrize(
     "content",
     [None, b"", b"\xff\xfe", b'model_checkpoint_path: "step-', b"\0" * 40, b"x: 1",

@@ -63,6 +63,20 @@ def test_a_run_without_test_scores_is_refused(workdir):
         summarise_run(workdir)
 
 
+def test_a_run_whose_log_lacks_the_best_step_is_refused(workdir):
+    log = workdir / "metrics.jsonl"
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:2]))
+    with pytest.raises(UserError, match=r"metrics\.jsonl lacks the step of the best model; train"):
+        summarise_run(workdir)
+
+
+def test_a_measurement_without_a_score_is_refused(workdir):
+    log = workdir / "metrics.jsonl"
+    log.write_text(log.read_text().replace('"accuracy": 0.25', '"accuracy": "x"'))
+    with pytest.raises(UserError, match=r"metrics\.jsonl: accuracy must be a number; train"):
+        summarise_run(workdir)
+
+
 def test_a_run_is_finished_at_its_last_step_with_all_scores(workdir):
     assert is_finished(workdir, ConfigDict(config_of()))
     longer = ConfigDict(config_of())

@@ -58,14 +58,14 @@ def model():
 def start(config, tmp_path):
     """Begins a training that writes to tmp_path and logs every two steps."""
 
-    def start(model=None, evaluation_step=None, last_step=0, pictures=()):
+    def start(model=None, evaluation_step=None, last_step=0, pictures=(), measured=()):
         step = evaluation_step or tf.function(tf.identity, input_signature=[tf.TensorSpec([])])
         config.train.log_every = 2
         logger = TensorBoardLogger(tmp_path, config, [PROBE], step, 15.5, pictures)
         callbacks = tf.keras.callbacks.CallbackList(
             [logger], model=model or _EvenAttention(), epochs=1, steps=8
         )
-        callbacks.on_train_begin({"step": last_step})
+        callbacks.on_train_begin({"step": last_step, "measured": list(measured)})
         return callbacks
 
     return start
@@ -312,6 +312,24 @@ def test_points_stand_at_checkpoints_too(start, config, tmp_path):
     found = _values(tmp_path / "train")
     losses = {step: float(found["loss", step]) for name, step in found if name == "loss"}
     assert losses == {2: 2.0, 3: 5.0, 4: 7.0, 6: 10.0}
+
+
+def test_steps_before_a_stop_count_in_the_first_point_after_it(start, tmp_path):
+    running = start(last_step=1, measured=[{"loss": 1.0, "accuracy": 0.0}])
+    _step(running, 1, loss=3.0, accuracy=0.5)
+    running.on_train_end()
+    found = _values(tmp_path / "train")
+    assert (found["loss", 2], found["accuracy", 2]) == (2.0, 0.25)
+
+
+def test_a_point_is_of_one_phase(start, tmp_path):
+    running = start()
+    for batch, phase in enumerate((1.0, 2.0)):
+        running.on_train_batch_begin(batch)
+        running.on_train_batch_end(batch, {"loss": float(batch), "phase": phase})
+    running.on_train_end()
+    found = _values(tmp_path / "train")
+    assert (found["phase", 1], found["phase", 2]) == (1.0, 2.0)
 
 
 def test_the_config_is_text(start, config, tmp_path):

@@ -1,0 +1,205 @@
+"""Runs commands of the package in forks of a process that has imported TensorFlow.
+
+    {"arguments": ["run.py", "--mode=..."], "folder": ..., "kill_at": 17, ...}
+
+is a request, see `Request`, one a line of the server's standard input; it answers with a line of
+JSON each, in which `Outcome` stands.
+"""
+
+import contextlib
+import ctypes
+import importlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Optional
+
+ROOT = Path(__file__).resolve().parents[3]
+LIMIT = 300  # seconds, after which a command hangs
+
+
+@dataclass
+class Request:
+    """What a fork does.
+
+    Attributes:
+      arguments: "run.py" or the name of a module, and its flags.
+      folder: operations on files below it are counted.
+      kill_at: the number of the operation before which SIGKILL comes; 0 = none.
+      after: seconds after which `signal` comes; 0 = never.
+      signal: a number.
+      file_size: limit of the size of files (RLIMIT_FSIZE), as of a full disk; 0 = none.
+      rights: whether root may do what others may not.
+      environment: variables, None = removed.
+      text: standard input.
+    """
+
+    arguments: list
+    folder: str = "/nowhere"
+    kill_at: int = 0
+    after: float = 0.0
+    signal: int = signal.SIGKILL
+    file_size: int = 0
+    rights: bool = True
+    environment: dict = field(default_factory=dict)
+    text: str = ""
+
+
+@dataclass
+class Outcome:
+    """How a fork ended: its status as of `subprocess`, its streams, its count of operations."""
+
+    status: Optional[int]
+    stdout: str
+    stderr: str
+    operations: int
+
+    @property
+    def is_killed(self) -> bool:
+        return self.status == -signal.SIGKILL
+
+    def complaint(self, statuses=(0,)) -> Optional[str]:
+        """What a user should not have seen, or None."""
+        if self.status is None:
+            return f"hangs for {LIMIT} s"
+        if self.status not in statuses or "Traceback" in self.stderr:
+            return f"status {self.status}: {self.stderr[-600:] or self.stdout[-300:]}"
+        sentences = [line for line in self.stderr.splitlines() if line.startswith("run.py: ")]
+        if self.status == 2 and len(sentences) != 1:
+            return f"status 2 with {len(sentences)} sentences: {self.stderr[-600:]}"
+        return None
+
+
+def build_library(folder: Path) -> Path:
+    """Compiles `kill_at.c`."""
+    path = folder / "kill_at.so"
+    source = Path(__file__).with_name("kill_at.c")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-o", path, source, "-ldl"], check=True)
+    return path
+
+
+class ForkServer:
+    """A process that answers requests, one after another.
+
+    Args:
+      library: see `build_library`.
+    """
+
+    def __init__(self, library: Path):
+        environment = {**os.environ, "LD_PRELOAD": str(library), "TF_CPP_MIN_LOG_LEVEL": "3"}
+        environment["PYTHONPATH"] = str(ROOT)
+        self._lock = threading.Lock()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.measurements.failures.commands", str(library)],
+            cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def run(self, *arguments, **options) -> Outcome:
+        """The outcome of a `Request`."""
+        request = Request([str(argument) for argument in arguments], **options)
+        with self._lock:
+            self._process.stdin.write(json.dumps(asdict(request)) + "\n")
+            self._process.stdin.flush()
+            return Outcome(**json.loads(self._process.stdout.readline()))
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def serve(library: str) -> None:
+    """Answers requests until the input ends; returns in each fork too, as its main program."""
+    _import()
+    answers = os.fdopen(os.dup(1), "w")
+    for line in sys.stdin:
+        request = Request(**json.loads(line))
+        folder = Path(tempfile.mkdtemp())  # without `with`, which a fork would leave too
+        folder.chmod(0o755)
+        paths = [folder / name for name in ("stdin", "stdout", "stderr", "count")]
+        for path in paths:
+            path.touch()
+            path.chmod(0o666)
+        paths[0].write_text(request.text, encoding="utf-8")
+        process = os.fork()
+        if not process:
+            _become(request, library, paths)
+            return
+        status = _wait(process, request)
+        out, error, counted = (path.read_text(errors="replace") for path in paths[1:])
+        shutil.rmtree(folder)
+        outcome = Outcome(status, out, error, int(counted or 0))
+        answers.write(json.dumps(asdict(outcome)) + "\n")
+        answers.flush()
+
+
+def _import() -> None:
+    """Imports what most commands do."""
+    for name in ("training.series", "serving.saved_model", "training.pictures"):
+        importlib.import_module(f"disan_tf.{name}")
+
+
+def _wait(process: int, request: Request) -> Optional[int]:
+    """The status of a fork, None where it hangs, after the signal that was asked for."""
+    hung = []
+
+    def give_up():
+        hung.append(process)
+        os.kill(process, signal.SIGKILL)
+
+    timers = [threading.Timer(LIMIT, give_up)]
+    if request.after:
+        timers.append(threading.Timer(request.after, os.kill, (process, request.signal)))
+    for timer in timers:
+        timer.start()
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    for timer in timers:
+        timer.cancel()
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)  # compilers, for instance
+    return None if hung else status
+
+
+def _become(request: Request, library: str, paths: list) -> None:
+    """Runs the command in the fork."""
+    import atexit
+    import resource
+    import runpy
+
+    os.setpgid(0, 0)
+    for number, path in enumerate(paths[:3]):
+        os.dup2(os.open(path, os.O_RDWR), number)
+    sys.stdin = os.fdopen(0, closefd=False)
+    for name, value in request.environment.items():
+        os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+    counter = ctypes.CDLL(library)
+    counter.count.restype = ctypes.c_long
+    counted = open(paths[3], "w")  # noqa: SIM115 (it must outlive this function)
+    atexit.register(lambda: (counted.write(str(counter.count())), counted.flush()))
+    if not request.rights:
+        _give_up_rights()
+    if request.file_size:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (request.file_size, request.file_size))
+    counter.arm(request.folder.encode(), ctypes.c_long(request.kill_at))
+    program, sys.argv = request.arguments[0], list(request.arguments)
+    if program == "run.py":
+        runpy.run_path("run.py", run_name="__main__")
+    else:
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+
+
+def _give_up_rights() -> None:
+    """Takes all capabilities from the process: permissions hold for root too."""
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
+    outcome = ctypes.CDLL(None).capset(header, (ctypes.c_uint32 * 6)())
+    assert outcome == 0, "capset failed"
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])

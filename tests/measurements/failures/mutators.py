@@ -1,0 +1,106 @@
+"""Seeded damage to the content of a file."""
+
+import json
+import random
+from typing import Any
+
+VALUES = (  # of wrong types, and at the ends of ranges
+    None, True, [], {}, "", "x", -1, 0, 2**31, 2**63, 10**30, -0.5, 1e308, float("nan"),
+    float("inf"), "é" * 300, "a/b", "../x", "\u0000", [[]], {"a": 1}, ["x", 1],
+)  # fmt: skip
+BYTES = (
+    b"\0",
+    b"\xff\xfe",
+    b"\xc3",
+    b"\r",
+    b"\x1a",
+    b"\xef\xbb\xbf",
+    b"\xe2\x80\xa8",
+    b"nan",
+    b'"',
+)
+
+
+def damage(content: bytes, draw: random.Random) -> bytes:
+    """The content, cut, flipped, filled, emptied, doubled or with bytes put in."""
+    place = draw.randrange(len(content) + 1)
+    kind = draw.randrange(8)
+    if kind == 0:
+        return content[:place]
+    if kind == 1:
+        return content[place:]
+    if kind == 2 and content:
+        changed = bytearray(content)
+        for _ in range(draw.choice((1, 1, 3, 50))):
+            changed[draw.randrange(len(changed))] ^= 1 << draw.randrange(8)
+        return bytes(changed)
+    if kind == 3:
+        return content[:place] + bytes(draw.choice((1, 512, 4096))) + content[place:]
+    if kind == 4:
+        return content[:place] + draw.choice(BYTES) * draw.choice((1, 1, 40)) + content[place:]
+    if kind == 5:
+        end = min(len(content), place + draw.choice((1, 16, 512)))
+        return content[:place] + content[end:]
+    if kind == 6:
+        return content + content[place:]
+    return draw.choice((b"", b"\n", content * 2, bytes(len(content)), draw.randbytes(300)))
+
+
+def damage_lines(content: bytes, draw: random.Random) -> bytes:
+    """The content with a line dropped, doubled, swapped, made huge, or with another column."""
+    lines = content.split(b"\n")
+    number = draw.randrange(len(lines))
+    separator = draw.choice((b"\t", b",", b" "))
+    cells = lines[number].split(separator)
+    cell, kind = draw.randrange(len(cells)), draw.randrange(8)
+    if kind == 0:
+        del lines[number]
+    elif kind == 1:
+        lines.insert(number, draw.choice(lines))
+    elif kind == 2:
+        other = draw.randrange(len(lines))
+        lines[number], lines[other] = lines[other], lines[number]
+    elif kind == 3:
+        huge = draw.choice((b"x", b"( ", b"(2 ", b"x ", b'"', b"[", b"1", b"\xc3\xa9 "))
+        lines[number] += huge * draw.choice((300, 70_000, 400_000))
+    elif kind == 4:
+        del cells[cell]
+        lines[number] = separator.join(cells)
+    elif kind == 5:
+        cells[cell] = str(draw.choice(VALUES)).encode()
+        lines[number] = separator.join(cells)
+    elif kind == 6:
+        cells.insert(cell, draw.choice(cells))
+        lines[number] = separator.join(cells)
+    else:
+        draw.shuffle(cells)
+        lines[number] = separator.join(cells)
+    return b"\n".join(lines)
+
+
+def damage_json(content: bytes, draw: random.Random) -> bytes:
+    """JSON, or JSON lines, with a value of another type or range, without one, or with another."""
+    try:
+        values = [json.loads(content)]
+    except ValueError:
+        values = [json.loads(line) for line in content.splitlines() if line.strip()]
+    number = draw.randrange(len(values))
+    values[number] = _change(values[number], draw)
+    return "\n".join(json.dumps(value) for value in values).encode()
+
+
+def _change(value: Any, draw: random.Random) -> Any:
+    """The value with something changed at a place anywhere in it."""
+    if not isinstance(value, (dict, list)) or not value or draw.random() < 0.15:
+        return draw.choice(VALUES)
+    keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+    key, kind = draw.choice(keys), draw.random()
+    if kind < 0.15:
+        del value[key]
+    elif kind < 0.25 and isinstance(value, dict):
+        value[str(key) + "x"] = value.pop(key)
+    elif kind < 0.3 and isinstance(value, list):
+        value.append(value[key])
+    else:
+        value[key] = _change(value[key], draw)
+    return value

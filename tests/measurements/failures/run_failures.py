@@ -1,0 +1,169 @@
+"""Kills, damaged files, bad surroundings, hostile servers and odd calls, with one summary.
+
+    python -m tests.measurements.failures.run_failures --output=failures.json
+    python -m tests.measurements.failures.run_failures --replay=mutation:17 --seed=1
+
+The exit status is 1 if anything failed. Each failure is told with what replays it.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Optional
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+from tests.measurements.failures import downloads, saved_models  # noqa: E402
+from tests.measurements.failures.commands import ForkServer, build_library  # noqa: E402
+from tests.measurements.failures.kills import CHAIN, Killer, Kills, plan  # noqa: E402
+from tests.measurements.failures.mutations import Reader, run_mutations  # noqa: E402
+from tests.measurements.failures.scenarios import ALL, fresh, train_model, write_data  # noqa: E402
+from tests.measurements.failures.surroundings import Surroundings  # noqa: E402
+
+PARTS = ("kills", "mutations", "surroundings", "downloads", "calls")
+
+
+class Harness:
+    """All parts in one folder.
+
+    Args:
+      folder: empty.
+      options: the flags.
+    """
+
+    def __init__(self, folder: Path, options):
+        self._folder, self._options = folder, options
+        self._data, self._model = folder / "originals/data", folder / "originals/model"
+        library = build_library(folder)
+        self._servers = [ForkServer(library) for _ in range(options.processes)]
+        write_data(fresh(self._data))
+        train_model(self._servers[0].run, self._data, self._model)
+        self._until = time.monotonic() + 60 * options.minutes
+
+    def run(self) -> dict:
+        """The summary of the parts that were asked for."""
+        parts = {name: getattr(self, f"_{name}")() for name in self._options.parts}
+        for server in self._servers:
+            server.close()
+        failures = [failure for part in parts.values() for failure in part.pop("failures")]
+        return {"seed": self._options.seed, **parts, "failures": failures}
+
+    def _killers(self):
+        unbroken = {}
+        return [
+            Killer(server, self._folder / f"kills-{number}", self._data, self._model, unbroken)
+            for number, server in enumerate(self._servers)
+        ]
+
+    def _kills(self) -> dict:
+        """Chains of kills, shared by the servers until there are enough or no time is left."""
+        found, lock = Kills(), threading.Lock()
+        chains = iter(plan(self._options.seed, 10 * self._options.kills))
+
+        def work(killer: Killer) -> None:
+            while True:
+                with lock:
+                    if found.kills >= self._options.kills or time.monotonic() > self._until:
+                        return
+                    name, seed = next(chains)
+                count, failure = killer.chain(name, seed)
+                with lock:
+                    found.add(name, count, failure)
+                    self._tell(f"{found.kills} kills; {name}: {failure or 'ok'}")
+
+        with ThreadPoolExecutor(len(self._servers)) as pool:
+            list(pool.map(work, self._killers()))
+        return {
+            "kills": found.kills, "chains of at most": CHAIN,
+            "by command": dict(sorted(found.by_scenario.items())), "failures": found.failures,
+        }  # fmt: skip
+
+    def _mutations(self) -> dict:
+        found = run_mutations(
+            self._folder / "originals", self._folder / "mutations", self._options.seed,
+            self._options.mutations, self._options.processes, self._until,
+        )  # fmt: skip
+        return {"cases": found.cases, "refused": found.refused, "failures": found.failures}
+
+    def _surroundings(self) -> dict:
+        pair = (self._servers * 2)[:2]
+        where, failures, ran = self._folder / "surroundings", [], 0
+        for name, case in Surroundings(pair, where, self._data, self._model).cases():
+            if time.monotonic() > self._until:
+                break
+            wrong, ran = case(), ran + 1
+            self._tell(f"{name}: {wrong or 'ok'}")
+            if wrong:
+                failures.append(f"{name}: {wrong}")
+        return {"cases": ran, "failures": failures}
+
+    def _downloads(self) -> dict:
+        cases = self._options.downloads
+        failures = downloads.run_downloads(self._folder / "install", self._options.seed, cases)
+        return {"cases": cases, "failures": failures}
+
+    def _calls(self) -> dict:
+        export = self._folder / "export"
+        command = ALL["export"].command(self._data, export, self._model)
+        outcome = self._servers[0].run(*command)
+        assert outcome.complaint() is None, outcome.complaint()
+        cases = self._options.calls
+        failures = saved_models.run_calls(export, self._options.seed, cases)
+        return {"cases": cases, "failures": failures}
+
+    def _tell(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    def replay(self, what: str) -> Optional[str]:
+        """What is wrong with one chain of kills, or one mutation."""
+        kind, _, case = what.partition(":")
+        if kind == "kill":
+            name, _, seed = case.partition(":")
+            return self._killers()[0].chain(name, int(seed))[1]
+        scratch = self._folder / "mutations"
+        return json.dumps(
+            Reader(self._folder / "originals", scratch, self._options.seed).case(int(case))
+        )
+
+
+def _flags(arguments):
+    parser = argparse.ArgumentParser(prog="run_failures", description=__doc__)
+    parser.add_argument("--output", type=Path, help="file for the summary, JSON")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--mutations", type=int, default=10_000)
+    parser.add_argument("--downloads", type=int, default=300)
+    parser.add_argument("--calls", type=int, default=300)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=30, help="after which nothing is begun")
+    parser.add_argument("--parts", nargs="*", default=PARTS[::-1], choices=PARTS)
+    parser.add_argument("--replay", help="kill:<command>:<seed> or mutation:<case>")
+    return parser.parse_args(arguments)
+
+
+def main(arguments=None) -> int:
+    """Runs what the flags say; 1 if anything failed."""
+    options = _flags(arguments)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        started = time.monotonic()
+        harness = Harness(Path(folder), options)
+        if options.replay:
+            print(harness.replay(options.replay) or "ok")
+            return 0
+        summary = harness.run()
+        summary["minutes"] = round((time.monotonic() - started) / 60, 1)
+    text = json.dumps(summary, indent=2)
+    print(text)
+    if options.output:
+        options.output.write_text(text + "\n")
+    return 1 if summary["failures"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""What a folder holds, in a form in which two runs of one command are equal or differ."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import h5py
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.training.event_files import EVENT_FILES
+
+_TIMES = {"seconds", "minutes", "created", "time"}  # names of what two runs do not share
+_NOT_COMPARED = {".lock", "checkpoint"}  # `checkpoint` has times; step-* tells what it names
+
+
+def snapshot(folder: Path, hidden: bool = True) -> dict[str, str]:
+    """Name -> digest of what the files below a folder tell; hidden ones are temporary."""
+    folder, found = Path(folder), {}
+    older = _older_checkpoints(folder)
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if path.is_dir() or path.name in _NOT_COMPARED or path.with_suffix("") in older:
+            continue
+        if not hidden and "/." in f"/{name}":
+            continue
+        for key, digest in _read(path, name, folder).items():
+            key = re.sub(r"^(saved_model\w*)/[0-9]+/", r"\1/newest/", key)  # numbers count exports
+            found[f"{name} again" if key in found and "events" not in key else key] = digest
+    return found
+
+
+def differences(expected: dict, actual: dict) -> list[str]:
+    """One line for each name that only one has, or that differs."""
+    lines = [f"{name} is missing" for name in sorted(expected.keys() - actual.keys())]
+    lines += [f"{name} is left over" for name in sorted(actual.keys() - expected.keys())]
+    both = sorted(expected.keys() & actual.keys())
+    return lines + [f"{name} differs" for name in both if expected[name] != actual[name]]
+
+
+def _older_checkpoints(folder: Path) -> set[Path]:
+    """The one before the newest of each training, which may be of the step of a SIGTERM."""
+    older = set()
+    for parent in folder.rglob("checkpoints"):
+        steps = sorted(int(path.stem[len("step-") :]) for path in parent.glob("step-*.index"))
+        older.update(parent / f"step-{step}" for step in steps[-2:-1])
+    return older
+
+
+def _read(path: Path, name: str, folder: Path) -> dict:
+    if path.match(EVENT_FILES):
+        kind = str(path.parent.relative_to(folder))
+        return {f"{kind}/events": _digest(_scalars(path.parent))}
+    if path.parent.name == "checkpoints" and path.name.startswith("step-"):
+        return _of_checkpoint(path, name)
+    if path.suffix in (".h5", ".hdf5"):
+        return {name: _digest(_hdf5(path))}
+    if path.suffix in (".npz", ".npy"):
+        return {name: _digest(_arrays(path))}
+    if path.suffix in (".pb", ".png"):  # graphs are not written in one order
+        return {name: "there"}
+    text = path.read_bytes().replace(str(folder).encode(), b"FOLDER")
+    if path.suffix in (".json", ".jsonl"):
+        lines = [text] if path.suffix == ".json" else text.splitlines()
+        return {name: _digest([_timeless(json.loads(line)) for line in lines])}
+    return {name: hashlib.sha256(text).hexdigest()[:12]}
+
+
+def _of_checkpoint(path, name):
+    if path.suffix != ".index":
+        return {name: "there"}
+    reader = tf.train.load_checkpoint(str(path)[: -len(".index")])
+    names = sorted(reader.get_variable_to_shape_map())
+    skipped = ("_CHECKPOINTABLE_OBJECT_GRAPH", "save_counter/.ATTRIBUTES/VARIABLE_VALUE")
+    return {name: _digest([(it, reader.get_tensor(it)) for it in names if it not in skipped])}
+
+
+def _hdf5(path) -> list:
+    found = []
+    with h5py.File(path) as file:
+        file.visititems(
+            lambda name, item: found.append((name, item[()])) if hasattr(item, "dtype") else None
+        )
+    return found
+
+
+def _arrays(path) -> list:
+    content = np.load(path)
+    return [content] if path.suffix == ".npy" else [(name, content[name]) for name in content]
+
+
+def _scalars(folder: Path) -> list:
+    """(tag, step, value) of all event files of a folder, but for speeds."""
+    found = []
+    for path in sorted(folder.glob(EVENT_FILES)):
+        found += [it for it in _events(path) if not re.search("second|hparams|config", it[0])]
+    return sorted(found)
+
+
+def _events(path) -> Iterator[tuple]:
+    for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
+        event = tf.compat.v1.Event.FromString(record)
+        for value in event.summary.value:
+            yield value.tag, event.step, value.tensor.tensor_content.hex()[:64]
+
+
+def _timeless(value):
+    if isinstance(value, dict):
+        kept = {key: _timeless(it) for key, it in value.items() if key not in _TIMES}
+        return kept
+    return [_timeless(it) for it in value] if isinstance(value, list) else value
+
+
+def _digest(value) -> str:
+    def plain(it):
+        if isinstance(it, (np.ndarray, np.generic)):
+            it = np.asarray(it)
+            return [str(it.dtype), list(it.shape), hashlib.sha256(it.tobytes()).hexdigest()]
+        return it.hex() if isinstance(it, bytes) else str(it)
+
+    return hashlib.sha256(json.dumps(value, default=plain).encode()).hexdigest()[:12]

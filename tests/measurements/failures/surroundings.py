@@ -1,0 +1,139 @@
+"""Commands in bad surroundings: full disk, no permission, no home, no compiler, company."""
+
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Callable
+
+from tests.measurements.failures.commands import ForkServer
+from tests.measurements.failures.scenarios import ALL, fresh
+from tests.measurements.failures.snapshots import differences, snapshot
+
+SIZES = (3000, 20_000, 80_000)  # limits of the size of files in bytes, standard output among them
+LIMITED = ("disan", "prepare", "predict", "attend", "export", "elmo")
+FORBIDDEN = ("disan", "prepare", "predict", "export")
+Case = tuple[str, Callable[[], str]]  # a name, and what says "" or what is wrong
+
+
+class Surroundings:
+    """Runs commands where something is missing.
+
+    Args:
+      servers: two, which run at the same time.
+      folder: for output.
+      data: of `write_data`.
+      model: of `train_model`.
+    """
+
+    def __init__(self, servers: list[ForkServer], folder: Path, data: Path, model: Path):
+        self._servers, self._folder = servers, folder
+        self._data, self._model = data, model
+        self._unbroken = {}
+
+    def cases(self) -> Iterator[Case]:
+        """All cases, each with its name."""
+        for name in LIMITED:
+            for size in SIZES:
+                yield f"{name} with files of {size} bytes", lambda it=(name, size): self._full(*it)
+        for name in FORBIDDEN:
+            yield f"{name} without permission", lambda it=name: self._forbidden(it)
+        none = {"HOME": None, "XDG_CACHE_HOME": None, "DISAN_TF_NATIVE_CACHE": None}
+        locked = {"DISAN_TF_NATIVE_CACHE": "/proc/nowhere"}
+        yield "no home", lambda: self._as_ever("predict", none)
+        yield "no compiler", lambda: self._as_ever("predict", {"CXX": "/nowhere/g++"})
+        yield "read-only native cache", lambda: self._as_ever("predict", locked)
+        yield "two of one work directory", lambda: self._two_trainings()
+        yield "two of one series", lambda: self._two("series")
+        yield "two of one prepared corpus", lambda: self._two("prepare")
+        yield "two of one ELMo cache", lambda: self._two("elmo", "--prepared_dir")
+        yield "two of one native cache", lambda: self._two_builds()
+
+    def _run(self, name: str, out: Path, server: int = 0, more=(), **options):
+        command = ALL[name].command(self._data, out, self._model)
+        return self._servers[server].run(*command, *more, folder=str(out), **options)
+
+    def _files(self, name: str) -> dict:
+        """Of an unbroken run."""
+        if name not in self._unbroken:
+            out = fresh(self._folder / f"{name}-unbroken")
+            outcome = self._run(name, out)
+            assert outcome.complaint() is None, outcome.complaint()
+            self._unbroken[name] = snapshot(out)
+        return self._unbroken[name]
+
+    def _again(self, name: str, out: Path) -> str:
+        """What is wrong after the same command, whom nothing stands in the way of."""
+        outcome = self._run(name, out)
+        return outcome.complaint() or "; ".join(differences(self._files(name), snapshot(out)))
+
+    def _full(self, name: str, size: int) -> str:
+        expected, out = self._files(name), fresh(self._folder / name)
+        outcome = self._run(name, out, file_size=size)
+        if outcome.status == 0 and not outcome.complaint():  # all files are smaller
+            return "; ".join(differences(expected, snapshot(out)))
+        return outcome.complaint((2,)) or self._again(name, out)
+
+    def _forbidden(self, name: str) -> str:
+        out = fresh(self._folder / name)
+        out.chmod(0o555)
+        outcome = self._run(name, out, rights=False)
+        out.chmod(0o755)
+        return outcome.complaint((2,)) or self._again(name, out)
+
+    def _as_ever(self, name: str, environment: dict) -> str:
+        out = fresh(self._folder / name)
+        outcome = self._run(name, out, environment=environment)
+        return outcome.complaint() or "; ".join(
+            line for line in differences(self._files(name), snapshot(out)) if "differs" not in line
+        )  # the portable operations round otherwise
+
+    def _both(self, *runs) -> list:
+        with ThreadPoolExecutor(2) as pool:
+            return [it.result() for it in [pool.submit(run) for run in runs]]
+
+    def _two_trainings(self) -> str:
+        """One trains; the other says that it does, or comes after it and has nothing to do."""
+        expected, out = self._files("disan"), fresh(self._folder / "disan")
+        outcomes = self._both(*(lambda it=it: self._run("disan", out, it) for it in (0, 1)))
+        wrong = [outcome.complaint((0, 2)) for outcome in outcomes]
+        if not any(wrong) and all(outcome.status for outcome in outcomes):
+            wrong = ["neither of them trains"]
+        return "; ".join(filter(None, wrong)) or "; ".join(differences(expected, snapshot(out)))
+
+    def _two(self, name: str, shared: str = "") -> str:
+        """Both end well: in one folder, or in two that share another."""
+        self._files(name)
+        folder = fresh(self._folder / name)
+        outs = [folder / "0", folder / "1"] if shared else [folder, folder]
+        more = [f"{shared}={folder / 'shared'}"] if shared else []
+        outcomes = self._both(
+            *(lambda it=it: self._run(name, fresh_or_same(outs[it]), it, more) for it in (0, 1))
+        )
+        wrong = [complaint for it in outcomes if (complaint := it.complaint())]
+        for out in outs:
+            found = snapshot(out)
+            expected = {
+                key: it for key, it in self._files(name).items()
+                if not (shared and key.startswith("prepared/"))
+            }  # fmt: skip
+            wrong += differences(expected, found)
+        return "; ".join(wrong)
+
+    def _two_builds(self) -> str:
+        cache = self._folder / "native"
+        shutil.rmtree(cache, ignore_errors=True)
+        environment = {"DISAN_TF_NATIVE_CACHE": str(cache)}
+        build = "disan_tf.ops.native.build"
+        outcomes = self._both(
+            *(lambda it=it: self._servers[it].run(build, environment=environment) for it in (0, 1))
+        )
+        wrong = [it.complaint() for it in outcomes if it.complaint()]
+        wrong += [it.stdout for it in outcomes if "native operations" not in it.stdout]
+        wrong += [] if len(list(cache.glob("*.so"))) == 1 else ["not one library"]
+        return "; ".join(wrong)
+
+
+def fresh_or_same(out: Path) -> Path:
+    out.mkdir(parents=True, exist_ok=True)
+    return out

@@ -1,0 +1,129 @@
+"""A thin slice of `make faults`, and what makes its verdicts worth something."""
+
+import random
+import shutil
+
+import numpy as np
+import pytest
+
+from data_prep.synthetic.treebank import write_treebank
+from disan_tf.errors import UserError
+from tests.measurements.failures.commands import ForkServer, Outcome, build_library
+from tests.measurements.failures.kills import Killer
+from tests.measurements.failures.mutated_files import Target, write_corpora, write_inputs
+from tests.measurements.failures.mutations import Reader
+from tests.measurements.failures.mutators import damage, damage_json, damage_lines
+from tests.measurements.failures.snapshots import differences, snapshot
+from tests.support.tiny import make_bundle
+
+CASES = 120
+LINES = "the film is good .\n\nokra\n"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    if shutil.which("gcc") is None:
+        pytest.skip("needs gcc")
+    server = ForkServer(build_library(tmp_path_factory.mktemp("library")))
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def killer(server, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kills")
+    write_treebank(folder, 0, {"train": 20, "dev": 8, "test": 8})
+    (folder / "lines.txt").write_text(LINES)
+    return Killer(server, folder / "out", folder, make_bundle(folder))
+
+
+@pytest.mark.parametrize("name", ["prepare", pytest.param("predict", marks=pytest.mark.slow)])
+def test_a_command_that_is_killed_and_run_again_gives_what_it_gives_unbroken(killer, name):
+    kills, wrong = killer.chain(name, seed=1, kills=2)
+    assert not wrong and kills
+
+
+def test_the_operation_at_which_a_process_is_killed_does_not_happen(server, tmp_path):
+    script = ("data_prep.synthetic.treebank", f"--data_dir={tmp_path}")
+    killed = server.run(*script, folder=str(tmp_path), kill_at=1)
+    assert killed.is_killed and not any(tmp_path.iterdir())
+    whole = server.run(*script, folder=str(tmp_path))
+    assert whole.complaint() is None and whole.operations > 5
+
+
+def test_damaged_corpora_and_inputs_are_read_right_or_refused_in_a_sentence(tmp_path):
+    (tmp_path / "empty").mkdir()
+    reader = Reader(
+        tmp_path / "empty", tmp_path / "copies", seed=5,
+        find_targets=lambda folder: write_corpora(folder) + write_inputs(folder),
+    )  # fmt: skip
+    verdicts = [reader.case(number) for number in range(CASES)]
+    wrong = [it for it in verdicts if it["verdict"] not in ("read", "refused")]
+    assert wrong == []
+    refused = sum(it["verdict"] == "refused" for it in verdicts)
+    assert CASES / 4 < refused < CASES
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [
+        (KeyError("label"), "KeyError"),
+        (AssertionError("a wrong label"), "AssertionError"),
+        (UserError("a.txt: no label; add one."), "refused"),
+    ],
+)
+def test_what_is_neither_right_nor_refused_is_told(tmp_path, error, verdict):
+    def find_targets(folder):
+        (folder / "kind").mkdir()
+        (folder / "kind" / "a.txt").write_bytes(b"whole")
+        return [Target("kind", "a.txt", read, (damage,))]
+
+    def read(folder):
+        if (folder / "a.txt").read_bytes() != b"whole":
+            raise error
+
+    (tmp_path / "empty").mkdir()
+    reader = Reader(tmp_path / "empty", tmp_path / "copies", 1, find_targets)
+    verdicts = [reader.case(number)["verdict"] for number in range(5)]
+    assert all(it == "read" or it.startswith(verdict) for it in verdicts)
+    assert any(it.startswith(verdict) for it in verdicts)
+    assert reader.case(0) == reader.case(0)
+
+
+@pytest.mark.parametrize("change", [damage, damage_lines, damage_json])
+def test_a_seed_decides_the_damage(change):
+    content = b'{"text": "hot soup", "label": [1, 2, 3]}\n'
+    changed = [change(content, random.Random(seed)) for seed in range(20)]
+    assert changed == [change(content, random.Random(seed)) for seed in range(20)]
+    assert len(set(changed)) > 10
+
+
+def test_snapshots_tell_what_is_missing_left_over_or_different(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder, value in ((one, 1.0), (other, 2.0)):
+        folder.mkdir()
+        np.save(folder / "array.npy", np.array([value]))
+        (folder / "metrics.jsonl").write_text(f'{{"step": 1, "seconds": {value}}}\n')
+    (one / "gone.txt").touch()
+    (other / ".half.txt").touch()
+    assert differences(snapshot(one), snapshot(other)) == [
+        "gone.txt is missing", ".half.txt is left over", "array.npy differs",
+    ]  # fmt: skip
+    assert ".half.txt" not in snapshot(other, hidden=False)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "complaint"),
+    [
+        ((None, "", ""), "hangs"),
+        ((1, "", "Traceback (most recent call last): ..."), "status 1"),
+        ((0, "", "Traceback (most recent call last): ..."), "status 0"),
+        ((-11, "", ""), "status -11"),
+        ((2, "", "run.py: one.\nrun.py: two.\n"), "2 sentences"),
+        ((2, "", "run.py: one.\n"), None),
+        ((0, "done", ""), None),
+    ],
+)
+def test_tracebacks_hangs_and_crashes_are_complaints(outcome, complaint):
+    found = Outcome(*outcome, 0).complaint((0, 2))
+    assert complaint is None and found is None or complaint in found

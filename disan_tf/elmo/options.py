@@ -83,7 +83,7 @@ def official_options(bilm: BiLM) -> dict:
 
 
 def _find(content, part, key, absent, path):
-    values = content.get(part) if isinstance(content, dict) else None
+    values = content.get(part)
     if not isinstance(values, dict) or (key not in values and absent is ...):
         raise UserError(
             f"{path} has no {part}.{key}; it must be the options.json of a biLM with characters."

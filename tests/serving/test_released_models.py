@@ -33,6 +33,24 @@ ASKED = {
             ("How far is the moon from the earth ?", "NUM"),
         ],
     ),
+    "disan_sst5": (
+        7,
+        [
+            ("A warm , funny and moving film .", "very positive"),
+            (
+                "One of the best comedies of the decade , brilliant from start to end .",
+                "very positive",
+            ),
+            ("A total disaster , the worst two hours of my life .", "very negative"),
+            ("It is neither good nor bad .", "neutral"),
+            ("The plot is thin , but the actors make it worth watching .", "positive"),
+            ("Beautifully shot , but cold and far too long .", "negative"),
+            ("An absolute masterpiece that nobody should miss .", "very positive"),
+            ("The film runs for two hours .", "neutral"),
+            ("Not bad at all .", "positive"),
+            ("I have never been so bored .", "very negative"),
+        ],
+    ),
 }
 
 

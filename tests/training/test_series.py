@@ -245,10 +245,8 @@ def test_a_single_training_does_not_begin_in_a_series_without_results(finished, 
 
 def test_a_member_that_another_process_trains_comes_last(copied, capsys):
     shutil.rmtree(copied / "seed-2/fold-2/evaluation")
-    trained = []
 
-    def finish(folder, config, prepare):
-        trained.append(folder.parent.name + "/" + folder.name)
+    def finish(folder, *_):
         shutil.copytree(copied / "seed-2/fold-0/evaluation", folder / "evaluation")
 
     with mock.patch("disan_tf.training.series._train_member", finish), ExitStack() as stack:

@@ -164,7 +164,9 @@ def test_losses_are_those_of_the_run_of_the_figure_s_model(tmp_path, capsys):
     run = tmp_path / "runs" / "drcn_Cs"
     run.mkdir(parents=True)
     (run / "config.json").write_text(json.dumps({**config, "task": {"hypothesis_only": False}}))
-    (run / "metrics.jsonl").write_text("".join(json.dumps(each) + "\n" for each in RECORDS))
+    (run / "metrics.jsonl").write_text(
+        "".join(json.dumps({**each, "seconds": 1.0}) + "\n" for each in RECORDS)
+    )
     draw_runs({}, [run], tmp_path / "out", ["drcn_figure_2", "drcn_figure_9"])
     assert "drcn_figure_2: not drawn" in capsys.readouterr().out
     assert "the run drcn_Cs" in Path(tmp_path / "out" / "drcn_figure_9.md").read_text()

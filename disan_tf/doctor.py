@@ -12,8 +12,6 @@ import tensorflow as tf
 from disan_tf import legacy_keras
 from disan_tf.errors import UserError
 from disan_tf.files import read_json
-from disan_tf.input_pipeline.format import CACHE, MANIFEST, RECORDS, Keys
-from disan_tf.input_pipeline.recorded_files import damaged_files
 
 _PACKAGES = (
     "tensorflow", "keras", "tf_keras", "tensorflow-text", "tensorflow-addons", "numpy", "absl-py",
@@ -55,6 +53,10 @@ def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
 
 def _compare_digests(prepared_dir: Path) -> Iterator[str]:
     """A line for each prepared corpus and each cache of a biLM's layers."""
+    # Only now: without Keras 2 these cannot be imported, and the rest is told all the same.
+    from disan_tf.input_pipeline.format import CACHE, MANIFEST, RECORDS, Keys
+    from disan_tf.input_pipeline.recorded_files import damaged_files
+
     manifests = [*prepared_dir.glob(f"[!.]*/{MANIFEST}"), *prepared_dir.glob(f"[!.]*/{CACHE}")]
     for path in sorted(manifests):
         folder = path.parent

@@ -67,14 +67,14 @@ def test_answers_keep_their_order_and_do_not_depend_on_the_batch(bundle, tmp_pat
 def test_batches_hold_similar_lengths_and_few_positions(monkeypatch):
     monkeypatch.setattr(predict_module, "MAX_POSITIONS", 20)
     lengths = np.array([[3], [50], [1], [4], [10], [2], [3]])
-    batches = [list(batch) for batch in predict_module._batches(lengths, 3)]
+    batches = [list(batch) for batch in predict_module.batches_of_similar_length(lengths, 3)]
     assert batches == [[2, 5, 0], [6], [3, 4], [1]]
 
 
 def test_both_sentences_of_a_pair_take_positions(monkeypatch):
     monkeypatch.setattr(predict_module, "MAX_POSITIONS", 20)
     lengths = np.array([[3, 7], [3, 1], [3, 8], [2, 1]])
-    batches = [list(batch) for batch in predict_module._batches(lengths, 4)]
+    batches = [list(batch) for batch in predict_module.batches_of_similar_length(lengths, 4)]
     assert batches == [[3], [2], [0, 1]]  # 2 * (3 + 8) are too many, 2 * (3 + 7) are not
 
 
@@ -130,14 +130,14 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(bundle, texts, tmp_path, 
         (tmp_path / "out.jsonl").write_text("of another run")
         return [(np.ones(5), 0)] * len(SENTENCES)
 
-    monkeypatch.setattr(predict_module, "_predict_all", answer_slowly)
+    monkeypatch.setattr(predict_module, "predict_all", answer_slowly)
     with pytest.raises(UserError, match=r"out\.jsonl exists already"):
         predict(bundle, texts, tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_text() == "of another run"
 
 
 def test_a_lost_prediction_is_noticed(bundle, texts, tmp_path, monkeypatch):
-    monkeypatch.setattr(predict_module, "_predict_all", lambda *_: [(np.ones(5), 0)])
+    monkeypatch.setattr(predict_module, "predict_all", lambda *_: [(np.ones(5), 0)])
     with pytest.raises(RuntimeError, match=f"1 predictions for {len(SENTENCES)} rows"):
         predict(bundle, texts, tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()

@@ -16,7 +16,7 @@ from tests.measurements.failures.mutators import damage, damage_json, damage_lin
 from tests.measurements.failures.snapshots import differences, snapshot
 from tests.support.tiny import make_bundle
 
-CASES = 120
+CASES = 80
 LINES = "the film is good .\n\nokra\n"
 
 

@@ -112,6 +112,7 @@ class ForkServer:
     def close(self) -> None:
         self._process.stdin.close()
         self._process.wait()
+        self._process.stdout.close()
 
 
 def serve(library: str) -> None:

@@ -72,7 +72,10 @@ class Harness:
                     if found.kills >= self._options.kills or time.monotonic() > self._until:
                         return
                     name, seed = next(chains)
-                count, failure = killer.chain(name, seed)
+                try:
+                    count, failure = killer.chain(name, seed)
+                except Exception as error:  # what is left cannot be read, for instance
+                    count, failure = 0, f"--replay=kill:{name}:{seed} {error!r}"
                 with lock:
                     found.add(name, count, failure)
                     self._tell(f"{found.kills} kills; {name}: {failure or 'ok'}")

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from disan_tf.training.event_files import EVENT_FILES
 
-_TIMES = {"seconds", "minutes", "created", "time"}  # names of what two runs do not share
+_TIMES = re.compile("seconds|minutes|examples_per")  # in names of what two runs do not share
 _NOT_COMPARED = {".lock", "checkpoint"}  # `checkpoint` has times; step-* tells what it names
 
 
@@ -119,8 +119,7 @@ def _events(path) -> Iterator[tuple]:
 
 def _timeless(value):
     if isinstance(value, dict):
-        kept = {key: _timeless(it) for key, it in value.items() if key not in _TIMES}
-        return kept
+        return {key: _timeless(it) for key, it in value.items() if not _TIMES.search(key)}
     return [_timeless(it) for it in value] if isinstance(value, list) else value
 
 

@@ -11,6 +11,8 @@ import tensorflow as tf
 from disan_tf.errors import UserError
 from disan_tf.files import write_atomically
 
+_KEPT = 2  # checkpoints
+
 
 class TrainingState:
     """The state of a training, saved as checkpoints.
@@ -37,8 +39,9 @@ class TrainingState:
             measured=self.measured, **saved,
         )  # fmt: skip
         mend_state(Path(directory))
+        _remove_leftovers(Path(directory))
         self._manager = tf.train.CheckpointManager(
-            self._checkpoint, str(directory), max_to_keep=2, checkpoint_name="step"
+            self._checkpoint, str(directory), max_to_keep=_KEPT, checkpoint_name="step"
         )
 
     def restore(self) -> int:
@@ -68,11 +71,8 @@ class TrainingState:
 def mend_state(directory: Path) -> None:
     """Writes the file `checkpoint` anew where it is missing or damaged beside whole checkpoints.
 
-    That file names the newest checkpoint; TensorFlow begins at step 0 without it. The parts of one
-    that a killed process was writing are removed.
+    That file names the newest checkpoint; TensorFlow begins at step 0 without it.
     """
-    for parts in directory.glob("step-*_temp"):
-        shutil.rmtree(parts)
     steps = sorted(filter(None, map(_step, directory.glob("step-*.index"))))
     names = [f"step-{step}" for step in steps]
     if not names or _named(directory) in [str(directory / name) for name in names]:
@@ -86,6 +86,20 @@ def mend_state(directory: Path) -> None:
         f"{directory / 'checkpoint'} was missing or damaged; the training goes on from step "
         f"{steps[-1]:,}, the newest whole checkpoint."
     )
+
+
+def _remove_leftovers(directory: Path) -> None:
+    """Removes what killed processes were writing, and what they were about to remove."""
+    for parts in directory.glob("step-*_temp"):
+        shutil.rmtree(parts)
+    for name in directory.glob("checkpoint.tmp*"):
+        name.unlink()
+    if _named(directory) is None:
+        return
+    state = tf.train.get_checkpoint_state(str(directory))
+    for path in state.all_model_checkpoint_paths[:-_KEPT]:
+        for file in directory.glob(f"{Path(path).name}.*"):
+            file.unlink()
 
 
 def _step(index: Path) -> Optional[int]:

@@ -17,6 +17,8 @@ def drop_later_events(directory: Path, last_step: int) -> None:
       last_step: of the checkpoint from which the training goes on; 0, where there is none, leaves
         no event file.
     """
+    for leftover in Path(directory).rglob(".rewritten-*"):  # of a killed process
+        leftover.unlink()
     for path in sorted(Path(directory).rglob(EVENT_FILES)):
         if not last_step:
             path.unlink()

@@ -40,11 +40,24 @@ def test_the_newest_checkpoint_is_restored_in_silence(directory, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_parts_of_a_checkpoint_that_was_being_written_are_removed(directory):
+def test_what_a_killed_process_was_writing_is_removed(directory):
     (directory / "step-12_temp").mkdir()
     (directory / "step-12_temp" / "part-00000-of-00001.index.tempstate7").touch()
+    (directory / "checkpoint.tmp2f92").touch()
     assert _restored(directory)[1] == 10
-    assert not list(directory.glob("*_temp"))
+    assert not list(directory.glob("*_temp")) and not list(directory.glob("*tmp*"))
+
+
+def test_a_checkpoint_that_a_killed_process_was_about_to_remove_is_removed(tmp_path, monkeypatch):
+    model, state = _open(tmp_path)
+    monkeypatch.setattr(state._manager, "_sweep", lambda: None)
+    for step in (1, 2, 3):
+        model.weight.assign(step)
+        state.step.assign(step)
+        state.save()
+    assert len(list(tmp_path.glob("*.index"))) == 3
+    assert _restored(tmp_path)[1] == 3
+    assert {path.name for path in tmp_path.glob("*.index")} == {"step-2.index", "step-3.index"}
 
 
 @pytest.mark.parametrize(

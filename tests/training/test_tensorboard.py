@@ -294,6 +294,13 @@ def test_steps_that_are_done_again_appear_once(start, tmp_path):
         assert losses == expected
 
 
+def test_what_a_killed_process_was_rewriting_is_removed(start, tmp_path):
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev" / ".rewritten-v2").touch()
+    start(last_step=2).on_train_end()
+    assert not list(tmp_path.rglob(".rewritten-*"))
+
+
 def test_a_training_from_the_beginning_leaves_nothing_of_one_before(start, tmp_path):
     for _ in range(2):
         running = start()

@@ -89,6 +89,19 @@ def encode(checkpoint, input, output, input_format=None, vector_dtype="float32")
     print(f"{count:,} vectors in {output}, {count / seconds:,.0f} a second")
 
 
+def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
+    """Scores a model's vectors of sentences on the transfer tasks of SentEval."""
+    from data_prep import transfer_tasks
+    from disan_tf.serving.transfer.main import transfer as score
+
+    folder = _checkpoints("transfer", output) / "results" / "transfer"
+    bundle, data_dir = _serving(checkpoint), Path(data_dir)
+    print(score(
+        bundle, transfer_tasks.read_tasks(data_dir, tasks),
+        lambda words: transfer_tasks.read_vectors(data_dir, bundle.config.data, words), folder,
+    ))  # fmt: skip
+
+
 def attend(checkpoint, input, output, input_format=None) -> None:
     """Writes the attention in lines of text or of sentence pairs, and a page that shows it."""
     from disan_tf.reporting.attention_page.page import NAME, write_page
@@ -117,11 +130,9 @@ def export(checkpoint, workdir=None, output=None) -> None:
 
 def report(workdir=None, output=None) -> None:
     """Records the finished runs below --workdir and writes the tables of the papers."""
-    if output is None and IS_INSTALLED:
-        raise UserError("--mode=report needs --output, the folder of results and tables.")
     from disan_tf.reporting.report import report as record
 
-    record(workdir, Path(output or CHECKPOINTS))
+    record(workdir, _checkpoints("report", output))
 
 
 def figures(
@@ -163,6 +174,7 @@ MODES = {
         evaluate,
         predict,
         encode,
+        transfer,
         attend,
         export,
         report,
@@ -198,6 +210,13 @@ def _prepare(config, data_dir, prepared_dir):
     corpus = PreparedCorpus(directory)
     print(f"{describe_counts(corpus.manifest)}\n  in {directory}")
     return corpus
+
+
+def _checkpoints(mode, output) -> Path:
+    """The folder of results and tables; that of the repository unless another is named."""
+    if output is None and IS_INSTALLED:
+        raise UserError(f"--mode={mode} needs --output, the folder of results and tables.")
+    return Path(output or CHECKPOINTS)
 
 
 def _draw_model(checkpoint, input, input_format, names, output) -> None:

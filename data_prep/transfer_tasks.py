@@ -97,7 +97,7 @@ def read_tasks(data_dir: Path, names: Sequence[str] = ()) -> list[TransferTask]:
 
 def read_vectors(
     data_dir: Path, options, words: Iterable[str]
-) -> tuple[tuple[str, ...], np.ndarray, str]:
+) -> tuple[tuple[str, ...], np.ndarray, dict[str, dict]]:
     """The vectors that a vector file has for words.
 
     Args:
@@ -106,7 +106,8 @@ def read_vectors(
       words: as they are looked up.
 
     Returns:
-      The words that have one, their vectors <float32>[words, dim], and the file's name.
+      The words that have one, their vectors <float32>[words, dim], and the file as in
+      `TransferTask.inputs`.
 
     Raises:
       UserError: the file is missing, malformed or of another dimension, or has none of the words.
@@ -118,7 +119,7 @@ def read_vectors(
     if not vocabulary.words:
         raise UserError(f"{path} has no word of the tasks; restore the file.")
     matrix = vocabularies.embeddings(vocabulary, vectors, options.embedding_dim, "uniform", seed=0)
-    return vocabulary.words, matrix, path.relative_to(data_dir).as_posix()
+    return vocabulary.words, matrix, _describe([path], data_dir)
 
 
 def _read_task(data_dir: Path, name: str) -> TransferTask:
@@ -133,7 +134,7 @@ def _read_task(data_dir: Path, name: str) -> TransferTask:
         texts[split] = [tuple(map(" ".join, example.sentences)) for example in examples]
         labels[split] = np.array([example.label for example in examples])
     _check_classes(name, next(iter(labels.values())), corpus.classes)
-    inputs = {path.relative_to(data_dir).as_posix(): _digest(path) for path in corpus.inputs}
+    inputs = _describe(corpus.inputs, data_dir)
     return TransferTask(name, texts, labels, inputs, corpus.warnings)
 
 
@@ -158,6 +159,7 @@ def _check_classes(name: str, labels: np.ndarray, classes: Sequence[str]) -> Non
             )
 
 
-def _digest(path: Path) -> dict:
-    recorded = fingerprint(path)
-    return {key: recorded[key] for key in ("sha256", "bytes")}
+def _describe(paths: Sequence[Path], data_dir: Path) -> dict[str, dict]:
+    """What a result tells of the files that were read, see `TransferTask.inputs`."""
+    files = {path.relative_to(data_dir).as_posix(): fingerprint(path) for path in paths}
+    return {name: {key: file[key] for key in ("sha256", "bytes")} for name, file in files.items()}

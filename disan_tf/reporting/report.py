@@ -27,9 +27,8 @@ from disan_tf.reporting.results import (
     read_speeds,
     write_predictions,
 )
-from disan_tf.reporting.scaling.curves import find_curves
 from disan_tf.reporting.scaling.figure import draw_curves
-from disan_tf.reporting.scaling.law import fit_curve
+from disan_tf.reporting.scaling.law import fit_curves
 from disan_tf.reporting.scaling.table import scaling_tables
 from disan_tf.reporting.transfer_table import transfer_tables
 from disan_tf.training.run_summary import summarise_run
@@ -52,13 +51,12 @@ def report(runs: Optional[Path], output: Path) -> None:
     results, predictions = (
         read_results(output / "results"), read_predictions(output / "predictions")
     )  # fmt: skip
-    curves = find_curves(results, predictions)
-    fits = [fit_curve(curve) for curve in curves]
-    draw_curves(curves, fits, output / "figures")
+    curves = fit_curves(results, predictions)
+    draw_curves(curves, output / "figures")
     tables = {
         **render_tables(results, predictions, read_speeds(output / "benchmarks")),
         **transfer_tables(output / "results"),
-        **scaling_tables(curves, fits),
+        **scaling_tables(curves),
     }
     for name, text in tables.items():
         write_atomically(output / "tables" / name, text)

@@ -107,8 +107,8 @@ def vectors_of(data_dir, rows, *words):
 
 def test_vectors_are_those_of_the_words_that_the_file_knows(data_dir):
     rows = ["hot 1 2", "Rice 3 4", "cold 5 6"]
-    words, matrix, file = vectors_of(data_dir, rows, "rice", "nothing", "hot")
-    assert (words, file) == (("rice", "hot"), "glove/own.2d.txt")
+    words, matrix, files = vectors_of(data_dir, rows, "rice", "nothing", "hot")
+    assert (words, list(files)) == (("rice", "hot"), ["glove/own.2d.txt"])
     np.testing.assert_array_equal(matrix, [[3, 4], [1, 2]])
 
 

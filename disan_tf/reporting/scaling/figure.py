@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -11,7 +10,7 @@ from disan_tf import plots
 from disan_tf.files import write_atomically
 from disan_tf.reporting.figures.curves import STYLES
 from disan_tf.reporting.scaling.curves import Curve
-from disan_tf.reporting.scaling.law import Fit
+from disan_tf.reporting.scaling.law import Curves, Fit
 
 NAME = "scaling"
 _CAPTION = """# Test accuracy against the number of training examples
@@ -27,11 +26,9 @@ Marks are means over the seeds of recorded runs, lines the law error = a + b N^-
 """
 
 
-def draw_curves(
-    curves: Sequence[Curve], fits: Sequence[Optional[Fit]], folder: Path
-) -> None:  # fmt: skip
-    """Writes the picture of the curves that have a fit, and its caption; nothing where none has."""
-    drawn = [(curve, fit) for curve, fit in zip(curves, fits) if fit]
+def draw_curves(curves: Curves, folder: Path) -> None:
+    """Writes the picture of the curves that have a law, and its caption; nothing where none has."""
+    drawn = [(curve, fit) for curve, fit in curves if fit]
     if drawn:
         plots.save_picture(picture(drawn), folder / NAME)
         write_atomically(folder / f"{NAME}.md", _CAPTION.format(name=NAME))

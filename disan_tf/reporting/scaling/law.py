@@ -4,13 +4,14 @@ A power law with a constant describes the error of neural models over many numbe
 (Hestness et al. 2017, *Deep Learning Scaling is Predictable, Empirically*).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Optional
 
 import numpy as np
 from scipy import optimize
 
-from disan_tf.reporting.scaling.curves import FEWEST_SIZES, Curve, Point
+from disan_tf.reporting.differences import Answers
+from disan_tf.reporting.scaling.curves import FEWEST_SIZES, Curve, Point, find_curves
 
 _RESAMPLES, _LEVEL = 500, 0.95
 _EXPONENTS = (0.01, 2.0)  # the bounds of c
@@ -49,6 +50,16 @@ class Fit(NamedTuple):
     held_out: Forecast
 
 
+Curves = Sequence[tuple[Curve, Optional[Fit]]]  # None where a curve has too few points
+
+
+def fit_curves(
+    results: Mapping[str, dict], predictions: Mapping[str, Sequence[Answers]]
+) -> Curves:  # fmt: skip
+    """The curves of recorded results, each with its law; see `find_curves`."""
+    return [(curve, fit_curve(curve)) for curve in find_curves(results, predictions)]
+
+
 def fit_curve(curve: Curve) -> Optional[Fit]:
     """The law of a curve; None where it has fewer than `FEWEST_SIZES` points."""
     if len(curve.points) < FEWEST_SIZES:
@@ -64,22 +75,31 @@ def fit_curve(curve: Curve) -> Optional[Fit]:
 def fit_law(examples: np.ndarray, errors: np.ndarray) -> Law:
     """The law with the least squared error.
 
-    For a given c the best a and b are those of a linear regression whose coefficients are not
-    negative; c is found between 0.01 and 2.
+    For a given c the best a and b are those of a linear regression on N^-c whose coefficients are
+    not negative; c is found between 0.01 and 2.
 
     Args:
       examples: numbers of training examples <int>[points].
       errors: <float>[points].
     """
-    scale = np.exp(np.mean(np.log(examples)))  # so that both columns are near 1
+    scale = np.exp(np.mean(np.log(examples)))  # so that the powers are near 1
 
-    def regress(c):
-        columns = np.stack([np.ones(len(errors)), (examples / scale) ** -c], axis=1)
-        return optimize.nnls(columns, errors)
+    def squared_error(c):
+        powers = (examples / scale) ** -c
+        a, b = _regress(powers, errors)
+        return np.sum(np.square(a + b * powers - errors))
 
-    found = optimize.minimize_scalar(lambda c: regress(c)[1], bounds=_EXPONENTS, method="bounded")
-    (a, b), _ = regress(found.x)
-    return Law(float(a), float(b * scale**found.x), float(found.x))
+    c = optimize.minimize_scalar(squared_error, bounds=_EXPONENTS, method="bounded").x
+    a, b = _regress((examples / scale) ** -c, errors)
+    return Law(float(a), float(b * scale**c), float(c))
+
+
+def _regress(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """a, b >= 0 with the least squared error of y = a + b x, for positive x and y."""
+    x_mean, y_mean = x.mean(), y.mean()
+    b = max(0.0, np.dot(x - x_mean, y - y_mean) / np.dot(x - x_mean, x - x_mean))
+    a = y_mean - b * x_mean
+    return (a, b) if a >= 0.0 else (0.0, np.dot(x, y) / np.dot(x, x))
 
 
 def forecast(points: Sequence[Point], examples: int) -> Forecast:

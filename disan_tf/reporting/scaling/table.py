@@ -1,14 +1,15 @@
 """The tables of the curves: `tables/scaling.md`, and its points as `scaling.csv`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Optional
 
 from disan_tf.reporting.markdown import csv_table, markdown_table
 from disan_tf.reporting.scaling.curves import FEWEST_SIZES, Curve
-from disan_tf.reporting.scaling.law import Fit, Forecast
+from disan_tf.reporting.scaling.law import Curves, Fit, Forecast
 
 NAME = "scaling"
 _MORE = "train on fewer or more with --config.train.examples=N"
+_PICTURE = f"![accuracy against the number of training examples](../figures/{NAME}.png)\n"
 _HEAD = (
     "model", "corpus", "a, %", "b, %", "c", "held out", "measured there", "forecast there",
     "whole corpus", "forecast for it", "paper",
@@ -19,30 +20,30 @@ The law error = a + b N^-c of runs that differ in their number N of training exa
 by least squares to every seed. "Held out" is the largest N: its forecast is by the law of all
 smaller ones. The whole corpus is forecast by the law of all N, far beyond what was measured, and
 stands beside what the paper measured there. Accuracies are per cent; 95 % intervals are of a
-bootstrap over seeds and test examples. A fit, and a test of it, need {FEWEST_SIZES} numbers of
-examples.
+bootstrap over seeds and test examples, which cannot tell whether the law holds so far out. A law,
+and a test of it, need {FEWEST_SIZES} numbers.
 
 """
 
 
-def scaling_tables(curves: Sequence[Curve], fits: Sequence[Optional[Fit]]) -> dict[str, str]:
+def scaling_tables(curves: Curves) -> dict[str, str]:
     """File name -> text; without any curve one sentence says what is missing.
 
     Args:
-      curves: see `find_curves`.
-      fits: of each curve, see `fit_curve`.
+      curves: see `fit_curves`.
     """
     if not curves:
         sentence = f"No model was trained on two numbers of examples yet: {_MORE}.\n"
         return {f"{NAME}.md": _TITLE + sentence}
-    pairs = list(zip(curves, fits))
-    rows = [_row(curve, fit) for curve, fit in pairs if fit]
-    lines = [line for pair in pairs for line in _lines(*pair)]
+    rows = [_row(curve, fit) for curve, fit in curves if fit]
+    lines = [line for curve in curves for line in _lines(*curve)]
     parts = (
-        markdown_table(_HEAD, rows) if rows else "",
-        "".join(f"- {what_is_missing(curve)}\n" for curve, fit in pairs if fit is None),
+        f"{markdown_table(_HEAD, rows)}\n{_PICTURE}" if rows else "",
+        "".join(f"- {what_is_missing(curve)}\n" for curve, fit in curves if fit is None),
         markdown_table(list(lines[0]), (list(line.values()) for line in lines)),
-        "".join(f"- {curve.model}, {curve.corpus}: {', '.join(curve.runs)}.\n" for curve in curves),
+        "".join(
+            f"- {curve.model}, {curve.corpus}: {', '.join(curve.runs)}.\n" for curve, _ in curves
+        ),
     )
     return {f"{NAME}.md": _TITLE + "\n".join(filter(None, parts)), f"{NAME}.csv": csv_table(lines)}
 
@@ -51,7 +52,7 @@ def what_is_missing(curve: Curve) -> str:
     """A sentence about a curve that has too few points for a fit."""
     sizes = " and ".join(f"{point.examples:,}" for point in curve.points)
     return (
-        f"{curve.model} on {curve.corpus} was trained on {sizes} {curve.unit}, and a fit needs "
+        f"{curve.model} on {curve.corpus} was trained on {sizes} {curve.unit}, and a law needs "
         f"{FEWEST_SIZES} numbers: {_MORE}."
     )
 

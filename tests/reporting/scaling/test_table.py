@@ -4,17 +4,15 @@ import csv
 import io
 
 from disan_tf.reporting.report import report
-from disan_tf.reporting.scaling.curves import find_curves
 from disan_tf.reporting.scaling.figure import draw_curves
-from disan_tf.reporting.scaling.law import fit_curve
+from disan_tf.reporting.scaling.law import fit_curves
 from disan_tf.reporting.scaling.table import scaling_tables
 from tests.support.finished_runs import DATA, config_of, write_run
 from tests.support.scaling_runs import SIZES, error, scaling_predictions, scaling_results
 
 
 def tables_of(results, predictions=()):
-    curves = find_curves(results, dict(predictions))
-    return scaling_tables(curves, [fit_curve(curve) for curve in curves])
+    return scaling_tables(fit_curves(results, dict(predictions)))
 
 
 def rows_of(text):
@@ -53,7 +51,7 @@ def test_the_csv_has_a_line_for_each_number_of_examples():
 def test_a_sentence_says_what_too_few_numbers_lack():
     text = tables_of(scaling_results(SIZES[:2]))["scaling.md"]
     assert (
-        "- DiSAN on SNLI was trained on 6,000 and 12,000 pairs, and a fit needs 4 numbers: train "
+        "- DiSAN on SNLI was trained on 6,000 and 12,000 pairs, and a law needs 4 numbers: train "
         "on fewer or more with --config.train.examples=N.\n"
     ) in text
     assert "forecast there" not in text
@@ -67,8 +65,7 @@ def test_without_any_curve_there_is_a_sentence_alone():
 
 def test_curves_with_a_fit_are_drawn(tmp_path):
     results = {**scaling_results(seeds=(1, 2)), **scaling_results(SIZES[:2], encoder="additive")}
-    curves = find_curves(results, scaling_predictions(results))
-    draw_curves(curves, [fit_curve(curve) for curve in curves], tmp_path)
+    draw_curves(fit_curves(results, scaling_predictions(results)), tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
         "scaling.md", "scaling.svg", "scaling.png"
     }  # fmt: skip
@@ -77,8 +74,7 @@ def test_curves_with_a_fit_are_drawn(tmp_path):
 
 
 def test_nothing_is_drawn_without_a_fit(tmp_path):
-    curves = find_curves(scaling_results(SIZES[:3]), {})
-    draw_curves(curves, [None], tmp_path)
+    draw_curves(fit_curves(scaling_results(SIZES[:3]), {}), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -88,6 +84,8 @@ def test_the_report_makes_them_of_recorded_runs(tmp_path):
         config["train"]["examples"] = size
         write_run(tmp_path / "runs" / f"disan_{size}", config, test=0.5 + size / 4000, data=DATA)
     report(tmp_path / "runs", tmp_path / "out")
-    rows = rows_of((tmp_path / "out/tables/scaling.md").read_text())
+    text = (tmp_path / "out/tables/scaling.md").read_text()
+    rows = rows_of(text)
+    assert "(../figures/scaling.png)" in text
     assert rows[2][0] == "DiSAN" and rows[2][5:7] == ["800", "70.00"]
-    assert (tmp_path / "out/figures/scaling.svg").is_file()
+    assert (tmp_path / "out/figures/scaling.png").is_file()

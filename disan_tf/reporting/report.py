@@ -40,8 +40,8 @@ def report(runs: Optional[Path], output: Path) -> None:
 
     Args:
       runs: a work directory, a series or a tree of them; None = only write the tables.
-      output: gets `results/`, `predictions/` and `tables/`. With `checkpoints/` of this repository,
-        the READMEs' tables are written too.
+      output: gets `results/`, `predictions/`, `tables/` and `figures/scaling.svg`. With
+        `checkpoints/` of this repository, the READMEs' tables are written too.
 
     Raises:
       UserError: `runs` holds no run.

@@ -13,6 +13,7 @@ from disan_tf.reporting.scaling.curves import Curve
 from disan_tf.reporting.scaling.law import Curves, Fit
 
 NAME = "scaling"
+_STEP = 1.05  # between the bars of two curves, so that none hides another
 _CAPTION = """# Test accuracy against the number of training examples
 
 ![accuracy against the number of training examples]({name}.png)
@@ -39,7 +40,7 @@ def picture(drawn: Sequence[tuple[Curve, Fit]]) -> Figure:
     figure = plots.new_figure(6.8, 4.4)
     axes = figure.add_subplot()
     for number, (curve, fit) in enumerate(drawn):
-        _draw(axes, curve, fit, STYLES[number % len(STYLES)])
+        _draw(axes, curve, fit, STYLES[number % len(STYLES)], beside=_STEP**number)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.set(xlabel="training examples", ylabel="test accuracy, %")
@@ -48,8 +49,11 @@ def picture(drawn: Sequence[tuple[Curve, Fit]]) -> Figure:
     return figure
 
 
-def _draw(axes, curve: Curve, fit: Fit, style: dict) -> None:
-    """One curve: marks with deviations, its law, the forecast and the paper's figure."""
+def _draw(axes, curve: Curve, fit: Fit, style: dict, beside: float) -> None:
+    """One curve: marks with deviations, its law, and `beside` the whole corpus the other figures.
+
+    These are the interval of the forecast, and what the paper measured.
+    """
     colour = style["color"]
     sizes = [point.examples for point in curve.points]
     axes.errorbar(
@@ -62,10 +66,10 @@ def _draw(axes, curve: Curve, fit: Fit, style: dict) -> None:
         axes.plot(inside, _accuracy(fit.law.error(inside)), line, color=colour, linewidth=1)
     if fit.whole.interval:
         low, high = sorted(map(_accuracy, fit.whole.interval))
-        axes.vlines(curve.whole, low, high, colors=colour, linewidth=3, alpha=0.4)
+        axes.vlines(beside * curve.whole, low, high, colors=colour, linewidth=3, alpha=0.4)
     if curve.paper:
         paper = float(curve.paper.split()[0])  # before a deviation in parentheses
-        axes.plot(curve.whole, paper, color=colour, marker="*", markersize=10)
+        axes.plot(beside * curve.whole, paper, color=colour, marker="*", markersize=10)
 
 
 def _accuracy(error):

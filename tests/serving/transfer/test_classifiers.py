@@ -18,8 +18,8 @@ def blobs(examples, seed, spread=1.0):
     return x.astype(np.float32), y
 
 
-def test_each_fold_is_scored_by_a_classifier_of_the_others(monkeypatch):
-    """With a single strength the outer folds are plain cross-validation."""
+def test_folds_are_scored_by_classifiers_of_the_others_and_chosen_within_them(monkeypatch):
+    """With a single strength both are plain cross-validation."""
     monkeypatch.setattr(classifiers, "STRENGTHS", (0.5,))
     x, y = blobs(60, seed=1)
     scores = score_vectors({"all": x}, {"all": y})
@@ -28,6 +28,11 @@ def test_each_fold_is_scored_by_a_classifier_of_the_others(monkeypatch):
     assert scores["test"]["accuracy"] == pytest.approx(expected.mean())
     assert scores["test"]["standard_deviation"] == pytest.approx(expected.std(ddof=1))
     assert scores["strengths"] == [0.5] * 10
+    inner = [
+        cross_val_score(LogisticRegression(C=0.5), x[train], y[train], cv=folds).mean()
+        for train, _ in folds.split(x, y)
+    ]
+    assert scores["dev"]["accuracy"] == pytest.approx(np.mean(inner))
 
 
 def use_few_folds(monkeypatch):

@@ -11,7 +11,7 @@ from data_prep.transfer_tasks import read_tasks
 from disan_tf.errors import UserError
 from disan_tf.reporting.transfer_table import transfer_tables
 from disan_tf.serving.model import LoadedModel
-from disan_tf.serving.transfer import main
+from disan_tf.serving.transfer import classifiers, main
 from disan_tf.serving.transfer.encoders import (
     MEAN,
     RANDOM,
@@ -75,6 +75,15 @@ def test_words_are_looked_up_as_the_model_does(bundle):
 def test_pairs_are_told_by_difference_and_product():
     first, second = np.array([[1.0, -2.0]]), np.array([[3.0, 4.0]])
     np.testing.assert_array_equal(main.pair_features(first, second), [[2, 6, 3, -8]])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_folds():
+    """Three folds and one strength, which take a fiftieth of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(classifiers, "FOLDS", 3)
+        patch.setattr(classifiers, "STRENGTHS_OF_FOLDS", (1.0,))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -86,8 +86,10 @@ def _ways(workers: int) -> dict[str, Way]:
 def _write(path: Path, checkpoint: str, count: int) -> Path:
     words = (find_bundle(checkpoint) / VOCABULARY).read_text(encoding="utf-8").splitlines()
     generator = np.random.default_rng(0)
-    lines = (" ".join(generator.choice(words, generator.integers(1, 41))) for _ in range(count))
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    with open(path, "w", encoding="utf-8") as file:
+        for _ in range(count):
+            drawn = generator.integers(len(words), size=generator.integers(1, 41))
+            file.write(" ".join(words[index] for index in drawn) + "\n")
     return path
 
 

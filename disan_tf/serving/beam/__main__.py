@@ -9,6 +9,7 @@ and those of the runner among them.
 
 import argparse
 import importlib.util
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from disan_tf.serving.beam import FORMATS, SHARD_BYTES
 
 LEAST_SHARD = 1 << 18  # bytes
 _DIRECT = (None, "DirectRunner")
+_WORKERS = "apache_beam.runners.portability.local_job_service"
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:
@@ -40,6 +42,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
     from disan_tf.serving.beam.steps import thread_variables
 
     os.environ.update(thread_variables(own.threads))  # TensorFlow has made no threads yet
+    logging.getLogger(_WORKERS).setLevel(logging.ERROR)  # they warn of Beam's own flags
     print(run(options=options, **vars(own)))
 
 

@@ -1,5 +1,6 @@
 """The steps of the pipeline: read, parse, predict, write, and give the files their names."""
 
+import atexit
 import json
 import os
 import uuid
@@ -11,6 +12,7 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import Metrics
 from apache_beam.ml.inference.base import ModelHandler
+from apache_beam.utils import shared
 
 from disan_tf.errors import UserError
 from disan_tf.serving.beam.shards import Source, Target
@@ -90,6 +92,7 @@ class AnswerHandler(ModelHandler):
 
     def load_model(self):
         """The function that gives the rows of records."""
+        atexit.register(_release)
         return self._make_answer(load_reader(self._checkpoint))
 
     def run_inference(self, batch, model, inference_args=None) -> Iterable[bytes]:
@@ -154,6 +157,11 @@ class NameFiles(beam.DoFn):
         for start in range(0, len(unnamed), size):
             FileSystems.rename(*map(list, zip(*unnamed[start : start + size])))
         return ()
+
+
+def _release() -> None:
+    """Makes Beam let go of the model while TensorFlow can still take it apart."""
+    shared.Shared().acquire(lambda: None)
 
 
 def _bad_line(path: str, number: int, reason: str, line: bytes) -> bytes:

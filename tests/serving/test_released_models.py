@@ -69,7 +69,7 @@ ASKED = {
         ],
     ),
     "disan_snli": (
-        10,
+        9,
         [
             ("A man plays the guitar on a stage .\tA man makes music .", "entailment"),
             ("A man plays the guitar on a stage .\tA man is asleep .", "contradiction"),

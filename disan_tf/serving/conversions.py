@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Callable, Optional
@@ -13,6 +14,7 @@ from disan_tf.errors import UserError
 from disan_tf.files import scratch_folder, write_atomically, write_json
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.ops import portable
+from disan_tf.serving.new_axes import without_new_axes
 from disan_tf.serving.saved_model import (
     as_function,
     describe_model,
@@ -131,13 +133,16 @@ class _Refused(Exception):
 def _to_tflite(served: Served, path: Path) -> None:
     with portable():
         traced = as_function(served).get_concrete_function()
+        function = without_new_axes(traced, served.specs)
     module = tf.Module()
-    module.function = traced
-    converter = tf.lite.TFLiteConverter.from_concrete_functions([traced], module)
-    try:
-        path.write_bytes(converter.convert())
-    except Exception as error:  # of TensorFlow's converter, whose classes differ by version
-        raise _Refused(_first_line(error)) from None
+    module.function = function
+    with scratch_folder(path) as scratch:  # a SavedModel keeps the names of inputs and outputs
+        tf.saved_model.save(module, str(scratch), function.get_concrete_function())
+        converter = tf.lite.TFLiteConverter.from_saved_model(str(scratch))
+        try:
+            path.write_bytes(converter.convert())
+        except Exception as error:  # of TensorFlow's converter, whose classes differ by version
+            raise _Refused(_reason(error)) from None
 
 
 def _load_tflite(path: Path) -> Predict:
@@ -146,13 +151,13 @@ def _load_tflite(path: Path) -> Predict:
 
 
 def _to_onnx(served: Served, path: Path) -> None:
-    tf2onnx, _ = _onnx_packages()
+    tf2onnx_convert, _ = _onnx_packages()
     with portable():
         function = as_function(served)
         try:
-            tf2onnx.convert.from_function(function, served.specs, output_path=str(path))
+            tf2onnx_convert.from_function(function, served.specs, output_path=str(path))
         except Exception as error:  # of the converter, which raises what it meets
-            raise _Refused(_first_line(error)) from None
+            raise _Refused(_reason(error)) from None
 
 
 def _load_onnx(path: Path) -> Predict:
@@ -172,8 +177,11 @@ def _onnx_packages():
         ) from None
 
 
-def _first_line(error) -> str:
-    return " ".join((str(error).strip() or type(error).__name__).splitlines()[0].split())[:200]
+def _reason(error) -> str:
+    """The operators that a converter lacks, or the first line of its error."""
+    text = str(error).strip() or type(error).__name__
+    lacking = sorted(set(re.findall(r"'tf\.(\w+)' op is neither", text)))
+    return f"it lacks {', '.join(lacking)}" if lacking else text.splitlines()[0][:200]
 
 
 FORMATS = {"tflite": (_to_tflite, _load_tflite), "onnx": (_to_onnx, _load_onnx)}

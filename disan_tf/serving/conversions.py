@@ -55,7 +55,7 @@ def export_converted(
       UserError: the model reads more than ids, or cannot be converted, or differs once it is; a
         package is missing; or see `export_saved_model`.
     """
-    bundle = load_bundle(bundle_directory, attention_form="plain")
+    bundle = load_bundle(bundle_directory, attention_form="plain", dtype="float32")
     name = bundle.config.embedding.name
     if name in _READ_MORE:
         raise UserError(
@@ -90,7 +90,7 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
 
 def _largest_difference(bundle: Bundle, max_tokens, predict: Predict, folder: Path) -> float:
     """Between the numbers of a model and of the SavedModel, for sentences of all `LENGTHS`."""
-    original = load_bundle(bundle.directory, attention_form="saved")
+    original = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
     with scratch_folder(folder / "checked") as scratch:
         save_ids_model(original, scratch / "saved_model", max_tokens)
         loaded = tf.saved_model.load(str(scratch / "saved_model"))
@@ -137,7 +137,7 @@ def _to_tflite(served: Served, path: Path) -> None:
     module = tf.Module()
     module.function = function
     with scratch_folder(path) as scratch:  # a SavedModel keeps the names of inputs and outputs
-        tf.saved_model.save(module, str(scratch), function.get_concrete_function())
+        tf.saved_model.save(module, str(scratch), function)
         converter = tf.lite.TFLiteConverter.from_saved_model(str(scratch))
         try:
             path.write_bytes(converter.convert())

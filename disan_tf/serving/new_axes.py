@@ -9,11 +9,14 @@ _MASKS = ("new_axis_mask", "begin_mask", "end_mask", "shrink_axis_mask", "ellips
 
 
 def without_new_axes(traced, specs: Sequence[tf.TensorSpec]):
-    """The `tf.function` of a traced one, with constants for weights and ExpandDims for new axes.
+    """The function of a traced one, with constants for weights and ExpandDims for new axes.
 
     Args:
       traced: a concrete function, whose results are a dictionary.
-      specs: of its inputs, whose names the new one has.
+      specs: of its inputs.
+
+    Returns:
+      A concrete function of inputs by the names of `specs`.
     """
     frozen = convert_variables_to_constants_v2(traced, lower_control_flow=False)
     graph = frozen.graph.as_graph_def()
@@ -29,9 +32,8 @@ def without_new_axes(traced, specs: Sequence[tf.TensorSpec]):
         results = pruned(*(inputs[spec.name] for spec in specs))
         return dict(zip(names, tf.nest.flatten(results)))
 
-    function = tf.function(function, autograph=False)
-    function.get_concrete_function(**{spec.name: spec for spec in specs})
-    return function
+    named = {spec.name: spec for spec in specs}
+    return tf.function(function, autograph=False).get_concrete_function(**named)
 
 
 def _replace(nodes, reference: str) -> None:

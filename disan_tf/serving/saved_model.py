@@ -93,7 +93,7 @@ def export_saved_model(
     Raises:
       UserError: the bundle is damaged, or `output_dir` cannot be written.
     """
-    bundle = load_bundle(bundle_directory, attention_form="saved")
+    bundle = load_bundle(bundle_directory, attention_form="saved", dtype="float32")
     exports = {"saved_model": _of_text, "saved_model_ids": _of_ids}
     return tuple(
         write_version(Path(output_dir) / name, functools.partial(_save, bundle, export, max_tokens))

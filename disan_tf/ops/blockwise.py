@@ -11,8 +11,6 @@ hold it, and a process without this package can train it, in memory that the squ
 needs.
 """
 
-import math
-
 import tensorflow as tf
 
 from disan_tf.ops.direction_mask import positional_mask
@@ -21,9 +19,6 @@ from disan_tf.ops.xla import is_compiled
 # Numbers in one tensor of a block: few enough for the caches, enough that the cost of starting an
 # operation does not show (measured: 1 << 18 to 1 << 22 differ by a fifth).
 BLOCK_NUMBERS = 1 << 21
-
-_LARGEST = 60.0  # a power of e that float32 holds, and its inverse too
-_NEVER = -1e38  # over 1 + e^60 still so low that its exponential is 0
 
 
 def lean_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
@@ -60,50 +55,30 @@ def _of_heads(context, head_mask, dtype):
 def _forward(head, dependent, value, mask, direction, scale):
     """Context s_j and softmax denominator, both <float32>[batch, length, dim]."""
     length, (size, blocks) = tf.shape(head)[1], _blocks(head)
-    head, *dependents = _exponentials(head, dependent, value, mask, scale)
     head = tf.pad(head, [[0, 0], [0, blocks * size - length], [0, 0]])
     within, positions = tf.range(size), tf.range(length)
 
     def body(block, contexts, denominators):
         heads = block * size + within
         start, end = (0, None) if is_compiled() else _range(heads, length, direction)
-        power, exponential, values = (each[:, None, start:end] for each in dependents)
-        pairs = positional_mask(heads, positions[start:end], direction)
-        pairs = tf.where(pairs, math.exp(scale), 0.0)[None, :, :, None]
-        # <float32>[batch, head, dependent, feature]
-        weights = tf.exp(power / (tf.gather(head, heads, axis=1)[:, :, None] + exponential)) * pairs
+        _, weights = _weights(
+            tf.gather(head, heads, axis=1)[:, :, None, :],
+            dependent[:, None, start:end, :],
+            positional_mask(heads, positions[start:end], direction)[None]
+            & mask[:, None, start:end],
+            scale,
+        )
         denominator = tf.reduce_sum(weights, axis=2)
-        context = tf.math.divide_no_nan(tf.reduce_sum(weights * values, axis=2), denominator)
+        context = tf.reduce_sum(weights * value[:, None, start:end, :], axis=2)
+        context = tf.math.divide_no_nan(context, denominator)
         return [block + 1, contexts.write(block, context), denominators.write(block, denominator)]
 
     arrays = [tf.TensorArray(tf.float32, size=blocks) for _ in range(2)]
     _, *arrays = tf.while_loop(
-        lambda block, *_: block < blocks,
-        body,
-        [0, *arrays],
-        parallel_iterations=1,
+        lambda block, *_: block < blocks, body, [0, *arrays], parallel_iterations=1,
         maximum_iterations=blocks,
-    )
+    )  # fmt: skip
     return [_unblock(array, head, blocks, size)[:, :length] for array in arrays]
-
-
-def _exponentials(head, dependent, value, mask, scale):
-    """What a pair's weight is made of, all <float32>[batch, length, dim].
-
-    With B_j = e^(2 head_j / c) and A_i = e^(-2 dependent_i / c), exp(c tanh((dependent_i + head_j)
-    / c)) is e^c exp(-2c A_i / (B_j + A_i)): a pair costs a sum, a quotient and one exponential.
-
-    Returns:
-      B, -2c A (so low where the mask is False that the exponential is 0), A, and the values, 0
-      where the mask is False.
-    """
-    mask = mask[:, :, None]
-    head, dependent = (
-        tf.exp(tf.clip_by_value(tensor * (2.0 / scale), -_LARGEST, _LARGEST))
-        for tensor in (head, -dependent)
-    )
-    power = tf.where(mask, dependent * (-2.0 * scale), _NEVER)
-    return head, power, tf.where(mask, dependent, 1.0), tf.where(mask, value, 0.0)
 
 
 def _backward(upstream, head, dependent, value, context, denominator, mask, direction, scale):

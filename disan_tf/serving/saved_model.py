@@ -44,6 +44,12 @@ class _Export(NamedTuple):
     text_to_ids: Optional[TextToIds] = None
 
 
+class _Module(tf.Module):
+    """What is loaded; `hub.KerasLayer` looks for these attributes."""
+
+    variables = trainable_variables = regularization_losses = ()
+
+
 def export_saved_model(
     bundle_directory, output_dir, max_tokens: Optional[int] = None
 ) -> tuple[Path, Path]:
@@ -93,7 +99,7 @@ def export_saved_model(
     Raises:
       UserError: the bundle is damaged, or `output_dir` cannot be written.
     """
-    bundle = load_bundle(bundle_directory, attention_form="saved", dtype="float32")
+    bundle = load_bundle(bundle_directory, attention_form="saved")
     exports = {"saved_model": _of_text, "saved_model_ids": _of_ids}
     return tuple(
         write_version(Path(output_dir) / name, functools.partial(_save, bundle, export, max_tokens))
@@ -155,9 +161,8 @@ def _save(bundle: Bundle, make_export: Callable, max_tokens, folder: Path) -> No
     The Keras model stays outside: as an attribute it would be traced and saved a second time,
     layer by layer, in Keras' own form.
     """
-    export = make_export(bundle, max_tokens)
-    module = tf.train.Checkpoint()  # trackable, and without attributes of its own
-    module.text_to_ids = export.text_to_ids
+    export, module = make_export(bundle, max_tokens), _Module()
+    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     with portable():  # the native operations are this machine's alone
         signatures = {
             name: as_function(served).get_concrete_function()
@@ -168,14 +173,13 @@ def _save(bundle: Bundle, make_export: Callable, max_tokens, folder: Path) -> No
             call = as_function(export.function, in_dictionary=len(export.function.specs) > 1)
             calls = [call.get_concrete_function()]
             vars(module)["__call__"] = call
-    # Only what is read: the counters of dropout are not.
-    module.variables = _weights_of(bundle.model, [*signatures.values(), *calls])
-    module.trainable_variables = [
-        weight for weight in _weights_of(bundle.model, calls) if weight.trainable
-    ]
-    module.regularization_losses = []
-    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-    tf.saved_model.save(module, str(folder), signatures, options)
+        module.text_to_ids = export.text_to_ids
+        # Only what is read: the counters of dropout are not.
+        module.variables = _weights_of(bundle.model, [*signatures.values(), *calls])
+        read = _weights_of(bundle.model, calls)
+        module.trainable_variables = [weight for weight in read if weight.trainable]
+        module.regularization_losses = []
+        tf.saved_model.save(module, str(folder), signatures, options)  # traces `call` again
     write_json(folder / METADATA, export.metadata)
     write_requests(folder, bundle.config.name, _warm_up(export.signatures))
 

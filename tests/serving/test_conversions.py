@@ -93,9 +93,7 @@ def test_a_model_that_answers_differently_is_refused(bundle, tmp_path, monkeypat
     assert not list((tmp_path / "tflite").glob("*"))
 
 
-def test_without_the_packages_of_onnx_it_is_said_how_to_install_them(
-    bundle, tmp_path, monkeypatch
-):
+def test_without_the_packages_of_onnx_it_is_said_how_to_install_them(bundle, tmp_path, monkeypatch):
     def fail(name):
         raise ImportError(f"No module named {name!r}")
 

@@ -7,7 +7,10 @@ import tensorflow as tf
 from disan_tf.serving.warm_up import FILE, write_requests
 
 # `PredictionLog` of tensorflow-serving-api 2.15.1 with the request of `_written`.
-OFFICIAL = bytes.fromhex("00")
+OFFICIAL = bytes.fromhex(
+    "32310a2f0a0e0a0474696e791a06656e636f6465121d0a036964731216"
+    "08031208120208011202080222080100000002000000"
+)
 
 
 def _written(folder):

@@ -138,8 +138,8 @@ def _to_tflite(served: Served, path: Path) -> None:
     module.function = function
     with scratch_folder(path) as scratch:  # a SavedModel keeps the names of inputs and outputs
         tf.saved_model.save(module, str(scratch), function)
-        converter = tf.lite.TFLiteConverter.from_saved_model(str(scratch))
         try:
+            converter = tf.lite.TFLiteConverter.from_saved_model(str(scratch))
             path.write_bytes(converter.convert())
         except Exception as error:  # of TensorFlow's converter, whose classes differ by version
             raise _Refused(_reason(error)) from None

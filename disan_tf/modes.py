@@ -117,14 +117,14 @@ def attend(checkpoint, input, output, input_format=None) -> None:
     print(f"{count} lines in {output}{page}")
 
 
-def export(checkpoint, workdir=None, output=None) -> None:
-    """Writes a model as SavedModels, or a biLM as its official files."""
+def export(checkpoint, workdir=None, output=None, format="saved_model", max_tokens=None) -> None:
+    """Writes a model as SavedModels, TFLite or ONNX, or a biLM as its official files."""
     if not (output or workdir):
         raise UserError("--mode=export needs --workdir, or --output for the models.")
     from disan_tf.serving.export import export_model
     from disan_tf.serving.released import find_bundle
 
-    for path in export_model(find_bundle(checkpoint), workdir, output):
+    for path in export_model(find_bundle(checkpoint), workdir, output, format, max_tokens):
         print(path)
 
 

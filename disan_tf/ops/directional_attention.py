@@ -1,10 +1,10 @@
-"""Directional attention, DiSAN Eq. 15 and 11, in three forms that agree: plain, lean and native."""
+"""Directional attention, DiSAN Eq. 15 and 11, in forms that agree: plain, lean, saved, native."""
 
 from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.ops.blockwise import lean_attention
+from disan_tf.ops.blockwise import lean_attention, saved_attention
 from disan_tf.ops.direction_mask import admissible_pairs, check_direction, check_scale
 from disan_tf.ops.masked_softmax import masked_softmax
 from disan_tf.ops.native.attention import native_attention
@@ -49,12 +49,13 @@ FORMS = {
     "auto": _auto_attention,
     "plain": plain_attention,
     "lean": lean_attention,
+    "saved": saved_attention,
     "native": native_attention,
 }
 
 
 def available_forms() -> list[str]:
-    """The distinct forms that work on this machine."""
+    """The distinct forms that can train on this machine."""
     return ["plain", "lean"] if unavailable() else ["plain", "lean", "native"]
 
 
@@ -83,9 +84,9 @@ def directional_attention(
       direction: "forward" (i < j), "backward" (i > j) or "diagonal" (i != j).
       head_mask: <bool>[batch, length], True = receives context; None = all tokens do.
       scale: c of Eq. 15, above 0 and at most 40, so that no maximum has to be subtracted.
-      form: "native" (C++ for this CPU), "lean" (portable, memory O(batch * length * dim)), "plain"
-        (dense, for exports and tests), or "auto": native where it is available, plain where XLA
-        compiles it, else lean.
+      form: "native" (C++ for this CPU), "lean" (portable, memory O(batch * length * dim)), "saved"
+        (the same for SavedModels, whose gradient needs more), "plain" (dense, for tests), or
+        "auto": native where it is available, plain where XLA compiles it, else lean.
 
     Returns:
       <float>[batch, length, dim], the dtype of `value`. All three inputs receive gradients.

@@ -6,7 +6,7 @@ from typing import BinaryIO, Callable, Optional
 import numpy as np
 
 from disan_tf.serving.beam.example_files import to_example, write_examples
-from disan_tf.serving.encode import BATCH_SIZE, encode_all, make_encoding_step, vector_dim
+from disan_tf.serving.encode import BATCH_SIZE, encode_all, make_encoding_step, vector_size
 from disan_tf.serving.lines import tokenise
 from disan_tf.serving.predict import describe, make_prediction_step, predict_all
 from disan_tf.serving.records import SENTENCE
@@ -87,7 +87,7 @@ class VectorArray(VectorExamples):
 
     def __init__(self, bundle: Bundle, dtype: str):
         super().__init__(bundle, dtype)
-        self._dtype, self._dim = np.dtype(dtype), vector_dim(bundle)
+        self._dtype, self._dim = np.dtype(dtype), vector_size(bundle)
         self.blank = np.full(self._dim, np.nan, dtype).tobytes()
 
     def write(self, file: BinaryIO, rows: Sequence[bytes]) -> None:

@@ -51,7 +51,7 @@ def make_distribution(config) -> Distribution:
         return Distribution()
     if name == "mirrored":
         return Distribution(tf.distribute.MirroredStrategy())
-    resolver = _resolver()
+    resolver = find_workers()
     number, workers = worker_number(resolver), _workers(resolver)
     print(
         f"worker {number + 1} of {len(workers)}, {workers[number]}; the first one reports",
@@ -69,18 +69,21 @@ def lost_workers_told(distribution: Distribution) -> Iterator[None]:
     """
     try:
         yield
-    except _BROKEN as error:
+    except _BROKEN:
         if distribution.workers == 1:
             raise
-        reason = " ".join(str(error.message).split())[:200]
         raise Stopped(
-            f"another worker ended or cannot be reached ({reason}); start all workers again with "
-            "the same commands, and they go on from the last checkpoint.", LOST,
+            "another worker ended or cannot be reached; start all workers again with the same "
+            "commands, and they go on from the last checkpoint.", LOST,
         ) from None  # fmt: skip
 
 
-def _resolver() -> _RESOLVERS.ClusterResolver:
-    """Who the workers are, from TF_CONFIG or, under Slurm, from its variables."""
+def find_workers() -> _RESOLVERS.ClusterResolver:
+    """Who the workers are, and which one this is: from TF_CONFIG, or from Slurm's variables.
+
+    Raises:
+      UserError: neither describes workers.
+    """
     if "TF_CONFIG" in os.environ:
         return _from_tf_config(os.environ["TF_CONFIG"])
     if "SLURM_PROCID" in os.environ:

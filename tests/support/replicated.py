@@ -26,7 +26,7 @@ from tests.support.training_runs import (
     tiny_config,
 )
 
-STEPS = {"steps": 50, "window": 1, "evaluate_every": 10, "log_every": 5, "moving_average": 0.9}
+STEPS = {"steps": 50, "window": 1, "evaluate_every": 25, "log_every": 5, "moving_average": 0.9}
 LEAST_NORM = 2e-3
 
 

@@ -41,11 +41,12 @@ def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=
         corpus = distribution.chief_first(lambda: _prepare(config, data_dir, prepared_dir))
         distribution.check_same("corpus", corpus.manifest)
         summary = experiment.train(config, corpus, workdir, pictures, distribution)
-    print(
-        f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best dev "
-        f"{summary['criterion']} {summary['best_score']:.4f} at step {summary['best_step']:,}, in "
-        f"{Path(workdir) / 'best'}; curves: tensorboard --logdir {Path(workdir) / 'tensorboard'}"
-    )
+        print(
+            f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best "
+            f"dev {summary['criterion']} {summary['best_score']:.4f} at step "
+            f"{summary['best_step']:,}, in {Path(workdir) / 'best'}; curves: tensorboard --logdir "
+            f"{Path(workdir) / 'tensorboard'}"
+        )
 
 
 def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:

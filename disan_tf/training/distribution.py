@@ -91,7 +91,8 @@ class Distribution:
 
     def check_same(self, name: str, value) -> None:
         """Raises UserError unless all processes have this value, which JSON can hold."""
-        if self.by_chief(lambda: value) != json.loads(json.dumps(value)):
+        own = json.dumps(value, sort_keys=True)
+        if self.by_chief(lambda: own) != own:
             raise UserError(
                 f"this worker has another {name} than the first one; give all workers the same "
                 "command, code and data."

@@ -69,6 +69,7 @@ def unbroken(folder):
 def test_two_workers_make_the_steps_of_one_process(folder, unbroken):
     assert [ended.status for ended in unbroken] == [0, 0], unbroken[1].stderr[-2000:]
     assert run_forked(*_arguments(folder, "one", "none")).returncode == 0
+    assert _saved(folder, "one").keys() == _saved(folder, "unbroken").keys()
     models = [load_bundle(folder / name / "best").model for name in ("one", "unbroken")]
     assert weight_difference(*(model.weights for model in models)) < 1e-5
     assert record_difference(_records(folder, "one"), _records(folder, "unbroken")) < 1e-5

@@ -34,7 +34,8 @@ slow = pytest.mark.slow
 def test_replicas_make_the_steps_of_one_device(name, replicas, tmp_path):
     differences = compare(name, tmp_path, replicas)
     assert differences["replicas"] == replicas
-    assert differences["weights"] < 1e-5 and differences["records"] < 1e-5
+    assert differences["weights"] < 1e-5 and differences["train"] < 1e-5
+    assert differences["dev"] < (1e-4 if name.startswith("drcn") else 1e-5)  # see UNDETERMINED
 
 
 @slow
@@ -45,7 +46,7 @@ def test_two_runs_of_two_replicas_give_the_same_bits(tmp_path):
 @slow
 def test_the_loss_is_scaled_on_replicas_too(tmp_path):
     differences = compare("disan_sst", tmp_path, dtype="mixed_float16")
-    assert differences["records"] < 1e-2  # of half precision
+    assert differences["train"] < 1e-2  # of half precision
 
 
 @pytest.mark.parametrize("replicas", [1, 2, 3, 7])

@@ -46,10 +46,11 @@ def _records(folder, workdir):
 
 
 def _saved(folder, workdir):
-    """Weights, slots and counts of the last checkpoint, by name."""
+    """Weights, slots and counts of the last checkpoint, by name; not how often it was saved."""
     path = tf.train.latest_checkpoint(str(folder / workdir / "checkpoints"))
     reader = tf.train.load_checkpoint(path)
-    names = [name for name in reader.get_variable_to_shape_map() if "VARIABLE_VALUE" in name]
+    names = {name for name in reader.get_variable_to_shape_map() if "VARIABLE_VALUE" in name}
+    names = {name for name in names if not name.startswith("save_counter/")}
     return {name: reader.get_tensor(name) for name in sorted(names)}
 
 

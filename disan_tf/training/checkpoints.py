@@ -88,6 +88,10 @@ def mend_state(directory: Path) -> None:
     names = [f"step-{step}" for step in steps]
     if not names or _named(directory) in [str(directory / name) for name in names]:
         return
+    names = [name for name in names if _is_readable(directory / name)]  # the last may be torn
+    if not names:
+        print(f"No checkpoint in {directory} is whole; the training begins again.")
+        return
     lines = [f'model_checkpoint_path: "{names[-1]}"']
     lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
     times = [(directory / f"{name}.index").stat().st_mtime for name in names]
@@ -95,8 +99,17 @@ def mend_state(directory: Path) -> None:
     write_atomically(directory / "checkpoint", "\n".join(lines) + "\n")
     print(
         f"{directory / 'checkpoint'} was missing or damaged; the training goes on from step "
-        f"{steps[-1]:,}, the newest whole checkpoint."
+        f"{int(names[-1][len('step-') :]):,}, the newest whole checkpoint."
     )
+
+
+def _is_readable(prefix: Path) -> bool:
+    """Whether the index of a checkpoint is whole, which TensorFlow writes last."""
+    try:
+        tf.train.load_checkpoint(str(prefix))
+    except (tf.errors.OpError, RuntimeError, ValueError):
+        return False
+    return True
 
 
 def _remove_leftovers(directory: Path) -> None:

@@ -85,7 +85,7 @@ def choose_examples(lengths: np.ndarray) -> np.ndarray:
 class AttentionPicture:
     """Heat maps of one example: its words are drawn once, the cells anew at every call.
 
-    Drawing all of it took 0.30 s of a processor for a sentence of 15 words, the cells alone 2 ms.
+    Drawing all of it took 0.14 s of a processor for a sentence of 15 words, the cells alone 5 ms.
 
     Args:
       tensors: means over the features by the names of `encoder.attend`, of a pair with "<field>_"

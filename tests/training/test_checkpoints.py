@@ -40,6 +40,26 @@ def test_the_newest_checkpoint_is_restored_in_silence(directory, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_a_first_checkpoint_that_was_cut_off_is_written_again(tmp_path, capsys):
+    _, state = _open(tmp_path)
+    state.step.assign(3)
+    state.save()
+    (tmp_path / "checkpoint").unlink()  # it is written after the others
+    index = tmp_path / "step-3.index"
+    index.write_bytes(index.read_bytes()[:40])
+    assert _restored(tmp_path)[1] == 0
+    assert capsys.readouterr().out == (
+        f"No checkpoint in {tmp_path} is whole; the training begins again.\n"
+    )
+
+
+def test_what_was_cut_off_is_not_the_newest_whole_checkpoint(directory, capsys):
+    (directory / "checkpoint").unlink()
+    (directory / "step-10.index").write_bytes(b"\0" * 10)
+    assert _restored(directory)[1] == 2
+    assert "goes on from step 2, the newest whole" in capsys.readouterr().out
+
+
 def test_what_a_killed_process_was_writing_is_removed(directory):
     (directory / "step-12_temp").mkdir()
     (directory / "step-12_temp" / "part-00000-of-00001.index.tempstate7").touch()

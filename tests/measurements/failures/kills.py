@@ -75,7 +75,7 @@ class Killer:
             else:  # it was faster
                 wrong = outcome.complaint()
                 told.pop()
-            if wrong or outcome.status not in ended:
+            if wrong or outcome.status not in ended or self._is_done(scenario, unbroken, out):
                 break
         wrong = wrong or self._finish(scenario, unbroken, out)
         if wrong:
@@ -103,9 +103,15 @@ class Killer:
         there = snapshot(out, hidden=False)
         return "; ".join(differences(unbroken.files, there)) if there else ""
 
+    def _is_done(self, scenario, unbroken, out) -> bool:
+        """Whether the output is there, which the command would refuse to write again."""
+        if scenario.name not in KEEP_WHOLE:
+            return False
+        return snapshot(out, hidden=False) == unbroken.files
+
     def _finish(self, scenario, unbroken, out) -> str:
         """Runs the command to its end, unless its output is there, and compares."""
-        if scenario.name in KEEP_WHOLE and snapshot(out, hidden=False) == unbroken.files:
+        if self._is_done(scenario, unbroken, out):
             return ""
         outcome = self._run(scenario, out)
         if outcome.complaint():

@@ -22,9 +22,7 @@ _BROKEN = (
     tf.errors.AbortedError,
     tf.errors.CancelledError,
     tf.errors.DeadlineExceededError,
-    tf.errors.InternalError,
     tf.errors.UnavailableError,
-    tf.errors.UnknownError,
 )
 
 
@@ -69,8 +67,9 @@ def lost_workers_told(distribution: Distribution) -> Iterator[None]:
     """
     try:
         yield
-    except _BROKEN:
-        if distribution.workers == 1:
+    except tf.errors.OpError as error:
+        is_broken = isinstance(error, _BROKEN) or "Collective ops is aborted" in str(error)
+        if distribution.workers == 1 or not is_broken:
             raise
         raise Stopped(
             "another worker ended or cannot be reached; start all workers again with the same "

@@ -81,7 +81,7 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
         }
         weights = dict(zip((SOFT, POLICY), split_weights(model)))
         gradients = {kind: tape.gradient(targets[kind], weights[kind]) for kind in optimizers}
-        flat, measured = summed(sum(gradients.values(), []), measured)
+        flat, measured = summed(sum(gradients.values(), []), measured, by_row=False)
         norms = {SOFT: tf.constant(0.0), POLICY: tf.constant(0.0)}
         skipped = tf.constant(0.0)
         for kind, optimizer in optimizers.items():

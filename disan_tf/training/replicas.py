@@ -54,11 +54,19 @@ def replica_number() -> int:
     return int(tf.get_static_value(tf.convert_to_tensor(number)))
 
 
-def summed(gradients: list, measured: dict) -> tuple[list, dict]:
-    """The gradients and what was measured <float32>[], summed over the replicas."""
+def summed(gradients: list, measured: dict, by_row: bool = True) -> tuple[list, dict]:
+    """The gradients and what was measured <float32>[], summed over the replicas.
+
+    Args:
+      gradients: of a step; None passes.
+      measured: by name.
+      by_row: whether the rows of sparse gradients are summed before they are sent. If not, what
+        `tf.linalg.global_norm` gives, which takes each occurrence of a row, is that of one process.
+    """
     if batch_share.current() is None:
         return gradients, measured
-    known = [_by_row(gradient) for gradient in gradients if gradient is not None]
+    known = [gradient for gradient in gradients if gradient is not None]
+    known = [_by_row(gradient) for gradient in known] if by_row else known
     sums = batch_share.total([*known, tf.stack(list(measured.values()))])
     values, known = tf.unstack(sums.pop()), iter(sums)
     sums = [None if gradient is None else next(known) for gradient in gradients]

@@ -1,8 +1,13 @@
 """Replicas that share batches make the steps of one process; shares, clusters, refusals."""
 
+import json
+import re
+import subprocess
+
 import numpy as np
 import pytest
 import tensorflow as tf
+import yaml
 from ml_collections import ConfigDict
 
 from disan_tf.errors import UserError
@@ -12,7 +17,7 @@ from disan_tf.training.check_config import check_config
 from disan_tf.training.replicas import make_shared_dataset, shares_of
 from tests.support.pairs import make_pair_corpus
 from tests.support.replicated import compare
-from tests.support.training_runs import load_config, tiny_config
+from tests.support.training_runs import ROOT, load_config, tiny_config
 
 slow = pytest.mark.slow
 
@@ -127,3 +132,30 @@ def test_what_cannot_be_distributed_yet_is_refused(name):
     config.train.distribution = "mirrored"
     with pytest.raises(UserError, match="distribution=mirrored cannot train with the embedding"):
         check_config(config)
+
+
+def _file_of_the_page(language):
+    page = (ROOT / "disan_tf/training/DISTRIBUTION.md").read_text(encoding="utf-8")
+    (content,) = re.findall(rf"^```{language}\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    return content
+
+
+def test_the_pods_of_the_page_find_each_other():
+    service, job = yaml.safe_load_all(_file_of_the_page("yaml"))
+    spec, name = job["spec"], job["metadata"]["name"]
+    assert service["spec"]["selector"] == {"job-name": name}
+    assert service["metadata"]["name"] == spec["template"]["spec"]["subdomain"]
+    (container,) = spec["template"]["spec"]["containers"]
+    (script,) = container["args"]
+    shown = script.replace("exec python run.py", "printf '%s' \"$TF_CONFIG\" #")
+    environment = {"JOB_COMPLETION_INDEX": "1"}
+    done = subprocess.run(["sh", "-c", shown], env=environment, capture_output=True, text=True)
+    described = json.loads(done.stdout)
+    hosts = [f"{name}-{k}.{name}:8888" for k in range(spec["completions"])]
+    assert described["cluster"] == {"worker": hosts}
+    assert described["task"] == {"type": "worker", "index": 1}
+
+
+def test_the_script_of_the_page_is_one_for_bash():
+    done = subprocess.run(["bash", "-n"], input=_file_of_the_page("bash"), text=True)
+    assert done.returncode == 0

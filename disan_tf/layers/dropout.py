@@ -1,7 +1,7 @@
 """Dropout whose masks are a pure function of a seed and the number of calls."""
 
 import zlib
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import tensorflow as tf
 
@@ -97,20 +97,24 @@ class Dropout(tf.keras.layers.Layer):
     def call(self, x, training=None, places=None):
         if not training or not self.rate:
             return x
-        seed, share = next_seed(self.seed, self.calls), batch_share.current()
+        share = batch_share.current()
         if share is None:
-            return apply_mask(x, keep_mask(tf.size(x), seed, self.rate), self.rate)
+            return apply_mask(x, self.keep(tf.size(x)), self.rate)
         if places is None:
             entries = tf.size(x, tf.int64)
             first = entries // tf.cast(share.rows, tf.int64) * tf.cast(share.first, tf.int64)
-            return apply_mask(x, keep_mask(entries, seed, self.rate, first), self.rate)
-        return x * tf.cast(self._factors(seed, places, x.shape[-1]), x.dtype)
+            return apply_mask(x, self.keep(entries, first), self.rate)
+        return x * tf.cast(self._factors(places, x.shape[-1]), x.dtype)
 
-    def _factors(self, seed, places, dim):
+    def keep(self, entries: tf.Tensor, first: Optional[tf.Tensor] = None) -> tf.Tensor:
+        """The next mask, for a number of entries; see `disan_tf.ops.dropout.keep_mask`."""
+        return keep_mask(entries, next_seed(self.seed, self.calls), self.rate, first)
+
+    def _factors(self, places, dim):
         """1 / (1 - rate) or 0 for each entry of the rows at `places`."""
         whole = tf.ones([places.count, dim])
-        keep = keep_mask(tf.size(whole, tf.int64), seed, self.rate)
-        return tf.gather(apply_mask(whole, keep, self.rate), places.rows)
+        mask = self.keep(tf.size(whole, tf.int64))
+        return tf.gather(apply_mask(whole, mask, self.rate), places.rows)
 
     def get_config(self):
         return {**super().get_config(), "rate": self.rate, "seed": self.seed}

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 from disan_tf.errors import UserError
-from disan_tf.files import owned
 from disan_tf.installation import CHECKPOINTS, IS_INSTALLED
 from disan_tf.options import either, suggestion
 
@@ -23,7 +22,7 @@ def prepare(config, data_dir, prepared_dir) -> None:
 def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=True) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     _check(config)
-    from disan_tf.training import experiment, series
+    from disan_tf.training import cluster, experiment, series
     from disan_tf.training.work_directory import refuse_other_config
 
     for member in series.plan(config, seeds, folds):
@@ -36,14 +35,18 @@ def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=
         )  # fmt: skip
         return
     series.refuse_series(workdir)
-    with owned(workdir):
-        corpus = _prepare(config, data_dir, prepared_dir)
-        summary = experiment.train(config, corpus, workdir, pictures)
-    print(
-        f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best dev "
-        f"{summary['criterion']} {summary['best_score']:.4f} at step {summary['best_step']:,}, in "
-        f"{Path(workdir) / 'best'}; curves: tensorboard --logdir {Path(workdir) / 'tensorboard'}"
-    )
+    distribution = cluster.make_distribution(config)
+    with cluster.lost_workers_told(distribution), distribution.writing(workdir):
+        distribution.check_same("config", config.to_dict())
+        corpus = distribution.chief_first(lambda: _prepare(config, data_dir, prepared_dir))
+        distribution.check_same("corpus", corpus.manifest)
+        summary = experiment.train(config, corpus, workdir, pictures, distribution)
+        print(
+            f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best "
+            f"dev {summary['criterion']} {summary['best_score']:.4f} at step "
+            f"{summary['best_step']:,}, in {Path(workdir) / 'best'}; curves: tensorboard --logdir "
+            f"{Path(workdir) / 'tensorboard'}"
+        )
 
 
 def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:

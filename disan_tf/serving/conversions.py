@@ -72,12 +72,12 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
     convert, load = FORMATS[kind]
     try:
         convert(converted_function(bundle, max_tokens), path)
+        difference = _largest_difference(bundle, max_tokens, load(path), folder)
     except _Refused as error:
         raise UserError(
             f"{bundle.directory} has the encoder {bundle.config.encoder.name}, which cannot become "
             f"{kind} ({error}); export it without --format."
         ) from None
-    difference = _largest_difference(bundle, max_tokens, load(path), folder)
     if not difference <= TOLERANCE:
         raise UserError(
             f"{bundle.directory} answers differently as {kind}, by {difference:.1g}; export it "
@@ -120,7 +120,11 @@ def _difference(signatures, predict, sentences) -> float:
         if names.keys() == sentences.keys():
             expected.update(signature(**{name: tf.constant(sentences[name]) for name in names}))
     differences = []
-    for name, found in predict(sentences).items():
+    try:
+        answers = predict(sentences)
+    except Exception as error:  # of a runtime, which raises what it meets
+        raise _Refused(_reason(error)) from None
+    for name, found in answers.items():
         exact = expected[name].numpy().astype(np.float64)
         differences.append(np.abs(found - exact) / np.maximum(1.0, np.abs(exact)))
     return float(max(difference.max() for difference in differences))
@@ -181,6 +185,7 @@ def _reason(error) -> str:
     """The operators that a converter lacks, or the first line of its error."""
     text = str(error).strip() or type(error).__name__
     lacking = sorted(set(re.findall(r"'tf\.(\w+)' op is neither", text)))
+    lacking = lacking or sorted(set(re.findall(r"\"(TensorList\w+):", text)))
     return f"it lacks {', '.join(lacking)}" if lacking else text.splitlines()[0][:200]
 
 

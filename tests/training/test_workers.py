@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from data_prep.synthetic.pairs import write_pairs
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.cluster import LOST
@@ -16,27 +17,30 @@ from tests.support.replicated import record_difference, weight_difference
 from tests.support.workers import wait_for_step, workers
 
 STEPS = 60
+OPTIONS = {"resan_snli": ["--config.policy.pretrain_steps=20", "--config.policy.policy_steps=10"]}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cluster")
     write_treebank(folder / "data", seed=0, sizes={"train": 60, "dev": 40, "test": 40})
+    write_pairs(folder / "data", seed=0, sizes={"train": 200, "dev": 40, "test": 40})
     return folder
 
 
-def _arguments(folder, workdir, distribution="multi_worker", steps=STEPS):
+def _arguments(folder, workdir, distribution="multi_worker", config="disan_sst"):
     return [
-        "--config=configs/disan_sst.py:tiny", f"--config.train.distribution={distribution}",
-        f"--config.train.steps={steps}", "--config.train.evaluate_every=20", "--nopictures",
+        f"--config=configs/{config}.py:tiny", f"--config.train.distribution={distribution}",
+        f"--config.train.steps={STEPS}", "--config.train.evaluate_every=20", "--nopictures",
         f"--data_dir={folder / 'data'}", f"--prepared_dir={folder / 'prepared'}",
-        f"--workdir={folder / workdir}",
+        f"--workdir={folder / workdir}", *OPTIONS.get(config, ()),
     ]  # fmt: skip
 
 
-def _train(folder, workdir):
+def _train(folder, workdir, config="disan_sst"):
     """Two workers that nothing stops; how they ended."""
-    with workers(folder / f"{workdir}-streams", _arguments(folder, workdir)) as both:
+    arguments = _arguments(folder, workdir, config=config)
+    with workers(folder / f"{workdir}-streams", arguments) as both:
         return both.wait()
 
 
@@ -79,6 +83,16 @@ def test_two_workers_make_the_steps_of_one_process(folder, unbroken):
 def test_the_first_worker_reports(unbroken):
     assert "stopped at step 60" in unbroken[0].stdout
     assert unbroken[1].stdout.startswith("worker 2 of 2") and unbroken[1].stdout.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("config", ["resan_snli", "dsa_snli", "drcn_snli"])
+def test_what_the_first_worker_evaluates_the_others_know(folder, config):
+    ended = _train(folder, f"two-{config}", config)
+    assert [it.status for it in ended] == [0, 0], ended[1].stderr[-2000:]
+    assert run_forked(*_arguments(folder, f"one-{config}", "none", config)).returncode == 0
+    logs = [_records(folder, f"{name}-{config}") for name in ("one", "two")]
+    assert record_difference(*logs) < (1e-4 if config == "drcn_snli" else 1e-5)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Directional attention, DiSAN Eq. 15 and 11, in three forms that agree: plain, lean and native."""
+"""Directional attention, DiSAN Eq. 15 and 11: three forms that agree, and one of linear time."""
 
 from typing import Optional
 
@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from disan_tf.ops.blockwise import lean_attention
 from disan_tf.ops.direction_mask import admissible_pairs, check_direction, check_scale
+from disan_tf.ops.linear_attention import linear_attention
 from disan_tf.ops.masked_softmax import masked_softmax
 from disan_tf.ops.native.attention import native_attention
 from disan_tf.ops.native.runtime import is_used, unavailable
@@ -50,11 +51,12 @@ FORMS = {
     "plain": plain_attention,
     "lean": lean_attention,
     "native": native_attention,
+    "linear": linear_attention,
 }
 
 
 def available_forms() -> list[str]:
-    """The distinct forms that work on this machine."""
+    """The distinct forms that work on this machine and are exact."""
     return ["plain", "lean"] if unavailable() else ["plain", "lean", "native"]
 
 
@@ -84,8 +86,8 @@ def directional_attention(
       head_mask: <bool>[batch, length], True = receives context; None = all tokens do.
       scale: c of Eq. 15, above 0 and at most 40, so that no maximum has to be subtracted.
       form: "native" (C++ for this CPU), "lean" (portable, memory O(batch * length * dim)), "plain"
-        (dense, for exports and tests), or "auto": native where it is available, plain where XLA
-        compiles it, else lean.
+        (dense, for exports and tests), "linear" (time O(length), to within 1e-4, for documents),
+        or "auto": native where it is available, plain where XLA compiles it, else lean.
 
     Returns:
       <float>[batch, length, dim], the dtype of `value`. All three inputs receive gradients.

@@ -137,5 +137,5 @@ def test_bad_arguments_are_refused(bad):
 
 
 def test_an_unknown_form_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match="form=thick must be auto, plain, lean or native"):
+    with pytest.raises(ValueError, match="form=thick must be auto, plain, lean, native or linear"):
         attend("thick", make_inputs(1, 2, 3), np.ones([1, 2], bool), direction="forward")

@@ -8,7 +8,7 @@ from disan_tf.ops.blockwise import lean_attention
 from disan_tf.ops.direction_mask import admissible_pairs, check_direction, check_scale
 from disan_tf.ops.linear_attention import linear_attention
 from disan_tf.ops.masked_softmax import masked_softmax
-from disan_tf.ops.native.attention import native_attention
+from disan_tf.ops.native.attention import native_attention, native_linear_attention
 from disan_tf.ops.native.runtime import is_used, unavailable
 from disan_tf.ops.xla import is_compiled
 from disan_tf.options import check_choice
@@ -46,12 +46,17 @@ def _auto_attention(*args, **options) -> tf.Tensor:
     return (native_attention if is_used() else form)(*args, **options)
 
 
+def _linear_attention(*args, **options) -> tf.Tensor:
+    """The linear form, native where it is available."""
+    return (native_linear_attention if is_used() else linear_attention)(*args, **options)
+
+
 FORMS = {
     "auto": _auto_attention,
     "plain": plain_attention,
     "lean": lean_attention,
     "native": native_attention,
-    "linear": linear_attention,
+    "linear": _linear_attention,
 }
 
 

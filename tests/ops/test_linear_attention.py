@@ -1,5 +1,6 @@
 """The linear form is within 1e-4 of the exact one, over ranges, directions, masks and scales."""
 
+import contextlib
 from unittest import mock
 
 import numpy as np
@@ -8,17 +9,30 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from disan_tf.ops import DIRECTIONS, directional_attention, linear_attention
+from disan_tf.ops import DIRECTIONS, directional_attention, linear_attention, portable
 from disan_tf.ops.interpolation import RANKS, widest
+from disan_tf.ops.native import attention as native_attention
 from tests.support.attention_problems import assert_close, attend, make_inputs, make_mask, reference
+from tests.support.backends import BACKENDS
 
 PROPERTY = settings(max_examples=12, deadline=None, derandomize=True)
 BOUND = 1e-4
 
 
-@pytest.fixture(autouse=True)
-def _interpolate_short_ones_too():
-    with mock.patch.object(linear_attention, "SHORTEST", 0):
+@pytest.fixture(autouse=True, params=BACKENDS)
+def exact_form(request):
+    """Each backend, interpolating short sentences too; the value is its exact form."""
+    with request.param(), interpolating(longer_than=0):
+        yield "lean" if request.param is portable else "native"
+
+
+@contextlib.contextmanager
+def interpolating(longer_than, **options):
+    """Sentences of so few tokens are interpolated; options: other contents of the modules."""
+    thresholds = {linear_attention: "SHORTEST", native_attention: "PAIRS_PER_NODE"}
+    with contextlib.ExitStack() as stack:
+        for module, name in thresholds.items():
+            stack.enter_context(mock.patch.multiple(module, **{name: longer_than}, **options))
         yield
 
 
@@ -55,12 +69,9 @@ def problems(draw):
 def test_context_and_gradients_are_the_exact_ones(problem):
     inputs, mask, options, block = problem
     expected = attend("plain", inputs, mask, **options)
-    rank = 20  # about; a block holds so many tokens
-    with (
-        mock.patch.object(linear_attention, "BLOCK_NUMBERS", block * 2 * rank * 3),
-        mock.patch.object(linear_attention, "lean_forward", None),  # nothing falls back
-    ):
-        actual = attend("linear", inputs, mask, **options)
+    numbers = block * 2 * 20 * 3  # about so many tokens, whatever the rank
+    with mock.patch.multiple(linear_attention, BLOCK_NUMBERS=numbers, lean_forward=None):
+        actual = attend("linear", inputs, mask, **options)  # without falling back
     for ours, exact in zip(actual, expected):
         assert_close(ours, exact, BOUND)
     assert_close(actual[0], reference(*inputs, mask, **options), BOUND)
@@ -84,18 +95,18 @@ def test_the_widest_heads_of_every_rank_are_within_the_bound(scale):
 def test_without_enough_nodes_it_would_not_be_close():
     inputs, mask = make_problem(8.0, spread=6.0), np.ones([2, 23], bool)
     expected = reference(*inputs, mask, "forward")
-    with mock.patch.object(linear_attention, "widest", lambda _: (9.0,) * len(RANKS)):
+    with interpolating(longer_than=0, widest=lambda _: (9.0,) * len(RANKS)):
         context, *_ = attend("linear", inputs, mask, direction="forward")
     assert np.abs(context - expected).max() > 10 * BOUND
 
 
-def test_it_is_exact_beyond_the_widest_range_and_for_short_sentences():
+def test_it_is_exact_beyond_the_widest_range_and_for_short_sentences(exact_form):
     mask = np.ones([2, 23], bool)
-    for width, shortest in ((1.5 * widest(5.0)[-1], 0), (1.0, 24)):
+    for width, longer_than in ((1.5 * widest(5.0)[-1], 0), (1.0, 24)):
         inputs = make_problem(width)
-        with mock.patch.object(linear_attention, "SHORTEST", shortest):
+        with interpolating(longer_than):
             actual = attend("linear", inputs, mask, direction="forward")
-        for ours, exact in zip(actual, attend("lean", inputs, mask, direction="forward")):
+        for ours, exact in zip(actual, attend(exact_form, inputs, mask, direction="forward")):
             np.testing.assert_array_equal(ours, exact)
 
 

@@ -29,7 +29,7 @@ QUICK := tests/addons tests/test_legacy_keras.py tests/ops/*.py tests/ops/native
 
 install: $(VENV)/.installed
 
-$(VENV)/.installed: $(REQUIREMENTS) requirements-dev.txt
+$(VENV)/.installed: $(REQUIREMENTS) requirements-dev.txt requirements-beam.txt
 	@$(PYTHON) -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] not in "$(PYTHONS)".split())' || \
 	  { echo "disan_tf on TensorFlow $(TENSORFLOW) needs one of Python $(PYTHONS), and $(PYTHON) is $$($(PYTHON) --version 2>&1): say which with make PYTHON=python3.11." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)

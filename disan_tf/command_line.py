@@ -39,7 +39,12 @@ flags.DEFINE_enum(
 flags.DEFINE_enum("output_format", "jsonl", ("jsonl", "kaggle", "glue"), "What predict writes.")
 flags.DEFINE_bool("explain", False, "Adds the five words with the largest weights to a prediction.")
 flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Of the vectors in .npy.")
+flags.DEFINE_enum(
+    "format", "saved_model", ("saved_model", "tflite", "onnx"), "What an export writes."
+)
+flags.DEFINE_integer("max_tokens", None, "An export reads so many tokens of a sentence; else all.")
 flags.DEFINE_string("output", None, "File of predict and benchmark, folder of the other modes.")
+flags.DEFINE_list("tasks", [], "Transfer tasks, such as cr and sick_relatedness; default: all.")
 flags.DEFINE_list("figures", [], "Names such as disan_figure_6; default: all that can be drawn.")
 flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory, threads.")
 flags.DEFINE_integer("repetitions", 9, "How often each function is timed.")

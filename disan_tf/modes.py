@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 from disan_tf.errors import UserError
-from disan_tf.files import owned
 from disan_tf.installation import CHECKPOINTS, IS_INSTALLED
 from disan_tf.options import either, suggestion
 
@@ -23,7 +22,7 @@ def prepare(config, data_dir, prepared_dir) -> None:
 def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=True) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     _check(config)
-    from disan_tf.training import experiment, series
+    from disan_tf.training import cluster, experiment, series
     from disan_tf.training.work_directory import refuse_other_config
 
     for member in series.plan(config, seeds, folds):
@@ -36,14 +35,18 @@ def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=
         )  # fmt: skip
         return
     series.refuse_series(workdir)
-    with owned(workdir):
-        corpus = _prepare(config, data_dir, prepared_dir)
-        summary = experiment.train(config, corpus, workdir, pictures)
-    print(
-        f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best dev "
-        f"{summary['criterion']} {summary['best_score']:.4f} at step {summary['best_step']:,}, in "
-        f"{Path(workdir) / 'best'}; curves: tensorboard --logdir {Path(workdir) / 'tensorboard'}"
-    )
+    distribution = cluster.make_distribution(config)
+    with cluster.lost_workers_told(distribution), distribution.writing(workdir):
+        distribution.check_same("config", config.to_dict())
+        corpus = distribution.chief_first(lambda: _prepare(config, data_dir, prepared_dir))
+        distribution.check_same("corpus", corpus.manifest)
+        summary = experiment.train(config, corpus, workdir, pictures, distribution)
+        print(
+            f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best "
+            f"dev {summary['criterion']} {summary['best_score']:.4f} at step "
+            f"{summary['best_step']:,}, in {Path(workdir) / 'best'}; curves: tensorboard --logdir "
+            f"{Path(workdir) / 'tensorboard'}"
+        )
 
 
 def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:
@@ -89,6 +92,19 @@ def encode(checkpoint, input, output, input_format=None, vector_dtype="float32")
     print(f"{count:,} vectors in {output}, {count / seconds:,.0f} a second")
 
 
+def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
+    """Scores a model's vectors of sentences on the transfer tasks of SentEval."""
+    from data_prep import transfer_tasks
+    from disan_tf.serving.transfer.main import transfer as score
+
+    folder = _checkpoints("transfer", output) / "results" / "transfer"
+    bundle, data_dir = _serving(checkpoint), Path(data_dir)
+    print(score(
+        bundle, transfer_tasks.read_tasks(data_dir, tasks),
+        lambda words: transfer_tasks.read_vectors(data_dir, bundle.config.data, words), folder,
+    ))  # fmt: skip
+
+
 def attend(checkpoint, input, output, input_format=None) -> None:
     """Writes the attention in lines of text or of sentence pairs, and a page that shows it."""
     from disan_tf.reporting.attention_page.page import NAME, write_page
@@ -104,24 +120,22 @@ def attend(checkpoint, input, output, input_format=None) -> None:
     print(f"{count} lines in {output}{page}")
 
 
-def export(checkpoint, workdir=None, output=None) -> None:
-    """Writes a model as SavedModels, or a biLM as its official files."""
+def export(checkpoint, workdir=None, output=None, format="saved_model", max_tokens=None) -> None:
+    """Writes a model as SavedModels, TFLite or ONNX, or a biLM as its official files."""
     if not (output or workdir):
         raise UserError("--mode=export needs --workdir, or --output for the models.")
     from disan_tf.serving.export import export_model
     from disan_tf.serving.released import find_bundle
 
-    for path in export_model(find_bundle(checkpoint), workdir, output):
+    for path in export_model(find_bundle(checkpoint), workdir, output, format, max_tokens):
         print(path)
 
 
 def report(workdir=None, output=None) -> None:
     """Records the finished runs below --workdir and writes the tables of the papers."""
-    if output is None and IS_INSTALLED:
-        raise UserError("--mode=report needs --output, the folder of results and tables.")
     from disan_tf.reporting.report import report as record
 
-    record(workdir, Path(output or CHECKPOINTS))
+    record(workdir, _checkpoints("report", output))
 
 
 def figures(
@@ -163,6 +177,7 @@ MODES = {
         evaluate,
         predict,
         encode,
+        transfer,
         attend,
         export,
         report,
@@ -198,6 +213,13 @@ def _prepare(config, data_dir, prepared_dir):
     corpus = PreparedCorpus(directory)
     print(f"{describe_counts(corpus.manifest)}\n  in {directory}")
     return corpus
+
+
+def _checkpoints(mode, output) -> Path:
+    """The folder of results and tables; that of the repository unless another is named."""
+    if output is None and IS_INSTALLED:
+        raise UserError(f"--mode={mode} needs --output, the folder of results and tables.")
+    return Path(output or CHECKPOINTS)
 
 
 def _draw_model(checkpoint, input, input_format, names, output) -> None:

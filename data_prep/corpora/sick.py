@@ -10,6 +10,7 @@ from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.official_files import find, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.errors import UserError
+from disan_tf.options import either
 from disan_tf.text.tables import check_name, read_rows
 
 FILES = {
@@ -26,6 +27,8 @@ OTHER_EDITION = (
 )
 COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score")
 CLASSES = ("1", "2", "3", "4", "5")
+JUDGMENT = "entailment_judgment"
+JUDGMENTS = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
 RESTORE = restore("sick")
 
 
@@ -69,6 +72,19 @@ def read(data_dir: Path, options) -> Corpus:
     return corpus
 
 
+def read_judgments(data_dir: Path) -> dict[str, list[int]]:
+    """Split -> for each of its pairs, in order, which of `JUDGMENTS` it has.
+
+    Raises:
+      UserError: see `read`.
+    """
+    columns = dict.fromkeys((*COLUMNS, JUDGMENT), "")
+    return {
+        split: list(read_rows(path, columns, _judgment, RESTORE))
+        for split, path in _find(data_dir).items()
+    }
+
+
 def _find(data_dir: Path) -> dict[str, Path]:
     return find(Path(data_dir), "SICK", FILES)
 
@@ -93,3 +109,9 @@ def _convert(row: dict) -> tuple[str, str, str, float]:
     if not 1 <= score <= 5:
         raise ValueError(f"relatedness_score {value} is not between 1 and 5")
     return name, first, second, score
+
+
+def _judgment(row: dict) -> int:
+    if row[JUDGMENT] not in JUDGMENTS:
+        raise ValueError(f"{JUDGMENT} {row[JUDGMENT][:40]!r} is not {either(JUDGMENTS)}")
+    return JUDGMENTS.index(row[JUDGMENT])

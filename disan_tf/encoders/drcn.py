@@ -1,15 +1,19 @@
 """DRCN with multiway co-attention: two sentences that read each other, layer by layer."""
 
+from typing import Optional
+
 import tensorflow as tf
 
 from disan_tf.encoders.base import PairEncoder
 from disan_tf.layers.bottleneck import Bottleneck
 from disan_tf.layers.children import build_child
 from disan_tf.layers.co_attention.multiway import MultiwayCoAttention
+from disan_tf.layers.dropout import Places
 from disan_tf.layers.packing import pad_length, real_tokens
 from disan_tf.layers.recurrent.lstm import BasicLSTM
 from disan_tf.layers.recurrent.rnn import BasicRNN
 from disan_tf.layers.serialization import serializable
+from disan_tf.ops import batch_share
 from disan_tf.options import check_at_least, check_choice
 
 RECURRENCES = ("rnn", "lstm")
@@ -132,7 +136,8 @@ class DRCN(PairEncoder):
         """h of both sentences, <float>[2 * batch, length, units], of x <float>[rows, dim]."""
         directions = self.recurrent(layer)
         states = [direction(x, mask=pair.mask, training=training) for direction in directions]
-        return self.dropouts[layer](tf.concat(states, axis=-1), training=training)
+        states = tf.concat(states, axis=-1)
+        return self.dropouts[layer](states, training=training, places=pair.places)
 
     def _grown(self, layer, x, h, a, mask, training=None):
         """x <float>[rows, dim] of the next layer, Eq. 3."""
@@ -183,11 +188,13 @@ class _Pair:
     Attributes:
       masks: of both, <bool>[batch, length], of lengths from `pad_length`.
       mask: of the joined ones, <bool>[2 * batch, longer length].
+      places: see `Dropout`.
     """
 
     def __init__(self, first_mask, second_mask):
         self.masks = pad_length(first_mask), pad_length(second_mask)
         self.mask = self.join(*(mask[:, :, None] for mask in self.masks))[:, :, 0]
+        self.places = _places(tf.shape(self.mask)[1])
 
     def words(self, first, second):
         """The tokens <float>[rows, dim] of both, of <float>[batch, length, dim] as they came."""
@@ -204,6 +211,16 @@ class _Pair:
         """What `join` joined, or what became of it, with the lengths of the masks."""
         pairs = zip(tf.split(joined, 2), self.masks)
         return [half[:, : tf.shape(mask)[1]] for half, mask in pairs]
+
+
+def _places(length) -> Optional[Places]:
+    """Of the tokens of joined sentences in a share of a batch: all first ones come first."""
+    share = batch_share.current()
+    if share is None:
+        return None
+    first = share.first + tf.range(share.rows)
+    rows = tf.concat([first, share.batch + first], axis=0)
+    return Places(rows[:, None] * length + tf.range(length), 2 * share.batch * length)
 
 
 def _cut(weights, first, second):

@@ -121,7 +121,8 @@ class DSAEncoder(SentenceEncoder):
     def _convolve(self, words, mask, training=None):
         """X^c of Eq. 5, as arguments of the attention layer."""
         rows = PackedRows(mask, gap=self.cnn.reach)
-        tokens = rows.tokens(self.cnn(rows.pack(words), mask=rows.mask, training=training))
+        features = self.cnn(rows.pack(words), mask=rows.mask, places=rows.places, training=training)
+        tokens = rows.tokens(features)
         if self.attention_kind == "static":
             return {"x": rows.sentences(tokens), "mask": mask}
         return {"x": tokens, "mask": mask, "sentences": rows.sentences}

@@ -5,6 +5,7 @@ import tensorflow as tf
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
+from disan_tf.ops.batch_share import mean_of_tokens
 from disan_tf.options import check_at_least
 
 
@@ -73,7 +74,7 @@ class Bottleneck(BaseLayer):
         error = target - tf.cast(self.decoder(z), tf.float32)
         real = tf.cast(mask, tf.float32)
         errors = real * tf.reduce_mean(tf.square(error), axis=-1)  # [batch, length]
-        return tf.math.divide_no_nan(tf.reduce_sum(errors), tf.reduce_sum(real))
+        return mean_of_tokens(tf.reduce_sum(errors), tf.reduce_sum(real))
 
     def get_config(self):
         return {**super().get_config(), "units": self.units, "weight": self.weight}

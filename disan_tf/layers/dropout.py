@@ -1,10 +1,12 @@
 """Dropout whose masks are a pure function of a seed and the number of calls."""
 
 import zlib
+from typing import NamedTuple, Optional
 
 import tensorflow as tf
 
 from disan_tf.layers.serialization import serializable
+from disan_tf.ops import batch_share
 from disan_tf.ops.dropout import apply_mask, keep_mask
 from disan_tf.options import check_rate
 
@@ -25,13 +27,27 @@ def add_count(layer: tf.keras.layers.Layer) -> tf.Variable:
 def next_seed(seed: int, calls: tf.Variable) -> tf.Tensor:
     """The seed of a layer's next stateless draw, <int64>[2]; adds 1 to its count of `calls`.
 
-    Each replica of a `tf.distribute` strategy draws for itself; the first as if it were alone.
+    Each replica of a `tf.distribute` strategy draws for itself, the first as if it were alone; but
+    those that share a batch (`disan_tf.ops.batch_share`) have one seed.
     """
     first, context = tf.constant(seed, tf.int64), tf.distribute.get_replica_context()
-    if context is not None and context.num_replicas_in_sync > 1:
+    is_shared = batch_share.current() is not None
+    if context is not None and context.num_replicas_in_sync > 1 and not is_shared:
         replica = tf.cast(context.replica_id_in_sync_group, tf.int64)
         first += replica * (1 << 32)  # seeds of sites have 31 bits
     return tf.stack([first, calls.assign_add(1)])
+
+
+class Places(NamedTuple):
+    """Which rows of a tensor of the global batch a replica's tensor <float>[..., dim] has.
+
+    Attributes:
+      rows: <int32>[...], their numbers in the global tensor, read as <float>[count, dim].
+      count: <int32>[], the global tensor's rows.
+    """
+
+    rows: tf.Tensor
+    count: tf.Tensor
 
 
 @serializable
@@ -50,6 +66,8 @@ class Dropout(tf.keras.layers.Layer):
     Call arguments:
       x: <float>[...].
       training: whether entries are dropped; if not, x is returned as it is.
+      places: where the first axis of x does not count the rows of the batch: which rows of the
+        whole tensor these are, in the `Share` of a batch; see `Places`.
 
     Returns:
       y, <float>[...].
@@ -76,14 +94,27 @@ class Dropout(tf.keras.layers.Layer):
         self.calls = add_count(self)
         super().build(input_shape)
 
-    def call(self, x, training=None):
+    def call(self, x, training=None, places=None):
         if not training or not self.rate:
             return x
-        return apply_mask(x, self.keep(tf.size(x)), self.rate)
+        share = batch_share.current()
+        if share is None:
+            return apply_mask(x, self.keep(tf.size(x)), self.rate)
+        if places is None:
+            entries = tf.size(x, tf.int64)
+            first = entries // tf.cast(share.rows, tf.int64) * tf.cast(share.first, tf.int64)
+            return apply_mask(x, self.keep(entries, first), self.rate)
+        return x * tf.cast(self._factors(places, x.shape[-1]), x.dtype)
 
-    def keep(self, entries: tf.Tensor) -> tf.Tensor:
+    def keep(self, entries: tf.Tensor, first: Optional[tf.Tensor] = None) -> tf.Tensor:
         """The next mask, for a number of entries; see `disan_tf.ops.dropout.keep_mask`."""
-        return keep_mask(entries, next_seed(self.seed, self.calls), self.rate)
+        return keep_mask(entries, next_seed(self.seed, self.calls), self.rate, first)
+
+    def _factors(self, places, dim):
+        """1 / (1 - rate) or 0 for each entry of the rows at `places`."""
+        whole = tf.ones([places.count, dim])
+        mask = self.keep(tf.size(whole, tf.int64))
+        return tf.gather(apply_mask(whole, mask, self.rate), places.rows)
 
     def get_config(self):
         return {**super().get_config(), "rate": self.rate, "seed": self.seed}

@@ -2,7 +2,9 @@
 
 import tensorflow as tf
 
+from disan_tf.layers.dropout import Places
 from disan_tf.layers.packing import LENGTH_MULTIPLE, ROWS_MULTIPLE, scatter_tokens
+from disan_tf.ops.batch_share import all_rows, current
 from disan_tf.ops.xla import is_compiled
 
 SENTENCES_PER_ROW = 8
@@ -24,6 +26,7 @@ class PackedRows:
 
     Attributes:
       mask: <bool>[rows, width], True = real token, of the rows.
+      places: of the rows' tokens, see `Dropout`; None where the batch is whole.
 
     Example:
       >>> x, mask = tf.ones([2, 5, 8]), tf.ones([2, 5], tf.bool)
@@ -34,7 +37,7 @@ class PackedRows:
     """
 
     def __init__(self, mask: tf.Tensor, gap: int):
-        self._sentences = mask
+        self._sentences, self.places = mask, None
         if is_compiled():  # XLA knows no shape that depends on the data
             self._pays, self.mask = False, mask
             return
@@ -46,10 +49,30 @@ class PackedRows:
         self._positions = (tf.gather(starts, places[:, 0]) + places[:, 1])[:, None]
         self._shape = tf.stack([rows, width])
         self._places = tf.scatter_nd(self._positions, places, [rows * width, 2])
-        self._pays = tf.cast(rows * width, tf.float32) < (1.0 - LEAST_SAVING) * tf.cast(
-            batch * length, tf.float32
-        )
+        if current() is None:
+            self._pays = _pays(rows * width, batch * length)
+        else:
+            self._pays, self.places = self._shared(ends, gap, length, places)
         self.mask = self._choose(self._packed_mask, lambda: mask)
+
+    def _shared(self, ends, gap, length, tokens):
+        """Whether packing pays for the global batch, and the `Places` of the rows' tokens in it."""
+        share, ends = current(), all_rows(ends)
+        rows = -(-share.batch // SENTENCES_PER_ROW)
+        starts, width = _deal(tf.where(ends > 0, ends + gap, 0), rows)
+        self._pays = _pays(rows * width, share.batch * length)
+        sentences = share.first + tokens[:, 0]
+
+        def packed():
+            places = tf.gather(starts, sentences) + tokens[:, 1]  # what is in a gap does not matter
+            return self._in_rows(tf.scatter_nd(self._positions, places, tf.shape(self._places)[:1]))
+
+        def unpacked():
+            first = share.first + tf.range(share.rows)
+            return first[:, None] * length + tf.range(length)
+
+        count = tf.where(self._pays, rows * width, share.batch * length)
+        return self._pays, Places(self._choose(packed, unpacked), count)
 
     def pack(self, x: tf.Tensor) -> tf.Tensor:
         """<float>[batch, length, dim] -> [rows, width, dim], with arbitrary values in the gaps."""
@@ -91,6 +114,10 @@ class PackedRows:
 
     def _choose(self, packed, unpacked):
         return unpacked() if self._pays is False else tf.cond(self._pays, packed, unpacked)
+
+
+def _pays(packed, positions):
+    return tf.cast(packed, tf.float32) < (1.0 - LEAST_SAVING) * tf.cast(positions, tf.float32)
 
 
 def _deal(sizes, rows):

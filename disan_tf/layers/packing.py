@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from disan_tf.ops.batch_share import all_rows
 from disan_tf.ops.xla import is_compiled
 
 # Sizes are rounded up to these, so that oneDNN meets, and compiles products for, fewer shapes.
@@ -31,7 +32,7 @@ def packed_mask(selected: tf.Tensor) -> tf.Tensor:
     The packed length is the greatest number of selected tokens in a sentence, at least 1.
     """
     count = tf.reduce_sum(tf.cast(selected, tf.int32), axis=1)
-    return tf.sequence_mask(count, tf.maximum(1, tf.reduce_max(count)))
+    return tf.sequence_mask(count, tf.maximum(1, tf.reduce_max(all_rows(count))))
 
 
 def real_tokens(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:

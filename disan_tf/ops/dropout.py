@@ -1,13 +1,18 @@
 """Dropout masks from TensorFlow's stateless random numbers: the same in both forms."""
 
+from typing import Optional
+
 import tensorflow as tf
 
 from disan_tf.ops.native import runtime
 
 _LEVELS = 1 << 16  # a mask compares 16 random bits with the rate
+_COUNTED = 8  # entries for each 128 random bits, which Philox makes of one number
 
 
-def keep_mask(entries: tf.Tensor, seed: tf.Tensor, rate: float) -> tf.Tensor:
+def keep_mask(
+    entries: tf.Tensor, seed: tf.Tensor, rate: float, first: Optional[tf.Tensor] = None
+) -> tf.Tensor:
     """A dropout mask: every entry is kept with probability 1 - rate, to within 2^-17.
 
     Entry e is kept where the e-th 16-bit word of TensorFlow's stateless Philox stream is at least
@@ -17,12 +22,15 @@ def keep_mask(entries: tf.Tensor, seed: tf.Tensor, rate: float) -> tf.Tensor:
       entries: <int>[], how many.
       seed: <int64>[2].
       rate: in [0, 1).
+      first: <int64>[], the number of the first entry, where these are part of a larger mask.
 
     Returns:
       <bool>[entries], or in the native form <int64>[ceil(entries / 64)] with one bit per entry, the
       lowest first.
     """
     threshold = min(round(rate * _LEVELS), _LEVELS - 1)
+    if first is not None:
+        return _later_entries(tf.cast(entries, tf.int64), seed, threshold, first)
     if runtime.is_used():
         key, counter = tf.raw_ops.StatelessRandomGetKeyCounter(seed=seed)
         return runtime.operations().disan_keep_mask(
@@ -33,6 +41,33 @@ def keep_mask(entries: tf.Tensor, seed: tf.Tensor, rate: float) -> tf.Tensor:
     )
     halves = tf.reshape(tf.bitcast(words, tf.uint16), [-1])[:entries]
     return tf.cast(halves, tf.int32) >= threshold
+
+
+def _later_entries(entries, seed, threshold, first):
+    """`keep_mask` of the entries from `first` on."""
+    key, counter = tf.raw_ops.StatelessRandomGetKeyCounter(seed=seed)
+    low = counter[0] + tf.cast(first // _COUNTED, tf.uint64)
+    carry = tf.cast(low < counter[0], tf.uint64)
+    counter, surplus = tf.stack([low, counter[1] + carry]), first % _COUNTED
+    if runtime.is_used():
+        bits = runtime.operations().disan_keep_mask(
+            entries + surplus, key, counter, threshold=threshold
+        )
+        return _shifted(bits, surplus)[: (entries + 63) // 64]
+    words = tf.raw_ops.StatelessRandomUniformFullIntV2(
+        shape=[(entries + surplus + 1) // 2], key=key, counter=counter, alg=1, dtype=tf.uint32
+    )
+    halves = tf.reshape(tf.bitcast(words, tf.uint16), [-1])[surplus:][:entries]
+    return tf.cast(halves, tf.int32) >= threshold
+
+
+def _shifted(bits, count):
+    """The bits <int64>[n] without the first `count` <int64>[], which is below 63."""
+    bits, count = tf.bitcast(bits, tf.uint64), tf.cast(count, tf.uint64)
+    one, most = tf.constant(1, tf.uint64), tf.constant(63, tf.uint64)
+    following = tf.concat([bits[1:], tf.zeros([1], tf.uint64)], axis=0)
+    carried = tf.bitwise.left_shift(tf.bitwise.left_shift(following, one), most - count)
+    return tf.bitcast(tf.bitwise.bitwise_or(tf.bitwise.right_shift(bits, count), carried), tf.int64)
 
 
 def apply_mask(x: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:

@@ -2,7 +2,10 @@
 
     <output>/results/<name>.json      one for each run or series, named for its place in the tree
     <output>/predictions/<name>.npz   what its models answered to the test examples
-    <output>/tables/                  the papers' tables with our runs beside, see `paper_tables`
+    <output>/tables/                  the papers' tables with our runs beside, see `paper_tables`,
+                                      of what `--mode=transfer` recorded, and of accuracy against
+                                      the number of training examples
+    <output>/figures/scaling.svg      the latter as a picture
 
 `note.txt` in the folder of a run or series says why its figures differ from the paper's.
 """
@@ -24,6 +27,10 @@ from disan_tf.reporting.results import (
     read_speeds,
     write_predictions,
 )
+from disan_tf.reporting.scaling.figure import draw_curves
+from disan_tf.reporting.scaling.law import fit_curves
+from disan_tf.reporting.scaling.table import scaling_tables
+from disan_tf.reporting.transfer_table import transfer_tables
 from disan_tf.training.run_summary import summarise_run
 from disan_tf.training.series_summary import summarise_series
 
@@ -33,18 +40,24 @@ def report(runs: Optional[Path], output: Path) -> None:
 
     Args:
       runs: a work directory, a series or a tree of them; None = only write the tables.
-      output: gets `results/`, `predictions/` and `tables/`. With `checkpoints/` of this repository,
-        the READMEs' tables are written too.
+      output: gets `results/`, `predictions/`, `tables/` and `figures/scaling.svg`. With
+        `checkpoints/` of this repository, the READMEs' tables are written too.
 
     Raises:
       UserError: `runs` holds no run.
     """
     if runs is not None:
         _record(Path(runs), output / "results", output / "predictions")
-    tables = render_tables(
-        read_results(output / "results"), read_predictions(output / "predictions"),
-        read_speeds(output / "benchmarks"),
+    results, predictions = (
+        read_results(output / "results"), read_predictions(output / "predictions")
     )  # fmt: skip
+    curves = fit_curves(results, predictions)
+    draw_curves(curves, output / "figures")
+    tables = {
+        **render_tables(results, predictions, read_speeds(output / "benchmarks")),
+        **transfer_tables(output / "results"),
+        **scaling_tables(curves),
+    }
     for name, text in tables.items():
         write_atomically(output / "tables" / name, text)
     if output.resolve() == CHECKPOINTS:

@@ -64,7 +64,7 @@ def encode(
                 else:
                     file.write(vectors.astype(dtype).tobytes())
         if kind == "npy":
-            raw = _with_header(raw, (count, _dim(bundle)), dtype)
+            raw = _with_header(raw, (count, vector_size(bundle)), dtype)
         os.replace(raw, target)
     return count, time.monotonic() - started
 
@@ -106,7 +106,8 @@ def _line(record: dict, vector: np.ndarray) -> bytes:
     return (json.dumps({**record, "vector": numbers}, ensure_ascii=False) + "\n").encode()
 
 
-def _dim(bundle: Bundle) -> int:
+def vector_size(bundle: Bundle) -> int:
+    """The numbers of a sentence's vector."""
     specs = bundle.model.signatures()["encode"]
     zeros = [tf.zeros([size or 1 for size in spec.shape], spec.dtype) for spec in specs]
     return int(bundle.model.encode(*zeros).shape[-1])

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from disan_tf.errors import UserError
 from disan_tf.files import LONGEST_LINE, check_open, too_long
-from disan_tf.serving.records import PARSERS, SENTENCE, find_text, tokens_name
+from disan_tf.serving.records import PARSERS, SENTENCE, TextParser, find_text, tokens_name
 from disan_tf.text import TextToIds
 
 CHUNK_BYTES = 1 << 18  # some thousand sentences
@@ -47,19 +47,62 @@ def read_chunks(
         raise UserError(f"There is no input format {input_format!r}; choose {known}.")
     parse, name = PARSERS[input_format](fields), "standard input" if path == "-" else path
     number, where = 0, name
-    for lines in _raw_chunks(path, name):
-        records = []
-        for line in lines:
-            number += 1
-            where = f"{name}, line {number}"
-            text = _decode(line, where)
-            record = parse(text[1:] if number == 1 and text[:1] == "\ufeff" else text, where)
-            if record is not None:
-                check(record, where)
-                records.append(record)
-        if records:
-            yield records
+    with _open(path) as file:
+        for lines in raw_chunks(file.read1):
+            records = []
+            for line in lines:
+                number += 1
+                where = f"{name}, line {number}"
+                record = read_record(line, number, name, parse)
+                if record is not None:
+                    check(record, where)
+                    records.append(record)
+            if records:
+                yield records
     parse.end(where)
+
+
+def raw_chunks(read: Callable[[int], bytes]) -> Iterator[list[Optional[bytes]]]:
+    """Yields the lines that end in each block of at most `CHUNK_BYTES`, without their newlines.
+
+    A line longer than `LONGEST_LINE` is None, as soon as its length is known.
+
+    Args:
+      read: gives at most so many of the next bytes, and none at the end.
+    """
+    rest, is_skipping = b"", False
+    for block in iter(lambda: read(CHUNK_BYTES), b""):
+        *lines, rest = (rest + block).split(b"\n")
+        if is_skipping and lines:  # the first is the end of the long line
+            del lines[0]
+            is_skipping = False
+        if is_skipping:
+            rest = b""
+        elif len(rest) > LONGEST_LINE:
+            lines.append(None)
+            rest, is_skipping = b"", True
+        yield lines
+    if rest:
+        yield [rest]
+
+
+def read_record(line: Optional[bytes], number: int, name, parse: TextParser) -> Optional[dict]:
+    """The record of a line of `raw_chunks`, or None for a line that is none (a header).
+
+    Args:
+      line: as `raw_chunks` gives it.
+      number: of the line, from 1.
+      name: of the file, for errors.
+      parse: of the file's format.
+
+    Raises:
+      UserError: the line is too long, not UTF-8 or not a record.
+    """
+    if line is None:
+        raise too_long(name, number)
+    where = f"{name}, line {number}"
+    text = _decode(line, where)
+    return parse(text[1:] if number == 1 and text[:1] == "\ufeff" else text, where)
 
 
 def tokenise(
@@ -97,23 +140,6 @@ def _ragged(tokens):
     flat = tf.constant([token for sentence in tokens for token in sentence], tf.string)
     lengths = tf.constant([len(sentence) for sentence in tokens], tf.int64)
     return tf.RaggedTensor.from_row_lengths(flat, lengths)
-
-
-def _raw_chunks(path, name) -> Iterator[list[bytes]]:
-    with _open(path) as file:
-        rest, count = b"", 0
-        while True:
-            block = file.read1(CHUNK_BYTES)
-            if not block:
-                break
-            *lines, rest = (rest + block).split(b"\n")
-            count += len(lines)
-            if len(rest) > LONGEST_LINE:
-                raise too_long(name, count + 1)
-            if lines:
-                yield lines
-        if rest:
-            yield [rest]
 
 
 def _open(path):

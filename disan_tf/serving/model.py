@@ -28,10 +28,15 @@ def load(checkpoint: Union[str, Path]) -> "LoadedModel":
     Raises:
       UserError: there is no such model, it is damaged, or it is a language model.
     """
+    return LoadedModel(load_reader(checkpoint))
+
+
+def load_reader(checkpoint: Union[str, Path]) -> Bundle:
+    """The bundle of a model that reads sentences; see `load`."""
     bundle = load_bundle(find_bundle(checkpoint))
     if not bundle.model.signatures():
         raise UserError(f"{bundle.directory} holds a language model, which reads no sentences.")
-    return LoadedModel(bundle)
+    return bundle
 
 
 class LoadedModel:

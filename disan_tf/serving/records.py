@@ -77,7 +77,7 @@ class JsonParser(TextParser):
             record = parse_json(line)
         except ValueError as error:
             raise UserError(f"{where}: {error}; write one JSON object a line.") from None
-        return _check(record, self._fields, where)
+        return check_record(record, self._fields, where)
 
 
 class TableParser(TextParser):
@@ -93,11 +93,11 @@ class TableParser(TextParser):
         try:
             if self._table is not None:
                 row = self._table.parse(line)
-                return None if row is None else _check(row, self._fields, where)
+                return None if row is None else check_record(row, self._fields, where)
             self._table = self.make_table(line)
         except ValueError as error:
             raise UserError(f"{where}: {error}; restore or repair the file.") from None
-        _check(dict.fromkeys(self._table.columns, ""), self._fields, where)
+        check_record(dict.fromkeys(self._table.columns, ""), self._fields, where)
         return None
 
     def end(self, where):
@@ -114,7 +114,7 @@ class CommaTableParser(TableParser):
 PARSERS = {"text": TextParser, "jsonl": JsonParser, "tsv": TableParser, "csv": CommaTableParser}
 
 
-def _check(record: dict, fields, where: str) -> dict:
+def check_record(record: dict, fields, where: str) -> dict:
     """The record, if it has each sentence in a form that the model can read."""
     for field in fields:
         listed, names = tokens_name(field), _TEXTS[field]

@@ -1,24 +1,58 @@
 """A bundle -> two SavedModels: one for text and one for ids."""
 
+import functools
 import os
 import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Optional
+from typing import Callable, NamedTuple, Optional
 
+import numpy as np
 import tensorflow as tf
 
 from disan_tf.files import scratch_folder, write_json
 from disan_tf.ops import portable
-from disan_tf.serving.predict import served_specs
-from disan_tf.serving.records import SENTENCE, text_name
+from disan_tf.serving.records import text_name
+from disan_tf.serving.signatures import (
+    Served,
+    attend_limit,
+    ids_function,
+    ids_signatures,
+    text_function,
+    text_signatures,
+)
+from disan_tf.serving.warm_up import write_requests
 from disan_tf.text import TextToIds
 from disan_tf.training.bundle import Bundle, load_bundle
 
 METADATA = "assets.extra/metadata.json"  # in the folder that TensorFlow leaves to its users
-_SIGNATURES = {"call": "serving_default", "encode": "encode"}  # method of a model -> its signature
 
 
-def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
+class _Export(NamedTuple):
+    """What a SavedModel holds.
+
+    Attributes:
+      signatures: by their names.
+      function: that of the loaded object itself, or None.
+      metadata: of `METADATA`.
+      text_to_ids: which it needs for text.
+    """
+
+    signatures: Mapping[str, Served]
+    function: Optional[Served]
+    metadata: dict
+    text_to_ids: Optional[TextToIds] = None
+
+
+class _Module(tf.Module):
+    """What is loaded; `hub.KerasLayer` looks for these attributes."""
+
+    variables = trainable_variables = regularization_losses = ()
+
+
+def export_saved_model(
+    bundle_directory, output_dir, max_tokens: Optional[int] = None
+) -> tuple[Path, Path]:
     """Exports a trained model; what they predict equals what the bundle does, but for rounding.
 
     `saved_model/1/` takes raw text; its process needs `import tensorflow_text`, whose ops
@@ -30,7 +64,8 @@ def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
             sentence without the other (DRCN)
         attend: text -> tokens <string>[batch, length], and the encoder's attention tensors,
             averaged over the features: <float32>[batch, head, dependent] or [batch, length];
-            "" and 0 after a sentence's end
+            "" and 0 after a sentence's end. Texts whose tensors would need more than
+            `ATTEND_MEMORY` are refused
 
     Models of pairs take `premise` and `hypothesis`, or `sentence_a` and `sentence_b`, in place of
     `text`, and their `attend` has these names before those of its tensors ("premise_tokens"); but
@@ -43,12 +78,20 @@ def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
     `disan_tf.text.TextToPairFeatures` makes of text; of ELMo-fed models `characters`, made by
     `disan_tf.text.TextToCharacters`), and needs TensorFlow alone. It has
     serving_default and encode. `assets.extra/metadata.json` of each names the task, its inputs in
-    their order, the classes or the range of the score, the config, the step.
+    their order, the classes or the range of the score, the config, the step, and the limits of
+    lengths; `assets.extra/tf_serving_warmup_requests` warms TensorFlow Serving up.
+
+    serving_default and encode compute the rows in blocks of similar length, in memory that grows
+    with the length of the longest row. The loaded object itself is `encode` for a whole batch,
+    gives a tensor, and has gradients: `hub.KerasLayer` takes it. Its `trainable_variables` are
+    those that training changed.
 
     Args:
       bundle_directory: see `disan_tf.training.bundle`.
       output_dir: where the two models go. 1 is the number of the version, as TensorFlow Serving
         reads it: an export takes the next one, in one renaming, and then removes the older.
+      max_tokens: how many tokens of a sentence are read, the others are cut off; all signatures
+        then have an output `truncated` <bool>[batch]. None = all.
 
     Returns:
       The paths of the versions in `saved_model/` and `saved_model_ids/`.
@@ -56,19 +99,24 @@ def export_saved_model(bundle_directory, output_dir) -> tuple[Path, Path]:
     Raises:
       UserError: the bundle is damaged, or `output_dir` cannot be written.
     """
-    bundle = load_bundle(bundle_directory, attention_form="plain")  # no loop, no custom gradient
-    output_dir, text_to_ids = Path(output_dir), bundle.text_to_ids()
-    functions = {
-        "saved_model": (_text_functions(bundle, text_to_ids), text_to_ids),
-        "saved_model_ids": (_ids_functions(bundle), None),
-    }
-    paths = []
-    for name, (signatures, look_up) in functions.items():
-        with scratch_folder(output_dir / name) as scratch:
-            _save(scratch / "new", signatures, look_up)
-            write_json(scratch / "new" / METADATA, _metadata(bundle))
-            paths.append(_add_version(scratch / "new", output_dir / name))
-    return tuple(paths)
+    bundle = load_bundle(bundle_directory, attention_form="saved")
+    exports = {"saved_model": _of_text, "saved_model_ids": _of_ids}
+    return tuple(
+        write_version(Path(output_dir) / name, functools.partial(_save, bundle, export, max_tokens))
+        for name, export in exports.items()
+    )
+
+
+def save_ids_model(bundle: Bundle, folder: Path, max_tokens: Optional[int]) -> None:
+    """Writes what `saved_model_ids/1/` holds into a folder."""
+    _save(bundle, _of_ids, max_tokens, folder)
+
+
+def write_version(folder: Path, write: Callable[[Path], None]) -> Path:
+    """The folder `<number>/` that `write` filled, the only one of its parent folder."""
+    with scratch_folder(folder) as scratch:
+        write(scratch / "new")
+        return _add_version(scratch / "new", folder)
 
 
 def newest_version(folder: Path) -> Optional[Path]:
@@ -89,107 +137,86 @@ def _add_version(new: Path, folder: Path) -> Path:
     return version
 
 
-def _save(folder: Path, functions: dict[str, tuple], text_to_ids=None) -> None:
-    """Saves functions as signatures, with what they refer to: weights and vocabulary.
+def _of_text(bundle: Bundle, max_tokens) -> _Export:
+    text_to_ids, limit = bundle.text_to_ids(), attend_limit(bundle)
+    return _Export(
+        text_signatures(bundle, text_to_ids, max_tokens, limit),
+        text_function(bundle, text_to_ids, max_tokens),
+        {**describe_model(bundle, max_tokens), "attend_tokens": limit},
+        text_to_ids,
+    )
+
+
+def _of_ids(bundle: Bundle, max_tokens) -> _Export:
+    return _Export(
+        ids_signatures(bundle, max_tokens),
+        ids_function(bundle, max_tokens),
+        describe_model(bundle, max_tokens),
+    )
+
+
+def _save(bundle: Bundle, make_export: Callable, max_tokens, folder: Path) -> None:
+    """Saves functions with what they refer to: weights and vocabulary.
 
     The Keras model stays outside: as an attribute it would be traced and saved a second time,
     layer by layer, in Keras' own form.
-
-    Args:
-      functions: signature -> (function, its inputs).
     """
+    export, module = make_export(bundle, max_tokens), _Module()
+    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     with portable():  # the native operations are this machine's alone
         signatures = {
-            name: tf.function(
-                function, input_signature=inputs, autograph=False
-            ).get_concrete_function()
-            for name, (function, inputs) in functions.items()
+            name: as_function(served).get_concrete_function()
+            for name, served in export.signatures.items()
         }
-    module = tf.Module()
-    # Only what is read: the counters of dropout are not.
-    module.weights = [weight for traced in signatures.values() for weight in traced.graph.variables]
-    module.text_to_ids = text_to_ids
-    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-    tf.saved_model.save(module, str(folder), signatures, options)
+        calls = []
+        if export.function is not None:
+            call = as_function(export.function, in_dictionary=len(export.function.specs) > 1)
+            calls = [call.get_concrete_function()]
+            vars(module)["__call__"] = call
+        module.text_to_ids = export.text_to_ids
+        # Only what is read: the counters of dropout are not.
+        module.variables = _weights_of(bundle.model, [*signatures.values(), *calls])
+        read = _weights_of(bundle.model, calls)
+        module.trainable_variables = [weight for weight in read if weight.trainable]
+        module.regularization_losses = []
+        tf.saved_model.save(module, str(folder), signatures, options)  # traces `call` again
+    write_json(folder / METADATA, export.metadata)
+    write_requests(folder, bundle.config.name, _warm_up(export.signatures))
 
 
-def _ids_functions(bundle: Bundle) -> dict[str, tuple]:
-    """Functions of ids <int32>[batch, length], as `export_saved_model` describes them."""
-    model = bundle.model
-
-    def encode(*inputs):
-        return {"vectors": tf.cast(model.encode(*inputs, training=False), tf.float32)}
-
-    def predict(*inputs):
-        return _describe(model(*inputs, training=False), bundle)
-
-    functions, offered = {"call": predict, "encode": encode}, model.signatures()
-    return {
-        _SIGNATURES[name]: (function, served_specs(offered[name]))
-        for name, function in functions.items()
-        if name in offered
-    }
+def _weights_of(model, traced: Sequence) -> list[tf.Variable]:
+    """The weights that some traced functions read."""
+    read = {id(tensor) for function in traced for tensor, _ in function.graph.captures}
+    return [weight for weight in model.weights if id(weight.handle) in read]
 
 
-def _describe(outputs, bundle):
-    """What `serving_default` gives for logits <float32>[batch, classes]."""
-    predictions, probabilities = bundle.model.predictions(outputs), tf.nn.softmax(outputs)
-    if bundle.model.label_dtype.is_floating:
-        return {"score": predictions, "probabilities": probabilities}
-    names = tf.constant(bundle.classes, tf.string)
-    return {
-        "class": tf.gather(names, predictions),
-        "class_names": tf.tile(names[None], [tf.shape(outputs)[0], 1]),
-        "probabilities": probabilities,
-    }
+def as_function(served: Served, in_dictionary: bool = False):
+    """The `tf.function` of its inputs, or of one dictionary with their names."""
+    if not in_dictionary:
+        return tf.function(served.function, input_signature=served.specs, autograph=False)
+
+    def function(inputs):
+        return served.function(*(inputs[spec.name] for spec in served.specs))
+
+    specs = {spec.name: spec for spec in served.specs}
+    return tf.function(function, input_signature=[specs], autograph=False)
 
 
-def _text_functions(bundle: Bundle, text_to_ids: TextToIds) -> dict[str, tuple]:
-    """Functions of text <string>[batch], as `export_saved_model` describes them."""
-    of_ids, texts = _ids_functions(bundle), _text_specs(bundle.model.fields)
-    predict, _ = of_ids["serving_default"]
-
-    def predict_texts(*texts):
-        return predict(*text_to_ids.inputs(*map(text_to_ids.tokens, texts)))
-
-    functions = {
-        "serving_default": (predict_texts, texts),
-        "attend": (lambda *texts: _attend(bundle.model, text_to_ids, texts), texts),
-    }
-    if "encode" in of_ids:
-        encode, _ = of_ids["encode"]
-        functions["encode"] = (
-            lambda text: encode(*text_to_ids.inputs(text_to_ids.tokens(text))),
-            _text_specs(SENTENCE),
-        )
-    return functions
+def _warm_up(signatures: dict[str, Served]) -> Iterator[tuple[str, dict]]:
+    """Requests of a single sentence and of several, for each signature."""
+    for name, served in signatures.items():
+        for rows in (1, 16):
+            yield name, {spec.name: _example(spec, rows) for spec in served.specs}
 
 
-def _text_specs(fields):
-    return [tf.TensorSpec([None], tf.string, name=text_name(field)) for field in fields]
+def _example(spec, rows):
+    if spec.dtype == tf.string:
+        return np.array([b"The film is long , but it is not boring at all ."] * rows)
+    return np.ones([rows, 12, *spec.shape[2:]], spec.dtype.as_numpy_dtype)
 
 
-def _attend(model, text_to_ids, texts):
-    """Tokens of each sentence, and feature means of the attention tensors.
-
-    The tensors are 0 for heads and tokens that are padding. A mean over the features keeps the
-    result small: the tensors themselves have [batch, length, length, dim] numbers.
-    """
-    tokens = [text_to_ids.tokens(text) for text in texts]
-    inputs = text_to_ids.inputs(*tokens)
-    attended, result = model.attend(*inputs), {}
-    for field, words, ids in zip(model.fields, tokens, inputs):
-        prefix = "" if len(texts) == 1 else f"{field}_"
-        result[f"{prefix}tokens"] = words.to_tensor("", shape=tf.shape(ids, tf.int64))
-        for name, tensor in attended.items():
-            if name.startswith(prefix):
-                mean = tf.reduce_mean(tensor, axis=-1)
-                mask = ids != 0 if mean.shape.rank == 2 else (ids != 0)[:, :, None]
-                result[name] = tf.where(mask, mean, 0.0)
-    return result
-
-
-def _metadata(bundle: Bundle) -> dict:
+def describe_model(bundle: Bundle, max_tokens: Optional[int]) -> dict:
+    """What `metadata.json` tells of a model that reads so many tokens of a sentence."""
     classes, about = bundle.classes, {}
     if bundle.model.label_dtype.is_floating:
         about["score_range"] = [float(classes[0]), float(classes[-1])]
@@ -204,4 +231,5 @@ def _metadata(bundle: Bundle) -> dict:
         "dtype": bundle.config.dtype,
         "step": bundle.info["scores"]["step"],
         "parameters": bundle.info["parameters"],
+        "max_tokens": max_tokens,
     }

@@ -13,6 +13,7 @@ describes files that are whole.
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 import ml_collections
 import tensorflow as tf
@@ -147,12 +148,13 @@ def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = Fa
             old.unlink()
 
 
-def load_bundle(directory, attention_form: str = "auto") -> Bundle:
+def load_bundle(directory, attention_form: str = "auto", dtype: Optional[str] = None) -> Bundle:
     """Loads and checks a bundle. Its model computes the layers of its biLM, if it has one.
 
     Args:
       directory: the folder.
-      attention_form: form of `disan_tf.ops.directional_attention`; exports need "plain".
+      attention_form: form of `disan_tf.ops.directional_attention`; exports need "saved".
+      dtype: `config.dtype` of the loaded model; None = that of its training.
 
     Raises:
       UserError: a file is missing or differs from its digest, the bundle has another format, or its
@@ -161,7 +163,9 @@ def load_bundle(directory, attention_form: str = "auto") -> Bundle:
     directory = Path(directory)
     info = read_info(directory)
     check_digests(directory, info)
-    config = ml_collections.ConfigDict(info["config"]).lock()
+    config = ml_collections.ConfigDict(info["config"])
+    config.dtype = dtype or config.dtype
+    config.lock()
     try:
         encoder_class(config.encoder.name)
     except ValueError as error:

@@ -24,6 +24,7 @@ from disan_tf.models.factory import (
 )
 from disan_tf.options import check_at_least, check_choice, check_section, chosen, flag
 from disan_tf.training import optimizers, schedule
+from disan_tf.training.cluster import check_distribution, distribution_of
 from disan_tf.training.methods import method_for
 from disan_tf.training.resources import check_data
 
@@ -57,7 +58,7 @@ def check_config(
     method = method_for(getattr(encoder, "samplers", ())).options(config)
     check_section(
         "train", config.train, "a training", schedule.check_batches, schedule.check_steps,
-        check_regularisation, optimizers.check_options, *_of(method, "train"),
+        check_regularisation, optimizers.check_options, check_distribution, *_of(method, "train"),
     )  # fmt: skip
     evaluation = functools.partial(schedule.check_evaluation, known_splits=splits)
     check_section(
@@ -65,6 +66,7 @@ def check_config(
     )
     _check_policy(config, *_of(method, "policy"))
     _check_embedding(config, task)
+    _check_distribution(config)
     check_section("encoder", encoder_options(config), config.encoder.name, encoder_maker(config))
     _check_task(config, task)
 
@@ -124,6 +126,16 @@ def _check_embedding(config, task) -> None:
     options = {name: value for name, value in config.embedding.items() if name != "name"}
     check_section("embedding", options, f"the embedding {config.embedding.name}", make)
     check_data(config)
+
+
+def _check_distribution(config) -> None:
+    """Raises UserError where the replicas of a training could not make the steps of one process."""
+    name, embedding = distribution_of(config), config.embedding.name
+    if name != "none" and embedding in ("elmo", "bytes"):
+        raise UserError(
+            f"--config.train.distribution={name} cannot train with the embedding {embedding} yet; "
+            "leave it out."
+        )
 
 
 def _check_task(config, task) -> None:

@@ -21,6 +21,7 @@ class TrainingState:
       directory: of the checkpoints.
       model: its weights and dropout counters are saved.
       saved: name -> further trackable objects, such as the optimizer with its slots and loss scale.
+      is_writer: whether this process saves, and mends what killed ones left.
 
     Attributes:
       step: number of steps done.
@@ -29,7 +30,7 @@ class TrainingState:
       measured: what the steps since the last line of the log gave, as JSON.
     """
 
-    def __init__(self, directory, model, saved: dict):
+    def __init__(self, directory, model, saved: dict, is_writer: bool = True):
         self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
         self.best_step = tf.Variable(0, dtype=tf.int64, trainable=False)
         self.best_score = tf.Variable(-np.inf, dtype=tf.float64, trainable=False)
@@ -38,21 +39,31 @@ class TrainingState:
             model=model, step=self.step, best_step=self.best_step, best_score=self.best_score,
             measured=self.measured, **saved,
         )  # fmt: skip
-        mend_state(Path(directory))
-        _remove_leftovers(Path(directory))
+        if is_writer:
+            mend_state(Path(directory))
+            _remove_leftovers(Path(directory))
+        self._directory = Path(directory)
         self._manager = tf.train.CheckpointManager(
             self._checkpoint, str(directory), max_to_keep=_KEPT, checkpoint_name="step"
         )
 
-    def restore(self) -> int:
+    def newest(self) -> str:
+        """The name of the newest checkpoint; "" if there is none."""
+        return Path(self._manager.latest_checkpoint or "").name
+
+    def restore(self, name: Optional[str] = None) -> int:
         """Restores the newest checkpoint, if there is one, and returns its step; else returns 0.
 
+        Args:
+          name: what `newest` said to the process that writes; None = this one.
+
         Raises:
-          UserError: the checkpoint is damaged.
+          UserError: the checkpoint is damaged, or absent.
         """
-        newest = self._manager.latest_checkpoint
-        if newest is None:
+        name = self.newest() if name is None else name
+        if not name:
             return 0
+        newest = str(self._directory / name)
         try:
             self._checkpoint.restore(newest).assert_existing_objects_matched()
         except (tf.errors.OpError, AssertionError, IndexError, RuntimeError, ValueError) as error:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Optional
 
 import numpy as np
 import tensorflow as tf
@@ -19,7 +20,9 @@ from disan_tf.input_pipeline import (
 )
 from disan_tf.input_pipeline.format import Keys
 from disan_tf.models.factory import count_parameters
+from disan_tf.training.cluster import make_distribution
 from disan_tf.training.console import ConsoleLog, describe_scores
+from disan_tf.training.distribution import Distribution
 from disan_tf.training.loop import Trainer
 from disan_tf.training.projector import write_projector
 from disan_tf.training.provenance import command_line, data_summary
@@ -29,7 +32,10 @@ from disan_tf.training.work_directory import FORMAT, OTHER_VERSION, RUN, claim
 _PROBE_EXAMPLES = 32
 
 
-def train(config, corpus: PreparedCorpus, workdir, pictures: bool = True) -> dict:
+def train(
+    config, corpus: PreparedCorpus, workdir, pictures: bool = True,
+    distribution: Optional[Distribution] = None,
+) -> dict:  # fmt: skip
     """Trains, or goes on training, in `workdir`; returns `Trainer.run`'s summary.
 
     Args:
@@ -37,14 +43,17 @@ def train(config, corpus: PreparedCorpus, workdir, pictures: bool = True) -> dic
       corpus: the prepared corpus.
       workdir: of this training.
       pictures: whether TensorBoard gets pictures of attention and confusions at each evaluation.
+      distribution: None = that of the config, in this process alone.
 
     Raises:
       UserError: the work directory belongs to another config or other data, or see `Trainer.run`.
     """
-    workdir = Path(workdir)
+    workdir, distribution = Path(workdir), distribution or make_distribution(config)
+    if not distribution.is_chief:
+        return Trainer(config, corpus, workdir, distribution=distribution).run()
     claim(workdir, config)
     _check_inputs(workdir, corpus)
-    trainer = Trainer(config, corpus, workdir)
+    trainer = Trainer(config, corpus, workdir, distribution=distribution)
     write_json(workdir / "run.json", describe(trainer))
     print(introduce(trainer))
     trainer.callbacks = [_tensorboard(trainer, pictures), _progress(trainer)]

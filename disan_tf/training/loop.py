@@ -1,23 +1,26 @@
 """The training loop: steps, evaluations, checkpoints, early stop, resume."""
 
-import json
 import math
 import time
 from pathlib import Path
+from typing import Optional
 
 import numpy as np
 import tensorflow as tf
 
 from disan_tf.errors import Stopped, UserError
-from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
+from disan_tf.input_pipeline import BatchPlan, PreparedCorpus
 from disan_tf.models.factory import build_model
 from disan_tf.models.memory import memory_limit
 from disan_tf.signals import TERMINATED, deferred
 from disan_tf.training.bundle import save_bundle
 from disan_tf.training.checkpoints import TrainingState
+from disan_tf.training.distribution import Distribution
+from disan_tf.training.measured import dump, load, shown
 from disan_tf.training.methods import make_method
-from disan_tf.training.metrics_log import MetricsLog
+from disan_tf.training.metrics_log import MetricsLog, NoLog
 from disan_tf.training.outputs import run_split
+from disan_tf.training.replicas import STOP
 from disan_tf.training.resources import gather_resources
 from disan_tf.training.schedule import is_evaluated, is_logged, is_over, is_saved
 
@@ -33,6 +36,7 @@ class Trainer:
         what else the method of training measures, and for an evaluation `step`, `loss` and the
         model's scores on dev; those of the beginning hold the `step` of the last checkpoint, and
         `measured`, the logs of the steps up to it that no line of the log has yet.
+      distribution: of the training over devices and processes; all of these do the same steps.
 
     Attributes:
       dev_outputs: of the last evaluation, <float32>[examples, classes].
@@ -42,20 +46,28 @@ class Trainer:
       MemoryError: the machine cannot hold the model, see `memory_limit`.
     """
 
-    def __init__(self, config, corpus: PreparedCorpus, workdir, callbacks=()):
+    def __init__(
+        self, config, corpus: PreparedCorpus, workdir, callbacks=(),
+        distribution: Optional[Distribution] = None,
+    ):  # fmt: skip
+        self.distribution = distribution or Distribution()
         resources, corpus = gather_resources(config, corpus)
         tf.keras.utils.set_random_seed(config.seed)
         self.config = config
         self.corpus = corpus
         self.workdir = Path(workdir)
-        with memory_limit(copies=4):
-            self.model = build_model(
-                config, resources.words, resources.classes, bilm=resources.bilm,
-                cached=corpus.layers is not None,
-            )  # fmt: skip
-        self.model.set_resources(resources)
-        self.method = make_method(config, self.model)
-        self.state = TrainingState(self.workdir / "checkpoints", self.model, self.method.saved)
+        with self.distribution.scope():
+            with memory_limit(copies=4):
+                self.model = build_model(
+                    config, resources.words, resources.classes, bilm=resources.bilm,
+                    cached=corpus.layers is not None,
+                )  # fmt: skip
+            self.model.set_resources(resources)
+            self.method = make_method(config, self.model)
+        self.state = TrainingState(
+            self.workdir / "checkpoints", self.model, self.method.saved,
+            self.distribution.is_chief,
+        )  # fmt: skip
         self.train, self.dev = corpus.split("train"), corpus.split("dev")
         self.watched = {name: corpus.split(name) for name in config.evaluate.splits}
         self.plan = BatchPlan(
@@ -77,16 +89,17 @@ class Trainer:
             checkpoint is damaged, or the best model is gone.
           Stopped: SIGTERM came; there is a checkpoint of the last step.
         """
-        step = self.state.restore()
+        step = self.state.restore(self.distribution.by_chief(self.state.newest))
         self._check_best()
-        self.log = MetricsLog(self.workdir / "metrics.jsonl", step)
+        is_chief = self.distribution.is_chief
+        self.log = MetricsLog(self.workdir / "metrics.jsonl", step) if is_chief else NoLog()
         self._started = time.monotonic() - self.log.seconds
-        self._measured = _load(self.state.measured.numpy())
+        self._measured = load(self.state.measured.numpy())
         callbacks = tf.keras.callbacks.CallbackList(
             list(self.callbacks), model=self.model,
             epochs=math.ceil(self.config.train.steps / self.epoch_steps), steps=self.epoch_steps,
         )  # fmt: skip
-        measured = [_shown(measured) for measured in self._measured]
+        measured = [shown(measured) for measured in self._measured]
         callbacks.on_train_begin({"step": step, "measured": measured})
         with deferred() as self._is_to_stop:
             while not self._finished(step):
@@ -103,20 +116,22 @@ class Trainer:
     def batches(self, step: int) -> tf.data.Dataset:
         """The batches that are left of the epoch in which `step` steps have been done."""
         epoch, done = self.plan.locate(step)
-        return make_dataset(self.train, self.plan.batches(epoch)[done:])
+        return self.distribution.dataset(self.train, self.plan.batches(epoch)[done:])
 
     def _epoch(self, step, callbacks):
         epoch, _ = self.plan.locate(step)
         callbacks.on_epoch_begin(epoch)
         for batch in self.batches(step):
             callbacks.on_train_batch_begin(step)
-            inputs = [batch[name] for name in self.model.reads]
-            measured = self.method.train(step, *inputs, batch["label"])
+            names = *self.model.reads, "label"
+            inputs = self.distribution.inputs(batch, names, self._is_to_stop())
+            measured = self.method.train(step, *inputs)
+            self._others_stop = measured.pop(STOP, False)
             if self._measured and measured.get("phase") != self._measured[0].get("phase"):
                 self._log_training(step)  # a line is of one phase
             self._measured.append(measured)
             step += 1
-            callbacks.on_train_batch_end(step - 1, _shown(measured))
+            callbacks.on_train_batch_end(step - 1, shown(measured))
             self._after_step(step, callbacks)
             if self._finished(step):
                 break
@@ -129,7 +144,8 @@ class Trainer:
         save = is_saved(train, step)
         if is_logged(train, step):
             self._log_training(step)
-        stop = self._is_to_stop()
+        alone = self.distribution.workers == 1
+        stop = self._is_to_stop() if alone else self._others_stop  # of all by the same step
         if (save or stop) and not self._is_finite():
             raise self._not_finite(f"A weight is not finite after step {step}")
         if is_evaluated(train, step):
@@ -138,8 +154,8 @@ class Trainer:
             self.method.end_epoch()
         if save or stop:
             self.state.step.assign(step)
-            self.state.measured.assign(_dump(self._measured))
-            self.state.save()
+            self.state.measured.assign(dump(self._measured))
+            self.distribution.by_chief(self.state.save)
         if stop:
             raise Stopped(
                 f"stopped by SIGTERM after step {step:,}, which {self.workdir / 'checkpoints'} "
@@ -183,6 +199,19 @@ class Trainer:
     def _evaluate(self, step, callbacks):
         """Scores the dev split, which chooses, and the splits that are only watched."""
         callbacks.on_test_begin()
+        scores, best = self.distribution.by_chief(lambda: self._score_splits(step))
+        self.distribution.copy_counts(self.model)
+        self.state.best_step.assign(best[0])
+        self.state.best_score.assign(best[1])
+        dev = scores["dev"]
+        self.method.evaluated(step, dev)
+        for name, measured in scores.items():
+            record = {"epoch": self.plan.epochs(step), "split": name, **measured}
+            self.log.write(step=step, **record, seconds=self._seconds())
+        callbacks.on_test_end({"step": step, **dev})
+
+    def _score_splits(self, step):
+        """The scores by split, and step and score of the best model, which is written."""
         with self.method.averaged_weights():
             dev, self.dev_outputs = self._score(self.method.evaluation_step, self.dev)
             self._keep_if_best(step, dev)
@@ -193,11 +222,8 @@ class Trainer:
                 name: self._score(self.method.evaluation_step, split)[0]
                 for name, split in self.watched.items()
             }
-        self.method.evaluated(step, dev)
-        for name, scores in {"dev": dev, **watched}.items():
-            record = {"epoch": self.plan.epochs(step), "split": name, **scores}
-            self.log.write(step=step, **record, seconds=self._seconds())
-        callbacks.on_test_end({"step": step, **dev})
+        best = int(self.state.best_step), float(self.state.best_score)
+        return {"dev": dev, **watched}, best
 
     def _score(self, evaluation_step, split):
         inputs, batch_size = self.model.reads, self.config.evaluate.batch_size
@@ -222,21 +248,3 @@ class Trainer:
 
     def _seconds(self):
         return round(time.monotonic() - self._started, 3)
-
-
-def _shown(measured: dict) -> dict:
-    """What callbacks are told of a step."""
-    return {name: value for name, value in measured.items() if name != "skipped_steps"}
-
-
-def _dump(measured: list[dict]) -> str:
-    """What steps gave, as JSON from which `_load` makes the same numbers."""
-    arrays = [{name: np.asarray(value) for name, value in step.items()} for step in measured]
-    return json.dumps(
-        [{name: [it.dtype.name, it.item()] for name, it in step.items()} for step in arrays]
-    )
-
-
-def _load(text: bytes) -> list[dict]:
-    steps = json.loads(text)
-    return [{name: np.dtype(kind).type(it) for name, (kind, it) in step.items()} for step in steps]

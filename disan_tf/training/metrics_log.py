@@ -10,6 +10,15 @@ from disan_tf.schema import check_schema
 _RECORD = {"step": int, "epoch": float, "split": str, "seconds": float}
 
 
+class NoLog:
+    """The log of a process that writes none."""
+
+    seconds = 0.0
+
+    def write(self, **record) -> None:
+        """Forgets the record."""
+
+
 class MetricsLog:
     """The measurements of a training, one JSON object a line.
 

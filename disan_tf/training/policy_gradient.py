@@ -88,7 +88,7 @@ class PolicyGradient(BackPropagation):
         """The key of `PHASES` after `step` steps."""
         if not self.may_choose:
             return "pretrain"
-        since = step - int(self.pretrained) - self._policy.policy_steps
+        since = step - int(self.pretrained.numpy()) - self._policy.policy_steps
         if since < 0:
             return "policy"
         if self._policy.schedule == "sim":
@@ -131,16 +131,16 @@ class PolicyGradient(BackPropagation):
 
     @property
     def may_choose(self):
-        return self.pretrained >= 0
+        return self.pretrained.numpy() >= 0
 
     def evaluated(self, step, scores):
         if self.may_choose:
             return
-        if scores["loss"] < float(self._lowest):
+        if scores["loss"] < self._lowest.numpy():
             self._lowest.assign(scores["loss"])
             self._lowest_step.assign(step)
         patience = self._policy.pretrain_patience * self._evaluate_every
-        if patience and step - int(self._lowest_step) >= patience:
+        if patience and step - int(self._lowest_step.numpy()) >= patience:
             self.pretrained.assign(step)
 
     @contextlib.contextmanager

@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from disan_tf.ops.batch_share import part_of_all, part_of_mean
+from disan_tf.training.replicas import compiled_step, summed
 from disan_tf.training.rewards import policy_loss
 from disan_tf.training.steps import added_losses, apply_gradients, batch_signature, scaled
 
@@ -17,7 +19,9 @@ class Baseline:
 
     def __init__(self, decay: float):
         self._decay = decay
-        self.sums = tf.Variable([0.0, 0.0], trainable=False)  # of rewards, and of their weights
+        self.sums = tf.Variable(  # of rewards, and of their weights; on all replicas alike
+            [0.0, 0.0], trainable=False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
+        )
 
     def value(self) -> tf.Tensor:
         """<float32>[]; 0 before the first reward."""
@@ -43,14 +47,13 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
       baseline: of the rewards.
 
     Returns:
-      A traced-once function of the arguments of `make_train_step`'s, -> a dictionary of
+      A `compiled_step` of the arguments of `make_train_step`'s, -> a dictionary of
       <float32>[]: "loss" and `model.batch_score_name`, "reward" (mean over the sentences),
       "head_fraction" and "dependent_fraction" (of the real tokens, mean over the sentences),
       "policy_loss", "gradient_norm" and "policy_gradient_norm" (0 of what is not trained now), and
       "skipped_steps", of either optimizer.
     """
 
-    @tf.function(input_signature=batch_signature(model), autograph=False)
     def policy_step(*batch):
         *ids, label = batch
         with tf.GradientTape(persistent=True) as tape:
@@ -60,34 +63,40 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
             rewards = [reward(losses, chosen) for chosen in selections]
             decays = dict(zip((SOFT, POLICY), added_losses(model)))
             objectives = {
-                SOFT: tf.reduce_mean(losses) + decays[SOFT],
-                POLICY: policy_loss(rewards, selections, baseline.value()) + decays[POLICY],
+                SOFT: part_of_mean(tf.reduce_mean(losses)),
+                POLICY: part_of_mean(policy_loss(rewards, selections, baseline.value())),
             }
+            for kind in objectives:
+                objectives[kind] += part_of_all(decays[kind])
             targets = {kind: scaled(optimizers[kind], objectives[kind]) for kind in optimizers}
+        head_fractions = tf.reduce_mean([chosen.head_fraction for chosen in selections])
+        dependent_fractions = tf.reduce_mean([chosen.dependent_fraction for chosen in selections])
+        measured = {
+            "loss": objectives[SOFT],
+            model.batch_score_name: part_of_mean(model.batch_score(outputs, label)),
+            "reward": part_of_mean(tf.reduce_mean(rewards)),
+            "head_fraction": part_of_mean(head_fractions),
+            "dependent_fraction": part_of_mean(dependent_fractions),
+            "policy_loss": objectives[POLICY],
+        }
+        weights = dict(zip((SOFT, POLICY), split_weights(model)))
+        gradients = {kind: tape.gradient(targets[kind], weights[kind]) for kind in optimizers}
+        flat, measured = summed(sum(gradients.values(), []), measured, by_row=False)
         norms = {SOFT: tf.constant(0.0), POLICY: tf.constant(0.0)}
         skipped = tf.constant(0.0)
-        weights = dict(zip((SOFT, POLICY), split_weights(model)))
         for kind, optimizer in optimizers.items():
-            gradients = tape.gradient(targets[kind], weights[kind])
-            norms[kind], was_skipped = apply_gradients(optimizer, gradients, weights[kind])
+            own, flat = flat[: len(weights[kind])], flat[len(weights[kind]) :]
+            norms[kind], was_skipped = apply_gradients(optimizer, own, weights[kind])
             skipped += was_skipped
-        mean_reward = tf.reduce_mean(rewards)
-        baseline.add(mean_reward)
+        baseline.add(measured["reward"])
         return {
-            "loss": objectives[SOFT],
-            model.batch_score_name: model.batch_score(outputs, label),
-            "reward": mean_reward,
-            "head_fraction": tf.reduce_mean([chosen.head_fraction for chosen in selections]),
-            "dependent_fraction": tf.reduce_mean(
-                [chosen.dependent_fraction for chosen in selections]
-            ),
-            "policy_loss": objectives[POLICY],
+            **measured,
             "gradient_norm": norms[SOFT],
             "policy_gradient_norm": norms[POLICY],
             "skipped_steps": skipped,
         }
 
-    return policy_step
+    return compiled_step(policy_step, batch_signature(model))
 
 
 def split_weights(model) -> tuple[list, list]:

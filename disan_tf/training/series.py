@@ -23,6 +23,7 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.options import MOST
 from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
+from disan_tf.training.cluster import distribution_of
 from disan_tf.training.evaluation import write_evaluation
 from disan_tf.training.run_summary import is_finished, read_scores
 from disan_tf.training.series_summary import MEMBER_CONFIGS, render_series, summarise_series
@@ -82,6 +83,11 @@ def train_series(
     """
     workdir = Path(workdir)
     members = plan(config, seeds, folds)
+    if distribution_of(config) == "multi_worker":
+        raise UserError(
+            "--seeds and --folds train one after another with several workers; start "
+            "--config.train.distribution=multi_worker for each seed or fold by itself."
+        )
     if (workdir / "run.json").exists():
         raise UserError(f"{workdir} holds a single training; choose another --workdir.")
     claim(workdir, config)

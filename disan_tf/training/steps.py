@@ -4,6 +4,9 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.ops.batch_share import part_of_all, part_of_mean
+from disan_tf.training.replicas import compiled_step, summed
+
 
 def make_train_step(model, optimizer):
     """One step of the optimizer on the model's loss + weight decay.
@@ -14,27 +17,26 @@ def make_train_step(model, optimizer):
         gradients overflow changes nothing and lowers the scale.
 
     Returns:
-      A traced-once function of what the model `reads` and of label [batch] of its `label_dtype`
+      A `compiled_step` of what the model `reads` and of label [batch] of its `label_dtype`
       -> a dictionary of this batch's <float32>[] "loss", `model.batch_score_name`, and
       "skipped_steps", 1 where the step changed nothing.
     """
 
-    @tf.function(input_signature=batch_signature(model), autograph=False)
     def train_step(*batch):
         *ids, label = batch
         with tf.GradientTape() as tape:
             outputs = model(*ids, training=True)
-            loss = model.loss(outputs, label) + sum(added_losses(model))
+            loss = part_of_mean(model.loss(outputs, label))
+            loss += part_of_all(sum(added_losses(model)))
             objective = scaled(optimizer, loss)
         gradients = tape.gradient(objective, model.trainable_variables)
+        score = part_of_mean(model.batch_score(outputs, label))
+        measured = {"loss": loss, model.batch_score_name: score}
+        gradients, measured = summed(gradients, measured)
         _, skipped = apply_gradients(optimizer, gradients, model.trainable_variables)
-        return {
-            "loss": loss,
-            model.batch_score_name: model.batch_score(outputs, label),
-            "skipped_steps": skipped,
-        }
+        return {**measured, "skipped_steps": skipped}
 
-    return train_step
+    return compiled_step(train_step, batch_signature(model))
 
 
 def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
@@ -104,14 +106,14 @@ def scaled(optimizer, loss: tf.Tensor) -> tf.Tensor:
 
 
 def apply_gradients(optimizer, gradients: list, weights: list) -> tuple[tf.Tensor, tf.Tensor]:
-    """Moves the weights by the gradients of a `scaled` loss.
+    """Moves the weights by the gradients of a `scaled` loss, `summed` over the replicas.
 
     Returns:
       The gradients' norm, and 1 where they overflowed and nothing moved, else 0; both <float32>[].
     """
     if _scales(optimizer):
         gradients = optimizer.get_unscaled_gradients(gradients)
-    optimizer.apply_gradients(zip(gradients, weights))
+    optimizer.apply_gradients(zip(gradients, weights), experimental_aggregate_gradients=False)
     norm = tf.linalg.global_norm(gradients)
     skipped = tf.logical_not(_finite(gradients)) if _scales(optimizer) else False
     return norm, tf.cast(skipped, tf.float32)

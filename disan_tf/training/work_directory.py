@@ -17,8 +17,9 @@ RUN = {
     "inputs": {str: {"sha256": str}},
     "data": {"splits": {str: int}},
 }
-# A finished training may be asked for more steps; everything else makes another experiment.
-_MAY_CHANGE = {"train.steps"}
+# A finished training may be asked for more steps, and go on with other devices; everything else
+# makes another experiment.
+_MAY_CHANGE = {"train.steps", "train.distribution"}
 
 
 def claim(workdir: Path, config) -> None:

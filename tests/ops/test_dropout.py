@@ -177,3 +177,16 @@ def test_wrong_arguments_are_refused_by_name():
     for groups in (0, 1, 3):
         with pytest.raises(invalid, match="bits has shape"):
             operations.disan_apply_mask(tf.ones([65]), tf.zeros([groups], tf.int64), factor=1.0)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("first", [0, 1, 7, 8, 63, 64, 100, 1001])
+@pytest.mark.parametrize("entries", [1, 64, 200])
+def test_a_later_part_of_a_mask_is_what_the_whole_mask_has_there(first, entries, backend):
+    seed = tf.constant([2**31 - 1, 2**40], tf.int64)
+    with backend():
+        whole = keep_mask(tf.constant(first + entries), seed, 0.25)
+        part = keep_mask(tf.constant(entries), seed, 0.25, tf.constant(first, tf.int64))
+    if whole.dtype != tf.bool:
+        whole, part = _booleans(whole, first + entries), _booleans(part, entries)
+    np.testing.assert_array_equal(part, whole[first:])

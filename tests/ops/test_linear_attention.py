@@ -176,3 +176,11 @@ def test_unselected_heads_get_no_context_no_gradient_and_widen_nothing():
         )
     for tensor in (context, head_gradient):
         np.testing.assert_array_equal(np.any(tensor, axis=-1), head_mask)
+
+
+def test_xla_compiles_the_exact_form():
+    inputs = [tf.constant(part, tf.float32) for part in make_problem(3.0)]
+    mask = tf.constant(make_mask(2, 23))
+    compiled = tf.function(directional_attention, jit_compile=True)
+    context = compiled(*inputs, mask, direction="forward", form="linear")
+    assert_close(context, reference(*map(np.asarray, inputs), mask.numpy(), "forward"), 2e-6)

@@ -11,6 +11,9 @@ from disan_tf.reporting.paper_tables.disan import disan_variant
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import summarise
 from disan_tf.reporting.results import read_predictions, read_results, read_speeds
+from disan_tf.reporting.scaling.law import fit_curves
+from disan_tf.reporting.scaling.table import scaling_tables
+from disan_tf.reporting.transfer_table import transfer_tables
 from tests.support.finished_runs import config_of, write_run, write_series
 from tests.support.training_runs import load_config
 
@@ -156,8 +159,10 @@ def test_table_3_is_in_per_cent(tmp_path):
 
 def test_the_tables_of_the_repository_are_those_of_its_results():
     tables = {path.name: path.read_text("utf-8") for path in (CHECKPOINTS / "tables").iterdir()}
-    assert tables == render_tables(
-        read_results(CHECKPOINTS / "results"),
-        read_predictions(CHECKPOINTS / "predictions"),
-        read_speeds(CHECKPOINTS / "benchmarks"),
-    )
+    results = read_results(CHECKPOINTS / "results")
+    predictions = read_predictions(CHECKPOINTS / "predictions")
+    assert tables == {
+        **render_tables(results, predictions, read_speeds(CHECKPOINTS / "benchmarks")),
+        **transfer_tables(CHECKPOINTS / "results"),
+        **scaling_tables(fit_curves(results, predictions)),
+    }

@@ -8,7 +8,8 @@ from disan_tf import modes
 from disan_tf.installation import CHECKPOINTS
 from disan_tf.serving.released import read_manifest
 
-# name -> how many of its answers were right, and lines of ours with the labels that are
+# name -> how many of its answers were right, and lines of ours with the labels that are; a score is
+# right that is less than 1 away from ours
 ASKED = {
     "demo": (
         3,
@@ -51,6 +52,37 @@ ASKED = {
             ("I have never been so bored .", "very negative"),
         ],
     ),
+    "resan_sick": (
+        6,
+        [
+            ("A dog is running across a field\tA dog runs through the grass", 4.3),
+            ("A man is playing a guitar\tA man is playing a musical instrument", 4.4),
+            ("A woman is slicing an onion\tA boy is riding a bicycle", 1.2),
+            (
+                "Two children are playing in the snow\tThere are no children playing in the snow",
+                3.6,
+            ),
+            ("A cat is sleeping on a sofa\tA cat is lying on a couch", 4.4),
+            ("A plane is landing\tA man is washing his car", 1.1),
+            ("A girl is singing on a stage\tA girl is dancing on a stage", 3.3),
+            ("The man is not cutting the bread\tThe man is cutting the bread", 3.8),
+        ],
+    ),
+    "disan_snli": (
+        9,
+        [
+            ("A man plays the guitar on a stage .\tA man makes music .", "entailment"),
+            ("A man plays the guitar on a stage .\tA man is asleep .", "contradiction"),
+            ("A man plays the guitar on a stage .\tThe man is famous .", "neutral"),
+            ("Two girls run along the beach .\tTwo girls are outside .", "entailment"),
+            ("Two girls run along the beach .\tThe girls are sisters .", "neutral"),
+            ("Two girls run along the beach .\tTwo girls sit in a car .", "contradiction"),
+            ("An old woman sells fruit at a market .\tNobody is at the market .", "contradiction"),
+            ("An old woman sells fruit at a market .\tA woman sells something .", "entailment"),
+            ("An old woman sells fruit at a market .\tShe grew the fruit herself .", "neutral"),
+            ("A dog jumps over a fence .\tAn animal jumps .", "entailment"),
+        ],
+    ),
 }
 
 
@@ -64,5 +96,8 @@ def test_a_released_model_answers_as_it_did(name, tmp_path):
     (tmp_path / "lines.txt").write_text("".join(f"{text}\n" for text, _ in lines))
     modes.predict(name, str(tmp_path / "lines.txt"), str(tmp_path / "answers.jsonl"))
     answers = map(json.loads, (tmp_path / "answers.jsonl").read_text().splitlines())
-    labels = [answer["label"] for answer in answers]
-    assert sum(label == gold for label, (_, gold) in zip(labels, lines)) == right
+    assert sum(_is_right(answer, gold) for answer, (_, gold) in zip(answers, lines)) == right
+
+
+def _is_right(answer, gold):
+    return answer["label"] == gold if isinstance(gold, str) else abs(answer["score"] - gold) < 1

@@ -124,11 +124,9 @@ def test_attend_gives_tokens_and_feature_means_with_nothing_after_the_end(bundle
             assert not np.any(row[length:]) and not np.any(row[:, length:] if mean.ndim > 1 else 0)
 
 
-def test_the_ids_model_holds_no_text_ops_and_no_loops(export):
+def test_the_ids_model_holds_no_text_ops(export):
     text, ids = map(operations, export)
     assert {"RegexSplitWithOffsets", "HashTableV2"} <= text
-    loops = {"While", "StatelessWhile", "TensorListReserve", "TensorArrayV3"}
-    assert not (text | ids) & loops
     text_ops = ("Regex", "StringLower", "Unicode", "HashTable", "LookupTable")
     assert not [name for name in ids if name.startswith(text_ops)]
 
@@ -166,7 +164,8 @@ def test_a_failed_export_leaves_the_older_one(bundle, export, monkeypatch):
     folder = export[0].parents[1]
     before = modification_times(folder)
 
-    def fill_the_disk(path, *_):
+    def fill_the_disk(*arguments):
+        path = arguments[-1]
         path.mkdir()
         (path / "saved_model.pb").write_bytes(b"half")
         raise OSError("No space left on device")

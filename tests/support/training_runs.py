@@ -67,9 +67,9 @@ def records_of(trainer) -> list[dict]:
     return [{key: value for key, value in it.items() if key != "seconds"} for it in records]
 
 
-def run_trainer(config, corpus, workdir, callbacks=()) -> Trainer:
+def run_trainer(config, corpus, workdir, callbacks=(), distribution=None) -> Trainer:
     """Trains to the end, or to a kill."""
-    trainer = Trainer(config, corpus, workdir, callbacks)
+    trainer = Trainer(config, corpus, workdir, callbacks, distribution)
     trainer.run()
     return trainer
 

@@ -105,6 +105,11 @@ def test_an_export_is_the_trained_bilm_in_the_official_files(unbroken, tmp_path,
     np.testing.assert_array_equal(load_bilm(*paths)(ids, mask=mask), expected)
 
 
+def test_it_has_no_other_exports(unbroken, tmp_path):
+    with pytest.raises(UserError, match="a language model, .* leave --format and --max_tokens out"):
+        modes.export(unbroken.workdir / "best", output=tmp_path, format="tflite")
+
+
 @pytest.mark.parametrize("mode", [modes.predict, modes.attend])
 def test_it_answers_no_lines(unbroken, tmp_path, mode):
     with pytest.raises(UserError, match="a language model, which answers no lines; --mode=export"):

@@ -58,6 +58,7 @@ class DenselyConnectedCNN(BaseLayer):
     Call arguments:
       x: X^0, <float>[batch, length, dim], word vectors.
       mask: <bool>[batch, length], True = real token.
+      places: of the tokens in the global batch, see `Dropout`.
       training: whether dropout acts.
 
     Returns:
@@ -117,34 +118,34 @@ class DenselyConnectedCNN(BaseLayer):
         """The greatest distance between two tokens of one window."""
         return max(*self.widths, self.first_width or 1) // 2
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, mask=None, places=None, training=None):
         mask = token_mask(x, mask)
         real = mask[:, :, None]
         words = tf.where(real, x, tf.zeros([], x.dtype))  # X^0
         *inputs, words = copies(words, len(self.widths) + 1)
         features = []
         for tower, x in enumerate(inputs):
-            features += self._phi(tower, x, real, training)
-        compressed = self._h(-1, tf.concat([*features, words], axis=-1), training)  # Eq. 5
+            features += self._phi(tower, x, real, places, training)
+        compressed = self._h(-1, tf.concat([*features, words], axis=-1), places, training)  # Eq. 5
         return l2_normalized(compressed, real)
 
-    def _phi(self, tower, x, real, training):
+    def _phi(self, tower, x, real, places, training):
         """[X^L, ..., X^1] of one Phi_k, Eq. 2 to 4; X^L is not 0 on padding."""
         results = []  # X^l, ..., X^1, in as many copies as they are still to be used
         for layer in range(self.layers):
             if layer:
                 x = tf.concat([unused.pop() for unused in results], axis=-1)
-            x = self._h(tower * self.layers + layer, x, training)
+            x = self._h(tower * self.layers + layer, x, places, training)
             uses = self.layers - layer  # by the later layers and by h^c
             if uses > 1:
                 x = tf.where(real, x, tf.zeros([], x.dtype))
             results.insert(0, list(copies(x, uses)))
         return [unused.pop() for unused in results]
 
-    def _h(self, index, x, training):
+    def _h(self, index, x, places, training):
         """LeakyReLU(dropout(W [window of x] + b))."""
         x = self.convolutions[index].convolve(x, LeakyReLU(self.negative_slope))
-        return self.output_dropouts[index](x, training=training)
+        return self.output_dropouts[index](x, training=training, places=places)
 
     def get_config(self):
         config = {

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from disan_tf.layers.dropout import add_count, next_seed
 from disan_tf.layers.serialization import serializable
+from disan_tf.ops import batch_share
 
 
 @serializable
@@ -17,7 +18,7 @@ class Uniforms(tf.keras.layers.Layer):
       seed: integer, see `disan_tf.layers.dropout.site_seed`.
 
     Call arguments:
-      shape: <int32>[rank].
+      shape: <int32>[rank]; the first number is the rows of the batch.
 
     Returns:
       <float32> of that shape.
@@ -36,7 +37,12 @@ class Uniforms(tf.keras.layers.Layer):
         super().build(input_shape)
 
     def call(self, shape):
-        return tf.random.stateless_uniform(shape, next_seed(self.seed, self.calls))
+        seed, share = next_seed(self.seed, self.calls), batch_share.current()
+        if share is None:
+            return tf.random.stateless_uniform(shape, seed)
+        whole = tf.concat([[share.batch], shape[1:]], axis=0)
+        numbers = tf.random.stateless_uniform(whole, seed)
+        return numbers[share.first : share.first + share.rows]
 
     def get_config(self):
         return {**super().get_config(), "seed": self.seed}

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
+from disan_tf.ops import batch_share
 from disan_tf.options import check_at_least
 
 
@@ -47,7 +48,7 @@ class BatchNormHead(BaseLayer):
 
     def add_norm(self, name: str, dim: int) -> tf.keras.layers.BatchNormalization:
         """A built BN of <float>[batch, dim]."""
-        norm = tf.keras.layers.BatchNormalization(
+        norm = BatchNormalization(
             momentum=self.momentum, epsilon=self.epsilon, name=name, dtype=self.dtype_policy
         )
         build_child(norm, [None, dim])
@@ -62,3 +63,30 @@ class BatchNormHead(BaseLayer):
             "epsilon": self.epsilon,
         }
         return {**super().get_config(), **config}
+
+
+class BatchNormalization(tf.keras.layers.BatchNormalization):
+    """Keras' layer; replicas that share a batch take mean and variance of the global batch.
+
+    (With `synchronized`, Keras computes the variance as E[x^2] - E[x]^2, which rounds otherwise
+    than that of one process, and reads its moving averages by a collective operation.)
+    """
+
+    def add_weight(self, *args, **kwargs):
+        """A weight; the moving averages are the same on all replicas."""
+        if not kwargs.get("trainable", True):
+            kwargs["synchronization"] = tf.VariableSynchronization.AUTO
+            kwargs["aggregation"] = tf.VariableAggregation.ONLY_FIRST_REPLICA
+        return super().add_weight(*args, **kwargs)
+
+    def _calculate_mean_and_var(self, x, axes, keep_dims, mask=None):
+        share = batch_share.current()
+        if share is None:
+            return super()._calculate_mean_and_var(x, axes, keep_dims, mask)
+        examples = tf.cast(share.batch, x.dtype)
+        mean = batch_share.total(batch_share.real_rows(tf.reduce_sum(x, axes, True))) / examples
+        square = batch_share.real_rows(tf.reduce_sum(tf.square(x - mean), axes, True))
+        variance = batch_share.total(square) / examples
+        return (
+            (mean, variance) if keep_dims else (tf.squeeze(mean, axes), tf.squeeze(variance, axes))
+        )

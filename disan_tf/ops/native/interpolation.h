@@ -1,5 +1,5 @@
-// The weight e^(c tanh((a + b) / c)) of a head a and a dependent b as a sum over R nodes of products
-// of a function of a and one of b; ../interpolation.py has the formula and says how far it is off.
+// The weight e^(c tanh((a + b) / c)) of a head a and a dependent b: a sum over R nodes of products
+// of a function of a and one of b; ../interpolation.py has the formula and its error.
 //
 // With u = z(a) / Z in [-1, 1] the polynomials are
 //

@@ -2,6 +2,7 @@
 
 #include "attention_kernel.h"
 #include "linear_attention.h"
+#include "linear_attention_gradient.h"
 #include "op_helpers.h"
 
 namespace disan {

@@ -12,7 +12,7 @@ from disan_tf.reporting.paper_tables.rendering import accuracy_by_length
 from disan_tf.reporting.results import describe_members
 
 # Okabe and Ito's colours, which the colour-blind tell apart, each with a mark of its own.
-_STYLES = (
+STYLES = (
     {"color": "#0072b2", "marker": "o", "linestyle": "-"},
     {"color": "#d55e00", "marker": "s", "linestyle": "--"},
     {"color": "#009e73", "marker": "^", "linestyle": "-."},
@@ -59,7 +59,7 @@ def accuracy_against_epochs(results: dict[str, dict]) -> Optional[Figure]:
     variants = {name: elmo_variant(results[name]["config"]) for name in runs_by_epoch(results)}
     figure = plots.new_figure(6.8, 4.4)
     axes = figure.add_subplot()
-    for style, (variant, label) in zip(_STYLES, _ELMO.items()):
+    for style, (variant, label) in zip(STYLES, _ELMO.items()):
         points: dict[float, list[float]] = {}
         for row in rows:
             if variants.get(row["run"].rpartition(" ")[0] or row["run"]) == variant:
@@ -107,8 +107,8 @@ def losses(records: Sequence[dict]) -> Optional[Figure]:
         return None
     figure = plots.new_figure(6.0, 4.0)
     axes = figure.add_subplot()
-    axes.plot(*zip(*train), label="training loss", **_STYLES[0])
-    axes.plot(*zip(*dev), label="dev loss", **_STYLES[1])
+    axes.plot(*zip(*train), label="training loss", **STYLES[0])
+    axes.plot(*zip(*dev), label="dev loss", **STYLES[1])
     axes.set(xlabel="epochs", ylabel="loss (cross-entropy in nats + weight decay)")
     _finish(axes)
     return figure
@@ -116,7 +116,7 @@ def losses(records: Sequence[dict]) -> Optional[Figure]:
 
 def _cycle():
     while True:
-        yield from _STYLES
+        yield from STYLES
 
 
 def _finish(axes) -> None:

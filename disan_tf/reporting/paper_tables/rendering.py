@@ -3,13 +3,11 @@
 A row of a paper has a line for each recorded run of its model, or says "not run".
 """
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from disan_tf.reporting.differences import Answers, difference
-from disan_tf.reporting.markdown import markdown_table
+from disan_tf.reporting.markdown import csv_table, markdown_table
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, costs, render_confusions
 from disan_tf.reporting.paper_tables.table import Row, Score, Table
@@ -41,14 +39,14 @@ def render_tables(
         ]
         _add_differences(table, lines, results, predictions)
         files[f"{name}.md"] = _markdown(table, lines)
-        files[f"{name}.csv"] = _csv(lines)
+        files[f"{name}.csv"] = csv_table(lines)
     files["elmo_disan_tables_2_3.md"] = render_confusions(results)
     figures = {
         "disan_figure_5.csv": accuracy_by_length(results),
         "elmo_disan_figure_6.csv": accuracy_per_epoch(results),
         "elmo_disan_cost.csv": costs(results),
     }
-    return {**files, **{name: _csv(lines) for name, lines in figures.items() if lines}}
+    return {**files, **{name: csv_table(lines) for name, lines in figures.items() if lines}}
 
 
 def _runs_of(row: Row, results):
@@ -187,11 +185,3 @@ def _remark(line):
     command = f"`{line['command']}`" if line["command"] else "command not recorded"
     note = f". {line['note'].rstrip('.')}" if line["note"] else ""
     return f"- {line['model']}, {line['run']}: {command}{note}."
-
-
-def _csv(lines) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    return text.getvalue()

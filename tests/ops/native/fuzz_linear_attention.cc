@@ -8,6 +8,7 @@
 
 #include "attention_problem.h"
 #include "linear_attention.h"
+#include "linear_attention_gradient.h"
 
 namespace disan {
 namespace {

@@ -1,0 +1,144 @@
+"""Recorded results of one model that was trained on different numbers of examples."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+from disan_tf.reporting.differences import Answers
+from disan_tf.reporting.paper_tables.all_tables import find_row, paper_headline
+
+FEWEST_SIZES = 4  # three decide a law of three constants, and one tests it
+WHOLE = {"snli": 549_367}  # pairs with a gold label (Bowman et al. 2015), which can be trained on
+# How long a run trains, and what is measured beside, may differ from size to size.
+_OF_A_RUN = ("examples", "steps", "patience", "evaluate_every", "checkpoint_every", "log_every")
+
+
+class Member(NamedTuple):
+    """One trained model.
+
+    Attributes:
+      error: the share of the test examples that it gets wrong.
+      answers: what it predicted for them; None = that was not kept.
+    """
+
+    error: float
+    answers: Optional[Answers]
+
+
+class Point(NamedTuple):
+    """The models that were trained on so many examples, one for each seed."""
+
+    examples: int
+    members: tuple[Member, ...]
+
+    @property
+    def error(self) -> float:
+        """The mean over the members."""
+        return float(np.mean([member.error for member in self.members]))
+
+    @property
+    def deviation(self) -> Optional[float]:
+        """The standard deviation over the members; None of a single one."""
+        errors = [member.error for member in self.members]
+        return float(np.std(errors, ddof=1)) if len(errors) > 1 else None
+
+
+class Curve(NamedTuple):
+    """A model on a corpus.
+
+    Attributes:
+      model: as its paper calls it, or the name of its encoder.
+      corpus, unit: such as "SNLI" and "pairs".
+      points: by the number of examples.
+      whole: the number of training examples of the official corpus.
+      paper: the paper's accuracy on test in per cent, trained on the whole corpus; "" = none.
+      runs: the names of the results.
+    """
+
+    model: str
+    corpus: str
+    unit: str
+    points: tuple[Point, ...]
+    whole: int
+    paper: str
+    runs: tuple[str, ...]
+
+
+def find_curves(
+    results: Mapping[str, dict], predictions: Mapping[str, Sequence[Answers]]
+) -> list[Curve]:
+    """The models that were trained on at least two numbers of examples, and alike in all else.
+
+    Args:
+      results: see `disan_tf.reporting.results.read_results`.
+      predictions: see `disan_tf.reporting.results.read_predictions`.
+    """
+    groups: dict[str, dict[str, dict]] = {}
+    for name, run in results.items():
+        if training_examples(run) and next(_errors(run), None) is not None:
+            groups.setdefault(_what_is_alike(run["config"]), {})[name] = run
+    curves = (_curve(runs, predictions) for runs in groups.values())
+    return sorted(
+        (curve for curve in curves if len(curve.points) > 1),
+        key=lambda curve: (curve.corpus, curve.model, curve.runs),
+    )
+
+
+def training_examples(run: dict) -> Optional[int]:
+    """How many examples a run was trained on; None where that was not recorded.
+
+    They are fewer than it read where the corpus leaves long sentences out of the training.
+    """
+    kept = (run.get("data") or {}).get("training_examples")
+    drawn = run["config"]["train"].get("examples") or kept
+    return min(drawn, kept) if kept else None
+
+
+def _curve(runs: Mapping[str, dict], predictions) -> Curve:
+    by_size: dict[int, list[Member]] = {}
+    for name, run in runs.items():
+        by_size.setdefault(training_examples(run), []).extend(_members(run, predictions.get(name)))
+    run = next(iter(runs.values()))
+    config, place = run["config"], find_row(run["config"])
+    return Curve(
+        place[1].model if place else config["encoder"]["name"],
+        config["data"]["corpus"].upper(),
+        run["data"]["unit"],
+        tuple(Point(size, tuple(members)) for size, members in sorted(by_size.items())),
+        WHOLE.get(config["data"]["corpus"])
+        or run["data"]["official_training_examples"]
+        or max(by_size),
+        paper_headline(config),
+        tuple(runs),
+    )
+
+
+def _members(run: dict, answers: Optional[Sequence[Answers]]) -> Iterator[Member]:
+    if answers is None:
+        yield from (Member(error, None) for error in _errors(run))
+    else:
+        for member in answers:
+            yield Member(float(np.mean(member.predictions != member.labels)), member)
+
+
+def _errors(run: dict) -> Iterator[float]:
+    """The error of each member on test; none where the score is not an accuracy."""
+    scores = [member["scores"] for member in run["members"]] if "members" in run else [run]
+    for member in scores:
+        accuracy = member.get("test", {}).get("accuracy")
+        if accuracy is not None:
+            yield 1.0 - accuracy
+
+
+def _what_is_alike(config: dict) -> str:
+    """All of a config that the runs of a curve share."""
+    config = deepcopy(config)
+    for section, names in (
+        (config, ("seed", "evaluate")), (config["data"], ("seed",)), (config["train"], _OF_A_RUN),
+    ):  # fmt: skip
+        for name in names:
+            section.pop(name, None)
+    return json.dumps(config, sort_keys=True)

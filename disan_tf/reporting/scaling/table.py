@@ -1,0 +1,97 @@
+"""The tables of the curves: `tables/scaling.md`, and its points as `scaling.csv`."""
+
+from collections.abc import Iterator
+from typing import Optional
+
+from disan_tf.reporting.markdown import csv_table, markdown_table
+from disan_tf.reporting.scaling.curves import FEWEST_SIZES, Curve
+from disan_tf.reporting.scaling.law import Curves, Fit, Forecast
+
+NAME = "scaling"
+_MORE = "train on fewer or more with --config.train.examples=N"
+_PICTURE = f"![accuracy against the number of training examples](../figures/{NAME}.png)\n"
+_HEAD = (
+    "model", "corpus", "a, %", "b, %", "c", "held out", "measured there", "forecast there",
+    "whole corpus", "forecast for it", "paper",
+)  # fmt: skip
+_TITLE = f"""# Test accuracy against the number of training examples
+
+The law error = a + b N^-c of runs that differ in their number N of training examples alone, fitted
+by least squares to every seed. "Held out" is the largest N: its forecast is by the law of all
+smaller ones. The whole corpus is forecast by the law of all N, far beyond what was measured, and
+stands beside what the paper measured there. Accuracies are per cent; 95 % intervals are of a
+bootstrap over seeds and test examples, which cannot tell whether the law holds so far out. A law,
+and a test of it, need {FEWEST_SIZES} numbers.
+
+"""
+
+
+def scaling_tables(curves: Curves) -> dict[str, str]:
+    """File name -> text; without any curve one sentence says what is missing.
+
+    Args:
+      curves: see `fit_curves`.
+    """
+    if not curves:
+        sentence = f"No model was trained on two numbers of examples yet: {_MORE}.\n"
+        return {f"{NAME}.md": _TITLE + sentence}
+    rows = [_row(curve, fit) for curve, fit in curves if fit]
+    lines = [line for curve in curves for line in _lines(*curve)]
+    parts = (
+        f"{markdown_table(_HEAD, rows)}\n{_PICTURE}" if rows else "",
+        "".join(f"- {what_is_missing(curve)}\n" for curve, fit in curves if fit is None),
+        markdown_table(list(lines[0]), (list(line.values()) for line in lines)),
+        "".join(
+            f"- {curve.model}, {curve.corpus}: {', '.join(curve.runs)}.\n" for curve, _ in curves
+        ),
+    )
+    return {f"{NAME}.md": _TITLE + "\n".join(filter(None, parts)), f"{NAME}.csv": csv_table(lines)}
+
+
+def what_is_missing(curve: Curve) -> str:
+    """A sentence about a curve that has too few points for a fit."""
+    sizes = " and ".join(f"{point.examples:,}" for point in curve.points)
+    return (
+        f"{curve.model} on {curve.corpus} was trained on {sizes} {curve.unit}, and a law needs "
+        f"{FEWEST_SIZES} numbers: {_MORE}."
+    )
+
+
+def show(forecast: Forecast) -> str:
+    """The accuracy of a forecast in per cent, such as "84.10 (82.95 to 85.02)"."""
+    text = _per_cent(forecast.error)
+    if forecast.interval is None:
+        return f"{text} (no interval: predictions were not kept)"
+    low, high = (_per_cent(error) for error in reversed(forecast.interval))
+    return f"{text} ({low} to {high})"
+
+
+def _row(curve: Curve, fit: Fit) -> list[str]:
+    last, law = curve.points[-1], fit.law
+    return [
+        curve.model, curve.corpus, f"{100 * law.a:.2f}", f"{100 * law.b:.4g}", f"{law.c:.3f}",
+        f"{last.examples:,}", _per_cent(last.error), show(fit.held_out),
+        f"{curve.whole:,}", show(fit.whole), curve.paper,
+    ]  # fmt: skip
+
+
+def _lines(curve: Curve, fit: Optional[Fit]) -> Iterator[dict]:
+    """A line for each point."""
+    for point in curve.points:
+        yield {
+            "model": curve.model,
+            "corpus": curve.corpus,
+            "training examples": f"{point.examples:,}",
+            "seeds": len(point.members),
+            "test accuracy, %": _per_cent(point.error),
+            "standard deviation, %": _spread(point.deviation),
+            "fitted, %": _per_cent(fit.law.error(point.examples)) if fit else "",
+        }
+
+
+def _spread(deviation: Optional[float]) -> str:
+    return "" if deviation is None else f"{100 * deviation:.2f}"
+
+
+def _per_cent(error: float) -> str:
+    return f"{100 * (1 - error):.2f}"

@@ -1,0 +1,90 @@
+"""Predictions or vectors of many sentences, on any runner of Apache Beam.
+
+    python -m disan_tf.serving.beam --checkpoint=disan_sst5 --input='reviews-*.txt' \
+      --output=predictions.jsonl
+
+writes predictions-00000-of-00012.jsonl and so on. Beam's own options are passed on to it, --runner
+and those of the runner among them.
+"""
+
+import argparse
+import importlib.util
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from typing import Optional
+
+from disan_tf.errors import UserError, exit_status
+from disan_tf.options import suggestion
+from disan_tf.serving.beam import FORMATS, SHARD_BYTES
+
+LEAST_SHARD = 1 << 18  # bytes
+_DIRECT = (None, "DirectRunner")
+_WORKERS = "apache_beam.runners.portability.local_job_service"
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> None:
+    """Runs the pipeline, and prints what it wrote."""
+    parser = _parser()
+    own, others = parser.parse_known_args(arguments)
+    if own.shard_bytes < LEAST_SHARD:
+        raise UserError(f"--shard_bytes={own.shard_bytes} must be at least {LEAST_SHARD:,}.")
+    if own.threads < 0:
+        raise UserError(f"--threads={own.threads} must be at least 0.")
+    if importlib.util.find_spec("apache_beam") is None:
+        raise UserError(
+            "Apache Beam is not installed; pip install -r requirements-beam.txt, or "
+            "pip install 'disan_tf[beam]', installs it."
+        )
+    options = _beam_options(others, vars(own))
+    from disan_tf.serving.beam.pipeline import run
+    from disan_tf.serving.beam.steps import thread_variables
+
+    os.environ.update(thread_variables(own.threads))  # TensorFlow has made no threads yet
+    logging.getLogger(_WORKERS).setLevel(logging.ERROR)  # they warn of Beam's own flags
+    print(run(options=options, **vars(own)))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="disan_tf.serving.beam", description=__doc__, allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add = parser.add_argument
+    add("--checkpoint", required=True, help="a work directory, or the name of a released model")
+    add("--input", required=True, help="a path or a pattern, which the shell must not expand")
+    add("--output", required=True, help=".jsonl: predictions; .npy or .tfrecord: vectors")
+    add("--input_format", choices=FORMATS, help="default: by the names of the input")
+    add("--vector_dtype", choices=("float32", "float16"), default="float32", help="in .npy files")
+    add("--shard_bytes", type=int, default=SHARD_BYTES, help="of the input, for an output shard")
+    add("--threads", type=int, default=0, help="of TensorFlow in a worker; 0: one for each core")
+    return parser
+
+
+def _beam_options(words: Sequence[str], own: dict):
+    """Beam's options of the words of the command line that are not ours.
+
+    Raises:
+      UserError: a word is no flag, or a flag is known neither to us nor to Beam; other runners than
+        that of this machine may have flags that Beam does not know.
+    """
+    from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions, TypeOptions
+
+    for before, word in zip(["", *words], words):
+        if not word.startswith("-") and ("=" in before or not before.startswith("--")):
+            raise UserError(f"{word} belongs to no flag; put a pattern of --input in quotes.")
+    options = PipelineOptions(list(words))
+    if options.view_as(StandardOptions).runner in _DIRECT:
+        known = {*options.get_all_options(), *own}
+        for name in options.get_all_options(retain_unknown_options=True).keys() - known:
+            raise UserError(
+                f"--{name} is a flag neither of this command nor of Beam{suggestion(name, known)}"
+            )
+        # Otherwise Beam tries to download another program first, which does the same.
+        options.view_as(TypeOptions).allow_unsafe_triggers = True
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(exit_status(main))

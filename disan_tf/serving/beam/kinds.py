@@ -1,0 +1,109 @@
+"""What the pipeline writes: predictions as JSON lines, or vectors as arrays or TFRecords."""
+
+from collections.abc import Sequence
+from typing import BinaryIO, Callable, Optional
+
+import numpy as np
+
+from disan_tf.serving.beam.example_files import to_example, write_examples
+from disan_tf.serving.encode import BATCH_SIZE, encode_all, make_encoding_step, vector_size
+from disan_tf.serving.lines import tokenise
+from disan_tf.serving.predict import describe, make_prediction_step, predict_all
+from disan_tf.serving.records import SENTENCE
+from disan_tf.serving.submissions import JsonLines
+from disan_tf.training.bundle import Bundle
+
+Answer = Callable[[Sequence[dict]], list[bytes]]  # records -> the row of each
+
+
+class Predictions:
+    """JSON lines, as `disan_tf.serving.predict` writes them.
+
+    Args:
+      bundle: the model.
+      dtype: of vectors.
+
+    Attributes:
+      fields: the sentences that a record must have.
+      blank: the row of a line that cannot be read, or None if it has none.
+
+    Raises:
+      UserError: the model has no such output.
+    """
+
+    blank: Optional[bytes] = None
+
+    def __init__(self, bundle: Bundle, dtype: str):
+        self.fields = bundle.model.fields
+
+    def make_answer(self, bundle: Bundle) -> Answer:
+        """The function that a worker calls with records."""
+        step, text_to_ids, form = (
+            make_prediction_step(bundle.model),
+            bundle.text_to_ids(),
+            JsonLines(),
+        )
+
+        def answer(records):
+            sentences = tokenise(records, text_to_ids, self.fields)
+            rows = predict_all(step, sentences, text_to_ids, BATCH_SIZE)
+            return [form.line(record, describe(*row, bundle)) for record, row in zip(records, rows)]
+
+        return answer
+
+    def write(self, file: BinaryIO, rows: Sequence[bytes]) -> None:
+        """Writes a shard."""
+        write_lines(file, rows)
+
+
+class VectorExamples(Predictions):
+    """TFRecords: the records of the input as `tf.train.Example`s, with a feature `vector`."""
+
+    def __init__(self, bundle: Bundle, dtype: str):
+        make_encoding_step(bundle)
+        self.fields = SENTENCE
+
+    def make_answer(self, bundle: Bundle) -> Answer:
+        """The function that a worker calls with records."""
+        step, text_to_ids = make_encoding_step(bundle), bundle.text_to_ids()
+
+        def answer(records):
+            sentences = tokenise(records, text_to_ids, self.fields)
+            vectors = encode_all(step, sentences, text_to_ids, BATCH_SIZE)
+            return list(map(self._row, records, vectors))
+
+        return answer
+
+    def write(self, file: BinaryIO, rows: Sequence[bytes]) -> None:
+        """Writes a shard."""
+        write_examples(file, rows)
+
+    def _row(self, record: dict, vector: np.ndarray) -> bytes:
+        return to_example({**record, "vector": vector.tolist()})
+
+
+class VectorArray(VectorExamples):
+    """An array [lines, dim] in a .npy file; a line that cannot be read has a row of NaN."""
+
+    def __init__(self, bundle: Bundle, dtype: str):
+        super().__init__(bundle, dtype)
+        self._dtype, self._dim = np.dtype(dtype), vector_size(bundle)
+        self.blank = np.full(self._dim, np.nan, dtype).tobytes()
+
+    def write(self, file: BinaryIO, rows: Sequence[bytes]) -> None:
+        """Writes a shard."""
+        shape = (len(rows), self._dim)
+        header = {"descr": self._dtype.str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        file.write(b"".join(rows))
+
+    def _row(self, record: dict, vector: np.ndarray) -> bytes:
+        return vector.astype(self._dtype).tobytes()
+
+
+def write_lines(file: BinaryIO, rows: Sequence[bytes]) -> None:
+    """Writes rows that are lines."""
+    file.write(b"".join(rows))
+
+
+KINDS = {".jsonl": Predictions, ".npy": VectorArray, ".tfrecord": VectorExamples}  # by the ending

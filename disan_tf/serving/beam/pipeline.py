@@ -1,0 +1,145 @@
+"""Files of sentences -> shards of predictions or vectors, on any runner of Apache Beam."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import NamedTuple, Optional
+
+import apache_beam as beam
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.metrics import MetricsFilter
+from apache_beam.ml.inference.base import KeyedModelHandler, RunInference
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.runner import PipelineState
+
+from disan_tf.errors import UserError
+from disan_tf.serving.beam import SHARD_BYTES, steps
+from disan_tf.serving.beam.example_files import ExampleFiles
+from disan_tf.serving.beam.kinds import KINDS, write_lines
+from disan_tf.serving.beam.line_files import LineFiles
+from disan_tf.serving.beam.shards import Target, find_format, find_sources
+from disan_tf.serving.model import load_reader
+
+
+class Summary(NamedTuple):
+    """What was done.
+
+    Attributes:
+      shards, bad_lines: patterns of the files that were written.
+      counts: "lines" of the input, and "bad" ones among them; empty where the runner has none.
+    """
+
+    shards: str
+    bad_lines: str
+    counts: dict[str, int]
+
+    def __str__(self) -> str:
+        if not self.counts:
+            return f"the answers are in {self.shards}"
+        lines, bad = self.counts["lines"], self.counts.get(steps.BAD, 0)
+        text = f"{lines - bad:,} of {lines:,} lines are answered in {self.shards}"
+        return f"{text}; {bad:,} cannot be read, see {self.bad_lines}" if bad else text
+
+
+def run(
+    checkpoint: str, input: str, output: str, options: PipelineOptions,
+    input_format: Optional[str] = None, vector_dtype: str = "float32",
+    shard_bytes: int = SHARD_BYTES, threads: int = 0,
+) -> Summary:  # fmt: skip
+    """Answers every line of the input that can be read.
+
+    The answers of a shard are in the order of its lines; shards are in the order of the files'
+    names, and of the lines of a file. A line that cannot be read does not end the job: it is
+    written beside, as {"file": ..., "line": ..., "reason": ..., "content": ...}.
+
+    Args:
+      checkpoint: see `disan_tf.load`; the workers must have it too.
+      input: a path or a pattern.
+      output: a path whose ending says what is written, see `KINDS`; see `Target` for the names.
+      options: of Beam.
+      input_format: "text", "jsonl" or "tfrecord"; None = by the files' names.
+      vector_dtype: of vectors in .npy files.
+      shard_bytes: of the input, for an output shard.
+      threads: of TensorFlow in a worker; 0 = as many as there are cores.
+
+    Raises:
+      UserError: see `find_sources`, `find_format`, `Target` and `load_reader`; the model has no
+        such output; or the job has failed.
+    """
+    sources = find_sources(input, shard_bytes)
+    count = sources[-1].first + sources[-1].shards
+    target = Target(output, count, list(KINDS))
+    input_format = find_format(sources, input_format)
+    kind = KINDS[target.ending](load_reader(checkpoint), vector_dtype)
+    is_examples = input_format == "tfrecord"
+    files = ExampleFiles(kind.fields) if is_examples else LineFiles(input_format, kind.fields)
+    handler = steps.AnswerHandler(checkpoint, kind.make_answer, threads)
+    with _temporary(target.folder):
+        pipeline = beam.Pipeline(options=options)
+        chunks = (
+            pipeline
+            | "Files" >> beam.Create(sources, reshuffle=True)
+            | "Read" >> beam.ParDo(steps.ReadChunks(files, shard_bytes))
+            | "Spread" >> beam.Reshuffle()
+        )
+        _connect(pipeline, chunks, files, handler, kind, target, count)
+        counts = _wait(pipeline.run())
+    return Summary(*target.patterns, counts)
+
+
+def _connect(pipeline, chunks, files, handler, kind, target, count) -> None:
+    """Chunks -> files of answers, and of lines that cannot be read."""
+    parsed = chunks | "Parse" >> beam.ParDo(steps.ParseRecords(files)).with_outputs(
+        steps.BAD, main="records"
+    )
+    bad = parsed[steps.BAD]
+    answers = (
+        parsed.records
+        | "Predict" >> RunInference(KeyedModelHandler(handler).with_no_batching())
+        | "ByShard" >> beam.MapTuple(_by_shard).with_output_types(steps.Row)
+    )
+    rows = [answers, pipeline | "Shards" >> beam.Create([(n, (0, b"")) for n in range(count)])]
+    if kind.blank is not None:
+        rows.append(bad | "Blanks" >> beam.Map(_blank, kind.blank).with_output_types(steps.Row))
+    written = [
+        rows | "AllRows" >> beam.Flatten() | "Group" >> beam.GroupByKey()
+        | "Write" >> beam.ParDo(steps.WriteShards(target.folder, target.shards, kind.write)),
+        bad | "GroupBad" >> beam.GroupByKey()
+        | "WriteBad" >> beam.ParDo(
+            steps.WriteShards(target.folder, target.bad_lines, write_lines)
+        ),
+    ]  # fmt: skip
+    (
+        written
+        | "AllFiles" >> beam.Flatten()
+        | "Together" >> beam.GroupBy(lambda file: None)
+        | "Name" >> beam.ParDo(steps.NameFiles(target))
+    )
+
+
+def _by_shard(place: tuple[int, int], row: bytes) -> steps.Row:
+    shard, number = place
+    return shard, (number, row)
+
+
+def _blank(bad: steps.Row, blank: bytes) -> steps.Row:
+    shard, (number, _) = bad
+    return shard, (number, blank)
+
+
+@contextlib.contextmanager
+def _temporary(folder: str) -> Iterator[None]:
+    """A folder that is removed in the end."""
+    FileSystems.mkdirs(folder)
+    try:
+        yield
+    finally:
+        FileSystems.delete([folder])
+
+
+def _wait(result) -> dict[str, int]:
+    """The counters of a job that has ended."""
+    state = result.wait_until_finish()
+    if state != PipelineState.DONE:
+        raise UserError(f"the job ended as {state}; its runner's log says why.")
+    counters = result.metrics().query(MetricsFilter().with_namespace(steps.NAMESPACE))["counters"]
+    return {counter.key.metric.name: counter.result for counter in counters}

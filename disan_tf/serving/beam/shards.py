@@ -1,0 +1,132 @@
+"""Which files are read, and which are written: shards, in the order of the input."""
+
+import glob
+import math
+import os
+import re
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+
+from disan_tf.errors import UserError
+from disan_tf.files import temporary_prefix
+from disan_tf.options import either
+from disan_tf.serving.beam import FORMATS
+
+_UNNAMEABLE = "*?[]"  # have a meaning in patterns
+_NUMBERS = re.compile(r"-[0-9]+-of-[0-9]+$")  # of a shard
+
+
+class Source(NamedTuple):
+    """A file of the input.
+
+    Attributes:
+      path: where it is.
+      first: the number of its first shard.
+      shards: how many it gives.
+    """
+
+    path: str
+    first: int
+    shards: int
+
+
+def find_sources(pattern: str, shard_bytes: int) -> list[Source]:
+    """The files that a pattern matches, in the order of their names.
+
+    A file gives a shard for each `shard_bytes` of it, a compressed one a single shard.
+
+    Raises:
+      UserError: there is none, or its file system is not known.
+    """
+    sources, first = [], 0
+    for path, size in sorted(_match(pattern, "--input").items()):
+        is_plain = _compression(path) == CompressionTypes.UNCOMPRESSED
+        shards = max(1, math.ceil(size / shard_bytes)) if is_plain else 1
+        sources.append(Source(path, first, shards))
+        first += shards
+    if not sources:
+        raise UserError(f"--input={pattern} matches no file; check the path.")
+    return sources
+
+
+def find_format(sources: Sequence[Source], input_format: Optional[str]) -> str:
+    """The format of all files: the one that is given, or what their names end with.
+
+    Raises:
+      UserError: they end differently.
+    """
+    if input_format is not None:
+        return input_format
+    found = {_format(source.path): source.path for source in sources}
+    if len(found) > 1:
+        names = " and ".join(found.values())
+        raise UserError(f"{names} are of different formats; name one with --input_format.")
+    return next(iter(found))
+
+
+class Target:
+    """The names of the output.
+
+    Args:
+      output: such as "folder/predictions.jsonl", of which the first of three shards is
+        "folder/predictions-00000-of-00003.jsonl", and its bad lines
+        "folder/predictions.bad-lines-00000-of-00003.jsonl".
+      count: of the shards.
+      endings: one of which the output must have.
+
+    Attributes:
+      ending: of the output.
+      folder: a temporary folder beside the output.
+      shards, bad_lines: paths with `{:05d}` in the place of a shard's number.
+
+    Raises:
+      UserError: the output exists, has another ending, or is on a file system that is not known.
+    """
+
+    def __init__(self, output: str, count: int, endings: Sequence[str]):
+        path = output if FileSystems.get_scheme(output) else str(Path(output).resolve())
+        self.ending = Path(path).suffix
+        if self.ending not in endings:
+            raise UserError(f"--output={output} must end with {either(endings)}.")
+        if set(path) & set(_UNNAMEABLE):
+            raise UserError(f"--output={output} must have none of {_UNNAMEABLE} in its path.")
+        stem, rest = path[: -len(self.ending)], f"of-{count:05d}"
+        self.shards = f"{stem}-{{:05d}}-{rest}{self.ending}"
+        self.bad_lines = f"{stem}.bad-lines-{{:05d}}-{rest}.jsonl"
+        self.patterns = (f"{stem}-*-of-*{self.ending}", f"{stem}.bad-lines-*-of-*.jsonl")
+        self.check_absent()
+        parent, _ = FileSystems.split(path)
+        self.folder = FileSystems.join(parent, f"{temporary_prefix(path)}{uuid.uuid4().hex}")
+
+    def check_absent(self) -> None:
+        """Raises UserError where there are shards of this output's name."""
+        for pattern in self.patterns:
+            for path in _match(pattern, "--output"):
+                raise UserError(f"{path} exists already; name another output or delete it.")
+
+
+def _match(pattern: str, flag: str) -> dict[str, int]:
+    """The files of a pattern: path -> bytes."""
+    if FileSystems.get_scheme(pattern) is None:  # Beam would walk through all folders below
+        return {path: os.path.getsize(path) for path in glob.glob(pattern) if os.path.isfile(path)}
+    try:
+        (result,) = FileSystems.match([pattern])
+    except ValueError as error:  # of a scheme that is not known
+        raise UserError(f"{flag}={pattern}: {error}.") from None
+    return {metadata.path: metadata.size_in_bytes for metadata in result.metadata_list}
+
+
+def _compression(path: str) -> str:
+    return CompressionTypes.detect_compression_type(path)
+
+
+def _format(path: str) -> str:
+    if _compression(path) != CompressionTypes.UNCOMPRESSED:
+        path = str(Path(path).with_suffix(""))
+    ending = Path(_NUMBERS.sub("", path)).suffix[1:]
+    return ending if ending in FORMATS else "text"

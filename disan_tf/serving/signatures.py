@@ -1,0 +1,268 @@
+"""What an exported model computes, of ids or of text: the functions behind its signatures."""
+
+from collections.abc import Sequence
+from typing import Callable, NamedTuple, Optional
+
+import tensorflow as tf
+
+from disan_tf.ops.xla import compilable
+from disan_tf.serving.attend import make_attention_step
+from disan_tf.serving.encode import vector_size
+from disan_tf.serving.predict import served_specs
+from disan_tf.serving.records import SENTENCE, text_name
+from disan_tf.serving.row_blocks import in_row_blocks
+from disan_tf.serving.text_limits import longest_text
+from disan_tf.text import TextToIds
+from disan_tf.training.bundle import Bundle
+
+ATTEND_MEMORY = 1 << 30  # bytes that the attention tensors of one call may need
+
+
+class Served(NamedTuple):
+    """A function and its inputs.
+
+    Attributes:
+      function: tensors in the order of `specs` -> {name: tensor}, or a tensor.
+      specs: with the inputs' names.
+    """
+
+    function: Callable
+    specs: Sequence[tf.TensorSpec]
+
+
+class _Method(NamedTuple):
+    """What a model is asked for.
+
+    Attributes:
+      function: ids and word features -> <float32>[batch, size].
+      size: of its result.
+      describe: the result -> the outputs by name.
+      fields: of the sentences that it reads.
+      specs: of its inputs.
+    """
+
+    function: Callable
+    size: int
+    describe: Callable[[tf.Tensor], dict]
+    fields: Sequence[str]
+    specs: Sequence[tf.TensorSpec]
+
+
+def ids_signatures(bundle: Bundle, max_tokens: Optional[int]) -> dict[str, Served]:
+    """Functions of ids <int32>[batch, length] and word features, by the names of signatures.
+
+    Args:
+      bundle: a model whose attention has form "saved".
+      max_tokens: how many tokens of a sentence are read; None = all. With it `truncated`
+        <bool>[batch] is an output.
+    """
+    return {
+        name: Served(_in_blocks_of_ids(method, max_tokens), served_specs(method.specs))
+        for name, method in _methods(bundle).items()
+    }
+
+
+def text_signatures(
+    bundle: Bundle, text_to_ids: TextToIds, max_tokens: Optional[int], attend_tokens: int
+) -> dict[str, Served]:
+    """Functions of text <string>[batch], by the names of signatures.
+
+    Args:
+      bundle, max_tokens: see `ids_signatures`.
+      text_to_ids: the bundle's.
+      attend_tokens: a text that has more has no attention tensors, see `attend_limit`.
+    """
+    signatures = {
+        name: Served(
+            _in_blocks_of_text(method, text_to_ids, max_tokens), _text_specs(method.fields)
+        )
+        for name, method in _methods(bundle).items()
+    }
+    attend = _attention_of_text(bundle.model, text_to_ids, max_tokens, attend_tokens)
+    return {**signatures, "attend": Served(attend, _text_specs(bundle.model.fields))}
+
+
+def ids_function(bundle: Bundle, max_tokens: Optional[int]) -> Optional[Served]:
+    """Ids and word features -> vectors of a whole batch; None where a sentence alone has none.
+
+    XLA can compile it, and it has gradients: it has neither blocks of rows nor shapes that depend
+    on the data.
+    """
+    method = _methods(bundle).get("encode")
+
+    def encode(*inputs):
+        with compilable():
+            return method.function(*(tensor[:, :max_tokens] for tensor in inputs))
+
+    return method and Served(encode, served_specs(method.specs))
+
+
+def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
+    """Ids -> numbers alone, for a whole batch: "probabilities", "score" and "vectors".
+
+    There is a score of models of relatedness, and vectors of models of one sentence.
+    """
+    model = bundle.model
+
+    def predict(*inputs):
+        cut = [tensor[:, :max_tokens] for tensor in inputs]
+        with compilable():
+            if model.fields == SENTENCE:
+                vectors = model.encode(*cut, training=False)
+                outputs, numbers = model.head(vectors, training=False), {"vectors": vectors}
+            else:
+                outputs, numbers = model(*cut, training=False), {}
+            numbers.update(_describe(tf.cast(outputs, tf.float32), bundle))
+        numbers = {
+            name: tf.cast(tensor, tf.float32)
+            for name, tensor in numbers.items()
+            if tensor.dtype.is_floating
+        }
+        lengths = tf.stack([_ends(ids) for ids in inputs], axis=1)
+        return {**numbers, **_truncated(lengths, max_tokens)}
+
+    return Served(predict, served_specs(model.input_specs()))
+
+
+def text_function(
+    bundle: Bundle, text_to_ids: TextToIds, max_tokens: Optional[int]
+) -> Optional[Served]:
+    """Text -> vectors of a whole batch, see `ids_function`."""
+    method = _methods(bundle).get("encode")
+
+    def encode(text):
+        tokens = text_to_ids.tokens(text)[:, :max_tokens]
+        return method.function(*text_to_ids.inputs(tokens))
+
+    return method and Served(encode, _text_specs(SENTENCE))
+
+
+def _methods(bundle: Bundle) -> dict[str, _Method]:
+    model, specs = bundle.model, bundle.model.signatures()
+
+    def predict(*inputs):
+        return tf.cast(model(*inputs, training=False), tf.float32)
+
+    def encode(*inputs):
+        return tf.cast(model.encode(*inputs, training=False), tf.float32)
+
+    methods = {
+        "serving_default": _Method(
+            predict, len(bundle.classes), lambda outputs: _describe(outputs, bundle), model.fields,
+            specs["call"],
+        )
+    }  # fmt: skip
+    if "encode" in specs:
+        methods["encode"] = _Method(
+            encode, vector_size(bundle), lambda vectors: {"vectors": vectors}, SENTENCE,
+            specs["encode"],
+        )  # fmt: skip
+    return methods
+
+
+def _describe(outputs, bundle):
+    """What `serving_default` gives for logits <float32>[batch, classes]."""
+    predictions, probabilities = bundle.model.predictions(outputs), tf.nn.softmax(outputs)
+    if bundle.model.label_dtype.is_floating:
+        return {"score": predictions, "probabilities": probabilities}
+    names = tf.constant(bundle.classes, tf.string)
+    return {
+        "class": tf.gather(names, predictions),
+        "class_names": tf.tile(names[None], [tf.shape(outputs)[0], 1]),
+        "probabilities": probabilities,
+    }
+
+
+def _in_blocks_of_ids(method: _Method, max_tokens):
+    count = len(method.fields)
+
+    def of_ids(*inputs):
+        lengths = tf.stack([_ends(ids) for ids in inputs[:count]], axis=1)
+        cut = [tensor[:, :max_tokens] for tensor in inputs]
+
+        def of_rows(rows, widths):
+            return method.function(
+                *(tf.gather(x, rows)[:, : widths[k % count]] for k, x in enumerate(cut))
+            )
+
+        return _in_blocks(method, of_rows, lengths, max_tokens)
+
+    return of_ids
+
+
+def _in_blocks_of_text(method: _Method, text_to_ids, max_tokens):
+    def of_text(*texts):
+        tokens = [text_to_ids.tokens(text) for text in texts]
+        lengths = tf.stack([words.row_lengths() for words in tokens], axis=1)
+        cut = [words[:, :max_tokens] for words in tokens]
+
+        def of_rows(rows, _):
+            return method.function(*text_to_ids.inputs(*(tf.gather(words, rows) for words in cut)))
+
+        return _in_blocks(method, of_rows, tf.cast(lengths, tf.int32), max_tokens)
+
+    return of_text
+
+
+def _in_blocks(method, of_rows, lengths, max_tokens):
+    """The outputs of a method, see `in_row_blocks`; with `max_tokens` also which rows are cut."""
+    read = tf.clip_by_value(lengths, 1, max_tokens or lengths.dtype.max)
+    outputs = method.describe(in_row_blocks(of_rows, read, method.size))
+    return {**outputs, **_truncated(lengths, max_tokens)}
+
+
+def _truncated(lengths, max_tokens) -> dict:
+    return {"truncated": tf.reduce_any(lengths > max_tokens, axis=1)} if max_tokens else {}
+
+
+def _ends(ids):
+    """The position after the last token of each row, <int32>[batch]."""
+    positions = tf.range(1, tf.shape(ids)[1] + 1)
+    return tf.maximum(0, tf.reduce_max(tf.where(ids != 0, positions, 0), axis=1))
+
+
+def _text_specs(fields):
+    return [tf.TensorSpec([None], tf.string, name=text_name(field)) for field in fields]
+
+
+def attend_limit(bundle: Bundle) -> int:
+    """How many tokens of one text have attention tensors that fit into `ATTEND_MEMORY`."""
+    specs = served_specs(bundle.model.signatures()["attend"])
+    return longest_text(make_attention_step(bundle.model), specs, ATTEND_MEMORY)
+
+
+def _attention_of_text(model, text_to_ids, max_tokens, limit):
+    """Function of texts -> tokens of each sentence, and feature means of the attention tensors.
+
+    The tensors are 0 for heads and tokens that are padding. A mean over the features keeps the
+    result small: the tensors themselves have [batch, length, length, dim] numbers.
+    """
+
+    def attend(*texts):
+        tokens = [text_to_ids.tokens(text) for text in texts]
+        lengths = tf.stack([words.row_lengths() for words in tokens], axis=1)
+        tokens = [words[:, :max_tokens] for words in tokens]
+        with tf.control_dependencies([_check_size(tokens, limit)]):
+            inputs = [tf.identity(tensor) for tensor in text_to_ids.inputs(*tokens)]
+        attended, result = model.attend(*inputs), {}
+        for field, words, ids in zip(model.fields, tokens, inputs):
+            prefix = "" if len(texts) == 1 else f"{field}_"
+            result[f"{prefix}tokens"] = words.to_tensor("", shape=tf.shape(ids, tf.int64))
+            for name, tensor in attended.items():
+                if name.startswith(prefix):
+                    mean = tf.reduce_mean(tensor, axis=-1)
+                    mask = ids != 0 if mean.shape.rank == 2 else (ids != 0)[:, :, None]
+                    result[name] = tf.where(mask, mean, 0.0)
+        return {**result, **_truncated(lengths, max_tokens)}
+
+    return attend
+
+
+def _check_size(tokens, limit):
+    """Fails for texts whose attention tensors are larger than that of one of `limit` tokens."""
+    longest = tf.reduce_max(tf.stack([words.bounding_shape(1) for words in tokens]))
+    return tf.debugging.assert_less_equal(
+        tokens[0].nrows() * longest**2, tf.constant(limit**2, tf.int64),
+        f"attend holds numbers for every two tokens: it takes one text of up to {limit} tokens, or "
+        f"several of which number * length^2 is at most {limit**2}; send fewer or shorter ones.",
+    )  # fmt: skip

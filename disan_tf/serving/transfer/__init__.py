@@ -1,0 +1,1 @@
+"""What frozen vectors of sentences are worth: the transfer tasks of SentEval."""

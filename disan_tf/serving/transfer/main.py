@@ -1,0 +1,151 @@
+"""`--mode=transfer`: frozen vectors of sentences, scored on the transfer tasks of SentEval.
+
+<folder>/<model>.json    the scores of the model, of the mean of its word vectors, and of the model
+                         with random weights on the same vectors
+"""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Callable
+
+import numpy as np
+import sklearn
+import tensorflow as tf
+
+import disan_tf
+from disan_tf.files import read_json, write_json
+from disan_tf.serving.encode import make_encoding_step
+from disan_tf.serving.transfer.classifiers import FOLDS, SEED, score_vectors
+from disan_tf.serving.transfer.encoders import (
+    Encoder,
+    distinct_words,
+    has_word_vectors,
+    make_encoders,
+)
+from disan_tf.training.bundle import Bundle
+
+FORMAT = 1
+_BEST = "best"  # the folder of the model of a work directory
+_RESULT = {"inputs": {str: dict}, "scores": {str: dict}}
+_DECISIVE = ("weights_sha256", "vectors", "versions", "protocol")  # for whether scores still hold
+ReadVectors = Callable[[list[str]], tuple[tuple[str, ...], np.ndarray, dict]]
+
+
+def transfer(bundle: Bundle, tasks: Sequence, read_vectors: ReadVectors, folder: Path) -> Path:
+    """Scores a model's vectors on tasks, and beside them those of two encoders without training.
+
+    The result is written after each task; scores of an earlier run on the same weights, word
+    vectors and corpora are kept.
+
+    Args:
+      bundle: the model.
+      tasks: see `data_prep.transfer_tasks.TransferTask`.
+      read_vectors: words -> those that have a vector, their vectors <float32>[words, dim], and the
+        file, as in `TransferTask.inputs`.
+      folder: gets the result.
+
+    Returns:
+      The file of the result.
+
+    Raises:
+      UserError: the model has no vectors of single sentences, or no word has a vector.
+    """
+    make_encoding_step(bundle)  # refuses models that read two sentences together
+    for warning in dict.fromkeys(warning for task in tasks for warning in task.warnings):
+        print(warning)
+    words, vectors, files = _read_vectors(bundle, tasks, read_vectors)
+    for task in tasks:
+        files.update(task.inputs)
+    path = Path(folder) / f"{result_name(bundle)}.json"
+    result = _with_recorded(path, {**describe(bundle), "inputs": files, "scores": {}})
+    for name, encoder in make_encoders(bundle, words, vectors).items():
+        scores = result["scores"].setdefault(name, {})
+        for task in tasks:
+            if task.name not in scores:
+                scores[task.name] = _score(task, encoder)
+                write_json(path, result)
+            test = scores[task.name]["test"]
+            shown = ", ".join(f"{score} {value:.4f}" for score, value in test.items())
+            print(f"{name}, {task.name}: {shown}", flush=True)
+    return path
+
+
+def _read_vectors(bundle, tasks, read_vectors) -> tuple:
+    """What `read_vectors` has for the words of all tasks; nothing for a model without vectors."""
+    if not has_word_vectors(bundle):
+        print("the model was trained without a file of word vectors: it stands alone")
+        return (), None, {}
+    return read_vectors(distinct_words(bundle, [text for task in tasks for text in _texts(task)]))
+
+
+def _with_recorded(path: Path, result: dict) -> dict:
+    """A result with the inputs and scores of the last one, if that is of the same things."""
+    if not path.exists():
+        return result
+    last = read_json(path, "delete it", _RESULT)
+    files = {**last["inputs"], **result["inputs"]}
+    is_alike = all(last.get(key) == result[key] for key in _DECISIVE)
+    if not is_alike or any(files[name] != file for name, file in last["inputs"].items()):
+        return result
+    return {**result, "inputs": files, "scores": last["scores"]}
+
+
+def describe(bundle: Bundle) -> dict:
+    """What a result says of its model, of the versions and of the protocol."""
+    return {
+        "format": FORMAT,
+        "command": f"python run.py --mode=transfer --checkpoint={result_name(bundle)}",
+        "config": bundle.config.to_dict(),
+        "vectors": bundle.config.data.vectors if has_word_vectors(bundle) else None,
+        "step": bundle.info["scores"]["step"],
+        "weights_sha256": bundle.info["sha256"][bundle.info["weights"]],
+        "versions": {
+            "disan_tf": disan_tf.__version__,
+            "tensorflow": tf.__version__,
+            "numpy": np.__version__,
+            "scikit_learn": sklearn.__version__,
+        },
+        "protocol": {"folds": FOLDS, "seed": SEED},
+    }
+
+
+def result_name(bundle: Bundle) -> str:
+    """The name of a model's folder, or of the work directory in which that is."""
+    folder = bundle.directory.resolve()
+    return folder.parent.name if folder.name == _BEST else folder.name
+
+
+def pair_features(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """[|u - v|; u * v] of vectors <float>[pairs, dim], <float>[pairs, 2 dim], as in SentEval."""
+    return np.concatenate([np.abs(first - second), first * second], axis=1)
+
+
+def _score(task, encoder: Encoder) -> dict:
+    """The scores of an encoder on a task, the size of its vectors, and how much text it knows."""
+    started = time.monotonic()
+    texts = list(dict.fromkeys(_texts(task)))
+    vectors = encoder.encode(texts)
+    rows = {text: number for number, text in enumerate(texts)}
+    features = {
+        split: _features(vectors, [[rows[text] for text in example] for example in examples])
+        for split, examples in task.texts.items()
+    }
+    scores = score_vectors(features, task.labels)
+    return {
+        "dim": vectors.shape[1],
+        "known_tokens": encoder.known_tokens(texts),
+        **scores,
+        "seconds": round(time.monotonic() - started, 1),
+    }
+
+
+def _features(vectors, examples) -> np.ndarray:
+    """What the classifier reads of examples of one text or of two."""
+    fields = [vectors[rows] for rows in np.transpose(examples)]
+    return fields[0] if len(fields) == 1 else pair_features(*fields)
+
+
+def _texts(task) -> list[str]:
+    """All texts of a task, in order."""
+    return [text for examples in task.texts.values() for texts in examples for text in texts]

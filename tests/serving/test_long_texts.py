@@ -1,0 +1,103 @@
+"""Exports that cut long texts, refuse what is too large, go on training, and compile."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow_text  # noqa: F401  (registers the tokenizer's operations)
+
+from disan_tf.serving import row_blocks, saved_model
+from disan_tf.serving.saved_model import export_saved_model
+from disan_tf.serving.warm_up import FILE
+from tests.support.tiny import SENTENCES
+
+MOST = 8  # tokens
+LONG = [index for index, text in enumerate(SENTENCES) if len(text.split()) > MOST]
+
+
+@pytest.fixture(scope="module")
+def models(bundle, tmp_path_factory):
+    """The loaded models of text and of ids, which read eight tokens, in blocks of two sentences."""
+    folder = tmp_path_factory.mktemp("cut")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_blocks, "BLOCK_POSITIONS", 2 * MOST)
+        patch.setattr(saved_model, "attend_limit", lambda bundle: MOST)
+        paths = export_saved_model(bundle.directory, folder, MOST)
+    return [tf.saved_model.load(str(path)) for path in paths]
+
+
+@pytest.fixture(scope="module")
+def cut(bundle):
+    """Ids of the tokens that are read."""
+    return bundle.text_to_ids()(SENTENCES)[:, :MOST]
+
+
+def questions(models, bundle):
+    """The signatures by their models, and what they are asked."""
+    return zip(models, (tf.constant(SENTENCES), bundle.text_to_ids()(SENTENCES)))
+
+
+@pytest.mark.parametrize("name", ["serving_default", "encode"])
+def test_long_texts_are_cut_and_told(models, bundle, name):
+    for model, sentences in questions(models, bundle):
+        truncated = model.signatures[name](sentences)["truncated"]
+        assert tf.where(truncated)[:, 0].numpy().tolist() == LONG
+
+
+def test_answers_in_several_blocks_are_those_of_the_tokens_that_are_read(models, bundle, cut):
+    for model, sentences in questions(models, bundle):
+        found = model.signatures["serving_default"](sentences)["probabilities"]
+        np.testing.assert_allclose(found, tf.nn.softmax(bundle.model(cut)), rtol=0, atol=1e-5)
+        vectors = model.signatures["encode"](sentences)["vectors"]
+        np.testing.assert_allclose(vectors, bundle.model.encode(cut), rtol=0, atol=1e-5)
+
+
+def test_attend_refuses_what_is_too_large_with_its_limit(models):
+    attend = models[0].signatures["attend"]
+    assert attend(tf.constant(SENTENCES[4:5]))["tokens"].shape == [1, MOST]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="one text of up to 8 tokens"):
+        attend(tf.constant(SENTENCES))
+
+
+def test_the_loaded_object_gives_vectors_and_xla_compiles_it(models, bundle, cut):
+    text, ids = models
+    expected = bundle.model.encode(cut)
+    np.testing.assert_allclose(text(tf.constant(SENTENCES)), expected, rtol=0, atol=1e-5)
+    compiled = tf.function(lambda batch: ids(batch), jit_compile=True)
+    np.testing.assert_allclose(compiled(cut), expected, rtol=0, atol=1e-5)
+
+
+def test_its_gradients_are_those_of_the_trained_model(models, bundle, cut):
+    weights = {weight.name: weight for weight in bundle.model.trainable_variables}
+    for model, sentences in questions(models, bundle):
+        trained = list(model.trainable_variables)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(model(sentences) ** 2)
+        found = tape.gradient(loss, trained)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(bundle.model.encode(cut) ** 2)
+        exact = tape.gradient(loss, [weights[weight.name] for weight in trained])
+        assert len(trained) > 20
+        for one, other in zip(found, exact):
+            one, other = (tf.convert_to_tensor(gradient) for gradient in (one, other))
+            np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
+
+
+def test_a_keras_layer_of_hub_trains_it(bundle, export):
+    hub = pytest.importorskip("tensorflow_hub", reason="tensorflow-hub is missing")
+    layer = hub.KerasLayer(str(export[0]), trainable=True)
+    model = tf.keras.Sequential([tf.keras.Input([], dtype=tf.string), layer,
+                                 tf.keras.layers.Dense(1)])  # fmt: skip
+    model.compile("sgd", "mse")
+    before = [weight.numpy() for weight in layer.trainable_weights]
+    model.fit(tf.constant(SENTENCES), tf.ones([len(SENTENCES), 1]), verbose=0)
+    changed = [np.any(a != b.numpy()) for a, b in zip(before, layer.trainable_weights)]
+    assert sum(changed) > 20
+    assert [weight.shape[0] for weight in layer.non_trainable_weights]
+
+
+def test_warm_up_requests_ask_every_signature_of_both_models(export):
+    for path in export:
+        names = set(tf.saved_model.load(str(path)).signatures)
+        records = list(tf.data.TFRecordDataset(str(path / FILE)).as_numpy_iterator())
+        assert len(records) == 2 * len(names)
+        assert all(any(name.encode() in record for record in records) for name in names)

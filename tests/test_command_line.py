@@ -143,6 +143,7 @@ def test_an_export_lies_in_the_work_directory(workdir):
     assert (workdir / "saved_model_ids" / "1" / "saved_model.pb").is_file()
 
 
+@pytest.mark.slow
 def test_the_benchmark_prints_and_writes_what_it_measured(tmp_path):
     outcome = run(
         "--mode=benchmark", TINY, "--benchmark_parts=step", "--repetitions=1",

@@ -43,6 +43,7 @@ def test_a_sampler_chooses_at_the_rate_that_it_is_given(rate):
     assert abs(np.mean(selected) - rate) <= error
 
 
+@pytest.mark.slow
 def test_a_training_step_selects_at_its_rate(config):
     train, _ = model_steps(config, make_batch(config, (40, 40)))
     for name, share in {"0.1": 0.1, "all": 1.0, "0.75": 0.75}.items():

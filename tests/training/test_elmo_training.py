@@ -119,6 +119,7 @@ def test_it_trains_in_bfloat16_with_word_vectors(corpus, tmp_path):
     assert trainer.model.embedding.words is not None
 
 
+@pytest.mark.slow
 def test_an_export_answers_raw_text_and_needs_nothing_else(unbroken, tmp_path):
     bundle = load_bundle(unbroken.workdir / "best")
     path, ids_path = export_saved_model(bundle.directory, tmp_path / "export")

@@ -25,10 +25,11 @@ def in_new_process(function: Callable, *arguments):
 
 def _call(function, arguments):
     function(*arguments)
-    return _peak()
+    return peak()
 
 
-def _peak():
+def peak() -> float:
+    """Peak resident memory of this process in GiB."""
     status = Path("/proc/self/status")
     if status.exists():  # on Linux, getrusage gives the parent's peak where that was higher
         fields = dict(line.split(":", 1) for line in status.read_text().splitlines())

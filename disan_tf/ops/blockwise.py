@@ -27,11 +27,11 @@ def lean_attention(head, dependent, value, mask, *, direction, head_mask=None, s
 
     @tf.custom_gradient
     def attend(head, dependent, value):
-        context, denominator = _forward(head, dependent, value, mask, direction, scale)
+        context, denominator = lean_forward(head, dependent, value, mask, direction, scale)
 
         def gradient(upstream):
             saved = (head, dependent, value, context, denominator)
-            return _backward(upstream, *saved, mask, direction, scale)
+            return lean_backward(upstream, *saved, mask, direction, scale)
 
         return context, gradient
 
@@ -42,7 +42,7 @@ def lean_attention(head, dependent, value, mask, *, direction, head_mask=None, s
 def saved_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
     """The same without a gradient of our own, for graphs that other processes load."""
     inputs = (tf.cast(tensor, tf.float32) for tensor in (head, dependent, value))
-    context, _ = _forward(*inputs, mask, direction, scale)
+    context, _ = lean_forward(*inputs, mask, direction, scale)
     return _of_heads(tf.ensure_shape(context, value.shape), head_mask, value.dtype)
 
 
@@ -52,7 +52,7 @@ def _of_heads(context, head_mask, dtype):
     return tf.cast(context, dtype)
 
 
-def _forward(head, dependent, value, mask, direction, scale):
+def lean_forward(head, dependent, value, mask, direction, scale):
     """Context s_j and softmax denominator, both <float32>[batch, length, dim]."""
     length, (size, blocks) = tf.shape(head)[1], _blocks(head)
     head = tf.pad(head, [[0, 0], [0, blocks * size - length], [0, 0]])
@@ -78,10 +78,10 @@ def _forward(head, dependent, value, mask, direction, scale):
         lambda block, *_: block < blocks, body, [0, *arrays], parallel_iterations=1,
         maximum_iterations=blocks,
     )  # fmt: skip
-    return [_unblock(array, head, blocks, size)[:, :length] for array in arrays]
+    return [unblock(array, head, blocks, size)[:, :length] for array in arrays]
 
 
-def _backward(upstream, head, dependent, value, context, denominator, mask, direction, scale):
+def lean_backward(upstream, head, dependent, value, context, denominator, mask, direction, scale):
     """Gradients for head, dependent and value.
 
     With p_ij the attention, g_j the upstream gradient and t_ij the tanh:
@@ -123,7 +123,7 @@ def _backward(upstream, head, dependent, value, context, denominator, mask, dire
         parallel_iterations=1,
     )
     dependent_gradient, value_gradient = (
-        _unblock(array, head, blocks, size)[:, :length] for array in arrays
+        unblock(array, head, blocks, size)[:, :length] for array in arrays
     )
     return head_gradient, dependent_gradient, value_gradient
 
@@ -152,7 +152,7 @@ def _weights(head, dependent, pairs, scale):
     return tanh, tf.exp(scale * tanh) * tf.cast(pairs, tf.float32)[..., None]
 
 
-def _unblock(array, like, blocks, size):
+def unblock(array, like, blocks, size):
     """TensorArray of [batch, size, dim] blocks -> [batch, blocks * size, dim]."""
     shape = tf.shape(like)
     stacked = tf.reshape(array.stack(), [blocks, shape[0], size, shape[2]])

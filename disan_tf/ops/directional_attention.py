@@ -1,4 +1,4 @@
-"""Directional attention, DiSAN Eq. 15 and 11, in forms that agree: plain, lean, saved, native."""
+"""Directional attention, DiSAN Eq. 15 and 11: forms that agree, and one of linear time."""
 
 from typing import Optional
 
@@ -6,8 +6,9 @@ import tensorflow as tf
 
 from disan_tf.ops.blockwise import lean_attention, saved_attention
 from disan_tf.ops.direction_mask import admissible_pairs, check_direction, check_scale
+from disan_tf.ops.linear_attention import linear_attention
 from disan_tf.ops.masked_softmax import masked_softmax
-from disan_tf.ops.native.attention import native_attention
+from disan_tf.ops.native.attention import native_attention, native_linear_attention
 from disan_tf.ops.native.runtime import is_used, unavailable
 from disan_tf.ops.xla import is_compiled
 from disan_tf.options import check_choice
@@ -45,17 +46,24 @@ def _auto_attention(*args, **options) -> tf.Tensor:
     return (native_attention if is_used() else form)(*args, **options)
 
 
+def _linear_attention(*args, **options) -> tf.Tensor:
+    """The linear form, native where it is available; under XLA the exact one."""
+    form = plain_attention if is_compiled() else linear_attention
+    return (native_linear_attention if is_used() else form)(*args, **options)
+
+
 FORMS = {
     "auto": _auto_attention,
     "plain": plain_attention,
     "lean": lean_attention,
     "saved": saved_attention,
     "native": native_attention,
+    "linear": _linear_attention,
 }
 
 
 def available_forms() -> list[str]:
-    """The distinct forms that can train on this machine."""
+    """The distinct exact forms that can train on this machine."""
     return ["plain", "lean"] if unavailable() else ["plain", "lean", "native"]
 
 
@@ -85,8 +93,9 @@ def directional_attention(
       head_mask: <bool>[batch, length], True = receives context; None = all tokens do.
       scale: c of Eq. 15, above 0 and at most 40, so that no maximum has to be subtracted.
       form: "native" (C++ for this CPU), "lean" (portable, memory O(batch * length * dim)), "saved"
-        (the same for SavedModels, whose gradient needs more), "plain" (dense, for tests), or
-        "auto": native where it is available, plain where XLA compiles it, else lean.
+        (the same for SavedModels, whose gradient needs more), "plain" (dense, for tests), "linear"
+        (time O(length), to within 1e-4, for documents), or "auto": native where it is available,
+        plain where XLA compiles it, else lean.
 
     Returns:
       <float>[batch, length, dim], the dtype of `value`. All three inputs receive gradients.

@@ -137,5 +137,6 @@ def test_bad_arguments_are_refused(bad):
 
 
 def test_an_unknown_form_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match="form=thick must be auto, plain, lean, saved or native"):
+    known = "auto, plain, lean, saved, native or linear"
+    with pytest.raises(ValueError, match=f"form=thick must be {known}"):
         attend("thick", make_inputs(1, 2, 3), np.ones([1, 2], bool), direction="forward")

@@ -1,11 +1,15 @@
-"""The native form of directional attention."""
+"""The native forms of directional attention."""
 
 from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.ops.interpolation import widest
 from disan_tf.ops.native.runtime import operations, unavailable
 
+# Exact pairs that take as long as a node of a token. Measured, by the rank: 2.6 to 3.2 forward, and
+# 2.0 to 2.5 with the gradients.
+PAIRS_PER_NODE = 3
 _DTYPES = (tf.float32, tf.bfloat16, tf.float64, tf.float16)
 
 
@@ -28,23 +32,47 @@ def native_attention(
       InvalidArgumentError: a wrong dtype or shape; the message names the argument.
       ValueError: the native form is not available; the message says why.
     """
+    return _attend(
+        "disan_directional_attention", head, dependent, value, mask, head_mask,
+        direction=direction, scale=scale,
+    )  # fmt: skip
+
+
+def native_linear_attention(
+    head: tf.Tensor,
+    dependent: tf.Tensor,
+    value: tf.Tensor,
+    mask: tf.Tensor,
+    *,
+    direction: str,
+    head_mask: Optional[tf.Tensor] = None,
+    scale: float = 5.0,
+) -> tf.Tensor:
+    """`disan_tf.ops.linear_attention` in C++; dtypes and errors are those of `native_attention`.
+
+    The rank is chosen for every sentence and every vector of features; the kernel computes exactly
+    where that is faster, or the heads lie too far apart for the largest rank.
+    """
+    return _attend(
+        "disan_linear_attention", head, dependent, value, mask, head_mask,
+        direction=direction, scale=scale, widest=widest(scale),
+        pairs_per_node=PAIRS_PER_NODE,
+    )  # fmt: skip
+
+
+def _attend(name, head, dependent, value, mask, head_mask, **attributes):
+    """The context that the named operation computes."""
     if unavailable():
         raise ValueError(f'form="native" is not available: {unavailable()}; use form="auto".')
     _check_dtypes(head, dependent, value, mask, head_mask)
-    if value.dtype == tf.float16:
-        head, dependent = (tf.cast(tensor, tf.float32) for tensor in (head, dependent))
-        context = native_attention(
-            head, dependent, tf.cast(value, tf.float32), mask,
-            direction=direction, head_mask=head_mask, scale=scale,
-        )  # fmt: skip
-        return tf.cast(context, value.dtype)
     if head_mask is None:
         head_mask = tf.zeros([0, 0], tf.bool)
-    context, _, _ = operations().disan_directional_attention(
-        head, dependent, value, mask, head_mask,
-        Real=_real(value), direction=direction, scale=scale,
-    )  # fmt: skip
-    return context
+    inputs = [head, dependent, value]
+    if value.dtype == tf.float16:
+        inputs = [tf.cast(tensor, tf.float32) for tensor in inputs]
+    operation = getattr(operations(), name)
+    context, *_ = operation(*inputs, mask, head_mask, Real=_real(value), **attributes)
+    return tf.cast(context, value.dtype)
 
 
 def _real(tensor):

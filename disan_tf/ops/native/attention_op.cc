@@ -1,10 +1,8 @@
 // Directional attention and its gradient as TensorFlow operations.
 
-#include <string>
-#include <type_traits>
-
 #include "attention.h"
 #include "attention_gradient.h"
+#include "attention_kernel.h"
 #include "op_helpers.h"
 
 namespace disan {
@@ -58,58 +56,6 @@ REGISTER_OP("DisanDirectionalAttentionGradient")
     .SetShapeFn(AttentionGradientShapes);
 
 template <typename T>
-class AttentionKernelBase : public OpKernel {
- protected:
-  using E = typename Element<T>::type;
-  using Real = typename Arithmetic<E>::Real;
-  static constexpr bool kRounds = !std::is_same<T, Real>::value;
-
-  explicit AttentionKernelBase(OpKernelConstruction* construction) : OpKernel(construction) {
-    std::string direction;
-    OP_REQUIRES_OK(construction, construction->GetAttr("direction", &direction));
-    OP_REQUIRES_OK(construction, construction->GetAttr("scale", &scale_));
-    OP_REQUIRES(construction, scale_ > 0.0f && scale_ <= 40.0f,
-                InvalidArgument("scale=", scale_, "; it must lie above 0 and be at most 40"));
-    direction_ = direction == "forward"    ? Direction::kForward
-                 : direction == "backward" ? Direction::kBackward
-                                           : Direction::kDiagonal;
-  }
-
-  // Checks and reads the first five inputs.
-  Status Read(OpKernelContext* context, AttentionInputs<E>* in) const {
-    const Tensor& head = context->input(0);
-    if (head.dims() != 3) {
-      return InvalidArgument("head has shape ", head.shape().DebugString(),
-                             ", expected [batch, length, dim]");
-    }
-    const TensorShape masks({head.dim_size(0), head.dim_size(1)});
-    TF_RETURN_IF_ERROR(CheckShape("dependent", context->input(1), head.shape()));
-    TF_RETURN_IF_ERROR(CheckShape("value", context->input(2), head.shape()));
-    TF_RETURN_IF_ERROR(CheckShape("mask", context->input(3), masks));
-    const Tensor& head_mask = context->input(4);
-    const bool all_heads = head_mask.shape() == TensorShape({0, 0});
-    if (!all_heads) TF_RETURN_IF_ERROR(CheckShape("head_mask", head_mask, masks));
-    *in = {head.dim_size(0), head.dim_size(1), head.dim_size(2), direction_, scale_,
-           Data<T>(head), Data<T>(context->input(1)), Data<T>(context->input(2)),
-           context->input(3).flat<bool>().data(),
-           all_heads ? nullptr : head_mask.flat<bool>().data()};
-    return tensorflow::OkStatus();
-  }
-
-  // Runs the columns on TensorFlow's threads; `nanoseconds` is the cost of a pair's vector.
-  template <typename Pass>
-  static void RunSharded(OpKernelContext* context, const AttentionInputs<E>& in, const Pass& pass,
-                         int64_t nanoseconds) {
-    RunOnThreads(context, in.columns(), in.length * (in.length + 8) * nanoseconds,
-                 [&pass](int64_t first, int64_t last) { pass.Run(first, last); });
-  }
-
- private:
-  Direction direction_;
-  float scale_;
-};
-
-template <typename T>
 class AttentionKernel : public AttentionKernelBase<T> {
   using Base = AttentionKernelBase<T>;
   using typename Base::E;
@@ -131,7 +77,7 @@ class AttentionKernel : public AttentionKernelBase<T> {
     const AttentionForward<E> pass(in, Data<T>(result),
                                    Base::kRounds ? Data<Real>(exact) : nullptr,
                                    Data<Real>(denominator));
-    Base::RunSharded(context, in, pass, 2);
+    Base::RunSharded(context, in, pass, in.length * (in.length + 8) * 2);
   }
 };
 
@@ -161,26 +107,12 @@ class AttentionGradientKernel : public AttentionKernelBase<T> {
                                     Data<Real>(context->input(6)),
                                     Data<Real>(context->input(7)), Data<T>(gradients[0]),
                                     Data<T>(gradients[1]), Data<T>(gradients[2]));
-    Base::RunSharded(context, in, pass, 4);
+    Base::RunSharded(context, in, pass, in.length * (in.length + 8) * 4);
   }
 };
 
-#define REGISTER_ATTENTION(T, Real)                                                     \
-  REGISTER_KERNEL_BUILDER(Name("DisanDirectionalAttention")                             \
-                              .Device(tensorflow::DEVICE_CPU)                           \
-                              .TypeConstraint<T>("T")                                   \
-                              .TypeConstraint<Real>("Real"),                            \
-                          AttentionKernel<T>);                                          \
-  REGISTER_KERNEL_BUILDER(Name("DisanDirectionalAttentionGradient")                     \
-                              .Device(tensorflow::DEVICE_CPU)                           \
-                              .TypeConstraint<T>("T")                                   \
-                              .TypeConstraint<Real>("Real"),                            \
-                          AttentionGradientKernel<T>)
-
-REGISTER_ATTENTION(float, float);
-REGISTER_ATTENTION(double, double);
-REGISTER_ATTENTION(Eigen::bfloat16, float);
-#undef REGISTER_ATTENTION
+REGISTER_ATTENTION("DisanDirectionalAttention", AttentionKernel);
+REGISTER_ATTENTION("DisanDirectionalAttentionGradient", AttentionGradientKernel);
 
 }  // namespace
 }  // namespace disan

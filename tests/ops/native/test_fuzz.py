@@ -49,6 +49,7 @@ BUILDS = {
 # Program -> its last element type and that type's share of the calls.
 PROGRAMS = {
     "attention": ("double", 4),
+    "linear_attention": ("double", 4),
     "elementwise": ("bfloat16", 2),
     "co_attention_scores": ("float", 1),
     "recurrence": ("float", 1),

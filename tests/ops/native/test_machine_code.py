@@ -1,4 +1,4 @@
-"""The machine code of the attention kernel."""
+"""The machine code of the attention kernels."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from disan_tf.ops.native import build
 from tests.support.backends import needs_native
 
 pytestmark = needs_native
-CLASSES = ("AttentionForward", "AttentionGradient")
+CLASSES = ("AttentionForward", "AttentionGradient", "LinearForward", "LinearGradient")
 
 
 def _output(*command):

@@ -3,18 +3,12 @@
 The plain form keeps about eight tensors of [batch, length, length, dim] for its gradient. The lean
 form walks over blocks of heads (forward pass) and of dependents (backward pass), keeps only the
 context and the softmax denominators, and computes the rest again. A block also skips the range of
-pairs that its direction forbids, nearly half of all (measured: twice as fast as the plain form);
-compiled by XLA, whose slices have fixed sizes, the forward pass computes them.
-
-The saved form is the lean form's forward pass, whose gradient TensorFlow derives: a SavedModel can
-hold it, and a process without this package can train it, in memory that the square of the length
-needs.
+pairs that its direction forbids, nearly half of all (measured: twice as fast as the plain form).
 """
 
 import tensorflow as tf
 
 from disan_tf.ops.direction_mask import positional_mask
-from disan_tf.ops.xla import is_compiled
 
 # Numbers in one tensor of a block: few enough for the caches, enough that the cost of starting an
 # operation does not show (measured: 1 << 18 to 1 << 22 differ by a fifth).
@@ -36,20 +30,9 @@ def lean_attention(head, dependent, value, mask, *, direction, head_mask=None, s
         return context, gradient
 
     context = attend(head, dependent, tf.cast(value, tf.float32))
-    return _of_heads(context, head_mask, value.dtype)
-
-
-def saved_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
-    """The same without a gradient of our own, for graphs that other processes load."""
-    inputs = (tf.cast(tensor, tf.float32) for tensor in (head, dependent, value))
-    context, _ = lean_forward(*inputs, mask, direction, scale)
-    return _of_heads(tf.ensure_shape(context, value.shape), head_mask, value.dtype)
-
-
-def _of_heads(context, head_mask, dtype):
     if head_mask is not None:
         context = tf.where(head_mask[:, :, None], context, 0.0)
-    return tf.cast(context, dtype)
+    return tf.cast(context, value.dtype)
 
 
 def lean_forward(head, dependent, value, mask, direction, scale):
@@ -60,7 +43,7 @@ def lean_forward(head, dependent, value, mask, direction, scale):
 
     def body(block, contexts, denominators):
         heads = block * size + within
-        start, end = (0, None) if is_compiled() else _range(heads, length, direction)
+        start, end = _range(heads, length, direction)
         _, weights = _weights(
             tf.gather(head, heads, axis=1)[:, :, None, :],
             dependent[:, None, start:end, :],

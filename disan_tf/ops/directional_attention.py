@@ -4,12 +4,13 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.ops.blockwise import lean_attention, saved_attention
+from disan_tf.ops.blockwise import lean_attention
 from disan_tf.ops.direction_mask import admissible_pairs, check_direction, check_scale
 from disan_tf.ops.linear_attention import linear_attention
 from disan_tf.ops.masked_softmax import masked_softmax
 from disan_tf.ops.native.attention import native_attention, native_linear_attention
 from disan_tf.ops.native.runtime import is_used, unavailable
+from disan_tf.ops.saved_attention import saved_attention
 from disan_tf.ops.xla import is_compiled
 from disan_tf.options import check_choice
 
@@ -93,7 +94,7 @@ def directional_attention(
       head_mask: <bool>[batch, length], True = receives context; None = all tokens do.
       scale: c of Eq. 15, above 0 and at most 40, so that no maximum has to be subtracted.
       form: "native" (C++ for this CPU), "lean" (portable, memory O(batch * length * dim)), "saved"
-        (the same for SavedModels, whose gradient needs more), "plain" (dense, for tests), "linear"
+        (for SavedModels: as lean, or linear for long texts), "plain" (dense, for tests), "linear"
         (time O(length), to within 1e-4, for documents), or "auto": native where it is available,
         plain where XLA compiles it, else lean.
 

@@ -47,7 +47,7 @@ def _attend(kernel, is_used, head, dependent, value, mask, direction):
         inputs = (head, dependent, value)
         context, denominator, slope = tf.cond(
             is_used,
-            lambda: _forward(kernel, *inputs, mask, direction),
+            lambda: interpolate(kernel, *inputs, mask, direction, with_slopes=True),
             lambda: (*lean_forward(*inputs, *options), tf.zeros([1, 1, 1])),
         )
 
@@ -119,22 +119,30 @@ class Interpolation:
         return weights, weights * (1.0 - tf.square(tanh))
 
 
-def _forward(kernel, head, dependent, value, mask, direction):
-    """s_j, D_j and the derivative of s_j by a_j times D_j, all <float32>[batch, length, dim]."""
+def interpolate(kernel, head, dependent, value, mask, direction, with_slopes=False):
+    """s_j and D_j; `with_slopes` also the derivative of s_j by a_j times D_j.
+
+    All are <float32>[batch, length, dim].
+    """
 
     def block(before, head, dependent, value, mask):
         basis = kernel.of_heads(head)
         weights, slopes = kernel.of_dependents(dependent, mask)
         value = value[:, :, None]
-        columns = (weights, weights * value, slopes, slopes * value)
+        columns = [weights, weights * value]
+        if with_slopes:
+            columns += [slopes, slopes * value]
         return [tf.reduce_sum(basis * sums, axis=2) for sums in before(columns)]
 
-    arrays = [head, dependent, value, mask]
+    count, arrays = 4 if with_slopes else 2, [head, dependent, value, mask]
     sides = {"forward": [False], "backward": [True], "diagonal": [False, True]}[direction]
-    scans = [_scan(block, 4, kernel.rank, arrays, reverse) for reverse in sides]
-    denominator, context, rest, pulled = (tf.add_n(sums) for sums in zip(*scans))
+    scans = [_scan(block, count, kernel.rank, arrays, reverse) for reverse in sides]
+    denominator, context, *rest = (tf.add_n(sums) for sums in zip(*scans))
     context = tf.math.divide_no_nan(context, denominator)
-    return context, denominator, pulled - context * rest
+    if not with_slopes:
+        return context, denominator
+    slope, pulled = rest
+    return context, denominator, pulled - context * slope
 
 
 def _backward(

@@ -3,7 +3,7 @@
 import functools
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional
 
@@ -14,12 +14,12 @@ from disan_tf.files import scratch_folder, write_json
 from disan_tf.ops import portable
 from disan_tf.serving.records import text_name
 from disan_tf.serving.signatures import (
+    Graphs,
     Served,
     attend_limit,
-    ids_function,
-    ids_signatures,
-    text_function,
-    text_signatures,
+    graphs_of_ids,
+    graphs_of_text,
+    methods_of,
 )
 from disan_tf.serving.warm_up import write_requests
 from disan_tf.text import TextToIds
@@ -32,14 +32,12 @@ class _Export(NamedTuple):
     """What a SavedModel holds.
 
     Attributes:
-      signatures: by their names.
-      function: that of the loaded object itself, or None.
+      graphs: its functions.
       metadata: of `METADATA`.
       text_to_ids: which it needs for text.
     """
 
-    signatures: Mapping[str, Served]
-    function: Optional[Served]
+    graphs: Graphs
     metadata: dict
     text_to_ids: Optional[TextToIds] = None
 
@@ -100,16 +98,20 @@ def export_saved_model(
       UserError: the bundle is damaged, or `output_dir` cannot be written.
     """
     bundle = load_bundle(bundle_directory, attention_form="saved")
-    exports = {"saved_model": _of_text, "saved_model_ids": _of_ids}
+    methods = methods_of(bundle)
+    exports = {
+        "saved_model": _of_text(bundle, methods, max_tokens),
+        "saved_model_ids": _of_ids(bundle, methods, max_tokens),
+    }
     return tuple(
-        write_version(Path(output_dir) / name, functools.partial(_save, bundle, export, max_tokens))
+        write_version(Path(output_dir) / name, functools.partial(_save, bundle, export))
         for name, export in exports.items()
     )
 
 
 def save_ids_model(bundle: Bundle, folder: Path, max_tokens: Optional[int]) -> None:
     """Writes what `saved_model_ids/1/` holds into a folder."""
-    _save(bundle, _of_ids, max_tokens, folder)
+    _save(bundle, _of_ids(bundle, methods_of(bundle), max_tokens), folder)
 
 
 def write_version(folder: Path, write: Callable[[Path], None]) -> Path:
@@ -137,40 +139,35 @@ def _add_version(new: Path, folder: Path) -> Path:
     return version
 
 
-def _of_text(bundle: Bundle, max_tokens) -> _Export:
+def _of_text(bundle: Bundle, methods, max_tokens) -> _Export:
     text_to_ids, limit = bundle.text_to_ids(), attend_limit(bundle)
     return _Export(
-        text_signatures(bundle, text_to_ids, max_tokens, limit),
-        text_function(bundle, text_to_ids, max_tokens),
+        graphs_of_text(bundle, methods, text_to_ids, max_tokens, limit),
         {**describe_model(bundle, max_tokens), "attend_tokens": limit},
         text_to_ids,
     )
 
 
-def _of_ids(bundle: Bundle, max_tokens) -> _Export:
-    return _Export(
-        ids_signatures(bundle, max_tokens),
-        ids_function(bundle, max_tokens),
-        describe_model(bundle, max_tokens),
-    )
+def _of_ids(bundle: Bundle, methods, max_tokens) -> _Export:
+    return _Export(graphs_of_ids(methods, max_tokens), describe_model(bundle, max_tokens))
 
 
-def _save(bundle: Bundle, make_export: Callable, max_tokens, folder: Path) -> None:
+def _save(bundle: Bundle, export: _Export, folder: Path) -> None:
     """Saves functions with what they refer to: weights and vocabulary.
 
     The Keras model stays outside: as an attribute it would be traced and saved a second time,
     layer by layer, in Keras' own form.
     """
-    export, module = make_export(bundle, max_tokens), _Module()
+    graphs, module = export.graphs, _Module()
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     with portable():  # the native operations are this machine's alone
         signatures = {
             name: as_function(served).get_concrete_function()
-            for name, served in export.signatures.items()
+            for name, served in graphs.signatures.items()
         }
         calls = []
-        if export.function is not None:
-            call = as_function(export.function, in_dictionary=len(export.function.specs) > 1)
+        if graphs.function is not None:
+            call = as_function(graphs.function, in_dictionary=len(graphs.function.specs) > 1)
             calls = [call.get_concrete_function()]
             vars(module)["__call__"] = call
         module.text_to_ids = export.text_to_ids
@@ -181,7 +178,7 @@ def _save(bundle: Bundle, make_export: Callable, max_tokens, folder: Path) -> No
         module.regularization_losses = []
         tf.saved_model.save(module, str(folder), signatures, options)  # traces `call` again
     write_json(folder / METADATA, export.metadata)
-    write_requests(folder, bundle.config.name, _warm_up(export.signatures))
+    write_requests(folder, bundle.config.name, _warm_up(graphs.signatures))
 
 
 def _weights_of(model, traced: Sequence) -> list[tf.Variable]:

@@ -1,6 +1,7 @@
 """What an exported model computes, of ids or of text: the functions behind its signatures."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from typing import Callable, NamedTuple, Optional
 
 import tensorflow as tf
@@ -30,11 +31,11 @@ class Served(NamedTuple):
     specs: Sequence[tf.TensorSpec]
 
 
-class _Method(NamedTuple):
+class Method(NamedTuple):
     """What a model is asked for.
 
     Attributes:
-      function: ids and word features -> <float32>[batch, size].
+      function: ids and word features -> <float32>[batch, size], traced once.
       size: of its result.
       describe: the result -> the outputs by name.
       fields: of the sentences that it reads.
@@ -48,53 +49,116 @@ class _Method(NamedTuple):
     specs: Sequence[tf.TensorSpec]
 
 
-def ids_signatures(bundle: Bundle, max_tokens: Optional[int]) -> dict[str, Served]:
-    """Functions of ids <int32>[batch, length] and word features, by the names of signatures.
+class Graphs(NamedTuple):
+    """What a model is exported as.
+
+    Attributes:
+      signatures: by their names.
+      function: that of the loaded object itself, which gives the vectors of a whole batch: it has
+        gradients. None where a sentence alone has no vector.
+    """
+
+    signatures: Mapping[str, Served]
+    function: Optional[Served]
+
+
+def methods_of(bundle: Bundle) -> dict[str, Method]:
+    """What a model is asked for, by the names of signatures; each is traced once for all exports.
 
     Args:
       bundle: a model whose attention has form "saved".
-      max_tokens: how many tokens of a sentence are read; None = all. With it `truncated`
-        <bool>[batch] is an output.
     """
-    return {
-        name: Served(_in_blocks_of_ids(method, max_tokens), served_specs(method.specs))
-        for name, method in _methods(bundle).items()
-    }
+    model, specs = bundle.model, bundle.model.signatures()
+
+    def predict(*inputs):
+        return tf.cast(model(*inputs, training=False), tf.float32)
+
+    def encode(*inputs):
+        return tf.cast(model.encode(*inputs, training=False), tf.float32)
+
+    methods = {
+        "serving_default": Method(
+            _traced_once(predict, served_specs(specs["call"])), len(bundle.classes),
+            lambda outputs: _describe(outputs, bundle), model.fields, specs["call"],
+        )
+    }  # fmt: skip
+    if "encode" in specs:
+        methods["encode"] = Method(
+            _traced_once(encode, served_specs(specs["encode"])), vector_size(bundle),
+            lambda vectors: {"vectors": vectors}, SENTENCE, specs["encode"],
+        )  # fmt: skip
+    return methods
 
 
-def text_signatures(
-    bundle: Bundle, text_to_ids: TextToIds, max_tokens: Optional[int], attend_tokens: int
-) -> dict[str, Served]:
-    """Functions of text <string>[batch], by the names of signatures.
+def graphs_of_ids(methods: Mapping[str, Method], max_tokens: Optional[int]) -> Graphs:
+    """Functions of ids <int32>[batch, length] and word features.
+
+    XLA can compile the function of the object itself: it has neither blocks of rows nor shapes
+    that depend on the data.
 
     Args:
-      bundle, max_tokens: see `ids_signatures`.
-      text_to_ids: the bundle's.
-      attend_tokens: a text that has more has no attention tensors, see `attend_limit`.
+      methods: see `methods_of`.
+      max_tokens: how many tokens of a sentence are read; None = all. With it `truncated`
+        <bool>[batch] is an output of the signatures.
     """
     signatures = {
-        name: Served(
-            _in_blocks_of_text(method, text_to_ids, max_tokens), _text_specs(method.fields)
-        )
-        for name, method in _methods(bundle).items()
+        name: Served(_in_blocks_of_ids(method, max_tokens), served_specs(method.specs))
+        for name, method in methods.items()
     }
-    attend = _attention_of_text(bundle.model, text_to_ids, max_tokens, attend_tokens)
-    return {**signatures, "attend": Served(attend, _text_specs(bundle.model.fields))}
-
-
-def ids_function(bundle: Bundle, max_tokens: Optional[int]) -> Optional[Served]:
-    """Ids and word features -> vectors of a whole batch; None where a sentence alone has none.
-
-    XLA can compile it, and it has gradients: it has neither blocks of rows nor shapes that depend
-    on the data.
-    """
-    method = _methods(bundle).get("encode")
+    method = methods.get("encode")
 
     def encode(*inputs):
         with compilable():
-            return method.function(*(tensor[:, :max_tokens] for tensor in inputs))
+            return method.function.__wrapped__(*(tensor[:, :max_tokens] for tensor in inputs))
 
-    return method and Served(encode, served_specs(method.specs))
+    return Graphs(signatures, method and Served(encode, served_specs(method.specs)))
+
+
+def graphs_of_text(
+    bundle: Bundle,
+    methods: Mapping[str, Method],
+    text_to_ids: TextToIds,
+    max_tokens: Optional[int],
+    attend_tokens: int,
+) -> Graphs:
+    """Functions of text <string>[batch].
+
+    Args:
+      bundle: a model whose attention has form "saved".
+      methods, max_tokens: see `graphs_of_ids`.
+      text_to_ids: the bundle's.
+      attend_tokens: a text that has more has no attention tensors, see `attend_limit`.
+    """
+    tokens = _traced_once(text_to_ids.tokens, [tf.TensorSpec([None], tf.string)])
+    signatures = {
+        name: Served(
+            _in_blocks_of_text(method, text_to_ids, tokens, max_tokens), _text_specs(method.fields)
+        )
+        for name, method in methods.items()
+    }
+    attend = _attention_of_text(bundle.model, text_to_ids, tokens, max_tokens, attend_tokens)
+    signatures["attend"] = Served(attend, _text_specs(bundle.model.fields))
+    method = methods.get("encode")
+
+    def encode(text):
+        return method.function(*text_to_ids.inputs(tokens(text)[:, :max_tokens]))
+
+    return Graphs(signatures, method and Served(encode, _text_specs(SENTENCE)))
+
+
+def _traced_once(function, specs):
+    """The function as a graph that other graphs call, traced when the first of them is."""
+
+    @functools.cache
+    def graph():
+        with tf.init_scope():  # it captures nothing of the graph that calls it
+            traced = tf.function(function, input_signature=specs, autograph=False)
+            return traced.get_concrete_function()
+
+    def call(*tensors):
+        return graph()(*tensors)
+
+    return functools.update_wrapper(call, function)
 
 
 def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
@@ -124,42 +188,6 @@ def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
     return Served(predict, served_specs(model.input_specs()))
 
 
-def text_function(
-    bundle: Bundle, text_to_ids: TextToIds, max_tokens: Optional[int]
-) -> Optional[Served]:
-    """Text -> vectors of a whole batch, see `ids_function`."""
-    method = _methods(bundle).get("encode")
-
-    def encode(text):
-        tokens = text_to_ids.tokens(text)[:, :max_tokens]
-        return method.function(*text_to_ids.inputs(tokens))
-
-    return method and Served(encode, _text_specs(SENTENCE))
-
-
-def _methods(bundle: Bundle) -> dict[str, _Method]:
-    model, specs = bundle.model, bundle.model.signatures()
-
-    def predict(*inputs):
-        return tf.cast(model(*inputs, training=False), tf.float32)
-
-    def encode(*inputs):
-        return tf.cast(model.encode(*inputs, training=False), tf.float32)
-
-    methods = {
-        "serving_default": _Method(
-            predict, len(bundle.classes), lambda outputs: _describe(outputs, bundle), model.fields,
-            specs["call"],
-        )
-    }  # fmt: skip
-    if "encode" in specs:
-        methods["encode"] = _Method(
-            encode, vector_size(bundle), lambda vectors: {"vectors": vectors}, SENTENCE,
-            specs["encode"],
-        )  # fmt: skip
-    return methods
-
-
 def _describe(outputs, bundle):
     """What `serving_default` gives for logits <float32>[batch, classes]."""
     predictions, probabilities = bundle.model.predictions(outputs), tf.nn.softmax(outputs)
@@ -173,7 +201,7 @@ def _describe(outputs, bundle):
     }
 
 
-def _in_blocks_of_ids(method: _Method, max_tokens):
+def _in_blocks_of_ids(method: Method, max_tokens):
     count = len(method.fields)
 
     def of_ids(*inputs):
@@ -190,11 +218,11 @@ def _in_blocks_of_ids(method: _Method, max_tokens):
     return of_ids
 
 
-def _in_blocks_of_text(method: _Method, text_to_ids, max_tokens):
+def _in_blocks_of_text(method: Method, text_to_ids, tokens, max_tokens):
     def of_text(*texts):
-        tokens = [text_to_ids.tokens(text) for text in texts]
-        lengths = tf.stack([words.row_lengths() for words in tokens], axis=1)
-        cut = [words[:, :max_tokens] for words in tokens]
+        read = [tokens(text) for text in texts]
+        lengths = tf.stack([words.row_lengths() for words in read], axis=1)
+        cut = [words[:, :max_tokens] for words in read]
 
         def of_rows(rows, _):
             return method.function(*text_to_ids.inputs(*(tf.gather(words, rows) for words in cut)))
@@ -231,7 +259,7 @@ def attend_limit(bundle: Bundle) -> int:
     return longest_text(make_attention_step(bundle.model), specs, ATTEND_MEMORY)
 
 
-def _attention_of_text(model, text_to_ids, max_tokens, limit):
+def _attention_of_text(model, text_to_ids, tokens, max_tokens, limit):
     """Function of texts -> tokens of each sentence, and feature means of the attention tensors.
 
     The tensors are 0 for heads and tokens that are padding. A mean over the features keeps the
@@ -239,13 +267,13 @@ def _attention_of_text(model, text_to_ids, max_tokens, limit):
     """
 
     def attend(*texts):
-        tokens = [text_to_ids.tokens(text) for text in texts]
-        lengths = tf.stack([words.row_lengths() for words in tokens], axis=1)
-        tokens = [words[:, :max_tokens] for words in tokens]
-        with tf.control_dependencies([_check_size(tokens, limit)]):
-            inputs = [tf.identity(tensor) for tensor in text_to_ids.inputs(*tokens)]
+        read = [tokens(text) for text in texts]
+        lengths = tf.stack([words.row_lengths() for words in read], axis=1)
+        read = [words[:, :max_tokens] for words in read]
+        with tf.control_dependencies([_check_size(read, limit)]):
+            inputs = [tf.identity(tensor) for tensor in text_to_ids.inputs(*read)]
         attended, result = model.attend(*inputs), {}
-        for field, words, ids in zip(model.fields, tokens, inputs):
+        for field, words, ids in zip(model.fields, read, inputs):
             prefix = "" if len(texts) == 1 else f"{field}_"
             result[f"{prefix}tokens"] = words.to_tensor("", shape=tf.shape(ids, tf.int64))
             for name, tensor in attended.items():

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.ops import DIRECTIONS, blockwise
-from disan_tf.ops.blockwise import lean_attention, saved_attention
+from disan_tf.ops.blockwise import lean_attention
 from tests.support.attention_problems import assert_close, make_inputs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,26 +40,6 @@ def test_compiled_with_unknown_shapes_in_several_blocks_it_is_the_same(direction
             assert_close(ours, expected, 2e-6)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
-def test_xla_compiles_the_saved_form_in_blocks_and_its_gradients(direction):
-    inputs = [tf.constant(tensor, tf.float32) for tensor in make_inputs(2, 7, 3)]
-    mask = tf.constant(np.random.default_rng(3).random([2, 7]) < 0.7)
-
-    def step(mask, *inputs):
-        with tf.GradientTape() as tape:
-            tape.watch(inputs)
-            context = saved_attention(*inputs, mask, direction=direction)
-            total = tf.reduce_sum(tf.square(context))
-        return [context, *tape.gradient(total, inputs)]
-
-    signature = [tf.TensorSpec([None, None], tf.bool)]
-    signature += [tf.TensorSpec([None, None, 3], tf.float32)] * 3
-    compiled = tf.function(step, input_signature=signature, jit_compile=True)
-    with mock.patch.object(blockwise, "BLOCK_NUMBERS", 2 * 2 * 7 * 3):  # two of seven tokens
-        for actual, expected in zip(compiled(mask, *inputs), step(mask, *inputs)):
-            assert_close(actual, expected, 2e-6)
-
-
 # A process inherits the peak of the one that started it; only a fork's own child starts anew.
 _PROGRAM = """
 import os, resource, sys
@@ -68,7 +48,7 @@ if child:
     sys.exit(os.WEXITSTATUS(os.waitpid(child, 0)[1]))
 
 import tensorflow as tf
-from disan_tf.ops.blockwise import lean_attention, saved_attention
+from disan_tf.ops.blockwise import lean_attention
 
 @tf.function
 def gradients(*inputs):

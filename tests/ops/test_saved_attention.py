@@ -1,0 +1,54 @@
+"""The saved form: XLA compiles it, long texts take linear time, and TensorFlow has its gradient."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.ops import DIRECTIONS, saved_attention
+from tests.support.attention_problems import assert_close, attend, make_inputs, make_mask
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_xla_compiles_it_and_its_gradients(direction):
+    inputs = [tf.constant(tensor, tf.float32) for tensor in make_inputs(2, 7, 3)]
+    mask = tf.constant(make_mask(2, 7, 3))
+
+    def step(mask, *inputs):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            context = saved_attention.saved_attention(*inputs, mask, direction=direction)
+            total = tf.reduce_sum(tf.square(context))
+        return [context, *tape.gradient(total, inputs)]
+
+    signature = [tf.TensorSpec([None, None], tf.bool)]
+    signature += [tf.TensorSpec([None, None, 3], tf.float32)] * 3
+    compiled = tf.function(step, input_signature=signature, jit_compile=True)
+    for actual, expected in zip(compiled(mask, *inputs), step(mask, *inputs)):
+        assert_close(actual, expected, 2e-6)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_long_texts_are_interpolated(direction):
+    mask, head_mask = make_mask(2, 23, 3), make_mask(2, 23, 4, share=0.9)
+    options = {"direction": direction, "head_mask": head_mask}
+    inputs = make_inputs(2, 23, 3, size=1.0)
+    context, *gradients = attend("plain", inputs, mask, **options)
+    with mock.patch.multiple(saved_attention, SHORTEST=23, _by_heads=None):
+        actual, *ours = attend("saved", inputs, mask, **options)
+    assert 0.0 < np.abs(actual - context).max() < 1e-4
+    for gradient, expected in zip(ours, gradients):
+        assert_close(gradient, expected, 1e-3)
+
+
+def test_long_texts_with_heads_far_apart_are_computed_exactly():
+    mask = np.ones([2, 23], bool)
+    head, dependent, value = make_inputs(2, 23, 3)
+    head[0, :2, 1] = -40.0, 40.0
+    inputs = [head, dependent, value]
+    expected = attend("plain", inputs, mask, direction="forward")
+    with mock.patch.object(saved_attention, "SHORTEST", 23):
+        actual = attend("saved", inputs, mask, direction="forward")
+    for ours, exact in zip(actual, expected):
+        assert_close(ours, exact, 2e-6)

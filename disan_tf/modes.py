@@ -233,7 +233,7 @@ def _draw_model(checkpoint, input, input_format, names, output) -> None:
 
     bundle = _serving(checkpoint)
     paper, name = drawable(bundle.config.encoder.name, names), model_name(bundle)
-    command = f"python run.py --mode=figures --checkpoint={name}"
+    command = f"python run.py --mode=figures --checkpoint={checkpoint}"
     lines = "the example sentences of the papers"
     with scratch_folder(output) as scratch:
         if input is not None:

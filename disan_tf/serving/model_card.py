@@ -52,6 +52,10 @@ and taken from step {info["scores"]["step"]:,} of seed {info["config"]["seed"]},
 |---|---|
 {table}
     python run.py --mode=predict --checkpoint={name} --input={_INPUTS[len(model.fields)]}
+    python run.py --mode=export --checkpoint={name} --output=exported
+
+The second writes SavedModels; the process that loads the one of text must `import tensorflow_text`
+([how](../../disan_tf/serving/README.md#export)).
 
 Words outside of its vocabulary are unknown to it, and it knows only sentences like those that it
 was trained on; a probability is no measure of how sure one may be. `model.json` holds the digests

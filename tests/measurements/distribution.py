@@ -7,7 +7,7 @@ DiSAN on pairs of SNLI's lengths and random ids: one process with two threads, a
 the loopback address with one thread each, each on a processor of its own. All train the same
 batches, in new processes for each repetition, in turns. Prints as tables the medians, the bytes a
 step sends (of the loopback device, nothing else may use it; beside them what the gradients have),
-and an estimate of many machines from them.
+how long a sum of so many numbers alone takes, and an estimate of many machines from them.
 """
 
 import argparse
@@ -32,7 +32,8 @@ from disan_tf.training.cluster import make_distribution
 from tests.measurements.distribution_estimate import Measured, estimate_tables
 from tests.support.workers import free_addresses, tf_config
 
-WARM_UPS = 6  # steps
+WARM_UPS = 6  # steps, or exchanges
+EXCHANGES = 20
 MODULE = "tests.measurements.distribution"
 
 
@@ -71,6 +72,7 @@ def measure(batch_size: int, steps: int, repetitions: int) -> dict:
         "pairs_per_second": speeds,
         "ratio": two / one,
         "sent_per_step": statistics.median(run["sent_per_step"] for run in runs["two"]),
+        "exchange_seconds": statistics.median(run["exchange_seconds"] for run in runs["two"]),
         "for_estimate": {
             "pairs": batch_size // 2,
             "seconds": batch_size // 2 / alone["pairs_per_second"],
@@ -122,11 +124,34 @@ def train(role: str, batch_size: int, steps: int) -> dict:
     run(steps)
     seconds, sent = time.monotonic() - started, _sent_on_loopback() - sent
     pairs = int(np.sum(plan[WARM_UPS : WARM_UPS + steps] >= 0))
+    counts = _gradient_bytes(model, split, plan[WARM_UPS : WARM_UPS + steps])
     return {
         "pairs_per_second": pairs / seconds,
         "sent_per_step": sent / steps / distribution.workers,
-        **_gradient_bytes(model, split, plan[WARM_UPS : WARM_UPS + steps]),
+        "exchange_seconds": _exchange_seconds(distribution, int(sum(counts.values())) // 4),
+        **counts,
     }
+
+
+def _exchange_seconds(distribution, numbers) -> float:
+    """The median time of a sum of so many <float32> over the workers, and nothing else."""
+    if distribution.workers == 1:
+        return 0.0
+    own = tf.zeros([numbers])
+    with distribution.scope():
+        strategy = tf.distribute.get_strategy()
+
+    @tf.function
+    def exchange():
+        context = tf.distribute.get_replica_context
+        return strategy.run(lambda: context().all_reduce(tf.distribute.ReduceOp.SUM, own))
+
+    times = []
+    for _ in range(WARM_UPS + EXCHANGES):
+        started = time.monotonic()
+        exchange()
+        times.append(time.monotonic() - started)
+    return statistics.median(times[WARM_UPS:])
 
 
 def _sent_on_loopback() -> int:

@@ -38,6 +38,16 @@ def test_a_block_is_as_wide_as_its_longest_row_and_holds_the_rows_that_fit():
     assert blocks == [([1], [9]), ([3, 0], [3]), ([4, 5, 2], [2])]
 
 
+def test_no_row_is_shorter_than_half_of_the_longest_of_its_block():
+    _, blocks = run([[5], [9], [4], [5], [2]], positions=40)
+    assert blocks == [([1, 0, 3], [9]), ([2, 4], [4])]
+
+
+def test_many_rows_come_in_multiples_for_which_slices_need_no_copies():
+    _, blocks = run([[2]] * 13, positions=14)
+    assert [len(rows) for rows, _ in blocks] == [4, 4, 4, 1]
+
+
 def test_pairs_are_sorted_by_their_longer_sentence_and_each_has_a_width_of_its_own():
     _, blocks = run([[1, 2], [3, 1], [2, 3]])
     assert blocks == [([1, 2], [3, 3]), ([0], [1, 2])]

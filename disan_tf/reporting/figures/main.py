@@ -48,7 +48,7 @@ class DrawnModel(NamedTuple):
         vectors = data["vectors"] or "no file of vectors"
         return (
             f"`{self.name}`, the encoder {self.config['encoder']['name']} on the corpus "
-            f"{data['corpus']}, words of {data['embedding_dim']} dimensions ({vectors}), step "
+            f"{data['corpus']}{_share(self.config)}, words of {data['embedding_dim']} dimensions ({vectors}), step "
             f"{self.step:,}; {self.lines}"
         )
 
@@ -138,7 +138,8 @@ def draw_runs(
         if figure.source == LOSSES:
             run = _run_of(figure.variant, runs)
             records = MetricsLog.read(run / "metrics.jsonl") if run else []
-            text = caption(figure, f"the run {run and run.name}", f"{_COMMAND} --workdir=runs")
+            subject = f"the run {run.name}{_share(read_config(run))}" if run else "no run"
+            text = caption(figure, subject, f"{_COMMAND} --workdir=runs")
             _draw(figure, records, output, text)
     write_atomically(output / "README.md", figures_readme(output))
 
@@ -151,6 +152,12 @@ def _draw(figure, source, folder: Path, text: str) -> None:
     save_picture(picture, folder / figure.name)
     write_atomically(folder / f"{figure.name}.md", text)
     print(folder / f"{figure.name}.svg")
+
+
+def _share(config) -> str:
+    """How many examples a model was trained on, where it is not all of its corpus."""
+    examples = config["train"].get("examples")
+    return f", {examples:,} training examples" if examples else ""
 
 
 def _describe_runs(figure, results) -> str:

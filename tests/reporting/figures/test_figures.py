@@ -46,7 +46,7 @@ def test_each_committed_figure_has_its_files():
 
 def _model(encoder="disan"):
     data = {"corpus": "sst", "vectors": "", "embedding_dim": 50}
-    config = {"encoder": {"name": encoder}, "data": data}
+    config = {"encoder": {"name": encoder}, "data": data, "train": {"examples": 20_000}}
     return DrawnModel("own", config, 1500, "the lines of own.txt", "python run.py")
 
 
@@ -58,7 +58,8 @@ def test_a_model_s_figures_and_captions_lie_in_its_folder(tmp_path, capsys):
     assert drawn == {f"disan_figure_{number}.{kind}" for number in (6, 7)
                      for kind in ("svg", "png", "md")}  # fmt: skip
     text = (tmp_path / "out" / "own" / "disan_figure_6.md").read_text()
-    assert "`own`, the encoder disan on the corpus sst" in text and "step 1,500" in text
+    assert "`own`, the encoder disan on the corpus sst, 20,000 training examples, words" in text
+    assert "step 1,500" in text
     assert "the lines of own.txt" in text and "DiSAN on SNLI" in text
     assert "disan_figure_8: not drawn; it needs" in capsys.readouterr().out
     readme = (tmp_path / "out" / "README.md").read_text()

@@ -15,7 +15,9 @@ $(error TENSORFLOW=$(TENSORFLOW) must be 2.15 or 2.19)
 endif
 BIN := $(VENV)/bin
 DEMO := demo
-PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist=loadfile
+# One process more than processors: tests of killed and restarted commands mostly wait.
+WORKERS = $$($(BIN)/python -c 'import os; print(min(4, os.cpu_count() + 1))')
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile
 
 # What tells most in a minute or two: operations, layers, a training with resuming, export, release.
 LOOP := tests/training/test_loop.py::test_a

@@ -75,9 +75,12 @@ def _rows(model, info, scores, vectors, series) -> dict[str, str]:
     }
     if vectors:
         covered = 100 * vectors["training_tokens_covered"]
-        rows["word vectors"] = (
-            f"{vectors['rows']:,} of GloVe; they start the {trained:,} words of training (those of "
-            f"{covered:.1f} % of its tokens), the others stay"
+        learn = info["config"]["embedding"]["trainable"]
+        rows["word vectors"] = f"{vectors['rows']:,} of GloVe; " + (
+            f"they start the {trained:,} words of training (those of {covered:.1f} % of its "
+            "tokens), the others stay"
+            if learn
+            else f"they stay; {covered:.1f} % of the tokens of training have one"
         )
         rows["precision"] = "matrices are stored in half precision; the scores are theirs"
     case = "lower-cased" if info["tokenizer"]["lowercase"] else "in its case"

@@ -8,6 +8,22 @@ from disan_tf import modes
 from disan_tf.installation import CHECKPOINTS
 from disan_tf.serving.released import read_manifest
 
+FILM_LINES = [
+    ("A warm , funny and moving film .", "very positive"),
+    (
+        "One of the best comedies of the decade , brilliant from start to end .",
+        "very positive",
+    ),
+    ("A total disaster , the worst two hours of my life .", "very negative"),
+    ("It is neither good nor bad .", "neutral"),
+    ("The plot is thin , but the actors make it worth watching .", "positive"),
+    ("Beautifully shot , but cold and far too long .", "negative"),
+    ("An absolute masterpiece that nobody should miss .", "very positive"),
+    ("The film runs for two hours .", "neutral"),
+    ("Not bad at all .", "positive"),
+    ("I have never been so bored .", "very negative"),
+]
+
 # name -> how many of its answers were right, and lines of ours with the labels that are; a score is
 # right that is less than 1 away from ours
 ASKED = {
@@ -34,24 +50,8 @@ ASKED = {
             ("How far is the moon from the earth ?", "NUM"),
         ],
     ),
-    "disan_sst5": (
-        7,
-        [
-            ("A warm , funny and moving film .", "very positive"),
-            (
-                "One of the best comedies of the decade , brilliant from start to end .",
-                "very positive",
-            ),
-            ("A total disaster , the worst two hours of my life .", "very negative"),
-            ("It is neither good nor bad .", "neutral"),
-            ("The plot is thin , but the actors make it worth watching .", "positive"),
-            ("Beautifully shot , but cold and far too long .", "negative"),
-            ("An absolute masterpiece that nobody should miss .", "very positive"),
-            ("The film runs for two hours .", "neutral"),
-            ("Not bad at all .", "positive"),
-            ("I have never been so bored .", "very negative"),
-        ],
-    ),
+    "disan_sst5": (7, FILM_LINES),
+    "dsa_sst5": (6, FILM_LINES),
     "resan_sick": (
         6,
         [

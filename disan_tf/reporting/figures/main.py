@@ -48,8 +48,8 @@ class DrawnModel(NamedTuple):
         vectors = data["vectors"] or "no file of vectors"
         return (
             f"`{self.name}`, the encoder {self.config['encoder']['name']} on the corpus "
-            f"{data['corpus']}{_share(self.config)}, words of {data['embedding_dim']} dimensions ({vectors}), step "
-            f"{self.step:,}; {self.lines}"
+            f"{data['corpus']}{_share(self.config)}, words of {data['embedding_dim']} dimensions "
+            f"({vectors}), step {self.step:,}; {self.lines}"
         )
 
 

@@ -124,7 +124,7 @@ def test_figures_of_a_model_are_drawn(workdir, tmp_path):
     drawn = {path.stem for path in (tmp_path / "figures" / "disan_sst").glob("*.svg")}
     assert drawn == {"disan_figure_6", "disan_figure_7", "disan_figure_8"}
     caption = (tmp_path / "figures" / "disan_sst" / "disan_figure_6.md").read_text()
-    assert "`python run.py --mode=figures --checkpoint=disan_sst`" in caption
+    assert f"`python run.py --mode=figures --checkpoint={workdir}`" in caption
 
 
 def test_prediction_explains_itself(workdir):

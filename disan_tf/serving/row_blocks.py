@@ -6,7 +6,7 @@ import tensorflow as tf
 
 # Tokens and padding of a block of rows: enough for products of full speed, few enough that a block
 # needs little memory.
-BLOCK_POSITIONS = 1 << 10
+BLOCK_POSITIONS = 1536
 # Rows come in multiples: TensorFlow slices rows of aligned length without copying them.
 MULTIPLE = 4
 

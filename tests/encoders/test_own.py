@@ -73,6 +73,7 @@ def test_padding_and_sentences_without_tokens(both):
     np.testing.assert_array_equal(expected[1], np.zeros(12))
 
 
+@pytest.mark.slow
 def test_an_export_answers_as_the_best_model(both, tmp_path):
     bundle = load_bundle(both[1].workdir / "best")
     assert type(bundle.model.encoder).__name__ == "MeanAndMaximum"

@@ -66,6 +66,7 @@ def test_the_loaded_object_gives_vectors_and_xla_compiles_it(models, bundle, cut
     np.testing.assert_allclose(compiled(cut), expected, rtol=0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_its_gradients_are_those_of_the_trained_model(models, bundle, cut):
     weights = {weight.name: weight for weight in bundle.model.trainable_variables}
     for model, sentences in questions(models, bundle):

@@ -7,6 +7,8 @@ import tensorflow as tf
 from disan_tf.serving.saved_model import export_saved_model
 from tests.support.tiny_pairs import PAIRS, make_pair_bundle
 
+pytestmark = pytest.mark.slow  # other exports are made in each run
+
 TEXTS = dict(zip(("premise", "hypothesis"), map(tf.constant, zip(*PAIRS))))
 
 

@@ -123,6 +123,7 @@ def test_words_that_the_vocabulary_lacks_are_told_apart_by_their_characters(bund
     assert len(np.unique(characters.numpy()[unknown], axis=0)) > 5
 
 
+@pytest.mark.slow
 def test_an_export_answers_raw_text_as_the_best_model(bundle, exported):
     texts = dict(zip(bundle.model.fields, map(tf.constant, zip(*PAIRS))))
     inputs = _inputs(bundle)
@@ -136,6 +137,7 @@ def test_an_export_answers_raw_text_as_the_best_model(bundle, exported):
     assert "encode" not in text_model and "encode" not in ids_model
 
 
+@pytest.mark.slow
 def test_an_export_attends_from_each_sentence_to_the_other(bundle, exported):
     texts = dict(zip(bundle.model.fields, map(tf.constant, zip(*PAIRS))))
     found = exported[0]["attend"](**texts)
@@ -150,6 +152,7 @@ def test_an_export_attends_from_each_sentence_to_the_other(bundle, exported):
         np.testing.assert_allclose(found[name], expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_an_empty_batch_has_an_empty_answer(bundle, exported):
     nothing = tf.constant([], tf.string)
     texts = dict.fromkeys(bundle.model.fields, nothing)

@@ -19,7 +19,7 @@ from tests.support.training_runs import (
 
 NAMES = (
     pytest.param("disan_snli", marks=pytest.mark.slow),
-    "disan_sick",
+    pytest.param("disan_sick", marks=pytest.mark.slow),
     pytest.param("disan_trec", marks=pytest.mark.slow),
 )
 FIRST = ["The man isn't chasing the dog.", "", "Where is the oven?"]

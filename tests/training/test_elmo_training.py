@@ -93,6 +93,7 @@ def test_cached_and_live_layers_give_the_same_probabilities(corpus, unbroken):
     np.testing.assert_allclose(one, other, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_bilm_may_be_trained_with_the_task(corpus, tmp_path):
     before = load_bilm(*corpus.bilm).forward[0].kernel.numpy()
     config = elmo_config(steps=2, elmo={"cached": False, "trainable_bilm": True})
@@ -112,6 +113,7 @@ def test_it_trains_on_phrases_that_are_cut_out_of_their_sentences(tmp_path):
     assert len(set(starts.tolist())) < len(starts)  # a phrase and the sentence that begins with it
 
 
+@pytest.mark.slow
 def test_it_trains_in_bfloat16_with_word_vectors(corpus, tmp_path):
     config = elmo_config(dtype="mixed_bfloat16", elmo={"words": True})
     trainer = run_trainer(with_few_operations(config), corpus, tmp_path)

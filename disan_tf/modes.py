@@ -190,13 +190,16 @@ MODES = {
 
 def _check(config) -> None:
     """Refuses a config before anything is prepared, downloaded or trained."""
+    import tensorflow as tf
+
     from data_prep.check_options import check_options
     from data_prep.corpora import fields_of, splits_of
     from disan_tf.training.check_config import check_config, check_sections
 
     check_sections(config)
     check_options(config.data)
-    check_config(config, fields_of(config.data), splits_of(config.data))
+    with tf.Graph().as_default():  # a variable made eagerly would leave no room for other workers
+        check_config(config, fields_of(config.data), splits_of(config.data))
 
 
 def _prepare(config, data_dir, prepared_dir):

@@ -58,6 +58,8 @@ def config_of(name: str, dtype: str = "float32"):
         config.train.plateau.update({"patience": 1, "threshold": 0.2})
     if variant:
         config.encoder.update(json.loads(variant))
+    if "bottleneck_units" in variant:  # RMSProp makes whole steps of a bias' gradient of rounding
+        config.train.update({"optimizer": "adadelta", "learning_rate": 0.5})
     return config
 
 

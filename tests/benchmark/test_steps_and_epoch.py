@@ -22,6 +22,7 @@ def split():
     return snli_shaped_split(seed=3)
 
 
+@pytest.mark.slow
 def test_pairs_are_measured_beside_the_dense_form_and_the_products(pair_records):
     assert [record["kind"] for record in pair_records] == ["train", "inference"]
     for record in pair_records:
@@ -29,6 +30,7 @@ def test_pairs_are_measured_beside_the_dense_form_and_the_products(pair_records)
         assert list(record["forms"]) == ["dense", *DTYPES, *PRODUCTS]
 
 
+@pytest.mark.slow
 def test_ratios_are_of_the_medians_beside_them(pair_records):
     for record in pair_records:
         medians = {name: times["median_ms"] for name, times in record["forms"].items()}
@@ -39,6 +41,7 @@ def test_ratios_are_of_the_medians_beside_them(pair_records):
             assert ours["dense_ratio"] == pytest.approx(medians["dense"] / medians[dtype])
 
 
+@pytest.mark.slow
 def test_training_costs_three_times_the_operations_of_inference(pair_records):
     train, inference = (record["gflop"] for record in pair_records)
     assert train == pytest.approx(3 * inference)

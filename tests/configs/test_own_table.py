@@ -31,7 +31,9 @@ def config_of(variant, **data):
     return config
 
 
-@pytest.mark.parametrize("variant", ["", pytest.param("pairs", marks=pytest.mark.slow), "scores"])
+@pytest.mark.parametrize(
+    "variant", ["", *(pytest.param(name, marks=pytest.mark.slow) for name in ("pairs", "scores"))]
+)
 def test_a_table_becomes_a_model_that_answers_lines(variant, tmp_path):
     columns, rows = TABLES[variant]
     with open(tmp_path / "table.csv", "w", encoding="utf-8", newline="") as file:

@@ -22,18 +22,19 @@ from tests.support.training_runs import ROOT, load_config, tiny_config
 slow = pytest.mark.slow
 
 
+@slow
 @pytest.mark.parametrize(
     ("name", "replicas"),
     [
         ("disan_sst", 2),
-        pytest.param("disan_sst", 3, marks=slow),  # of the last batch some have no example
-        pytest.param("disan_snli", 2, marks=slow),
-        pytest.param("resan_snli", 2, marks=slow),
-        pytest.param('resan_snli:{"unselected": "drop"}', 2, marks=slow),
-        pytest.param("dsa_snli", 2, marks=slow),
-        pytest.param("dsa_snli", 3, marks=slow),
-        pytest.param("drcn_snli", 2, marks=slow),
-        pytest.param('drcn_snli:{"bottleneck_units": 8}', 2, marks=slow),
+        ("disan_sst", 3),  # of the last batch some have no example
+        ("disan_snli", 2),
+        ("resan_snli", 2),
+        ('resan_snli:{"unselected": "drop"}', 2),
+        ("dsa_snli", 2),
+        ("dsa_snli", 3),
+        ("drcn_snli", 2),
+        ('drcn_snli:{"bottleneck_units": 8}', 2),
     ],
 )
 def test_replicas_make_the_steps_of_one_device(name, replicas, tmp_path):

@@ -208,7 +208,8 @@ class TerminateAt(tf.keras.callbacks.Callback):
             os.kill(os.getpid(), signal.SIGTERM)
 
 
-@pytest.mark.parametrize("step", [21, 30])  # between lines of the log, and at an evaluation
+# Between lines of the log, and at an evaluation.
+@pytest.mark.parametrize("step", [21, pytest.param(30, marks=pytest.mark.slow)])
 def test_sigterm_leaves_a_checkpoint_of_its_step(step, corpus, finished, tmp_path):
     with pytest.raises(Stopped) as caught:
         run_trainer(_config(), corpus, tmp_path, [TerminateAt(step)])

@@ -114,7 +114,7 @@ def test_a_line_measures_steps_of_its_phase_alone(unbroken):
         pytest.param("in_turns", 0, 8, False, True, id="pretrain"),
         pytest.param("in_turns", 8, 13, True, False, id="policy"),
         pytest.param("in_turns", 13, 17, False, True, id="soft"),
-        pytest.param("at_once", 13, 15, True, True, id="both"),
+        pytest.param("at_once", 13, 15, True, True, id="both", marks=pytest.mark.slow),
     ],
 )
 def test_a_phase_moves_what_it_should(training, start, end, hard_moves, soft_moves, request):
@@ -188,6 +188,7 @@ def test_each_step_is_traced_once(unbroken):
     assert traces == {"pretrain": 1, "policy": 1, "both": 0, "soft": 1}
 
 
+@pytest.mark.slow
 def test_both_optimizers_work_in_low_precision(at_once):
     trainer, _ = at_once
     _check_low_precision(trainer)

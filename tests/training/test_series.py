@@ -168,6 +168,7 @@ def test_finished_members_are_neither_prepared_nor_trained_again(copied, capsys)
     assert (copied / "series.json").read_text() == before
 
 
+@pytest.mark.slow
 def test_other_members_join_the_series(copied, corpus):
     summary = _again(copied, corpus, folds=("1",))
     names = [member["name"] for member in summary["members"]]
@@ -267,6 +268,7 @@ def test_the_table_shows_members_and_means(copied, capsys):
     assert lines[-2].startswith("mean ") and lines[-1].startswith("standard deviation ")
 
 
+@pytest.mark.slow
 def test_a_member_that_stopped_early_is_finished(corpus, tmp_path, capsys):
     config = _config(steps=100, patience=1, learning_rate=0.0)
     for _ in range(2):

@@ -44,6 +44,7 @@ def unbroken(both):
     return both[0]
 
 
+@pytest.mark.slow
 def test_a_killed_training_resumes_bit_for_bit(corpus, both):
     whole, killed = both
     check_same(_train(corpus, killed), whole)

@@ -37,6 +37,7 @@ def unbroken(both):
     return both[0]
 
 
+@pytest.mark.slow
 def test_a_killed_run_resumes_to_the_bits_of_an_unbroken_one(train, both):
     whole, killed = both
     check_same(train(killed), whole)

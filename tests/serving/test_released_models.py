@@ -24,6 +24,20 @@ FILM_LINES = [
     ("I have never been so bored .", "very negative"),
 ]
 
+CAPTION_LINES = [
+    ("A dog is running across a field\tA dog runs through the grass", 4.3),
+    ("A man is playing a guitar\tA man is playing a musical instrument", 4.4),
+    ("A woman is slicing an onion\tA boy is riding a bicycle", 1.2),
+    (
+        "Two children are playing in the snow\tThere are no children playing in the snow",
+        3.6,
+    ),
+    ("A cat is sleeping on a sofa\tA cat is lying on a couch", 4.4),
+    ("A plane is landing\tA man is washing his car", 1.1),
+    ("A girl is singing on a stage\tA girl is dancing on a stage", 3.3),
+    ("The man is not cutting the bread\tThe man is cutting the bread", 3.8),
+]
+
 # name -> how many of its answers were right, and lines of ours with the labels that are; a score is
 # right that is less than 1 away from ours
 ASKED = {
@@ -52,22 +66,8 @@ ASKED = {
     ),
     "disan_sst5": (7, FILM_LINES),
     "dsa_sst5": (6, FILM_LINES),
-    "resan_sick": (
-        6,
-        [
-            ("A dog is running across a field\tA dog runs through the grass", 4.3),
-            ("A man is playing a guitar\tA man is playing a musical instrument", 4.4),
-            ("A woman is slicing an onion\tA boy is riding a bicycle", 1.2),
-            (
-                "Two children are playing in the snow\tThere are no children playing in the snow",
-                3.6,
-            ),
-            ("A cat is sleeping on a sofa\tA cat is lying on a couch", 4.4),
-            ("A plane is landing\tA man is washing his car", 1.1),
-            ("A girl is singing on a stage\tA girl is dancing on a stage", 3.3),
-            ("The man is not cutting the bread\tThe man is cutting the bread", 3.8),
-        ],
-    ),
+    "resan_sick": (6, CAPTION_LINES),
+    "disan_sick": (7, CAPTION_LINES),
     "disan_snli": (
         9,
         [

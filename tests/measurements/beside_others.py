@@ -22,7 +22,6 @@ words, cost them nothing here. What is not installed is left out with the reason
 
 import argparse
 import json
-import os
 import statistics
 import tempfile
 import time
@@ -49,13 +48,14 @@ def main() -> None:
     parser.add_argument("--forms", nargs="+", choices=FORMS, default=list(FORMS))
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    load, runs = os.getloadavg()[0], {form: [] for form in options.forms}
+    machine = in_new_process(_machine, options.threads)
+    runs = {form: [] for form in options.forms}
     texts = in_new_process(_make_texts, options.checkpoint)
     for _ in range(options.rounds):
         for form, each in runs.items():
             each.append(in_new_process(_measure, form, options.checkpoint, texts, options.threads))
     found = {
-        "checkpoint": options.checkpoint, "threads": options.threads, "load": load,
+        "checkpoint": options.checkpoint, "machine": machine,
         "sentences": SENTENCES, "forms": {form: _summary(each) for form, each in runs.items()},
     }  # fmt: skip
     print(json.dumps(found, indent=2))
@@ -97,6 +97,13 @@ def _make_texts(checkpoint) -> list[str]:
     words = (find_bundle(checkpoint) / "vocabulary.txt").read_text("utf-8").splitlines()
     places = generator.geometric(1e-3, [SENTENCES, lengths.max()]) + UNKNOWN_ID
     return [" ".join(words[k] for k in row[:n]) for row, n in zip(places, lengths)]
+
+
+def _machine(threads) -> dict:
+    from disan_tf.benchmark.machine import describe_machine
+
+    _set_threads(threads)
+    return describe_machine()
 
 
 def _set_threads(threads) -> None:

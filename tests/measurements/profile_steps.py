@@ -17,7 +17,6 @@ Two operations may run at the same time on two threads, so that shares are of th
 import argparse
 import collections
 import json
-import os
 import re
 import statistics
 import tempfile
@@ -58,7 +57,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     lengths = tuple(map(int, options.lengths.split(",")))
-    found = {"lengths": lengths, "threads": options.threads, "load": os.getloadavg()[0]}
+    found = {"lengths": lengths, "machine": in_new_process(_machine, options.threads)}
     for model in options.models:
         found[model] = {
             dtype: in_new_process(profile, *MODELS[model], dtype, lengths, options.threads)
@@ -69,6 +68,20 @@ def main() -> None:
         write_json(options.output, found)
 
 
+def _machine(threads) -> dict:
+    from disan_tf.benchmark.machine import describe_machine
+
+    _set_threads(threads)
+    return describe_machine()
+
+
+def _set_threads(threads) -> None:
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    tf.config.threading.set_inter_op_parallelism_threads(threads)
+
+
 def profile(module: str, variant: str, dtype: str, lengths: tuple, threads: int) -> dict:
     """What `main` prints of one model in one precision."""
     import importlib
@@ -77,8 +90,7 @@ def profile(module: str, variant: str, dtype: str, lengths: tuple, threads: int)
 
     from disan_tf.benchmark.step import make_batch, make_steps
 
-    tf.config.threading.set_intra_op_parallelism_threads(threads)
-    tf.config.threading.set_inter_op_parallelism_threads(threads)
+    _set_threads(threads)
     config = importlib.import_module(module).get_config(variant)
     step, batch = make_steps(dtype, config)["train"], make_batch(config, lengths)
     walls, processor = [], []

@@ -14,7 +14,6 @@ prints as JSON
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from disan_tf.benchmark.machine import describe_machine
 from disan_tf.benchmark.timing import measure
 from disan_tf.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
@@ -44,7 +44,7 @@ def main() -> None:
     options = parser.parse_args()
     found = {
         "checkpoint": options.checkpoint,
-        "load": os.getloadavg()[0],
+        "machine": describe_machine(),
         "first_answer": first_answer(options.repetitions),
         "evaluation": evaluation(options.checkpoint, options.prepared, options.repetitions),
     }

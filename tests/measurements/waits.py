@@ -91,8 +91,8 @@ def evaluation(checkpoint: str, prepared: Path, repetitions: int) -> dict:
 
     timings = measure(
         {"evaluate": lambda: run_split(step, split, model.reads, size), "forward": compute},
-        repetitions,
-    )
+        repetitions, settle=False,
+    )  # fmt: skip
     rates = {name: len(split) / timing.median for name, timing in timings.items()}
     ratio = rates["evaluate"] / rates["forward"]
     return {**{name: round(rate) for name, rate in rates.items()}, "ratio": round(ratio, 2)}

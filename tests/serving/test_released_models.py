@@ -66,6 +66,10 @@ ASKED = {
     ),
     "disan_sst5": (7, FILM_LINES),
     "dsa_sst5": (6, FILM_LINES),
+    "disan_sst2": (
+        7,
+        [(text, label.split()[-1]) for text, label in FILM_LINES if label != "neutral"],
+    ),
     "resan_sick": (6, CAPTION_LINES),
     "disan_sick": (7, CAPTION_LINES),
     "disan_snli": (

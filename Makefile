@@ -15,9 +15,10 @@ $(error TENSORFLOW=$(TENSORFLOW) must be 2.15 or 2.19)
 endif
 BIN := $(VENV)/bin
 DEMO := demo
-# One process more than processors: tests of killed and restarted commands mostly wait.
+# One process more than processors: tests of killed and restarted commands mostly wait. A process that
+# crashes fails the run: with another in its place pytest may wait forever.
 WORKERS = $$($(BIN)/python -c 'import os; print(min(4, os.cpu_count() + 1))')
-PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile --max-worker-restart=0
 
 # What tells most in a minute or two: operations, layers, a training with resuming, export, release.
 LOOP := tests/training/test_loop.py::test_a

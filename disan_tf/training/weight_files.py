@@ -1,5 +1,6 @@
 """Weights of a model in an HDF5 file: written where there is room, read after they are checked."""
 
+import errno
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -18,14 +19,18 @@ _OVERHEAD = 1 << 20  # bytes of a file beside its numbers, at most
 def write_weights(model: tf.keras.Model, path: Path) -> None:
     """Writes the weights of a model.
 
-    HDF5 ends the process where a write fails: the room is taken first.
+    HDF5 ends the process where a write fails, or tells nobody: the room is taken first, and the
+    file is read again, for others may have filled the disk in between.
 
     Raises:
-      OSError: there is no room.
+      OSError: there is no room, or the file does not hold what was written.
     """
     size = sum(weight.shape.num_elements() * weight.dtype.size for weight in model.weights)
     _take_room(path, size + _OVERHEAD)
     model.save_weights(path)
+    if not _holds(model, path):
+        path.unlink()
+        raise OSError(errno.EIO, "what was written cannot be read again", str(path))
 
 
 def _take_room(path: Path, size: int) -> None:
@@ -37,6 +42,16 @@ def _take_room(path: Path, size: int) -> None:
         path.unlink(missing_ok=True)
         raise OSError(error.errno, error.strerror, str(path)) from None
     path.unlink()
+
+
+def _holds(model: tf.keras.Model, path: Path) -> bool:
+    """Whether the arrays of a file are the weights of a model."""
+    try:
+        with h5py.File(path) as file:
+            there = Counter(hash(item[()].tobytes()) for item in _datasets(file))
+    except (OSError, RuntimeError, KeyError, ValueError):
+        return False
+    return there == Counter(hash(weight.numpy().tobytes()) for weight in model.weights)
 
 
 def halve(path: Path) -> None:

@@ -1,7 +1,7 @@
 """disan_tf/training/weight_files.py: what is believed of a file of weights."""
 
+import errno
 import resource
-import shutil
 
 import h5py
 import numpy as np
@@ -12,6 +12,7 @@ from disan_tf.errors import UserError
 from disan_tf.training.weight_files import halve, read_weights, write_weights
 
 PLACE = "layers/dense/vars/0"
+NUMBER = np.float32(0.1234567).tobytes()
 
 
 def _model():
@@ -121,8 +122,37 @@ def test_no_room_is_an_error_of_the_operating_system(tmp_path):
 
 
 def test_a_full_disk_is_an_error_of_the_operating_system(monkeypatch, tmp_path):
-    huge = shutil.disk_usage(tmp_path).free + 10**12
-    monkeypatch.setattr("disan_tf.training.weight_files._OVERHEAD", huge)
-    with pytest.raises(OSError, match="No space left|File too large"):
+    """Nothing here fills a disk, on which other tests write."""
+
+    def allocate(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", allocate)
+    with pytest.raises(OSError, match="No space left") as caught:
         write_weights(_model(), tmp_path / "a.weights.h5")
+    assert caught.value.filename == str(tmp_path / "a.weights.h5")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_bytes(path.read_bytes()[:-1]),
+        lambda path: path.write_bytes(path.read_bytes().replace(NUMBER, b"\x00" * 4)),
+    ],
+    ids=["cut off", "other numbers"],
+)
+def test_a_write_that_failed_unseen_is_an_error(damage, tmp_path):
+    """HDF5 does not always tell that a disk is full."""
+    model, path = _model(), tmp_path / "a.weights.h5"
+    model.layers[0].bias.assign(np.frombuffer(NUMBER * 4, np.float32))
+    written = model.save_weights
+
+    def save_weights(path):
+        written(path)
+        damage(path)
+
+    model.save_weights = save_weights
+    with pytest.raises(OSError, match=r"cannot be read again.*a\.weights\.h5"):
+        write_weights(model, path)
     assert not list(tmp_path.iterdir())

@@ -6,7 +6,9 @@ running sums over the tokens:
 
   N_j = sum_r L_r(a_j) sum_(i<j) K_r(b_i) v_i,   D_j = sum_r L_r(a_j) sum_(i<j) K_r(b_i)     (2)
 
-and s_j = N_j / D_j. Blocks of tokens carry them; memory is O(batch * length * dim).
+and s_j = N_j / D_j. Blocks of tokens carry them; memory is O(batch * length * dim). Within a block
+they are products with a triangle of ones: where a GPU multiplies float32 as TF32, which
+`tf.config.experimental.enable_tensor_float_32_execution(False)` ends, they have the errors of TF32.
 """
 
 import numpy as np

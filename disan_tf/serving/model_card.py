@@ -102,11 +102,12 @@ def _score_row(criterion, scores):
 
 
 def _series_row(criterion, series):
-    """Mean and deviation on test of the trainings of which dev chose this one."""
+    """Mean and deviation on test, before rounding, of the trainings of which dev chose this one."""
     members = len(series.get("members", [0]))
     mean = series.get("mean", series)["test"][criterion]
     spread = (series.get("standard_deviation") or {}).get("test", {}).get(criterion)
     scale, digits, unit = (100, 2, " %") if criterion == "accuracy" else (1, 4, "")
     text = f"{scale * mean:.{digits}f}{unit}"
     text += f" (standard deviation {scale * spread:.{digits}f})" if spread is not None else ""
-    return {f"mean of {members} training{'s' if members > 1 else ''}": f"{text} on test"}
+    label = f"mean of {members} trainings" if members > 1 else "as trained, in full precision"
+    return {label: f"{text} on test"}

@@ -32,6 +32,7 @@ import numpy as np
 
 from disan_tf.benchmark.processes import in_new_process, peak
 from disan_tf.files import write_json
+from tests.measurements.threads import machine, set_threads
 
 SENTENCES = 8192
 BATCH = 64
@@ -48,14 +49,13 @@ def main() -> None:
     parser.add_argument("--forms", nargs="+", choices=FORMS, default=list(FORMS))
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    machine = in_new_process(_machine, options.threads)
     runs = {form: [] for form in options.forms}
     texts = in_new_process(_make_texts, options.checkpoint)
     for _ in range(options.rounds):
         for form, each in runs.items():
             each.append(in_new_process(_measure, form, options.checkpoint, texts, options.threads))
     found = {
-        "checkpoint": options.checkpoint, "machine": machine,
+        "checkpoint": options.checkpoint, "machine": in_new_process(machine, options.threads),
         "sentences": SENTENCES, "forms": {form: _summary(each) for form, each in runs.items()},
     }  # fmt: skip
     print(json.dumps(found, indent=2))
@@ -99,23 +99,10 @@ def _make_texts(checkpoint) -> list[str]:
     return [" ".join(words[k] for k in row[:n]) for row, n in zip(places, lengths)]
 
 
-def _machine(threads) -> dict:
-    from disan_tf.benchmark.machine import describe_machine
-
-    _set_threads(threads)
-    return describe_machine()
-
-
-def _set_threads(threads) -> None:
-    import tensorflow as tf
-
-    tf.config.threading.set_intra_op_parallelism_threads(threads)
-
-
 def _in_process(checkpoint, texts, threads) -> Callable:
     import disan_tf
 
-    _set_threads(threads)
+    set_threads(threads)
     model = disan_tf.load(checkpoint)
     return lambda: model.encode(texts)
 
@@ -124,7 +111,7 @@ def _exported(checkpoint, texts, threads) -> Callable:
     import tensorflow as tf
     import tensorflow_text  # noqa: F401  registers the tokenizer's operations
 
-    _set_threads(threads)
+    set_threads(threads)
     with tempfile.TemporaryDirectory() as folder:
         loaded = tf.saved_model.load(in_new_process(_export, checkpoint, folder))
     step = loaded.signatures["encode"]
@@ -155,7 +142,7 @@ def _bi_lstm(checkpoint, texts, threads) -> Callable:
     del checkpoint
     import tensorflow as tf
 
-    _set_threads(threads)
+    set_threads(threads)
     model = tf.keras.Sequential([
         tf.keras.layers.Embedding(40_000, 300, mask_zero=True),
         tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(300, return_sequences=True)),
@@ -187,7 +174,9 @@ def _transformer():
     nodes, weights = [], []
 
     def weight(*shape):
-        values = (0.05 * generator.standard_normal(shape)).astype(np.float32)
+        return constant((0.05 * generator.standard_normal(shape)).astype(np.float32))
+
+    def constant(values):
         weights.append(numpy_helper.from_array(values, f"w{len(weights)}"))
         return weights[-1].name
 
@@ -213,13 +202,10 @@ def _transformer():
         hidden = node("BiasGelu", plain("MatMul", x, weight(units, inner)), weight(inner))
         hidden = plain("MatMul", hidden, weight(inner, units))
         x = node("SkipLayerNormalization", hidden, x, *(weight(units) for _ in range(3)))
-    weights.append(numpy_helper.from_array(np.array([1], np.int64), "axis"))
-    real = plain("Cast", "mask", to=TensorProto.FLOAT)
-    total = plain(
-        "ReduceSum", plain("Mul", x, plain("Unsqueeze", real, "w_last")), "axis", keepdims=0
-    )
-    mean = plain("Div", total, plain("ReduceSum", real, "axis"))
-    weights.append(numpy_helper.from_array(np.array([2], np.int64), "w_last"))
+    axis, real = constant(np.array([1], np.int64)), plain("Cast", "mask", to=TensorProto.FLOAT)
+    x = plain("Mul", x, plain("Unsqueeze", real, constant(np.array([2], np.int64))))
+    total = plain("ReduceSum", x, axis, keepdims=0)
+    mean = plain("Div", total, plain("ReduceSum", real, axis))
     ids, mask = (
         helper.make_tensor_value_info(name, TensorProto.INT32, ["batch", "length"])
         for name in ("ids", "mask")

@@ -30,6 +30,7 @@ from disan_tf.files import write_json
 from disan_tf.training.back_propagation import BackPropagation
 from disan_tf.training.cluster import make_distribution
 from tests.measurements.distribution_estimate import Measured, estimate_tables
+from tests.measurements.threads import set_threads
 from tests.support.workers import free_addresses, tf_config
 
 WARM_UPS = 6  # steps, or exchanges
@@ -102,8 +103,7 @@ def train(role: str, batch_size: int, steps: int) -> dict:
     name, _, processors = role.partition(":")
     processors = {int(number) for number in processors.split(",")}
     os.sched_setaffinity(0, processors)
-    tf.config.threading.set_intra_op_parallelism_threads(len(processors))
-    tf.config.threading.set_inter_op_parallelism_threads(len(processors))
+    set_threads(len(processors))
     config = get_config().unlock()
     config.train.batch_size, config.train.distribution = batch_size, name
     distribution = make_distribution(config)

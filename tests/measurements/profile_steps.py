@@ -25,6 +25,7 @@ from pathlib import Path
 
 from disan_tf.benchmark.processes import in_new_process
 from disan_tf.files import write_json
+from tests.measurements.threads import machine, set_threads
 
 MODELS = {
     "DiSAN": ("configs.disan_snli", ""),
@@ -57,7 +58,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     lengths = tuple(map(int, options.lengths.split(",")))
-    found = {"lengths": lengths, "machine": in_new_process(_machine, options.threads)}
+    found = {"lengths": lengths, "machine": in_new_process(machine, options.threads)}
     for model in options.models:
         found[model] = {
             dtype: in_new_process(profile, *MODELS[model], dtype, lengths, options.threads)
@@ -68,20 +69,6 @@ def main() -> None:
         write_json(options.output, found)
 
 
-def _machine(threads) -> dict:
-    from disan_tf.benchmark.machine import describe_machine
-
-    _set_threads(threads)
-    return describe_machine()
-
-
-def _set_threads(threads) -> None:
-    import tensorflow as tf
-
-    tf.config.threading.set_intra_op_parallelism_threads(threads)
-    tf.config.threading.set_inter_op_parallelism_threads(threads)
-
-
 def profile(module: str, variant: str, dtype: str, lengths: tuple, threads: int) -> dict:
     """What `main` prints of one model in one precision."""
     import importlib
@@ -90,7 +77,7 @@ def profile(module: str, variant: str, dtype: str, lengths: tuple, threads: int)
 
     from disan_tf.benchmark.step import make_batch, make_steps
 
-    _set_threads(threads)
+    set_threads(threads)
     config = importlib.import_module(module).get_config(variant)
     step, batch = make_steps(dtype, config)["train"], make_batch(config, lengths)
     walls, processor = [], []

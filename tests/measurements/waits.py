@@ -5,11 +5,12 @@
 
 prints as JSON
 
-- "first_answer": seconds of `run.py --mode=predict` on one line, from the start of the process to
-  its end, and of `import tensorflow` alone; processes that take turns.
-- "evaluation": pairs a second that `evaluate` scores on the dev part of a prepared corpus that the
-  checkpoint was trained on, and that the model's forward pass alone computes from the same
-  batches, which lie in memory then. Calls take turns; nothing is traced in them.
+- "first_answer": seconds of `run.py --mode=predict --checkpoint=disan_sst5` on one line, from the
+  start of the process to its end, and of `import tensorflow` alone; processes that take turns.
+- "evaluation": pairs a second of the dev part of a prepared corpus that the checkpoint was trained
+  on, as a training evaluates it (its batches, their outputs and losses), and of the model's forward
+  pass alone from the same batches, which lie in memory then. Calls take turns; nothing is traced in
+  them.
 """
 
 import argparse

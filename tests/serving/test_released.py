@@ -127,6 +127,14 @@ def test_its_scores_are_those_of_what_is_released(with_vectors, tmp_path):
         assert words in card
 
 
+def test_a_card_tells_the_score_that_the_only_training_had(with_vectors, tmp_path):
+    workdir, prepared, _ = with_vectors
+    write_json(tmp_path / "results/mine.json", {"test": {"accuracy": 0.25}})
+    folder = release(workdir, "small", checkpoints=tmp_path, prepared=prepared, result="mine")
+    card = (folder / "README.md").read_text()
+    assert "| as trained, in full precision | 25.00 % on test |" in card
+
+
 def test_a_corpus_of_other_words_is_refused(with_vectors, workdir, tmp_path):
     with pytest.raises(UserError, match="other training words than .*fixed_words=all"):
         release(_of_other_words(workdir, tmp_path), "small", "x", tmp_path, with_vectors[1])

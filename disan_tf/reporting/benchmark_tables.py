@@ -80,7 +80,8 @@ def _selection_rows(record):
                 yield [name, measured["length"], form, *_selection_times(times)]
     for measured in record["model"]:
         for kind, name in _STEPS.items():
-            yield [name, _lengths(measured), "", *_selection_times(measured[kind])]
+            if kind in measured:
+                yield [name, _lengths(measured), "", *_selection_times(measured[kind])]
 
 
 def _selection_times(times):
@@ -117,8 +118,9 @@ def _dsa_rows(record):
     for measured in record["step"]:
         name = f"{_STEPS[measured['kind']]}, ms"
         yield [name, _lengths(measured), *_dsa_cells(measured["forms"], "median_ms")]
-    epoch = _dsa_cells(record["epoch"]["forms"], "pairs_per_second")
-    yield ["epoch, pairs a second", "of SNLI", *epoch]
+    if "epoch" in record:
+        epoch = _dsa_cells(record["epoch"]["forms"], "pairs_per_second")
+        yield ["epoch, pairs a second", "of SNLI", *epoch]
     for lengths, forms in _peaks(record).items():
         yield ["peak memory of training, GiB", lengths, *_dsa_cells(forms, "peak_gib", 1)]
 
@@ -147,9 +149,9 @@ def _drcn_table(record):
 
 
 def _peaks(record):
-    """Lengths -> form -> its record of the memory of training steps."""
+    """Lengths -> form -> its record of the memory of training steps, where that was measured."""
     peaks = {}
-    for measured in record["memory"]["step"]:
+    for measured in record.get("memory", {"step": []})["step"]:
         peaks.setdefault(_lengths(measured), {})[measured["form"]] = measured
     return peaks
 

@@ -80,6 +80,10 @@ def test_dsa_stands_beside_disan(tmp_path):
     assert f"| training step, ms | 15/8 | 900 | 300, 200 | 150, 80 {ratios}" in text
     assert f"| epoch, pairs a second | of SNLI | 10 | 30, 45 | 60, 112 {ratios}" in text
     assert "memory of training, GiB | 15/8 | 9.0 | 3.0, 2.0 | 1.5, 0.8 |  |  |  |" in text
+    parts = {part: value for part, value in record.items() if part not in ("epoch", "memory")}
+    assert _tables(tmp_path, parts).splitlines() == [
+        line for line in text.splitlines() if not line.startswith(("| epoch", "| peak"))
+    ]
 
 
 def test_drcn_has_time_and_memory(tmp_path):
@@ -103,6 +107,8 @@ def test_drcn_has_time_and_memory(tmp_path):
     assert "| peak memory at 15/8, GiB | peak memory at 40/40, GiB |" in text
     assert "| float32 | 100 | 90 | 1.5 | 4.0 |" in text
     assert "| bfloat16 | 200 | 45 | 2.5 | 5.0 |" in text
+    del record["memory"]
+    assert "| bfloat16 | 200 | 45 |\n" in _tables(tmp_path, record)
 
 
 def test_encoders_have_epochs_beside_the_papers(tmp_path):

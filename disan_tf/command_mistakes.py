@@ -36,6 +36,9 @@ def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) ->
         except Exception as error_of_config:  # a config is Python, in which anything can go wrong
             place = _place(error_of_config, path)
             return f"--config={path}{place}: {_message(error_of_config)}"
+    if isinstance(error, flags.DuplicateFlagError):
+        name = re.search("'(.*?)'", str(error))[1]
+        return f"--{name} is given twice; keep one of them."
     if isinstance(error, flags.IllegalFlagValueError):
         name, value = re.match(r"flag --([^=]+)=(.*?): ", str(error), re.DOTALL).groups()
         return f"--{name}={value} must be {_wanted(flag_values[name].parser, value)}"

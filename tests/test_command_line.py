@@ -259,6 +259,7 @@ def test_help_and_mistakes_need_no_tensorflow():
     ([TINY, "--config.train.batchsize=3"],
      "--config.train.batchsize=3 is not an option of configs/disan_sst.py:tiny; did you mean bat"),
     ([TINY, "--config.trian.steps=3"], "--config.trian.steps=3 is not an option .*mean train?"),
+    ([TINY, "--config.seed=3", "--config.seed=4"], "--config.seed is given twice; keep one"),
     ([TINY, "--config.encoder.heads=8"], "heads=8 is not .*; choose activation, name or units."),
     ([TINY, "--config.train=3"], "--config.train=3 names a section; override its options, batch"),
     ([TINY, "--config.train.steps.x=3"], "--config.train.steps.x=3 is not an option of configs/"),

@@ -46,7 +46,7 @@ Config `{info["name"]}`, trained by
 
     {command}
 
-and taken from step {info["scores"]["step"]:,} of seed {info["config"]["seed"]}, the best on dev.
+and taken from step {info["scores"]["step"]:,} of {_member(info["config"])}, the best on dev.
 
 | | |
 |---|---|
@@ -61,6 +61,12 @@ Words outside of its vocabulary are unknown to it, and it knows only sentences l
 was trained on; a probability is no measure of how sure one may be. `model.json` holds the digests
 of all files.
 {_LICENCE if vectors else ""}"""
+
+
+def _member(config):
+    """Which training of a series it was."""
+    fold = config["data"].get("fold")
+    return f"seed {config['seed']}" + (f" and fold {fold}" if fold is not None else "")
 
 
 def _rows(model, info, scores, vectors, series) -> dict[str, str]:

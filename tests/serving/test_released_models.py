@@ -64,6 +64,21 @@ ASKED = {
             ("How far is the moon from the earth ?", "NUM"),
         ],
     ),
+    "disan_subj": (
+        9,
+        [
+            ("a slow , tender and very funny film that never loses its way .", "subjective"),
+            ("her brother is arrested and she has three days to find the letter .", "objective"),
+            ("the jokes are old and the ending is worse .", "subjective"),
+            ("a young doctor moves to a village where nobody trusts him .", "objective"),
+            ("it is hard to care about anyone in this noisy mess .", "subjective"),
+            ("two brothers inherit a farm from an uncle they never met .", "objective"),
+            ("the best performance of the year , in a picture that deserves it .", "subjective"),
+            ("when the ship sinks , the captain and a cook reach an island .", "objective"),
+            ("clever , but too cold to be moving .", "subjective"),
+            ("in 1952 a pianist leaves budapest with a false passport .", "objective"),
+        ],
+    ),
     "disan_sst5": (7, FILM_LINES),
     "dsa_sst5": (6, FILM_LINES),
     "disan_sst2": (

@@ -49,7 +49,8 @@ def _benchmark(record):
         title = f"{title}, {record['encoders']['dtype']}"
         table = markdown_table(_ENCODERS_HEAD, _encoder_rows(record["encoders"]["encoders"]))
     elif "selection" in record:
-        title = f"{title}, {config['dtype']}; by the share of heads and of dependents selected"
+        steps = f"steps of batches of {config['train']['batch_size']}"
+        title = f"{title}, {config['dtype']}, {steps}; by the share of tokens selected"
         table = markdown_table(_SELECTION_HEAD, _selection_rows(record["selection"]))
     elif encoder == "dsa":
         title = f"{title}, batches of {config['train']['batch_size']}"

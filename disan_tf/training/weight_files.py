@@ -1,6 +1,5 @@
 """Weights of a model in an HDF5 file: written where there is room, read after they are checked."""
 
-import errno
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -23,14 +22,18 @@ def write_weights(model: tf.keras.Model, path: Path) -> None:
     file is read again, for others may have filled the disk in between.
 
     Raises:
-      OSError: there is no room, or the file does not hold what was written.
+      OSError: there is no room.
+      UserError: the file does not hold what was written.
     """
     size = sum(weight.shape.num_elements() * weight.dtype.size for weight in model.weights)
     _take_room(path, size + _OVERHEAD)
     model.save_weights(path)
     if not _holds(model, path):
         path.unlink()
-        raise OSError(errno.EIO, "what was written cannot be read again", str(path))
+        raise UserError(
+            f"{path} could not be written whole, perhaps because the disk was full for a while; "
+            "free some space, or choose another folder."
+        )
 
 
 def _take_room(path: Path, size: int) -> None:

@@ -18,7 +18,7 @@ def test_hard_attention_has_times_by_the_share_of_selected_tokens(tmp_path):
     model = {**rates, "all": {"median_ms": 1.5}, "iterative": {"median_ms": 2000.0}}
     record = {
         "machine": MACHINE,
-        "config": {"dtype": "float32"},
+        "config": {"dtype": "float32", "train": {"batch_size": 128}},
         "selection": {
             "core": [{"length": 40, "forms": {"native": rates}}],
             "layer": [],
@@ -29,6 +29,11 @@ def test_hard_attention_has_times_by_the_share_of_selected_tokens(tmp_path):
     shown = "| 100.0 | 50.0 | 25.0 | 10.0 |"
     assert f"| core, forward and backward | 40 | native {shown}  |  |  |" in text
     assert f"| training step | 15/8 |  {shown} 1.5 |  | 2,000.0 |" in text
+    assert "TensorFlow 2.15.1, float32, steps of batches of 128; by the share" in text
+    inference = [line for line in text.splitlines() if line.startswith("| inference")]
+    del record["selection"]["model"][0]["inference"]
+    left = _tables(tmp_path, record).splitlines()
+    assert inference and left == [line for line in text.splitlines() if line not in inference]
 
 
 def test_disan_stands_beside_the_authors_formulation(tmp_path):

@@ -4,8 +4,10 @@
     <output>/predictions/<name>.npz   what its models answered to the test examples
     <output>/tables/                  the papers' tables with our runs beside, see `paper_tables`,
                                       of what `--mode=transfer` recorded, and of accuracy against
-                                      the number of training examples
-    <output>/figures/scaling.svg      the latter as a picture
+                                      the number of training examples, each with the runs of
+                                      <output>/missing_runs.json that it lacks
+    <output>/figures/scaling.svg      the latter as a picture, and one for each table, see
+                                      `figures.table_curves`
 
 `note.txt` in the folder of a run or series says why its figures differ from the paper's.
 """
@@ -18,6 +20,8 @@ from typing import Optional
 from disan_tf.errors import UserError
 from disan_tf.files import read_json, write_atomically, write_json
 from disan_tf.installation import CHECKPOINTS
+from disan_tf.reporting.figures.table_curves import draw_table_curves
+from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.readme import update_readmes
@@ -40,8 +44,8 @@ def report(runs: Optional[Path], output: Path) -> None:
 
     Args:
       runs: a work directory, a series or a tree of them; None = only write the tables.
-      output: gets `results/`, `predictions/`, `tables/` and `figures/scaling.svg`. With
-        `checkpoints/` of this repository, the READMEs' tables are written too.
+      output: gets `results/`, `predictions/`, `tables/` and `figures/`. With `checkpoints/` of this
+        repository, the READMEs' tables are written too.
 
     Raises:
       UserError: `runs` holds no run.
@@ -53,12 +57,14 @@ def report(runs: Optional[Path], output: Path) -> None:
     )  # fmt: skip
     curves = fit_curves(results, predictions)
     draw_curves(curves, output / "figures")
+    draw_table_curves(results, output / "figures")
     tables = {
         **render_tables(results, predictions, read_speeds(output / "benchmarks")),
         **transfer_tables(output / "results"),
         **scaling_tables(curves),
     }
-    for name, text in tables.items():
+    missing = read_missing_runs(output / "missing_runs.json", results)
+    for name, text in add_missing_runs(tables, missing).items():
         write_atomically(output / "tables" / name, text)
     if output.resolve() == CHECKPOINTS:
         update_readmes()

@@ -16,10 +16,10 @@ from disan_tf.training.bundle import Bundle
 from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.outputs import run_split
 from disan_tf.training.policy_gradient import evaluation_steps
+from disan_tf.training.run_summary import FRACTIONS
 from disan_tf.training.steps import make_selection_step
 
 _SELECTIONS = ("all", "sample", "greedy")
-_FRACTIONS = ("head_fraction", "dependent_fraction")
 
 
 def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
@@ -89,9 +89,9 @@ def _selections(bundle, split):
         scores[f"{how}_{model.criterion}"] = found[model.criterion]
         step = make_selection_step(model, how)
         shares = run_split(step, split, model.reads, evaluation.batch_size).outputs.mean(axis=0)
-        scores.update({f"{how}_{key}": float(share) for key, share in zip(_FRACTIONS, shares)})
+        scores.update({f"{how}_{key}": float(share) for key, share in zip(FRACTIONS, shares)})
     scored = "greedy" if evaluation.selection == "greedy" else "sample"
-    return {**{key: scores[f"{scored}_{key}"] for key in _FRACTIONS}, **scores}
+    return {**{key: scores[f"{scored}_{key}"] for key in FRACTIONS}, **scores}
 
 
 def _classes(split: Split, predictions: np.ndarray, classes: list) -> dict:

@@ -18,6 +18,7 @@ from disan_tf.training.policy_steps import (
     split_weights,
 )
 from disan_tf.training.rewards import REWARDS
+from disan_tf.training.run_summary import FRACTIONS
 from disan_tf.training.steps import make_evaluation_step
 
 # phase -> how tokens are chosen, what is trained
@@ -107,7 +108,7 @@ class PolicyGradient(BackPropagation):
         phase = list(PHASES)[int(means["phase"])]  # that of all steps: the means are of one phase
         collapsed = [
             name
-            for name in ("head_fraction", "dependent_fraction")
+            for name in FRACTIONS
             if phase != "pretrain" and not _COLLAPSED <= means[name] <= 1.0 - _COLLAPSED
         ]
         for name in set(collapsed) - self._alarmed:

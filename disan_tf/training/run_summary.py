@@ -11,6 +11,7 @@ from disan_tf.training.work_directory import RUN, read_config
 
 CRITERIA = ("accuracy", "pearson", "log_likelihood")  # dev chooses by them, and curves show them
 _SCORED = tuple({name: float} for name in CRITERIA)
+FRACTIONS = ("head_fraction", "dependent_fraction")  # of the tokens, that hard attention selects
 SCORES = (*CRITERIA, "spearman", "mse")  # in tables
 REMEDY = "train, then run --mode=evaluate with --split=dev and --split=test"
 
@@ -54,7 +55,9 @@ def summarise_run(workdir: Path) -> dict:
       "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`;
       "steps", "epochs", "minutes", "seconds_per_epoch" (without evaluations), "best_step",
       "best_epoch", "minutes_to_best"; "dev_curve", pairs of a step and the criterion, and
-      "<split>_curve" of each watched split (`config.evaluate.splits`); the scores of each split
+      "<split>_curve" of each watched split (`config.evaluate.splits`); of hard attention
+      "selection_curve", lists of the step of an evaluation and the fractions of heads and
+      dependents that training selected before it; the scores of each split
       under its name; and for each watched split "best_on_<split>", the best of its curve:
       optimistic, since the split scores what it chose.
 
@@ -90,6 +93,7 @@ def summarise_run(workdir: Path) -> dict:
             f"{split}_curve": [[record["step"], round(_criterion(record), 4)] for record in curve]
             for split, curve in {"dev": dev, **_watched(records)}.items()
         },
+        **_selections(records),
         **dict(sorted(scores.items())),
         **_best_on(records),
     }
@@ -103,6 +107,16 @@ def _watched(records):
     """The curves of the splits that choose nothing."""
     names = {record["split"] for record in records} - {"train", "dev"}
     return {split: _curve(records, split) for split in sorted(names)}
+
+
+def _selections(records):
+    """The curve of the fractions selected, see `summarise_run`; {} without hard attention."""
+    found = [
+        [after["step"], *(round(before[name], 4) for name in FRACTIONS)]
+        for before, after in zip(records, records[1:])
+        if after["split"] == "dev" and FRACTIONS[0] in before
+    ]
+    return {"selection_curve": found} if found else {}
 
 
 def _criterion(record):

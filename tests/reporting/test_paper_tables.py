@@ -6,6 +6,7 @@ import io
 import pytest
 
 from disan_tf.installation import CHECKPOINTS
+from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
 from disan_tf.reporting.paper_tables.disan import disan_variant
 from disan_tf.reporting.paper_tables.rendering import render_tables
@@ -161,8 +162,10 @@ def test_the_tables_of_the_repository_are_those_of_its_results():
     tables = {path.name: path.read_text("utf-8") for path in (CHECKPOINTS / "tables").iterdir()}
     results = read_results(CHECKPOINTS / "results")
     predictions = read_predictions(CHECKPOINTS / "predictions")
-    assert tables == {
+    made = {
         **render_tables(results, predictions, read_speeds(CHECKPOINTS / "benchmarks")),
         **transfer_tables(CHECKPOINTS / "results"),
         **scaling_tables(fit_curves(results, predictions)),
     }
+    missing = read_missing_runs(CHECKPOINTS / "missing_runs.json", results)
+    assert tables == add_missing_runs(made, missing)

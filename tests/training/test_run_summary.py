@@ -1,5 +1,7 @@
 """What a work directory tells of its training."""
 
+import json
+
 import pytest
 from ml_collections import ConfigDict
 
@@ -44,6 +46,18 @@ def test_the_best_of_a_watched_curve_stands_apart(workdir):
     assert run["best_on_test"] == {"step": 10, "accuracy": 0.49}
     assert run["test_curve"] == [[10, 0.49], [20, 0.475]]
     assert run["test"]["accuracy"] == 0.475
+
+
+def test_the_fractions_selected_before_each_evaluation_are_a_curve(workdir):
+    assert "selection_curve" not in summarise_run(workdir)
+    lines = []
+    for line in (workdir / "metrics.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        if record["split"] == "train":
+            record |= {"head_fraction": record["step"] / 128, "dependent_fraction": 0.5}
+        lines.append(json.dumps(record) + "\n")
+    (workdir / "metrics.jsonl").write_text("".join(lines))
+    assert summarise_run(workdir)["selection_curve"] == [[10, 0.0781, 0.5], [30, 0.2344, 0.5]]
 
 
 def test_scores_on_further_splits_are_shown(workdir):

@@ -16,6 +16,7 @@ from disan_tf.reporting.results import describe_examples, describe_members, desc
 _DESCRIPTIONS = ("trained", "training examples", "tokens with vectors")
 _OURS, _DEVIATION = ", ours", ", standard deviation"
 _SNLI_DEV_PAIRS = 9842
+_NOT_RUN = "not run"
 _OPTIMISTIC = "best of its own curve (optimistic)"
 
 
@@ -56,7 +57,7 @@ def _runs_of(row: Row, results):
 def _lines(table: Table, row: Row, runs, speeds) -> list[dict]:
     """Column -> cell, for each of our runs of a row; without a run there is one line."""
     if not runs:
-        return [_line(table, row, "not run", {"command": row.command}, speeds)]
+        return [_line(table, row, _NOT_RUN, {"command": row.command}, speeds)]
     return [
         _line(table, row, name, {**run, **_describe(run)}, speeds) for name, run in runs.items()
     ]
@@ -172,7 +173,14 @@ def _markdown(table: Table, lines) -> str:
     title = f"# Table {table.number} of the {table.paper} paper: {table.title}\n\n"
     rows = ([_cell(line, column) for column in columns] for line in lines)
     remarks = "".join(f"{_remark(line)}\n" for line in lines)
-    return f"{title}{markdown_table(columns, rows)}\n{remarks}"
+    return f"{title}{markdown_table(columns, rows)}\n{_curves(table, lines)}{remarks}"
+
+
+def _curves(table: Table, lines) -> str:
+    """The picture of the table's runs, if there is one; see `figures.table_curves`."""
+    if all(line["run"] == _NOT_RUN for line in lines):
+        return ""
+    return f"![dev scores by epoch, and scores by length](../figures/{table.name}.png)\n\n"
 
 
 def _cell(line, column):

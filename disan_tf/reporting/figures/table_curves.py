@@ -1,0 +1,138 @@
+"""A picture for each of the papers' tables: how our runs learnt, and how they score by length.
+
+A picture has dev scores by epoch, test accuracy by sentence length and, of hard attention, the
+selected fractions by epoch.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
+
+from disan_tf import plots
+from disan_tf.metrics.classification import LENGTH_BINS
+from disan_tf.reporting.figures.curves import STYLES
+from disan_tf.reporting.paper_tables.all_tables import TABLES
+from disan_tf.reporting.paper_tables.table import Table
+
+FEWEST = 20  # examples of a length whose accuracy is drawn
+
+
+class Line(NamedTuple):
+    """A recorded run or series in a picture.
+
+    Attributes:
+      run: its result.
+      style: colour, marker and dashes.
+    """
+
+    run: dict
+    style: dict
+
+
+def draw_table_curves(results: Mapping[str, dict], folder: Path) -> None:
+    """Writes a picture for each table of which a model was run.
+
+    Args:
+      results: see `disan_tf.reporting.results.read_results`.
+      folder: gets `<table>.svg` and `.png`.
+    """
+    for name, table in TABLES.items():
+        lines = table_lines(table, results)
+        if lines:
+            plots.save_picture(picture(table, lines), folder / name)
+
+
+def picture(table: Table, lines: Mapping[str, Line]) -> Figure:
+    """The panels for which there is data.
+
+    Args:
+      table: of a paper.
+      lines: see `table_lines`.
+    """
+    panels = [_draw_dev_scores]
+    panels += [_draw_lengths] if any(_by_length(line.run) for line in lines.values()) else []
+    panels += [_draw_selections] if any(_selections(line.run) for line in lines.values()) else []
+    figure = plots.new_figure(4.8 * len(panels), 3.6 + 0.2 * len(lines))
+    for axes, draw in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels):
+        draw(axes, table, lines)
+        axes.grid(alpha=0.3)
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower left", fontsize=8)
+    return figure
+
+
+def table_lines(table: Table, results: Mapping[str, dict]) -> dict[str, Line]:
+    """The lines of all runs of a table, in its order, by "<model>: <run>"; no two look alike."""
+    runs = [
+        (row.model, name, run)
+        for row in table.rows
+        for name, run in results.items()
+        if row.matches(run["config"])
+    ]
+    return {f"{model}: {name}": Line(run, _style(n)) for n, (model, name, run) in enumerate(runs)}
+
+
+def _style(number: int) -> dict:
+    return {**STYLES[number % 5], "marker": STYLES[(number + number // 5) % 5]["marker"]}
+
+
+def _draw_dev_scores(axes, table: Table, lines) -> None:
+    """The criterion of each member by epoch."""
+    score = table.headline
+    for label, (run, style) in lines.items():
+        for number, member in enumerate(run.get("members", [run])):
+            epochs = [step * member["epochs"] / member["steps"] for step, _ in member["dev_curve"]]
+            heights = [score.scale * value for _, value in member["dev_curve"]]
+            name = f"_{label}" if number else label
+            axes.plot(epochs, heights, label=name, **_marked_at_the_end(style, heights))
+    unit = ", %" if score.scale == 100 else ""
+    axes.set(xlabel="epochs", ylabel=f"dev {_criterion(table)}{unit}")
+
+
+def _draw_lengths(axes, table: Table, lines) -> None:
+    """Accuracy on test by the length of a sentence, or of the longer one of a pair."""
+    found = {name for line in lines.values() for name in _by_length(line.run)}
+    bins = [name for name in LENGTH_BINS if name in found]
+    for run, style in lines.values():
+        shares = _by_length(run)
+        places = [place for place, name in enumerate(bins) if name in shares]
+        axes.plot(places, [100 * shares[bins[place]] for place in places], **style)
+    axes.set_xticks(range(len(bins)), bins)
+    axes.set(xlabel="tokens (of the longer sentence)", ylabel="test accuracy, %")
+
+
+def _draw_selections(axes, table: Table, lines) -> None:
+    """The fractions of heads and, fainter, of dependents that training selected, by epoch."""
+    for run, style in lines.values():
+        curve = _selections(run)
+        epochs = [step * run["epochs"] / run["steps"] for step, *_ in curve]
+        for field, alpha in ((1, 1.0), (2, 0.4)):
+            heights = [point[field] for point in curve]
+            axes.plot(epochs, heights, alpha=alpha, **_marked_at_the_end(style, heights))
+    axes.set(xlabel="epochs", ylabel="selected heads (dependents: faint)", ylim=(-0.02, 1.02))
+
+
+def _marked_at_the_end(style, heights) -> dict:
+    return {**style, "markevery": [len(heights) - 1], "linewidth": 1.2}
+
+
+def _criterion(table: Table) -> str:
+    return "accuracy" if table.headline.key == "accuracy" else table.headline.name
+
+
+def _by_length(run: dict) -> dict[str, float]:
+    """Tokens -> accuracy on test, where there are `FEWEST` examples; of a series the mean."""
+    found = run.get("by_length") or run.get("test", {}).get("by_length", {})
+    return {
+        name: scores["accuracy"]
+        for name, scores in found.items()
+        if scores.get("accuracy") is not None
+        and scores.get("count", scores.get("sentences", 0)) >= FEWEST
+    }
+
+
+def _selections(run: dict) -> list[list]:
+    """Lists of a step and the two fractions; [] without hard attention, and of a series."""
+    return run.get("selection_curve", [])

@@ -1,0 +1,94 @@
+"""The runs that the papers' tables still lack, with the hours that they would take.
+
+`checkpoints/missing_runs.json` names the commands and the tables that lack them, and what
+`python -m tests.measurements.missing_runs` timed of each: a step of training and an evaluation.
+"""
+
+import shlex
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+from disan_tf.files import read_json
+
+_TIMED = {
+    "members": int, "steps": int, "step_seconds": float, "evaluations": int,
+    "evaluation_seconds": float,
+}  # fmt: skip
+_MISSING_RUNS = {
+    "machine": {"processor": str, "threads": int},
+    "runs": [{"tables": [str], "command": str, "timed": (_TIMED, type(None))}],
+}
+
+
+class MissingRun(NamedTuple):
+    """A run, or series of runs, that nobody has recorded.
+
+    Attributes:
+      tables: the names of those that lack it, such as "resan_table_1".
+      command: trains it.
+      hours: of all its members, on `machine`; None = not timed.
+      machine: such as "two threads of an AMD EPYC".
+    """
+
+    tables: tuple[str, ...]
+    command: str
+    hours: Optional[float]
+    machine: str
+
+
+def read_missing_runs(path: Path, results: dict[str, dict]) -> list[MissingRun]:
+    """Those of the file that no recorded result has; [] where there is no file.
+
+    Args:
+      path: of `missing_runs.json`.
+      results: see `disan_tf.reporting.results.read_results`.
+
+    Raises:
+      UserError: the file is damaged.
+    """
+    if not path.is_file():
+        return []
+    content = read_json(path, "restore it from the repository", _MISSING_RUNS)
+    about = content["machine"]
+    machine = f"{about['threads']} threads of an {about['processor']}"
+    recorded = {_words(result.get("command") or "") for result in results.values()}
+    return [
+        MissingRun(tuple(run["tables"]), run["command"], _hours(run["timed"]), machine)
+        for run in content["runs"]
+        if _words(run["command"]) not in recorded
+    ]
+
+
+def add_missing_runs(tables: dict[str, str], runs: list[MissingRun]) -> dict[str, str]:
+    """File name -> text of tables, those in Markdown with the runs at the end that they lack."""
+    return {
+        name: text + _end([run for run in runs if name.removesuffix(".md") in run.tables])
+        for name, text in tables.items()
+    }
+
+
+def _end(runs: list[MissingRun]) -> str:
+    if not runs:
+        return ""
+    lines = "".join(f"- {_text(run.hours)}: `{run.command}`.\n" for run in runs)
+    return (
+        f"\nTo be run yet, with the hours that all its steps take {runs[0].machine}, reckoned from "
+        f"the time of a step and of an evaluation:\n\n{lines}"
+    )
+
+
+def _text(hours):
+    return "not timed" if hours is None else f"{hours:.1f} hours"
+
+
+def _hours(timed: Optional[dict]) -> Optional[float]:
+    if timed is None:
+        return None
+    training = timed["steps"] * timed["step_seconds"]
+    evaluating = timed["evaluations"] * timed["evaluation_seconds"]
+    return timed["members"] * (training + evaluating) / 3600
+
+
+def _words(command: str) -> frozenset[str]:
+    """A command whose flags may stand in any order."""
+    return frozenset(shlex.split(command))

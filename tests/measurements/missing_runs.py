@@ -1,0 +1,131 @@
+"""How long the runs would take that the papers' tables still lack.
+
+    python -m tests.measurements.missing_runs --data_dir=data --prepared_dir=runs/prepared \\
+      [--again] [--output=checkpoints/missing_runs.json]
+
+starts each command of the file that was not timed (`--again`: all of them), evaluates after every
+`STEPS` steps, stops it after two evaluations, and writes into the file the seconds of a step and of
+an evaluation; the first, which traces the graph, does not count. Commands that differ in seeds,
+folds and lengths alone are timed once. `--mode=report` makes hours of that, see
+`disan_tf.reporting.missing_runs`.
+"""
+
+import argparse
+import json
+import math
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Optional
+
+from disan_tf.benchmark.processes import in_new_process
+from disan_tf.files import write_json
+from tests.measurements.threads import machine
+from tests.support.training_runs import load_config
+
+ROOT = Path(__file__).parents[2]
+STEPS = 20
+SECONDS = 600  # for all of that
+LENGTHS = (  # flags without which a command names the same model in the same batches
+    "--seeds", "--folds", "--config.train.steps", "--config.train.evaluate_every",
+    "--config.train.examples", "--config.train.patience", "--config.policy.pretrain_steps",
+    "--config.policy.policy_steps",
+)  # fmt: skip
+THREADS = 2
+
+
+def main() -> None:
+    """Times what the file lacks."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data_dir", required=True)
+    parser.add_argument("--prepared_dir", required=True)
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--output", type=Path, default=ROOT / "checkpoints" / "missing_runs.json")
+    options = parser.parse_args()
+    folders = [f"--data_dir={options.data_dir}", f"--prepared_dir={options.prepared_dir}"]
+    content = json.loads(options.output.read_text(encoding="utf-8"))
+    about = in_new_process(machine, THREADS)
+    content["machine"] = {key: about[key] for key in ("processor", "threads", "tensorflow")}
+    cache = {}
+    for run in content["runs"]:
+        if options.again or not run.get("timed"):
+            run["timed"] = _measure(run["command"], folders, cache)
+            print(run, flush=True)
+            write_json(options.output, content)
+
+
+def _measure(command: str, folders: list[str], cache: dict) -> Optional[dict]:
+    """Members, steps and evaluations of a command, and the seconds of one of each.
+
+    None of a command that ends by itself, such as one that lacks a file, or takes too long.
+    """
+    _, *words = shlex.split(command)
+    model = tuple(word for word in words if word.partition("=")[0] not in LENGTHS)
+    if model not in cache:
+        cache[model] = _time(model, folders)
+    if cache[model] is None:
+        return None
+    config = _config(words)
+    steps = _value(words, "--config.train.steps", config.train.steps)
+    every = _value(words, "--config.train.evaluate_every", config.train.evaluate_every)
+    return {
+        "members": _members(words), "steps": steps, "evaluations": steps // every, **cache[model],
+    }  # fmt: skip
+
+
+def _time(words: tuple[str, ...], folders: list[str]) -> Optional[dict]:
+    """Seconds of a step, and of the evaluation after it; hard attention in its costliest phase."""
+    often = [f"--config.train.{name}={STEPS}" for name in ("evaluate_every", "log_every")]
+    if any(word.startswith("--config.policy.") for word in words):
+        often += [f"--config.policy.{phase}_steps=0" for phase in ("pretrain", "policy")]
+    with tempfile.TemporaryDirectory() as folder:
+        own = [sys.executable, *words, *often, *folders, f"--workdir={folder}"]
+        process = subprocess.Popen(own, cwd=ROOT, stdout=subprocess.DEVNULL)
+        until = time.monotonic() + SECONDS
+        while len(found := _records(Path(folder) / "metrics.jsonl")) < 4:
+            if process.poll() is not None or time.monotonic() > until:
+                process.kill()
+                return None
+            time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+    _, begun, trained, evaluated = (record["seconds"] for record in found[:4])
+    return {
+        "step_seconds": round((trained - begun) / STEPS, 5),
+        "evaluation_seconds": round(evaluated - trained, 3),
+    }
+
+
+def _config(words: list[str]):
+    """The config that a command names, without what it changes."""
+    (named,) = (word for word in words if word.startswith("--config="))
+    name, _, variant = named.rpartition("/")[2].partition(".py")
+    return load_config(name, variant.lstrip(":"))
+
+
+def _members(words: list[str]) -> int:
+    """How many runs --seeds and --folds are; all folds are ten."""
+    lists = [word.partition("=")[2] for word in words if word.startswith(("--seeds=", "--folds="))]
+    return math.prod(10 if numbers == "all" else len(numbers.split(",")) for numbers in lists)
+
+
+def _records(metrics: Path) -> list[dict]:
+    """Those of training and dev that are whole, in turns."""
+    if not metrics.is_file():
+        return []
+    lines = metrics.read_text(encoding="utf-8").splitlines(keepends=True)
+    records = [json.loads(line) for line in lines if line.endswith("\n")]
+    return [record for record in records if record["split"] in ("train", "dev")]
+
+
+def _value(words: list[str], flag: str, default: int) -> int:
+    return next((int(word.partition("=")[2]) for word in words if word.startswith(f"{flag}=")),
+                default)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

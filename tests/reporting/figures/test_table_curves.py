@@ -1,0 +1,76 @@
+"""The picture of each of the papers' tables."""
+
+import pytest
+
+from disan_tf.reporting.figures.table_curves import draw_table_curves, picture, table_lines
+from disan_tf.reporting.paper_tables.all_tables import TABLES
+from disan_tf.reporting.report import summarise
+from tests.support.finished_runs import config_of, write_run, write_series
+
+SST = TABLES["disan_table_2"]
+
+
+def _drawn(results, table=SST):
+    return picture(table, table_lines(table, results)).axes
+
+
+def _heights(line):
+    return list(line.get_ydata())
+
+
+@pytest.fixture
+def run(tmp_path):
+    return summarise(write_run(tmp_path / "run", config_of()), {})
+
+
+def test_dev_scores_stand_at_their_epochs(run):
+    axes, *_ = _drawn({"mine": run})
+    (line,) = axes.get_lines()
+    assert list(line.get_xdata()) == [0.5, 1.0, 1.5] and _heights(line) == [25.0, 50.0, 37.5]
+    assert axes.get_ylabel() == "dev accuracy, %" and line.get_label() == "DiSAN: mine"
+
+
+def test_each_member_of_a_series_is_drawn_and_named_once(tmp_path):
+    series = summarise(write_series(tmp_path, config_of()), {})
+    lines = _drawn({"mine": series})[0].get_lines()
+    assert len(lines) == 3
+    assert [line.get_label() for line in lines if not line.get_label().startswith("_")] == [
+        "DiSAN: mine"
+    ]
+
+
+def test_accuracy_by_length_leaves_out_lengths_of_few_examples(run):
+    assert len(_drawn({"mine": run})) == 1  # four examples in all
+    run["test"]["by_length"] = {
+        "38+": {"count": 40, "accuracy": 0.25}, "1-4": {"count": 20, "accuracy": 0.5},
+        "5-11": {"count": 19, "accuracy": 1.0}, "12-24": {"count": 0, "accuracy": None},
+    }  # fmt: skip
+    _, lengths = _drawn({"mine": run})
+    assert _heights(lengths.get_lines()[0]) == [50.0, 25.0]
+    assert [text.get_text() for text in lengths.get_xticklabels()] == ["1-4", "38+"]
+
+
+def test_fractions_of_hard_attention_have_a_panel(run):
+    run["selection_curve"] = [[10, 1.0, 0.75], [20, 0.5, 0.25]]
+    _, selected = _drawn({"mine": run})
+    heads, dependents = selected.get_lines()
+    assert _heights(heads) == [1.0, 0.5] and _heights(dependents) == [0.75, 0.25]
+    assert list(heads.get_xdata()) == [0.5, 1.0]
+
+
+def test_no_two_runs_of_a_table_look_alike(run):
+    lines = table_lines(SST, {f"run_{number}": run for number in range(25)})
+    assert len({(line.style["color"], line.style["marker"]) for line in lines.values()}) == 25
+
+
+def test_relatedness_is_no_per_cent(tmp_path):
+    run = summarise(write_run(tmp_path, config_of("sick")), {})
+    axes, *_ = _drawn({"mine": run}, TABLES["disan_table_4"])
+    assert axes.get_ylabel() == "dev Pearson's r" and _heights(axes.get_lines()[0])[0] == 0.25
+
+
+def test_tables_without_runs_have_no_picture(run, tmp_path):
+    draw_table_curves({"mine": run}, tmp_path / "figures")
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
+        "disan_table_2.png", "disan_table_2.svg",
+    ]  # fmt: skip

@@ -1,0 +1,71 @@
+"""The runs that the papers' tables still lack."""
+
+import json
+
+import pytest
+
+from disan_tf.errors import UserError
+from disan_tf.installation import CHECKPOINTS
+from disan_tf.reporting.missing_runs import MissingRun, add_missing_runs, read_missing_runs
+from disan_tf.reporting.paper_tables.all_tables import TABLES
+
+COMMAND = "python run.py --config=configs/disan_sst.py --config.train.steps=3600 --seeds=1,2"
+TIMED = {
+    "members": 2, "steps": 3600, "step_seconds": 0.5, "evaluations": 4, "evaluation_seconds": 450,
+}  # fmt: skip
+
+
+def _write(path, runs):
+    machine = {"processor": "Abacus", "threads": 2}
+    path.write_text(json.dumps({"machine": machine, "runs": runs}))
+    return path
+
+
+def _entry(**changes):
+    return {"tables": ["disan_table_2"], "command": COMMAND, "timed": TIMED, **changes}
+
+
+def test_hours_are_those_of_all_steps_and_evaluations_of_all_members(tmp_path):
+    (run,) = read_missing_runs(_write(tmp_path / "missing.json", [_entry()]), {})
+    assert run == MissingRun(("disan_table_2",), COMMAND, 2.0, "2 threads of an Abacus")
+
+
+def test_a_recorded_run_is_not_missing_whatever_the_order_of_its_flags(tmp_path):
+    path = _write(tmp_path / "missing.json", [_entry()])
+    words = COMMAND.split()
+    recorded = {"command": " ".join([*words[:2], *reversed(words[2:])])}
+    assert read_missing_runs(path, {"mine": recorded}) == []
+    fewer = {"command": COMMAND.replace("1,2", "1")}
+    assert len(read_missing_runs(path, {"mine": fewer, "old": {"command": None}})) == 1
+
+
+def test_without_a_file_nothing_is_missing(tmp_path):
+    assert read_missing_runs(tmp_path / "missing.json", {}) == []
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    path = _write(tmp_path / "missing.json", [_entry(command=3)])
+    with pytest.raises(UserError, match="missing.json.*restore it from the repository"):
+        read_missing_runs(path, {})
+
+
+def test_a_table_ends_with_what_it_lacks():
+    runs = [
+        MissingRun(("disan_table_2", "scaling"), "one", 1.25, "2 threads of an Abacus"),
+        MissingRun(("disan_table_2",), "two", None, "2 threads of an Abacus"),
+    ]
+    names = ("disan_table_2.md", "disan_table_2.csv", "scaling.md", "transfer.md")
+    tables = add_missing_runs(dict.fromkeys(names, "whole\n"), runs)
+    assert tables["disan_table_2.md"].startswith("whole\n\n")
+    assert "2 threads of an Abacus" in tables["disan_table_2.md"]
+    assert tables["disan_table_2.md"].endswith("- 1.2 hours: `one`.\n- not timed: `two`.\n")
+    assert "`one`" in tables["scaling.md"] and "`two`" not in tables["scaling.md"]
+    assert tables["disan_table_2.csv"] == tables["transfer.md"] == "whole\n"
+
+
+def test_the_missing_runs_of_the_repository_name_its_tables_and_configs():
+    content = json.loads((CHECKPOINTS / "missing_runs.json").read_text(encoding="utf-8"))
+    for run in content["runs"]:
+        assert set(run["tables"]) <= {*TABLES, "scaling"}
+        config = run["command"].split()[2].removeprefix("--config=").partition(":")[0]
+        assert (CHECKPOINTS.parent / config).is_file()

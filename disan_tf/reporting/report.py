@@ -32,7 +32,7 @@ from disan_tf.reporting.results import (
     write_predictions,
 )
 from disan_tf.reporting.scaling.figure import draw_curves
-from disan_tf.reporting.scaling.law import fit_curves
+from disan_tf.reporting.scaling.law import fit_curves, leave_out_parts
 from disan_tf.reporting.scaling.table import scaling_tables
 from disan_tf.reporting.transfer_table import transfer_tables
 from disan_tf.training.run_summary import summarise_run
@@ -57,9 +57,10 @@ def report(runs: Optional[Path], output: Path) -> None:
     )  # fmt: skip
     curves = fit_curves(results, predictions)
     draw_curves(curves, output / "figures")
-    draw_table_curves(results, output / "figures")
+    shown = leave_out_parts(results, curves)
+    draw_table_curves(shown, output / "figures")
     tables = {
-        **render_tables(results, predictions, read_speeds(output / "benchmarks")),
+        **render_tables(shown, predictions, read_speeds(output / "benchmarks")),
         **transfer_tables(output / "results"),
         **scaling_tables(curves),
     }

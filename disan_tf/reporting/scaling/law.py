@@ -11,7 +11,13 @@ import numpy as np
 from scipy import optimize
 
 from disan_tf.reporting.differences import Answers
-from disan_tf.reporting.scaling.curves import FEWEST_SIZES, Curve, Point, find_curves
+from disan_tf.reporting.scaling.curves import (
+    FEWEST_SIZES,
+    Curve,
+    Point,
+    find_curves,
+    training_examples,
+)
 
 _RESAMPLES, _LEVEL = 500, 0.95
 _EXPONENTS = (0.01, 2.0)  # the bounds of c
@@ -58,6 +64,20 @@ def fit_curves(
 ) -> Curves:  # fmt: skip
     """The curves of recorded results, each with its law; see `find_curves`."""
     return [(curve, fit_curve(curve)) for curve in find_curves(results, predictions)]
+
+
+def leave_out_parts(results: Mapping[str, dict], curves: Curves) -> dict[str, dict]:
+    """Results without those that stand for a point of a law below its largest number of examples.
+
+    The papers' tables are of runs on all that there is; other draws stay, which no law explains.
+    """
+    parts = {
+        name
+        for curve, fit in curves
+        for name in curve.runs
+        if fit and training_examples(results[name]) < curve.points[-1].examples
+    }
+    return {name: run for name, run in results.items() if name not in parts}
 
 
 def fit_curve(curve: Curve) -> Optional[Fit]:

@@ -5,7 +5,14 @@ import pytest
 
 from disan_tf.reporting.differences import Answers
 from disan_tf.reporting.scaling.curves import find_curves
-from disan_tf.reporting.scaling.law import Law, fit_curve, fit_law, forecast
+from disan_tf.reporting.scaling.law import (
+    Law,
+    fit_curve,
+    fit_curves,
+    fit_law,
+    forecast,
+    leave_out_parts,
+)
 from tests.support.scaling_runs import SIZES, A, B, C, error, scaling_predictions, scaling_results
 
 
@@ -65,3 +72,11 @@ def test_there_is_no_interval_without_predictions_of_the_same_examples():
 def test_three_numbers_of_examples_are_too_few():
     assert fit_curve(curve_of(SIZES[:3], with_predictions=False)) is None
     assert fit_curve(curve_of(SIZES[:4], with_predictions=False)) is not None
+
+
+def test_of_the_runs_of_a_law_the_papers_tables_show_those_on_most_examples():
+    results = {**scaling_results(), **scaling_results(SIZES[:3], encoder="source2token")}
+    shown = leave_out_parts(results, fit_curves(results, {}))
+    assert sorted(shown) == [
+        f"disan_{SIZES[-1]}", *sorted(f"source2token_{size}" for size in SIZES[:3])
+    ]  # fmt: skip

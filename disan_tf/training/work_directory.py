@@ -17,9 +17,9 @@ RUN = {
     "inputs": {str: {"sha256": str}},
     "data": {"splits": {str: int}},
 }
-# A finished training may be asked for more steps, and go on with other devices; everything else
-# makes another experiment.
-_MAY_CHANGE = {"train.steps", "train.distribution"}
+# A finished training may be asked for more steps or patience, and go on with other devices;
+# everything else makes another experiment.
+_MAY_CHANGE = {"train.steps", "train.patience", "train.distribution"}
 
 
 def claim(workdir: Path, config) -> None:

@@ -23,10 +23,11 @@ def test_a_work_directory_belongs_to_one_config(tmp_path):
     assert json.loads((tmp_path / "config.json").read_text())["train"]["dropout"] == 0.2
 
 
-def test_a_work_directory_may_be_asked_for_more_steps(tmp_path):
-    claim(tmp_path, tiny_config(steps=50))
-    claim(tmp_path, tiny_config(steps=80))
-    assert json.loads((tmp_path / "config.json").read_text())["train"]["steps"] == 80
+def test_a_work_directory_may_be_asked_for_more_steps_and_patience(tmp_path):
+    claim(tmp_path, tiny_config(steps=50, patience=2))
+    claim(tmp_path, tiny_config(steps=80, patience=5))
+    train = json.loads((tmp_path / "config.json").read_text())["train"]
+    assert (train["steps"], train["patience"]) == (80, 5)
 
 
 @pytest.mark.parametrize("number", [None, 1, FORMAT + 1])

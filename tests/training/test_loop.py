@@ -151,6 +151,14 @@ def test_training_stops_early_without_a_better_score(corpus, tmp_path):
     assert (summary["best_step"], summary["step"]) == (10, 30)
 
 
+def test_a_training_that_patience_ended_goes_on_with_more_of_it(corpus, tmp_path):
+    train = partial(_config, learning_rate=0.0)  # of which no evaluation is better than the first
+    short = run_trainer(train(patience=2), corpus, tmp_path / "short")
+    assert _records(short, "dev")[-1]["step"] == 30
+    whole = run_trainer(train(patience=9), corpus, tmp_path / "whole")
+    check_same(run_trainer(train(patience=9), corpus, tmp_path / "short"), whole)
+
+
 def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_checkpoint(corpus, tmp_path):
     trainer = Trainer(tiny_config(), corpus, tmp_path, [Poison(25)])
     with pytest.raises(UserError, match=r"not finite between steps 21 and 30; .* of step 20 "):

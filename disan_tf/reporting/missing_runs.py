@@ -15,7 +15,7 @@ _TIMED = {
     "evaluation_seconds": float,
 }  # fmt: skip
 _MISSING_RUNS = {
-    "machine": {"processor": str, "threads": int},
+    "machine": {"processor": str, "threads": int, "beside": str},
     "runs": [{"tables": [str], "command": str, "timed": (_TIMED, type(None))}],
 }
 
@@ -27,7 +27,7 @@ class MissingRun(NamedTuple):
       tables: the names of those that lack it, such as "resan_table_1".
       command: trains it.
       hours: of all its members, on `machine`; None = not timed.
-      machine: such as "two threads of an AMD EPYC".
+      machine: such as "2 of the threads of an AMD EPYC beside nothing else".
     """
 
     tables: tuple[str, ...]
@@ -50,7 +50,7 @@ def read_missing_runs(path: Path, results: dict[str, dict]) -> list[MissingRun]:
         return []
     content = read_json(path, "restore it from the repository", _MISSING_RUNS)
     about = content["machine"]
-    machine = f"{about['threads']} threads of an {about['processor']}"
+    machine = f"{about['threads']} of the threads of an {about['processor']} beside {about['beside']}"
     recorded = {_words(result.get("command") or "") for result in results.values()}
     return [
         MissingRun(tuple(run["tables"]), run["command"], _hours(run["timed"]), machine)

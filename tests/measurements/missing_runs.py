@@ -1,18 +1,19 @@
 """How long the runs would take that the papers' tables still lack.
 
     python -m tests.measurements.missing_runs --data_dir=data --prepared_dir=runs/prepared \\
-      [--again] [--output=checkpoints/missing_runs.json]
+      [--threads=2] [--beside="nothing else"] [--again] [--output=checkpoints/missing_runs.json]
 
 starts each command of the file that was not timed (`--again`: all of them), evaluates after every
 `STEPS` steps, stops it after two evaluations, and writes into the file the seconds of a step and of
 an evaluation; the first, which traces the graph, does not count. Commands that differ in seeds,
-folds and lengths alone are timed once. `--mode=report` makes hours of that, see
-`disan_tf.reporting.missing_runs`.
+folds and lengths alone are timed once. `beside` says what else the machine did. `--mode=report`
+makes hours of that, see `disan_tf.reporting.missing_runs`.
 """
 
 import argparse
 import json
 import math
+import os
 import shlex
 import signal
 import subprocess
@@ -35,7 +36,6 @@ LENGTHS = (  # flags without which a command names the same model in the same ba
     "--config.train.examples", "--config.train.patience", "--config.policy.pretrain_steps",
     "--config.policy.policy_steps",
 )  # fmt: skip
-THREADS = 2
 
 
 def main() -> None:
@@ -43,13 +43,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data_dir", required=True)
     parser.add_argument("--prepared_dir", required=True)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--beside", default="nothing else")
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--output", type=Path, default=ROOT / "checkpoints" / "missing_runs.json")
     options = parser.parse_args()
     folders = [f"--data_dir={options.data_dir}", f"--prepared_dir={options.prepared_dir}"]
     content = json.loads(options.output.read_text(encoding="utf-8"))
-    about = in_new_process(machine, THREADS)
-    content["machine"] = {key: about[key] for key in ("processor", "threads", "tensorflow")}
+    about = in_new_process(machine, options.threads)
+    content["machine"] = {
+        **{key: about[key] for key in ("processor", "threads", "tensorflow")},
+        "beside": options.beside,
+    }
+    os.environ["TF_NUM_INTRAOP_THREADS"] = str(options.threads)
     cache = {}
     for run in content["runs"]:
         if options.again or not run.get("timed"):

@@ -16,7 +16,7 @@ TIMED = {
 
 
 def _write(path, runs):
-    machine = {"processor": "Abacus", "threads": 2}
+    machine = {"processor": "Abacus", "threads": 2, "beside": "a clock"}
     path.write_text(json.dumps({"machine": machine, "runs": runs}))
     return path
 
@@ -27,7 +27,8 @@ def _entry(**changes):
 
 def test_hours_are_those_of_all_steps_and_evaluations_of_all_members(tmp_path):
     (run,) = read_missing_runs(_write(tmp_path / "missing.json", [_entry()]), {})
-    assert run == MissingRun(("disan_table_2",), COMMAND, 2.0, "2 threads of an Abacus")
+    machine = "2 of the threads of an Abacus beside a clock"
+    assert run == MissingRun(("disan_table_2",), COMMAND, 2.0, machine)
 
 
 def test_a_recorded_run_is_not_missing_whatever_the_order_of_its_flags(tmp_path):

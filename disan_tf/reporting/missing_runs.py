@@ -27,7 +27,7 @@ class MissingRun(NamedTuple):
       tables: the names of those that lack it, such as "resan_table_1".
       command: trains it.
       hours: of all its members, on `machine`; None = not timed.
-      machine: such as "2 of the threads of an AMD EPYC beside nothing else".
+      machine: such as "AMD EPYC, 2 threads, beside nothing else".
     """
 
     tables: tuple[str, ...]
@@ -50,7 +50,8 @@ def read_missing_runs(path: Path, results: dict[str, dict]) -> list[MissingRun]:
         return []
     content = read_json(path, "restore it from the repository", _MISSING_RUNS)
     about = content["machine"]
-    machine = f"{about['threads']} of the threads of an {about['processor']} beside {about['beside']}"
+    threads = f"{about['threads']} thread{'s' if about['threads'] > 1 else ''}"
+    machine = f"{about['processor']}, {threads}, beside {about['beside']}"
     recorded = {_words(result.get("command") or "") for result in results.values()}
     return [
         MissingRun(tuple(run["tables"]), run["command"], _hours(run["timed"]), machine)
@@ -72,8 +73,8 @@ def _end(runs: list[MissingRun]) -> str:
         return ""
     lines = "".join(f"- {_text(run.hours)}: `{run.command}`.\n" for run in runs)
     return (
-        f"\nTo be run yet, with the hours that all its steps take {runs[0].machine}, reckoned from "
-        f"the time of a step and of an evaluation:\n\n{lines}"
+        f"\nTo be run yet, with the hours of all their steps, reckoned from the time of a step and of "
+        f"an evaluation ({runs[0].machine}):\n\n{lines}"
     )
 
 

@@ -73,8 +73,8 @@ def _end(runs: list[MissingRun]) -> str:
         return ""
     lines = "".join(f"- {_text(run.hours)}: `{run.command}`.\n" for run in runs)
     return (
-        f"\nTo be run yet, with the hours of all their steps, reckoned from the time of a step and of "
-        f"an evaluation ({runs[0].machine}):\n\n{lines}"
+        f"\nTo be run yet, with the hours of all their steps, reckoned from the time of a step and "
+        f"of an evaluation ({runs[0].machine}):\n\n{lines}"
     )
 
 

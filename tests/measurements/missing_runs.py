@@ -6,7 +6,7 @@
 starts each command of the file that was not timed (`--again`: all of them), evaluates after every
 `STEPS` steps, stops it after two evaluations, and writes into the file the seconds of a step and of
 an evaluation; the first, which traces the graph, does not count. Commands that differ in seeds,
-folds and lengths alone are timed once. `beside` says what else the machine did. `--mode=report`
+folds, lengths and rewards alone are timed once. `beside` says what else the machine did. `--mode=report`
 makes hours of that, see `disan_tf.reporting.missing_runs`.
 """
 
@@ -31,10 +31,10 @@ from tests.support.training_runs import load_config
 ROOT = Path(__file__).parents[2]
 STEPS = 20
 SECONDS = 600  # for all of that
-LENGTHS = (  # flags without which a command names the same model in the same batches
+FREE = (  # flags without which a step and an evaluation take the same time
     "--seeds", "--folds", "--config.train.steps", "--config.train.evaluate_every",
     "--config.train.examples", "--config.train.patience", "--config.policy.pretrain_steps",
-    "--config.policy.policy_steps",
+    "--config.policy.policy_steps", "--config.policy.penalty", "--config.policy.baseline",
 )  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def _measure(command: str, folders: list[str], cache: dict) -> Optional[dict]:
     None of a command that ends by itself, such as one that lacks a file, or takes too long.
     """
     _, *words = shlex.split(command)
-    model = tuple(word for word in words if word.partition("=")[0] not in LENGTHS)
+    model = tuple(word for word in words if word.partition("=")[0] not in FREE)
     if model not in cache:
         cache[model] = _time(model, folders)
     if cache[model] is None:
@@ -86,7 +86,7 @@ def _measure(command: str, folders: list[str], cache: dict) -> Optional[dict]:
 def _time(words: tuple[str, ...], folders: list[str]) -> Optional[dict]:
     """Seconds of a step, and of the evaluation after it; hard attention in its costliest phase."""
     often = [f"--config.train.{name}={STEPS}" for name in ("evaluate_every", "log_every")]
-    if any(word.startswith("--config.policy.") for word in words):
+    if "policy" in _config(words):
         often += [f"--config.policy.{phase}_steps=0" for phase in ("pretrain", "policy")]
     with tempfile.TemporaryDirectory() as folder:
         own = [sys.executable, *words, *often, *folders, f"--workdir={folder}"]

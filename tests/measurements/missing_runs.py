@@ -5,9 +5,10 @@
 
 starts each command of the file that was not timed (`--again`: all of them), evaluates after every
 `STEPS` steps, stops it after two evaluations, and writes into the file the seconds of a step and of
-an evaluation; the first, which traces the graph, does not count. Commands that differ in seeds,
-folds, lengths and rewards alone are timed once. `beside` says what else the machine did.
-`--mode=report` makes hours of that, see `disan_tf.reporting.missing_runs`.
+an evaluation with the checkpoint that it may be followed by; the first, which traces the graph, does
+not count. Commands that differ in seeds, folds, lengths and rewards alone are timed once. `beside`
+says what else the machine did. `--mode=report` makes hours of that, see
+`disan_tf.reporting.missing_runs`.
 """
 
 import argparse
@@ -29,7 +30,8 @@ from tests.measurements.threads import machine
 from tests.support.training_runs import load_config
 
 ROOT = Path(__file__).parents[2]
-STEPS = 20
+STEPS = 20  # between evaluations
+LOGGED = 5  # steps between lines of the log
 SECONDS = 600  # for all of that
 FREE = (  # flags without which a step and an evaluation take the same time
     "--seeds", "--folds", "--config.train.steps", "--config.train.evaluate_every",
@@ -85,25 +87,25 @@ def _measure(command: str, folders: list[str], cache: dict) -> Optional[dict]:
 
 def _time(words: tuple[str, ...], folders: list[str]) -> Optional[dict]:
     """Seconds of a step, and of the evaluation after it; hard attention in its costliest phase."""
-    often = [f"--config.train.{name}={STEPS}" for name in ("evaluate_every", "log_every")]
+    often = [f"--config.train.evaluate_every={STEPS}", f"--config.train.log_every={LOGGED}"]
     if "policy" in _config(words):
         often += [f"--config.policy.{phase}_steps=0" for phase in ("pretrain", "policy")]
+    last = 2 * STEPS + LOGGED
     with tempfile.TemporaryDirectory() as folder:
         own = [sys.executable, *words, *often, *folders, f"--workdir={folder}"]
         process = subprocess.Popen(own, cwd=ROOT, stdout=subprocess.DEVNULL)
         until = time.monotonic() + SECONDS
-        while len(found := _records(Path(folder) / "metrics.jsonl")) < 4:
+        while last not in (ends := _ends(Path(folder) / "metrics.jsonl")):
             if process.poll() is not None or time.monotonic() > until:
                 process.kill()
                 return None
             time.sleep(0.5)
         process.send_signal(signal.SIGTERM)
         process.wait()
-    _, begun, trained, evaluated = (record["seconds"] for record in found[:4])
-    return {
-        "step_seconds": round((trained - begun) / STEPS, 5),
-        "evaluation_seconds": round(evaluated - trained, 3),
-    }
+    begun = STEPS + LOGGED
+    step = (ends[2 * STEPS] - ends[begun]) / (2 * STEPS - begun)
+    evaluation = ends[last] - ends[2 * STEPS] - LOGGED * step
+    return {"step_seconds": round(step, 5), "evaluation_seconds": round(max(evaluation, 0.0), 3)}
 
 
 def _config(words: list[str]):
@@ -119,13 +121,13 @@ def _members(words: list[str]) -> int:
     return math.prod(10 if numbers == "all" else len(numbers.split(",")) for numbers in lists)
 
 
-def _records(metrics: Path) -> list[dict]:
-    """Those of training and dev that are whole, in turns."""
+def _ends(metrics: Path) -> dict[int, float]:
+    """Step -> the seconds at which the training up to it was over, of what was logged whole."""
     if not metrics.is_file():
-        return []
+        return {}
     lines = metrics.read_text(encoding="utf-8").splitlines(keepends=True)
     records = [json.loads(line) for line in lines if line.endswith("\n")]
-    return [record for record in records if record["split"] in ("train", "dev")]
+    return {record["step"]: record["seconds"] for record in records if record["split"] == "train"}
 
 
 def _value(words: list[str], flag: str, default: int) -> int:

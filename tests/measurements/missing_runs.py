@@ -5,8 +5,8 @@
 
 starts each command of the file that was not timed (`--again`: all of them), evaluates after every
 `STEPS` steps, stops it after two evaluations, and writes into the file the seconds of a step and of
-an evaluation with the checkpoint that it may be followed by; the first, which traces the graph, does
-not count. Commands that differ in seeds, folds, lengths and rewards alone are timed once. `beside`
+an evaluation with the checkpoint that may follow it; the first, which traces the graph, does not
+count. Commands that differ in seeds, folds, lengths and rewards alone are timed once. `beside`
 says what else the machine did. `--mode=report` makes hours of that, see
 `disan_tf.reporting.missing_runs`.
 """

@@ -91,5 +91,8 @@ def _hours(timed: Optional[dict]) -> Optional[float]:
 
 
 def _words(command: str) -> frozenset[str]:
-    """A command whose flags may stand in any order."""
-    return frozenset(shlex.split(command))
+    """A command whose flags may stand in any order; one with an open quotation is a single word."""
+    try:
+        return frozenset(shlex.split(command))
+    except ValueError:
+        return frozenset([command])

@@ -40,6 +40,12 @@ def test_a_recorded_run_is_not_missing_whatever_the_order_of_its_flags(tmp_path)
     assert len(read_missing_runs(path, {"mine": fewer, "old": {"command": None}})) == 1
 
 
+def test_a_command_with_an_open_quotation_is_itself(tmp_path):
+    path = _write(tmp_path / "missing.json", [_entry(command="python 'run.py")])
+    assert [run.command for run in read_missing_runs(path, {})] == ["python 'run.py"]
+    assert read_missing_runs(path, {"mine": {"command": "python 'run.py"}}) == []
+
+
 def test_without_a_file_nothing_is_missing(tmp_path):
     assert read_missing_runs(tmp_path / "missing.json", {}) == []
 

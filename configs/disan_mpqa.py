@@ -3,7 +3,8 @@
     python run.py --config=configs/disan_mpqa.py --folds=all --workdir=runs/disan_mpqa
 
 The paper: 90.1 % (0.4), mean (standard deviation) of 10-fold cross-validation.
-Ours: 88.7 % (1.4), with `glove_100d`.
+Ours, `:glove_100d`: 88.7 % (1.4), with vectors of 100 dimensions for 99 % of the training tokens,
+averaged weights and up to 100 epochs.
 
 The paper does not say how the model is chosen: here by a seeded tenth of the other folds.
 

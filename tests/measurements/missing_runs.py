@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 STEPS = 20  # between evaluations
 LOGGED = 5  # steps between lines of the log
 SECONDS = 600  # for all of that
-FREE = (  # flags without which a step and an evaluation take the same time
+SAME_SPEED = (  # flags without which a step and an evaluation take the same time
     "--seeds", "--folds", "--config.train.steps", "--config.train.evaluate_every",
     "--config.train.examples", "--config.train.patience", "--config.policy.pretrain_steps",
     "--config.policy.policy_steps", "--config.policy.penalty", "--config.policy.baseline",
@@ -72,7 +72,7 @@ def _measure(command: str, folders: list[str], cache: dict) -> Optional[dict]:
     None of a command that ends by itself, such as one that lacks a file, or takes too long.
     """
     _, *words = shlex.split(command)
-    model = tuple(word for word in words if word.partition("=")[0] not in FREE)
+    model = tuple(word for word in words if word.partition("=")[0] not in SAME_SPEED)
     if model not in cache:
         cache[model] = _time(model, folders)
     if cache[model] is None:

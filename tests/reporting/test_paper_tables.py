@@ -152,6 +152,20 @@ def test_figures_without_data_have_no_file():
     assert not any("figure" in name for name in render_tables({}))
 
 
+def test_times_of_encoders_on_the_papers_vectors_stand_beside_no_narrower_ones(tmp_path):
+    speeds = {"source2token": {"epoch_seconds": 137.0}}
+    column = "seconds an epoch of the whole corpus, ours"
+    runs = {
+        str(dim): summarise(
+            write_run(tmp_path / str(dim), config_of("snli", "source2token", embedding_dim=dim)), {}
+        )
+        for dim in (100, 300)
+    }
+    lines = _lines(render_tables(runs, speeds=speeds)["disan_table_1.csv"])
+    shown = {line["run"]: line[column] for line in lines if line["run"] in runs}
+    assert shown == {"100": "", "300": "137"}
+
+
 def test_table_3_is_in_per_cent(tmp_path):
     run = summarise(write_run(tmp_path, config_of("multinli")), {})
     assert run["paper"] == "70.977 / 71.402"

@@ -55,6 +55,7 @@ def test_the_fractions_selected_before_each_evaluation_are_a_curve(workdir):
         record = json.loads(line)
         if record["split"] == "train":
             record |= {"head_fraction": record["step"] / 128, "dependent_fraction": 0.5}
+            lines.append(json.dumps({**record, "step": record["step"] - 5}) + "\n")
         lines.append(json.dumps(record) + "\n")
     (workdir / "metrics.jsonl").write_text("".join(lines))
     assert summarise_run(workdir)["selection_curve"] == [[10, 0.0781, 0.5], [30, 0.2344, 0.5]]

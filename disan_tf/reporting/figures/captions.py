@@ -14,6 +14,8 @@ The first command draws what a model attends to, in the example sentences that i
 in those of `--input`, into a folder of the model's name; the second what runs show. Each figure is
 an SVG and a PNG with a caption, which says of which model it is and what is unlike the paper's.
 Colours grow evenly in lightness, so that they can be read in grey and by the colour-blind.
+Pictures that are named for a table show the dev scores by epoch and the test accuracy by length of
+its runs; these and `scaling` are drawn by `--mode=report`.
 
 """
 

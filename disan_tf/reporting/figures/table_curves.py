@@ -75,7 +75,8 @@ def table_lines(table: Table, results: Mapping[str, dict]) -> dict[str, Line]:
 
 
 def _style(number: int) -> dict:
-    return {**STYLES[number % 5], "marker": STYLES[(number + number // 5) % 5]["marker"]}
+    rounds, place = divmod(number, len(STYLES))
+    return {**STYLES[place], "marker": STYLES[(place + rounds) % len(STYLES)]["marker"]}
 
 
 def _draw_dev_scores(axes, table: Table, lines) -> None:

@@ -10,7 +10,7 @@ from disan_tf.reporting.differences import Answers, difference
 from disan_tf.reporting.markdown import csv_table, markdown_table
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, costs, render_confusions
-from disan_tf.reporting.paper_tables.table import Row, Score, Table
+from disan_tf.reporting.paper_tables.table import VECTOR_DIMS, Row, Score, Table
 from disan_tf.reporting.results import describe_examples, describe_members, describe_vectors
 
 _DESCRIPTIONS = ("trained", "training examples", "tokens with vectors")
@@ -71,13 +71,14 @@ def _describe(run):
 def _line(table: Table, row: Row, name: str, run: dict, speeds) -> dict:
     """The paper's figures with those of one run, in the order of the columns."""
     size = run.get("parameters")
+    narrow = "config" in run and run["config"]["data"]["embedding_dim"] < max(VECTOR_DIMS)
     line = {
         "model": row.model,
         "run": name,
         **{key: run.get(key, "") for key in _DESCRIPTIONS},
         "parameters, paper": row.parameters,
         "parameters, ours": f"{size:,}" if size else "",
-        **_times(row, speeds),
+        **_times(row, {} if narrow else speeds),  # that are of encoders on the papers' vectors
         **_ours(run, table.headline, "dev", f"dev{_OURS}"),
     }
     for score, figure in zip(table.scores, row.figures):

@@ -1,6 +1,7 @@
 """A work directory's `config.json`: to which training the directory belongs."""
 
 import json
+import math
 from pathlib import Path
 
 from disan_tf.errors import UserError
@@ -17,9 +18,10 @@ RUN = {
     "inputs": {str: {"sha256": str}},
     "data": {"splits": {str: int}},
 }
-# A finished training may be asked for more steps or patience, and go on with other devices;
-# everything else makes another experiment.
-_MAY_CHANGE = {"train.steps", "train.patience", "train.distribution"}
+# A finished training may be asked for more, and go on with other devices; everything else makes
+# another experiment, fewer steps too: the directory may hold a model of more.
+_MAY_GROW = {"train.steps", "train.patience"}
+_MAY_CHANGE = {"train.distribution"}
 
 
 def claim(workdir: Path, config) -> None:
@@ -41,13 +43,20 @@ def refuse_other_config(workdir: Path, config) -> None:
     differing = [
         f"{key} ({recorded.get(key)!r} there, {wanted.get(key)!r} here)"
         for key in sorted(recorded.keys() | wanted.keys())
-        if recorded.get(key) != wanted.get(key) and key not in _MAY_CHANGE
+        if not _goes_on(key, recorded.get(key), wanted.get(key))
     ]
     if differing:
         raise UserError(
             f"{workdir} holds a training of another config: {', '.join(differing)}; choose "
             "another --workdir or the same values."
         )
+
+
+def _goes_on(key, recorded, wanted) -> bool:
+    """Whether a training may go on where the value of `key` was `recorded` and is `wanted` now."""
+    if recorded == wanted or key in _MAY_CHANGE:
+        return True
+    return key in _MAY_GROW and (wanted or math.inf) > recorded > 0  # no patience never ends
 
 
 def read_config(workdir: Path) -> dict:

@@ -28,6 +28,17 @@ def test_a_work_directory_may_be_asked_for_more_steps_and_patience(tmp_path):
     claim(tmp_path, tiny_config(steps=80, patience=5))
     train = json.loads((tmp_path / "config.json").read_text())["train"]
     assert (train["steps"], train["patience"]) == (80, 5)
+    claim(tmp_path, tiny_config(steps=80, patience=0))  # never ends it
+
+
+@pytest.mark.parametrize(
+    "key, there, here", [("steps", 80, 50), ("patience", 5, 2), ("patience", 0, 9)]
+)
+def test_a_work_directory_is_not_asked_for_less(tmp_path, key, there, here):
+    claim(tmp_path, tiny_config(**{"steps": 100, key: there}))
+    with pytest.raises(UserError, match=rf"train\.{key} \({there} there, {here} here\)"):
+        claim(tmp_path, tiny_config(**{"steps": 100, key: here}))
+    assert json.loads((tmp_path / "config.json").read_text())["train"][key] == there
 
 
 @pytest.mark.parametrize("number", [None, 1, FORMAT + 1])

@@ -6,9 +6,9 @@
 starts each command of the file that was not timed (`--again`: all of them), evaluates after every
 `STEPS` steps, stops it after two evaluations, and writes into the file the seconds of a step and of
 an evaluation with the checkpoint that may follow it; the first, which traces the graph, does not
-count. Commands that differ in seeds, folds, lengths and rewards alone are timed once. `beside`
-says what else the machine did. `--mode=report` makes hours of that, see
-`disan_tf.reporting.missing_runs`.
+count. Commands that differ in seeds, folds, lengths, rewards, rates of dropout and vectors of
+unknown words alone are timed once. `beside` says what else the machine did. `--mode=report` makes
+hours of that, see `disan_tf.reporting.missing_runs`.
 """
 
 import argparse
@@ -37,6 +37,7 @@ SAME_SPEED = (  # flags without which a step and an evaluation take the same tim
     "--seeds", "--folds", "--config.train.steps", "--config.train.evaluate_every",
     "--config.train.examples", "--config.train.patience", "--config.policy.pretrain_steps",
     "--config.policy.policy_steps", "--config.policy.penalty", "--config.policy.baseline",
+    "--config.train.dropout", "--config.data.oov",
 )  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def _draw_dev_scores(axes, table: Table, lines) -> None:
     """The criterion of each member by epoch."""
     score = table.headline
     for label, (run, style) in lines.items():
-        for number, member in enumerate(run.get("members", [run])):
+        for number, member in enumerate(_members(run)):
             epochs = [step * member["epochs"] / member["steps"] for step, _ in member["dev_curve"]]
             heights = [score.scale * value for _, value in member["dev_curve"]]
             name = f"_{label}" if number else label
@@ -105,13 +105,13 @@ def _draw_lengths(axes, table: Table, lines) -> None:
 
 
 def _draw_selections(axes, table: Table, lines) -> None:
-    """The fractions of heads and, fainter, of dependents that training selected, by epoch."""
+    """The fractions of heads and, fainter, of dependents that each member selected, by epoch."""
     for run, style in lines.values():
-        curve = _selections(run)
-        epochs = [step * run["epochs"] / run["steps"] for step, *_ in curve]
-        for field, alpha in ((1, 1.0), (2, 0.4)):
-            heights = [point[field] for point in curve]
-            axes.plot(epochs, heights, alpha=alpha, **_marked_at_the_end(style, heights))
+        for member, curve in _selections(run):
+            epochs = [step * member["epochs"] / member["steps"] for step, *_ in curve]
+            for field, alpha in ((1, 1.0), (2, 0.4)):
+                heights = [point[field] for point in curve]
+                axes.plot(epochs, heights, alpha=alpha, **_marked_at_the_end(style, heights))
     axes.set(xlabel="epochs", ylabel="selected heads (dependents: faint)", ylim=(-0.02, 1.02))
 
 
@@ -134,6 +134,11 @@ def _by_length(run: dict) -> dict[str, float]:
     }
 
 
-def _selections(run: dict) -> list[list]:
-    """Lists of a step and the two fractions; [] without hard attention, and of a series."""
-    return run.get("selection_curve", [])
+def _selections(run: dict) -> list[tuple[dict, list]]:
+    """The members with hard attention, each with lists of a step and the two fractions."""
+    return [(member, curve) for member in _members(run) if (curve := member.get("selection_curve"))]
+
+
+def _members(run: dict) -> list[dict]:
+    """The runs of a series; a single run is its own member."""
+    return run.get("members", [run])

@@ -58,6 +58,15 @@ def test_fractions_of_hard_attention_have_a_panel(run):
     assert list(heads.get_xdata()) == [0.5, 1.0]
 
 
+def test_fractions_of_each_member_of_a_series_are_drawn(tmp_path):
+    series = summarise(write_series(tmp_path, config_of()), {})
+    for number, member in enumerate(series["members"]):
+        member["selection_curve"] = [[10, 1.0, 0.75], [20, 0.1 * number, 0.25]]
+    _, selected = _drawn({"mine": series})
+    heads = [_heights(line)[-1] for line in selected.get_lines()[::2]]
+    assert heads == pytest.approx([0.0, 0.1, 0.2])
+
+
 def test_no_two_runs_of_a_table_look_alike(run):
     lines = table_lines(SST, {f"run_{number}": run for number in range(25)})
     assert len({(line.style["color"], line.style["marker"]) for line in lines.values()}) == 25

@@ -9,11 +9,11 @@ first epoch, with dropout,
 - "rewards": the mean cross-entropy, and the reward with the config's penalty (ReSAN Eq. 17 in the
   form of the config), when each token is selected at random with the same probability, in place of
   the samplers'; standard errors are of the difference to all tokens selected, example by example.
-- "gradients": the policy gradient (Eq. 20) of each batch with and without a constant baseline, the
-  mean reward: the root mean square of its norm, the norm of its mean, and the ratio of their
-  squares without noise to noise. One over that ratio is the number of batches whose mean gradient
-  is as much signal as noise. The mean's square is estimated without bias, and is below 0 where no
-  signal was found.
+- "gradients": the policy gradient (Eq. 20) of each batch without a baseline, and with the mean
+  reward as a constant one: the root mean square of its norm; the squared norm of its mean,
+  estimated without bias, so that it may be below 0 where no signal was found; and the ratio of
+  signal to noise, that is of this square to the variance. One over it is the number of batches
+  whose mean gradient is as much signal as noise.
 """
 
 import argparse

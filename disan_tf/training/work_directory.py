@@ -56,7 +56,9 @@ def _goes_on(key, recorded, wanted) -> bool:
     """Whether a training may go on where the value of `key` was `recorded` and is `wanted` now."""
     if recorded == wanted or key in _MAY_CHANGE:
         return True
-    return key in _MAY_GROW and (wanted or math.inf) > recorded > 0  # no patience never ends
+    if key not in _MAY_GROW or not isinstance(recorded, int):  # None where the file lacks it
+        return False
+    return (wanted or math.inf) > recorded > 0  # no patience never ends
 
 
 def read_config(workdir: Path) -> dict:

@@ -4,7 +4,8 @@
       --prepared=prepared/snli-... [--output=checkpoints/benchmarks/measurements/policy_noise.json]
 
 reads a checkpoint of a training that has stopped, and prints as JSON, of the first batches of its
-first epoch, with dropout,
+first epoch, with dropout, what follows. The two newest checkpoints are kept, so that a training of
+one step more than `policy.pretrain_steps` has that of the end of the pretraining.
 
 - "rewards": the mean cross-entropy, and the reward with the config's penalty (ReSAN Eq. 17 in the
   form of the config), when each token is selected at random with the same probability, in place of

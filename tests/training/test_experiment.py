@@ -41,6 +41,14 @@ def test_a_work_directory_is_not_asked_for_less(tmp_path, key, there, here):
     assert json.loads((tmp_path / "config.json").read_text())["train"][key] == there
 
 
+def test_a_config_without_steps_is_another_one(tmp_path):
+    config = tiny_config().to_dict()
+    del config["train"]["steps"]
+    (tmp_path / "config.json").write_text(json.dumps({"format": FORMAT, **config}))
+    with pytest.raises(UserError, match=r"train\.steps \(None there, "):
+        claim(tmp_path, tiny_config())
+
+
 @pytest.mark.parametrize("number", [None, 1, FORMAT + 1])
 def test_a_work_directory_of_another_format_is_refused(tmp_path, number):
     (tmp_path / "config.json").write_text(json.dumps({"format": number, **tiny_config().to_dict()}))

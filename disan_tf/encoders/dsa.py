@@ -122,10 +122,7 @@ class DSAEncoder(SentenceEncoder):
         """X^c of Eq. 5, as arguments of the attention layer."""
         rows = PackedRows(mask, gap=self.cnn.reach)
         features = self.cnn(rows.pack(words), mask=rows.mask, places=rows.places, training=training)
-        tokens = rows.tokens(features)
-        if self.attention_kind == "static":
-            return {"x": rows.sentences(tokens), "mask": mask}
-        return {"x": tokens, "mask": mask, "sentences": rows.sentences}
+        return {"x": rows.tokens(features), "mask": mask, "sentences": rows.sentences}
 
     def attend(self, x, mask):
         """The attention weights without dropout, see the attention layer's own `attend`."""

@@ -8,7 +8,8 @@ from disan_tf.layers.initializers import he_normal
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.pooling import average_tokens
 from disan_tf.layers.serialization import serializable
-from disan_tf.ops.elementwise import LeakyReLU
+from disan_tf.ops import masked_softmax
+from disan_tf.ops.elementwise import LeakyReLU, copies
 from disan_tf.options import check_above_zero, check_at_least
 
 
@@ -33,8 +34,10 @@ class StaticSelfAttention(TokenAttention):
         W' are regularised. The paper has no dropout here.
 
     Call arguments:
-      x: <float>[batch, length, dim], finite on padding too.
+      x: <float>[batch, length, dim], finite on padding too; or, with `sentences`, the tokens of all
+        sentences, <float>[tokens, dim].
       mask: <bool>[batch, length], True = real token.
+      sentences: see `DynamicSelfAttention`; the three maps then cost nothing for padding.
       training: whether dropout acts.
 
     Returns:
@@ -73,20 +76,26 @@ class StaticSelfAttention(TokenAttention):
         initializer = he_normal(site_seed(self.seed, name))
         return self.add_linear(name, *sizes, kernel_initializer=initializer, **options)
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, mask=None, sentences=None, training=None):
         mask = token_mask(x, mask)
-        return super().call(self._project(x, training), mask, training)
+        x, to_logits = copies(self._project(x, training), 2)
+        logits = self.logits(to_logits, training)
+        if sentences is not None:
+            x, logits = sentences(x), sentences(logits)
+        return self.pool(logits, x, mask)
 
-    def attend(self, x, mask):
+    def attend(self, x, mask, sentences=None):
         """The weights a without dropout, "attention" <float32>[batch, length, 1]."""
-        return {"attention": self.attention_weights(x, mask)}
+        return {"attention": self.attention_weights(x, mask, sentences)}
 
-    def attention_weights(self, x, mask):
+    def attention_weights(self, x, mask, sentences=None):
         """a without dropout, <float32>[batch, length, 1]; sums to 1 over the tokens."""
-        return super().attention_weights(self._project(x), mask)
+        logits = self.logits(self._project(x))
+        logits = logits if sentences is None else sentences(logits)
+        return masked_softmax(logits, mask[:, :, None], axis=1)
 
     def _project(self, x, training=None):
-        """xhat of Eq. 6, <float>[batch, length, units]."""
+        """xhat of Eq. 6, shaped like x but for `units`."""
         if not self.units:
             return x
         product = self.projection.product(x, training)

@@ -1,8 +1,10 @@
 """Static self-attention against DSA Eq. 1 and 6 in NumPy."""
 
 import numpy as np
+import tensorflow as tf
 
 from disan_tf.layers.attention.static import StaticSelfAttention
+from disan_tf.layers.packing import real_tokens, scatter_tokens
 from tests.support.small_attention import MASK, X, randomised
 
 UNITS, SLOPE = 3, 0.1
@@ -34,6 +36,20 @@ def test_it_is_equation_1_on_the_words_of_equation_6():
     (attention,) = layer.attend(X, MASK).items()
     assert attention[0] == "attention"
     np.testing.assert_allclose(attention[1], weights, rtol=1e-5, atol=1e-6)
+
+
+def test_it_reads_the_tokens_of_all_sentences_without_padding():
+    layer = randomised(StaticSelfAttention(UNITS, SLOPE))
+    vectors, weights = _expected(layer)
+
+    def sentences(tokens):
+        return scatter_tokens(tokens, tf.constant(MASK))
+
+    options = {"mask": MASK, "sentences": sentences}
+    tokens = real_tokens(X, MASK)
+    np.testing.assert_allclose(layer(tokens, **options), vectors, rtol=1e-5, atol=1e-6)
+    attention = layer.attend(tokens, **options)["attention"]
+    np.testing.assert_allclose(attention, weights, rtol=1e-5, atol=1e-6)
 
 
 def test_weights_sum_to_one_over_the_real_tokens():

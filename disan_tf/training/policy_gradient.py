@@ -113,8 +113,8 @@ class PolicyGradient(BackPropagation):
         ]
         for name in set(collapsed) - self._alarmed:
             logging.warning(
-                "The %s is %.3f: the choice has collapsed; try another seed, which decides this on "
-                "SNLI, or another policy.penalty than %g.",
+                "The %s is %.3f: the choice has collapsed; try another seed, or another "
+                "policy.penalty than %g.",
                 name.replace("_", " "), means[name], self._policy.penalty,
             )  # fmt: skip
         self._alarmed = set(collapsed)

@@ -8,8 +8,7 @@ from disan_tf.layers.initializers import he_normal
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.pooling import average_tokens
 from disan_tf.layers.serialization import serializable
-from disan_tf.ops import masked_softmax
-from disan_tf.ops.elementwise import LeakyReLU, copies
+from disan_tf.ops.elementwise import LeakyReLU
 from disan_tf.options import check_above_zero, check_at_least
 
 
@@ -37,7 +36,7 @@ class StaticSelfAttention(TokenAttention):
       x: <float>[batch, length, dim], finite on padding too; or, with `sentences`, the tokens of all
         sentences, <float>[tokens, dim].
       mask: <bool>[batch, length], True = real token.
-      sentences: see `DynamicSelfAttention`; the three maps then cost nothing for padding.
+      sentences: see `DynamicSelfAttention`; with it the maps need not read padding.
       training: whether dropout acts.
 
     Returns:
@@ -78,21 +77,16 @@ class StaticSelfAttention(TokenAttention):
 
     def call(self, x, mask=None, sentences=None, training=None):
         mask = token_mask(x, mask)
-        x, to_logits = copies(self._project(x, training), 2)
-        logits = self.logits(to_logits, training)
-        if sentences is not None:
-            x, logits = sentences(x), sentences(logits)
-        return self.pool(logits, x, mask)
+        return self._compress(self._project(x, training), mask, training, sentences)
 
     def attend(self, x, mask, sentences=None):
         """The weights a without dropout, "attention" <float32>[batch, length, 1]."""
-        return {"attention": self.attention_weights(x, mask, sentences)}
+        x = x if sentences is None else sentences(x)
+        return {"attention": self.attention_weights(x, mask)}
 
-    def attention_weights(self, x, mask, sentences=None):
+    def attention_weights(self, x, mask):
         """a without dropout, <float32>[batch, length, 1]; sums to 1 over the tokens."""
-        logits = self.logits(self._project(x))
-        logits = logits if sentences is None else sentences(logits)
-        return masked_softmax(logits, mask[:, :, None], axis=1)
+        return super().attention_weights(self._project(x), mask)
 
     def _project(self, x, training=None):
         """xhat of Eq. 6, shaped like x but for `units`."""

@@ -40,9 +40,15 @@ class TokenAttention(BaseLayer):
         self.activation = tf.keras.activations.get(activation)
 
     def call(self, x, mask=None, training=None):
-        mask = token_mask(x, mask)
+        return self._compress(x, token_mask(x, mask), training)
+
+    def _compress(self, x, mask, training, sentences=None):
+        """s of Eq. 4; `sentences` as in `DynamicSelfAttention`, None = x has sentences already."""
         x, to_logits = copies(x, 2)
-        return self.pool(self.logits(to_logits, training), x, mask)
+        logits = self.logits(to_logits, training)
+        if sentences is not None:
+            x, logits = sentences(x), sentences(logits)
+        return self.pool(logits, x, mask)
 
     def attention_weights(self, x, mask):
         """P without dropout, <float32>, shaped like `logits`; sums to 1 over the tokens."""

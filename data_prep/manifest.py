@@ -29,12 +29,13 @@ def describe(options, corpus: Corpus) -> dict:
 
 
 def describe_counts(manifest: dict) -> str:
-    """A few lines: what was read, kept and dropped, what the vectors cover, and the warnings."""
+    """Lines: what was read, kept and dropped, classes, what the vectors cover, and the warnings."""
     lines = [f"{manifest[Keys.CORPUS]}: {', '.join(manifest[Keys.CLASSES])}"]
     lines += [
         _count_line(split, counts, manifest[Keys.UNIT])
         for split, counts in manifest[Keys.COUNTS].items()
     ]
+    lines += _class_lines(manifest)
     trainable, fixed = manifest[Keys.TRAINABLE_WORDS], manifest[Keys.FIXED_WORDS]
     vectors = manifest[Keys.VECTORS]
     lines.append(
@@ -57,3 +58,11 @@ def _count_line(split: str, counts: dict, unit: str) -> str:
         f"  {split}: {counts[unit]:,} {unit}{official}, {''.join(others)}"
         f"dropped {', '.join(dropped) or 'none'}, kept {counts['kept']:,}"
     )
+
+
+def _class_lines(manifest: dict) -> list[str]:
+    """How often each class is right in training; nothing of scores, and of older manifests."""
+    split = manifest[Keys.SPLITS]["train"]
+    counts = zip(manifest[Keys.CLASSES], split.get("of_classes", []))
+    shares = [f"{name} {count / split['examples']:.1%}" for name, count in counts]
+    return [f"  classes of train: {', '.join(shares)}"] if shares else []

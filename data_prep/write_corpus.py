@@ -97,19 +97,31 @@ def write_split(
         tokens += len(ids)
     if has_spellings and any(example.context for example in examples):
         contexts = _write_contexts(folder, split, examples, index)
-    _write_labels(folder, split, corpus)
-    return {"examples": len(examples), "tokens": tokens, "contexts": contexts}
+    labels = _write_labels(folder, split, corpus)
+    classes = 0 if corpus.scores else len(corpus.classes)
+    return {
+        "examples": len(examples),
+        "of_classes": np.bincount(labels, minlength=classes).tolist() if classes else [],
+        "tokens": tokens,
+        "contexts": contexts,
+    }
 
 
-def _write_labels(folder: Path, split: str, corpus: Corpus) -> None:
-    """What an example has besides its sentences: label, id and, where the corpus says, genre."""
+def _write_labels(folder: Path, split: str, corpus: Corpus) -> np.ndarray:
+    """Writes what an example has besides its sentences: label, id and, where there is one, genre.
+
+    Returns:
+      The labels, `<int32>[examples]`, or `<float32>` scores.
+    """
     labels, example_ids, genres = zip(
         *((e.label, e.example_id.encode(), e.genre.encode()) for e in corpus.splits[split])
     )
-    save(folder, names.label(split), np.array(labels, np.float32 if corpus.scores else np.int32))
+    labels = np.array(labels, np.float32 if corpus.scores else np.int32)
+    save(folder, names.label(split), labels)
     save(folder, names.example_id(split), np.array(example_ids))
     if corpus.genres:
         save(folder, names.genre(split), np.array(genres))
+    return labels
 
 
 def _write_contexts(folder, split, examples, index) -> int:

@@ -105,7 +105,10 @@ def test_the_manifest_records_what_the_model_and_the_user_need(data_dir, prepare
     assert manifest["unit"] == "trees"
     assert manifest["classes"][0] == "very negative"
     assert manifest["trainable_words"] == 5
-    assert manifest["splits"]["train"] == {"examples": 2, "tokens": 6, "contexts": 0}
+    of_classes = [0, 1, 0, 1, 0]
+    assert manifest["splits"]["train"] == {
+        "examples": 2, "tokens": 6, "contexts": 0, "of_classes": of_classes,
+    }  # fmt: skip
     assert manifest["vectors"] == {
         "file": "glove/tiny.txt",
         "rows": 4,
@@ -144,5 +147,6 @@ def test_the_summary_names_counts_differences_reasons_and_coverage(data_dir, pre
     text = describe_counts(manifest_of(folder))
     assert "train: 2 trees (official count 8,544, difference -8,542), 10 nodes" in text
     assert "dropped 4 neutral" in text and "kept 6" in text
+    assert "\n  classes of train: negative 33.3%, positive 66.7%\n" in text
     assert "glove/tiny.txt" in text and "% of the training tokens" in text
     assert "warning: SST train has 2 trees" in text

@@ -87,7 +87,9 @@ def test_prepared_labels_are_float32_scores(tmp_path):
     np.testing.assert_array_equal(labels, np.float32([3.6]))
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["scores"] is True
-    assert "train: 1 pairs (official count 4,500, difference -4,499)" in describe_counts(manifest)
+    text = describe_counts(manifest)
+    assert "train: 1 pairs (official count 4,500, difference -4,499)" in text
+    assert "classes of train" not in text  # labels are scores
 
 
 # Counts

@@ -5,7 +5,7 @@ import tensorflow as tf
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.ops import batch_share
-from disan_tf.options import check_at_least
+from disan_tf.options import check_above_zero, check_at_least, check_rate
 
 
 class BatchNormHead(BaseLayer):
@@ -28,7 +28,8 @@ class BatchNormHead(BaseLayer):
       dropout, l2, seed: see `BaseLayer`.
 
     Raises:
-      ValueError: a dropout rate outside [0, 1), or fewer than one class, hidden unit or layer.
+      ValueError: a dropout rate or momentum outside [0, 1), an epsilon that is not above 0, or
+        fewer than one class, hidden unit or layer.
     """
 
     def __init__(
@@ -39,8 +40,8 @@ class BatchNormHead(BaseLayer):
         self.classes = check_at_least("classes", classes, 1)
         self.hidden_units = check_at_least("hidden_units", hidden_units, 1)
         self.hidden_layers = check_at_least("hidden_layers", hidden_layers, 1)
-        self.momentum = momentum
-        self.epsilon = epsilon
+        self.momentum = check_rate("momentum", momentum)
+        self.epsilon = check_above_zero("epsilon", epsilon)
 
     def hidden_input_dims(self, input_dim: int) -> list:
         """The sizes of the inputs of the hidden layers, of features of this size."""

@@ -47,9 +47,9 @@ def drcn(name: str, corpus: str) -> ConfigDict:
     config.task.hidden_layers = 2  # Sec. 3.1.3
     config.task.hidden_units = 1000  # Kim et al.
     config.task.dropout = 0.2  # Sec. 4.1
-    config.task.momentum = 0.99  # see configs/drcn_snli.py
 
     config.train.window = 1  # batch normalisation, see `configs.papers.dsa.dsa`
+    config.train.batch_norm_batches = 100  # see configs/drcn_snli.py
     config.train.dropout = 0.0
     config.train.optimizer = "rmsprop"  # Sec. 4.1
     config.train.learning_rate = 0.001  # Sec. 4.1

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Optional
 
 from disan_tf.errors import UserError
+from disan_tf.layers.heads.batch_norm import BatchNormHead
 from disan_tf.models.embeddings import EMBEDDINGS, Sources
 from disan_tf.models.factory import (
     ENCODERS,
@@ -24,6 +25,7 @@ from disan_tf.models.factory import (
 )
 from disan_tf.options import check_at_least, check_choice, check_section, chosen, flag
 from disan_tf.training import optimizers, schedule
+from disan_tf.training.batch_statistics import check_batch_norm_batches
 from disan_tf.training.cluster import check_distribution, distribution_of
 from disan_tf.training.methods import method_for
 from disan_tf.training.resources import check_data
@@ -58,7 +60,8 @@ def check_config(
     method = method_for(getattr(encoder, "samplers", ())).options(config)
     check_section(
         "train", config.train, "a training", schedule.check_batches, schedule.check_steps,
-        check_regularisation, optimizers.check_options, check_distribution, *_of(method, "train"),
+        check_regularisation, check_batch_norm_batches, optimizers.check_options,
+        check_distribution, *_of(method, "train"),
     )  # fmt: skip
     evaluation = functools.partial(schedule.check_evaluation, known_splits=splits)
     check_section(
@@ -147,6 +150,12 @@ def _check_task(config, task) -> None:
         components.append(functools.partial(task, embedding=None, encoder=None, head=None))
     owner = f"the task {config.task.name} with the head {config.task.head}"
     check_section("task", {**head_options(config), **own}, owner, *components)
+    batches = config.train.get("batch_norm_batches", 0)
+    if batches and not issubclass(HEADS[config.task.head], BatchNormHead):
+        raise UserError(
+            f"{flag('train', 'batch_norm_batches')}={batches} is for batch normalisation, which "
+            f"--config.task.head={config.task.head} does not have; leave it at 0."
+        )
 
 
 def _named(components: Mapping, names: Sequence[str]) -> dict:

@@ -9,10 +9,11 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.errors import Stopped, UserError
-from disan_tf.input_pipeline import BatchPlan, PreparedCorpus
+from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
 from disan_tf.models.factory import build_model
 from disan_tf.models.memory import memory_limit
 from disan_tf.signals import TERMINATED, deferred
+from disan_tf.training.batch_statistics import make_averaging_step, take_averages
 from disan_tf.training.bundle import save_bundle
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.distribution import Distribution
@@ -75,6 +76,7 @@ class Trainer:
             config.train.batch_tokens, config.train.examples,
         )  # fmt: skip
         self.epoch_steps = self.plan.count(0)  # with batch_tokens, later epochs differ a little
+        self._averaging_step = make_averaging_step(self.model)
         self.callbacks = callbacks
 
     def run(self) -> dict:
@@ -199,6 +201,7 @@ class Trainer:
     def _evaluate(self, step, callbacks):
         """Scores the dev split, which chooses, and the splits that are only watched."""
         callbacks.on_test_begin()
+        self._take_averages()
         scores, best = self.distribution.by_chief(lambda: self._score_splits(step))
         self.distribution.copy_counts(self.model)
         self.state.best_step.assign(best[0])
@@ -209,6 +212,14 @@ class Trainer:
             record = {"epoch": self.plan.epochs(step), "split": name, **measured}
             self.log.write(step=step, **record, seconds=self._seconds())
         callbacks.on_test_end({"step": step, **dev})
+
+    def _take_averages(self):
+        """Those of batch normalisation, of the same batches each time, if the config wants it."""
+        batches = self.config.train.get("batch_norm_batches", 0)
+        if batches:
+            dataset = make_dataset(self.train, self.plan.batches(0)[:batches])
+            with self.method.averaged_weights():
+                take_averages(self._averaging_step, dataset, self.model.reads)
 
     def _score_splits(self, step):
         """The scores by split, and step and score of the best model, which is written."""

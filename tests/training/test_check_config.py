@@ -109,6 +109,8 @@ def test_an_impossible_value_is_refused(name, value, sentence):
     ("dsa_sst", "bi_lstm", "encoder.pooling", "lst", "must be last or self_attention; did you mea"),
     ("drcn_snli", "", "encoder.recurrence", "gru", "must be rnn or lstm."),
     ("drcn_snli", "", "task.momentum", 1.0, "must be at least 0 and below 1."),
+    ("drcn_snli", "", "train.batch_norm_batches", -1, "must be at least 0."),
+    ("disan_sst", "", "train.batch_norm_batches", 9, "is for batch normalisation"),
     ("drcn_snli", "", "encoder.functions", "B-B", "must be some of B, Ca, Cs, D, M, joined by"),
     ("drcn_snli", "", "encoder.aggregation", "word", "must be words or functions; did you"),
     ("drcn_snli", "", "encoder.layers", 0, "must be at least 1."),

@@ -1,11 +1,34 @@
 """The base class of heads with batch normalisation."""
 
+import contextlib
+import threading
+from collections.abc import Iterator
+
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.ops import batch_share
 from disan_tf.options import check_above_zero, check_at_least, check_rate
+
+_scope = threading.local()
+
+
+@contextlib.contextmanager
+def averaging(count: tf.Tensor) -> Iterator[None]:
+    """Inside, what this thread calls or traces is normalised by the batch, and averaged.
+
+    The averages of batch normalisation become those over the earlier batches, which they are, and
+    the one at hand; `training` has no part in it.
+
+    Args:
+      count: <float32>[], how many batches came before.
+    """
+    _scope.count = count
+    try:
+        yield
+    finally:
+        _scope.count = None
 
 
 class BatchNormHead(BaseLayer):
@@ -72,6 +95,17 @@ class BatchNormalization(tf.keras.layers.BatchNormalization):
     (With `synchronized`, Keras computes the variance as E[x^2] - E[x]^2, which rounds otherwise
     than that of one process, and reads its moving averages by a collective operation.)
     """
+
+    def call(self, inputs, training=None):
+        count = getattr(_scope, "count", None)
+        if count is None:
+            return super().call(inputs, training=training)
+        x = tf.cast(inputs, tf.float32)
+        moments = tf.nn.moments(x, axes=[0])
+        for average, value in zip((self.moving_mean, self.moving_variance), moments):
+            average.assign(average + (value - average) / (count + 1.0))
+        normalised = tf.nn.batch_normalization(x, *moments, self.beta, self.gamma, self.epsilon)
+        return tf.cast(normalised, inputs.dtype)
 
     def add_weight(self, *args, **kwargs):
         """A weight; the moving averages are the same on all replicas."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from disan_tf.layers.heads.batch_norm import averaging
 from disan_tf.layers.heads.drcn import DRCNHead
 from tests.support.batch_norm_heads import (
     HeadContract,
@@ -81,6 +82,21 @@ def test_a_training_call_moves_the_statistics_of_products(momentum):
     np.testing.assert_allclose(
         new_variance, momentum * variance + rest * products.var(axis=0), rtol=1e-5
     )
+
+
+@pytest.mark.parametrize("training", [None, False])
+def test_averages_are_those_over_batches_without_dropout(training):
+    head = _head(dropout=0.5)
+    batches = [X, X[::2], 2.0 * X]
+    products = [mapped(head.hidden[0], x) for x in batches]
+    expected = np.mean([(x.mean(axis=0), x.var(axis=0)) for x in products], axis=0)
+    for count, x in enumerate(batches):
+        with averaging(tf.constant(count, tf.float32)):
+            logits = head(x, training=training)
+        np.testing.assert_allclose(logits, _expected(head, of_batch, x), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(moving(head.norms[0], X), expected, rtol=1e-5)
+    actual = head(X, training=False)
+    np.testing.assert_allclose(actual, _expected(head, moving), rtol=1e-4, atol=1e-5)
 
 
 def test_dropout_acts_on_the_features_alone():

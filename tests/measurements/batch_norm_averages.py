@@ -1,0 +1,80 @@
+"""What a model's accuracy owes to the averages that its batch normalisation has.
+
+    python -m tests.measurements.batch_norm_averages --workdir=runs/drcn_snli \\
+      --prepared=prepared/snli-... \\
+      [--output=checkpoints/benchmarks/measurements/batch_norm_averages_drcn.json]
+
+takes the best model of a training, prints as JSON its accuracy and loss on dev with the averages
+that it was saved with, and then with those of training batches, from `WINDOWS` of them each, with
+and without dropout. All other weights stay as they are.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+from ml_collections import ConfigDict
+
+from disan_tf.files import write_json
+from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
+from disan_tf.layers.heads.batch_norm import averaging
+from disan_tf.training.batch_statistics import make_averaging_step, take_averages
+from disan_tf.training.bundle import load_bundle
+from disan_tf.training.evaluation import evaluate
+from disan_tf.training.work_directory import read_config
+
+SIZES = (20, 100)  # batches
+WINDOWS = 4
+
+
+def main() -> None:
+    """Prints what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--workdir", type=Path, required=True)
+    parser.add_argument("--prepared", type=Path, required=True)
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    config = ConfigDict(read_config(options.workdir))
+    bundle, corpus = load_bundle(options.workdir / "best"), PreparedCorpus(options.prepared)
+    saved = _scores(bundle, corpus)
+    found = {"step": bundle.info["scores"]["step"], "saved": saved, "averages": []}
+    train = corpus.split("train")
+    plan = BatchPlan(
+        train.field_lengths, config.train.batch_size, config.train.window, config.seed,
+        config.train.batch_tokens, config.train.examples,
+    )  # fmt: skip
+    steps = {True: _make_step_with_dropout(bundle.model), False: make_averaging_step(bundle.model)}
+    for dropout, step in steps.items():
+        for size in SIZES:
+            windows = np.split(plan.batches(0)[: size * WINDOWS], WINDOWS)
+            scores = []
+            for batches in windows:
+                take_averages(step, make_dataset(train, batches), bundle.model.reads)
+                scores.append(_scores(bundle, corpus))
+            found["averages"].append({"dropout": dropout, "batches": size, "scores": scores})
+    print(json.dumps(found, indent=2))
+    if options.output:
+        write_json(options.output, {"config": config.to_dict(), **found})
+
+
+def _make_step_with_dropout(model):
+    """As `make_averaging_step`, but dropout acts."""
+    count = tf.TensorSpec([], tf.float32, name="count")
+
+    @tf.function(input_signature=[count, *model.input_specs()], autograph=False)
+    def step(count, *ids):
+        with averaging(count):
+            model(*ids, training=True)
+
+    return step
+
+
+def _scores(bundle, corpus):
+    scores = evaluate(bundle, corpus, "dev")
+    return {name: round(scores[name], 4) for name in ("accuracy", "loss")}
+
+
+if __name__ == "__main__":
+    main()

@@ -63,6 +63,6 @@ def _count_line(split: str, counts: dict, unit: str) -> str:
 def _class_lines(manifest: dict) -> list[str]:
     """How often each class is right in training; nothing of scores, and of older manifests."""
     split = manifest[Keys.SPLITS]["train"]
-    counts = zip(manifest[Keys.CLASSES], split.get("of_classes", []))
+    counts = zip(manifest[Keys.CLASSES], split.get("class_counts", []))
     shares = [f"{name} {count / split['examples']:.1%}" for name, count in counts]
     return [f"  classes of train: {', '.join(shares)}"] if shares else []

@@ -101,7 +101,7 @@ def write_split(
     classes = 0 if corpus.scores else len(corpus.classes)
     return {
         "examples": len(examples),
-        "of_classes": np.bincount(labels, minlength=classes).tolist() if classes else [],
+        "class_counts": np.bincount(labels, minlength=classes).tolist() if classes else [],
         "tokens": tokens,
         "contexts": contexts,
     }

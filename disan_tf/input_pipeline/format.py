@@ -139,7 +139,7 @@ class Keys:
     WORD_FEATURES = "word_features"  # of pairs: word_length, spellings, forms, versions
     WORD_BYTES = "word_bytes"  # for a biLM: word_length, spellings
     BILM = "bilm"  # its name
-    SPLITS = "splits"  # by name: examples, of_classes, tokens, contexts (sentences around phrases)
+    SPLITS = "splits"  # by name: examples, class_counts, tokens, contexts (around phrases)
     VECTORS = "vectors"  # file, rows, what it covers
     FILES = "files"  # by name, all others of the directory: see `recorded_files.record_files`
     INPUTS = "inputs"  # by path below the data directory: sha256, bytes, mtime_ns

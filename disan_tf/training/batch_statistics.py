@@ -11,22 +11,23 @@ def check_batch_norm_batches(batch_norm_batches: int = 0) -> None:
     check_at_least("batch_norm_batches", batch_norm_batches, 0)
 
 
-def make_averaging_step(model):
+def make_averaging_step(model, dropout: bool = False):
     """How many batches came before <float32>[], and what the model reads -> nothing.
 
-    The averages of the model's batch normalisation become those of the batches so far. No dropout
-    acts, as when the model is scored: a maximum over words, half of which are dropped and half
-    doubled, is larger than that of the words, and so are its mean and variance (Li et al. 2019).
+    The averages of the model's batch normalisation become those of the batches so far.
 
     Args:
       model: a `SentenceModel` with a `BatchNormHead`.
+      dropout: whether it acts, other than when the model is scored: a maximum over words, half of
+        which are dropped and half doubled, is larger than that of the words, and so are its mean
+        and variance (Li et al. 2019).
     """
     count = tf.TensorSpec([], tf.float32, name="count")
 
     @tf.function(input_signature=[count, *model.input_specs()], autograph=False)
     def averaging_step(count, *ids):
         with averaging(count):
-            model(*ids, training=False)
+            model(*ids, training=dropout)
 
     return averaging_step
 

@@ -105,9 +105,9 @@ def test_the_manifest_records_what_the_model_and_the_user_need(data_dir, prepare
     assert manifest["unit"] == "trees"
     assert manifest["classes"][0] == "very negative"
     assert manifest["trainable_words"] == 5
-    of_classes = [0, 1, 0, 1, 0]
+    class_counts = [0, 1, 0, 1, 0]
     assert manifest["splits"]["train"] == {
-        "examples": 2, "tokens": 6, "contexts": 0, "of_classes": of_classes,
+        "examples": 2, "tokens": 6, "contexts": 0, "class_counts": class_counts,
     }  # fmt: skip
     assert manifest["vectors"] == {
         "file": "glove/tiny.txt",

@@ -6,7 +6,8 @@
 
 takes the best model of a training, prints as JSON its accuracy and loss on dev with the averages
 that it was saved with, and then with those of training batches, from `WINDOWS` of them each, with
-and without dropout. All other weights stay as they are.
+and without dropout. All other weights stay as they are. A training keeps moving averages with
+`--config.train.batch_norm_batches=0`, as those did whose figures stand in `checkpoints/`.
 """
 
 import argparse
@@ -14,12 +15,10 @@ import json
 from pathlib import Path
 
 import numpy as np
-import tensorflow as tf
 from ml_collections import ConfigDict
 
 from disan_tf.files import write_json
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
-from disan_tf.layers.heads.batch_norm import averaging
 from disan_tf.training.batch_statistics import make_averaging_step, take_averages
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.evaluation import evaluate
@@ -45,8 +44,8 @@ def main() -> None:
         train.field_lengths, config.train.batch_size, config.train.window, config.seed,
         config.train.batch_tokens, config.train.examples,
     )  # fmt: skip
-    steps = {True: _make_step_with_dropout(bundle.model), False: make_averaging_step(bundle.model)}
-    for dropout, step in steps.items():
+    for dropout in (True, False):
+        step = make_averaging_step(bundle.model, dropout)
         for size in SIZES:
             windows = np.split(plan.batches(0)[: size * WINDOWS], WINDOWS)
             scores = []
@@ -57,18 +56,6 @@ def main() -> None:
     print(json.dumps(found, indent=2))
     if options.output:
         write_json(options.output, {"config": config.to_dict(), **found})
-
-
-def _make_step_with_dropout(model):
-    """As `make_averaging_step`, but dropout acts."""
-    count = tf.TensorSpec([], tf.float32, name="count")
-
-    @tf.function(input_signature=[count, *model.input_specs()], autograph=False)
-    def step(count, *ids):
-        with averaging(count):
-            model(*ids, training=True)
-
-    return step
 
 
 def _scores(bundle, corpus):

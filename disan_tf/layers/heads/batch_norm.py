@@ -18,11 +18,11 @@ _scope = threading.local()
 def averaging(count: tf.Tensor) -> Iterator[None]:
     """Inside, what this thread calls or traces is normalised by the batch, and averaged.
 
-    The averages of batch normalisation become those over the earlier batches, which they are, and
-    the one at hand; `training` has no part in it.
+    The averages of batch normalisation become the means over the batch at hand and those before
+    it, each of which counts the same, whatever `training` says.
 
     Args:
-      count: <float32>[], how many batches came before.
+      count: <float32>[], how many batches came before; 0 forgets the old averages.
     """
     _scope.count = count
     try:

@@ -119,9 +119,11 @@ def test_answers_of_another_step_are_not_kept(tmp_path):
     assert not (tmp_path / "output/predictions").exists()
 
 
-def test_other_data_is_not_compared(output):
+@pytest.mark.parametrize(("part", "option"), [("data", "level"), ("train", "examples")])
+def test_other_data_is_not_compared(output, part, option):
     path = output / "results/bi_lstm.json"
-    run = {**json.loads(path.read_text()), "config": config_of(encoder="bi_lstm", level="sentence")}
+    run = json.loads(path.read_text())
+    run["config"][part][option] = 10
     results = {"bi_lstm": run, "ours": json.loads((output / "results/ours.json").read_text())}
     tables = render_tables(results, read_predictions(output / "predictions"))
     assert "difference" not in tables["disan_table_2.md"]

@@ -134,8 +134,11 @@ def _peer(table: Table, run, mains):
 
 
 def _data(table: Table, run):
+    """The options of a run's data, and how many of the training examples it drew, 0 = all."""
+    config = run["config"]
     apart = ("seed", *table.told_apart_by)
-    return {key: value for key, value in run["config"]["data"].items() if key not in apart}
+    options = {key: value for key, value in config["data"].items() if key not in apart}
+    return options, config["train"].get("examples", 0)
 
 
 def _ours(run, score: Score, split: str, name: str) -> dict:

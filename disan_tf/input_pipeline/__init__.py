@@ -3,6 +3,7 @@
 from disan_tf.input_pipeline.batch_plan import (
     BatchPlan,
     batch_count,
+    draw_examples,
     evaluation_batches,
     padding_share,
     plan_batches,
@@ -16,6 +17,7 @@ __all__ = [
     "Split",
     "WordFeatures",
     "batch_count",
+    "draw_examples",
     "evaluation_batches",
     "make_dataset",
     "padding_share",

@@ -74,8 +74,7 @@ class BatchPlan:
 
     Args:
       lengths, batch_size, window, seed, batch_tokens: see `plan_batches`.
-      examples: unless 0, train on so many of the examples, drawn once and alike for all seeds; the
-        draw of a smaller number is part of the draw of a larger one.
+      examples: unless 0, train on so many of the examples, see `draw_examples`.
 
     Attributes:
       rows: <int64>[examples], the examples that are trained on, in their order.
@@ -92,7 +91,7 @@ class BatchPlan:
         check_at_least("window", window, 1)
         check_at_least("batch_tokens", batch_tokens, 0)
         check_at_least("examples", examples, 0)
-        self.rows = _draw(len(lengths), examples)
+        self.rows = draw_examples(len(lengths), examples)
         self._lengths = lengths[self.rows]
         self._options = {"batch_size": batch_size, "window": window, "seed": seed}
         self._options["batch_tokens"] = batch_tokens
@@ -125,8 +124,12 @@ class BatchPlan:
         return self._ends[epoch - 1] if epoch else 0
 
 
-def _draw(available, examples):
-    """The sorted rows of a draw without replacement; all of them if `examples` is 0."""
+def draw_examples(available: int, examples: int) -> np.ndarray:
+    """The sorted rows <int64>[examples] of a draw without replacement, or all if `examples` is 0.
+
+    They are drawn once and alike for all seeds; the draw of a smaller number is part of the draw of
+    a larger one.
+    """
     order = np.random.default_rng(0).permutation(available)
     return np.sort(order[: examples or available])
 

@@ -82,6 +82,32 @@ class Split:
         """Tokens in each example's longest sentence, <int64>[examples]."""
         return self.field_lengths.max(axis=1)
 
+    def take(self, rows: np.ndarray) -> "Split":
+        """The split of the examples `rows`, <int64>[examples], in that order."""
+        lengths = dict(zip(self.fields, self.field_lengths[rows].T))
+        offsets = {field: np.append(0, np.cumsum(lengths[field])) for field in self.fields}
+        shifts = {field: self.offsets[field][rows] - offsets[field][:-1] for field in self.fields}
+        places = {  # of the tokens
+            field: np.arange(offsets[field][-1]) + np.repeat(shifts[field], lengths[field])
+            for field in self.fields
+        }
+
+        def at_places(arrays):
+            return {field: array[places[field]] for field, array in arrays.items()}
+
+        features, layers = self.features, self.layers
+        if features is not None:
+            match = None if features.match is None else at_places(features.match)
+            features = features._replace(spelling=at_places(features.spelling), match=match)
+        if layers is not None:
+            starts = {field: array[rows] for field, array in layers.starts.items()}
+            layers = layers._replace(starts=starts)
+        genres = None if self.genres is None else self.genres[rows]
+        return Split(
+            self.fields, at_places(self.ids), offsets, self.labels[rows], self.example_ids[rows],
+            genres, features, layers,
+        )  # fmt: skip
+
     def __len__(self) -> int:
         return len(self.labels)
 

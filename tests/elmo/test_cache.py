@@ -49,6 +49,14 @@ def test_batches_have_the_layers_of_their_sentences(corpus, bilm):
             np.testing.assert_allclose(actual, expected, rtol=2e-3, atol=1e-3)
 
 
+def test_a_part_of_a_split_has_the_layers_of_its_rows(corpus, bilm):
+    split = corpus.with_layers(cache_layers(corpus, bilm)).split("train")
+    rows = np.array([5, 0, 3])
+    (expected,) = make_dataset(split, rows[None])
+    (part,) = make_dataset(split.take(rows), np.array([[0, 1, 2]]))
+    np.testing.assert_array_equal(part["sentence_layers"], expected["sentence_layers"])
+
+
 def test_batches_without_a_cache_have_no_layers(corpus):
     split = corpus.split("dev")
     batch = next(iter(make_dataset(split, np.array([[0, 1]]))))

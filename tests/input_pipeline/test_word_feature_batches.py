@@ -48,6 +48,16 @@ def test_a_smaller_batch_has_features_without_filling():
     assert batch["hypothesis_characters"].shape == (1, 1, 2)
 
 
+def test_a_part_of_a_split_has_the_batches_of_its_rows():
+    split, rows = split_with_features(), np.array([2, 0])
+    (expected,), (part,) = (
+        make_dataset(*of) for of in ((split, rows[None]), (split.take(rows), np.array([[0, 1]])))
+    )
+    assert sorted(part) == sorted(expected)
+    for name in sorted(set(part) - {"index"}):
+        np.testing.assert_array_equal(part[name], expected[name])
+
+
 def test_the_other_tensors_are_those_of_a_split_without_features():
     split, plan = split_with_features(), np.array([[1, 2, 0]])
     (rich,), (plain,) = (

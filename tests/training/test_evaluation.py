@@ -10,7 +10,7 @@ import tensorflow as tf
 from ml_collections import ConfigDict
 
 from disan_tf.errors import UserError
-from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.input_pipeline import PreparedCorpus, draw_examples
 from disan_tf.metrics.classification import classification_scores
 from disan_tf.models import SentenceModel
 from disan_tf.models.class_scores import ClassScores
@@ -96,6 +96,18 @@ def test_evaluate_scores_a_whole_split_in_its_order(bundle, corpus):
     assert {key: scores[key] for key in expected} == expected
     assert scores["by_length"]["1-4"] == {"count": 2, "accuracy": 0.5}
     assert scores["by_length"]["38+"] == {"count": 0, "accuracy": None}
+
+
+def test_of_the_training_examples_those_are_scored_that_were_drawn(bundle, corpus):
+    corpus.split = {"train": corpus.split("test")}.__getitem__
+    rows = draw_examples(5, 3)
+    bundle.config.train = ConfigDict({"examples": 3})
+    scores = evaluate(bundle, corpus, "train")
+    assert scores["examples"] == 3
+    assert scores["accuracy"] == np.mean(PREDICTIONS[rows] == LABELS[rows])
+    assert scores["by_length"]["38+"]["count"] == 0
+    bundle.config.train.examples = 0
+    assert evaluate(bundle, corpus, "train")["examples"] == 5
 
 
 def test_scores_are_written_with_the_answer_to_each_example(bundle, corpus, tmp_path):

@@ -49,11 +49,13 @@ def test_a_smaller_batch_has_features_without_filling():
 
 
 def test_a_part_of_a_split_has_the_batches_of_its_rows():
-    split, rows = split_with_features(), np.array([2, 0])
+    split = replace(split_with_features(), genres=np.array([b"x", b"y", b"z"]))
+    rows = np.array([2, 0])
     (expected,), (part,) = (
         make_dataset(*of) for of in ((split, rows[None]), (split.take(rows), np.array([[0, 1]])))
     )
     assert sorted(part) == sorted(expected)
+    assert split.take(rows).genres.tolist() == [b"z", b"x"]
     for name in sorted(set(part) - {"index"}):
         np.testing.assert_array_equal(part[name], expected[name])
 

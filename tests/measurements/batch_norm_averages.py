@@ -10,9 +10,7 @@ and without dropout. All other weights stay as they are. A training keeps moving
 `--config.train.batch_norm_batches=0`, as those did whose figures stand in `checkpoints/`.
 """
 
-import argparse
 import json
-from pathlib import Path
 
 import numpy as np
 from ml_collections import ConfigDict
@@ -21,8 +19,8 @@ from disan_tf.files import write_json
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
 from disan_tf.training.batch_statistics import make_averaging_step, take_averages
 from disan_tf.training.bundle import load_bundle
-from disan_tf.training.evaluation import evaluate
 from disan_tf.training.work_directory import read_config
+from tests.measurements.best_model import dev_scores, parse_options
 
 SIZES = (20, 100)  # batches
 WINDOWS = 4
@@ -30,14 +28,10 @@ WINDOWS = 4
 
 def main() -> None:
     """Prints what was measured."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--workdir", type=Path, required=True)
-    parser.add_argument("--prepared", type=Path, required=True)
-    parser.add_argument("--output", type=Path)
-    options = parser.parse_args()
+    options = parse_options(__doc__)
     config = ConfigDict(read_config(options.workdir))
     bundle, corpus = load_bundle(options.workdir / "best"), PreparedCorpus(options.prepared)
-    saved = _scores(bundle, corpus)
+    saved = dev_scores(bundle, corpus)
     found = {"step": bundle.info["scores"]["step"], "saved": saved, "averages": []}
     train = corpus.split("train")
     plan = BatchPlan(
@@ -51,16 +45,11 @@ def main() -> None:
             scores = []
             for batches in windows:
                 take_averages(step, make_dataset(train, batches), bundle.model.reads)
-                scores.append(_scores(bundle, corpus))
+                scores.append(dev_scores(bundle, corpus))
             found["averages"].append({"dropout": dropout, "batches": size, "scores": scores})
     print(json.dumps(found, indent=2))
     if options.output:
         write_json(options.output, {"config": config.to_dict(), **found})
-
-
-def _scores(bundle, corpus):
-    scores = evaluate(bundle, corpus, "dev")
-    return {name: round(scores[name], 4) for name in ("accuracy", "loss")}
 
 
 if __name__ == "__main__":

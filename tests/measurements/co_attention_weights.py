@@ -13,11 +13,9 @@ in all dev pairs, in both directions, where the other sentence has n > 1 words; 
 as they are ("none"), with alpha_ij = 1 / n in each function, and in all of them.
 """
 
-import argparse
 import contextlib
 import json
 from collections import defaultdict
-from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -27,7 +25,7 @@ from disan_tf.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
 from disan_tf.layers.co_attention.multiway import FUNCTIONS, MultiwayCoAttention, split_letters
 from disan_tf.training.bundle import load_bundle
-from disan_tf.training.evaluation import evaluate
+from tests.measurements.best_model import dev_scores, parse_options
 
 SATURATED = 0.9
 
@@ -89,8 +87,7 @@ def _scores(bundle, corpus, functions):
         for letter in letters:
             patch = mock.patch.object(FUNCTIONS[letter], "mutual_scores", _equal_scores)
             stack.enter_context(patch)
-        scores = evaluate(bundle, corpus, "dev")
-    return {name: round(scores[name], 4) for name in ("accuracy", "loss")}
+        return dev_scores(bundle, corpus)
 
 
 def _equal_scores(attention, first, second, masks=None):
@@ -100,11 +97,7 @@ def _equal_scores(attention, first, second, masks=None):
 
 def main() -> None:
     """Prints what was measured."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--workdir", type=Path, required=True)
-    parser.add_argument("--prepared", type=Path, required=True)
-    parser.add_argument("--output", type=Path)
-    options = parser.parse_args()
+    options = parse_options(__doc__)
     bundle, corpus = load_bundle(options.workdir / "best"), PreparedCorpus(options.prepared)
     found = {
         "step": bundle.info["scores"]["step"],

@@ -6,7 +6,7 @@ import numpy as np
 
 from disan_tf.errors import UserError
 from disan_tf.files import write_arrays, write_json
-from disan_tf.input_pipeline import PreparedCorpus, Split
+from disan_tf.input_pipeline import PreparedCorpus, Split, draw_examples
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.metrics.classification import classification_scores
 from disan_tf.metrics.correlations import calibration, correlation_scores
@@ -14,7 +14,7 @@ from disan_tf.metrics.perplexity import perplexities
 from disan_tf.text.lookup import UNKNOWN_ID
 from disan_tf.training.bundle import Bundle
 from disan_tf.training.methods import final_evaluation_step
-from disan_tf.training.outputs import run_split, scored_split
+from disan_tf.training.outputs import run_split
 from disan_tf.training.policy_gradient import evaluation_steps
 from disan_tf.training.run_summary import FRACTIONS
 from disan_tf.training.steps import make_selection_step
@@ -62,7 +62,7 @@ def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name:
 def _score(bundle, corpus, split_name):
     """What `evaluate` returns; the model's predictions; the labels."""
     check_corpus(bundle, corpus)
-    split, model = scored_split(corpus, split_name, bundle.config), bundle.model
+    split, model = _split(bundle, corpus, split_name), bundle.model
     step = final_evaluation_step(bundle.config, model)
     outcome = run_split(step, split, model.reads, bundle.config.evaluate.batch_size)
     predictions = model.predictions(outcome.outputs).numpy()
@@ -77,6 +77,13 @@ def _score(bundle, corpus, split_name):
         **(_selections(bundle, split) if model.samplers else {}),
     }
     return scores, predictions, split.labels
+
+
+def _split(bundle, corpus, name):
+    """The split, of the training examples those that `train.examples` drew."""
+    split = corpus.split(name)
+    examples = bundle.config.train.get("examples", 0) if name == "train" else 0
+    return split.take(draw_examples(len(split), examples)) if examples else split
 
 
 def _selections(bundle, split):

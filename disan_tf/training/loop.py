@@ -20,7 +20,7 @@ from disan_tf.training.distribution import Distribution
 from disan_tf.training.measured import dump, load, shown
 from disan_tf.training.methods import make_method
 from disan_tf.training.metrics_log import MetricsLog, NoLog
-from disan_tf.training.outputs import run_split, scored_split
+from disan_tf.training.outputs import run_split
 from disan_tf.training.replicas import STOP
 from disan_tf.training.resources import gather_resources
 from disan_tf.training.schedule import is_evaluated, is_logged, is_over, is_saved
@@ -70,7 +70,7 @@ class Trainer:
             self.distribution.is_chief,
         )  # fmt: skip
         self.train, self.dev = corpus.split("train"), corpus.split("dev")
-        self.watched = {name: scored_split(corpus, name, config) for name in config.evaluate.splits}
+        self.watched = {name: corpus.split(name) for name in config.evaluate.splits}
         self.plan = BatchPlan(
             self.train.field_lengths, config.train.batch_size, config.train.window, config.seed,
             config.train.batch_tokens, config.train.examples,

@@ -5,13 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disan_tf.input_pipeline import (
-    PreparedCorpus,
-    Split,
-    draw_examples,
-    evaluation_batches,
-    make_dataset,
-)
+from disan_tf.input_pipeline import Split, evaluation_batches, make_dataset
 
 
 @dataclass(frozen=True)
@@ -25,13 +19,6 @@ class Outcome:
 
     outputs: np.ndarray
     loss: float
-
-
-def scored_split(corpus: PreparedCorpus, name: str, config) -> Split:
-    """A split that is scored: of "train" the examples that `config.train.examples` drew."""
-    split = corpus.split(name)
-    examples = config.train.get("examples", 0) if name == "train" else 0
-    return split.take(draw_examples(len(split), examples)) if examples else split
 
 
 def run_split(evaluation_step, split: Split, inputs: Sequence[str], batch_size: int) -> Outcome:

@@ -8,6 +8,8 @@ import numpy as np
 from disan_tf.input_pipeline import BatchPlan
 from disan_tf.options import check_at_least, suggestion
 
+_WITH_CURVES = ("train", "dev")  # in any training
+
 
 def check_batches(batch_size: int, window: int, batch_tokens: int, examples: int) -> None:
     """The options of `config.train` that make batches; raises ValueError, see `BatchPlan`."""
@@ -28,12 +30,23 @@ def check_steps(
 def check_evaluation(
     batch_size: int, splits: Sequence[str], known_splits: Optional[Sequence[str]]
 ) -> None:
-    """The options of `config.evaluate`; raises ValueError for a split that the corpus lacks."""
+    """The options of `config.evaluate`.
+
+    Raises:
+      ValueError: a split that the corpus lacks, or one whose curve a training writes anyway.
+    """
     check_at_least("batch_size", batch_size, 1)
     for split in splits:
+        if split in _WITH_CURVES:
+            raise ValueError(
+                f"splits={splits} must not name {split}, which has a curve without that; "
+                f"--mode=evaluate --split={split} scores the best model on it."
+            )
         if known_splits is not None and split not in known_splits:
-            known = ", ".join(known_splits)
-            raise ValueError(f"splits={splits} must be of {known}{suggestion(split, known_splits)}")
+            others = [name for name in known_splits if name not in _WITH_CURVES]
+            raise ValueError(
+                f"splits={splits} must be of {', '.join(others)}{suggestion(split, others)}"
+            )
 
 
 def is_evaluated(train, step: int) -> bool:

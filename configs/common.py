@@ -55,7 +55,7 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
 
     config.evaluate = ConfigDict()
     config.evaluate.batch_size = 100
-    config.evaluate.splits = ()  # such as test, scored when dev is, for curves; never chosen by
+    config.evaluate.splits = ()  # such as test, scored when dev is, for curves, never to choose by
     return config
 
 

@@ -36,4 +36,5 @@ class ConsoleLog(tf.keras.callbacks.Callback):
 
 def describe_scores(logs: dict) -> str:
     """The logs of an evaluation as text, such as "dev loss 1.2500, dev accuracy 0.7500"."""
-    return ", ".join(f"dev {name} {value:.4f}" for name, value in logs.items() if name != "step")
+    scores = {name: value for name, value in logs.items() if name not in ("step", "watched")}
+    return ", ".join(f"dev {name} {value:.4f}" for name, value in scores.items())

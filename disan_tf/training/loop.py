@@ -206,12 +206,12 @@ class Trainer:
         self.distribution.copy_counts(self.model)
         self.state.best_step.assign(best[0])
         self.state.best_score.assign(best[1])
-        dev = scores["dev"]
-        self.method.evaluated(step, dev)
+        self.method.evaluated(step, scores["dev"])
         for name, measured in scores.items():
             record = {"epoch": self.plan.epochs(step), "split": name, **measured}
             self.log.write(step=step, **record, seconds=self._seconds())
-        callbacks.on_test_end({"step": step, **dev})
+        dev = scores.pop("dev")
+        callbacks.on_test_end({"step": step, **dev, "watched": scores})
 
     def _take_averages(self):
         """Those of batch normalisation, of the same batches each time, if the config wants it."""

@@ -21,9 +21,10 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
     `train/` has the loss, the score and the examples per second (without evaluations), as means
     over the steps of a line of `metrics.jsonl`. `dev/` has the loss and the scores of every
     evaluation, histograms of the gates and of the attention entropy on a fixed batch, the pictures,
-    and the graph of the evaluation step. The directory itself has the hyper-parameters and the
-    config. Steps are counted from 1, as in `metrics.jsonl`; what an earlier, killed process wrote
-    of steps that are done again is removed.
+    and the graph of the evaluation step; `<split>/` the scores of a split that is only watched
+    (`config.evaluate.splits`). The directory itself has the hyper-parameters and the config. Steps
+    are counted from 1, as in `metrics.jsonl`; what an earlier, killed process wrote of steps that
+    are done again is removed.
 
     Args:
       directory: `<workdir>/tensorboard`.
@@ -55,9 +56,10 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
             if not last_step:
                 tf.summary.text("config", _as_markdown(self._config), step=0)
             writer.close()
-        self._train, self._dev = (
-            tf.summary.create_file_writer(str(self._directory / name)) for name in ("train", "dev")
-        )
+        self._writers = {
+            split: tf.summary.create_file_writer(str(self._directory / split))
+            for split in ("train", "dev", *self._config.evaluate.splits)
+        }
         self._histograms = tf.function(lambda: attention_histograms(self.model, *self._probe))
         self._graph_written = False
         self._logs, self._steps = logs["measured"], 0
@@ -73,13 +75,17 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
 
     def _write_training(self, step):
         examples = self._steps * self._examples  # of this process
-        with self._train.as_default(step):
-            for name in self._logs[0]:
-                tf.summary.scalar(name, np.mean([logs[name] for logs in self._logs]))
-            tf.summary.scalar("examples_per_second", examples / self._seconds())
-        self._train.flush()
+        means = {name: np.mean([logs[name] for logs in self._logs]) for name in self._logs[0]}
+        means["examples_per_second"] = examples / self._seconds()
+        self._write_scalars("train", step, means)
         self._logs, self._steps = [], 0
         self._started = time.monotonic()
+
+    def _write_scalars(self, split, step, scores):
+        with self._writers[split].as_default(step):
+            for name, value in scores.items():
+                tf.summary.scalar(name, value)
+        self._writers[split].flush()
 
     def _seconds(self):
         return time.monotonic() - self._started
@@ -88,9 +94,11 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         self._trained = self._seconds()
 
     def on_test_end(self, logs=None):
-        with self._dev.as_default(logs["step"]):
-            for name in logs.keys() - {"step"}:
-                tf.summary.scalar(name, logs[name])
+        dev = dict(logs)
+        step, watched = dev.pop("step"), dev.pop("watched", {})
+        for split, scores in {"dev": dev, **watched}.items():
+            self._write_scalars(split, step, scores)
+        with self._writers["dev"].as_default(step):
             for name, values in self._histograms().items():
                 tf.summary.histogram(name, values)
             for name, picture in (pair for draw in self._pictures for pair in draw()):
@@ -98,12 +106,12 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
             if not self._graph_written:
                 tf.summary.graph(self._evaluation_step.get_concrete_function().graph)
                 self._graph_written = True
-        self._dev.flush()
+        self._writers["dev"].flush()
         self._started = time.monotonic() - self._trained
 
     def on_train_end(self, logs=None):
-        self._train.close()
-        self._dev.close()
+        for writer in self._writers.values():
+            writer.close()
 
 
 def _as_markdown(config) -> str:

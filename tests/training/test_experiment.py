@@ -103,7 +103,7 @@ def test_the_console_tells_speed_and_time_left(capsys, monkeypatch):
     monkeypatch.setattr("disan_tf.training.console.time.monotonic", lambda: next(clock))
     log = ConsoleLog(steps=100, examples=15.5)
     log.on_train_batch_begin(20)
-    log.on_test_end({"step": 40, "loss": 1.5, "accuracy": 0.25})
+    log.on_test_end({"step": 40, "loss": 1.5, "accuracy": 0.25, "watched": {"test": {"loss": 2.0}}})
     line = capsys.readouterr().out
     assert line.startswith("step 40 of 100: dev loss 1.5000, dev accuracy 0.2500")
     assert "31 examples/s, 0 min left" in line

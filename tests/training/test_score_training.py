@@ -124,9 +124,11 @@ class _Silence(tf.keras.callbacks.Callback):
             weight.assign(tf.zeros_like(weight))
 
 
-def test_callbacks_are_told_the_scores_of_dev(unbroken, told):
+def test_callbacks_are_told_the_scores_of_dev_and_of_watched_splits(unbroken, told):
+    scores = {"loss", "pearson", "spearman", "mse"}
     assert [logs["step"] for logs in told] == [8, 16, 24, 30]
-    assert set(told[0]) == {"step", "loss", "pearson", "spearman", "mse"}
+    assert set(told[0]) == {"step", *scores, "watched"}
+    assert list(told[0]["watched"]) == ["test"] and set(told[0]["watched"]["test"]) == scores
 
 
 def test_classes_are_refused_where_the_task_reads_scores(tmp_path):

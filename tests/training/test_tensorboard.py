@@ -143,6 +143,19 @@ def test_evaluation_scalars_have_the_step_of_the_logs(start, tmp_path):
     assert [float(found["accuracy", step]) for step in (3, 6)] == [0.25, 0.75]
 
 
+def test_a_watched_split_has_curves_of_its_own(start, config, tmp_path):
+    config.evaluate.splits = ("test", "mismatched")
+    running = start()
+    watched = {"test": {"loss": 2.5, "accuracy": 0.5}, "mismatched": {"loss": 4.0}}
+    running.on_test_begin()
+    running.on_test_end({"step": 3, "loss": 1.5, "watched": watched})
+    running.on_train_end()
+    test, mismatched = (_values(tmp_path / split) for split in ("test", "mismatched"))
+    assert test == {("loss", 3): 2.5, ("accuracy", 3): 0.5}
+    assert mismatched == {("loss", 3): 4.0}
+    assert float(_values(tmp_path / "dev")["loss", 3]) == 1.5
+
+
 def test_histograms_hold_real_tokens_only_and_span_the_entropies(start, tmp_path):
     running = start()
     _evaluate(running, 3)

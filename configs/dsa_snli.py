@@ -6,8 +6,8 @@ The paper, 300-dimensional GloVe 840B, test accuracy, training accuracy, paramet
 single DSA 86.8 %, 87.3 %, 2.1m; multiple DSA 87.4 %, 89.0 %, 7.0m; static self-attention 84.6 %,
 88.7 %, 2.4m.
 Ours with `glove_100d` after 16 epochs of 17 % of the training pairs: single 75.64 %, static
-76.48 % (three seeds each), multiple 76.81 % and single with `paper_count`
-74.87 % (one seed). All still rise.
+76.48 % (three seeds each), multiple 76.81 %, single with `paper_count` 74.87 % (one seed each).
+All still rise.
 
 Left open by the paper, besides what `configs/papers/dsa.py` lists:
   Preparation: "as Conneau et al. (2017)", whose code takes the raw sentences, splits them by the

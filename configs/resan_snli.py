@@ -5,7 +5,8 @@
 The paper: 86.3 % test accuracy, 92.6 % on the training data, 3.1 million parameters (GloVe 6B, 300
 dimensions).
 Ours with `:glove_100d` on 17 % of the training pairs, 15,000 steps of the whole model, three seeds:
-74.11 % (standard deviation 0.56), and 74.17 % (0.43) without hard attention.
+74.11 % (standard deviation 0.56), and 74.17 % (0.43) without hard attention; see
+checkpoints/tables/resan_table_1.md and resan_table_2.md.
 
 Variants (`--config=configs/resan_snli.py:official`), with the paper's test accuracy:
   without_unselected             heads that are not selected leave the sentence, 86.1 %

@@ -123,6 +123,12 @@ def describe_vectors(run: dict) -> str:
     return percent(covered) if run["config"]["data"]["vectors"] else "no vectors"
 
 
+def vectors_of(run: dict) -> str:
+    """The vector file of a run and its size, such as "glove/glove.6B.100d*.txt, 100 dimensions"."""
+    data = run["config"]["data"]
+    return f"{data['vectors'] or 'no vectors'}, {data['embedding_dim']} dimensions"
+
+
 def percent(share: float) -> str:
     """With three digits, such as "92.0 %" or "3.64 %"."""
     text = f"{100 * share:#.3g}".rstrip(".")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -121,6 +122,35 @@ def test_two_runs_of_a_model_have_a_line_each(tmp_path):
     run = summarise(write_run(tmp_path, config_of()), {})
     text = render_tables({"one": run, "two": run})["disan_table_2.md"]
     assert "| DiSAN | one |" in text and "| DiSAN | two |" in text
+
+
+def _two_kinds(tmp_path, name):
+    """A run on 300 dimensions, and a series on 100 of another encoder than DiSAN's own."""
+    wide = summarise(write_run(tmp_path / "wide", config_of(name)), {})
+    config = config_of(name, "additive", embedding_dim=100)
+    return {"wide": wide, "narrow": summarise(write_series(tmp_path / "narrow", config), {})}
+
+
+def test_runs_with_other_vectors_stand_apart(tmp_path):
+    text = render_tables(_two_kinds(tmp_path, "snli"))["disan_table_1.md"]
+    narrow, wide = text.partition("## With glove/some.txt, 300 dimensions\n")[::2]
+    assert "## With glove/some.txt, 100 dimensions\n" in narrow
+    assert "additive attention | narrow |" in narrow and "| wide |" not in narrow
+    table, _, remarks = wide.partition("![")
+    assert "| DiSAN | wide |" in table and "| narrow |" not in table
+    assert "| not run |" in narrow and "| not run |" not in table
+    assert ", narrow: " in remarks and ", wide: " in remarks
+
+
+def test_rows_that_differ_in_vectors_are_one_kind(tmp_path):
+    runs = _two_kinds(tmp_path, "sst")
+    table = TABLES["disan_table_2"]
+    assert list(table.by_vectors(runs)) == [
+        "glove/some.txt, 100 dimensions", "glove/some.txt, 300 dimensions",
+    ]  # fmt: skip
+    alike = replace(table, told_apart_by=("vectors",))
+    assert alike.by_vectors(runs) == {"": ["narrow", "wide"]}
+    assert table.by_vectors({}) == {"": []}
 
 
 def test_the_note_of_a_run_stands_beside_its_command(tmp_path):

@@ -1,7 +1,7 @@
 """A picture for each of the papers' tables: how our runs learnt, and how they score by length.
 
 A picture has dev scores by epoch, test accuracy by sentence length and, of hard attention, the
-selected fractions by epoch.
+selected fractions by epoch; runs with other word vectors have panels of their own.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def draw_table_curves(results: Mapping[str, dict], folder: Path) -> None:
 
 
 def picture(table: Table, lines: Mapping[str, Line]) -> Figure:
-    """The panels for which there is data.
+    """The panels for which there is data, a row of them for each kind of word vectors.
 
     Args:
       table: of a paper.
@@ -54,24 +54,32 @@ def picture(table: Table, lines: Mapping[str, Line]) -> Figure:
     panels = [_draw_dev_scores]
     panels += [_draw_lengths] if any(_by_length(line.run) for line in lines.values()) else []
     panels += [_draw_selections] if any(_selections(line.run) for line in lines.values()) else []
-    figure = plots.new_figure(4.8 * len(panels), 3.6 + 0.2 * len(lines))
-    for axes, draw in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels):
-        draw(axes, table, lines)
-        axes.grid(alpha=0.3)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
+    kinds = table.by_vectors({label: line.run for label, line in lines.items()})
+    figure = plots.new_figure(4.8 * len(panels), 3.6 * len(kinds) + 0.2 * len(lines))
+    grid = figure.subplots(len(kinds), len(panels), squeeze=False, sharey="col")
+    for (kind, labels), row in zip(kinds.items(), grid):
+        row[0].set_title(kind, loc="left", fontsize=9)
+        for axes, draw in zip(row, panels):
+            draw(axes, table, {label: lines[label] for label in labels})
+            axes.grid(alpha=0.3)
+    drawn = [axes.get_legend_handles_labels() for axes in grid[:, 0]]
+    handles, labels = (sum(parts, []) for parts in zip(*drawn))
     figure.legend(handles, labels, loc="outside lower left", fontsize=8)
     return figure
 
 
 def table_lines(table: Table, results: Mapping[str, dict]) -> dict[str, Line]:
-    """The lines of all runs of a table, in its order, by "<model>: <run>"; no two look alike."""
-    runs = [
-        (row.model, name, run)
-        for row in table.rows
-        for name, run in results.items()
-        if row.matches(run["config"])
-    ]
-    return {f"{model}: {name}": Line(run, _style(n)) for n, (model, name, run) in enumerate(runs)}
+    """The lines of all runs of a table by "<model>: <run>", in its order; no two look alike."""
+    names = [name for names in table.by_vectors(results).values() for name in names]
+    labels = [f"{_model(table, results[name])}: {name}" for name in names]
+    return {
+        label: Line(results[name], _style(number))
+        for number, (label, name) in enumerate(zip(labels, names))
+    }
+
+
+def _model(table: Table, run: dict) -> str:
+    return next(row.model for row in table.rows if row.matches(run["config"]))
 
 
 def _style(number: int) -> dict:

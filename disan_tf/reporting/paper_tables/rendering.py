@@ -1,6 +1,7 @@
 """The tables of the papers with our runs beside them, as Markdown and CSV.
 
-A row of a paper has a line for each recorded run of its model, or says "not run".
+A row of a paper has a line for each recorded run of its model, or says "not run". Runs with other
+word vectors stand apart in Markdown, see `Table.by_vectors`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +40,7 @@ def render_tables(
             for line in _lines(table, row, _runs_of(row, results), speeds)
         ]
         _add_differences(table, lines, results, predictions)
-        files[f"{name}.md"] = _markdown(table, lines)
+        files[f"{name}.md"] = _markdown(table, lines, table.by_vectors(results))
         files[f"{name}.csv"] = csv_table(lines)
     files["elmo_disan_tables_2_3.md"] = render_confusions(results)
     figures = {
@@ -164,8 +165,21 @@ def _per_cent(share):
     return "" if share is None else f"{100 * share:.2f}"
 
 
-def _markdown(table: Table, lines) -> str:
-    """Empty columns are left out; deviations stand in parentheses; commands follow as a list."""
+def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
+    """A part for each kind of word vectors, what was not run in the first; then the commands."""
+    title = f"# Table {table.number} of the {table.paper} paper: {table.title}\n\n"
+    first = next(iter(kinds))
+    parts = ""
+    for kind, names in kinds.items():
+        runs = {*names, _NOT_RUN} if kind == first else {*names}
+        heading = f"## With {kind}\n\n" if kind else ""
+        parts += f"{heading}{_part([line for line in lines if line['run'] in runs])}\n"
+    remarks = "".join(f"{_remark(line)}\n" for line in lines)
+    return f"{title}{parts}{_curves(table, lines)}{remarks}"
+
+
+def _part(lines) -> str:
+    """Empty columns are left out; deviations stand in parentheses."""
     hidden = ("command", "note")
     columns = [
         column
@@ -174,10 +188,7 @@ def _markdown(table: Table, lines) -> str:
         and not column.endswith(_DEVIATION)
         and any(line[column] for line in lines)
     ]
-    title = f"# Table {table.number} of the {table.paper} paper: {table.title}\n\n"
-    rows = ([_cell(line, column) for column in columns] for line in lines)
-    remarks = "".join(f"{_remark(line)}\n" for line in lines)
-    return f"{title}{markdown_table(columns, rows)}\n{_curves(table, lines)}{remarks}"
+    return markdown_table(columns, ([_cell(line, column) for column in columns] for line in lines))
 
 
 def _curves(table: Table, lines) -> str:

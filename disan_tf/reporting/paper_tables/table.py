@@ -1,9 +1,11 @@
 """What a table of a paper is: columns, rows, and which runs stand beside a row."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Callable, Optional
 
-from disan_tf.reporting.results import deviation, mean
+from disan_tf.reporting.results import deviation, mean, vectors_of
 from disan_tf.training.run_summary import CRITERIA
 
 VECTOR_DIMS = (100, 300)  # of `glove_100d` and of the papers; smaller ones are for tests
@@ -143,6 +145,27 @@ class Table:
         """The paper's figure of the headline, such as "85.62" or "r .8695 (.0012)"."""
         figure = row.figures[self.scores.index(self.headline)]
         return f"{self.headline.sign} {figure}".strip() if figure else ""
+
+    def by_vectors(self, results: Mapping[str, dict]) -> dict[str, list[str]]:
+        """Word vectors, see `vectors_of` -> the runs of the table that were trained with them.
+
+        Runs stand in the order of the rows; first come the vectors of most trainings. Where the
+        rows themselves differ in vectors, or all are alike, there is one kind, "".
+
+        Args:
+          results: see `disan_tf.reporting.results.read_results`.
+        """
+        names = [
+            name for row in self.rows for name, run in results.items() if row.matches(run["config"])
+        ]
+        kinds, trainings = {}, Counter()
+        for name in names:
+            kind = vectors_of(results[name])
+            kinds.setdefault(kind, []).append(name)
+            trainings[kind] += len(results[name].get("members", [name]))
+        if len(kinds) < 2 or "vectors" in self.told_apart_by:
+            return {"": names}
+        return {kind: kinds[kind] for kind, _ in trainings.most_common()}
 
     @property
     def name(self) -> str:

@@ -83,3 +83,14 @@ def test_tables_without_runs_have_no_picture(run, tmp_path):
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
         "disan_table_2.png", "disan_table_2.svg",
     ]  # fmt: skip
+
+
+def test_runs_with_other_vectors_have_panels_of_their_own(run, tmp_path):
+    narrow = config_of(embedding_dim=100)
+    series = summarise(write_series(tmp_path / "narrow", narrow), {})
+    first, second = _drawn({"wide": run, "narrow": series})
+    titles = [axes.get_title(loc="left") for axes in (first, second)]
+    assert titles == ["glove/some.txt, 100 dimensions", "glove/some.txt, 300 dimensions"]
+    assert [len(axes.get_lines()) for axes in (first, second)] == [3, 1]
+    (legend,) = first.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["DiSAN: narrow", "DiSAN: wide"]

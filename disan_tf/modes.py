@@ -50,21 +50,26 @@ def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=
 
 
 def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:
-    """Prints a model's scores on a split and writes them into --workdir or --output."""
+    """Prints a model's or a series' scores on a split; writes them into --workdir or --output."""
     if not (output or workdir):
         raise UserError("--mode=evaluate needs --workdir, or --output for the scores.")
     from data_prep.corpora import splits_of
     from disan_tf.serving.released import find_bundle
-    from disan_tf.training import evaluation
+    from disan_tf.training import evaluation, series
     from disan_tf.training.bundle import load_bundle
     from disan_tf.training.score_tables import render_scores
 
+    def corpus_of(config):
+        splits = splits_of(config.data)
+        if split not in splits:
+            raise UserError(f"--split={split} must be {either(splits)}{suggestion(split, splits)}")
+        return _prepare(config, data_dir, prepared_dir)
+
+    if checkpoint == workdir and not output and series.is_series(workdir):
+        series.evaluate_series(workdir, split, corpus_of)
+        return
     bundle = load_bundle(find_bundle(checkpoint))
-    splits = splits_of(bundle.config.data)
-    if split not in splits:
-        raise UserError(f"--split={split} must be {either(splits)}{suggestion(split, splits)}")
-    corpus = _prepare(bundle.config, data_dir, prepared_dir)
-    folder = Path(output or f"{workdir}/evaluation")
+    folder, corpus = Path(output or f"{workdir}/evaluation"), corpus_of(bundle.config)
     print(render_scores(evaluation.write_evaluation(folder, bundle, corpus, split)))
 
 

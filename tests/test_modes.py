@@ -8,6 +8,7 @@ from data_prep.synthetic.treebank import write_treebank
 from disan_tf import modes
 from disan_tf.errors import UserError
 from disan_tf.training import check_config, experiment, series
+from tests.support.finished_runs import write_series
 from tests.support.training_runs import load_config
 
 
@@ -84,6 +85,24 @@ def test_an_unknown_split_is_refused_before_anything_is_prepared(folders, tmp_pa
     with pytest.raises(UserError, match="^--split=tset must be train, dev or test; did you mean t"):
         modes.evaluate("demo", "tset", **folders, output=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_series_is_evaluated_in_its_own_folder_alone(folders, tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(series, "evaluate_series", lambda *of: calls.append(of[:2]))
+    workdir = write_series(tmp_path / "run", tiny().to_dict())
+    modes.evaluate(str(workdir), "test", **folders, workdir=str(workdir))
+    assert calls == [(str(workdir), "test")]
+    with pytest.raises(UserError, match="is a series of trainings; name the folder of one"):
+        modes.evaluate(str(workdir), "test", **folders, output=tmp_path / "scores")
+    assert len(calls) == 1 and not (tmp_path / "scores").exists()
+
+
+def test_an_unknown_split_of_a_series_is_refused(folders, tmp_path):
+    workdir = write_series(tmp_path / "run", tiny(train__steps=30).to_dict())
+    with pytest.raises(UserError, match="^--split=tset must be train, dev or test"):
+        modes.evaluate(str(workdir), "tset", **folders, workdir=str(workdir))
+    assert not folders["prepared_dir"].exists()
 
 
 def test_every_member_of_a_series_is_checked_before_the_first_one_is_trained(

@@ -23,6 +23,10 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
     for folder in (Path(checkpoint) / "best", Path(checkpoint)):
         if (folder / "model.json").is_file():
             return folder
+    if (Path(checkpoint) / "series.json").is_file():
+        raise UserError(
+            f"--checkpoint={checkpoint} is a series of trainings; name the folder of one of them."
+        )
     released = read_manifest(checkpoints / "manifest.tsv")
     if str(checkpoint) not in released:
         known = ", ".join(released) or "none"

@@ -4,7 +4,8 @@
     <workdir>/seed-1/fold-0/         a work directory like any other, for each member
     <workdir>/series.json            scores of the finished members, means, standard deviations
 
-A member is trained, and its best model is scored on every split but train.
+A member is trained, and its best model is scored on every split but train; `evaluate_series` scores
+those of all members on any split.
 """
 
 import copy
@@ -26,7 +27,12 @@ from disan_tf.training.bundle import load_bundle
 from disan_tf.training.cluster import distribution_of
 from disan_tf.training.evaluation import write_evaluation
 from disan_tf.training.run_summary import is_finished, read_scores
-from disan_tf.training.series_summary import MEMBER_CONFIGS, render_series, summarise_series
+from disan_tf.training.series_summary import (
+    MEMBER_CONFIGS,
+    read_members,
+    render_series,
+    summarise_series,
+)
 from disan_tf.training.work_directory import claim
 
 
@@ -101,6 +107,42 @@ def train_series(
             postponed.append(member)
     for member in postponed:
         _finish_member(workdir, members, member, prepare, pictures, wait=True)
+    return _told(workdir)
+
+
+def evaluate_series(
+    workdir, split: str, prepare: Callable[[ConfigDict], PreparedCorpus]
+) -> dict:
+    """Scores the best models of the finished members on a split.
+
+    Args:
+      workdir: the folder of the series.
+      split: see `write_evaluation`.
+      prepare: from a member's config to its prepared corpus.
+
+    Returns:
+      What `summarise_series` returns; it is also written as `series.json`.
+
+    Raises:
+      UserError: no member is finished; or see `write_evaluation`.
+    """
+    workdir = Path(workdir)
+    members = read_members(workdir)
+    for number, (folder, run) in enumerate(members, start=1):
+        print(f"{folder.relative_to(workdir)} ({number} of {len(members)})", flush=True)
+        _evaluate_member(folder, prepare(ConfigDict(run["config"])), [split])
+        _free_memory()
+    write_json(workdir / "series.json", summarise_series(workdir))
+    return _told(workdir)
+
+
+def is_series(workdir) -> bool:
+    """Whether a folder holds a series, or one that was begun."""
+    return any(next(Path(workdir).glob(name), None) for name in ("series.json", *MEMBER_CONFIGS))
+
+
+def _told(workdir: Path) -> dict:
+    """The summary of a series, which is printed."""
     summary = summarise_series(workdir)
     print(render_series(summary))
     return summary
@@ -128,7 +170,7 @@ def _is_news(record) -> bool:
 
 def refuse_series(workdir) -> None:
     """Raises UserError where a single training would begin inside of a series."""
-    if any(next(Path(workdir).glob(name), None) for name in ("series.json", *MEMBER_CONFIGS)):
+    if is_series(workdir):
         raise UserError(
             f"{workdir} holds a series; say which --seeds or --folds, or choose another --workdir."
         )
@@ -174,13 +216,17 @@ def _train_member(folder, config, prepare, pictures):
     """Trains, then scores the best model on all splits but train; frees the memory of both."""
     corpus = prepare(config)
     experiment.train(config, corpus, folder, pictures)
-    _evaluate_member(folder, corpus)
+    missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
+    _evaluate_member(folder, corpus, sorted(missing))
+    _free_memory()
+
+
+def _evaluate_member(folder, corpus, splits):
+    bundle = load_bundle(folder / "best")
+    for split in splits:
+        write_evaluation(folder / "evaluation", bundle, corpus, split)
+
+
+def _free_memory():
     tf.keras.backend.clear_session()
     gc.collect()  # models and their compiled steps refer to each other
-
-
-def _evaluate_member(folder, corpus):
-    missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
-    bundle = load_bundle(folder / "best")
-    for split in sorted(missing):
-        write_evaluation(folder / "evaluation", bundle, corpus, split)

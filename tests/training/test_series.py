@@ -16,7 +16,7 @@ from disan_tf.files import owned
 from disan_tf.training import experiment
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.loop import Trainer
-from disan_tf.training.series import plan, refuse_series, train_series
+from disan_tf.training.series import evaluate_series, plan, refuse_series, train_series
 from disan_tf.training.series_summary import series_command, summarise_series
 from tests.support.finished_runs import config_of, write_series
 from tests.support.training_runs import (
@@ -205,6 +205,35 @@ def test_a_member_that_lacks_scores_is_only_evaluated(copied, corpus, monkeypatc
     assert _again(copied, corpus)["mean"] == before["mean"]
     records = (copied / "seed-2/fold-2/metrics.jsonl").read_text()
     assert records == metrics
+
+
+def test_a_series_is_scored_on_a_split_more(copied, corpus, capsys):
+    summary = evaluate_series(copied, "train", lambda config: corpus)
+    files = [copied / f"seed-2/fold-{fold}/evaluation/train.json" for fold in (0, 2)]
+    scores = [json.loads(path.read_text())["accuracy"] for path in files]
+    assert summary["mean"]["train"]["accuracy"] == pytest.approx(statistics.mean(scores))
+    assert json.loads((copied / "series.json").read_text()) == json.loads(json.dumps(summary))
+    first, second, heads = capsys.readouterr().out.splitlines()[:3]
+    assert (first, second) == ("seed-2/fold-0 (1 of 2)", "seed-2/fold-2 (2 of 2)")
+    assert "train accuracy" in heads
+
+
+def test_a_series_is_prepared_as_each_member_says(copied, corpus):
+    seen = []
+
+    def prepare(config):
+        seen.append((config.seed, config.data.fold))
+        return corpus
+
+    evaluate_series(copied, "dev", prepare)
+    assert seen == [(2, 0), (2, 2)]
+
+
+def test_a_series_without_a_finished_member_is_not_scored(copied):
+    for path in copied.glob("seed-2/*/run.json"):
+        path.unlink()
+    with pytest.raises(UserError, match="a series without a finished member: train it"):
+        evaluate_series(copied, "dev", lambda config: None)
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=
 
 
 def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:
-    """Prints a model's or a series' scores on a split; writes them into --workdir or --output."""
+    """Prints a model's or series' scores on a split; writes them into --workdir or --output."""
     if not (output or workdir):
         raise UserError("--mode=evaluate needs --workdir, or --output for the scores.")
     from data_prep.corpora import splits_of

@@ -110,9 +110,7 @@ def train_series(
     return _told(workdir)
 
 
-def evaluate_series(
-    workdir, split: str, prepare: Callable[[ConfigDict], PreparedCorpus]
-) -> dict:
+def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], PreparedCorpus]) -> dict:
     """Scores the best models of the finished members on a split.
 
     Args:

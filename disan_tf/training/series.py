@@ -107,7 +107,7 @@ def train_series(
             postponed.append(member)
     for member in postponed:
         _finish_member(workdir, members, member, prepare, pictures, wait=True)
-    return _told(workdir)
+    return _record(workdir)
 
 
 def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], PreparedCorpus]) -> dict:
@@ -130,8 +130,7 @@ def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], Prepare
         print(f"{folder.relative_to(workdir)} ({number} of {len(members)})", flush=True)
         _evaluate_member(folder, prepare(ConfigDict(run["config"])), [split])
         _free_memory()
-    write_json(workdir / "series.json", summarise_series(workdir))
-    return _told(workdir)
+    return _record(workdir)
 
 
 def is_series(workdir) -> bool:
@@ -139,9 +138,10 @@ def is_series(workdir) -> bool:
     return any(next(Path(workdir).glob(name), None) for name in ("series.json", *MEMBER_CONFIGS))
 
 
-def _told(workdir: Path) -> dict:
-    """The summary of a series, which is printed."""
+def _record(workdir: Path) -> dict:
+    """The summary of a series, which is written and printed."""
     summary = summarise_series(workdir)
+    write_json(workdir / "series.json", summary)
     print(render_series(summary))
     return summary
 

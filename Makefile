@@ -1,26 +1,20 @@
-# Everything runs in .venv, which is made on first need. PYTHON picks the interpreter, and
-# TENSORFLOW=2.19 the newest TensorFlow, in .venv-2.19.
-PYTHON ?= python3
-TENSORFLOW ?= 2.15
-ifeq ($(TENSORFLOW),2.15)
-VENV := .venv
-REQUIREMENTS := requirements.txt
-PYTHONS := 3.9 3.10 3.11
-else ifeq ($(TENSORFLOW),2.19)
-VENV := .venv-2.19
-REQUIREMENTS := requirements-2.19.txt
-PYTHONS := 3.9 3.10 3.11 3.12
-else
-$(error TENSORFLOW=$(TENSORFLOW) must be 2.15 or 2.19)
-endif
+# Everything runs in .venv, which `.ci/install` makes on first need for the Python that the machine
+# has. PYTHON=python3.10 names another interpreter; TENSORFLOW=2.15 or 2.21 names a lock and runs in
+# an environment beside, such as .venv-2.21.
+PYTHON ?=
+TENSORFLOW ?=
+VENV := .venv$(if $(TENSORFLOW),-$(TENSORFLOW))
+BEAM := .venv-beam
 BIN := $(VENV)/bin
 DEMO := demo
+INSTALL = GOAL="$(or $(MAKECMDGOALS),install)" PYTHON="$(PYTHON)" TENSORFLOW="$(TENSORFLOW)" sh .ci/install
 # One process more than processors: tests of killed and restarted commands mostly wait. A process that
 # crashes fails the run: with another in its place pytest may wait forever.
 WORKERS = $$($(BIN)/python -c 'import os; print(min(4, os.cpu_count() + 1))')
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile --max-worker-restart=0
 
-# What tells most in a minute or two: operations, layers, a training with resuming, export, release.
+# The part that finds most in a minute or two: operations, layers, a training with resuming, export,
+# release.
 LOOP := tests/training/test_loop.py::test_a
 QUICK := tests/addons tests/test_legacy_keras.py tests/ops/*.py tests/ops/native/test_runtime.py \
   tests/layers/convolution tests/layers/test_contract.py tests/serving/test_released_models.py \
@@ -28,17 +22,10 @@ QUICK := tests/addons tests/test_legacy_keras.py tests/ops/*.py tests/ops/native
   $(LOOP)_moving_average_serves_evaluation_only \
   tests/serving/test_saved_model.py::test_text_model_equals_the_trained_one_without_our_package
 
-.PHONY: install demo demo-train test test-quick test-all faults lint clean
+.PHONY: install demo test test-quick test-all test-beam faults lint clean
 
-install: $(VENV)/.installed
-
-$(VENV)/.installed: $(REQUIREMENTS) requirements-dev.txt requirements-beam.txt
-	@$(PYTHON) -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] not in "$(PYTHONS)".split())' || \
-	  { echo "disan_tf on TensorFlow $(TENSORFLOW) needs one of Python $(PYTHONS), and $(PYTHON) is $$($(PYTHON) --version 2>&1): say which with make PYTHON=python3.11." >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(REQUIREMENTS) -r requirements-dev.txt
-	$(BIN)/python -m disan_tf.ops.native.build
-	@touch $@
+install:
+	@$(INSTALL) $(VENV) -r requirements-dev.txt
 
 demo: install
 	$(BIN)/python -m data_prep.synthetic.treebank --data_dir=$(DEMO)/data
@@ -60,6 +47,12 @@ test-quick: install
 test-all: install
 	$(PYTEST) -m "slow or not slow"
 
+# Apache Beam and tensorflow-hub pull packages that TensorFlow's locks and ours do not.
+test-beam:
+	@$(INSTALL) $(BEAM) -r requirements-beam.txt -c requirements-dev.txt pytest pytest-timeout hypothesis
+	$(BEAM)/bin/python -m pytest tests/serving/beam \
+	  tests/serving/test_long_texts.py::test_a_keras_layer_of_hub_trains_it
+
 faults: install
 	$(BIN)/python -m tests.measurements.failures.run_failures --output=faults.json
 
@@ -69,4 +62,4 @@ lint: install
 	$(BIN)/lint-imports
 
 clean:
-	rm -rf .venv .venv-2.19 $(DEMO)
+	rm -rf .venv .venv-* $(DEMO)

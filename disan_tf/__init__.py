@@ -1,13 +1,16 @@
 """Attention-only sentence encoders for TensorFlow 2: DiSAN and the papers around it."""
 
 import os
+import sys
 
-from disan_tf import legacy_keras
+from disan_tf import legacy_keras, quiet
 
 __version__ = "0.1.0"
 
 # TensorFlow announces its CPU features and absent GPUs on every start; errors still raise.
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault(quiet.LEVEL, "3")
+if "tensorflow" not in sys.modules:
+    sys.meta_path.insert(0, quiet.QuietImport())
 legacy_keras.choose()
 
 

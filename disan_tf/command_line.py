@@ -7,7 +7,7 @@ import sys
 from absl import app, flags, logging
 from ml_collections import ConfigDict, config_flags
 
-from disan_tf import signals
+from disan_tf import quiet, signals
 from disan_tf.command_help import EXAMPLES, HELP_FLAGS, help_text, taken
 from disan_tf.command_mistakes import explain
 from disan_tf.errors import Stopped, UserError
@@ -48,12 +48,14 @@ flags.DEFINE_list("tasks", [], "Transfer tasks, such as cr and sick_relatedness;
 flags.DEFINE_list("figures", [], "Names such as disan_figure_6; default: all that can be drawn.")
 flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory, threads.")
 flags.DEFINE_integer("repetitions", 9, "How often each function is timed.")
-flags.DEFINE_bool("debug", False, "Shows where in the code an error came up.")
+flags.DEFINE_bool("debug", False, "Shows where in the code an error came up, and what TensorFlow logs.")
 
 
 def run() -> None:
     """Runs what `sys.argv` asks for; a mistake of the user's is one line and exit status 2."""
     _open_standard_streams()
+    if "--debug" in sys.argv:
+        os.environ[quiet.LEVEL] = "0"
     signals.handle(program())
     try:
         app.run(main, flags_parser=_parse)

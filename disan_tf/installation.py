@@ -13,13 +13,18 @@ SCRIPT = "disan-tf"  # the console command of an installed package
 
 
 def program() -> str:
-    """The command that the user typed: "disan-tf" or "run.py"."""
-    return SCRIPT if Path(sys.argv[0]).name.startswith(SCRIPT) else "run.py"
+    """Returns the program that the user typed: "disan-tf", "disan_tf" or "run.py"."""
+    name = Path(sys.argv[0])
+    if name.name == "__main__.py" and name.parent.name == _PACKAGE.name:
+        return _PACKAGE.name
+    return SCRIPT if name.name.startswith(SCRIPT) else "run.py"
 
 
 def command() -> str:
-    """What a user types to run `program`."""
-    return SCRIPT if program() == SCRIPT else "python run.py"
+    """Returns what a user types to run `program`."""
+    return {SCRIPT: SCRIPT, _PACKAGE.name: f"python -m {_PACKAGE.name}"}.get(
+        program(), "python run.py"
+    )
 
 
 def config_names() -> list[str]:

@@ -83,7 +83,6 @@ def test_its_gradients_are_those_of_the_trained_model(models, bundle, cut):
             np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.slow
 def test_a_keras_layer_of_hub_trains_it(bundle, export):
     hub = pytest.importorskip("tensorflow_hub", reason="tensorflow-hub is missing")
     layer = hub.KerasLayer(str(export[0]), trainable=True)

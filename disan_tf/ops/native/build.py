@@ -123,6 +123,8 @@ def _compile(compiler: str, target: Path) -> None:
     Reading TensorFlow's headers is most of the work; one unit reads them once.
     """
     unit = "".join(f'#include "{path}"\n' for path in sorted(FOLDER.glob("*_op.cc")))
+    if sys.stderr.isatty():
+        print("compiling native operations, once, about 20 s", file=sys.stderr)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         output = Path(scratch) / target.name
         command = [compiler, *FLAGS, *tf.sysconfig.get_compile_flags()]

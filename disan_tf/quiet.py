@@ -1,0 +1,69 @@
+"""Keeps the log lines of TensorFlow's libraries off the terminal while they load."""
+
+import contextlib
+import importlib.abc
+import importlib.util
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+
+LEVEL = "TF_CPP_MIN_LOG_LEVEL"
+# "I0000 00:00:1795 4387 port.cc:153] ..." and "2026-01-31 12:00:00.5: I tensorflow/core/...".
+_LOG_LINE = re.compile(
+    rb"WARNING: All log messages before absl::|[IWE]\d{4} [\d:. ]+ \S+:\d+\]"
+    rb"|\d{4}-\d\d-\d\d [\d:.]+: [IWE] "
+)
+
+
+class QuietImport(importlib.abc.MetaPathFinder):
+    """Imports TensorFlow without the log lines that its libraries write to standard error.
+
+    TF_CPP_MIN_LOG_LEVEL=3 hides these lines once TensorFlow has loaded, not before: a notice about
+    oneDNN, and several about absent or twice registered CUDA libraries. Where that variable is
+    below 2, as `--debug` sets it, nothing is hidden. What is no log line stays, after the import;
+    so does everything if the import fails.
+    """
+
+    def find_spec(self, name, path=None, target=None):
+        """Returns the spec of the package `tensorflow`, which hides log lines as it loads."""
+        if name != "tensorflow" or self not in sys.meta_path:
+            return None
+        sys.meta_path.remove(self)  # the other finders look for the package
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None and _wanted():
+            execute = spec.loader.exec_module
+
+            def execute_quietly(module):
+                with _without_log_lines():
+                    execute(module)
+
+            spec.loader.exec_module = execute_quietly
+        return spec
+
+
+def _wanted() -> bool:
+    level = os.environ.get(LEVEL, "0")
+    return not (level.isdecimal() and int(level) < 2)
+
+
+@contextlib.contextmanager
+def _without_log_lines() -> Iterator[None]:
+    """Collects what is written to file number 2, and passes on all but log lines at the end."""
+    sys.stderr.flush()
+    terminal = os.dup(2)
+    failed = True
+    with tempfile.TemporaryFile() as collected:
+        os.dup2(collected.fileno(), 2)
+        try:
+            yield
+            failed = False
+        finally:
+            sys.stderr.flush()
+            os.dup2(terminal, 2)
+            collected.seek(0)
+            for line in collected:
+                if failed or not _LOG_LINE.match(line):
+                    os.write(terminal, line)
+            os.close(terminal)

@@ -9,7 +9,7 @@ from ml_collections import ConfigDict, config_flags
 
 from disan_tf import quiet, signals
 from disan_tf.command_help import EXAMPLES, HELP_FLAGS, help_text, taken
-from disan_tf.command_mistakes import explain
+from disan_tf.command_mistakes import check_repetitions, check_tuples, explain
 from disan_tf.errors import Stopped, UserError
 from disan_tf.errors import explain as explain_failure
 from disan_tf.installation import command, find_config, import_configs, program
@@ -48,7 +48,7 @@ flags.DEFINE_list("tasks", [], "Transfer tasks, such as cr and sick_relatedness;
 flags.DEFINE_list("figures", [], "Names such as disan_figure_6; default: all that can be drawn.")
 flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory, threads.")
 flags.DEFINE_integer("repetitions", 9, "How often each function is timed.")
-flags.DEFINE_bool("debug", False, "Shows where in the code an error came up, and what TensorFlow logs.")
+flags.DEFINE_bool("debug", False, "Shows TensorFlow's log, and where in the code errors arise.")
 
 
 def run() -> None:
@@ -153,12 +153,15 @@ def _parse(argv: list[str]) -> list[str]:
         sys.exit()
     import_configs()
     argv = _with_config_files(argv)
+    check_repetitions(argv)
     try:
         rest, _ = FLAGS(argv), getattr(FLAGS.config, "name", None)  # only now is it loaded
     except Exception as error:  # a config is Python, in which anything can go wrong
         raise UserError(explain(error, argv, FLAGS)) from None
     if FLAGS.config is not None and not isinstance(FLAGS.config, ConfigDict):
         raise UserError("get_config of --config must return a ConfigDict.")
+    if FLAGS.config is not None:
+        check_tuples(argv, FLAGS.config)
     if len(rest) > 1:
         flag = f"--mode={rest[1]}" if rest[1] in MODES else f"--{rest[1]}"
         raise UserError(f"{rest[1]} is not a flag; did you mean {flag}?")

@@ -7,11 +7,13 @@ from typing import Optional
 
 from absl import flags
 
+from disan_tf.errors import UserError
 from disan_tf.installation import config_names
 from disan_tf.options import either, nearest, suggestion
 
 _TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 _TUPLE = "a tuple, for example \"('test',)\""
+_OVERRIDE = re.compile(r"--?(?:no)?config\.([^=]+)(?:=(.*))?", re.DOTALL)
 
 
 def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) -> str:
@@ -36,13 +38,42 @@ def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) ->
         except Exception as error_of_config:  # a config is Python, in which anything can go wrong
             place = _place(error_of_config, path)
             return f"--config={path}{place}: {_message(error_of_config)}"
-    if isinstance(error, flags.DuplicateFlagError):
-        name = re.search("'(.*?)'", str(error))[1]
-        return f"--{name} is given twice; keep one of them."
-    if isinstance(error, flags.IllegalFlagValueError):
+    wrong_override = path and _wrong_override(config, path, argv)
+    if not wrong_override and isinstance(error, flags.IllegalFlagValueError):
         name, value = re.match(r"flag --([^=]+)=(.*?): ", str(error), re.DOTALL).groups()
         return f"--{name}={value} must be {_wanted(flag_values[name].parser, value)}"
-    return (path and _wrong_override(config, path, argv)) or _message(error)
+    return wrong_override or _message(error)
+
+
+def check_repetitions(argv: list[str]) -> None:
+    """Raises UserError if an option of the config is given twice.
+
+    ml_collections raises an error of its own up to 0.1.1; later versions take the last value, or
+    join the values of a tuple.
+    """
+    names = [override[1] for override in map(_OVERRIDE.match, argv) if override]
+    for name in names:
+        if names.count(name) > 1:
+            raise UserError(f"--config.{name} is given twice; keep one of them.")
+
+
+def check_tuples(argv: list[str], config) -> None:
+    """Raises UserError if the text of a tuple's option is no tuple.
+
+    ml_collections refuses it up to 0.1.1; later versions make one string of it, commas and all.
+    """
+    for argument, following in zip(argv, [*argv[1:], ""]):
+        override = _OVERRIDE.match(argument)
+        if override and isinstance(_option(config, override[1]), tuple):
+            text = following if override[2] is None else override[2]
+            if not text.lstrip().startswith("("):
+                raise UserError(f"--config.{override[1]}={text} must be {_TUPLE}.")
+
+
+def _option(config, name: str):
+    for part in name.split("."):
+        config = config[part]
+    return config
 
 
 def _config_file(argv) -> Optional[str]:
@@ -64,7 +95,7 @@ def _wanted(parser: flags.ArgumentParser, value: str) -> str:
 def _wrong_override(config, path, argv) -> Optional[str]:
     """A sentence about the first `--config.SECTION.NAME=VALUE` that names no option."""
     for argument in argv:
-        override = re.match(r"--?(?:no)?config\.([^=]+)", argument)
+        override = _OVERRIDE.match(argument)
         if not override:
             continue
         section = config

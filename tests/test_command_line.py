@@ -267,6 +267,8 @@ def test_help_and_mistakes_need_no_tensorflow():
     ([TINY, "--config.train.l2=small"], "--config.train.l2=small must be a number."),
     ([TINY, "--config.data.lowercase=maybe"], "lowercase=maybe must be true or false."),
     ([TINY, "--config.evaluate.splits=test"], "splits=test must be a tuple, for example"),
+    ([TINY, "--config.evaluate.splits", "a,b"], "splits=a,b must be a tuple, for example"),
+    ([TINY, "--config.evaluate.splits=('a',)", "--config.evaluate.splits=('b',)"], "twice"),
 ])  # fmt: skip
 def test_a_mistake_in_the_command_is_one_sentence(arguments, sentence):
     outcome = run(*arguments)

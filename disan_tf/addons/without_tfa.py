@@ -92,6 +92,15 @@ class MovingAverage(tf.keras.optimizers.legacy.Optimizer):
         return super().apply_gradients(grads_and_vars, name, **kwargs)
 
     @property
+    def learning_rate(self):
+        """The variable of the wrapped optimizer's learning rate."""
+        return self._optimizer.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, value):
+        self._optimizer.learning_rate = value
+
+    @property
     def weights(self):
         return self._weights + self._optimizer.weights
 

@@ -3,6 +3,7 @@
 import functools
 import importlib
 import re
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Callable, Optional
@@ -150,7 +151,9 @@ def _to_tflite(served: Served, path: Path) -> None:
 
 
 def _load_tflite(path: Path) -> Predict:
-    run = tf.lite.Interpreter(model_path=str(path)).get_signature_runner()
+    with warnings.catch_warnings():  # TensorFlow 2.21 announces the package of its successor
+        warnings.filterwarnings("ignore", "(?s).*tf.lite.Interpreter is deprecated", UserWarning)
+        run = tf.lite.Interpreter(model_path=str(path)).get_signature_runner()
     return lambda sentences: run(**sentences)
 
 

@@ -79,6 +79,16 @@ def test_a_wrapped_optimizer_is_rebuilt_from_its_config(name, monkeypatch):
     assert again["optimizer"]["config"]["learning_rate"] == 0.25
 
 
+@pytest.mark.parametrize("name", BACKENDS)
+def test_the_learning_rate_is_that_of_the_wrapped_optimizer(name, monkeypatch):
+    use_backend(name, monkeypatch)
+    wrapped = tf.keras.optimizers.legacy.SGD(0.25)
+    optimizer = addons.moving_average(wrapped, 0.75)
+    assert float(optimizer.learning_rate.numpy()) == 0.25
+    optimizer.learning_rate = 0.125
+    assert float(wrapped.learning_rate.numpy()) == 0.125
+
+
 LABELS, PREDICTIONS = np.random.default_rng(0).integers(0, 4, [2, 500])
 
 

@@ -1,0 +1,143 @@
+""".ci/install, which make calls: which interpreter and which lock it takes, and when."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = ROOT / ".ci" / "install"
+SHELL = shutil.which("sh")
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """Returns a function that runs the script where there are these interpreters and no others.
+
+    They tell their version and make no environment, so that the script ends with its choice.
+    """
+    (tmp_path / "bin").mkdir()
+    for needed in ("find",):
+        (tmp_path / "bin" / needed).symlink_to(shutil.which(needed))
+
+    def run(interpreters, folder="env", **variables):
+        for name, version in interpreters.items():
+            program = tmp_path / "bin" / name
+            program.write_text(f'#!{SHELL}\n[ "$1" = -c ] && echo {version} || exit 7\n')
+            program.chmod(0o755)
+        return subprocess.run(
+            [SHELL, SCRIPT, tmp_path / folder, "-r", "requirements-dev.txt"],
+            cwd=ROOT,
+            env={"PATH": str(tmp_path / "bin"), "GOAL": "demo", **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+NEWER = "TensorFlow 2.21 (results were recorded with 2.15: make demo PYTHON=python3.11), in "
+
+
+@pytest.mark.parametrize(
+    "interpreters, variables, choice",
+    [
+        ({"python3": "3.11"}, {}, "Python 3.11: TensorFlow 2.15, in "),
+        ({"python3": "3.13"}, {}, f"Python 3.13: {NEWER}"),
+        ({"python3": "3.13", "python3.11": "3.11"}, {}, f"Python 3.13: {NEWER}"),
+        ({"python3": "3.8", "python3.12": "3.12"}, {}, f"Python 3.12: {NEWER}"),
+        ({"python3": "3.14", "python3.10": "3.10"}, {}, "Python 3.10: TensorFlow 2.15, in "),
+        ({"python": "3.9"}, {}, "Python 3.9: TensorFlow 2.15, in "),
+        ({"python3": "3.11"}, {"TENSORFLOW": "2.21"}, f"Python 3.11: {NEWER}"),
+        (
+            {"python3": "3.13", "python3.9": "3.9"},
+            {"TENSORFLOW": "2.15"},
+            "Python 3.9: TensorFlow 2.15, in ",
+        ),
+        (
+            {"python3": "3.13", "own": "3.10"},
+            {"PYTHON": "own"},
+            "Python 3.10: TensorFlow 2.15, in ",
+        ),
+    ],
+)
+def test_the_first_interpreter_with_a_lock_is_taken(interpreters, variables, choice, machine):
+    outcome = machine(interpreters, **variables)
+    assert outcome.stdout.startswith(choice), outcome.stderr
+    assert outcome.returncode == 7
+
+
+@pytest.mark.parametrize(
+    "interpreters, variables, sentence",
+    [
+        ({}, {}, "disan_tf needs Python 3.9, 3.10, 3.11, 3.12 or 3.13. Install one of these"),
+        ({"python3": "3.14"}, {}, "or 3.13; python3 is Python 3.14. Install one"),
+        ({"python3": "3.13"}, {"PYTHON": "python9"}, "PYTHON=python9 is no Python interpreter"),
+        (
+            {"python3": "3.13"},
+            {"TENSORFLOW": "2.15"},
+            "with TensorFlow 2.15 needs Python 3.9, 3.10 or 3.11; python3 is Python 3.13",
+        ),
+        ({"python3": "3.11"}, {"TENSORFLOW": "2.19"}, "TENSORFLOW=2.19 must be 2.15 or 2.21."),
+    ],
+)
+def test_no_interpreter_with_a_lock_is_one_sentence(interpreters, variables, sentence, machine):
+    outcome = machine(interpreters, **variables)
+    assert outcome.returncode == 1 and outcome.stdout == ""
+    assert outcome.stderr.startswith("make demo: ") and sentence in outcome.stderr
+    assert outcome.stderr.count("\n") == 1
+
+
+def test_an_environment_is_made_again_only_where_it_is_outdated(machine, tmp_path):
+    folder = tmp_path / "env"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(tmp_path / "bin" / "python3")
+    stamp = folder / ".installed"
+    stamp.write_text("3.13 2.21\n")
+    here = {"python3": "3.13", "python3.11": "3.11"}
+    assert machine(here).returncode == 0
+    assert machine(here, PYTHON="python3").stdout == ""
+    assert machine(here, PYTHON="python3.11").stdout.startswith("Python 3.11: TensorFlow 2.15")
+    os.utime(stamp, (0, 0))  # older than the requirements
+    assert machine(here).stdout.startswith("Python 3.13: TensorFlow 2.21")
+
+
+LOCKS = [
+    ("3.9", "requirements.txt"),
+    ("3.11", "requirements.txt"),
+    ("3.13", "requirements-2.21.txt"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version, lock", LOCKS)
+@pytest.mark.parametrize("newer_first", [False, True])
+def test_development_requirements_leave_a_lock_as_it_is(version, lock, newer_first, tmp_path):
+    python = _interpreter(version)
+    if python is None:
+        pytest.skip(f"needs Python {version}")
+    subprocess.run([python, "-m", "venv", tmp_path / "env"], check=True)
+    pip = [tmp_path / "env" / "bin" / "python", "-m", "pip", "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "-q", "-U", "pip"], check=True)
+    files = ["requirements-dev.txt", lock] if newer_first else [lock, "requirements-dev.txt"]
+    for name in files:
+        subprocess.run([*pip, "install", "-q", "-r", ROOT / name], check=True, timeout=550)
+    subprocess.run([*pip, "check"], check=True)
+    frozen = subprocess.run([*pip, "freeze"], check=True, capture_output=True, text=True).stdout
+    pinned = [line for line in (ROOT / lock).read_text().splitlines() if "==" in line]
+    assert pinned and {line.lower() for line in pinned} <= {*frozen.lower().splitlines()}
+
+
+def _interpreter(version):
+    """The path of an interpreter of this version, or None."""
+    installed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    for path in [f"python{version}", *sorted(installed.glob(f"{version}.*/bin/python{version}"))]:
+        try:
+            subprocess.run([path, "-c", ""], check=True, capture_output=True)
+            return str(path)
+        except (OSError, subprocess.CalledProcessError):
+            continue
+    return None

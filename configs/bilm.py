@@ -13,6 +13,9 @@ a line, its tokens between spaces. Perplexities are on lines held out of it.
 Unlike in the official training, sentences are read whole and from zero states, as they are when the
 biLM is used, not as a stream in pieces of 20 tokens; batches hold tokens, not rows.
 
+Gradients are clipped to the official norm, also under averaged weights (`train.clip_norm`).
+`:small` trains with Adam and does not clip.
+
 Variants (`--config=configs/bilm.py:small`):
   small  for some million words: 128 units, 256 cells
   tiny   seconds on a CPU, for tests
@@ -65,7 +68,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.train.l2 = 0.0
     config.train.optimizer = "adagrad"  # official
     config.train.learning_rate = 0.2  # official
-    config.train.optimizer_options = ConfigDict({"clip_norm": 10.0})  # official
+    config.train.clip_norm = 10.0  # official
     config.train.steps = 3_000_000  # official: 10 epochs of 800 million words
     config.train.evaluate_every = 30_000
     return apply_variant(config, variant, VARIANTS)
@@ -78,7 +81,7 @@ def _small(config):
     config.encoder.filters = ((1, 16), (2, 32), (3, 64), (4, 96), (5, 96), (6, 80))
     config.task.negatives = 2048
     config.train.optimizer = "adam"
-    config.train.optimizer_options = ConfigDict()
+    config.train.clip_norm = 0.0
     config.train.learning_rate = 0.002
     config.train.steps = 5000  # 3.7 epochs
     config.train.evaluate_every = 1000

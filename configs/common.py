@@ -46,6 +46,7 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
     config.train.examples = 0  # train on so many, drawn from all; 0 = all
     config.train.window = 100  # batches that are sorted by length together
     config.train.moving_average = 0.0  # decay of averaged weights for evaluation; 0 = off
+    config.train.clip_norm = 0.0  # gradients of a greater global norm are scaled down; 0 = off
     config.train.steps = 0
     config.train.evaluate_every = 0
     config.train.patience = 0  # evaluations without a better dev score; 0 = never stop early

@@ -17,6 +17,7 @@ from disan_tf.modes import MODES
 from disan_tf.options import either
 
 FLAGS = flags.FLAGS
+_OF_ALL_MODES = ("mode", "debug", "allow_module")
 config_flags.DEFINE_config_file(
     "config", None, "Config file or name of a config of ours, with `:variant` after it."
 )
@@ -48,6 +49,9 @@ flags.DEFINE_list("tasks", [], "Transfer tasks, such as cr and sick_relatedness;
 flags.DEFINE_list("figures", [], "Names such as disan_figure_6; default: all that can be drawn.")
 flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory, threads.")
 flags.DEFINE_integer("repetitions", 9, "How often each function is timed.")
+flags.DEFINE_list(
+    "allow_module", [], "Imports modules, for models whose encoder is code of one of them."
+)
 flags.DEFINE_bool("debug", False, "Shows TensorFlow's log, and where in the code errors arise.")
 
 
@@ -93,9 +97,13 @@ def main(_) -> None:
     logging.set_verbosity(logging.WARNING)
     mode = MODES[FLAGS.mode]
     for flag in own_flags():
-        if flag.present and flag.name not in ["mode", "debug", *taken(mode)]:
+        if flag.present and flag.name not in [*_OF_ALL_MODES, *taken(mode)]:
             takers = either(name for name in MODES if flag.name in taken(MODES[name]))
             raise UserError(f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}.")
+    if FLAGS.allow_module:
+        from disan_tf.encoders.own import allow_modules  # which imports TensorFlow
+
+        allow_modules(FLAGS.allow_module)
     parameters = inspect.signature(mode).parameters.values()
     mode(**{parameter.name: _value(parameter) for parameter in parameters})
 

@@ -1,31 +1,92 @@
-"""Encoders of other packages, by the name "my_package.my_module:MyEncoder"."""
+"""Encoders of other packages, by the name "my_package.my_module:MyEncoder".
+
+A name may stand in a file from a stranger, such as the `model.json` of a bundle, and importing a
+module runs its code. So only `import_encoder` imports, for names that the user has written;
+`own_encoder` finds encoders of modules that are imported, and those of `give_encoder`.
+"""
 
 import importlib
+import sys
+from collections.abc import Iterable
 
 from disan_tf.encoders.base import PairEncoder
+from disan_tf.errors import UserError
+
+_given: dict[str, type] = {}  # by the name in a config
 
 
-def own_encoder(name: str) -> type:
-    """The class of a name with a colon.
+def import_encoder(name: str) -> type:
+    """Imports the module of a name with a colon, which the user has written; returns the class.
 
     The module must be one that Python can import: installed, or in `PYTHONPATH`.
 
     Raises:
-      ValueError: "name=... must be ..." where there is no such module or class, or where the class
+      ValueError: see `own_encoder`, or there is no such module.
+    """
+    if name not in _given:
+        try:
+            importlib.import_module(name.partition(":")[0])
+        except (ImportError, ValueError) as error:
+            raise ValueError(
+                f"name={name} must name a module that Python can import ({error}); install it, or "
+                "put its folder in PYTHONPATH."
+            ) from None
+    return own_encoder(name)
+
+
+def allow_modules(names: Iterable[str]) -> None:
+    """Imports the modules that a user names with `--allow_module`, for `own_encoder`.
+
+    Raises:
+      UserError: there is no such module.
+    """
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except (ImportError, ValueError) as error:
+            raise UserError(
+                f"--allow_module={name} must name a module that Python can import ({error}); "
+                "install it, or put its folder in PYTHONPATH."
+            ) from None
+
+
+def give_encoder(name: str, encoder: type) -> None:
+    """Lets `own_encoder` return a class for a name, wherever the class was defined.
+
+    Raises:
+      ValueError: the class has another name, or is no encoder.
+    """
+    _check(name, encoder)
+    if encoder.__name__ != name.partition(":")[2]:
+        raise ValueError(f"name={name} is not the class {encoder.__name__}; give that class.")
+    _given[name] = encoder
+
+
+def own_encoder(name: str) -> type:
+    """Returns the class of a name with a colon, without importing anything.
+
+    Raises:
+      ValueError: "name=... ..." where the module is not imported, has no such class, or the class
         is no encoder.
     """
+    if name in _given:
+        return _given[name]
     module_name, _, class_name = name.partition(":")
-    try:
-        module = importlib.import_module(module_name)
-    except (ImportError, ValueError) as error:
+    if module_name not in sys.modules or sys.modules[module_name] is None:
         raise ValueError(
-            f"name={name} must name a module that Python can import ({error}); install it, or put "
-            "its folder in PYTHONPATH."
-        ) from None
-    cls = getattr(module, class_name, None)
-    if not isinstance(cls, type) or not issubclass(cls, PairEncoder):
-        raise ValueError(
-            f"name={name} must name a subclass of disan_tf.encoders.SentenceEncoder; "
-            f"{module_name} has {'no ' if cls is None else 'another thing named '}{class_name}."
+            f"name={name} names code of the module {module_name}, which loading a model does not "
+            f"import by itself; if you trust it, give --allow_module={module_name}, or in Python "
+            "disan_tf.load(..., encoder=THE_CLASS)."
         )
-    return cls
+    encoder = vars(sys.modules[module_name]).get(class_name)
+    _check(name, encoder)
+    return encoder
+
+
+def _check(name, encoder) -> None:
+    module_name, _, class_name = name.partition(":")
+    if not isinstance(encoder, type) or not issubclass(encoder, PairEncoder):
+        raise ValueError(
+            f"name={name} must name a subclass of disan_tf.encoders.SentenceEncoder; {module_name} "
+            f"has {'no ' if encoder is None else 'another thing named '}{class_name}."
+        )

@@ -53,7 +53,15 @@ def plan_batches(
 
 
 def evaluation_batches(lengths: np.ndarray, batch_size: int) -> np.ndarray:
-    """Every example once, sorted by length, in the format of `plan_batches`."""
+    """Returns every example once, sorted by length, in the format of `plan_batches`.
+
+    A batch size beyond the number of examples is that number.
+
+    Raises:
+      ValueError: a batch size below 1.
+    """
+    check_at_least("batch_size", batch_size, 1)
+    batch_size = min(batch_size, max(1, len(lengths)))
     order = _by_length(_by_field(lengths))
     return _fill(_cut(order, _sizes(order, batch_size)), batch_size)
 

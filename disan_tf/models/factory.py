@@ -20,6 +20,7 @@ from disan_tf.models.embeddings import EMBEDDINGS, Sources, make_embedding
 from disan_tf.models.language_model import LanguageModel
 from disan_tf.models.nli import SentencePairClassifier
 from disan_tf.models.relatedness import RelatednessModel
+from disan_tf.options import check_choice
 
 __all__ = [
     "EMBEDDINGS", "ENCODERS", "HEADS", "TASKS", "build_model", "count_parameters",
@@ -93,8 +94,15 @@ def encoder_maker(config, attention_form: str = "auto") -> functools.partial:
 
 
 def encoder_class(name: str) -> type:
-    """The class of `ENCODERS`, or one of another package, see `own_encoder`; raises ValueError."""
-    return own_encoder(name) if ":" in name else ENCODERS[name]
+    """Returns a class of `ENCODERS`, or of another package, see `own_encoder`.
+
+    Raises:
+      ValueError: there is no such class, or its module is not imported.
+    """
+    if ":" in name:
+        return own_encoder(name)
+    check_choice("name", name, ENCODERS)
+    return ENCODERS[name]
 
 
 def encoder_options(config) -> dict:

@@ -65,10 +65,10 @@ def attend(
         written.
     """
     target, fields = _check_target(output_dir), bundle.model.fields
-    predict_batch, text_to_ids = make_prediction_step(bundle.model), bundle.text_to_ids()
+    predict_batch, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     weights = make_attention_step(bundle.model)
     specs = served_specs(bundle.model.signatures()["attend"])
-    limit, places = functools.cache(lambda: _limit_lengths(weights, specs)), []
+    limit, places = functools.cache(lambda: _announced(LengthLimit(weights, specs))), []
     count, vectors = 0, WeightVectors()
     with scratch_folder(target) as scratch:
         folder = scratch / "lines"
@@ -77,7 +77,7 @@ def attend(
             input_path, input_format, fields, check=lambda _, where: places.append(where)
         ):
             for record, sentences in zip(records, tokenise(records, text_to_ids, fields)):
-                limit()(sentences, places[count])
+                limit().check(sentences, places[count])
                 count += 1
                 inputs = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
                 tensors = {name: tensor[0].numpy() for name, tensor in weights(*inputs).items()}
@@ -102,21 +102,37 @@ def make_attention_step(model) -> Callable[..., dict[str, tf.Tensor]]:
     )
 
 
-def _limit_lengths(weights, specs) -> Callable[[Sequence, str], None]:
-    """Tells how long a text may be; returns what refuses longer ones, given tokens and place."""
-    memory = free_memory()
-    most, room = longest_text(weights, specs, memory), f"{memory / 1e9:,.1f} GB of free memory"
-    print(f"attention tensors of up to {most:,} tokens fit into the {room}", file=sys.stderr)
+class LengthLimit:
+    """The longest text whose attention tensors fit into the memory that is free now.
 
-    def check(sentences: Sequence, where: str) -> None:
+    Args:
+      weights: see `make_attention_step`.
+      specs: of its inputs.
+    """
+
+    def __init__(self, weights: Callable, specs: Sequence[tf.TensorSpec]):
+        memory = free_memory()
+        self._most = longest_text(weights, specs, memory)
+        self._room = f"{memory / 1e9:,.1f} GB of free memory"
+
+    def __str__(self) -> str:
+        return f"attention tensors of up to {self._most:,} tokens fit into the {self._room}"
+
+    def check(self, sentences: Sequence[Sequence[str]], where: str) -> None:
+        """Raises UserError for a text that is too long.
+
+        Args:
+          sentences: the tokens of each.
+          where: the place of the text, with which the message begins.
+        """
         longest = max(map(len, sentences))
-        if longest > most:
-            raise UserError(
-                f"{where}: the text has {longest:,} tokens, and attention tensors of up to "
-                f"{most:,} fit into the {room}; shorten it."
-            )
+        if longest > self._most:
+            raise UserError(f"{where}: the text has {longest:,} tokens, and {self}; shorten it.")
 
-    return check
+
+def _announced(limit: LengthLimit) -> LengthLimit:
+    print(limit, file=sys.stderr)
+    return limit
 
 
 def _check_target(output_dir) -> Path:

@@ -50,7 +50,7 @@ def encode(
         raise UserError(f"--output={output_path} must end with .npy or .jsonl.")
     if target.exists():
         raise UserError(f"{output_path} exists already; name another file or delete it.")
-    step, text_to_ids = make_encoding_step(bundle), bundle.text_to_ids()
+    step, text_to_ids = make_encoding_step(bundle), bundle.traced_text_to_ids()
     started, count = time.monotonic(), 0
     with scratch_folder(target) as scratch:
         raw = scratch / "vectors"

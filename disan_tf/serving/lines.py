@@ -4,14 +4,14 @@ import contextlib
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable, Optional, Union
 
 import tensorflow as tf
 
 from disan_tf.errors import UserError
 from disan_tf.files import LONGEST_LINE, check_open, too_long
 from disan_tf.serving.records import PARSERS, SENTENCE, TextParser, find_text, tokens_name
-from disan_tf.text import TextToIds
+from disan_tf.text import TextToIds, TracedTextToIds
 
 CHUNK_BYTES = 1 << 18  # some thousand sentences
 
@@ -106,7 +106,9 @@ def read_record(line: Optional[bytes], number: int, name, parse: TextParser) -> 
 
 
 def tokenise(
-    records: list[dict], text_to_ids: TextToIds, fields: Sequence[str] = SENTENCE
+    records: list[dict],
+    text_to_ids: Union[TextToIds, TracedTextToIds],
+    fields: Sequence[str] = SENTENCE,
 ) -> list[tuple[list[str], ...]]:
     """For each record the tokens of its sentences, in the order of `fields`.
 
@@ -115,7 +117,9 @@ def tokenise(
     return list(zip(*(_tokenise_field(records, text_to_ids, field) for field in fields)))
 
 
-def look_up(sentences: Sequence[tuple], text_to_ids: TextToIds) -> list[tf.Tensor]:
+def look_up(
+    sentences: Sequence[tuple], text_to_ids: Union[TextToIds, TracedTextToIds]
+) -> Sequence[tf.Tensor]:
     """What a model reads of what `tokenise` gives, see `inputs` of `text_to_ids`.
 
     These are word ids, for each field <int32>[batch, length], zero-padded, and after them whatever

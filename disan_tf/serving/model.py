@@ -3,32 +3,45 @@
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Union
+from typing import Optional, Union
 
 import numpy as np
 
+from disan_tf.encoders.own import give_encoder
 from disan_tf.errors import UserError
-from disan_tf.serving.attend import make_attention_step
+from disan_tf.serving.attend import LengthLimit, make_attention_step
 from disan_tf.serving.encode import BATCH_SIZE, encode_all, make_encoding_step
 from disan_tf.serving.lines import look_up, tokenise
-from disan_tf.serving.predict import describe, make_prediction_step, predict_all
+from disan_tf.serving.predict import describe, make_prediction_step, predict_all, served_specs
 from disan_tf.serving.records import SENTENCE, text_name
 from disan_tf.serving.released import find_bundle
-from disan_tf.training.bundle import Bundle, load_bundle
+from disan_tf.training.bundle import Bundle, load_bundle, read_info
 
+_SHORT = 200  # tokens, whose attention tensors need some hundred MB; the memory is not asked for
 Texts = Union[str, Sequence[str]]  # a sentence, or the two of a pair
 
 
-def load(checkpoint: Union[str, Path]) -> "LoadedModel":
+def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "LoadedModel":
     """Loads a trained model.
+
+    Loading imports no module: a model with an encoder of another package needs that class, unless
+    its module is imported already.
 
     Args:
       checkpoint: the name of a released model, a work directory, or a folder with a `model.json`.
+      encoder: the class of the model's encoder, if it is not one of this package.
 
     Raises:
-      UserError: there is no such model, it is damaged, or it is a language model.
+      UserError: there is no such model, it is damaged, it is a language model, or its encoder is
+        another class than `encoder`, or of a module that is not imported.
     """
-    return LoadedModel(load_reader(checkpoint))
+    folder = find_bundle(checkpoint)
+    if encoder is not None:
+        try:
+            give_encoder(read_info(folder)["config"]["encoder"]["name"], encoder)
+        except ValueError as error:
+            raise UserError(f"{folder / 'model.json'}: encoder.{error}") from None
+    return LoadedModel(load_reader(folder))
 
 
 def load_reader(checkpoint: Union[str, Path]) -> Bundle:
@@ -58,7 +71,7 @@ class LoadedModel:
 
     def __init__(self, bundle: Bundle):
         self._bundle = bundle
-        self._text_to_ids = bundle.text_to_ids()
+        self._text_to_ids = bundle.traced_text_to_ids()
         self.classes = bundle.classes
         self.fields = tuple(text_name(field) for field in bundle.model.fields)
 
@@ -114,10 +127,13 @@ class LoadedModel:
           <float32>[head, dependent, feature] and [token, feature].
 
         Raises:
+          UserError: the attention tensors of so long a text do not fit into the memory.
           ValueError: see `predict`.
         """
         fields = self._bundle.model.fields
         (tokens,) = self._tokenise([sentence], fields)
+        if max(map(len, tokens)) > _SHORT:
+            LengthLimit(self._attention_step, self._attention_specs).check(tokens, "attend")
         tensors = self._attention_step(*look_up([tokens], self._text_to_ids))
         prefixes = [""] if len(fields) == 1 else [f"{field}_" for field in fields]
         named = {f"{prefix}tokens": words for prefix, words in zip(prefixes, tokens)}
@@ -134,6 +150,10 @@ class LoadedModel:
     @cached_property
     def _attention_step(self):
         return make_attention_step(self._bundle.model)
+
+    @property
+    def _attention_specs(self):
+        return served_specs(self._bundle.model.signatures()["attend"])
 
     def _tokenise(self, sentences, fields) -> list[tuple]:
         if isinstance(sentences, str):

@@ -68,7 +68,7 @@ def predict(
     """
     explanation = _explanation(bundle, output_format) if explain else None
     form = make_output_format(output_format, bundle, input_path, output_path)
-    step, text_to_ids = make_prediction_step(bundle.model), bundle.text_to_ids()
+    step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     fields, counts, lines = bundle.model.fields, Counts(0, 0, 0), 0
     with _output(output_path) as file:
         file.write(form.header)

@@ -7,9 +7,10 @@ legacy_keras.check()
 from disan_tf.text.features import TextToCharacters, TextToPairFeatures
 from disan_tf.text.lookup import TextToIds
 from disan_tf.text.tokenizer import VERSIONS, lower, lowercase, make_tokenizer, split_words
+from disan_tf.text.traced import TracedTextToIds
 from disan_tf.text.word_forms import WordForms
 
 __all__ = [
-    "VERSIONS", "TextToCharacters", "TextToIds", "TextToPairFeatures", "WordForms", "lower",
-    "lowercase", "make_tokenizer", "split_words",
+    "VERSIONS", "TextToCharacters", "TextToIds", "TextToPairFeatures", "TracedTextToIds",
+    "WordForms", "lower", "lowercase", "make_tokenizer", "split_words",
 ]  # fmt: skip

@@ -43,7 +43,7 @@ class BackPropagation:
     def __init__(self, config, model):
         self._model = model
         self.optimizer = build_optimizer(config, model.trainable_variables)
-        self.train_step = make_train_step(model, self.optimizer)
+        self.train_step = make_train_step(model, self.optimizer, config.train.clip_norm)
         self.evaluation_step = make_evaluation_step(model)
         self.saved = {"optimizer": self.optimizer}
         self._plateau = None

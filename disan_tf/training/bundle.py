@@ -24,7 +24,13 @@ from disan_tf.input_pipeline.format import FORMS, VOCABULARY, Keys
 from disan_tf.models.factory import build_model, count_parameters, encoder_class
 from disan_tf.models.memory import memory_limit
 from disan_tf.schema import check_schema
-from disan_tf.text import TextToCharacters, TextToIds, TextToPairFeatures, WordForms
+from disan_tf.text import (
+    TextToCharacters,
+    TextToIds,
+    TextToPairFeatures,
+    TracedTextToIds,
+    WordForms,
+)
 from disan_tf.text.word_forms import read_forms
 from disan_tf.training import weight_files
 from disan_tf.training.weight_files import REMEDY, read_weights, write_weights
@@ -81,6 +87,10 @@ class Bundle:
             self, self.vocabulary, "treebank", options["lowercase"], options["split_words"],
             options["empty_tokens"],
         )  # fmt: skip
+
+    def traced_text_to_ids(self) -> TracedTextToIds:
+        """Returns the look-up for raw text, compiled once for batches of any size."""
+        return TracedTextToIds(self.text_to_ids())
 
 
 def _look_up_ids(bundle, *arguments):
@@ -158,7 +168,7 @@ def load_bundle(directory, attention_form: str = "auto", dtype: Optional[str] = 
 
     Raises:
       UserError: a file is missing or differs from its digest, the bundle has another format, or its
-        encoder is of a module that is not here.
+        encoder does not exist or is of a module that is not imported.
     """
     directory = Path(directory)
     info = read_info(directory)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Optional
 
+from disan_tf.encoders.own import import_encoder
 from disan_tf.errors import UserError
 from disan_tf.layers.heads.batch_norm import BatchNormHead
 from disan_tf.models.embeddings import EMBEDDINGS, Sources
@@ -16,7 +17,6 @@ from disan_tf.models.factory import (
     HEADS,
     TASKS,
     check_regularisation,
-    encoder_class,
     encoder_maker,
     encoder_options,
     encoders_of,
@@ -80,7 +80,7 @@ def _encoder(config, task) -> type:
     if not isinstance(name, str) or ":" not in name:
         return chosen(_named(ENCODERS, encoders_of(task)), "encoder", config.encoder)
     try:
-        encoder = encoder_class(name)
+        encoder = import_encoder(name)
     except ValueError as error:
         raise UserError(flag("encoder", str(error))) from None
     if not issubclass(encoder, task.encoder_type):

@@ -53,25 +53,18 @@ def rmsprop(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimize
     return _RMSprop(learning_rate, rho=0.99, epsilon=1e-8, name="RMSprop")
 
 
-def adagrad(
-    learning_rate: float = 0.2, start: float = 1.0, clip_norm: Optional[float] = None
-) -> tf.keras.optimizers.legacy.Optimizer:
+def adagrad(learning_rate: float = 0.2, start: float = 1.0) -> tf.keras.optimizers.legacy.Optimizer:
     """Adagrad (Duchi et al. 2011) with the official biLM's learning rate and initial sum.
 
     Args:
       learning_rate: of the optimizer.
       start: the accumulated squares before the first step.
-      clip_norm: gradients with a greater global norm are scaled down to it; None = no clipping.
 
     Raises:
-      ValueError: a negative start, or a norm that is not above 0.
+      ValueError: a negative start.
     """
     check_at_least("start", start, 0)
-    if clip_norm is not None:
-        check_above_zero("clip_norm", clip_norm)
-    return tf.keras.optimizers.legacy.Adagrad(
-        learning_rate, start, epsilon=0.0, global_clipnorm=clip_norm, name="Adagrad"
-    )
+    return tf.keras.optimizers.legacy.Adagrad(learning_rate, start, epsilon=0.0, name="Adagrad")
 
 
 OPTIMIZERS = {"adadelta": adadelta, "adagrad": adagrad, "adam": adam, "rmsprop": rmsprop}
@@ -79,9 +72,9 @@ OPTIMIZERS = {"adadelta": adadelta, "adagrad": adagrad, "adam": adam, "rmsprop":
 
 def check_options(
     learning_rate: float, optimizer: str = "adadelta",
-    optimizer_options: Optional[Mapping] = None, *, moving_average: float,
+    optimizer_options: Optional[Mapping] = None, *, moving_average: float, clip_norm: float,
 ) -> None:  # fmt: skip
-    """The options of `build_optimizer`, those of `config.train`.
+    """The options of `build_optimizer` and `apply_gradients`, those of `config.train`.
 
     Raises:
       UserError: an unknown optimizer, or an option that it does not take.
@@ -89,6 +82,7 @@ def check_options(
     """
     check_at_least("learning_rate", learning_rate, 0)
     check_rate("moving_average", moving_average)
+    check_at_least("clip_norm", clip_norm, 0)
     make = chosen(OPTIMIZERS, "train", {"optimizer": optimizer}, "optimizer")
     make = functools.partial(make, learning_rate=learning_rate)
     check_section("train.optimizer_options", optimizer_options or {}, optimizer, make)

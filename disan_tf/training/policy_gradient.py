@@ -65,7 +65,7 @@ class PolicyGradient(BackPropagation):
         self.steps = {
             phase: make_policy_step(
                 model, {kind: self._optimizers[kind] for kind in trained}, how, reward,
-                self.baseline,
+                self.baseline, config.train.clip_norm,
             )
             for phase, (how, trained) in PHASES.items()
         }  # fmt: skip

@@ -34,7 +34,9 @@ class Baseline:
             self.sums.assign(self._decay * self.sums + (1.0 - self._decay) * new)
 
 
-def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseline):
+def make_policy_step(
+    model, optimizers: dict, how: str, reward, baseline: Baseline, clip_norm: float = 0.0
+):
     """One step of a model whose encoder has hard attention.
 
     Args:
@@ -45,6 +47,7 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
       how: tokens are chosen, see `disan_tf.layers.hard_attention.sampler.Sampler.select`.
       reward: a function of (losses <float32>[batch], `Selections`) -> <float32>[batch].
       baseline: of the rewards.
+      clip_norm: of the gradients of each optimizer, see `apply_gradients`.
 
     Returns:
       A `compiled_step` of the arguments of `make_train_step`'s, -> a dictionary of
@@ -86,7 +89,7 @@ def make_policy_step(model, optimizers: dict, how: str, reward, baseline: Baseli
         skipped = tf.constant(0.0)
         for kind, optimizer in optimizers.items():
             own, flat = flat[: len(weights[kind])], flat[len(weights[kind]) :]
-            norms[kind], was_skipped = apply_gradients(optimizer, own, weights[kind])
+            norms[kind], was_skipped = apply_gradients(optimizer, own, weights[kind], clip_norm)
             skipped += was_skipped
         baseline.add(measured["reward"])
         return {

@@ -8,13 +8,14 @@ from disan_tf.ops.batch_share import part_of_all, part_of_mean
 from disan_tf.training.replicas import compiled_step, summed
 
 
-def make_train_step(model, optimizer):
+def make_train_step(model, optimizer, clip_norm: float = 0.0):
     """One step of the optimizer on the model's loss + weight decay.
 
     Args:
       model: a `SentenceModel`.
       optimizer: see `disan_tf.training.optimizers`; under a loss-scale optimizer a step whose
         gradients overflow changes nothing and lowers the scale.
+      clip_norm: see `apply_gradients`.
 
     Returns:
       A `compiled_step` of what the model `reads` and of label [batch] of its `label_dtype`
@@ -33,7 +34,7 @@ def make_train_step(model, optimizer):
         score = part_of_mean(model.batch_score(outputs, label))
         measured = {"loss": loss, model.batch_score_name: score}
         gradients, measured = summed(gradients, measured)
-        _, skipped = apply_gradients(optimizer, gradients, model.trainable_variables)
+        _, skipped = apply_gradients(optimizer, gradients, model.trainable_variables, clip_norm)
         return {**measured, "skipped_steps": skipped}
 
     return compiled_step(train_step, batch_signature(model))
@@ -105,16 +106,30 @@ def scaled(optimizer, loss: tf.Tensor) -> tf.Tensor:
     return optimizer.get_scaled_loss(loss) if _scales(optimizer) else loss
 
 
-def apply_gradients(optimizer, gradients: list, weights: list) -> tuple[tf.Tensor, tf.Tensor]:
+def apply_gradients(
+    optimizer, gradients: list, weights: list, clip_norm: float = 0.0
+) -> tuple[tf.Tensor, tf.Tensor]:
     """Moves the weights by the gradients of a `scaled` loss, `summed` over the replicas.
 
+    Gradients are clipped here, not by Keras, which clips by the outermost optimizer alone: a moving
+    average or a loss-scale optimizer around another one would switch its clipping off.
+
+    Args:
+      optimizer: see `disan_tf.training.optimizers`.
+      gradients: of `weights`.
+      weights: those that move.
+      clip_norm: gradients with a greater global norm are scaled down to it; 0 = no clipping.
+
     Returns:
-      The gradients' norm, and 1 where they overflowed and nothing moved, else 0; both <float32>[].
+      The gradients' norm before clipping, and 1 where they overflowed and nothing moved, else 0;
+      both <float32>[].
     """
     if _scales(optimizer):
         gradients = optimizer.get_unscaled_gradients(gradients)
-    optimizer.apply_gradients(zip(gradients, weights), experimental_aggregate_gradients=False)
-    norm = tf.linalg.global_norm(gradients)
+    norm, moves = tf.linalg.global_norm(gradients), gradients
+    if clip_norm:
+        moves, _ = tf.clip_by_global_norm(gradients, clip_norm, use_norm=norm)
+    optimizer.apply_gradients(zip(moves, weights), experimental_aggregate_gradients=False)
     skipped = tf.logical_not(_finite(gradients)) if _scales(optimizer) else False
     return norm, tf.cast(skipped, tf.float32)
 

@@ -22,6 +22,8 @@ RUN = {
 # another experiment, fewer steps too: the directory may hold a model of more.
 _MAY_GROW = {"train.steps", "train.patience"}
 _MAY_CHANGE = {"train.distribution"}
+# Options that older versions lacked, with the value that has their effect.
+_ADDED = {"train.clip_norm": 0.0}
 
 
 def claim(workdir: Path, config) -> None:
@@ -38,7 +40,7 @@ def refuse_other_config(workdir: Path, config) -> None:
     """
     if not (Path(workdir) / "config.json").exists():
         return
-    recorded = flatten(read_config(workdir))
+    recorded = {**_ADDED, **flatten(read_config(workdir))}
     wanted = flatten(json.loads(json.dumps(config.to_dict())))  # tuples become lists
     differing = [
         f"{key} ({recorded.get(key)!r} there, {wanted.get(key)!r} here)"

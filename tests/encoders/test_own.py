@@ -1,6 +1,8 @@
 """The encoder of the README: trained, resumed, loaded and exported as ours are; and refusals."""
 
+import json
 import re
+import shutil
 import sys
 
 import numpy as np
@@ -8,8 +10,11 @@ import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from disan_tf.encoders.own import own_encoder
+from disan_tf.encoders import DiSAN, own
+from disan_tf.encoders.own import allow_modules, import_encoder
 from disan_tf.errors import UserError
+from disan_tf.installation import CHECKPOINTS
+from disan_tf.serving.model import load
 from disan_tf.serving.saved_model import export_saved_model
 from disan_tf.training.bundle import load_bundle
 from disan_tf.training.check_config import check_config
@@ -84,10 +89,62 @@ def test_an_export_answers_as_the_best_model(both, tmp_path):
     np.testing.assert_allclose(found["probabilities"], expected, atol=1e-6)
 
 
-def test_a_model_without_its_module_is_refused_by_one_sentence(both, monkeypatch):
-    monkeypatch.setitem(sys.modules, "my_encoders", None)  # importing it fails
-    with pytest.raises(UserError, match="best/model.json: encoder.name=my_encoders:.*PYTHONPATH"):
-        load_bundle(both[1].workdir / "best")
+@pytest.fixture
+def not_imported(both, monkeypatch):
+    """The trained model, in a process that has not imported the module of its encoder."""
+    monkeypatch.delitem(sys.modules, "my_encoders")
+    return both[1].workdir
+
+
+def test_a_model_does_not_import_its_module(not_imported):
+    sentence = "best/model.json: encoder.name=my_encoders:.* give --allow_module=my_encoders, or"
+    with pytest.raises(UserError, match=sentence):
+        load_bundle(not_imported / "best")
+    assert "my_encoders" not in sys.modules
+
+
+def test_a_model_loads_once_its_module_is_allowed(not_imported):
+    allow_modules(["my_encoders"])
+    assert type(load_bundle(not_imported / "best").model.encoder).__module__ == "my_encoders"
+
+
+def test_a_model_loads_with_the_class_of_its_encoder(not_imported, both, monkeypatch):
+    monkeypatch.setattr(own, "_given", {})
+    kind = type(both[1].model.encoder)
+    model = load(not_imported, encoder=kind)
+    assert model.encode(["the film is good ."]).shape == (1, 12)
+    assert "my_encoders" not in sys.modules
+
+
+@pytest.mark.parametrize("kind, words", [(DiSAN, "is not the class DiSAN"), (int, "must name a s")])
+def test_another_class_than_that_of_the_encoder_is_refused(kind, words, not_imported):
+    with pytest.raises(UserError, match=f"model.json: encoder.name=my_encoders:.* {words}"):
+        load(not_imported, encoder=kind)
+
+
+def test_a_module_that_cannot_be_imported_is_one_sentence():
+    with pytest.raises(UserError, match="--allow_module=no_such_module must name a module .*PYTHO"):
+        allow_modules(["no_such_module"])
+
+
+@pytest.mark.parametrize(
+    "name", ["evil:X", "model.evil:X", "antigravity:X", "..x:y", ":X", "nope", "a\0b:X"]
+)
+def test_a_forged_model_runs_no_code(name, tmp_path, monkeypatch):
+    """As of somebody who loads a stranger's folder from the folder above it."""
+    shutil.copytree(CHECKPOINTS / "demo", tmp_path / "model")
+    for folder in (tmp_path, tmp_path / "model"):
+        (folder / "evil.py").write_text("import pathlib; pathlib.Path('ran').touch()")
+    path = tmp_path / "model" / "model.json"
+    info = json.loads(path.read_text())
+    info["config"]["encoder"]["name"] = name
+    path.write_text(json.dumps(info))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = {*sys.modules}
+    with pytest.raises(UserError, match="model.json: encoder.name="):
+        load("model")
+    assert not (tmp_path / "ran").exists() and {*sys.modules} == before
 
 
 @pytest.mark.parametrize(
@@ -101,7 +158,7 @@ def test_a_model_without_its_module_is_refused_by_one_sentence(both, monkeypatch
 )
 def test_what_is_no_encoder_is_refused(name, words):
     with pytest.raises(ValueError, match=f"name={name} {words}"):
-        own_encoder(name)
+        import_encoder(name)
     with pytest.raises(UserError, match=f"--config.encoder.name={name} "):
         check_config(_config(name=name))
 

@@ -149,7 +149,7 @@ def test_a_text_too_long_for_the_memory_is_refused_with_its_line(bundle, tmp_pat
     path = tmp_path / "in.txt"
     path.write_text("a film\n\n" + "a film " * 10_000 + "\n", encoding="utf-8")
     message = (
-        r"in.txt, line 3: the text has 20,000 tokens, and attention tensors of up to (\d+) fit"
+        r"in.txt, line 3: the text has 20,000 tokens, and attention tensors of up to (\d+) tokens"
     )
     with pytest.raises(UserError, match=message):
         attend(bundle, path, tmp_path / "out")

@@ -111,3 +111,31 @@ def test_one_string_is_no_list_of_sentences(model):
 def test_an_unknown_name_is_refused():
     with pytest.raises(UserError, match="nothing is neither a work directory"):
         disan_tf.load("nothing")
+
+
+@pytest.mark.parametrize("batch_size", [0, -1])
+def test_a_batch_size_below_1_is_refused(batch_size, model):
+    for function in (model.encode, model.predict):
+        with pytest.raises(ValueError, match=f"batch_size={batch_size} must be at least 1"):
+            function(["a good film"], batch_size=batch_size)
+
+
+def test_a_batch_size_beyond_the_sentences_is_their_number(model):
+    np.testing.assert_array_equal(
+        model.encode(SENTENCES, batch_size=10**12), model.encode(SENTENCES)
+    )
+
+
+def test_attention_that_does_not_fit_into_the_memory_is_refused(model, monkeypatch):
+    monkeypatch.setattr("disan_tf.serving.attend.free_memory", lambda: 10**8)
+    assert len(model.attend("good " * 150)["tokens"]) == 150
+    with pytest.raises(UserError, match="has 3,000 tokens, and attention tensors of up to .* fit"):
+        model.attend("good " * 3000)
+
+
+def test_the_tokenizer_is_traced_once(bundle):
+    model = disan_tf.load(bundle.directory)
+    for count in (1, 2, 5):
+        model.encode(["a good film"] * count)
+        model.predict(["boring"] * count)
+    assert model._text_to_ids.tokens.experimental_get_tracing_count() == 1

@@ -49,6 +49,15 @@ def test_a_config_without_steps_is_another_one(tmp_path):
         claim(tmp_path, tiny_config())
 
 
+def test_an_option_that_an_older_version_lacked_has_the_value_of_its_effect(tmp_path):
+    config = tiny_config().to_dict()
+    del config["train"]["clip_norm"]
+    (tmp_path / "config.json").write_text(json.dumps({"format": FORMAT, **config}))
+    with pytest.raises(UserError, match=r"train\.clip_norm \(0\.0 there, 1\.0 here\)"):
+        claim(tmp_path, tiny_config(clip_norm=1.0))
+    claim(tmp_path, tiny_config())
+
+
 @pytest.mark.parametrize("number", [None, 1, FORMAT + 1])
 def test_a_work_directory_of_another_format_is_refused(tmp_path, number):
     (tmp_path / "config.json").write_text(json.dumps({"format": number, **tiny_config().to_dict()}))

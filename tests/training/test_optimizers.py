@@ -5,9 +5,11 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.ops.native import runtime
-from disan_tf.training.optimizers import adadelta
+from disan_tf.training.optimizers import adadelta, build_optimizer
+from disan_tf.training.steps import apply_gradients
 from tests.support import official
 from tests.support.backends import BACKENDS, needs_native
+from tests.support.training_runs import load_config
 
 FILES = official.names("adadelta_tf1*.npz")
 SLOTS = {"accum": "accum_grad", "accum_update": "accum_var"}
@@ -135,3 +137,25 @@ def test_the_native_step_refuses_a_gradient_of_another_shape():
     variable, optimizer = tf.Variable(tf.ones([3])), adadelta(0.5)
     with pytest.raises(tf.errors.InvalidArgumentError, match="weight has shape"):
         optimizer.apply_gradients([(tf.ones([4]), variable)])
+
+
+@pytest.mark.parametrize("moving_average", [0.0, 0.9])
+@pytest.mark.parametrize("dtype", ["float32", "mixed_float16"])
+@pytest.mark.parametrize("clip_norm, square", [(0.0, 1_000_000), (10.0, 100)])
+def test_gradients_are_clipped_under_averages_and_loss_scaling(
+    moving_average, dtype, clip_norm, square
+):
+    """The first accumulator of Adagrad is 1 + the square of the gradient that moves the weight."""
+    config = load_config("bilm", "tiny")
+    config.dtype, config.train.moving_average = dtype, moving_average
+    variable = tf.Variable([1.0])
+    optimizer = build_optimizer(config, [variable])
+    scale = optimizer.loss_scale if dtype == "mixed_float16" else 1.0
+    norm, skipped = apply_gradients(
+        optimizer, [scale * tf.constant([1000.0])], [variable], clip_norm
+    )
+    inner = getattr(optimizer, "inner_optimizer", optimizer)
+    adagrad = getattr(inner, "_optimizer", inner)
+    (accumulator,) = [weight for weight in adagrad.weights if weight.shape == [1]]
+    assert float(accumulator) == pytest.approx(1 + square, rel=1e-5)
+    assert float(norm) == pytest.approx(1000) and float(skipped) == 0

@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--input_format", choices=FORMATS, help="default: by the names of the input")
     add("--vector_dtype", choices=("float32", "float16"), default="float32", help="in .npy files")
     add("--shard_bytes", type=int, default=SHARD_BYTES, help="of the input, for an output shard")
+    add("--allow_module", action="append", default=[], help="a module with the model's encoder")
     add("--threads", type=int, default=0, help="of TensorFlow in a worker; 0: one for each core")
     return parser
 

@@ -40,7 +40,7 @@ class Predictions:
         """The function that a worker calls with records."""
         step, text_to_ids, form = (
             make_prediction_step(bundle.model),
-            bundle.text_to_ids(),
+            bundle.traced_text_to_ids(),
             JsonLines(),
         )
 
@@ -65,7 +65,7 @@ class VectorExamples(Predictions):
 
     def make_answer(self, bundle: Bundle) -> Answer:
         """The function that a worker calls with records."""
-        step, text_to_ids = make_encoding_step(bundle), bundle.text_to_ids()
+        step, text_to_ids = make_encoding_step(bundle), bundle.traced_text_to_ids()
 
         def answer(records):
             sentences = tokenise(records, text_to_ids, self.fields)

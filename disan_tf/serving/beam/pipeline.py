@@ -1,7 +1,7 @@
 """Files of sentences -> shards of predictions or vectors, on any runner of Apache Beam."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Optional
 
 import apache_beam as beam
@@ -11,6 +11,7 @@ from apache_beam.ml.inference.base import KeyedModelHandler, RunInference
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.runner import PipelineState
 
+from disan_tf.encoders.own import allow_modules
 from disan_tf.errors import UserError
 from disan_tf.serving.beam import SHARD_BYTES, steps
 from disan_tf.serving.beam.example_files import ExampleFiles
@@ -43,7 +44,7 @@ class Summary(NamedTuple):
 def run(
     checkpoint: str, input: str, output: str, options: PipelineOptions,
     input_format: Optional[str] = None, vector_dtype: str = "float32",
-    shard_bytes: int = SHARD_BYTES, threads: int = 0,
+    shard_bytes: int = SHARD_BYTES, threads: int = 0, allow_module: Sequence[str] = (),
 ) -> Summary:  # fmt: skip
     """Answers every line of the input that can be read.
 
@@ -60,19 +61,21 @@ def run(
       vector_dtype: of vectors in .npy files.
       shard_bytes: of the input, for an output shard.
       threads: of TensorFlow in a worker; 0 = as many as there are cores.
+      allow_module: modules with the model's encoder, which workers need too.
 
     Raises:
-      UserError: see `find_sources`, `find_format`, `Target` and `load_reader`; the model has no
-        such output; or the job has failed.
+      UserError: see `allow_modules`, `find_sources`, `find_format`, `Target` and `load_reader`;
+        the model has no such output; or the job has failed.
     """
     sources = find_sources(input, shard_bytes)
     count = sources[-1].first + sources[-1].shards
     target = Target(output, count, list(KINDS))
     input_format = find_format(sources, input_format)
+    allow_modules(allow_module)
     kind = KINDS[target.ending](load_reader(checkpoint), vector_dtype)
     is_examples = input_format == "tfrecord"
     files = ExampleFiles(kind.fields) if is_examples else LineFiles(input_format, kind.fields)
-    handler = steps.AnswerHandler(checkpoint, kind.make_answer, threads)
+    handler = steps.AnswerHandler(checkpoint, kind.make_answer, threads, allow_module)
     with _temporary(target.folder):
         pipeline = beam.Pipeline(options=options)
         chunks = (

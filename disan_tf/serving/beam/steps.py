@@ -4,7 +4,7 @@ import atexit
 import json
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Callable, Optional
 
 import apache_beam as beam
@@ -14,6 +14,7 @@ from apache_beam.metrics import Metrics
 from apache_beam.ml.inference.base import ModelHandler
 from apache_beam.utils import shared
 
+from disan_tf.encoders.own import allow_modules
 from disan_tf.errors import UserError
 from disan_tf.serving.beam.shards import Source, Target
 from disan_tf.serving.model import load_reader
@@ -83,16 +84,20 @@ class AnswerHandler(ModelHandler):
       checkpoint: see `disan_tf.load`.
       make_answer: the method of `disan_tf.serving.beam.kinds`.
       threads: of TensorFlow in a worker; 0 = as many as there are cores.
+      modules: which a worker imports first, see `allow_modules`.
     """
 
-    def __init__(self, checkpoint: str, make_answer: Callable, threads: int):
+    def __init__(
+        self, checkpoint: str, make_answer: Callable, threads: int, modules: Sequence[str] = ()
+    ):
         super().__init__()
-        self._checkpoint, self._make_answer = checkpoint, make_answer
+        self._checkpoint, self._make_answer, self._modules = checkpoint, make_answer, modules
         self._env_vars = thread_variables(threads)
 
     def load_model(self):
         """The function that gives the rows of records."""
         atexit.register(_release)
+        allow_modules(self._modules)
         return self._make_answer(load_reader(self._checkpoint))
 
     def run_inference(self, batch, model, inference_args=None) -> Iterable[bytes]:

@@ -1,0 +1,32 @@
+"""The compiled look-up gives what the plain one gives, with one trace for all batches."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.text import TextToIds, TextToPairFeatures, TracedTextToIds, WordForms
+
+WORDS = ["a", "dog", "plays", "."]
+BATCHES = [["A dog plays."], [], ["", "Zyx \xa0 (dogs)", "a dog isn't a dog ."], ["plays"] * 5]
+
+
+@pytest.fixture(params=["ids", "pair features"])
+def plain(request):
+    if request.param == "ids":
+        return TextToIds(WORDS, "treebank", lowercase=True)
+    forms = WordForms([("dogs", "dog", "dog")])
+    return TextToPairFeatures(WORDS, "treebank", lowercase=True, forms=forms, word_length=3)
+
+
+@pytest.mark.parametrize("fields", [1, 2])
+def test_it_equals_the_plain_look_up_with_one_trace(fields, plain):
+    traced = TracedTextToIds(plain)
+    for batch in BATCHES:
+        strings = tf.constant(batch, tf.string)
+        tokens = traced.tokens(strings)
+        assert tokens.to_list() == plain.tokens(strings).to_list()
+        expected = plain.inputs(*[plain.tokens(strings)] * fields)
+        for ours, theirs in zip(traced.inputs(*[tokens] * fields), expected):
+            np.testing.assert_array_equal(ours, theirs)
+    assert traced.tokens.experimental_get_tracing_count() == 1
+    assert traced._inputs[fields].experimental_get_tracing_count() == 1  # noqa: SLF001

@@ -11,7 +11,7 @@ from data_prep.check_options import check_options
 from data_prep.corpora import READERS, Corpus
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.manifest import describe
-from data_prep.reuse import directory_name, fingerprint, is_current
+from data_prep.reuse import directory_name, fingerprint, is_current, state
 from data_prep.word_features import write_word_features
 from data_prep.write_corpus import index_tokens, write_split
 from data_prep.write_vocabulary import write_vocabulary
@@ -71,8 +71,14 @@ def _garbage_uncollected() -> Iterator[None]:
 
 
 def _write_corpus(options, data_dir: Path, folder: Path) -> None:
-    """Reads, indexes and writes everything, the manifest last."""
+    """Reads, indexes and writes everything, the manifest last.
+
+    Raises:
+      UserError: see `prepare`; or an input changed after it was found.
+    """
     vector_files, bilm = _find_files(options, data_dir)
+    files = [*READERS[options.corpus].files(data_dir, options), *vector_files, *bilm]
+    found = {path: state(path) for path in files}
     corpus = _read_corpus(options, data_dir)
     index = index_tokens(corpus)
     words = lowercase(index.tokens) if options.lowercase else index.tokens
@@ -95,6 +101,9 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
         Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)
         for path in corpus.inputs + vector_files + list(bilm)
     }
+    for path, before in found.items():  # after the digests: these are of what was read
+        if state(path) != before:
+            raise UserError(f"{path} changed while it was prepared; run the same command again.")
     manifest[Keys.FILES] = record_files(sorted(folder.iterdir()))
     write_json(folder / MANIFEST, manifest)
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from pathlib import Path
+from typing import Optional
 
 from data_prep import stems_and_lemmas
 from data_prep.corpora import READERS
@@ -46,6 +47,14 @@ def fingerprint(path: Path) -> dict:
     """What a manifest records of a file: "sha256", "bytes" and "mtime_ns"."""
     stat = path.stat()
     return {"sha256": sha256(path), "bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+
+
+def state(path: Path) -> Optional[tuple[int, ...]]:
+    """Returns what changes when a file is written or replaced; None if there is no file."""
+    if not path.is_file():
+        return None
+    stat = path.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 def _is_unchanged(path: Path, recorded: dict) -> bool:

@@ -17,6 +17,7 @@ from disan_tf.modes import MODES
 from disan_tf.options import either
 
 FLAGS = flags.FLAGS
+_PATHS = ("workdir", "data_dir", "prepared_dir", "checkpoint", "input", "output")
 _OF_ALL_MODES = ("mode", "debug", "allow_module")
 config_flags.DEFINE_config_file(
     "config", None, "Config file or name of a config of ours, with `:variant` after it."
@@ -97,6 +98,8 @@ def main(_) -> None:
     logging.set_verbosity(logging.WARNING)
     mode = MODES[FLAGS.mode]
     for flag in own_flags():
+        if flag.value == "" and flag.name in _PATHS:
+            raise UserError(f"--{flag.name}= is empty; name a path, or leave the flag out.")
         if flag.present and flag.name not in [*_OF_ALL_MODES, *taken(mode)]:
             takers = either(name for name in MODES if flag.name in taken(MODES[name]))
             raise UserError(f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}.")

@@ -1,6 +1,7 @@
 """Files that are never half written, and text files whose errors name the line."""
 
 import contextlib
+import errno
 import fcntl
 import glob
 import hashlib
@@ -10,6 +11,7 @@ import os
 import platform
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
@@ -21,6 +23,7 @@ from disan_tf.schema import Schema, check_schema
 
 PathLike = Union[str, Path]
 
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence, and may be no text
 
 
@@ -102,8 +105,22 @@ def check_open(stream, flag: str) -> None:
 def locked(path: PathLike) -> Iterator[None]:
     """Holds the lock of a file; waits for other processes. The file is left behind."""
     with open(path, "a+") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # released when the process ends, however it ends
+        _lock(lock, fcntl.LOCK_EX)  # released when the process ends, however it ends
         yield
+
+
+def _lock(file, how: int) -> None:
+    """Locks an open file, or warns where its file system has no locks, as some networks' have."""
+    try:
+        fcntl.flock(file, how)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        print(
+            f"warning: {file.name} cannot be locked ({error.strerror}); do not run two commands "
+            f"that write into {Path(file.name).parent} at once.",
+            file=sys.stderr,
+        )
 
 
 @contextlib.contextmanager
@@ -121,7 +138,7 @@ def owned(folder: PathLike, wait: bool = False) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "a+", encoding="utf-8") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            _lock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             lock.seek(0)
             owner = lock.read(200).strip() or "another process"

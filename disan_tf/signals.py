@@ -1,4 +1,4 @@
-"""What the process does when it is asked to end: SIGTERM, and Control-C."""
+"""What the process does when it is asked to end: SIGTERM, SIGHUP, and Control-C."""
 
 import contextlib
 import os
@@ -18,14 +18,16 @@ _SOON = 0.05  # seconds, after which a destructor should be over
 def handle(program: str) -> None:
     """Makes SIGTERM raise `Stopped`, and a second Control-C end the process at once.
 
-    Python ignores an exception that comes up in a destructor: such a one is raised again.
+    SIGHUP, of a terminal that is closed, does as SIGTERM, unless it is ignored (nohup). Python
+    ignores an exception that comes up in a destructor: such a one is raised again.
 
     Args:
       program: whose name begins the sentence of the second Control-C.
     """
 
-    def terminate(*_):
-        raise Stopped("stopped by SIGTERM; the same command begins again.", TERMINATED)
+    def terminate(number, _):
+        name = signal.Signals(number).name
+        raise Stopped(f"stopped by {name}; the same command begins again.", 128 + number)
 
     def interrupt(*_):
         signal.signal(signal.SIGINT, leave)
@@ -45,13 +47,22 @@ def handle(program: str) -> None:
         sys.__unraisablehook__(unraisable)
 
     sys.unraisablehook = ignored
-    signal.signal(signal.SIGTERM, terminate)
+    for number in ending_signals():
+        signal.signal(number, terminate)
     signal.signal(signal.SIGINT, interrupt)
+
+
+def ending_signals() -> list[int]:
+    """Returns SIGTERM, and SIGHUP where there is one that is not ignored."""
+    hang_up = getattr(signal, "SIGHUP", None)
+    if hang_up is None or signal.getsignal(hang_up) == signal.SIG_IGN:
+        return [signal.SIGTERM]
+    return [signal.SIGTERM, hang_up]
 
 
 @contextlib.contextmanager
 def deferred() -> Iterator[Callable[[], bool]]:
-    """In the block SIGTERM is remembered, not obeyed; gives a function that tells if it came.
+    """Remembers SIGTERM and SIGHUP in the block; yields a function that tells if one came.
 
     A thread that is not the main one cannot handle signals: there the function says no.
     """
@@ -59,8 +70,11 @@ def deferred() -> Iterator[Callable[[], bool]]:
         yield lambda: False
         return
     came = []
-    previous = signal.signal(signal.SIGTERM, lambda *_: came.append(True))
+    previous = {
+        number: signal.signal(number, lambda *_: came.append(True)) for number in ending_signals()
+    }
     try:
         yield lambda: bool(came)
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)

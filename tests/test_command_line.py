@@ -202,7 +202,7 @@ def test_help_has_every_flag_and_the_modes_that_take_it(help_text, flag):
     }
     groups = help_text.partition("Flags, by the modes that take them:\n\n")[2].split("\n\n")
     headings = [group.partition(":\n")[0] for group in groups if f"\n  --{flag.name} " in group]
-    if flag.name not in ("mode", "debug"):  # of all modes
+    if flag.name not in ("mode", "debug", "allow_module"):  # of all modes
         assert takers and takers <= set(*(heading.split(", ") for heading in headings))
     assert f"--{flag.name}" in help_text
 
@@ -266,6 +266,7 @@ def test_help_and_mistakes_need_no_tensorflow():
     ([TINY, "--config.train.batch_size=many"], "batch_size=many must be a whole number."),
     ([TINY, "--config.train.l2=small"], "--config.train.l2=small must be a number."),
     ([TINY, "--config.data.lowercase=maybe"], "lowercase=maybe must be true or false."),
+    ([TINY, "--workdir="], "--workdir= is empty; name a path, or leave the flag out."),
     ([TINY, "--config.evaluate.splits=test"], "splits=test must be a tuple, for example"),
     ([TINY, "--config.evaluate.splits", "a,b"], "splits=a,b must be a tuple, for example"),
     ([TINY, "--config.evaluate.splits=('a',)", "--config.evaluate.splits=('b',)"], "twice"),

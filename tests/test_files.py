@@ -1,5 +1,6 @@
 """Files: whole or untouched, and errors that name the line and the byte."""
 
+import errno
 import hashlib
 import io
 import os
@@ -145,6 +146,20 @@ def test_a_lock_is_free_after_its_block(tmp_path):
     for _ in range(2):
         with files.owned(tmp_path / "new"):
             pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
+def test_a_file_system_without_locks_is_warned_of(number, tmp_path, monkeypatch, capsys):
+    def flock(file, how):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(files.fcntl, "flock", flock)
+    with files.owned(tmp_path / "run"), files.locked(tmp_path / "library.lock"):
+        pass
+    warned = capsys.readouterr().err.splitlines()
+    assert [line.split(" cannot be locked")[0] for line in warned] == [
+        f"warning: {tmp_path / name}" for name in ("run/.lock", "library.lock")
+    ]
 
 
 def test_text_that_cannot_be_encoded_writes_nothing(tmp_path):

@@ -81,13 +81,25 @@ def test_a_signal_during_a_destructor_is_not_lost(name, status):
     assert outcome.stderr.startswith("run.py: stopped") and outcome.stderr.count("\n") == 1
 
 
-def test_sigterm_is_remembered_in_a_block_that_defers_it():
-    before = signal.getsignal(signal.SIGTERM)
+def test_sighup_ends_as_sigterm_does():
+    outcome = ended("SIGHUP")
+    assert outcome.returncode == 128 + signal.SIGHUP
+    assert outcome.stderr == "run.py: stopped by SIGHUP; the same command begins again.\n"
+
+
+def test_an_ignored_sighup_stays_ignored(monkeypatch):
+    monkeypatch.setattr(signal, "getsignal", lambda number: signal.SIG_IGN)
+    assert signals.ending_signals() == [signal.SIGTERM]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_is_remembered_in_a_block_that_defers_it(number):
+    before = signal.getsignal(number)
     with signals.deferred() as came:
         assert not came()
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), number)
         assert came()
-    assert signal.getsignal(signal.SIGTERM) is before
+    assert signal.getsignal(number) is before
 
 
 def test_a_thread_defers_nothing():

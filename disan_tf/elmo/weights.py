@@ -92,11 +92,14 @@ def _read(file, name, weight, path, options_path):
             f"asks for {list(wanted)}; name the two files of one biLM."
         )
     values = file[name][...]
-    if values.dtype.kind != "f" or not np.isfinite(values).all():
+    is_float = values.dtype.kind == "f"
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond float32 is infinite
+        values = values.astype(np.float32)
+    if not is_float or not np.isfinite(values).all():
         raise UserError(
             f"{path}: the tensor {name} has values that are not finite numbers; fetch it again."
         )
-    return values.astype(np.float32)
+    return values
 
 
 def _check_layers(file, bilm, path, options_path):

@@ -61,7 +61,7 @@ def evaluation_batches(lengths: np.ndarray, batch_size: int) -> np.ndarray:
       ValueError: a batch size below 1.
     """
     check_at_least("batch_size", batch_size, 1)
-    batch_size = min(batch_size, max(1, len(lengths)))
+    batch_size = min(batch_size, len(lengths) or batch_size)
     order = _by_length(_by_field(lengths))
     return _fill(_cut(order, _sizes(order, batch_size)), batch_size)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from disan_tf.errors import UserError
-from disan_tf.files import read_lines
+from disan_tf.files import read_lines, sha256
 from disan_tf.input_pipeline import format as names
 from disan_tf.input_pipeline.cached_layers import CachedLayers, LayerFiles
 from disan_tf.input_pipeline.check_ranges import check_contexts, check_split
@@ -129,6 +129,11 @@ class PreparedCorpus:
         self.manifest = names.read_manifest(self.directory)
         self.classes = self.manifest[Keys.CLASSES]
         self.words = (self.manifest[Keys.TRAINABLE_WORDS], self.manifest[Keys.FIXED_WORDS])
+        texts = [name for name in (names.VOCABULARY, names.FORMS) if name in self._records]
+        for name in texts:
+            path = check_size(self.directory / name, self._records, names.REMEDY)
+            if sha256(path) != self._records[name]["sha256"]:
+                raise UserError(f"{path} changed since it was written; {names.REMEDY}.")
 
     def with_layers(self, layers: LayerFiles) -> "PreparedCorpus":
         """The same corpus with the cached layers of its biLM, which its splits have too."""
@@ -172,7 +177,10 @@ class PreparedCorpus:
     def vocabulary(self) -> list:
         """Words in the order of their ids, from id 2."""
         path = check_size(self.directory / names.VOCABULARY, self._records, names.REMEDY)
-        return [word for _, word in read_lines(path)]
+        words = [word for _, word in read_lines(path)]
+        if len(words) != sum(self.words):
+            raise self._damaged(f"{names.VOCABULARY} has {len(words):,} words, not {self.words}")
+        return words
 
     @property
     def vectors(self) -> np.ndarray:

@@ -11,6 +11,7 @@
 describes files that are whole.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -37,6 +38,7 @@ from disan_tf.training.weight_files import REMEDY, read_weights, write_weights
 from disan_tf.training.work_directory import OTHER_VERSION
 
 FORMAT = 3
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _SCHEMA = {
     "config": {
         "name": str, "seed": int, "dtype": str, "data": dict, "embedding": {"name": str},
@@ -173,6 +175,7 @@ def load_bundle(directory, attention_form: str = "auto", dtype: Optional[str] = 
     directory = Path(directory)
     info = read_info(directory)
     check_digests(directory, info)
+    _check_vocabulary(directory, info)
     config = ml_collections.ConfigDict(info["config"])
     config.dtype = dtype or config.dtype
     config.lock()
@@ -184,6 +187,14 @@ def load_bundle(directory, attention_form: str = "auto", dtype: Optional[str] = 
         model = _build(directory, config, info, attention_form)
     read_weights(model, directory / info["weights"])
     return Bundle(directory, config, info, model)
+
+
+def _check_vocabulary(directory, info) -> None:
+    """Raises UserError unless the vocabulary has as many different words as the model."""
+    path, count = directory / VOCABULARY, sum(info["words"])
+    words = [word for _, word in read_lines(path)]
+    if len(words) != count or len({*words}) != count:
+        raise UserError(f"{path} must have {count:,} different words, one a line; {REMEDY}.")
 
 
 def _build(directory, config, info, attention_form):
@@ -209,8 +220,17 @@ def read_info(directory) -> dict:
     check_format(path, info, FORMAT, OTHER_VERSION)
     check_schema(path, info, _SCHEMA, REMEDY)
     names = [*info["sha256"], info["weights"]]
-    if len(info["words"]) != 2 or min(info["words"]) < 0 or not info["classes"]:
+    classes = info["classes"]
+    if len(info["words"]) != 2 or min(info["words"]) < 0 or not classes:
         raise UserError(f"{path}: words and classes are not those of a model; {REMEDY}.")
+    if len({*classes}) != len(classes):
+        raise UserError(f"{path}: classes has a name twice; {REMEDY}.")
+    for key, name in (("config.name", info["config"]["name"]), ("name", info["name"])):
+        if not _NAME.fullmatch(name):
+            raise UserError(
+                f"{path}: {key}={name!r} must have letters of ASCII, digits, - and _ alone; "
+                f"{REMEDY}."
+            )
     if info["weights"] not in info["sha256"] or any(Path(name).name != name for name in names):
         raise UserError(f"{path}: sha256 must name files of the folder, with weights; {REMEDY}.")
     return info

@@ -4,6 +4,7 @@ import gc
 
 import pytest
 
+from data_prep import prepare as prepare_module
 from data_prep.prepare import prepare
 from disan_tf.errors import UserError
 from tests.support import tiny_trees
@@ -30,6 +31,24 @@ def assert_fails_cleanly(data_dir, prepared_dir, message, **changed):
 def test_a_truncated_tree_leaves_nothing_behind(data_dir, prepared_dir):
     (data_dir / "sst/trees/dev.txt").write_text("(0 (1 Cold) (2 te")
     assert_fails_cleanly(data_dir, prepared_dir, "dev.txt, line 1: the tree is cut off")
+
+
+@pytest.mark.parametrize("same_size", [False, True])
+def test_a_corpus_that_changes_while_it_is_prepared_is_refused(
+    data_dir, prepared_dir, same_size, monkeypatch
+):
+    path = data_dir / "sst/trees/train.txt"
+    content = path.read_text()
+
+    def write_vocabulary(*arguments):
+        new = content.replace("(", "(", 1) if same_size else content + content
+        path.with_suffix(".new").write_text(new)
+        path.with_suffix(".new").replace(path)
+        return original(*arguments)
+
+    original = prepare_module.write_vocabulary
+    monkeypatch.setattr(prepare_module, "write_vocabulary", write_vocabulary)
+    assert_fails_cleanly(data_dir, prepared_dir, "train.txt changed while it was prepared; run")
 
 
 def test_vectors_of_another_dimension_leave_nothing_behind(data_dir, prepared_dir):

@@ -237,6 +237,15 @@ def test_weights_with_fewer_or_more_layers_are_refused(files, tmp_path, options,
     assert told in _refusal(files)
 
 
+def test_weights_beyond_float32_are_refused(files):
+    with h5py.File(files[1], "r+") as file:
+        values = file["CNN_proj/b_proj"][...].astype(np.float64)
+        values[0] = 1e300
+        del file["CNN_proj/b_proj"]
+        file["CNN_proj/b_proj"] = values
+    assert "the tensor CNN_proj/b_proj has values that are not finite" in _refusal(files)
+
+
 def test_weights_that_are_not_finite_are_refused(files):
     with h5py.File(files[1], "a") as file:
         file["CNN_proj/b_proj"][0] = np.nan

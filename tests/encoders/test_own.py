@@ -32,6 +32,7 @@ def module(tmp_path_factory):
     code, _ = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.S)
     (folder / "my_encoders.py").write_text(code, encoding="utf-8")
     sys.path.insert(0, str(folder))
+    allow_modules(["my_encoders"])
     yield folder
     sys.path.remove(str(folder))
 

@@ -147,6 +147,24 @@ def test_a_missing_vocabulary_is_named(directory):
     assert str(path) in refusal(directory)
 
 
+def test_one_flipped_bit_in_the_vocabulary_is_named(directory):
+    path = directory / "vocabulary.txt"
+    content = bytearray(path.read_bytes())
+    content[content.index(b"\n")] ^= 1
+    path.write_bytes(content)
+    assert "vocabulary.txt changed since it was written; delete the directory" in refusal(directory)
+
+
+def test_a_vocabulary_of_another_length_than_the_manifest_says_is_refused(tmp_path):
+    corpus = make_pair_corpus(tmp_path / "corpus")
+    path = corpus.directory / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["trainable_words"] += 1
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(UserError, match="vocabulary.txt has"):
+        PreparedCorpus(corpus.directory).vocabulary  # noqa: B018
+
+
 def test_both_sentences_of_pairs_areread(tmp_path):
     corpus = make_pair_corpus(tmp_path / "pairs")
     split = corpus.split("dev")

@@ -1,6 +1,7 @@
 """Bundles of models that read word features, and of those that do not."""
 
 import json
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,9 +9,18 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.errors import UserError
+from disan_tf.files import sha256
+from disan_tf.installation import CHECKPOINTS
 from disan_tf.text import TextToIds, TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
-from disan_tf.training.bundle import FORMAT, Bundle, check_digests, read_info, save_bundle
+from disan_tf.training.bundle import (
+    FORMAT,
+    Bundle,
+    check_digests,
+    load_bundle,
+    read_info,
+    save_bundle,
+)
 from tests.support.pair_features import FORMS, make_feature_corpus
 from tests.support.pairs import WORDS, make_pair_corpus
 from tests.support.training_runs import tiny_config
@@ -72,6 +82,34 @@ def test_a_bundle_of_another_format_is_refused(tmp_path, number):
     message = rf"model.json has format {number}, and this version .* reads format {FORMAT}: use"
     with pytest.raises(UserError, match=message):
         read_info(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"classes": ["good", "good"]}, "classes has a name twice"),
+        ({"name": "a\0b"}, "name='a.x00b' must have letters"),
+        ({"name": "a\nb"}, "name='a.nb' must have letters"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(change, words, tmp_path, corpus):
+    bundle = save(tmp_path / "best", "drcn_snli", corpus)
+    path = bundle.directory / "model.json"
+    path.write_text(json.dumps({**bundle.info, **change}))
+    with pytest.raises(UserError, match=f"model.json: {words}"):
+        read_info(bundle.directory)
+
+
+@pytest.mark.parametrize("old, new", [("\n", " "), ("\n", "\nanother\n"), ("film\n", "the\n")])
+def test_a_vocabulary_that_is_not_that_of_the_model_is_refused(old, new, tmp_path):
+    shutil.copytree(CHECKPOINTS / "demo", tmp_path / "demo")
+    path, vocabulary = tmp_path / "demo" / "model.json", tmp_path / "demo" / "vocabulary.txt"
+    vocabulary.write_text(vocabulary.read_text().replace(old, new, 1))
+    info = json.loads(path.read_text())
+    info["sha256"]["vocabulary.txt"] = sha256(vocabulary)
+    path.write_text(json.dumps(info))
+    with pytest.raises(UserError, match="vocabulary.txt must have 65 different words, one a line"):
+        load_bundle(tmp_path / "demo")
 
 
 def test_a_sentence_without_a_partner_matches_nothing(tmp_path, corpus):

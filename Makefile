@@ -22,7 +22,7 @@ QUICK := tests/addons tests/test_legacy_keras.py tests/ops/*.py tests/ops/native
   $(LOOP)_moving_average_serves_evaluation_only \
   tests/serving/test_saved_model.py::test_text_model_equals_the_trained_one_without_our_package
 
-.PHONY: install demo test test-quick test-all test-beam faults lint clean
+.PHONY: install install-beam demo test test-quick test-all test-beam faults lint clean
 
 install:
 	@$(INSTALL) $(VENV) -r requirements-dev.txt
@@ -48,8 +48,10 @@ test-all: install
 	$(PYTEST) -m "slow or not slow"
 
 # Apache Beam and tensorflow-hub pull packages that TensorFlow's locks and ours do not.
-test-beam:
+install-beam:
 	@$(INSTALL) $(BEAM) -r requirements-beam.txt -c requirements-dev.txt pytest pytest-timeout hypothesis
+
+test-beam: install-beam
 	$(BEAM)/bin/python -m pytest tests/serving/beam \
 	  tests/serving/test_long_texts.py::test_a_keras_layer_of_hub_trains_it
 

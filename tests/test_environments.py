@@ -101,6 +101,9 @@ def test_an_environment_is_made_again_only_where_it_is_outdated(machine, tmp_pat
     assert machine(here).returncode == 0
     assert machine(here, PYTHON="python3").stdout == ""
     assert machine(here, PYTHON="python3.11").stdout.startswith("Python 3.11: TensorFlow 2.15")
+    stamp.write_text("")  # as versions with one lock wrote it
+    assert machine(here).stdout.startswith("Python 3.13: TensorFlow 2.21")
+    stamp.write_text("3.13 2.21\n")
     os.utime(stamp, (0, 0))  # older than the requirements
     assert machine(here).stdout.startswith("Python 3.13: TensorFlow 2.21")
 

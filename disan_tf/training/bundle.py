@@ -38,7 +38,7 @@ from disan_tf.training.weight_files import REMEDY, read_weights, write_weights
 from disan_tf.training.work_directory import OTHER_VERSION
 
 FORMAT = 3
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _SCHEMA = {
     "config": {
         "name": str, "seed": int, "dtype": str, "data": dict, "embedding": {"name": str},
@@ -226,7 +226,7 @@ def read_info(directory) -> dict:
     if len({*classes}) != len(classes):
         raise UserError(f"{path}: classes has a name twice; {REMEDY}.")
     for key, name in (("config.name", info["config"]["name"]), ("name", info["name"])):
-        if not _NAME.fullmatch(name):
+        if not NAME.fullmatch(name):
             raise UserError(
                 f"{path}: {key}={name!r} must have letters of ASCII, digits, - and _ alone; "
                 f"{REMEDY}."

@@ -4,7 +4,6 @@ The options of the corpus, `config.data`, are checked by `data_prep.check_option
 """
 
 import functools
-import re
 from collections.abc import Mapping, Sequence
 from typing import Optional
 
@@ -26,11 +25,11 @@ from disan_tf.models.factory import (
 from disan_tf.options import check_at_least, check_choice, check_section, chosen, flag
 from disan_tf.training import optimizers, schedule
 from disan_tf.training.batch_statistics import check_batch_norm_batches
+from disan_tf.training.bundle import NAME
 from disan_tf.training.cluster import check_distribution, distribution_of
 from disan_tf.training.methods import method_for
 from disan_tf.training.resources import check_data
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 _ANY_BILM = {"units": 1, "cells": 1, "filters": [(1, 1)]}  # its files are read later
 
@@ -100,7 +99,7 @@ def _check_sections(
     name: str, seed: int, dtype: str, data: Mapping, embedding: Mapping, encoder: Mapping,
     task: Mapping, train: Mapping, evaluate: Mapping, policy: Optional[Mapping] = None,
 ) -> None:  # fmt: skip
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise ValueError(f"name={name} must have letters of ASCII, digits, - and _ alone.")
     check_at_least("seed", seed, 0)
     check_choice("dtype", dtype, DTYPES)

@@ -20,7 +20,8 @@ def check_schema(path, content, schema: Schema, remedy: str):
       content: a value.
       schema: a type (`object` is any; a whole number is a `float` too); a tuple of schemas, one of
         which holds; `[schema]`, a list of such values; `{str: schema}`, an object of such values;
-        or an object with a schema for each name that it must have, and others besides.
+        or an object with a schema for each name that it must have (or may, where the name ends in
+        "?"), and others besides.
       remedy: what to do about a file that differs.
 
     Raises:
@@ -43,8 +44,11 @@ def _difference(value: Any, schema: Schema, place: str) -> Optional[str]:
         return _kind(value, schema, place)
     if (wrong := _kind(value, dict, place)) or list(schema) == [str]:
         return wrong or _first(value, schema[str], place)
-    for name, wanted in schema.items():
+    for key, wanted in schema.items():
+        name = key.removesuffix("?")
         if name not in value:
+            if name != key:
+                continue
             return f"{_join(place, name)} is missing"
         if wrong := _difference(value[name], wanted, _join(place, name)):
             return wrong

@@ -58,7 +58,7 @@ def front_page_table(results: dict[str, dict]) -> str:
     stands there, and ours names its own.
 
     Args:
-      results: see `disan_tf.reporting.results.read_results`.
+      results: see `disan_tf.reporting.result_files.read_results`.
     """
     return markdown_table(_HEAD, (_row(claim, results) for claim in CLAIMS))
 

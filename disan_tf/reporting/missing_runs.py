@@ -41,7 +41,7 @@ def read_missing_runs(path: Path, results: dict[str, dict]) -> list[MissingRun]:
 
     Args:
       path: of `missing_runs.json`.
-      results: see `disan_tf.reporting.results.read_results`.
+      results: see `disan_tf.reporting.result_files.read_results`.
 
     Raises:
       UserError: the file is damaged.

@@ -11,7 +11,7 @@ from disan_tf.files import write_atomically
 from disan_tf.installation import CHECKPOINTS
 from disan_tf.reporting.benchmark_tables import benchmark_tables
 from disan_tf.reporting.front_page import front_page_table
-from disan_tf.reporting.results import read_results
+from disan_tf.reporting.result_files import read_results
 from disan_tf.reporting.results_table import results_table
 
 FILES = {  # name of the marks -> the file that has them

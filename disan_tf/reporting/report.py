@@ -25,7 +25,7 @@ from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.readme import update_readmes
-from disan_tf.reporting.results import (
+from disan_tf.reporting.result_files import (
     read_predictions,
     read_results,
     read_speeds,

@@ -20,7 +20,7 @@ def results_table(results: dict[str, dict]) -> str:
     """A line for each recorded run or series, by name; accuracies in per cent.
 
     Args:
-      results: see `disan_tf.reporting.results.read_results`.
+      results: see `disan_tf.reporting.result_files.read_results`.
     """
     return markdown_table(_HEAD, (_row(name, run) for name, run in results.items()))
 

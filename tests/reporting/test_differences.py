@@ -11,7 +11,7 @@ from disan_tf.errors import UserError
 from disan_tf.reporting.differences import Answers, difference
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import report
-from disan_tf.reporting.results import read_predictions
+from disan_tf.reporting.result_files import read_predictions
 from tests.support.finished_runs import config_of, write_run, write_series
 
 EXAMPLES = 1000

@@ -12,7 +12,7 @@ from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
 from disan_tf.reporting.paper_tables.disan import disan_variant
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import summarise
-from disan_tf.reporting.results import read_predictions, read_results, read_speeds
+from disan_tf.reporting.result_files import read_predictions, read_results, read_speeds
 from disan_tf.reporting.scaling.law import fit_curves, leave_out_parts
 from disan_tf.reporting.scaling.table import scaling_tables
 from disan_tf.reporting.transfer_table import transfer_tables

@@ -67,6 +67,8 @@ def test_the_share_of_the_data_counts_a_draw_and_the_lack_of_vectors(tmp_path):
     assert "| 200 of 8,544 trees (2.34 %) | no vectors |" in text
 
 
-def test_data_that_was_not_recorded_is_said_to_be_so(tmp_path):
+def test_a_corpus_without_official_counts_and_vectors_has_no_shares(tmp_path):
     run = summarise(write_run(tmp_path, config_of()), {})
-    assert "| not recorded | not recorded |" in _table({**run, "data": None})
+    lacks = {"official_training_examples": None, "training_tokens_covered": None}
+    text = _table({**run, "data": {**run["data"], **lacks}})
+    assert "| not recorded | not recorded |" in text

@@ -122,7 +122,7 @@ def draw_runs(
     """Draws what recorded results and work directories show.
 
     Args:
-      results: see `disan_tf.reporting.results.read_results`.
+      results: see `disan_tf.reporting.result_files.read_results`.
       runs: work directories.
       output: gets the figures.
       names: of the figures; none = all.

@@ -35,7 +35,7 @@ def draw_table_curves(results: Mapping[str, dict], folder: Path) -> None:
     """Writes a picture for each table of which a model was run.
 
     Args:
-      results: see `disan_tf.reporting.results.read_results`.
+      results: see `disan_tf.reporting.result_files.read_results`.
       folder: gets `<table>.svg` and `.png`.
     """
     for name, table in TABLES.items():

@@ -71,7 +71,8 @@ def render_confusions(results: dict[str, dict]) -> str:
     """Tables II and III and those of our runs, with the share of each class that is right.
 
     Args:
-      results: see `disan_tf.reporting.results.read_results`; a series has the sum of its members.
+      results: see `disan_tf.reporting.result_files.read_results`; a series has the sum of its
+        members.
     """
     matrices = {f"{model}, the paper": matrix for model, matrix in CONFUSIONS.items()}
     for name, run in results.items():

@@ -28,8 +28,8 @@ def render_tables(
     """File name -> text, of all tables; figures without data have no file.
 
     Args:
-      results: see `disan_tf.reporting.results.read_results`.
-      predictions: see `disan_tf.reporting.results.read_predictions`.
+      results: see `disan_tf.reporting.result_files.read_results`.
+      predictions: see `disan_tf.reporting.result_files.read_predictions`.
       speeds: of the encoders of DiSAN's Table 1 by their names, from a benchmark of them.
     """
     files = {}

@@ -153,7 +153,7 @@ class Table:
         rows themselves differ in vectors, or all are alike, there is one kind, "".
 
         Args:
-          results: see `disan_tf.reporting.results.read_results`.
+          results: see `disan_tf.reporting.result_files.read_results`.
         """
         names = [
             name for row in self.rows for name, run in results.items() if row.matches(run["config"])

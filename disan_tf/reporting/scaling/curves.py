@@ -73,12 +73,12 @@ def find_curves(
     """The models that were trained on at least two numbers of examples, and alike in all else.
 
     Args:
-      results: see `disan_tf.reporting.results.read_results`.
-      predictions: see `disan_tf.reporting.results.read_predictions`.
+      results: see `disan_tf.reporting.result_files.read_results`.
+      predictions: see `disan_tf.reporting.result_files.read_predictions`.
     """
     groups: dict[str, dict[str, dict]] = {}
     for name, run in results.items():
-        if training_examples(run) and next(_errors(run), None) is not None:
+        if next(_errors(run), None) is not None:
             groups.setdefault(_what_is_alike(run["config"]), {})[name] = run
     curves = (_curve(runs, predictions) for runs in groups.values())
     return sorted(
@@ -87,14 +87,14 @@ def find_curves(
     )
 
 
-def training_examples(run: dict) -> Optional[int]:
-    """How many examples a run was trained on; None where that was not recorded.
+def training_examples(run: dict) -> int:
+    """How many examples a run was trained on.
 
     They are fewer than it read where the corpus leaves long sentences out of the training.
     """
-    kept = (run.get("data") or {}).get("training_examples")
+    kept = run["data"]["training_examples"]
     drawn = run["config"]["train"].get("examples") or kept
-    return min(drawn, kept) if kept else None
+    return min(drawn, kept)
 
 
 def _curve(runs: Mapping[str, dict], predictions) -> Curve:

@@ -50,5 +50,4 @@ def test_kept_predictions_tell_the_error():
 def test_one_number_of_examples_is_no_curve():
     results = scaling_results(SIZES[:1])
     results["relatedness"] = {**results["disan_6000"], "test": {"pearson": 0.8}}
-    results["old"] = {**results["disan_6000"], "data": None}
     assert find_curves(results, {}) == []

@@ -1,0 +1,170 @@
+"""The files of recorded results, checked as they are read.
+
+<folder>/results/<name>.json      what `summarise_run` or `summarise_series` returns, with
+                                  "paper" (what the paper reports), "note" (why ours differs)
+                                  and "command"
+<folder>/predictions/<name>.npz   the answers of each member to the test examples
+"""
+
+import math
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Optional
+
+import numpy as np
+
+from disan_tf.errors import UserError
+from disan_tf.files import read_json, write_arrays
+from disan_tf.reporting.differences import Answers
+from disan_tf.reporting.paper_tables.all_tables import find_row
+from disan_tf.schema import check_schema
+from disan_tf.training.run_summary import best_step
+
+_REMEDY = "restore it from the repository"
+_NULL = type(None)
+_LENGTHS = {str: {"count": int, "accuracy": (float, _NULL)}}
+_MEAN_LENGTHS = {str: {"sentences": float, "accuracy": float, "standard_deviation": (float, _NULL)}}
+_CONFUSION = {"matrix": [[int]]}
+_TRAINED = {
+    "steps": float, "epochs": float, "dev_curve": [[float]], "test_curve?": [[float]],
+    "selection_curve?": [[float]],
+}  # fmt: skip
+_RESULT = {
+    "command": (str, _NULL),
+    "paper": str,
+    "note": str,
+    "config": {
+        "name": str,
+        "seed": int,
+        "data": {
+            "corpus": str, "embedding_dim": int, "vectors": str, "fold?": int, "folds?": int
+        },
+        "encoder": {"name": str},
+        "train": {"batch_size": int, "examples?": int},
+    },
+    "parameters": int,
+    "data": {
+        "training_examples": int, "unit": str, "training_read": int,
+        "official_training_examples": (int, _NULL), "training_tokens_covered": (float, _NULL),
+    },
+    "seconds_per_epoch": float,
+    "best_epoch": float,
+    "minutes_to_best": float,
+}  # fmt: skip
+_SCORES = {"accuracy?": float, "pearson?": float, "spearman?": float, "mse?": float}
+_RUN = {
+    **_TRAINED,
+    "dev": _SCORES,
+    "test": {**_SCORES, "by_length?": _LENGTHS, "confusion?": _CONFUSION},
+    "train?": _SCORES,
+}
+_SERIES = {
+    "members": [
+        {
+            **_TRAINED, "name": str, "seed": int, "fold": (int, _NULL),
+            "scores": {str: {str: float}},
+        }
+    ],
+    "mean": {str: {str: float}},
+    "standard_deviation": {str: {str: (float, _NULL)}},
+    "by_length": _MEAN_LENGTHS,
+    "confusion?": _CONFUSION,
+}  # fmt: skip
+
+
+def read_results(folder: Path) -> dict[str, dict]:
+    """Name -> result of each JSON file of a folder, by name.
+
+    Raises:
+      UserError: a file is no result, or contradicts itself.
+    """
+    return {path.stem: _read_result(path) for path in sorted(folder.glob("*.json"))}
+
+
+def _read_result(path: Path) -> dict:
+    result = read_json(path, _REMEDY, _RESULT)
+    is_series = "members" in result
+    check_schema(path, result, _SERIES if is_series else _RUN, _REMEDY)
+    wrong = _contradiction(result, is_series)
+    if wrong:
+        raise UserError(f"{path}: {wrong}; {_REMEDY}.")
+    return result
+
+
+def _contradiction(result: dict, is_series: bool) -> Optional[str]:
+    """What in a result of the right types cannot be, or None."""
+    members = result["members"] if is_series else [result]
+    if not members:
+        return "members is empty"
+    for member in members:
+        if not (member["steps"] > 0 and 0 < member["epochs"] < math.inf):
+            return "steps and epochs must be above 0"
+        for curve, columns in (("dev_curve", 2), ("test_curve", 2), ("selection_curve", 3)):
+            if any(len(point) != columns for point in member.get(curve, ())):
+                return f"{curve} must have lists of {columns} numbers"
+    matrix = (result if is_series else result["test"]).get("confusion", {"matrix": []})["matrix"]
+    if any(len(row) != len(matrix) for row in matrix):
+        return "confusion.matrix must be square"
+    try:
+        find_row(result["config"])
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        return f"config is that of no training ({error!r})"
+    return None
+
+
+def read_predictions(folder: Path) -> dict[str, list[Answers]]:
+    """Name -> the `Answers` of each member of a recorded run or series, as `write_predictions`.
+
+    Raises:
+      UserError: a file is damaged.
+    """
+    return {path.stem: _read_answers(path) for path in sorted(folder.glob("*.npz"))}
+
+
+def _read_answers(path: Path) -> list[Answers]:
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+            members = sorted({key.rpartition("/")[0] for key in arrays})
+            answers = [
+                Answers(*(arrays[f"{member}/{field}"] for field in Answers._fields))
+                for member in members
+            ]
+            for predictions, labels in answers:
+                if predictions.shape != labels.shape or labels.ndim != 1 or not len(labels):
+                    raise ValueError(f"{predictions.shape} answers to {labels.shape} labels")
+                if {predictions.dtype.kind, labels.dtype.kind} - set("uif"):
+                    raise ValueError(f"{labels.dtype} is no type of labels")
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise UserError(f"{path} is damaged ({error}); {_REMEDY}.") from None
+    return answers
+
+
+def write_predictions(path: Path, workdirs: Mapping[str, Path]) -> None:
+    """Keeps what the best models answered to the test examples, if all of them wrote it down.
+
+    Args:
+      path: of the file.
+      workdirs: name of each member -> its work directory.
+    """
+    arrays = {}
+    for member, workdir in workdirs.items():
+        source = workdir / "evaluation" / "test.npz"
+        if not source.is_file():
+            return
+        with np.load(source, allow_pickle=False) as answers:
+            if int(answers["step"]) != best_step(workdir):
+                return
+            arrays.update({f"{member}/{field}": answers[field] for field in Answers._fields})
+    write_arrays(path, **arrays)
+
+
+def read_speeds(benchmarks: Path) -> dict[str, dict]:
+    """Encoder of DiSAN's Table 1 -> how fast it is, by the benchmark of them all; {} without it."""
+    path = benchmarks / "disan_encoders.json"
+    if not path.is_file():
+        return {}
+    speeds = {"epoch_seconds?": float, "inference_pairs_per_second?": float}
+    schema = {"encoders": {"encoders": {str: speeds}}}
+    return read_json(path, _REMEDY, schema)["encoders"]["encoders"]

@@ -198,6 +198,7 @@ class _Pair:
 
     def words(self, first, second):
         """The tokens <float>[rows, dim] of both, of <float>[batch, length, dim] as they came."""
+        second = tf.cast(second, first.dtype)  # Keras casts only the first argument
         return real_tokens(self.join(pad_length(first), pad_length(second)), self.mask)
 
     def join(self, first, second):

@@ -10,14 +10,15 @@ def average_tokens(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tenso
 
     Args:
       logits: <float>[batch, length, 1].
-      x: <float>[batch, length, dim], finite on padding too.
+      x: <float>[batch, length, dim].
       mask: <bool>[batch, length].
 
     Returns:
       <float>[batch, dim], the dtype of x; exactly 0 for a sentence without tokens.
     """
     weights = masked_softmax(logits, mask[:, :, None], axis=1)
-    average = tf.matmul(weights, tf.cast(x, tf.float32), transpose_a=True)  # [batch, 1, dim]
+    real = tf.where(mask[:, :, None], tf.cast(x, tf.float32), 0.0)  # 0 times NaN is NaN
+    average = tf.matmul(weights, real, transpose_a=True)  # [batch, 1, dim]
     return tf.cast(average[:, 0], x.dtype)
 
 

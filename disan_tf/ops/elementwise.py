@@ -86,8 +86,7 @@ def softmax_pool(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
 
     Args:
       logits, x: <float>[batch, length, dim].
-      mask: <bool>[batch, length]; a sentence without tokens gives exactly 0. Where it is False
-        x must be finite for the portable form.
+      mask: <bool>[batch, length]; a sentence without tokens gives exactly 0.
 
     Returns:
       <float>[batch, dim], the dtype of x.
@@ -95,7 +94,8 @@ def softmax_pool(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     if _is_native(x):
         return runtime.operations().disan_softmax_pool(logits, x, mask)
     weights = masked_softmax(logits, mask[:, :, None], axis=1)
-    return tf.cast(tf.reduce_sum(weights * tf.cast(x, tf.float32), axis=1), x.dtype)
+    real = tf.where(mask[:, :, None], tf.cast(x, tf.float32), 0.0)  # 0 times NaN is NaN
+    return tf.cast(tf.reduce_sum(weights * real, axis=1), x.dtype)
 
 
 def _is_native(x):

@@ -141,8 +141,7 @@ def test_half_precision_is_near_float32():
     half = DRCN.from_config({**encoder.get_config(), "dtype": "mixed_bfloat16"})
     half.build([None, None, DIM])
     half.set_weights(encoder.get_weights())
-    inputs = (tf.cast(each, tf.bfloat16) for each in (FIRST, SECOND))
-    for one, other in zip(half(*inputs, *MASKS), encoder(FIRST, SECOND, *MASKS)):
+    for one, other in zip(half(FIRST, SECOND, *MASKS), encoder(FIRST, SECOND, *MASKS)):
         assert one.dtype == tf.bfloat16
         np.testing.assert_allclose(tf.cast(one, tf.float32), other, atol=0.1)
 

@@ -30,6 +30,14 @@ class EncoderContract(MaskContract):
         source2token = getattr(layer, "source2token", None)
         return [source2token.score_map.dense.bias] if source2token else []
 
+    def test_what_is_no_number_on_padding_changes_nothing(self, policy):
+        x, mask = self.inputs()
+        layer = self.shared(policy)
+        dirty = tf.where(mask[:, :, None], x, np.nan)
+        np.testing.assert_array_equal(
+            self.call(layer, dirty, mask).numpy(), self.call(layer, x, mask).numpy()
+        )
+
     def test_attend_gives_named_float32_tensors(self, policy):
         layer = self.shared(policy)
         x, mask = self.inputs()

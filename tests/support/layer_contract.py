@@ -125,6 +125,12 @@ class LayerContract:
         children = [child for child in layer.submodules if hasattr(child, "dtype_policy")]
         assert {child.dtype_policy.name for child in children} <= {policy}
 
+    @pytest.mark.parametrize("training", [False, True])
+    def test_a_batch_without_rows_gives_none(self, training):
+        x, mask = self.inputs()
+        output = self.call(self.shared(), x[:0], mask[:0], training)
+        assert output.shape == [0, *self.expected_shape(x)[1:]]
+
     @pytest.mark.parametrize("half", HALF)
     @pytest.mark.parametrize("backend", BACKENDS)
     def test_half_precision_is_near_float32(self, half, backend):

@@ -17,6 +17,8 @@ _REMEDIES = {  # by error number
     (errno.ENAMETOOLONG,): "choose a shorter path",
     (errno.EMFILE, errno.ENFILE): "close programs, or allow more open files (ulimit -n)",
     (errno.ENOMEM,): "close programs, or use smaller batches",
+    (errno.ETXTBSY, errno.EBUSY): "another program uses it; end that and try again",
+    (errno.EIO, errno.ESTALE): "check the disk or the network, and try again",
 }
 _LONGEST = 1500  # characters of a sentence
 _BY_NUMBER = {number: remedy for numbers, remedy in _REMEDIES.items() for number in numbers}
@@ -95,7 +97,8 @@ def _number_of(text: str) -> Optional[int]:
         return int(found[1])
     if re.fullmatch("[0-9]+ requested and [0-9]+ written", text):  # NumPy
         return errno.ENOSPC
-    return next((number for number in _BY_NUMBER if os.strerror(number) in text), None)
+    text = text.lower()  # TensorFlow begins some of them with a small letter
+    return next((it for it in _BY_NUMBER if os.strerror(it).lower() in text), None)
 
 
 def exit_status(command: Callable[[], None]) -> int:

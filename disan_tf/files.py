@@ -246,14 +246,19 @@ def sha256(path: PathLike) -> str:
 def scratch_folder(target: PathLike) -> Iterator[Path]:
     """A temporary folder beside `target`, where it can be written and then renamed.
 
+    What cannot be removed at the end, as where a network's file system keeps open files, stays
+    until the next command; see `temporary_prefix`.
+
     Raises:
       UserError: the folder of `target` cannot be written to.
     """
     target = Path(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(dir=target.parent, prefix=temporary_prefix(target))
+        scratch = tempfile.mkdtemp(dir=target.parent, prefix=temporary_prefix(target))
     except OSError as error:
         raise UserError(f"{target.parent} cannot be written ({error.strerror}).") from None
-    with folder as scratch:
+    try:
         yield Path(scratch)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

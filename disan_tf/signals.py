@@ -10,7 +10,6 @@ from typing import Callable
 
 from disan_tf.errors import Stopped
 
-TERMINATED = 128 + signal.SIGTERM  # the exit status, as shells give it
 INTERRUPTED = 128 + signal.SIGINT
 _SOON = 0.05  # seconds, after which a destructor should be over
 
@@ -61,20 +60,20 @@ def ending_signals() -> list[int]:
 
 
 @contextlib.contextmanager
-def deferred() -> Iterator[Callable[[], bool]]:
-    """Remembers SIGTERM and SIGHUP in the block; yields a function that tells if one came.
+def deferred() -> Iterator[Callable[[], int]]:
+    """Remembers SIGTERM and SIGHUP in the block; yields a function that gives the first that came.
 
-    A thread that is not the main one cannot handle signals: there the function says no.
+    It gives 0 where none came, and in a thread that is not the main one, which handles no signals.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield lambda: False
+        yield lambda: 0
         return
     came = []
     previous = {
-        number: signal.signal(number, lambda *_: came.append(True)) for number in ending_signals()
+        number: signal.signal(number, lambda it, _: came.append(it)) for number in ending_signals()
     }
     try:
-        yield lambda: bool(came)
+        yield lambda: came[0] if came else 0
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)

@@ -39,7 +39,9 @@ def test_a_sentence_is_one_line_that_a_terminal_can_show():
         (errno.EISDIR, "it is in the way"),
         (errno.ELOOP, "its links lead in a circle"),
         (errno.ENAMETOOLONG, "choose a shorter path"),
-        (errno.EIO, "try again"),
+        (errno.EIO, "check the disk or the network"),
+        (errno.ETXTBSY, "another program uses it"),
+        (errno.EINTR, "try again"),
     ],
 )
 def test_the_operating_system_is_quoted_with_path_and_remedy(number, remedy):
@@ -67,6 +69,13 @@ def test_tensorflow_tells_of_a_full_disk_in_words():
     assert explain(error) == (
         "x.index; No space left on device; free some space, or choose another folder."
     )
+
+
+def test_tensorflow_tells_of_a_file_in_the_place_of_a_folder(tmp_path):
+    (tmp_path / "checkpoints").write_text("")
+    with pytest.raises(tf.errors.FailedPreconditionError) as caught:
+        tf.io.gfile.makedirs(str(tmp_path / "checkpoints"))
+    assert "checkpoints is not a directory; a file stands where" in explain(caught.value)
 
 
 def test_too_little_memory_is_said_with_what_needs_it():

@@ -106,6 +106,16 @@ def test_a_scratch_folder_is_removed_and_names_its_process(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_scratch_folder_that_cannot_be_removed_is_no_failure(tmp_path, monkeypatch):
+    def rmdir(path, **_):
+        raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
+
+    monkeypatch.setattr(os, "rmdir", rmdir)
+    with files.scratch_folder(tmp_path / "a.txt") as scratch:
+        (scratch / "b").write_text("")
+    assert scratch.is_dir() and not list(scratch.iterdir())
+
+
 # Locks
 
 

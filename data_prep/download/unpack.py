@@ -5,7 +5,6 @@ import filecmp
 import lzma
 import stat
 import struct
-import tempfile
 import zipfile
 import zlib
 from collections import Counter
@@ -14,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Optional
 
 from disan_tf.errors import UserError
+from disan_tf.files import scratch_folder
 
 BLOCK = 1 << 20  # bytes read at a time
 
@@ -48,9 +48,9 @@ def unpack(path: Path, folder: Path, rows: LineCounts, whole: bool = True) -> No
         name lies there already.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".unpacking-") as temporary:
+    with scratch_folder(folder / path.stem) as scratch:
         try:
-            names = _write_members(path, Path(temporary), rows, whole)
+            names = _write_members(path, scratch, rows, whole)
         except ZIP_ERRORS as error:
             is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
             remedy = "make room" if is_full else "remove it"
@@ -60,13 +60,13 @@ def unpack(path: Path, folder: Path, rows: LineCounts, whole: bool = True) -> No
             ) from None
         for name in names:
             target = folder / name
-            if target.exists() and not filecmp.cmp(Path(temporary) / name, target, shallow=False):
+            if target.exists() and not filecmp.cmp(scratch / name, target, shallow=False):
                 raise UserError(
                     f"{folder / one_line(name)} differs from the one in {path}; move it away first."
                 )
         for name in names:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (Path(temporary) / name).replace(folder / name)
+            (scratch / name).replace(folder / name)
 
 
 def _write_members(path: Path, folder: Path, rows: LineCounts, whole: bool) -> list[str]:

@@ -12,12 +12,11 @@ import argparse
 import os
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Optional
 
 from disan_tf.errors import UserError, exit_status
-from disan_tf.files import read_json, sha256, write_atomically
+from disan_tf.files import read_json, scratch_folder, sha256, write_atomically
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.format import Keys
 from disan_tf.installation import CHECKPOINTS
@@ -59,8 +58,8 @@ def release(
     if result:
         path = checkpoints / "results" / f"{result}.json"
         series = read_json(path, "record it with --mode=report")
-    with tempfile.TemporaryDirectory(dir=checkpoints, prefix=f".{name}.") as scratch:
-        new, vectors = Path(scratch) / "new", None
+    with scratch_folder(checkpoints / name) as scratch:
+        new, vectors = scratch / "new", None
         new.mkdir()
         if prepared:
             corpus = PreparedCorpus(prepared)
@@ -80,7 +79,7 @@ def release(
         card = model_card(name, model, info, scores, command, vectors, series)
         write_atomically(new / "README.md", card)
         if (checkpoints / name).exists():
-            os.replace(checkpoints / name, Path(scratch) / "old")
+            os.replace(checkpoints / name, scratch / "old")
         os.replace(new, checkpoints / name)
     _add_row(checkpoints, name, info, model.criterion, scores)
     return checkpoints / name

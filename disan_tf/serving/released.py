@@ -1,6 +1,5 @@
 """Trained models by name: the table `checkpoints/manifest.tsv` and the folders beside it."""
 
-import csv
 from pathlib import Path
 
 from disan_tf.errors import UserError
@@ -49,15 +48,22 @@ def read_manifest(path: Path) -> dict:
     """name -> row of the manifest.
 
     Raises:
-      UserError: a row lacks the columns of `COLUMNS`.
+      UserError: a row lacks the columns of `COLUMNS`, or is damaged.
     """
-    rows = list(csv.reader((line for _, line in read_lines(path)), delimiter="\t"))
-    for number, row in enumerate(rows, start=1):
+    rows = {}
+    for number, line in read_lines(path):
+        row = line.split("\t")
         if len(row) != len(COLUMNS) or (number == 1 and tuple(row) != COLUMNS):
             raise UserError(
                 f"{path}, line {number}: not the columns {', '.join(COLUMNS)}; restore the file."
             )
-    return {row[0]: dict(zip(COLUMNS, row)) for row in rows[1:]}
+        if row[0] in rows or not all(cell.isprintable() for cell in row):
+            raise UserError(
+                f"{path}, line {number}: a control character, or a name for the second time; "
+                "restore the file."
+            )
+        rows[row[0]] = dict(zip(COLUMNS, row))
+    return {name: row for name, row in rows.items() if name != COLUMNS[0]}
 
 
 def _check(path, digest):

@@ -1,5 +1,6 @@
 """A bundle -> two SavedModels: one for text and one for ids."""
 
+import errno
 import functools
 import os
 import shutil
@@ -115,28 +116,46 @@ def save_ids_model(bundle: Bundle, folder: Path, max_tokens: Optional[int]) -> N
 
 
 def write_version(folder: Path, write: Callable[[Path], None]) -> Path:
-    """The folder `<number>/` that `write` filled, the only one of its parent folder."""
+    """The folder `<number>/` that `write` filled.
+
+    Versions that were there before it began are removed; what another process exports meanwhile
+    stays beside.
+    """
+    older = _versions(folder)
     with scratch_folder(folder) as scratch:
         write(scratch / "new")
-        return _add_version(scratch / "new", folder)
+        version = _add_version(scratch / "new", folder)
+    for path in older:
+        shutil.rmtree(path, ignore_errors=True)
+    return version
 
 
 def newest_version(folder: Path) -> Optional[Path]:
     """The version of the largest number in a folder of exports, or None if it has none."""
-    versions = [path for path in folder.glob("*") if path.name.isdecimal() and path.is_dir()]
-    return max(versions, key=lambda path: int(path.name), default=None)
+    return max(_versions(folder), key=_number, default=None)
+
+
+def _versions(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("*") if path.name.isdecimal() and path.is_dir()]
+
+
+def _number(version: Path) -> int:
+    return int(version.name)
 
 
 def _add_version(new: Path, folder: Path) -> Path:
-    """Puts an export in its place as the newest version, and removes the older ones."""
+    """Puts an export in its place as the newest version."""
     folder.mkdir(exist_ok=True)
-    older = newest_version(folder)
-    version = folder / str(int(older.name) + 1 if older else 1)
-    os.replace(new, version)
-    for path in folder.glob("*"):
-        if path.name.isdecimal() and path != version:
-            shutil.rmtree(path, ignore_errors=True)
-    return version
+    newest = newest_version(folder)
+    number = _number(newest) + 1 if newest else 1
+    while True:
+        try:
+            os.replace(new, folder / str(number))
+            return folder / str(number)
+        except OSError as error:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                raise
+        number += 1  # another process was faster
 
 
 def _of_text(bundle: Bundle, methods, max_tokens) -> _Export:

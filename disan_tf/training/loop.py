@@ -1,6 +1,7 @@
 """The training loop: steps, evaluations, checkpoints, early stop, resume."""
 
 import math
+import signal
 import time
 from pathlib import Path
 from typing import Optional
@@ -12,7 +13,7 @@ from disan_tf.errors import Stopped, UserError
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
 from disan_tf.models.factory import build_model
 from disan_tf.models.memory import memory_limit
-from disan_tf.signals import TERMINATED, deferred
+from disan_tf.signals import deferred
 from disan_tf.training.batch_statistics import make_averaging_step, take_averages
 from disan_tf.training.bundle import save_bundle
 from disan_tf.training.checkpoints import TrainingState
@@ -89,7 +90,7 @@ class Trainer:
         Raises:
           UserError: the loss or a weight is not finite (the last good checkpoint stays), a
             checkpoint is damaged, or the best model is gone.
-          Stopped: SIGTERM came; there is a checkpoint of the last step.
+          Stopped: SIGTERM or SIGHUP came; there is a checkpoint of the last step.
         """
         step = self.state.restore(self.distribution.by_chief(self.state.newest))
         self._check_best()
@@ -126,7 +127,7 @@ class Trainer:
         for batch in self.batches(step):
             callbacks.on_train_batch_begin(step)
             names = *self.model.reads, "label"
-            inputs = self.distribution.inputs(batch, names, self._is_to_stop())
+            inputs = self.distribution.inputs(batch, names, bool(self._is_to_stop()))
             measured = self.method.train(step, *inputs)
             self._others_stop = measured.pop(STOP, False)
             if self._measured and measured.get("phase") != self._measured[0].get("phase"):
@@ -159,10 +160,12 @@ class Trainer:
             self.state.measured.assign(dump(self._measured))
             self.distribution.by_chief(self.state.save)
         if stop:
+            number = self._is_to_stop() or signal.SIGTERM  # that another worker got
             raise Stopped(
-                f"stopped by SIGTERM after step {step:,}, which {self.workdir / 'checkpoints'} "
-                "holds; the same command goes on from there.", TERMINATED,
-            )  # fmt: skip
+                f"stopped by {signal.Signals(number).name} after step {step:,}, which "
+                f"{self.workdir / 'checkpoints'} holds; the same command goes on from there.",
+                128 + number,
+            )
 
     def _is_finite(self):
         return all(np.all(np.isfinite(weight)) for weight in self.model.trainable_weights)

@@ -179,9 +179,12 @@ def _numbers(flag, texts):
     for text in texts:
         if not text.isdecimal():
             raise UserError(f"--{flag}={','.join(texts)}: {text!r} is not a whole number.")
-    numbers = [int(text) for text in texts]
-    if max(numbers, default=0) > MOST:
-        raise UserError(f"--{flag}={','.join(texts)}: {max(numbers)} must be at most {MOST:,}.")
+    numbers = []
+    for text in texts:
+        digits = text.lstrip("0") or "0"  # Python reads no numbers of thousands of digits
+        if len(digits) > len(str(MOST)) or int(digits) > MOST:
+            raise UserError(f"--{flag}={','.join(texts)}: {digits} must be at most {MOST:,}.")
+        numbers.append(int(digits))
     if len(set(numbers)) < len(numbers):
         raise UserError(f"--{flag}={','.join(texts)} names one twice; name each once.")
     return numbers

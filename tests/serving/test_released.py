@@ -188,6 +188,15 @@ def test_a_broken_manifest_is_named_with_its_line(tmp_path):
         read_manifest(tmp_path / "manifest.tsv")
 
 
+@pytest.mark.parametrize("damage", ["a\rb", "\0", "twice"])
+def test_a_manifest_with_control_characters_or_a_name_twice_is_refused(damage, tmp_path):
+    row = ["twice", *COLUMNS[1:]]
+    lines = [COLUMNS, row, [damage, *row[1:]]]
+    (tmp_path / "manifest.tsv").write_bytes("\n".join(map("\t".join, lines)).encode())
+    with pytest.raises(UserError, match=r"manifest\.tsv, line 3: a control character, or a name"):
+        read_manifest(tmp_path / "manifest.tsv")
+
+
 def test_every_model_of_the_repository_is_whole_and_small():
     released = read_manifest(CHECKPOINTS / "manifest.tsv")
     assert "demo" in released

@@ -9,8 +9,9 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 from disan_tf.errors import UserError
 from disan_tf.ops import portable
+from disan_tf.serving import saved_model
 from disan_tf.serving.predict import make_prediction_step
-from disan_tf.serving.saved_model import METADATA, export_saved_model
+from disan_tf.serving.saved_model import METADATA, export_saved_model, write_version
 from disan_tf.training.bundle import load_bundle
 from tests.support.exports import Question, ask, decoded
 from tests.support.tiny import CLASSES, SENTENCES, WORDS, make_bundle
@@ -149,6 +150,31 @@ def test_an_export_is_the_next_version_and_the_only_one(export):
     assert {path.name for path in folder.iterdir()} == {"saved_model", "saved_model_ids"}
     assert [path.name for path in export] == ["7", "1"]
     assert [list(path.parent.iterdir()) for path in export] == [[path] for path in export]
+
+
+def test_two_exports_at_once_both_stay(tmp_path):
+    paths = [write_version(tmp_path / "model", _write_folder)]
+
+    def write(folder):  # while another process exports
+        paths.append(write_version(tmp_path / "model", _write_folder))
+        _write_folder(folder)
+
+    paths.append(write_version(tmp_path / "model", write))
+    assert [path.name for path in paths] == ["1", "2", "3"]
+    assert [path.is_dir() for path in paths] == [False, True, True]
+    write_version(tmp_path / "model", _write_folder)
+    assert [path.name for path in (tmp_path / "model").iterdir()] == ["4"]
+
+
+def test_a_version_that_another_export_took_is_left_alone(tmp_path, monkeypatch):
+    _write_folder(tmp_path / "model/1")
+    monkeypatch.setattr(saved_model, "newest_version", lambda folder: None)  # it looked before
+    assert write_version(tmp_path / "model", _write_folder).name == "2"
+
+
+def _write_folder(folder):
+    folder.mkdir(parents=True)
+    (folder / "saved_model.pb").write_text("")
 
 
 def test_each_model_has_its_metadata(export):

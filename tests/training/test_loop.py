@@ -205,23 +205,27 @@ def test_a_corrupt_checkpoint_is_named(corpus, copied):
 
 
 class TerminateAt(tf.keras.callbacks.Callback):
-    """Sends SIGTERM to the process after a step."""
+    """Sends a signal to the process after a step."""
 
-    def __init__(self, step):
+    def __init__(self, step, number=signal.SIGTERM):
         super().__init__()
-        self.step = step
+        self.step, self.number = step, number
 
     def on_train_batch_end(self, batch, logs=None):
         if batch + 1 == self.step:
-            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), self.number)
 
 
 # Between lines of the log, and at an evaluation.
-@pytest.mark.parametrize("step", [21, pytest.param(30, marks=pytest.mark.slow)])
-def test_sigterm_leaves_a_checkpoint_of_its_step(step, corpus, finished, tmp_path):
+@pytest.mark.parametrize(
+    "step, number",
+    [(21, signal.SIGHUP), pytest.param(30, signal.SIGTERM, marks=pytest.mark.slow)],
+)
+def test_a_signal_leaves_a_checkpoint_of_its_step(step, number, corpus, finished, tmp_path):
     with pytest.raises(Stopped) as caught:
-        run_trainer(_config(), corpus, tmp_path, [TerminateAt(step)])
-    assert caught.value.code == 143 and f"after step {step}, which" in caught.value.message
+        run_trainer(_config(), corpus, tmp_path, [TerminateAt(step, number)])
+    assert caught.value.code == 128 + number
+    assert f"{number.name} after step {step}, which" in caught.value.message
     assert (tmp_path / "checkpoints" / f"step-{step}.index").is_file()
     check_same(run_trainer(_config(), corpus, tmp_path), finished)
 

@@ -88,6 +88,8 @@ def test_the_seed_of_the_data_follows_the_seed_of_a_member():
         (["-1"], [], "'-1' is not a whole number"),
         (["1", ""], [], "'' is not a whole number"),
         (["2", "1", "2"], [], "--seeds=2,1,2 names one twice"),
+        (["2", "02"], [], "--seeds=2,02 names one twice"),
+        (["9" * 5000], [], "999 must be at most"),
         ([], ["0", "0"], "--folds=0,0 names one twice"),
         ([], ["0", "3"], "--folds=0,3: the folds go from 0 to 2"),
         ([], ["all", "1"], "'all' is not a whole number"),

@@ -14,13 +14,13 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Callable
 
 import tensorflow as tf
 
-from disan_tf.files import locked
+from disan_tf.errors import UserError
+from disan_tf.files import locked, scratch_folder
 
 FOLDER = Path(__file__).parent
 # GCC 12 warns about its own AVX-512 headers.
@@ -49,7 +49,7 @@ def library() -> Path:
             with locked(target.with_suffix(".lock")):
                 if not _is_whole(target):
                     _compile(compiler, target)
-    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
+    except (OSError, RuntimeError, UserError) as error:  # RuntimeError: there is no home folder
         raise BuildError(str(error)) from None
     return target
 
@@ -125,8 +125,8 @@ def _compile(compiler: str, target: Path) -> None:
     unit = "".join(f'#include "{path}"\n' for path in sorted(FOLDER.glob("*_op.cc")))
     if sys.stderr.isatty():
         print("compiling native operations, once, about 20 s", file=sys.stderr)
-    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-        output = Path(scratch) / target.name
+    with scratch_folder(target) as scratch:
+        output = scratch / target.name
         command = [compiler, *FLAGS, *tf.sysconfig.get_compile_flags()]
         command += ["-x", "c++", "-", "-o", str(output), *tf.sysconfig.get_link_flags()]
         outcome = subprocess.run(command, input=unit, capture_output=True, text=True, check=False)

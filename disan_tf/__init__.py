@@ -9,6 +9,8 @@ __version__ = "0.1.0"
 
 # TensorFlow announces its CPU features and absent GPUs on every start; errors still raise.
 os.environ.setdefault(quiet.LEVEL, "3")
+# HDF5 fails where a file system has no locks; our files get their names once they are whole.
+os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 if "tensorflow" not in sys.modules:
     sys.meta_path.insert(0, quiet.QuietImport())
 legacy_keras.choose()

@@ -1,16 +1,26 @@
 """A thin slice of `make faults`, and what makes its verdicts worth something."""
 
+import errno
 import random
 import shutil
+import sys
 
 import numpy as np
 import pytest
 
 from data_prep.synthetic.treebank import write_treebank
+from disan_tf.encoders import own
 from disan_tf.errors import UserError
+from disan_tf.models import factory
+from tests.measurements.failures import edits, loaded_models
 from tests.measurements.failures.commands import ForkServer, Outcome, build_library
 from tests.measurements.failures.kills import Killer
-from tests.measurements.failures.mutated_files import Target, write_corpora, write_inputs
+from tests.measurements.failures.mutated_files import (
+    Target,
+    result_targets,
+    write_corpora,
+    write_inputs,
+)
 from tests.measurements.failures.mutations import Reader
 from tests.measurements.failures.mutators import damage, damage_json, damage_lines
 from tests.measurements.failures.snapshots import differences, snapshot
@@ -30,11 +40,16 @@ def server(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def killer(server, tmp_path_factory):
+def bundle(tmp_path_factory):
+    return make_bundle(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(scope="module")
+def killer(server, bundle, tmp_path_factory):
     folder = tmp_path_factory.mktemp("kills")
     write_treebank(folder, 0, {"train": 20, "dev": 8, "test": 8})
     (folder / "lines.txt").write_text(LINES)
-    return Killer(server, folder / "out", folder, make_bundle(folder))
+    return Killer(server, folder / "out", folder, bundle)
 
 
 @pytest.mark.parametrize("name", ["prepare", pytest.param("predict", marks=pytest.mark.slow)])
@@ -51,11 +66,50 @@ def test_the_operation_at_which_a_process_is_killed_does_not_happen(server, tmp_
     assert whole.complaint() is None and whole.operations > 5
 
 
-def test_damaged_corpora_and_inputs_are_read_right_or_refused_in_a_sentence(tmp_path):
+def test_a_file_system_without_locks_stops_no_prediction(server, bundle):
+    command = ("run.py", "--mode=predict", f"--checkpoint={bundle}", "--input=-")
+    outcome = server.run(*command, lock_error=errno.ENOLCK, text=LINES)
+    assert outcome.complaint() is None and len(outcome.stdout.splitlines()) == 3
+
+
+def test_what_is_edited_while_it_is_prepared_is_prepared_again(server, tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    rows = "".join(f"the film {n % 7} is {n},{'good' if n % 2 else 'bad'}\n" for n in range(40))
+    (tmp_path / "data/table.csv").write_text("text,label\n" + rows)
+    monkeypatch.setattr(edits, "EDITED", {edits.TABLE: "table.csv"})
+    assert edits.run_edits(server, tmp_path / "edits", tmp_path / "data", seed=1, cases=2) == []
+
+
+def test_forged_bundles_are_refused_or_read_and_import_nothing(bundle, tmp_path):
+    assert loaded_models.run_forged(bundle, tmp_path / "forged", seed=1, cases=20) == []
+
+
+def test_a_bundle_that_imports_is_seen(bundle, tmp_path, monkeypatch):
+    monkeypatch.setattr(own, "own_encoder", own.import_encoder)
+    monkeypatch.setattr(factory, "own_encoder", own.import_encoder)
+    monkeypatch.setattr(loaded_models, "ENCODERS", ("evil:X",))
+    monkeypatch.setattr(loaded_models, "FORGERIES", loaded_models.FORGERIES[:1])
+    (wrong,) = loaded_models.run_forged(bundle, tmp_path / "forged", seed=1, cases=1)
+    assert "imports ['evil']" in wrong
+    del sys.modules["evil"]
+
+
+def test_odd_arguments_are_answered_or_refused(bundle):
+    assert loaded_models.run_arguments(bundle, seed=1, cases=60) == []
+
+
+def test_memory_that_a_call_keeps_is_seen(monkeypatch):
+    kept = []
+    monkeypatch.setattr(loaded_models, "WARM_UP", 10)
+    assert loaded_models.growth(lambda number: kept.append(bytes([1]) * 1_000_000), 100) > 2 << 20
+    assert loaded_models.growth(lambda number: bytes([1]) * 1_000_000, 100) < 2 << 20
+
+
+def test_damaged_corpora_inputs_and_results_are_read_right_or_refused_in_a_sentence(tmp_path):
     (tmp_path / "empty").mkdir()
     reader = Reader(
         tmp_path / "empty", tmp_path / "copies", seed=5,
-        find_targets=lambda folder: write_corpora(folder) + write_inputs(folder),
+        find_targets=lambda it: write_corpora(it) + write_inputs(it) + result_targets(it),
     )  # fmt: skip
     verdicts = [reader.case(number) for number in range(CASES)]
     wrong = [it for it in verdicts if it["verdict"] not in ("read", "refused")]

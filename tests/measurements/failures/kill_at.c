@@ -1,7 +1,7 @@
-/* Counts the file operations of a process below a folder, and kills it before one of them.
+/* Counts the file operations of a process below a folder, and sends it a signal before one of them.
 
-   Loaded by LD_PRELOAD, and asleep until `arm` is called. Half of the bytes of a write that is to
-   be the last are written. */
+   Loaded by LD_PRELOAD, and asleep until `arm` is called. Half of the bytes of a write before which
+   SIGKILL comes are written. Locks of files fail if they are told to. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,12 +21,20 @@ static char folder[PATH_MAX];
 static size_t folder_length = 0;
 static atomic_long done = 0;
 static long last = 0;
+static int ending = SIGKILL;
+static int lock_error = 0;
 
-/* Begins to count operations below a folder; the one of number `n` is the last, 0 = none. */
-void arm(const char *path, long n) {
+/* Begins to count operations below a folder.
+
+   n: the operation before which the signal comes, from 1; 0 = none.
+   number: of the signal, SIGKILL or SIGSTOP.
+   error: number of the error with which locking fails; 0 = it works. */
+void arm(const char *path, long n, int number, int error) {
   strncpy(folder, path, sizeof folder - 1);
   done = 0;
   last = n;
+  ending = number;
+  lock_error = error;
   folder_length = strlen(folder);
 }
 
@@ -51,8 +59,13 @@ static int at_below(int fd, const char *path) {
   return (path && path[0] == '/') || fd == AT_FDCWD ? below(path) : fd_below(fd);
 }
 
-/* Whether the operation that begins now is the last one. */
-static int is_last(int counted) { return counted && ++done == last; }
+/* Whether the operation that begins now is the last one; stops before it if that is the signal. */
+static int is_last(int counted) {
+  if (!counted || ++done != last) return 0;
+  if (ending != SIGSTOP) return 1;
+  kill(getpid(), SIGSTOP);
+  return 0;
+}
 
 static void die(void) {
   kill(getpid(), SIGKILL);
@@ -209,4 +222,11 @@ int renameat(int fd, const char *from, int to_fd, const char *to) {
   REAL(int, "renameat", int, const char *, int, const char *);
   step(at_below(fd, from) || at_below(to_fd, to));
   return real(fd, from, to_fd, to);
+}
+
+int flock(int fd, int operation) {
+  REAL(int, "flock", int, int);
+  if (!lock_error) return real(fd, operation);
+  errno = lock_error;
+  return -1;
 }

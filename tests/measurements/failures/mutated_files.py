@@ -11,16 +11,27 @@ import numpy as np
 from data_prep import word_vectors
 from data_prep.corpora import READERS, multinli, sick, trec
 from disan_tf.elmo.weights import load_bilm
-from disan_tf.files import read_json, sha256
+from disan_tf.files import read_json, sha256, write_arrays
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.reporting.report import summarise
+from disan_tf.reporting.figures.table_curves import picture, table_lines
+from disan_tf.reporting.paper_tables.all_tables import TABLES
+from disan_tf.reporting.paper_tables.rendering import render_tables
+from disan_tf.reporting.report import report, summarise
+from disan_tf.reporting.result_files import read_predictions, read_results
+from disan_tf.reporting.scaling.law import fit_curves
 from disan_tf.serving.lines import look_up, read_chunks, tokenise
 from disan_tf.text import TextToIds
 from disan_tf.training.bundle import load_bundle, read_info
 from disan_tf.training.metrics_log import MetricsLog
 from disan_tf.training.run_summary import summarise_run
 from disan_tf.training.work_directory import read_config
-from tests.measurements.failures.mutators import damage, damage_json, damage_lines
+from tests.measurements.failures.mutators import (
+    damage,
+    damage_json,
+    damage_lines,
+    damage_value,
+)
+from tests.support.finished_runs import config_of, write_run, write_selections, write_series
 from tests.support.nli import options as nli_options
 from tests.support.nli import row, text_options, write, write_columns
 from tests.support.readers import make_options
@@ -232,8 +243,41 @@ def bilm_targets() -> list[Target]:
     return [Target("data", path, read, it, 1) for path, it in zip(paths, (JSON, BYTES))]
 
 
+def result_targets(folder: Path) -> list[Target]:
+    """Recorded results of a run and a series, and their answers, which tables are made of."""
+    where = folder / "results"
+    write_selections(write_run(where / "runs/run", config_of()), heads=0.25)
+    write_series(where / "runs/series", config_of())
+    report(where / "runs", where)
+    (where / "predictions").mkdir(exist_ok=True)
+    labels = np.arange(40, dtype=np.uint8) % 5
+    for name, members in (("run", ["run"]), ("series", ["seed-1", "seed-2", "seed-3"])):
+        answers = {f"{it}/predictions": np.roll(labels, 1) for it in members}
+        answers.update({f"{it}/labels": labels for it in members})
+        write_arrays(where / f"predictions/{name}.npz", **answers)
+    damages = (damage, damage_json, damage_value)
+    return [
+        Target("results", "results/run.json", _tables, damages),
+        Target("results", "results/series.json", _tables, damages),
+        Target("results", "predictions/series.npz", _tables, BYTES, 1),
+    ]
+
+
+def _tables(folder: Path):
+    """What `--mode=report` does, but for the drawing of all pictures."""
+    results = read_results(folder / "results")
+    predictions = read_predictions(folder / "predictions")
+    fit_curves(results, predictions)
+    tables = render_tables(results, predictions)
+    for name, table in TABLES.items():
+        if lines := table_lines(table, results):
+            picture(table, lines)
+            assert f"{name}.md" in tables
+
+
 def all_targets(folder: Path) -> list[Target]:
     """All targets; `folder` has `data` and `model` of `scenarios`."""
     os.makedirs(folder, exist_ok=True)
     targets = write_corpora(folder) + write_inputs(folder)
-    return targets + work_directory_targets(folder) + bilm_targets()
+    targets += work_directory_targets(folder) + bilm_targets()
+    return targets + result_targets(folder)

@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Iterator
 from typing import Any
 
 VALUES = (  # of wrong types, and at the ends of ranges
@@ -87,6 +88,26 @@ def damage_json(content: bytes, draw: random.Random) -> bytes:
     number = draw.randrange(len(values))
     values[number] = _change(values[number], draw)
     return "\n".join(json.dumps(value) for value in values).encode()
+
+
+def damage_value(content: bytes, draw: random.Random) -> bytes:
+    """JSON with one value of any depth, all alike likely, removed or replaced."""
+    whole = json.loads(content)
+    parent, key = draw.choice(list(_places(whole)))
+    if draw.random() < 0.2:
+        del parent[key]
+    else:
+        parent[key] = draw.choice(VALUES)
+    return json.dumps(whole).encode()
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every container below a value, with each of its keys."""
+    if not isinstance(value, (dict, list)):
+        return
+    for key in list(value) if isinstance(value, dict) else range(len(value)):
+        yield value, key
+        yield from _places(value[key])
 
 
 def _change(value: Any, draw: random.Random) -> Any:

@@ -1,13 +1,14 @@
-"""Kills, damaged files, bad surroundings, hostile servers and odd calls, with one summary.
+"""Kills, damaged and edited files, forged bundles, bad surroundings, hostile servers, odd calls.
 
     python -m tests.measurements.failures.run_failures --output=failures.json
     python -m tests.measurements.failures.run_failures --replay=mutation:17 --seed=1
 
-The exit status is 1 if anything failed. Each failure is told with what replays it.
+The summary is JSON. The exit status is 1 if anything failed; each failure says what replays it.
 """
 
 import argparse
 import json
+import logging
 import os
 import sys
 import tempfile
@@ -19,14 +20,19 @@ from typing import Optional
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-from tests.measurements.failures import downloads, saved_models  # noqa: E402
+from disan_tf.files import scratch_folder  # noqa: E402
+from tests.measurements.failures import downloads, loaded_models, saved_models  # noqa: E402
 from tests.measurements.failures.commands import ForkServer, build_library  # noqa: E402
+from tests.measurements.failures.edits import run_edits  # noqa: E402
 from tests.measurements.failures.kills import CHAIN, Killer, Kills, plan  # noqa: E402
 from tests.measurements.failures.mutations import Reader, run_mutations  # noqa: E402
 from tests.measurements.failures.scenarios import ALL, fresh, train_model, write_data  # noqa: E402
 from tests.measurements.failures.surroundings import Surroundings  # noqa: E402
 
-PARTS = ("kills", "mutations", "surroundings", "downloads", "calls")
+PARTS = (
+    "kills", "mutations", "surroundings", "edits", "downloads", "calls", "leaks", "arguments",
+    "forged",
+)  # fmt: skip
 
 
 class Harness:
@@ -120,6 +126,25 @@ class Harness:
         failures = saved_models.run_calls(export, self._options.seed, cases)
         return {"cases": cases, "failures": failures}
 
+    def _edits(self) -> dict:
+        cases, where = self._options.edits, self._folder / "edits"
+        failures = run_edits(self._servers[0], where, self._data, self._options.seed, cases)
+        return {"cases": cases, "failures": failures}
+
+    def _forged(self) -> dict:
+        cases, where = self._options.forged, self._folder / "forged"
+        failures = loaded_models.run_forged(self._model / "best", where, self._options.seed, cases)
+        return {"cases": cases, "failures": failures}
+
+    def _arguments(self) -> dict:
+        cases = self._options.arguments
+        failures = loaded_models.run_arguments(self._model, self._options.seed, cases)
+        return {"cases": cases, "failures": failures}
+
+    def _leaks(self) -> dict:
+        calls = self._options.leaks
+        return {"calls": calls, "failures": loaded_models.run_leaks(self._model, calls)}
+
     def _tell(self, line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
@@ -143,8 +168,12 @@ def _flags(arguments):
     parser.add_argument("--mutations", type=int, default=10_000)
     parser.add_argument("--downloads", type=int, default=300)
     parser.add_argument("--calls", type=int, default=300)
+    parser.add_argument("--edits", type=int, default=40)
+    parser.add_argument("--forged", type=int, default=300)
+    parser.add_argument("--arguments", type=int, default=1000)
+    parser.add_argument("--leaks", type=int, default=3000, help="calls of each function")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--minutes", type=float, default=30, help="after which nothing is begun")
+    parser.add_argument("--minutes", type=float, default=60, help="after which nothing is begun")
     parser.add_argument("--parts", nargs="*", default=PARTS[::-1], choices=PARTS)
     parser.add_argument("--commands", nargs="*", default=list(ALL), choices=list(ALL))
     parser.add_argument("--replay", help="kill:<command>:<seed> or mutation:<case>")
@@ -153,10 +182,11 @@ def _flags(arguments):
 
 def main(arguments=None) -> int:
     """Runs what the flags say; 1 if anything failed."""
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)  # of functions traced again
     options = _flags(arguments)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    with scratch_folder(Path(tempfile.gettempdir(), "failures")) as folder:
         started = time.monotonic()
-        harness = Harness(Path(folder), options)
+        harness = Harness(folder, options)
         if options.replay:
             print(harness.replay(options.replay) or "ok")
             return 0

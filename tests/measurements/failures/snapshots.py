@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from disan_tf.training.event_files import EVENT_FILES
 
-_TIMES = re.compile("seconds|minutes|examples_per")  # in names of what two runs do not share
+_TIMES = re.compile("seconds|minutes|examples_per|mtime")  # in names of what two runs do not share
 _NOT_COMPARED = {".lock", "checkpoint"}  # `checkpoint` has times; step-* tells what it names
 
 

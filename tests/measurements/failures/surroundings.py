@@ -1,5 +1,6 @@
 """Commands in bad surroundings: full disk, no permission, no home, no compiler, company."""
 
+import errno
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from tests.measurements.failures.snapshots import differences, snapshot
 SIZES = (3000, 20_000, 80_000)  # limits of the size of files in bytes, standard output among them
 LIMITED = ("disan", "prepare", "predict", "attend", "export", "elmo")
 FORBIDDEN = ("disan", "prepare", "predict", "export")
+LOCK_ERRORS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)  # of file systems without locks
 Case = tuple[str, Callable[[], str]]  # a name, and what says "" or what is wrong
 
 
@@ -48,6 +50,9 @@ class Surroundings:
         yield "two of one prepared corpus", lambda: self._two("prepare")
         yield "two of one ELMo cache", lambda: self._two("elmo", "--prepared_dir")
         yield "two of one native cache", lambda: self._two_builds()
+        yield "two of one export", lambda: self._two_exports()
+        for number in LOCK_ERRORS:
+            yield f"locks fail with {errno.errorcode[number]}", lambda it=number: self._unlocked(it)
 
     def _run(self, name: str, out: Path, server: int = 0, more=(), **options):
         command = ALL[name].command(self._data, out, self._model)
@@ -132,6 +137,23 @@ class Surroundings:
         wrong += [it.stdout for it in outcomes if "native operations" not in it.stdout]
         wrong += [] if len(list(cache.glob("*.so"))) == 1 else ["not one library"]
         return "; ".join(wrong)
+
+    def _two_exports(self) -> str:
+        """Both end well, and what each says it wrote is there."""
+        out = fresh(self._folder / "export")
+        outcomes = self._both(*(lambda it=it: self._run("export", out, it) for it in (0, 1)))
+        wrong = [it.complaint() for it in outcomes if it.complaint()]
+        named = [line for it in outcomes for line in it.stdout.splitlines() if str(out) in line]
+        wrong += [f"{line} is missing" for line in named if not Path(line).is_dir()]
+        return "; ".join(wrong or ([] if len(named) == 4 else [f"{len(named)} paths, not 4"]))
+
+    def _unlocked(self, number: int) -> str:
+        """A training goes on after a warning."""
+        expected, out = self._files("disan"), fresh(self._folder / "disan")
+        outcome = self._run("disan", out, lock_error=number)
+        if not outcome.complaint() and "cannot be locked" not in outcome.stderr:
+            return "no warning"
+        return outcome.complaint() or "; ".join(differences(expected, snapshot(out)))
 
 
 def fresh_or_same(out: Path) -> Path:

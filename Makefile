@@ -16,11 +16,11 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile --max-worker-rest
 # The part that finds most in a minute or two: operations, layers, a training with resuming, export,
 # release.
 LOOP := tests/training/test_loop.py::test_a
-QUICK := tests/addons tests/test_legacy_keras.py tests/ops/*.py tests/ops/native/test_runtime.py \
+QUICK := tests/addons tests/common/test_legacy_keras.py tests/ops/*.py tests/ops/native/test_runtime.py \
   tests/layers/convolution tests/layers/test_contract.py tests/serving/test_released_models.py \
   $(LOOP)_killed_run_resumes_to_the_bits_of_an_unbroken_one \
   $(LOOP)_moving_average_serves_evaluation_only \
-  tests/serving/test_saved_model.py::test_text_model_equals_the_trained_one_without_our_package
+  tests/serving/export/test_saved_model.py::test_text_model_equals_the_trained_one_without_our_package
 
 .PHONY: install install-beam demo test test-quick test-all test-beam faults lint clean
 
@@ -33,7 +33,7 @@ demo: install
 	$(BIN)/python run.py --mode=evaluate --data_dir=$(DEMO)/data --workdir=$(DEMO)/run
 	$(BIN)/python -m data_prep.bag_of_words --data_dir=$(DEMO)/data
 	$(BIN)/python run.py --mode=export --workdir=$(DEMO)/run
-	$(BIN)/python -m disan_tf.serving.ask --saved_model=$(DEMO)/run/saved_model \
+	$(BIN)/python -m disan_tf.serving.export.ask --saved_model=$(DEMO)/run/saved_model \
 	  "the film is not dull ." "the plot is superb , but the acting is awful ." \
 	  "the plot is awful , but the acting is superb ."
 	@echo "TensorBoard logs: $(DEMO)/run/tensorboard (see them with $(BIN)/tensorboard --logdir $(DEMO)/run/tensorboard)"

@@ -3,7 +3,7 @@
 import sys
 
 try:
-    from disan_tf.command_line import run
+    from disan_tf.cli.command_line import run
 except ModuleNotFoundError as error:  # of a package, before the command line can say so
     sys.exit(
         f"run.py: {sys.executable} has no package {error.name}; run `make install`, then "

@@ -4,7 +4,7 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from disan_tf.options import nearest
+from disan_tf.common.options import nearest
 
 
 def base_config(name: str, corpus: str, task: str) -> ConfigDict:

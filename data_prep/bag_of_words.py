@@ -19,7 +19,7 @@ import scipy.sparse
 import scipy.special
 
 from data_prep.corpora import sst
-from disan_tf.errors import exit_status
+from disan_tf.common.errors import exit_status
 
 Examples = Sequence[tuple[Sequence[str], int]]
 

@@ -2,8 +2,8 @@
 
 from data_prep import vocabulary, word_features
 from data_prep.corpora import READERS, fields_of
-from disan_tf.errors import UserError
-from disan_tf.options import check_choice, check_section, chosen
+from disan_tf.common.errors import UserError
+from disan_tf.common.options import check_choice, check_section, chosen
 from disan_tf.text.tokenizer import VERSIONS
 
 

@@ -15,8 +15,8 @@ from data_prep.reuse import directory_name, fingerprint, is_current, state
 from data_prep.word_features import write_word_features
 from data_prep.write_corpus import index_tokens, write_split
 from data_prep.write_vocabulary import write_vocabulary
-from disan_tf.errors import UserError
-from disan_tf.files import scratch_folder, write_json
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import scratch_folder, write_json
 from disan_tf.input_pipeline.format import MANIFEST, Keys
 from disan_tf.input_pipeline.recorded_files import record_files
 from disan_tf.text.tokenizer import lowercase

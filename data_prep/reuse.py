@@ -7,7 +7,7 @@ from typing import Optional
 
 from data_prep import stems_and_lemmas
 from data_prep.corpora import READERS
-from disan_tf.files import sha256
+from disan_tf.common.files import sha256
 from disan_tf.input_pipeline.format import FORMAT, MANIFEST, Keys, has_format, read_manifest
 from disan_tf.text.tokenizer import VERSIONS
 

@@ -18,8 +18,8 @@ from types import SimpleNamespace
 from typing import Optional
 
 from data_prep.corpora import READERS, Corpus
-from disan_tf.errors import UserError, exit_status
-from disan_tf.files import write_atomically
+from disan_tf.common.errors import UserError, exit_status
+from disan_tf.common.files import write_atomically
 
 # Options that keep every sentence of a corpus.
 _NLI = {"tokens": "text", "tokenizer": "treebank", "split_words": False, "empty_tokens": False}

@@ -20,8 +20,8 @@ from data_prep import word_vectors
 from data_prep.corpora import READERS, Corpus
 from data_prep.corpora.sick import JUDGMENTS, read_judgments
 from data_prep.reuse import fingerprint
-from disan_tf.errors import UserError
-from disan_tf.options import check_choice
+from disan_tf.common.errors import UserError
+from disan_tf.common.options import check_choice
 
 FEWEST = 12  # examples of a class: one for each part of ten folds within the rest of ten folds
 

@@ -11,7 +11,7 @@ from typing import Optional
 
 import numpy as np
 
-from disan_tf.options import check_at_least, check_choice
+from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.text.lookup import FIRST_WORD_ID
 
 # Words without a vector start from U(-limit, limit): DiSAN Sec. 5 and DSA app. B; DSA app. A.

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from disan_tf.errors import UserError
-from disan_tf.files import read_lines
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import read_lines
 
 _HEADER = re.compile("([0-9]{1,12}) ([0-9]{1,6})")  # of word2vec: rows and dimension
 

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from disan_tf import legacy_keras, quiet
+from disan_tf.common import legacy_keras, quiet
 
 __version__ = "0.1.0"
 
@@ -19,7 +19,7 @@ legacy_keras.choose()
 def __getattr__(name: str):
     """`disan_tf.load`, which imports TensorFlow only when it is asked for."""
     if name == "load":
-        from disan_tf.serving.model import load
+        from disan_tf.serving.inference.model import load
 
         return load
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

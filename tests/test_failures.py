@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from data_prep.synthetic.treebank import write_treebank
+from disan_tf.common.errors import UserError
 from disan_tf.encoders import own
-from disan_tf.errors import UserError
 from disan_tf.models import factory
 from tests.measurements.failures import edits, loaded_models
 from tests.measurements.failures.commands import ForkServer, Outcome, build_library

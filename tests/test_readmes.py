@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from disan_tf.command_line import FLAGS
-from disan_tf.training.work_directory import flatten
+from disan_tf.cli.command_line import FLAGS
+from disan_tf.runs.work_directory import flatten
 from tests.support.training_runs import load_config
 
 ROOT = Path(__file__).parents[1]

@@ -93,7 +93,7 @@ class Reader(Protocol):
     which ones it takes.
 
     Attributes:
-      CHECKS: functions of these options that raise ValueError, see `disan_tf.options`.
+      CHECKS: functions of these options that raise ValueError, see `disan_tf.common.options`.
       FIELDS: names of the texts of an example; or a function of the options that gives them.
       SPLITS: names of the splits; or such a function.
     """

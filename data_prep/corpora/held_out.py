@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from data_prep.corpora.corpus import Example
-from disan_tf.options import check_at_least
+from disan_tf.common.options import check_at_least
 
 
 def held_out(labels: Sequence, share: float, seed: int) -> np.ndarray:

@@ -19,8 +19,8 @@ from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.nli_rows import CLASSES, NO_LABEL, read_rows
 from data_prep.corpora.official_files import find, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
-from disan_tf.errors import UserError
-from disan_tf.options import check_choice
+from disan_tf.common.errors import UserError
+from disan_tf.common.options import check_choice
 
 FIELDS = ("premise", "hypothesis")
 SUFFIXES = (".jsonl", ".txt")  # in the order of preference

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 
 
 def find(

@@ -9,8 +9,8 @@ from pathlib import Path
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.official_files import find, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
-from disan_tf.errors import UserError
-from disan_tf.options import either
+from disan_tf.common.errors import UserError
+from disan_tf.common.options import either
 from disan_tf.text.tables import check_name, read_rows
 
 FILES = {

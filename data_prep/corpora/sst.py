@@ -10,7 +10,7 @@ from pathlib import Path
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.sst_layouts import find_layout
 from data_prep.corpora.sst_trees import Node
-from disan_tf.options import check_choice
+from disan_tf.common.options import check_choice
 
 OFFICIAL_TREES = {"train": 8544, "dev": 1101, "test": 2210}
 CLASSES = {

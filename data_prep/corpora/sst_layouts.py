@@ -11,8 +11,8 @@ from data_prep.corpora import sst_original
 from data_prep.corpora.official_files import absent
 from data_prep.corpora.sst_trees import RESTORE, Trees, malformed, parse_trees
 from data_prep.download.unpack import ZIP_ERRORS, one_line
-from disan_tf.errors import UserError
-from disan_tf.files import bounded_lines, read_lines
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import bounded_lines, read_lines
 
 SPLITS = ("train", "dev", "test")
 TREES = "sst/trees"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from data_prep.corpora.sst_trees import RESTORE, Trees, check_size, make_nodes, malformed
-from disan_tf.errors import UserError
-from disan_tf.files import read_lines
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import read_lines
 
 NAMES = ("SOStr", "STree", "dictionary", "sentiment_labels", "datasetSplit")
 SPLIT_NUMBERS = {"1": "train", "2": "test", "3": "dev"}

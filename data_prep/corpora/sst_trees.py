@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from data_prep.corpora.official_files import restore
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 
 RESTORE = restore("sst")
 

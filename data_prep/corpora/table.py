@@ -12,8 +12,8 @@ from typing import NamedTuple, Union
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.held_out import held_out
 from data_prep.sentence_tokenizer import SentenceTokenizer
-from disan_tf.errors import UserError
-from disan_tf.options import check_at_least
+from disan_tf.common.errors import UserError
+from disan_tf.common.options import check_at_least
 from disan_tf.text.tables import check_name, read_rows
 
 MOST_CLASSES = 1000  # a column of more different labels is not one of classes

@@ -18,8 +18,8 @@ from typing import Optional
 from data_prep.download.archives import ARCHIVES, Archive
 from data_prep.download.unpack import one_line, unpack
 from data_prep.download.web import LEAST, TIMEOUT, Watchdog, open_url
-from disan_tf.errors import UserError, exit_status
-from disan_tf.files import read_lines, sha256, write_atomically
+from disan_tf.common.errors import UserError, exit_status
+from disan_tf.common.files import read_lines, sha256, write_atomically
 
 BLOCK = 1 << 20  # bytes read at a time
 _SPAN = re.compile(r"bytes (\d{1,15})-\d{1,15}/(\d{1,15}|\*)")  # the part that a server sends

@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Optional
 
-from disan_tf.errors import UserError
-from disan_tf.files import scratch_folder
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import scratch_folder
 
 BLOCK = 1 << 20  # bytes read at a time
 

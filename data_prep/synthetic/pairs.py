@@ -25,7 +25,7 @@ from random import Random
 from typing import NamedTuple, Optional, Union
 
 from data_prep.synthetic.treebank import write_new
-from disan_tf.errors import exit_status
+from disan_tf.common.errors import exit_status
 
 SIZES = {"train": 6000, "dev": 600, "test": 600}
 

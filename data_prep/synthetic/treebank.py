@@ -21,8 +21,8 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from disan_tf.errors import UserError, exit_status
-from disan_tf.files import write_atomically
+from disan_tf.common.errors import UserError, exit_status
+from disan_tf.common.files import write_atomically
 
 SIZES = {"train": 3500, "dev": 400, "test": 800}
 

@@ -10,7 +10,7 @@ from typing import Callable, Optional
 
 import tensorflow as tf
 
-from disan_tf import legacy_keras
+from disan_tf.common import legacy_keras
 
 legacy_keras.check()
 

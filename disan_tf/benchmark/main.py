@@ -20,8 +20,8 @@ from disan_tf.benchmark.tables import (
     step_table,
     threads_table,
 )
-from disan_tf.errors import UserError
-from disan_tf.files import write_atomically, write_json
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import write_atomically, write_json
 
 _OF_PAIRS = ("epoch", "encoders", "selection")
 _OF_RESAN = ("selection",)  # the other parts know the products and the dense form of DiSAN

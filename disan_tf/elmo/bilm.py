@@ -5,13 +5,13 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
 from disan_tf.elmo.token_encoder import TokenEncoder
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.serialization import serializable
-from disan_tf.options import check_at_least
 from disan_tf.text.characters import sentence_markers
 
 DIRECTIONS = ("forward", "backward")

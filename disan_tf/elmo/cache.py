@@ -27,9 +27,9 @@ import numpy as np
 import tensorflow as tf
 import tqdm
 
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import locked, read_json, sha256, write_json
 from disan_tf.elmo.bilm import BiLM
-from disan_tf.errors import UserError
-from disan_tf.files import locked, read_json, sha256, write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline import format as names
 from disan_tf.input_pipeline.cached_layers import LayerFiles

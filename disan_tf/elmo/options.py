@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import PathLike, read_json
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.elmo.token_encoder import ACTIVATIONS
-from disan_tf.errors import UserError
-from disan_tf.files import PathLike, read_json
 from disan_tf.text.characters import BYTE_CHARACTERS
 
 # Where each argument of `BiLM` stands in the file, and the official code's value where it is

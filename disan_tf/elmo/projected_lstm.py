@@ -4,11 +4,11 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project, weight_decay
 from disan_tf.layers.recurrent.lstm import FORGET_BIAS
 from disan_tf.layers.serialization import serializable
-from disan_tf.options import check_at_least
 
 States = tuple[tf.Tensor, tf.Tensor]
 

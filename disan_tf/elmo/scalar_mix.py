@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.serialization import serializable
-from disan_tf.options import check_at_least
 
 
 @serializable

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.highway import Highway
 from disan_tf.layers.packing import ROWS_MULTIPLE
 from disan_tf.layers.serialization import serializable
-from disan_tf.options import check_at_least, check_choice
 from disan_tf.text.characters import BYTE_CHARACTERS, real_length
 
 ACTIVATIONS = ("relu", "tanh")

@@ -6,11 +6,11 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import PathLike, write_atomically, write_json
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.elmo.official_tensors import cell_name, official_tensors
 from disan_tf.elmo.options import official_options, read_options
-from disan_tf.errors import UserError
-from disan_tf.files import PathLike, write_atomically, write_json
 
 
 def load_bilm(options_path: PathLike, weights_path: PathLike, dtype="float32") -> BiLM:

@@ -2,12 +2,12 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.children import build_child
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.recurrent.base import Recurrent
 from disan_tf.ops.elementwise import copies
-from disan_tf.options import check_at_least
 
 
 class BiRecurrentEncoder(SentenceEncoder):

@@ -4,6 +4,7 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
 from disan_tf.layers.children import build_child
@@ -11,7 +12,6 @@ from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.direction_mask import DIRECTIONS
 from disan_tf.ops.elementwise import copies
-from disan_tf.options import check_at_least, check_choice
 
 
 @serializable

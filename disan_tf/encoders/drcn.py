@@ -4,6 +4,7 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.encoders.base import PairEncoder
 from disan_tf.layers.bottleneck import Bottleneck
 from disan_tf.layers.children import build_child
@@ -14,7 +15,6 @@ from disan_tf.layers.recurrent.lstm import BasicLSTM
 from disan_tf.layers.recurrent.rnn import BasicRNN
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import batch_share
-from disan_tf.options import check_at_least, check_choice
 
 RECURRENCES = ("rnn", "lstm")
 

@@ -2,6 +2,13 @@
 
 from collections.abc import Sequence
 
+from disan_tf.common.options import (
+    check_above_zero,
+    check_at_least,
+    check_choice,
+    check_rate,
+    check_widths,
+)
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention
 from disan_tf.layers.attention.static import StaticSelfAttention
@@ -12,13 +19,6 @@ from disan_tf.layers.initializers import check_init_scale
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packed_rows import PackedRows
 from disan_tf.layers.serialization import serializable
-from disan_tf.options import (
-    check_above_zero,
-    check_at_least,
-    check_choice,
-    check_rate,
-    check_widths,
-)
 
 ATTENTIONS = ("dynamic", "static")
 

@@ -2,13 +2,13 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import copies
-from disan_tf.options import check_at_least
 
 RESIDUAL_SCALE = 0.5**0.5  # halves the variance of a sum, Gehring et al. Sec. 3.5
 

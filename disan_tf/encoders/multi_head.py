@@ -2,13 +2,13 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention
 from disan_tf.layers.attention.positional import positional_encoding
 from disan_tf.layers.children import build_child
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
-from disan_tf.options import check_at_least
 
 
 @serializable

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least, check_widths
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import copies
-from disan_tf.options import check_at_least, check_widths
 
 
 @serializable

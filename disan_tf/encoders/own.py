@@ -9,8 +9,8 @@ import importlib
 import sys
 from collections.abc import Iterable
 
+from disan_tf.common.errors import UserError
 from disan_tf.encoders.base import PairEncoder
-from disan_tf.errors import UserError
 
 _given: dict[str, type] = {}  # by the name in a config
 

@@ -2,11 +2,11 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_choice
 from disan_tf.encoders.bi_lstm import BiLSTMEncoder
 from disan_tf.layers.attention.static import StaticSelfAttention
 from disan_tf.layers.children import build_child
 from disan_tf.layers.serialization import serializable
-from disan_tf.options import check_choice
 
 POOLINGS = ("last", "self_attention")
 

@@ -4,7 +4,7 @@ import bisect
 
 import numpy as np
 
-from disan_tf.options import check_at_least
+from disan_tf.common.options import check_at_least
 
 
 def batch_count(examples: int, batch_size: int) -> int:

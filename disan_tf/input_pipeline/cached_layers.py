@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.files import read_json
+from disan_tf.common.files import read_json
 from disan_tf.input_pipeline import format as names
 from disan_tf.input_pipeline.recorded_files import open_array
 

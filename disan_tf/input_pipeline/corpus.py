@@ -8,8 +8,8 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from disan_tf.errors import UserError
-from disan_tf.files import read_lines, sha256
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import read_lines, sha256
 from disan_tf.input_pipeline import format as names
 from disan_tf.input_pipeline.cached_layers import CachedLayers, LayerFiles
 from disan_tf.input_pipeline.check_ranges import check_contexts, check_split

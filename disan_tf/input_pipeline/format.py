@@ -41,9 +41,9 @@ The layers of that biLM are cached in a folder beside the corpus, by `disan_tf.e
 
 from pathlib import Path
 
-from disan_tf.errors import UserError
-from disan_tf.files import check_format, read_json
-from disan_tf.schema import check_schema
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import check_format, read_json
+from disan_tf.common.schema import check_schema
 
 FORMAT = 3  # raise it with every change of what is described here
 REMEDY = "delete the directory and prepare the corpus again with --mode=prepare"

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib import format as npy
 
-from disan_tf.errors import UserError
-from disan_tf.files import sha256
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import sha256
 from disan_tf.input_pipeline.format import KINDS
 
 _READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

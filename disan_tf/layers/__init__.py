@@ -1,6 +1,6 @@
 """The papers' mechanisms as Keras layers. They know nothing of configs, corpora or files."""
 
-from disan_tf import legacy_keras
+from disan_tf.common import legacy_keras
 
 legacy_keras.check()
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.options import suggestion
+from disan_tf.common.options import suggestion
 
 
 def activation_of(activation):

@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least, check_rate
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Dropout, site_seed
 from disan_tf.layers.linear import Linear, weight_decay
-from disan_tf.options import check_at_least, check_rate
 
 
 class BaseLayer(tf.keras.layers.Layer):

@@ -2,11 +2,11 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.batch_share import mean_of_tokens
-from disan_tf.options import check_at_least
 
 
 @serializable

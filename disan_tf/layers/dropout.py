@@ -5,10 +5,10 @@ from typing import NamedTuple, Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_rate
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.dropout import apply_mask, keep_mask
-from disan_tf.options import check_rate
 
 
 def site_seed(seed: int, site: str) -> int:

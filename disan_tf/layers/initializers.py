@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.options import check_choice
+from disan_tf.common.options import check_choice
 
 INIT_SCALES = ("keep", "rate")
 

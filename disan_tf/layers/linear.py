@@ -4,12 +4,12 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Dropout
 from disan_tf.layers.precision import cast_weight
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import bias_activation
-from disan_tf.options import check_at_least
 
 
 @serializable

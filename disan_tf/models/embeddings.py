@@ -5,13 +5,13 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_choice
 from disan_tf.elmo.embedding import ElmoEmbedding
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding.base import Embedding
 from disan_tf.layers.embedding.characters import WordCharacterEmbedding
 from disan_tf.layers.embedding.word_bytes import WordBytes
 from disan_tf.layers.embedding.words import WordEmbedding
-from disan_tf.options import check_choice
 
 PHRASES = ("own", "cut")
 

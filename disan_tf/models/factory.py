@@ -5,6 +5,7 @@ import functools
 import tensorflow as tf
 
 from disan_tf import encoders
+from disan_tf.common.options import check_choice
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.encoders.own import own_encoder
 from disan_tf.layers.base import BaseLayer
@@ -20,7 +21,6 @@ from disan_tf.models.embeddings import EMBEDDINGS, Sources, make_embedding
 from disan_tf.models.language_model import LanguageModel
 from disan_tf.models.nli import SentencePairClassifier
 from disan_tf.models.relatedness import RelatednessModel
-from disan_tf.options import check_choice
 
 __all__ = [
     "EMBEDDINGS", "ENCODERS", "HEADS", "TASKS", "build_model", "count_parameters",

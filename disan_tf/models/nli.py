@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_choice
 from disan_tf.layers.serialization import serializable
 from disan_tf.models.class_scores import ClassScores
 from disan_tf.models.pairs import SentencePairModel
-from disan_tf.options import check_choice
 
 PAIR_FEATURES = {
     "difference": lambda p, h: [p, h, p - h, p * h],

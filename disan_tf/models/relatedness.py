@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_choice
 from disan_tf.layers.serialization import serializable
 from disan_tf.metrics.correlations import correlation_scores
 from disan_tf.models.pairs import SentencePairModel
-from disan_tf.options import check_choice
 
 _LEAST = 1e-10  # authors' code: probabilities below it count as this
 

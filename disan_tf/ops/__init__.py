@@ -1,6 +1,6 @@
 """Functions with a plain, a lean and a native form, tested against each other."""
 
-from disan_tf import legacy_keras
+from disan_tf.common import legacy_keras
 
 legacy_keras.check()
 

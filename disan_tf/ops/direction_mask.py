@@ -4,7 +4,7 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.options import check_choice
+from disan_tf.common.options import check_choice
 
 DIRECTIONS = ("forward", "backward", "diagonal")
 MAX_SCALE = 40.0

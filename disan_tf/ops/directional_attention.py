@@ -4,6 +4,7 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_choice
 from disan_tf.ops.blockwise import lean_attention
 from disan_tf.ops.direction_mask import admissible_pairs, check_direction, check_scale
 from disan_tf.ops.linear_attention import linear_attention
@@ -12,7 +13,6 @@ from disan_tf.ops.native.attention import native_attention, native_linear_attent
 from disan_tf.ops.native.runtime import is_used, unavailable
 from disan_tf.ops.saved_attention import saved_attention
 from disan_tf.ops.xla import is_compiled
-from disan_tf.options import check_choice
 
 
 def attention_weights(

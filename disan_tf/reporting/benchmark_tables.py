@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from disan_tf.files import read_json
+from disan_tf.common.files import read_json
 from disan_tf.reporting.markdown import markdown_table
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 

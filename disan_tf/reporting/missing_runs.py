@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-from disan_tf.files import read_json
+from disan_tf.common.files import read_json
 
 _TIMED = {
     "members": int, "steps": int, "step_seconds": float, "evaluations": int,

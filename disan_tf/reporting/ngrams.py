@@ -16,7 +16,7 @@ from typing import Optional
 
 import numpy as np
 
-from disan_tf.errors import UserError, exit_status
+from disan_tf.common.errors import UserError, exit_status
 from disan_tf.input_pipeline import PreparedCorpus, Split
 
 BEGIN, END = 0, 1  # then the unknown word, 2, and the others; as in `disan_tf.models.LanguageModel`

@@ -6,9 +6,9 @@
 
 from pathlib import Path
 
-from disan_tf.errors import UserError
-from disan_tf.files import write_atomically
-from disan_tf.installation import CHECKPOINTS
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import write_atomically
+from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.benchmark_tables import benchmark_tables
 from disan_tf.reporting.front_page import front_page_table
 from disan_tf.reporting.result_files import read_results

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Optional
 
-from disan_tf.errors import UserError
-from disan_tf.files import read_json, write_atomically, write_json
-from disan_tf.installation import CHECKPOINTS
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import read_json, write_atomically, write_json
+from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.figures.table_curves import draw_table_curves
 from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
@@ -35,8 +35,8 @@ from disan_tf.reporting.scaling.figure import draw_curves
 from disan_tf.reporting.scaling.law import fit_curves, leave_out_parts
 from disan_tf.reporting.scaling.table import scaling_tables
 from disan_tf.reporting.transfer_table import transfer_tables
-from disan_tf.training.run_summary import summarise_run
-from disan_tf.training.series_summary import summarise_series
+from disan_tf.runs.run_summary import summarise_run
+from disan_tf.runs.series_summary import summarise_series
 
 
 def report(runs: Optional[Path], output: Path) -> None:

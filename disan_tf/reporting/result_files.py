@@ -15,12 +15,12 @@ from typing import Optional
 
 import numpy as np
 
-from disan_tf.errors import UserError
-from disan_tf.files import read_json, write_arrays
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import read_json, write_arrays
+from disan_tf.common.schema import check_schema
 from disan_tf.reporting.differences import Answers
 from disan_tf.reporting.paper_tables.all_tables import find_row
-from disan_tf.schema import check_schema
-from disan_tf.training.run_summary import best_step
+from disan_tf.runs.run_summary import best_step
 
 _REMEDY = "restore it from the repository"
 _NULL = type(None)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from disan_tf.files import read_json
+from disan_tf.common.files import read_json
 from disan_tf.reporting.markdown import csv_table, markdown_table
 
 NAME = "transfer"  # of the folder of results, and of the table

@@ -1,6 +1,6 @@
 """Tokenizers and look-ups of words: the same graph in preparation, prediction and export."""
 
-from disan_tf import legacy_keras
+from disan_tf.common import legacy_keras
 
 legacy_keras.check()
 

@@ -19,7 +19,7 @@ and the end of a sentence are words of a single marker:
 
 import tensorflow as tf
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 
 _OTHER, _FIRST_PRINTABLE_ID = 1, 2
 _FIRST, _LAST = ord("!"), ord("~")

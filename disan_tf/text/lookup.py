@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.text.tokenizer import lower, make_tokenizer, split_words
 
 PADDING_ID = 0

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Callable, NoReturn, Optional, TypeVar
 
-from disan_tf.errors import UserError
-from disan_tf.files import read_lines
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import read_lines
 
 T = TypeVar("T")
 

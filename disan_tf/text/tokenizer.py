@@ -22,7 +22,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 import tensorflow_text
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 
 # Prepared corpora record the version of their tokenizer: raise it when the behaviour changes.
 VERSIONS = {"whitespace": 1, "treebank": 1}

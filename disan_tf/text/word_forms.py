@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import tensorflow as tf
 
-from disan_tf.errors import UserError
-from disan_tf.files import PathLike, read_lines, write_atomically
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import PathLike, read_lines, write_atomically
 from disan_tf.text.tokenizer import lower
 
 

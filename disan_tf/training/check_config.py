@@ -7,8 +7,9 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Optional
 
+from disan_tf.common.errors import UserError
+from disan_tf.common.options import check_at_least, check_choice, check_section, chosen, flag
 from disan_tf.encoders.own import import_encoder
-from disan_tf.errors import UserError
 from disan_tf.layers.heads.batch_norm import BatchNormHead
 from disan_tf.models.embeddings import EMBEDDINGS, Sources
 from disan_tf.models.factory import (
@@ -22,12 +23,11 @@ from disan_tf.models.factory import (
     head_maker,
     head_options,
 )
-from disan_tf.options import check_at_least, check_choice, check_section, chosen, flag
+from disan_tf.runs.bundle import NAME
 from disan_tf.training import optimizers, schedule
-from disan_tf.training.batch_statistics import check_batch_norm_batches
-from disan_tf.training.bundle import NAME
-from disan_tf.training.cluster import check_distribution, distribution_of
+from disan_tf.training.distribution.cluster import check_distribution, distribution_of
 from disan_tf.training.methods import method_for
+from disan_tf.training.methods.batch_statistics import check_batch_norm_batches
 from disan_tf.training.resources import check_data
 
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")

@@ -8,8 +8,8 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.errors import UserError
-from disan_tf.files import write_atomically
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import write_atomically
 
 _KEPT = 2  # checkpoints
 

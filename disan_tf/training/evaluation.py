@@ -4,19 +4,19 @@ from pathlib import Path
 
 import numpy as np
 
-from disan_tf.errors import UserError
-from disan_tf.files import write_arrays, write_json
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import write_arrays, write_json
 from disan_tf.input_pipeline import PreparedCorpus, Split, draw_examples
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.metrics.classification import classification_scores
 from disan_tf.metrics.correlations import calibration, correlation_scores
 from disan_tf.metrics.perplexity import perplexities
+from disan_tf.runs.bundle import Bundle
+from disan_tf.runs.run_summary import FRACTIONS
 from disan_tf.text.lookup import UNKNOWN_ID
-from disan_tf.training.bundle import Bundle
 from disan_tf.training.methods import final_evaluation_step
+from disan_tf.training.methods.policy_gradient import evaluation_steps
 from disan_tf.training.outputs import run_split
-from disan_tf.training.policy_gradient import evaluation_steps
-from disan_tf.training.run_summary import FRACTIONS
 from disan_tf.training.steps import make_selection_step
 
 _SELECTIONS = ("all", "sample", "greedy")

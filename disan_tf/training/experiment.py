@@ -10,8 +10,8 @@ import tensorflow as tf
 
 import disan_tf
 from disan_tf.addons import progress_bar
-from disan_tf.errors import UserError
-from disan_tf.files import check_format, read_json, write_json
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import check_format, read_json, write_json
 from disan_tf.input_pipeline import (
     PreparedCorpus,
     evaluation_batches,
@@ -20,14 +20,14 @@ from disan_tf.input_pipeline import (
 )
 from disan_tf.input_pipeline.format import Keys
 from disan_tf.models.factory import count_parameters
-from disan_tf.training.cluster import make_distribution
-from disan_tf.training.console import ConsoleLog, describe_scores
-from disan_tf.training.distribution import Distribution
+from disan_tf.runs.provenance import command_line, data_summary
+from disan_tf.runs.work_directory import FORMAT, OTHER_VERSION, RUN, claim
+from disan_tf.training.distribution.cluster import make_distribution
+from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.loop import Trainer
-from disan_tf.training.projector import write_projector
-from disan_tf.training.provenance import command_line, data_summary
-from disan_tf.training.tensorboard import TensorBoardLogger
-from disan_tf.training.work_directory import FORMAT, OTHER_VERSION, RUN, claim
+from disan_tf.training.monitoring.console import ConsoleLog, describe_scores
+from disan_tf.training.monitoring.projector import write_projector
+from disan_tf.training.monitoring.tensorboard import TensorBoardLogger
 
 _PROBE_EXAMPLES = 32
 
@@ -139,7 +139,10 @@ def _tensorboard(trainer, pictures):
 
 def _pictures(trainer):
     """What is drawn at an evaluation."""
-    from disan_tf.training.pictures import AttentionPictures, ConfusionPicture  # with matplotlib
+    from disan_tf.training.monitoring.pictures import (  # with matplotlib
+        AttentionPictures,
+        ConfusionPicture,
+    )
 
     drawn = [AttentionPictures(trainer.model, trainer.corpus)]
     if trainer.model.criterion == "accuracy":

@@ -9,22 +9,23 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.errors import Stopped, UserError
+from disan_tf.common.errors import Stopped, UserError
+from disan_tf.common.signals import deferred
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
 from disan_tf.models.factory import build_model
 from disan_tf.models.memory import memory_limit
-from disan_tf.signals import deferred
-from disan_tf.training.batch_statistics import make_averaging_step, take_averages
-from disan_tf.training.bundle import save_bundle
+from disan_tf.runs.bundle import save_bundle
+from disan_tf.runs.metrics_log import MetricsLog, NoLog
+from disan_tf.runs.run_summary import is_over
 from disan_tf.training.checkpoints import TrainingState
-from disan_tf.training.distribution import Distribution
-from disan_tf.training.measured import dump, load, shown
+from disan_tf.training.distribution.replicas import STOP
+from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.methods import make_method
-from disan_tf.training.metrics_log import MetricsLog, NoLog
+from disan_tf.training.methods.batch_statistics import make_averaging_step, take_averages
+from disan_tf.training.monitoring.measured import dump, load, shown
 from disan_tf.training.outputs import run_split
-from disan_tf.training.replicas import STOP
 from disan_tf.training.resources import gather_resources
-from disan_tf.training.schedule import is_evaluated, is_logged, is_over, is_saved
+from disan_tf.training.schedule import is_evaluated, is_logged, is_saved
 
 
 class Trainer:

@@ -8,14 +8,14 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.addons import moving_average
-from disan_tf.ops.native import runtime
-from disan_tf.options import (
+from disan_tf.common.options import (
     check_above_zero,
     check_at_least,
     check_rate,
     check_section,
     chosen,
 )
+from disan_tf.ops.native import runtime
 
 
 def adadelta(

@@ -1,12 +1,12 @@
-"""When a training logs, evaluates, saves and ends: what `config.train` and `evaluate` may say."""
+"""When a training logs, evaluates and saves: what `config.train` and `evaluate` may say."""
 
 from collections.abc import Sequence
 from typing import Optional
 
 import numpy as np
 
+from disan_tf.common.options import check_at_least, suggestion
 from disan_tf.input_pipeline import BatchPlan
-from disan_tf.options import check_at_least, suggestion
 
 _WITH_CURVES = ("train", "dev")  # in any training
 
@@ -66,15 +66,3 @@ def is_logged(train, step: int) -> bool:
     one that was never stopped.
     """
     return is_saved(train, step) or step % train.log_every == 0
-
-
-def is_over(train, step: int, best_step: int) -> bool:
-    """Whether a training ends at `step`.
-
-    Args:
-      train: `config.train`.
-      step: that is done.
-      best_step: of the best evaluation so far.
-    """
-    stale = train.patience and step - best_step >= train.patience * train.evaluate_every
-    return step >= train.steps or bool(stale)

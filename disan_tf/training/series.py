@@ -18,22 +18,22 @@ from typing import Callable, Optional
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from disan_tf.errors import UserError
-from disan_tf.files import Owned, owned, write_json
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import Owned, owned, write_json
+from disan_tf.common.options import MOST
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.options import MOST
-from disan_tf.training import experiment
-from disan_tf.training.bundle import load_bundle
-from disan_tf.training.cluster import distribution_of
-from disan_tf.training.evaluation import write_evaluation
-from disan_tf.training.run_summary import is_finished, read_scores
-from disan_tf.training.series_summary import (
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.run_summary import is_finished, read_scores
+from disan_tf.runs.series_summary import (
     MEMBER_CONFIGS,
     read_members,
     render_series,
     summarise_series,
 )
-from disan_tf.training.work_directory import claim
+from disan_tf.runs.work_directory import claim
+from disan_tf.training import experiment
+from disan_tf.training.distribution.cluster import distribution_of
+from disan_tf.training.evaluation import write_evaluation
 
 
 @dataclass(frozen=True)

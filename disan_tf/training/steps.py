@@ -5,7 +5,7 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.ops.batch_share import part_of_all, part_of_mean
-from disan_tf.training.replicas import compiled_step, summed
+from disan_tf.training.distribution.replicas import compiled_step, summed
 
 
 def make_train_step(model, optimizer, clip_norm: float = 0.0):

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf import addons
-from disan_tf.training.console import describe_scores
+from disan_tf.training.monitoring.console import describe_scores
 from disan_tf.training.optimizers import adadelta
 from tests.support.averaged_network import (
     BATCHES,

@@ -8,7 +8,7 @@ from disan_tf.benchmark import core
 from disan_tf.benchmark.main import PARTS, benchmark
 from disan_tf.benchmark.plot import plot_core
 from disan_tf.benchmark.tables import memory_table
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from tests.support.training_runs import tiny_config
 
 

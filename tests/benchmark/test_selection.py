@@ -8,7 +8,7 @@ from disan_tf.benchmark.main import benchmark
 from disan_tf.benchmark.selection import RATES, choose_at_rate, measure_selection, model_steps
 from disan_tf.benchmark.step import make_batch
 from disan_tf.benchmark.tables import selection_table
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.layers import ReinforcedSequenceSampling
 from tests.support.training_runs import tiny_config
 

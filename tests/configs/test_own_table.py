@@ -7,12 +7,12 @@ import json
 import pytest
 
 from data_prep.prepare import prepare
-from disan_tf import modes
-from disan_tf.errors import UserError
+from disan_tf.cli import modes
+from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.serving.predict import predict
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.inference.predict import predict
 from disan_tf.training import experiment
-from disan_tf.training.bundle import load_bundle
 from tests.support.training_runs import load_config
 
 SOUPS = [f"the {adjective} {noun} !" for adjective in ("hot", "cold") for noun in ("soup", "tea")]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from data_prep.prepare import prepare
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import read_json
 from disan_tf.elmo.weights import save_bilm
-from disan_tf.errors import UserError
-from disan_tf.files import read_json
 from disan_tf.input_pipeline import PreparedCorpus
 from tests.support import tiny_trees
 from tests.support.small_bilm import official_ids, small_bilm

@@ -6,7 +6,7 @@ import pytest
 
 from data_prep import prepare as prepare_module
 from data_prep.prepare import prepare
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from tests.support import tiny_trees
 from tests.support.tiny_trees import options
 

@@ -5,7 +5,7 @@ import pytest
 from data_prep import training_texts
 from data_prep.corpora import polarity, trec
 from data_prep.training_texts import write_texts
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from tests.support import nli, tiny_trees
 
 QUESTIONS = [f"How hot is soup {number} ?" for number in range(20)]  # two of them will be dev

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from data_prep import stems_and_lemmas, word_features
 from data_prep.prepare import prepare
-from disan_tf.errors import UserError
-from disan_tf.files import read_json
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import read_json
 from disan_tf.input_pipeline import PreparedCorpus, make_dataset
 from disan_tf.text import TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from data_prep import word_vectors
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 
 
 @pytest.fixture

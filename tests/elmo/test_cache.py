@@ -10,11 +10,11 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import locked
 from disan_tf.elmo import cache
 from disan_tf.elmo.cache import cache_layers, find_sentences, plan_batches
 from disan_tf.elmo.weights import load_bilm
-from disan_tf.errors import UserError
-from disan_tf.files import locked
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
 from tests.support.elmo_corpora import elmo_config, elmo_corpus
 from tests.support.manifests import save_array

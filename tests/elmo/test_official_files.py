@@ -11,10 +11,10 @@ import h5py
 import numpy as np
 import pytest
 
+from disan_tf.common.errors import UserError
 from disan_tf.elmo import weights
 from disan_tf.elmo.options import read_options
 from disan_tf.elmo.weights import load_bilm, save_bilm
-from disan_tf.errors import UserError
 from tests.support.small_bilm import SIZES, batch, small_bilm
 
 REFERENCE = Path(os.environ.get("DISAN_TF_SHARED", Path(__file__).parents[3] / "shared"))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from tests.support.manifests import save_array, write_manifest
 from tests.support.pairs import make_score_corpus

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.format import FORMAT
 from tests.support.manifests import save_array, write_manifest

@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from tests.support.manifests import save_array
 from tests.support.two_examples import ARRAYS, refusal

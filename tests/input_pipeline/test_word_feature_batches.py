@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus, make_dataset
 from disan_tf.input_pipeline.corpus import WordFeatures
 from tests.support.manifests import save_array

@@ -15,11 +15,11 @@ import json
 import numpy as np
 from ml_collections import ConfigDict
 
-from disan_tf.files import write_json
+from disan_tf.common.files import write_json
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, make_dataset
-from disan_tf.training.batch_statistics import make_averaging_step, take_averages
-from disan_tf.training.bundle import load_bundle
-from disan_tf.training.work_directory import read_config
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.work_directory import read_config
+from disan_tf.training.methods.batch_statistics import make_averaging_step, take_averages
 from tests.measurements.best_model import dev_scores, parse_options
 
 SIZES = (20, 100)  # batches

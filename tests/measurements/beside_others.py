@@ -31,7 +31,7 @@ from typing import Callable
 import numpy as np
 
 from disan_tf.benchmark.processes import in_new_process, peak
-from disan_tf.files import write_json
+from disan_tf.common.files import write_json
 from tests.measurements.threads import machine, set_threads
 
 SENTENCES = 8192
@@ -89,7 +89,7 @@ def _measure(form, checkpoint, texts, threads):
 def _make_texts(checkpoint) -> list[str]:
     """Words that the checkpoint knows, the frequent ones more often, in the lengths of SNLI's."""
     from disan_tf.benchmark.epoch import snli_shaped_split
-    from disan_tf.serving.released import find_bundle
+    from disan_tf.serving.release.released import find_bundle
     from disan_tf.text.lookup import UNKNOWN_ID
 
     generator = np.random.default_rng(1)
@@ -124,8 +124,8 @@ def _exported(checkpoint, texts, threads) -> Callable:
 
 
 def _export(checkpoint, folder) -> str:
-    from disan_tf.serving.released import find_bundle
-    from disan_tf.serving.saved_model import export_saved_model
+    from disan_tf.serving.export.saved_model import export_saved_model
+    from disan_tf.serving.release.released import find_bundle
 
     return str(export_saved_model(find_bundle(checkpoint), folder)[0])
 

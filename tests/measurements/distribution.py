@@ -26,9 +26,9 @@ import tensorflow as tf
 from configs.disan_snli import get_config
 from disan_tf.benchmark.epoch import plan_of, snli_shaped_split
 from disan_tf.benchmark.step import build
-from disan_tf.files import write_json
-from disan_tf.training.back_propagation import BackPropagation
-from disan_tf.training.cluster import make_distribution
+from disan_tf.common.files import write_json
+from disan_tf.training.distribution.cluster import make_distribution
+from disan_tf.training.methods.back_propagation import BackPropagation
 from tests.measurements.distribution_estimate import Measured, estimate_tables
 from tests.measurements.threads import set_threads
 from tests.support.workers import free_addresses, tf_config

@@ -45,8 +45,8 @@ CALLS = 7  # after the first
 
 def measure(checkpoint: str, before: Optional[Path], rounds: int, cases: list[str]) -> dict:
     """Case -> form -> median milliseconds, ratio to native, and peak memory."""
-    from disan_tf.serving.released import find_bundle
-    from disan_tf.serving.saved_model import export_saved_model
+    from disan_tf.serving.export.saved_model import export_saved_model
+    from disan_tf.serving.release.released import find_bundle
 
     with tempfile.TemporaryDirectory() as folder:
         after, _ = export_saved_model(find_bundle(checkpoint), folder)

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Optional
 
 from disan_tf.benchmark.processes import in_new_process
-from disan_tf.files import write_json
+from disan_tf.common.files import write_json
 from tests.measurements.threads import machine
 from tests.support.training_runs import load_config
 

@@ -26,13 +26,13 @@ import numpy as np
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from disan_tf.files import write_json
+from disan_tf.common.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus, make_dataset
+from disan_tf.runs.work_directory import read_config
 from disan_tf.training.loop import Trainer
-from disan_tf.training.policy_steps import split_weights
-from disan_tf.training.rewards import REWARDS, policy_loss
+from disan_tf.training.methods.policy_steps import split_weights
+from disan_tf.training.methods.rewards import REWARDS, policy_loss
 from disan_tf.training.steps import batch_signature
-from disan_tf.training.work_directory import read_config
 
 RATES = ((1.0, 1.0), (0.9, 0.9), (0.75, 0.75), (0.5, 0.5), (0.25, 0.25), (0.1, 0.1),
          (0.0, 0.0), (0.0, 1.0), (0.5, 1.0))  # of heads, of dependents  # fmt: skip

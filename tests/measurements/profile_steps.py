@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 
 from disan_tf.benchmark.processes import in_new_process
-from disan_tf.files import write_json
+from disan_tf.common.files import write_json
 from tests.measurements.threads import machine, set_threads
 
 MODELS = {

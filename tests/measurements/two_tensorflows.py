@@ -15,9 +15,9 @@ import numpy as np
 import tensorflow as tf
 
 import disan_tf
-from disan_tf.files import write_json
-from disan_tf.installation import CHECKPOINTS
-from disan_tf.serving.released import read_manifest
+from disan_tf.common.files import write_json
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.serving.release.released import read_manifest
 from tests.serving.test_released_models import ASKED
 
 

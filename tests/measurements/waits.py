@@ -25,10 +25,10 @@ import tensorflow as tf
 
 from disan_tf.benchmark.machine import describe_machine
 from disan_tf.benchmark.timing import measure
-from disan_tf.files import write_json
+from disan_tf.common.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
-from disan_tf.serving.released import find_bundle
-from disan_tf.training.bundle import load_bundle
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.release.released import find_bundle
 from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.outputs import run_split
 

@@ -6,9 +6,9 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import Dropout
+from disan_tf.training.methods.policy_steps import POLICY, SOFT, Baseline, make_policy_step
+from disan_tf.training.methods.rewards import product_reward
 from disan_tf.training.optimizers import adadelta
-from disan_tf.training.policy_steps import POLICY, SOFT, Baseline, make_policy_step
-from disan_tf.training.rewards import product_reward
 from tests.support import official
 from tests.support.backends import BACKENDS
 from tests.support.official_pairs import pair_ids

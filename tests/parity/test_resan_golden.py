@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import Dropout
-from disan_tf.training.policy_steps import split_weights
+from disan_tf.training.methods.policy_steps import split_weights
 from disan_tf.training.steps import added_losses
 from tests.support import official
 from tests.support.backends import BACKENDS

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.reporting.differences import Answers, difference
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import report

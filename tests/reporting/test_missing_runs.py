@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from disan_tf.errors import UserError
-from disan_tf.installation import CHECKPOINTS
+from disan_tf.common.errors import UserError
+from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.missing_runs import MissingRun, add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from disan_tf.installation import CHECKPOINTS
+from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
 from disan_tf.reporting.paper_tables.disan import disan_variant

@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from disan_tf.errors import UserError
-from disan_tf.installation import CHECKPOINTS
+from disan_tf.common.errors import UserError
+from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.readme import FILES, update_readmes
 
 

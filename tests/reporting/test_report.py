@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.reporting.report import find_runs, report
 from tests.support.finished_runs import COMMAND, config_of, write, write_run, write_series
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.reporting.report import report
 from disan_tf.reporting.result_files import read_predictions, read_results
 from tests.support.finished_runs import config_of, write, write_run, write_series

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from disan_tf.files import locked
-from disan_tf.serving.saved_model import export_saved_model, newest_version
-from disan_tf.training.bundle import load_bundle
+from disan_tf.common.files import locked
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.export.saved_model import export_saved_model, newest_version
 from tests.support.tiny import make_bundle
 from tests.support.tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
 

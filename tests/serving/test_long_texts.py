@@ -5,9 +5,9 @@ import pytest
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the tokenizer's operations)
 
-from disan_tf.serving import row_blocks, saved_model
-from disan_tf.serving.saved_model import export_saved_model
-from disan_tf.serving.warm_up import FILE
+from disan_tf.serving.export import row_blocks, saved_model
+from disan_tf.serving.export.saved_model import export_saved_model
+from disan_tf.serving.export.warm_up import FILE
 from tests.support.tiny import SENTENCES
 
 MOST = 8  # tokens

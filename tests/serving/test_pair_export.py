@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.serving.saved_model import METADATA, export_saved_model
+from disan_tf.serving.export.saved_model import METADATA, export_saved_model
 from tests.support.exports import Question, ask, decoded
 from tests.support.tiny_pairs import CLASSES, NLI, PAIRS, attend_alone, make_pair_bundle
 

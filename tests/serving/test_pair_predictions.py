@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf import modes
-from disan_tf.serving.attend import attend
-from disan_tf.serving.predict import predict
+from disan_tf.cli import modes
+from disan_tf.serving.inference.attend import attend
+from disan_tf.serving.inference.predict import predict
 from tests.support.tiny_pairs import (
     CLASSES,
     NLI,

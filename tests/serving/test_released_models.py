@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from disan_tf import modes
-from disan_tf.installation import CHECKPOINTS
-from disan_tf.serving.released import read_manifest
+from disan_tf.cli import modes
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.serving.release.released import read_manifest
 
 FILM_LINES = [
     ("A warm , funny and moving film .", "very positive"),

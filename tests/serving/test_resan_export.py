@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.serving.saved_model import export_saved_model
+from disan_tf.serving.export.saved_model import export_saved_model
 from tests.support.tiny_pairs import PAIRS, make_pair_bundle
 
 pytestmark = pytest.mark.slow  # other exports are made in each run

@@ -11,7 +11,7 @@ from typing import NamedTuple, Optional
 from tests.support.training_runs import ROOT
 
 _SERVER = multiprocessing.get_context("forkserver")
-_PRELOADED = ["disan_tf.serving.saved_model", "disan_tf.training.series", __name__]
+_PRELOADED = ["disan_tf.serving.export.saved_model", "disan_tf.training.series", __name__]
 _SERVER.set_forkserver_preload(_PRELOADED)
 _STREAMS = ("stdin", "stdout", "stderr")
 _TIMEOUT = 300  # seconds

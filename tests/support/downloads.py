@@ -11,7 +11,7 @@ import pytest
 
 from data_prep.download.archives import Archive
 from data_prep.download.fetch import install
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 
 
 def zip_bytes(members) -> bytes:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from disan_tf.files import write_json
+from disan_tf.common.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus, WordFeatures
 from disan_tf.input_pipeline import format as names
 from disan_tf.text.characters import ASCII_CHARACTERS

@@ -4,7 +4,7 @@ import pytest
 from ml_collections import ConfigDict
 
 from data_prep.corpora import READERS
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 
 
 def make_options(corpus: str, **values) -> ConfigDict:

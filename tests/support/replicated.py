@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.training.distribution import Distribution
+from disan_tf.training.distribution.strategy import Distribution
 from tests.support.pair_features import make_feature_corpus
 from tests.support.pairs import make_pair_corpus
 from tests.support.training_runs import (

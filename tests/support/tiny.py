@@ -8,7 +8,7 @@ from configs.disan_sst import get_config
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.factory import build_model
-from disan_tf.training.bundle import save_bundle
+from disan_tf.runs.bundle import save_bundle
 from tests.support.manifests import write_manifest
 
 CLASSES = ["very bad", "bad", "neutral", "good", "very good"]

@@ -7,7 +7,7 @@ import numpy as np
 from ml_collections import ConfigDict
 
 from disan_tf.models.factory import build_model
-from disan_tf.training.bundle import Bundle, load_bundle, save_bundle
+from disan_tf.runs.bundle import Bundle, load_bundle, save_bundle
 from tests.support.tiny import make_corpus
 from tests.support.training_runs import tiny_config
 

@@ -13,8 +13,8 @@ from ml_collections import ConfigDict
 from data_prep.prepare import prepare
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training.loop import Trainer
-from disan_tf.training.metrics_log import MetricsLog
 
 ROOT = Path(__file__).resolve().parents[2]
 

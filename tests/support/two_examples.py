@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from tests.support.manifests import write_manifest
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.text.characters import (
     ASCII_CHARACTERS,
     ascii_ids,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.text.tables import Table, parse_json, read_rows
 
 

@@ -7,7 +7,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.text import tokenizer
 
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from data_prep.prepare import prepare
-from disan_tf import modes
+from disan_tf.cli import modes
+from disan_tf.common.errors import UserError
 from disan_tf.elmo.weights import load_bilm
-from disan_tf.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.reporting.ngrams import perplexities
-from disan_tf.training.bundle import load_bundle
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.score_tables import render_scores
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
-from disan_tf.training.score_tables import render_scores
 from tests.support.small_bilm import batch
 from tests.support.training_runs import (
     check_same,

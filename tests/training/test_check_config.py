@@ -5,7 +5,7 @@ from ml_collections import ConfigDict
 
 from data_prep.check_options import check_options
 from data_prep.corpora import fields_of, splits_of
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.training.check_config import check_config
 from tests.support.training_runs import config_names, load_config, variants
 

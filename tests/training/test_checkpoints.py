@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.training.checkpoints import TrainingState
 
 

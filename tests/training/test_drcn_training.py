@@ -7,10 +7,10 @@ import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from disan_tf.errors import UserError
-from disan_tf.serving.lines import look_up, tokenise
-from disan_tf.serving.saved_model import export_saved_model
-from disan_tf.training.bundle import load_bundle
+from disan_tf.common.errors import UserError
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.export.saved_model import export_saved_model
+from disan_tf.serving.inference.lines import look_up, tokenise
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from tests.support.pair_features import make_feature_corpus

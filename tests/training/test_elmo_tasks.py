@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.serving.saved_model import export_saved_model
-from disan_tf.training.bundle import load_bundle
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.export.saved_model import export_saved_model
 from tests.support.elmo_corpora import other_elmo_config, other_elmo_corpus
 from tests.support.training_runs import (
     check_same,

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from disan_tf.common.errors import UserError
 from disan_tf.elmo.weights import load_bilm
-from disan_tf.errors import UserError
 from disan_tf.models.factory import build_model
-from disan_tf.serving.saved_model import export_saved_model
-from disan_tf.training.bundle import load_bundle
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from tests.support.elmo_corpora import elmo_config, elmo_corpus

@@ -9,12 +9,12 @@ import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus, draw_examples
 from disan_tf.metrics.classification import classification_scores
 from disan_tf.models import SentenceModel
 from disan_tf.models.class_scores import ClassScores
-from disan_tf.training.bundle import Bundle
+from disan_tf.runs.bundle import Bundle
 from disan_tf.training.evaluation import evaluate, write_evaluation
 from tests.support.manifests import save_array, write_manifest
 from tests.support.pairs import make_pair_corpus

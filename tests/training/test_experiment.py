@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import padding_share, plan_batches
 from disan_tf.models.factory import build_model, count_parameters
+from disan_tf.runs.work_directory import FORMAT, claim
 from disan_tf.training import experiment
-from disan_tf.training.console import ConsoleLog
-from disan_tf.training.work_directory import FORMAT, claim
+from disan_tf.training.monitoring.console import ConsoleLog
 from tests.support.pairs import make_pair_corpus
 from tests.support.training_runs import corpus_of, tiny_config, with_few_operations
 
@@ -109,7 +109,7 @@ def test_a_training_does_not_go_on_with_other_data(tmp_path):
 
 def test_the_console_tells_speed_and_time_left(capsys, monkeypatch):
     clock = iter([100.0, 110.0])
-    monkeypatch.setattr("disan_tf.training.console.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("disan_tf.training.monitoring.console.time.monotonic", lambda: next(clock))
     log = ConsoleLog(steps=100, examples=15.5)
     log.on_train_batch_begin(20)
     log.on_test_end({"step": 40, "loss": 1.5, "accuracy": 0.25, "watched": {"test": {"loss": 2.0}}})

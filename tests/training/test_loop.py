@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.errors import Stopped, UserError
-from disan_tf.training.bundle import load_bundle
+from disan_tf.common.errors import Stopped, UserError
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
-from disan_tf.training.metrics_log import MetricsLog
 from tests.support.training_runs import (
     KillAt,
     check_same,

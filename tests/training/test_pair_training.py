@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.training.bundle import load_bundle
+from disan_tf.runs.bundle import load_bundle
 from disan_tf.training.evaluation import evaluate
 from tests.support.pairs import make_pair_corpus
 from tests.support.training_runs import check_same, run_and_copy, run_trainer, tiny_config

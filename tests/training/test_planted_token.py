@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.selections import merge_selections
+from disan_tf.training.methods.rewards import policy_loss, product_reward
 from disan_tf.training.optimizers import adadelta
-from disan_tf.training.rewards import policy_loss, product_reward
 
 BATCH, LENGTH, DIM = 128, 8, 8
 MARK = 4.0  # the first feature of the planted word, on top of noise of variance 1

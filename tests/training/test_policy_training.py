@@ -8,11 +8,11 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
-from disan_tf.training.bundle import load_bundle
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
-from disan_tf.training.metrics_log import MetricsLog
-from disan_tf.training.policy_gradient import PHASES
+from disan_tf.training.methods.policy_gradient import PHASES
 from tests.support.pairs import make_pair_corpus
 from tests.support.training_runs import check_same, run_and_copy, run_trainer, tiny_config
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.errors import UserError
-from disan_tf.training.bundle import load_bundle
+from disan_tf.common.errors import UserError
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.metrics_log import MetricsLog
+from disan_tf.runs.score_tables import render_scores
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
-from disan_tf.training.metrics_log import MetricsLog
-from disan_tf.training.score_tables import render_scores
 from tests.support.pairs import make_pair_corpus, make_score_corpus
 from tests.support.training_runs import tiny_config, with_few_operations
 

@@ -11,13 +11,13 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from disan_tf.errors import UserError
-from disan_tf.files import owned
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import owned
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.series_summary import series_command, summarise_series
 from disan_tf.training import experiment
-from disan_tf.training.bundle import load_bundle
 from disan_tf.training.loop import Trainer
 from disan_tf.training.series import evaluate_series, plan, refuse_series, train_series
-from disan_tf.training.series_summary import series_command, summarise_series
 from tests.support.finished_runs import config_of, write_series
 from tests.support.training_runs import (
     KillAt,

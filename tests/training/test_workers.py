@@ -9,9 +9,9 @@ import tensorflow as tf
 
 from data_prep.synthetic.pairs import write_pairs
 from data_prep.synthetic.treebank import write_treebank
-from disan_tf.training.bundle import load_bundle
-from disan_tf.training.cluster import LOST
-from disan_tf.training.metrics_log import MetricsLog
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.metrics_log import MetricsLog
+from disan_tf.training.distribution.cluster import LOST
 from tests.support.command import run_forked
 from tests.support.replicated import record_difference, weight_difference
 from tests.support.workers import wait_for_step, workers

@@ -2,10 +2,10 @@
 
 from typing import Optional
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.attention.token_attention import TokenAttention
 from disan_tf.layers.pooling import average_tokens
 from disan_tf.layers.serialization import serializable
-from disan_tf.options import check_at_least
 
 
 @serializable

@@ -4,6 +4,7 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.attention.fusion_gate import FusionGate
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
@@ -14,7 +15,6 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.ops import attention_weights, directional_attention
 from disan_tf.ops.direction_mask import check_direction, check_scale
 from disan_tf.ops.elementwise import bias_activation, copies
-from disan_tf.options import check_at_least
 
 
 @serializable

@@ -2,13 +2,13 @@
 
 from typing import Optional
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.attention.vanilla import VanillaAttention
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.pooling import masked_mean
 from disan_tf.layers.serialization import serializable
-from disan_tf.options import check_at_least
 
 
 @serializable

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project, weight_decay
 from disan_tf.layers.masks import token_mask
@@ -9,7 +10,6 @@ from disan_tf.layers.precision import cast_weight
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import bias_activation
-from disan_tf.options import check_at_least
 
 
 @serializable

@@ -2,11 +2,11 @@
 
 from typing import Optional
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.attention.token_attention import TokenAttention
 from disan_tf.layers.masks import token_mask
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import copies
-from disan_tf.options import check_at_least
 
 
 class QueryAttention(TokenAttention):

@@ -4,13 +4,13 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.pooling import weighted_sums
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.direction_mask import admissible_pairs
-from disan_tf.options import check_at_least
 
 
 @serializable

@@ -2,6 +2,7 @@
 
 from typing import Optional
 
+from disan_tf.common.options import check_above_zero, check_at_least
 from disan_tf.layers.attention.token_attention import TokenAttention
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
@@ -9,7 +10,6 @@ from disan_tf.layers.masks import token_mask
 from disan_tf.layers.pooling import average_tokens
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import LeakyReLU
-from disan_tf.options import check_above_zero, check_at_least
 
 
 @serializable

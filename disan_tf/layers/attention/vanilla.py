@@ -4,10 +4,10 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.layers.attention.query_attention import QueryAttention
 from disan_tf.layers.pooling import average_tokens
 from disan_tf.layers.serialization import serializable
-from disan_tf.options import check_at_least, check_choice
 
 COMPATIBILITIES = ("additive", "multiplicative")
 

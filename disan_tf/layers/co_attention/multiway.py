@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_choice
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.co_attention.bilinear import BilinearAttention
@@ -15,7 +16,6 @@ from disan_tf.layers.precision import shared_conversions
 from disan_tf.layers.recurrent.lstm import BasicLSTM
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import masked_softmax
-from disan_tf.options import check_choice
 
 FUNCTIONS = {  # by their letters in the paper's Table 1
     "B": BilinearAttention,

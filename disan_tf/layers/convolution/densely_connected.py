@@ -5,6 +5,7 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_above_zero, check_at_least, check_widths
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution.convolution import Convolution
@@ -13,7 +14,6 @@ from disan_tf.layers.initializers import check_init_scale, he_normal, variance_f
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import LeakyReLU, copies
-from disan_tf.options import check_above_zero, check_at_least, check_widths
 
 LEAST_SQUARED_NORM = 1e-12  # a shorter vector is not normalised: its gradient would explode
 

@@ -16,7 +16,7 @@ class Embedding(tf.keras.layers.Layer):
 
     with ids <int32>[batch, length] (0 = padding) and then its `word_features`, in their order. What
     it reads must stand in the batches of `disan_tf.input_pipeline.make_dataset`, and for raw text
-    in the look-up of `disan_tf.training.bundle`.
+    in the look-up of `disan_tf.runs.bundle`.
 
     `trainable=False`, Keras' own argument, leaves all of its weights as they are.
     """

@@ -4,6 +4,7 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
@@ -11,7 +12,6 @@ from disan_tf.layers.embedding.base import Embedding
 from disan_tf.layers.embedding.character_cnn import CharacterCNN
 from disan_tf.layers.embedding.words import WordEmbedding
 from disan_tf.layers.serialization import serializable
-from disan_tf.options import check_at_least
 
 
 @serializable

@@ -3,10 +3,10 @@
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.embedding.base import Embedding
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.xla import is_compiled
-from disan_tf.options import check_at_least
 
 
 @serializable

@@ -4,6 +4,7 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.hard_attention.iterative import IterativeSequenceSampling
@@ -14,7 +15,6 @@ from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packing import packed_mask
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import copies
-from disan_tf.options import check_at_least, check_choice
 
 SAMPLERS = {"parallel": ReinforcedSequenceSampling, "iterative": IterativeSequenceSampling}
 _SIDES = ("forward", "backward")

@@ -4,11 +4,11 @@ from typing import NamedTuple, Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.hard_attention.uniforms import Uniforms
-from disan_tf.options import check_at_least, check_choice
 
 HOW = ("all", "sample", "greedy")
 LEAST_PROBABILITY = 1e-10  # as in the authors' code, logarithms are of no smaller probability

@@ -4,13 +4,13 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_choice
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
 from disan_tf.layers.packing import pack
 from disan_tf.layers.pooling import token_counts
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import directional_attention
 from disan_tf.ops.elementwise import copies
-from disan_tf.options import check_choice
 
 UNSELECTED = ("mean", "mean_of_others", "drop")
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_above_zero, check_at_least, check_rate
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.ops import batch_share
-from disan_tf.options import check_above_zero, check_at_least, check_rate
 
 _scope = threading.local()
 

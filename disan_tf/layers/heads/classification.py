@@ -2,12 +2,12 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.activations import activation_of
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.highway import Highway
 from disan_tf.layers.serialization import serializable
-from disan_tf.options import check_at_least
 
 
 @serializable

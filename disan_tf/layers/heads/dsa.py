@@ -2,13 +2,13 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_above_zero
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.heads.batch_norm import BatchNormHead
 from disan_tf.layers.initializers import check_init_scale, he_normal, variance_factor
 from disan_tf.layers.linear import Linear
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import LeakyReLU
-from disan_tf.options import check_above_zero
 
 
 @serializable

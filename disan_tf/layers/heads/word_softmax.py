@@ -3,10 +3,10 @@
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import add_count, next_seed, site_seed
 from disan_tf.layers.serialization import serializable
-from disan_tf.options import check_at_least
 
 SLICE = 512  # tokens whose logits are in memory at once
 

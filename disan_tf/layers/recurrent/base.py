@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project
 from disan_tf.layers.masks import token_mask
@@ -9,7 +10,6 @@ from disan_tf.layers.packing import scatter_tokens
 from disan_tf.ops.elementwise import bias_activation
 from disan_tf.ops.native import runtime
 from disan_tf.ops.recurrence import recurrence
-from disan_tf.options import check_at_least
 
 
 class Recurrent(BaseLayer):

@@ -1,6 +1,6 @@
 """Compiles the native operations for the CPU of this machine and keeps the library.
 
-    python -m disan_tf.ops.native.build
+    python -m disan_tf.ops.native
 
 The library lies in a cache folder under a key made of the sources, the TensorFlow version, the
 compiler and the CPU: whoever changes one of them gets a library of their own. Loading it runs its
@@ -19,8 +19,8 @@ from typing import Callable
 
 import tensorflow as tf
 
-from disan_tf.errors import UserError
-from disan_tf.files import locked, scratch_folder
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import locked, scratch_folder
 
 FOLDER = Path(__file__).parent
 # GCC 12 warns about its own AVX-512 headers.
@@ -139,16 +139,3 @@ def _compile(compiler: str, target: Path) -> None:
             file.write(digest)  # at the end, which the loader ignores
         output.chmod(0o700)  # whatever the umask
         os.replace(output, target)
-
-
-def main() -> int:
-    """Builds the library and prints its path, or why there is none."""
-    from disan_tf.ops.native.runtime import unavailable
-
-    reason = unavailable()
-    print(f"portable operations: {reason}" if reason else f"native operations: {library()}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

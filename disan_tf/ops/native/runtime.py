@@ -13,6 +13,7 @@ import threading
 import tensorflow as tf
 from absl import logging
 
+from disan_tf.ops.native.build import BuildError, library
 from disan_tf.ops.xla import is_compiled
 
 # What the operations between matrix products take; other dtypes are computed in portable form.
@@ -23,8 +24,6 @@ _scope = threading.local()
 @functools.cache
 def unavailable() -> str:
     """Why the native operations cannot be used, as one clause; "" when they can."""
-    from disan_tf.ops.native.build import BuildError  # not at the top: `-m` runs that module
-
     if os.environ.get("DISAN_TF_NATIVE") == "0":
         return "DISAN_TF_NATIVE=0"
     if not sys.platform.startswith("linux"):
@@ -68,6 +67,4 @@ def _log_choice():
 @functools.cache
 def operations():
     """The loaded library; raises BuildError where it cannot be built."""
-    from disan_tf.ops.native.build import library
-
     return tf.load_op_library(str(library()))

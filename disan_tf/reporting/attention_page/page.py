@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from disan_tf.files import write_atomically
+from disan_tf.common.files import write_atomically
 from disan_tf.reporting.attended import AttendedLine, read_lines
 
 NAME = "index.html"
@@ -27,7 +27,7 @@ def write_page(folder: Path, title: str) -> None:
     """Writes the page of the lines that `attend` has written into a folder, if there are any.
 
     Args:
-      folder: see `disan_tf.serving.attend`.
+      folder: see `disan_tf.serving.inference.attend`.
       title: name of the model.
     """
     lines = list(read_lines(folder))

@@ -6,7 +6,7 @@ from typing import Optional
 import numpy as np
 from matplotlib.figure import Figure
 
-from disan_tf import plots
+from disan_tf.common import plots
 from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, elmo_variant
 from disan_tf.reporting.paper_tables.rendering import accuracy_by_length
 from disan_tf.reporting.results import describe_members

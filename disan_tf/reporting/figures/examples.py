@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable
 
-from disan_tf.files import read_lines, write_atomically
+from disan_tf.common.files import read_lines, write_atomically
 
 EXAMPLES = Path(__file__).parent / "examples.jsonl"
 

@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from disan_tf.errors import UserError
-from disan_tf.files import read_json, write_atomically
-from disan_tf.options import check_choice, either
-from disan_tf.plots import save_picture
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import read_json, write_atomically
+from disan_tf.common.options import check_choice, either
+from disan_tf.common.plots import save_picture
 from disan_tf.reporting.attended import read_lines
 from disan_tf.reporting.figures.captions import caption, figures_readme
 from disan_tf.reporting.figures.catalogue import CODE, FIGURES, LINES, LOSSES, RESULTS, VECTORS
 from disan_tf.reporting.paper_tables.drcn import drcn_variant
 from disan_tf.reporting.results import describe_members
-from disan_tf.training.metrics_log import MetricsLog
-from disan_tf.training.work_directory import read_config
+from disan_tf.runs.metrics_log import MetricsLog
+from disan_tf.runs.work_directory import read_config
 
 _OF_MODELS = (LINES, VECTORS)
 _COMMAND = "python run.py --mode=figures"

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 from matplotlib.figure import Figure
 
-from disan_tf import plots
+from disan_tf.common import plots
 from disan_tf.ops.direction_mask import positional_mask
 
 _TOKENS = 5

@@ -6,7 +6,7 @@ from typing import Optional
 import numpy as np
 from matplotlib.figure import Figure
 
-from disan_tf import plots
+from disan_tf.common import plots
 from disan_tf.reporting.attended import AttendedLine
 
 _LAYERS = 3  # that are shown: the first, the middle one and the last

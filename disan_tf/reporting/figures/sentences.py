@@ -9,7 +9,7 @@ from typing import Optional
 import numpy as np
 from matplotlib.figure import Figure
 
-from disan_tf import plots
+from disan_tf.common import plots
 from disan_tf.reporting.attended import AttendedLine, Sentence
 
 _SENTENCES = 2  # of a figure, as in the papers

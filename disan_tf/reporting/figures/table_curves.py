@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
-from disan_tf import plots
+from disan_tf.common import plots
 from disan_tf.metrics.classification import LENGTH_BINS
 from disan_tf.reporting.figures.curves import STYLES
 from disan_tf.reporting.paper_tables.all_tables import TABLES

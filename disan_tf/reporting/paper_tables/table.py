@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 from disan_tf.reporting.results import deviation, mean, vectors_of
-from disan_tf.training.run_summary import CRITERIA
+from disan_tf.runs.run_summary import CRITERIA
 
 VECTOR_DIMS = (100, 300)  # of `glove_100d` and of the papers; smaller ones are for tests
 CLASSES = {"sst": 5, "trec": 6}  # of the corpora whose configs have a choice

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from disan_tf import plots
-from disan_tf.files import write_atomically
+from disan_tf.common import plots
+from disan_tf.common.files import write_atomically
 from disan_tf.reporting.figures.curves import STYLES
 from disan_tf.reporting.scaling.curves import Curve
 from disan_tf.reporting.scaling.law import Curves, Fit

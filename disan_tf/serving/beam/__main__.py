@@ -15,8 +15,8 @@ import sys
 from collections.abc import Sequence
 from typing import Optional
 
-from disan_tf.errors import UserError, exit_status
-from disan_tf.options import suggestion
+from disan_tf.common.errors import UserError, exit_status
+from disan_tf.common.options import suggestion
 from disan_tf.serving.beam import FORMATS, SHARD_BYTES
 
 LEAST_SHARD = 1 << 18  # bytes

@@ -1,4 +1,4 @@
-"""Files of TFRecords: each a `tf.train.Example` that holds a record of `disan_tf.serving.records`.
+"""TFRecord files of `tf.train.Example`s, each with a record of `serving.inference.records`.
 
 A string is a feature of one value of bytes, a list of strings one of several; numbers likewise.
 What else a record may hold, such as objects, is written as the bytes of its JSON.
@@ -14,8 +14,8 @@ import tensorflow as tf
 from apache_beam.io.filesystems import FileSystems
 from google.protobuf.message import DecodeError
 
-from disan_tf.errors import UserError
-from disan_tf.serving.records import check_record, tokens_name
+from disan_tf.common.errors import UserError
+from disan_tf.serving.inference.records import check_record, tokens_name
 
 CHUNK_RECORDS = 2048
 

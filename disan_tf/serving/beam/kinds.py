@@ -5,19 +5,24 @@ from typing import BinaryIO, Callable, Optional
 
 import numpy as np
 
+from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.beam.example_files import to_example, write_examples
-from disan_tf.serving.encode import BATCH_SIZE, encode_all, make_encoding_step, vector_size
-from disan_tf.serving.lines import tokenise
-from disan_tf.serving.predict import describe, make_prediction_step, predict_all
-from disan_tf.serving.records import SENTENCE
-from disan_tf.serving.submissions import JsonLines
-from disan_tf.training.bundle import Bundle
+from disan_tf.serving.inference.encode import (
+    BATCH_SIZE,
+    encode_all,
+    make_encoding_step,
+    vector_size,
+)
+from disan_tf.serving.inference.lines import tokenise
+from disan_tf.serving.inference.predict import describe, make_prediction_step, predict_all
+from disan_tf.serving.inference.records import SENTENCE
+from disan_tf.serving.inference.submissions import JsonLines
 
 Answer = Callable[[Sequence[dict]], list[bytes]]  # records -> the row of each
 
 
 class Predictions:
-    """JSON lines, as `disan_tf.serving.predict` writes them.
+    """JSON lines, as `disan_tf.serving.inference.predict` writes them.
 
     Args:
       bundle: the model.

@@ -5,15 +5,16 @@ from typing import Optional
 
 from apache_beam.io.filesystems import FileSystems
 
-from disan_tf.serving.lines import raw_chunks, read_record
-from disan_tf.serving.records import PARSERS
+from disan_tf.serving.inference.lines import raw_chunks, read_record
+from disan_tf.serving.inference.records import PARSERS
 
 
 class LineFiles:
     """Reads files of one format.
 
     Args:
-      input_format: a key of `disan_tf.serving.records.PARSERS` whose lines can be read one by one.
+      input_format: a key of `disan_tf.serving.inference.records.PARSERS` whose lines can be read
+        one by one.
       fields: the sentences that a record must have.
 
     Attributes:

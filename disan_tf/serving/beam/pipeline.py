@@ -11,14 +11,14 @@ from apache_beam.ml.inference.base import KeyedModelHandler, RunInference
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.runner import PipelineState
 
+from disan_tf.common.errors import UserError
 from disan_tf.encoders.own import allow_modules
-from disan_tf.errors import UserError
 from disan_tf.serving.beam import SHARD_BYTES, steps
 from disan_tf.serving.beam.example_files import ExampleFiles
 from disan_tf.serving.beam.kinds import KINDS, write_lines
 from disan_tf.serving.beam.line_files import LineFiles
 from disan_tf.serving.beam.shards import Target, find_format, find_sources
-from disan_tf.serving.model import load_reader
+from disan_tf.serving.inference.model import load_reader
 
 
 class Summary(NamedTuple):

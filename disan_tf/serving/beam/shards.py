@@ -12,9 +12,9 @@ from typing import NamedTuple, Optional
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
-from disan_tf.errors import UserError
-from disan_tf.files import temporary_prefix
-from disan_tf.options import either
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import temporary_prefix
+from disan_tf.common.options import either
 from disan_tf.serving.beam import FORMATS
 
 _UNNAMEABLE = "*?[]"  # have a meaning in patterns

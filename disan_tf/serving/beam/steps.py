@@ -14,10 +14,10 @@ from apache_beam.metrics import Metrics
 from apache_beam.ml.inference.base import ModelHandler
 from apache_beam.utils import shared
 
+from disan_tf.common.errors import UserError
 from disan_tf.encoders.own import allow_modules
-from disan_tf.errors import UserError
 from disan_tf.serving.beam.shards import Source, Target
-from disan_tf.serving.model import load_reader
+from disan_tf.serving.inference.model import load_reader
 
 NAMESPACE = "disan_tf"  # of the counters
 BAD = "bad"  # the tag of lines that cannot be read

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.metrics.correlations import correlation_scores, pearson
 
 try:

@@ -9,11 +9,11 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.models.factory import build_model
-from disan_tf.serving.model import LoadedModel
+from disan_tf.runs.bundle import Bundle
+from disan_tf.serving.inference.model import LoadedModel
 from disan_tf.text import TextToIds
 from disan_tf.text.lookup import FIRST_WORD_ID, PADDING_ID
 from disan_tf.text.tokenizer import lowercase
-from disan_tf.training.bundle import Bundle
 
 TRAINED, MEAN, RANDOM = "trained", "mean_of_word_vectors", "random_weights"
 _WORDS = "words"  # config.embedding.name of models that read nothing else

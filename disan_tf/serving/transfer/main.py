@@ -14,8 +14,9 @@ import sklearn
 import tensorflow as tf
 
 import disan_tf
-from disan_tf.files import read_json, write_json
-from disan_tf.serving.encode import make_encoding_step
+from disan_tf.common.files import read_json, write_json
+from disan_tf.runs.bundle import Bundle
+from disan_tf.serving.inference.encode import make_encoding_step
 from disan_tf.serving.transfer.classifiers import FOLDS, SEED, score_vectors
 from disan_tf.serving.transfer.encoders import (
     Encoder,
@@ -23,7 +24,6 @@ from disan_tf.serving.transfer.encoders import (
     has_word_vectors,
     make_encoders,
 )
-from disan_tf.training.bundle import Bundle
 
 FORMAT = 1
 _BEST = "best"  # the folder of the model of a work directory

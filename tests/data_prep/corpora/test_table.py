@@ -7,7 +7,7 @@ import pytest
 
 from data_prep.corpora import READERS, fields_of, splits_of
 from data_prep.prepare import prepare
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from tests.support.readers import make_options, refusal
 
 TEXT_AND_LABEL = ("text", "label")

@@ -9,7 +9,7 @@ import pytest
 from data_prep.download import fetch as download
 from data_prep.download.fetch import install
 from data_prep.download.unpack import unpack
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from tests.support.downloads import (
     BYTES,
     MEMBERS,

@@ -18,7 +18,7 @@ from data_prep.synthetic.pairs import (
     relation,
     write_pairs,
 )
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 
 SMALL = {"train": 30, "dev": 9, "test": 12}
 PREMISE = Sentence("man", "chasing", "dog", "in the park")

@@ -19,7 +19,7 @@ from data_prep.synthetic.treebank import (
     operate,
     write_treebank,
 )
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 
 GOOD, SUPERB = Tree(1, "good"), Tree(2, "superb")
 DULL, AWFUL = Tree(-1, "dull"), Tree(-2, "awful")

@@ -5,13 +5,13 @@ import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.layers.heads.dsa import DSAHead
 from disan_tf.models.factory import build_model
-from disan_tf.training.back_propagation import BackPropagation
 from disan_tf.training.check_config import check_config
 from disan_tf.training.checkpoints import TrainingState
+from disan_tf.training.methods.back_propagation import BackPropagation
 from tests.support.batch_norm_heads import (
     HeadContract,
     X,

@@ -146,7 +146,7 @@ def serve(library: str) -> None:
 
 def _import() -> None:
     """Imports what most commands do."""
-    for name in ("training.series", "serving.saved_model", "training.pictures"):
+    for name in ("training.series", "serving.export.saved_model", "training.monitoring.pictures"):
         importlib.import_module(f"disan_tf.{name}")
 
 

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from data_prep.download.fetch import install
-from disan_tf.errors import explain
+from disan_tf.common.errors import explain
 from tests.measurements.failures.mutators import damage
 from tests.support.downloads import BYTES, Server, files, pinned, unpinned
 

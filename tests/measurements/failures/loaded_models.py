@@ -13,8 +13,8 @@ from typing import Callable
 import numpy as np
 
 import disan_tf
-from disan_tf.errors import UserError, explain
-from disan_tf.files import sha256
+from disan_tf.common.errors import UserError, explain
+from disan_tf.common.files import sha256
 
 SLOW = 45  # seconds of a call, after which it counts as a failure
 LEAK = 2 << 20  # bytes that a process may grow by in the counted calls

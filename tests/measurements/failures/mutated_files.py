@@ -10,8 +10,8 @@ import numpy as np
 
 from data_prep import word_vectors
 from data_prep.corpora import READERS, multinli, sick, trec
+from disan_tf.common.files import read_json, sha256, write_arrays
 from disan_tf.elmo.weights import load_bilm
-from disan_tf.files import read_json, sha256, write_arrays
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.reporting.figures.table_curves import picture, table_lines
 from disan_tf.reporting.paper_tables.all_tables import TABLES
@@ -19,12 +19,12 @@ from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import report, summarise
 from disan_tf.reporting.result_files import read_predictions, read_results
 from disan_tf.reporting.scaling.law import fit_curves
-from disan_tf.serving.lines import look_up, read_chunks, tokenise
+from disan_tf.runs.bundle import load_bundle, read_info
+from disan_tf.runs.metrics_log import MetricsLog
+from disan_tf.runs.run_summary import summarise_run
+from disan_tf.runs.work_directory import read_config
+from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
 from disan_tf.text import TextToIds
-from disan_tf.training.bundle import load_bundle, read_info
-from disan_tf.training.metrics_log import MetricsLog
-from disan_tf.training.run_summary import summarise_run
-from disan_tf.training.work_directory import read_config
 from tests.measurements.failures.mutators import (
     damage,
     damage_json,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, Optional
 
-from disan_tf.errors import explain
+from disan_tf.common.errors import explain
 from tests.measurements.failures.mutated_files import Target, all_targets
 
 SLOW = 45  # seconds of a case, after which it counts as a failure

@@ -20,7 +20,7 @@ from typing import Optional
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-from disan_tf.files import scratch_folder  # noqa: E402
+from disan_tf.common.files import scratch_folder  # noqa: E402
 from tests.measurements.failures import downloads, loaded_models, saved_models  # noqa: E402
 from tests.measurements.failures.commands import ForkServer, build_library  # noqa: E402
 from tests.measurements.failures.edits import run_edits  # noqa: E402

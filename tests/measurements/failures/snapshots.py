@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.training.event_files import EVENT_FILES
+from disan_tf.training.monitoring.event_files import EVENT_FILES
 
 _TIMES = re.compile("seconds|minutes|examples_per|mtime")  # in names of what two runs do not share
 _NOT_COMPARED = {".lock", "checkpoint"}  # `checkpoint` has times; step-* tells what it names

@@ -129,7 +129,7 @@ class Surroundings:
         cache = self._folder / "native"
         shutil.rmtree(cache, ignore_errors=True)
         environment = {"DISAN_TF_NATIVE_CACHE": str(cache)}
-        build = "disan_tf.ops.native.build"
+        build = "disan_tf.ops.native"
         outcomes = self._both(
             *(lambda it=it: self._servers[it].run(build, environment=environment) for it in (0, 1))
         )

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from disan_tf.errors import UserError
-from disan_tf.installation import CHECKPOINTS
+from disan_tf.common.errors import UserError
+from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.figures import curves
 from disan_tf.reporting.figures.captions import caption, figures_readme
 from disan_tf.reporting.figures.catalogue import FIGURES

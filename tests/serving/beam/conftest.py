@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from disan_tf.serving import lines
+from disan_tf.serving.inference import lines
 from tests.support.tiny import SENTENCES
 
 CHUNK = 300  # bytes, so that small files have several

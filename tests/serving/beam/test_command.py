@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.serving.beam.__main__ import main
 
 OURS = ["--checkpoint=demo", "--input=in.txt", "--output=out.jsonl"]

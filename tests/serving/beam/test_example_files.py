@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.errors import UserError
-from disan_tf.serving.encode import encode
+from disan_tf.common.errors import UserError
+from disan_tf.serving.inference.encode import encode
 from tests.support.tiny import SENTENCES
 
 pytest.importorskip("apache_beam", reason="needs Apache Beam: requirements-beam.txt")

@@ -6,11 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from disan_tf.errors import UserError
-from disan_tf.files import LONGEST_LINE
-from disan_tf.serving import lines
-from disan_tf.serving.encode import encode
-from disan_tf.serving.predict import predict
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import LONGEST_LINE
+from disan_tf.serving.inference import lines
+from disan_tf.serving.inference.encode import encode
+from disan_tf.serving.inference.predict import predict
 from tests.support.tiny import SENTENCES, WORDS
 from tests.support.tiny_pairs import PAIRS, write_pairs
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 
 pytest.importorskip("apache_beam", reason="needs Apache Beam: requirements-beam.txt")
 from disan_tf.serving.beam.kinds import write_lines  # noqa: E402

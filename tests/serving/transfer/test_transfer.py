@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from data_prep.transfer_tasks import read_tasks
-from disan_tf.errors import UserError
+from disan_tf.common.errors import UserError
 from disan_tf.reporting.transfer_table import transfer_tables
-from disan_tf.serving.model import LoadedModel
+from disan_tf.serving.inference.model import LoadedModel
 from disan_tf.serving.transfer import classifiers, main
 from disan_tf.serving.transfer.encoders import (
     MEAN,

@@ -1,0 +1,179 @@
+"""The command line: flags, config, and the mode that they ask for. Only here `FLAGS` is read."""
+
+import inspect
+import os
+import sys
+
+from absl import app, flags, logging
+from ml_collections import ConfigDict, config_flags
+
+from disan_tf.cli.help import EXAMPLES, HELP_FLAGS, help_text, taken
+from disan_tf.cli.mistakes import check_repetitions, check_tuples, explain
+from disan_tf.cli.modes import MODES
+from disan_tf.common import quiet, signals
+from disan_tf.common.errors import Stopped, UserError
+from disan_tf.common.errors import explain as explain_failure
+from disan_tf.common.installation import command, find_config, import_configs, program
+from disan_tf.common.options import either
+
+FLAGS = flags.FLAGS
+_PATHS = ("workdir", "data_dir", "prepared_dir", "checkpoint", "input", "output")
+_OF_ALL_MODES = ("mode", "debug", "allow_module")
+config_flags.DEFINE_config_file(
+    "config", None, "Config file or name of a config of ours, with `:variant` after it."
+)
+flags.DEFINE_enum("mode", "train", MODES, "What to do.")
+flags.DEFINE_string("workdir", None, "Everything that a training writes; reruns resume there.")
+flags.DEFINE_string("data_dir", "data", "Raw corpora and word vectors.")
+flags.DEFINE_string("prepared_dir", None, "Prepared corpora; default: <workdir>/prepared.")
+flags.DEFINE_string(
+    "checkpoint", None,
+    "A work directory, or a name of checkpoints/manifest.tsv; default: <workdir>.",
+)  # fmt: skip
+flags.DEFINE_list("seeds", [], "Trains once with each seed and gives mean and deviation.")
+flags.DEFINE_list("folds", [], "The same for the folds of a corpus: numbers, or `all`.")
+flags.DEFINE_bool("pictures", True, "TensorBoard gets pictures of attention and confusions.")
+flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")
+flags.DEFINE_string("input", "-", "Lines, JSONL, TSV or CSV; - is standard input.")
+flags.DEFINE_enum(
+    "input_format", None, ("text", "jsonl", "tsv", "csv"), "Default: by the input's name."
+)
+flags.DEFINE_enum("output_format", "jsonl", ("jsonl", "kaggle", "glue"), "What predict writes.")
+flags.DEFINE_bool("explain", False, "Adds the five words with the largest weights to a prediction.")
+flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Of the vectors in .npy.")
+flags.DEFINE_enum(
+    "format", "saved_model", ("saved_model", "tflite", "onnx"), "What an export writes."
+)
+flags.DEFINE_integer("max_tokens", None, "An export reads so many tokens of a sentence; else all.")
+flags.DEFINE_string("output", None, "File of predict and benchmark, folder of the other modes.")
+flags.DEFINE_list("tasks", [], "Transfer tasks, such as cr and sick_relatedness; default: all.")
+flags.DEFINE_list("figures", [], "Names such as disan_figure_6; default: all that can be drawn.")
+flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory, threads.")
+flags.DEFINE_integer("repetitions", 9, "How often each function is timed.")
+flags.DEFINE_list(
+    "allow_module", [], "Imports modules, for models whose encoder is code of one of them."
+)
+flags.DEFINE_bool("debug", False, "Shows TensorFlow's log, and where in the code errors arise.")
+
+
+def run() -> None:
+    """Runs what `sys.argv` asks for; a mistake of the user's is one line and exit status 2."""
+    _open_standard_streams()
+    if "--debug" in sys.argv:
+        os.environ[quiet.LEVEL] = "0"
+    signals.handle(program())
+    try:
+        app.run(main, flags_parser=_parse)
+    except Stopped as stopped:
+        _leave(stopped.message, stopped.code)
+    except KeyboardInterrupt:
+        message = "stopped; the same command goes on from the last checkpoint."
+        _leave(message, signals.INTERRUPTED)
+    except BrokenPipeError:  # of a reader that has seen enough: `run.py --help | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        sentence = explain_failure(error)
+        if sentence is None or "--debug" in sys.argv:
+            raise
+        _leave(sentence, 2)
+
+
+def _leave(sentence: str, status: int) -> None:
+    print(f"{program()}: {sentence}", file=sys.stderr)
+    sys.exit(status)
+
+
+def _open_standard_streams() -> None:
+    """Gives closed standard streams to the null device, lest a file gets one of their numbers."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
+
+
+def main(_) -> None:
+    """Calls the function that --mode names with the flags that it takes."""
+    _check_encoding()
+    logging.set_verbosity(logging.WARNING)
+    mode = MODES[FLAGS.mode]
+    for flag in own_flags():
+        if flag.value == "" and flag.name in _PATHS:
+            raise UserError(f"--{flag.name}= is empty; name a path, or leave the flag out.")
+        if flag.present and flag.name not in [*_OF_ALL_MODES, *taken(mode)]:
+            takers = either(name for name in MODES if flag.name in taken(MODES[name]))
+            raise UserError(f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}.")
+    if FLAGS.allow_module:
+        from disan_tf.encoders.own import allow_modules  # which imports TensorFlow
+
+        allow_modules(FLAGS.allow_module)
+    parameters = inspect.signature(mode).parameters.values()
+    mode(**{parameter.name: _value(parameter) for parameter in parameters})
+
+
+def _check_encoding() -> None:
+    """Raises UserError for a path that is not UTF-8, which TensorFlow cannot open."""
+    for flag in own_flags():
+        try:
+            str(flag.value).encode("utf-8")
+        except UnicodeEncodeError:
+            shown = str(flag.value).encode("utf-8", "replace").decode()
+            raise UserError(f"--{flag.name}={shown} is not UTF-8; rename the path.") from None
+
+
+def own_flags() -> list[flags.Flag]:
+    """The flags defined above, without those that override values of a config."""
+    return [flag for flag in FLAGS.flags_by_module_dict()[__name__] if "." not in flag.name]
+
+
+def _value(parameter: inspect.Parameter):
+    """The flag of a parameter's name, or its default; without one the flag must be given."""
+    value, name = FLAGS[parameter.name].value, parameter.name
+    needed = parameter.default is inspect.Parameter.empty
+    if not needed and not FLAGS[name].present:
+        return parameter.default
+    if name == "checkpoint" and value is None:
+        value, name = FLAGS.workdir, "workdir or --checkpoint"
+    elif name == "prepared_dir" and value is None:
+        value, name = FLAGS.workdir and f"{FLAGS.workdir}/prepared", "workdir or --prepared_dir"
+    if value is None and needed:
+        raise UserError(f"--mode={FLAGS.mode} needs --{name}; see {command()} --help.")
+    return value
+
+
+def _with_config_files(argv: list[str]) -> list[str]:
+    """The arguments with the path of a config file in the place of a name of ours."""
+    arguments = list(argv)
+    for number, argument in enumerate(argv):
+        name, equals, value = argument.partition("=")
+        if name in ("--config", "-config"):
+            if equals:
+                arguments[number] = f"{name}={find_config(value)}"
+            elif number + 1 < len(argv):
+                arguments[number + 1] = find_config(argv[number + 1])
+    return arguments
+
+
+def _parse(argv: list[str]) -> list[str]:
+    """Parses the flags and loads the config; where help is asked for, prints it and exits."""
+    if len(argv) == 1:
+        example = f"{command()} {EXAMPLES[0]}"
+        raise UserError(f"say what to do: {example}; {command()} --help tells more.")
+    if set(argv) & set(HELP_FLAGS):
+        print(help_text(MODES, own_flags(), command()))
+        sys.exit()
+    import_configs()
+    argv = _with_config_files(argv)
+    check_repetitions(argv)
+    try:
+        rest, _ = FLAGS(argv), getattr(FLAGS.config, "name", None)  # only now is it loaded
+    except Exception as error:  # a config is Python, in which anything can go wrong
+        raise UserError(explain(error, argv, FLAGS)) from None
+    if FLAGS.config is not None and not isinstance(FLAGS.config, ConfigDict):
+        raise UserError("get_config of --config must return a ConfigDict.")
+    if FLAGS.config is not None:
+        check_tuples(argv, FLAGS.config)
+    if len(rest) > 1:
+        flag = f"--mode={rest[1]}" if rest[1] in MODES else f"--{rest[1]}"
+        raise UserError(f"{rest[1]} is not a flag; did you mean {flag}?")
+    return rest

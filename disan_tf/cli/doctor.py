@@ -1,0 +1,103 @@
+"""The state of an installation: versions, devices, operations and data."""
+
+import importlib.metadata
+import os
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Optional
+
+import tensorflow as tf
+
+from disan_tf.common import legacy_keras
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import read_json
+
+_PACKAGES = (
+    "tensorflow", "keras", "tf_keras", "tensorflow-text", "tensorflow-addons", "numpy", "absl-py",
+    "ml_collections", "h5py", "scipy", "matplotlib", "tqdm",
+)  # fmt: skip
+
+# Name of a download -> its folder below --data_dir; "polarity" holds CR, MPQA and SUBJ.
+_FOLDERS = {
+    "sst": "sst", "snli": "snli_1.0", "multinli": "multinli_1.0", "sick": "sick", "trec": "trec",
+    "polarity": "polarity",
+}  # fmt: skip
+
+
+def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
+    """What a bug report needs to say, a line each.
+
+    Args:
+      data_dir: the raw corpora and vectors.
+      prepared_dir: prepared corpora, of which every file is read and compared with its digest;
+        None = none.
+    """
+    lines = [f"Python {platform.python_version()} on {platform.platform()}"]
+    lines += [f"{package} {_version(package)}" for package in _PACKAGES]
+    lines += [f"device {device.name}" for device in tf.config.list_logical_devices()]
+    threads = tf.config.threading.get_intra_op_parallelism_threads() or "all"
+    lines.append(f"threads: {threads} of {os.cpu_count()} processors")
+    lines += _needing_keras()
+    lines.append(f"data in {data_dir}:")
+    lines += [f"  {_corpus(name, data_dir / folder)}" for name, folder in _FOLDERS.items()]
+    vectors = sorted((data_dir / "glove").glob("*.txt"))
+    lines += [f"  vectors glove/{path.name}: {path.stat().st_size:,} bytes" for path in vectors]
+    if not vectors:
+        lines.append("  vectors: none (python -m data_prep.download glove.6B)")
+    if prepared_dir is not None:
+        lines.append(f"prepared in {prepared_dir}:")
+        lines += [f"  {line}" for line in _compare_digests(prepared_dir)] or ["  none"]
+    return "\n".join(lines)
+
+
+def _compare_digests(prepared_dir: Path) -> Iterator[str]:
+    """A line for each prepared corpus and each cache of a biLM's layers."""
+    # Only now: without Keras 2 these cannot be imported, and the rest is told all the same.
+    from disan_tf.input_pipeline.format import CACHE, MANIFEST, RECORDS, Keys
+    from disan_tf.input_pipeline.recorded_files import damaged_files
+
+    manifests = [*prepared_dir.glob(f"[!.]*/{MANIFEST}"), *prepared_dir.glob(f"[!.]*/{CACHE}")]
+    for path in sorted(manifests):
+        folder = path.parent
+        try:
+            records = read_json(path, f"delete {folder}", RECORDS)[Keys.FILES]
+            damaged = ", ".join(damaged_files(folder, records))
+        except (UserError, OSError) as error:
+            yield f"{folder.name}: {error}"
+            continue
+        if damaged:
+            yield f"{folder.name}: {damaged} changed since it was written; delete {folder}"
+        else:
+            yield f"{folder.name}: {len(records)} files as they were written"
+
+
+def _needing_keras():
+    """Which Keras, addons and operations are used."""
+    if problem := legacy_keras.problem():
+        return [f"Keras: {problem}"]
+    from disan_tf import addons
+    from disan_tf.ops.native import runtime
+
+    package, reason = tf.keras.Model.__module__.split(".")[0], runtime.unavailable()
+    asked = os.environ.get(legacy_keras.VARIABLE, "unset")
+    own = addons.backend().__name__.endswith("without_tfa")
+    return [
+        f"Keras: Keras 2 from {package} ({legacy_keras.VARIABLE}: {asked})",
+        f"addons: {'our own' if own else 'tensorflow-addons'}",
+        f"operations: portable ({reason})" if reason else "operations: native",
+    ]
+
+
+def _version(package):
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "is not installed"
+
+
+def _corpus(name, folder):
+    if not folder.is_dir():
+        return f"corpus {name}: none (python -m data_prep.download {name})"
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return f"corpus {name}: {len(files)} files in {folder}"

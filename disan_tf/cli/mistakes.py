@@ -1,0 +1,134 @@
+"""What is wrong with a command, in a sentence: for errors of absl, ml_collections and configs."""
+
+import re
+import traceback
+from pathlib import Path
+from typing import Optional
+
+from absl import flags
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.installation import config_names
+from disan_tf.common.options import either, nearest, suggestion
+
+_TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+_TUPLE = "a tuple, for example \"('test',)\""
+_OVERRIDE = re.compile(r"--?(?:no)?config\.([^=]+)(?:=(.*))?", re.DOTALL)
+
+
+def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) -> str:
+    """A sentence about an error of parsing flags, of loading a config, or of overriding it.
+
+    Args:
+      error: what was raised.
+      argv: the program and its arguments.
+      flag_values: the flags, as far as they are parsed.
+    """
+    path = _config_file(argv)
+    if isinstance(error, flags.UnrecognizedFlagError):
+        if error.flagname.startswith("config."):
+            return f"--{error.flagname} needs a config file before it: --config=FILE."
+        return f"--{error.flagname} is not a flag{suggestion(error.flagname, flag_values)}"
+    if path and not Path(path.partition(":")[0]).is_file():
+        files = [str(file) for file in Path(path).parent.glob("*.py")] + config_names()
+        return f"--config={path} does not exist{suggestion(path.partition(':')[0], files)}"
+    if path:
+        try:
+            config = flag_values["config"].parser.parse(path)
+        except Exception as error_of_config:  # a config is Python, in which anything can go wrong
+            place = _place(error_of_config, path)
+            return f"--config={path}{place}: {_message(error_of_config)}"
+    wrong_override = path and _wrong_override(config, path, argv)
+    if not wrong_override and isinstance(error, flags.IllegalFlagValueError):
+        name, value = re.match(r"flag --([^=]+)=(.*?): ", str(error), re.DOTALL).groups()
+        return f"--{name}={value} must be {_wanted(flag_values[name].parser, value)}"
+    return wrong_override or _message(error)
+
+
+def check_repetitions(argv: list[str]) -> None:
+    """Raises UserError if an option of the config is given twice.
+
+    ml_collections raises an error of its own up to 0.1.1; later versions take the last value, or
+    join the values of a tuple.
+    """
+    names = [override[1] for override in map(_OVERRIDE.match, argv) if override]
+    for name in names:
+        if names.count(name) > 1:
+            raise UserError(f"--config.{name} is given twice; keep one of them.")
+
+
+def check_tuples(argv: list[str], config) -> None:
+    """Raises UserError if the text of a tuple's option is no tuple.
+
+    ml_collections refuses it up to 0.1.1; later versions make one string of it, commas and all.
+    """
+    for argument, following in zip(argv, [*argv[1:], ""]):
+        override = _OVERRIDE.match(argument)
+        if override and isinstance(_option(config, override[1]), tuple):
+            text = following if override[2] is None else override[2]
+            if not text.lstrip().startswith("("):
+                raise UserError(f"--config.{override[1]}={text} must be {_TUPLE}.")
+
+
+def _option(config, name: str):
+    for part in name.split("."):
+        config = config[part]
+    return config
+
+
+def _config_file(argv) -> Optional[str]:
+    """What --config names."""
+    for argument, following in zip(argv, [*argv[1:], None]):
+        name, _, value = argument.lstrip("-").partition("=")
+        if name == "config" and argument.startswith("-"):
+            return value or following
+    return None
+
+
+def _wanted(parser: flags.ArgumentParser, value: str) -> str:
+    """The end of a sentence about a value that a parser does not take."""
+    if isinstance(parser, flags.EnumParser):
+        return either(parser.enum_values) + suggestion(value, parser.enum_values)
+    return _TYPES.get(parser.flag_type(), _TUPLE) + "."
+
+
+def _wrong_override(config, path, argv) -> Optional[str]:
+    """A sentence about the first `--config.SECTION.NAME=VALUE` that names no option."""
+    for argument in argv:
+        override = _OVERRIDE.match(argument)
+        if not override:
+            continue
+        section = config
+        for name in override[1].split("."):
+            if not hasattr(section, "keys"):
+                return f"{argument} is not an option of {path}; give it without .{name}."
+            if name not in section:
+                near = nearest(name, section)
+                rest = f"did you mean {near}?" if near else f"choose {either(section)}."
+                return f"{argument} is not an option of {path}; {rest}"
+            section = section[name]
+        if hasattr(section, "keys"):
+            return f"{argument} names a section; override its options, {', '.join(section)}."
+    return None
+
+
+def _place(error, path) -> str:
+    """The line of a config file in which an error came up; "" for a sentence about its variant."""
+    while error.__context__ is not None:
+        error = error.__context__
+    file = Path(path.partition(":")[0])
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename) == file
+    ]
+    return f", line {lines[-1]}" if lines and not isinstance(error, ValueError) else ""
+
+
+def _message(error) -> str:
+    """What an error says, as a sentence; ml_collections wraps errors, and their tracebacks."""
+    while error.args and isinstance(error.args[0], Exception):
+        error = error.args[0]
+    message = error.args[0] if isinstance(error, KeyError) and error.args else str(error)
+    message = " ".join(str(message).rsplit("Error: ", 1)[-1].split())
+    return message if message.endswith(("?", ".")) else f"{message}."

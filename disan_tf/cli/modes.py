@@ -1,0 +1,271 @@
+"""What `run.py --mode=...` does: each mode as a function whose parameters are named as its flags.
+
+A parameter without a default is a flag that the mode needs. The first line of a docstring is the
+mode's line of `run.py --help`. Modes import what they use as they are called: help, and a mistake
+in the flags, need no TensorFlow.
+"""
+
+import sys
+from pathlib import Path
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED
+from disan_tf.common.options import either, suggestion
+
+
+def prepare(config, data_dir, prepared_dir) -> None:
+    """Turns a raw corpus into arrays, unless that is done, and prints its counts."""
+    _check(config)
+    _prepare(config, data_dir, prepared_dir)
+
+
+def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=True) -> None:
+    """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
+    _check(config)
+    from disan_tf.runs.work_directory import refuse_other_config
+    from disan_tf.training import experiment, series
+    from disan_tf.training.distribution import cluster
+
+    for member in series.plan(config, seeds, folds):
+        _check(member.config)
+    refuse_other_config(Path(workdir), config)
+    if seeds or folds:
+        series.train_series(
+            config, workdir, seeds, folds,
+            lambda member: _prepare(member, data_dir, prepared_dir), pictures,
+        )  # fmt: skip
+        return
+    series.refuse_series(workdir)
+    distribution = cluster.make_distribution(config)
+    with cluster.lost_workers_told(distribution), distribution.writing(workdir):
+        distribution.check_same("config", config.to_dict())
+        corpus = distribution.chief_first(lambda: _prepare(config, data_dir, prepared_dir))
+        distribution.check_same("corpus", corpus.manifest)
+        summary = experiment.train(config, corpus, workdir, pictures, distribution)
+        print(
+            f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best "
+            f"dev {summary['criterion']} {summary['best_score']:.4f} at step "
+            f"{summary['best_step']:,}, in {Path(workdir) / 'best'}; curves: tensorboard --logdir "
+            f"{Path(workdir) / 'tensorboard'}"
+        )
+
+
+def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:
+    """Prints a model's or series' scores on a split; writes them into --workdir or --output."""
+    if not (output or workdir):
+        raise UserError("--mode=evaluate needs --workdir, or --output for the scores.")
+    from data_prep.corpora import splits_of
+    from disan_tf.runs.bundle import load_bundle
+    from disan_tf.runs.score_tables import render_scores
+    from disan_tf.serving.release.released import find_bundle
+    from disan_tf.training import evaluation, series
+
+    def corpus_of(config):
+        splits = splits_of(config.data)
+        if split not in splits:
+            raise UserError(f"--split={split} must be {either(splits)}{suggestion(split, splits)}")
+        return _prepare(config, data_dir, prepared_dir)
+
+    if checkpoint == workdir and not output and series.is_series(workdir):
+        series.evaluate_series(workdir, split, corpus_of)
+        return
+    bundle = load_bundle(find_bundle(checkpoint))
+    folder, corpus = Path(output or f"{workdir}/evaluation"), corpus_of(bundle.config)
+    print(render_scores(evaluation.write_evaluation(folder, bundle, corpus, split)))
+
+
+def predict(
+    checkpoint, input, output="-", input_format=None, output_format="jsonl", explain=False
+) -> None:
+    """Predicts the labels of lines of text or of sentence pairs."""
+    from disan_tf.serving.inference.predict import predict as predict_lines
+
+    counts = predict_lines(
+        _serving(checkpoint), input, output, input_format, output_format, explain=explain
+    )
+    if counts.gold:
+        print(
+            f"{counts.rows:,} rows are answered; {counts.unlabeled:,} of them have no gold label.",
+            file=sys.stderr,
+        )
+
+
+def encode(checkpoint, input, output, input_format=None, vector_dtype="float32") -> None:
+    """Writes the vectors of lines of text, in their order, as .npy or JSON lines."""
+    from disan_tf.serving.inference.encode import encode as encode_lines
+
+    count, seconds = encode_lines(_serving(checkpoint), input, output, input_format, vector_dtype)
+    print(f"{count:,} vectors in {output}, {count / seconds:,.0f} a second")
+
+
+def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
+    """Scores a model's vectors of sentences on the transfer tasks of SentEval."""
+    from data_prep import transfer_tasks
+    from disan_tf.serving.transfer.main import transfer as score
+
+    folder = _checkpoints("transfer", output) / "results" / "transfer"
+    bundle, data_dir = _serving(checkpoint), Path(data_dir)
+    print(score(
+        bundle, transfer_tasks.read_tasks(data_dir, tasks),
+        lambda words: transfer_tasks.read_vectors(data_dir, bundle.config.data, words), folder,
+    ))  # fmt: skip
+
+
+def attend(checkpoint, input, output, input_format=None) -> None:
+    """Writes the attention in lines of text or of sentence pairs, and a page that shows it."""
+    from disan_tf.reporting.attention_page.page import NAME, write_page
+    from disan_tf.serving.inference.attend import attend as attend_lines
+    from disan_tf.serving.release.released import model_name
+
+    bundle = _serving(checkpoint)
+    count = attend_lines(
+        bundle, input, output, input_format,
+        lambda folder: write_page(folder, model_name(bundle)),
+    )  # fmt: skip
+    page = f"; open {Path(output) / NAME} in a browser" if count else ""
+    print(f"{count} lines in {output}{page}")
+
+
+def export(checkpoint, workdir=None, output=None, format="saved_model", max_tokens=None) -> None:
+    """Writes a model as SavedModels, TFLite or ONNX, or a biLM as its official files."""
+    if not (output or workdir):
+        raise UserError("--mode=export needs --workdir, or --output for the models.")
+    from disan_tf.serving.export.export import export_model
+    from disan_tf.serving.release.released import find_bundle
+
+    for path in export_model(find_bundle(checkpoint), workdir, output, format, max_tokens):
+        print(path)
+
+
+def report(workdir=None, output=None) -> None:
+    """Records the finished runs below --workdir and writes the tables of the papers."""
+    from disan_tf.reporting.report import report as record
+
+    record(workdir, _checkpoints("report", output))
+
+
+def figures(
+    checkpoint=None, workdir=None, input=None, input_format=None, figures=(),
+    output="figures" if IS_INSTALLED else CHECKPOINTS / "figures",
+) -> None:  # fmt: skip
+    """Draws the papers' figures of a model's attention, or of recorded runs and of --workdir."""
+    from disan_tf.reporting.figures.main import check_names, draw_runs
+    from disan_tf.reporting.report import find_results, find_work_directories
+
+    check_names(figures, checkpoint is not None)
+    if checkpoint is not None:
+        _draw_model(checkpoint, input, input_format, figures, Path(output))
+    if checkpoint is None or workdir is not None:
+        runs = find_work_directories(workdir) if workdir else []
+        draw_runs(find_results(workdir), runs, Path(output), figures)
+
+
+def doctor(data_dir, prepared_dir=None) -> None:
+    """Prints what a bug report needs: versions, devices, corpora; checks what was prepared."""
+    from disan_tf.cli.doctor import diagnose
+
+    print(diagnose(Path(data_dir), prepared_dir and Path(prepared_dir)))
+
+
+def benchmark(config, benchmark_parts, repetitions: int, output=None) -> None:
+    """Times a config's model on this machine, beside its authors' formulation."""
+    _check(config)
+    from disan_tf.benchmark.main import benchmark as measure
+
+    measure(config, output, benchmark_parts, repetitions)
+
+
+MODES = {
+    mode.__name__: mode
+    for mode in (
+        prepare,
+        train,
+        evaluate,
+        predict,
+        encode,
+        transfer,
+        attend,
+        export,
+        report,
+        figures,
+        doctor,
+        benchmark,
+    )  # fmt: skip
+}
+
+
+def _check(config) -> None:
+    """Refuses a config before anything is prepared, downloaded or trained."""
+    import tensorflow as tf
+
+    from data_prep.check_options import check_options
+    from data_prep.corpora import fields_of, splits_of
+    from disan_tf.training.check_config import check_config, check_sections
+
+    check_sections(config)
+    check_options(config.data)
+    with tf.Graph().as_default():  # a variable made eagerly would leave no room for other workers
+        check_config(config, fields_of(config.data), splits_of(config.data))
+
+
+def _prepare(config, data_dir, prepared_dir):
+    """The `PreparedCorpus` of a config; prints its counts."""
+    import data_prep.prepare
+    from data_prep import bilm_files
+    from data_prep.manifest import describe_counts
+    from disan_tf.elmo.options import read_options
+    from disan_tf.input_pipeline import PreparedCorpus
+
+    if config.data.get("bilm"):
+        read_options(bilm_files.find(Path(data_dir), config.data.bilm)[0])
+    directory = data_prep.prepare.prepare(config.data, Path(data_dir), Path(prepared_dir))
+    corpus = PreparedCorpus(directory)
+    print(f"{describe_counts(corpus.manifest)}\n  in {directory}")
+    return corpus
+
+
+def _checkpoints(mode, output) -> Path:
+    """The folder of results and tables; that of the repository unless another is named."""
+    if output is None and IS_INSTALLED:
+        raise UserError(f"--mode={mode} needs --output, the folder of results and tables.")
+    return Path(output or CHECKPOINTS)
+
+
+def _draw_model(checkpoint, input, input_format, names, output) -> None:
+    """The figures of a model, of its paper's sentences or of an input's."""
+    from disan_tf.common.files import scratch_folder
+    from disan_tf.reporting.figures.examples import write_examples
+    from disan_tf.reporting.figures.main import DrawnModel, draw_model, drawable
+    from disan_tf.serving.inference.attend import attend as attend_lines
+    from disan_tf.serving.inference.records import text_name
+    from disan_tf.serving.release.released import model_name
+
+    bundle = _serving(checkpoint)
+    paper, name = drawable(bundle.config.encoder.name, names), model_name(bundle)
+    command = f"python run.py --mode=figures --checkpoint={checkpoint}"
+    lines = "the example sentences of the papers"
+    with scratch_folder(output) as scratch:
+        if input is not None:
+            command += f" --input={Path(input).name}"
+            lines = f"the lines of {Path(input).name}"
+        else:
+            input = scratch / "examples.jsonl"
+            write_examples(input, paper, bundle.model.fields, text_name)
+        attend_lines(bundle, input, scratch / "attention", input_format)
+        step = bundle.info["scores"]["step"]
+        model = DrawnModel(name, bundle.config.to_dict(), step, lines, command)
+        draw_model(scratch / "attention", model, output, names)
+
+
+def _serving(checkpoint):
+    """The model of a checkpoint, which must be one that reads text."""
+    from disan_tf.runs.bundle import load_bundle
+    from disan_tf.serving.release.released import find_bundle
+
+    bundle = load_bundle(find_bundle(checkpoint))
+    if not bundle.model.signatures():
+        raise UserError(
+            f"{bundle.directory} holds a language model, which answers no lines; --mode=export "
+            "writes its official files, which feed other models."
+        )
+    return bundle

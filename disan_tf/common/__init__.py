@@ -1,0 +1,1 @@
+"""Modules that every folder may use and that use none of them."""

@@ -1,0 +1,111 @@
+"""The exception for a user's own mistakes, failures of the machine, and how a command ends."""
+
+import errno
+import os
+import re
+import sys
+from typing import Callable, Optional
+
+_REMEDIES = {  # by error number
+    (errno.ENOSPC, errno.EDQUOT, errno.EFBIG): "free some space, or choose another folder",
+    (errno.EACCES, errno.EPERM): "choose a path that you may use, or change its permissions",
+    (errno.EROFS,): "choose a folder that can be written",
+    (errno.ENOENT,): "check the path",
+    (errno.ENOTDIR,): "a file stands where a folder should be; choose another path",
+    (errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY): "it is in the way; move it, or choose another",
+    (errno.ELOOP,): "its links lead in a circle; repair them",
+    (errno.ENAMETOOLONG,): "choose a shorter path",
+    (errno.EMFILE, errno.ENFILE): "close programs, or allow more open files (ulimit -n)",
+    (errno.ENOMEM,): "close programs, or use smaller batches",
+    (errno.ETXTBSY, errno.EBUSY): "another program uses it; end that and try again",
+    (errno.EIO, errno.ESTALE): "check the disk or the network, and try again",
+}
+_LONGEST = 1500  # characters of a sentence
+_BY_NUMBER = {number: remedy for numbers, remedy in _REMEDIES.items() for number in numbers}
+
+
+class UserError(Exception):
+    """Bad input from outside: a file, a flag, a checkpoint.
+
+    The message is one sentence that names what is wrong, with file and line if there are any, and
+    what to do about it. `run.py` prints it without a traceback and exits with status 2.
+    """
+
+
+class Stopped(SystemExit):
+    """A signal ended the process, which had saved what can be saved; see `disan_tf.common.signals`.
+
+    Args:
+      message: a sentence.
+      status: the exit status.
+    """
+
+    def __init__(self, message: str, status: int):
+        super().__init__(status)
+        self.message = message
+
+
+def explain(error: BaseException) -> Optional[str]:
+    """The sentence of an error that a user can do something about, or None for one of ours.
+
+    These are `UserError`s, and what the operating system, the memory or TensorFlow's file system
+    refuse. Of a sentence that quotes what a damaged file holds, only the ends are told, and control
+    characters as escapes.
+    """
+    sentence = _sentence(error)
+    return None if sentence is None else _shorten(sentence)
+
+
+def _shorten(sentence: str) -> str:
+    printable = (letter if letter.isprintable() else repr(letter)[1:-1] for letter in sentence)
+    sentence, half = "".join(printable), _LONGEST // 2
+    if len(sentence) > _LONGEST:
+        return f"{sentence[:half]} [...] {sentence[-half:]}"
+    return sentence
+
+
+def _sentence(error: BaseException) -> Optional[str]:
+    if isinstance(error, UserError):
+        return str(error)
+    text = " ".join(str(error).split())
+    wrapped = re.search(
+        r"Exception encountered when calling layer .*?\)\. (.*) Call arguments", text
+    )
+    text = wrapped[1] if wrapped else text  # by Keras
+    is_memory = isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError"
+    if is_memory and not _number_of(text):
+        reason = f" ({text[:200]})" if text else ""
+        return f"There is not enough memory{reason}; use smaller batches or a smaller model."
+    is_of_tensorflow = type(error).__module__.startswith("tensorflow")
+    if not isinstance(error, OSError) and not (is_of_tensorflow and _number_of(text)):
+        return None
+    is_loop = isinstance(error, RuntimeError) and text.startswith("Symlink loop")
+    if is_loop:  # `Path.resolve` up to Python 3.12
+        return f"{text}; its links lead in a circle; repair them."
+    number = getattr(error, "errno", None) or _number_of(text)
+    remedy = _BY_NUMBER.get(number, "try again")
+    paths = [getattr(error, name, None) for name in ("filename", "filename2")]
+    named = " -> ".join(os.fsdecode(path) for path in paths if isinstance(path, (str, bytes)))
+    reason = os.strerror(number) if number and named else text[:300] or type(error).__name__
+    return f"{named}: {reason}; {remedy}." if named else f"{reason}; {remedy}."
+
+
+def _number_of(text: str) -> Optional[int]:
+    """The number of the error of the operating system that a library's message tells."""
+    found = re.search(r"errno = ([0-9]+)", text)  # HDF5
+    if found:
+        return int(found[1])
+    if re.fullmatch("[0-9]+ requested and [0-9]+ written", text):  # NumPy
+        return errno.ENOSPC
+    text = text.lower()  # TensorFlow begins some of them with a small letter
+    return next((it for it in _BY_NUMBER if os.strerror(it).lower() in text), None)
+
+
+def exit_status(command: Callable[[], None]) -> int:
+    """Runs a command; returns 0, or 2 after printing the sentence of an error, see `explain`."""
+    try:
+        command()
+    except (UserError, OSError, MemoryError) as error:
+        print(explain(error), file=sys.stderr)
+        return 2
+    return 0

@@ -1,0 +1,264 @@
+"""Files that are never half written, and text files whose errors name the line."""
+
+import contextlib
+import errno
+import fcntl
+import glob
+import hashlib
+import io
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, Union
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.schema import Schema, check_schema
+
+PathLike = Union[str, Path]
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence, and may be no text
+
+
+def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
+    """Writes `data` under a temporary name in the same folder, then renames it to `path`.
+
+    Raises:
+      OSError: it cannot be written; names the path.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = data.encode("utf-8") if isinstance(data, str) else data
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=temporary_prefix(path))
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files
+        os.replace(temporary, path)
+    except BaseException as error:
+        os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename is None:  # of a write
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+
+
+def write_arrays(path: PathLike, **arrays) -> None:
+    """Writes arrays as a compressed `.npz` file, atomically."""
+    import numpy as np  # most commands' help needs none
+
+    content = io.BytesIO()  # a zip file whose disk is full complains a second time as it is closed
+    np.savez_compressed(content, **arrays)
+    write_atomically(path, content.getvalue())
+
+
+def temporary_prefix(target: PathLike) -> str:
+    """How a temporary name of `target` begins; removes what killed processes left of such names.
+
+    The prefix has this machine's name and this process' number: what another machine, or a process
+    that lives, is writing stays.
+    """
+    target, machine = Path(target), re.sub(r"[^\w-]", "", platform.node())[:32]
+    for leftover in target.parent.glob(f".{glob.escape(target.name)}.tmp-{machine}-*"):
+        process = leftover.name.rsplit("-", 2)[1]
+        if process.isdecimal() and not _lives(int(process)):
+            _remove(leftover)
+    return f".{target.name}.tmp-{machine}-{os.getpid()}-"
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it lives, and is another user's
+        pass
+    return True
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):  # another process was faster, or may, and we may not
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def check_open(stream, flag: str) -> None:
+    """Raises UserError for a standard stream that was closed before the program began.
+
+    `disan_tf.cli.command_line` has put the null device in its place.
+    """
+    if getattr(stream, "name", None) == os.devnull:
+        raise UserError(f"the standard stream is closed; name a file with {flag}.")
+
+
+@contextlib.contextmanager
+def locked(path: PathLike) -> Iterator[None]:
+    """Holds the lock of a file; waits for other processes. The file is left behind."""
+    with open(path, "a+") as lock:
+        _lock(lock, fcntl.LOCK_EX)  # released when the process ends, however it ends
+        yield
+
+
+def _lock(file, how: int) -> None:
+    """Locks an open file, or warns where its file system has no locks, as some networks' have."""
+    try:
+        fcntl.flock(file, how)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        print(
+            f"warning: {file.name} cannot be locked ({error.strerror}); do not run two commands "
+            f"that write into {Path(file.name).parent} at once.",
+            file=sys.stderr,
+        )
+
+
+@contextlib.contextmanager
+def owned(folder: PathLike, wait: bool = False) -> Iterator[None]:
+    """Holds the lock of a folder, which is made when absent: one process writes into it.
+
+    Args:
+      folder: its lock is the file `.lock` in it.
+      wait: whether to wait for another owner.
+
+    Raises:
+      UserError: another process holds the lock, and it is not waited for.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".lock", "a+", encoding="utf-8") as lock:
+        try:
+            _lock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            lock.seek(0)
+            owner = lock.read(200).strip() or "another process"
+            raise Owned(
+                f"{folder} is being written by {owner}; wait until that ends, or choose another "
+                "--workdir."
+            ) from None
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()} on {platform.node()}\n")
+        lock.flush()
+        yield
+
+
+class Owned(UserError):
+    """Another process writes into a folder."""
+
+
+def write_json(path: PathLike, value) -> None:
+    """Writes `value` as indented JSON, atomically."""
+    write_atomically(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path: PathLike, remedy: str, schema: Schema = dict):
+    """Reads a JSON file.
+
+    Args:
+      path: the file.
+      remedy: the end of the sentences of errors.
+      schema: of its content, see `check_schema`.
+
+    Raises:
+      UserError: the file is missing, is not JSON, or is not as the schema says.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist: {remedy}.") from None
+    except (ValueError, RecursionError) as error:  # not UTF-8 is a ValueError
+        raise UserError(f"{path} is not readable JSON ({error}): {remedy}.") from None
+    return check_schema(path, content, schema, remedy)
+
+
+def check_format(path: PathLike, content, known: int, remedy: str) -> None:
+    """Raises UserError unless the content of a JSON file has the format number `known`."""
+    number = content.get("format") if isinstance(content, dict) else None
+    if number != known:
+        raise UserError(
+            f"{path} has format {number}, and this version of disan_tf reads format {known}: "
+            f"{remedy}."
+        )
+
+
+def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """Yields `(line number from 1, text without its line end)`, splitting on newlines alone.
+
+    Unicode line separators inside a line belong to the text; a byte order mark at the start of
+    the file does not. Memory holds one line at a time.
+
+    Raises:
+      UserError: the file is missing, or a line does not decode or is longer than `LONGEST_LINE`.
+    """
+    try:
+        file = open(path, "rb")  # noqa: SIM115 (the with below closes it)
+    except OSError as error:
+        raise UserError(f"{path} cannot be opened ({error.strerror}).") from None
+    with file:
+        for number, line in enumerate(bounded_lines(file, path), start=1):
+            try:
+                text = line.rstrip(b"\r\n").decode(encoding)
+                yield number, text[1:] if number == 1 and text[:1] == "\ufeff" else text
+            except UnicodeDecodeError as error:
+                raise UserError(
+                    f"{path}, line {number}: byte 0x{line[error.start]:02x} at column "
+                    f"{error.start + 1} is not {encoding.upper()}; convert the file to "
+                    f"{encoding.upper()} or restore the official one."
+                ) from None
+
+
+def bounded_lines(file: BinaryIO, name) -> Iterator[bytes]:
+    """The lines of an open file called `name`; raises UserError where one is too long."""
+    for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), start=1):
+        if len(line) > LONGEST_LINE:
+            raise too_long(name, number)
+        yield line
+
+
+def too_long(name, number: int) -> UserError:
+    """The error of a line that is longer than `LONGEST_LINE`."""
+    return UserError(
+        f"{name}, line {number}: a line may have {LONGEST_LINE:,} bytes, and this one has more; "
+        "divide it or restore the file."
+    )
+
+
+def sha256(path: PathLike) -> str:
+    """The SHA-256 digest of a file's bytes, in hexadecimal."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        for block in iter(lambda: file.read(1 << 20), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def scratch_folder(target: PathLike) -> Iterator[Path]:
+    """A temporary folder beside `target`, where it can be written and then renamed.
+
+    What cannot be removed at the end, as where a network's file system keeps open files, stays
+    until the next command; see `temporary_prefix`.
+
+    Raises:
+      UserError: the folder of `target` cannot be written to.
+    """
+    target = Path(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        scratch = tempfile.mkdtemp(dir=target.parent, prefix=temporary_prefix(target))
+    except OSError as error:
+        raise UserError(f"{target.parent} cannot be written ({error.strerror}).") from None
+    try:
+        yield Path(scratch)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,8 @@
+"""Builds the library and prints its path, or why there is none: `python -m disan_tf.ops.native`."""
+
+from disan_tf.ops.native.build import library
+from disan_tf.ops.native.runtime import unavailable
+
+if __name__ == "__main__":
+    reason = unavailable()
+    print(f"portable operations: {reason}" if reason else f"native operations: {library()}")

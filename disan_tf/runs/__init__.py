@@ -1,0 +1,1 @@
+"""The record of a training: work directory, bundle, metrics log and summaries."""

@@ -1,0 +1,257 @@
+"""A trained model as a folder: everything that an answer needs, and digests of it.
+
+    vocabulary.txt       words of ids 2 and up
+    forms.tsv            stems and lemmas of words, for models that read which words match
+    <name>.weights.h5    the weights, fixed vectors included
+    model.json           format, the resolved config, classes, word counts, tokenizer, the
+                         arguments of the biLM that feeds the model, scores, and the digests of the
+                         others
+
+`model.json` is written last and by rename, and what it names is not changed: so a folder always
+describes files that are whole.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+import ml_collections
+import tensorflow as tf
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import (
+    check_format,
+    read_json,
+    read_lines,
+    sha256,
+    write_atomically,
+    write_json,
+)
+from disan_tf.common.schema import check_schema
+from disan_tf.input_pipeline.format import FORMS, VOCABULARY, Keys
+from disan_tf.models.factory import build_model, count_parameters, encoder_class
+from disan_tf.models.memory import memory_limit
+from disan_tf.runs import weight_files
+from disan_tf.runs.weight_files import REMEDY, read_weights, write_weights
+from disan_tf.runs.work_directory import OTHER_VERSION
+from disan_tf.text import (
+    TextToCharacters,
+    TextToIds,
+    TextToPairFeatures,
+    TracedTextToIds,
+    WordForms,
+)
+from disan_tf.text.word_forms import read_forms
+
+FORMAT = 3
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_SCHEMA = {
+    "config": {
+        "name": str, "seed": int, "dtype": str, "data": dict, "embedding": {"name": str},
+        "encoder": {"name": str}, "task": {"name": str}, "train": dict, "evaluate": dict,
+    },
+    "name": str,
+    "classes": [str],
+    "words": [int],
+    "tokenizer": {"lowercase": bool, "split_words": bool, "empty_tokens": bool},
+    "parameters": int,
+    "bilm": (type(None), dict),
+    "scores": {"step": int},
+    "weights": str,
+    "sha256": {str: str},
+}  # fmt: skip
+
+
+@dataclass
+class Bundle:
+    """A loaded model.
+
+    Attributes:
+      directory: where it lies.
+      config: its config.
+      info: the contents of `model.json`.
+      model: the `SentenceModel`.
+    """
+
+    directory: Path
+    config: ml_collections.ConfigDict
+    info: dict
+    model: tf.keras.Model
+
+    @property
+    def classes(self) -> list:
+        """Class names in the order of the logits."""
+        return self.info["classes"]
+
+    @property
+    def vocabulary(self) -> list:
+        """Words in the order of their ids, from id 2."""
+        return [word for _, word in read_lines(self.directory / VOCABULARY)]
+
+    def text_to_ids(self) -> TextToIds:
+        """The look-up for raw text, which is tokenised as the treebanks are, escapes included."""
+        options = self.info["tokenizer"]
+        return _LOOKUPS[self.config.embedding.name](
+            self, self.vocabulary, "treebank", options["lowercase"], options["split_words"],
+            options["empty_tokens"],
+        )  # fmt: skip
+
+    def traced_text_to_ids(self) -> TracedTextToIds:
+        """Returns the look-up for raw text, compiled once for batches of any size."""
+        return TracedTextToIds(self.text_to_ids())
+
+
+def _look_up_ids(bundle, *arguments):
+    return TextToIds(*arguments)
+
+
+def _look_up_pair_features(bundle, *arguments):
+    forms = WordForms(read_forms(bundle.directory / FORMS))
+    word_length = bundle.config.embedding.word_length
+    return TextToPairFeatures(*arguments, forms=forms, word_length=word_length)
+
+
+def _look_up_characters(bundle, *arguments):
+    return TextToCharacters(*arguments, word_length=bundle.info["bilm"]["word_length"])
+
+
+_LOOKUPS = {  # by config.embedding.name, of models that answer text
+    "words": _look_up_ids,
+    "characters": _look_up_pair_features,
+    "elmo": _look_up_characters,
+}
+_FILES = {"characters": [FORMS]}  # of the prepared corpus, besides the vocabulary
+
+
+def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = False) -> None:
+    """Writes the bundle of a model that was trained on `corpus`, replacing an older one.
+
+    Args:
+      directory: the folder; made when absent.
+      model: the `SentenceModel`.
+      config: its config.
+      corpus: the `PreparedCorpus`.
+      scores: what is known of the model: step and dev scores.
+      halve: whether matrices, word vectors among them, are stored in half precision, in less than
+        half of the space; they are float32 again once they are loaded.
+    """
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    weights = directory / f"step-{scores['step']:08d}.weights.h5"
+    temporary = directory / ".new.weights.h5"
+    write_weights(model, temporary)
+    if halve:
+        weight_files.halve(temporary)
+    temporary.rename(weights)
+    copied = [VOCABULARY, *_FILES.get(config.embedding.name, [])]
+    for name in copied:
+        write_atomically(directory / name, (corpus.directory / name).read_bytes())
+    files = [*copied, weights.name]
+    info = {
+        "format": FORMAT,
+        "config": config.to_dict(),
+        "name": config.name,
+        "classes": corpus.classes,
+        "words": list(corpus.words),
+        "tokenizer": corpus.manifest[Keys.TOKENIZER],
+        "parameters": count_parameters(model),
+        "bilm": model.embedding.bilm_options,
+        "scores": scores,
+        "weights": weights.name,
+        "sha256": {name: sha256(directory / name) for name in files},
+    }
+    write_json(directory / "model.json", info)
+    for old in directory.glob("*.weights.h5"):
+        if old != weights:
+            old.unlink()
+
+
+def load_bundle(directory, attention_form: str = "auto", dtype: Optional[str] = None) -> Bundle:
+    """Loads and checks a bundle. Its model computes the layers of its biLM, if it has one.
+
+    Args:
+      directory: the folder.
+      attention_form: form of `disan_tf.ops.directional_attention`; exports need "saved".
+      dtype: `config.dtype` of the loaded model; None = that of its training.
+
+    Raises:
+      UserError: a file is missing or differs from its digest, the bundle has another format, or its
+        encoder does not exist or is of a module that is not imported.
+    """
+    directory = Path(directory)
+    info = read_info(directory)
+    check_digests(directory, info)
+    _check_vocabulary(directory, info)
+    config = ml_collections.ConfigDict(info["config"])
+    config.dtype = dtype or config.dtype
+    config.lock()
+    try:
+        encoder_class(config.encoder.name)
+    except ValueError as error:
+        raise UserError(f"{directory / 'model.json'}: encoder.{error}") from None
+    with memory_limit(copies=1):
+        model = _build(directory, config, info, attention_form)
+    read_weights(model, directory / info["weights"])
+    return Bundle(directory, config, info, model)
+
+
+def _check_vocabulary(directory, info) -> None:
+    """Raises UserError unless the vocabulary has as many different words as the model."""
+    path, count = directory / VOCABULARY, sum(info["words"])
+    words = [word for _, word in read_lines(path)]
+    if len(words) != count or len({*words}) != count:
+        raise UserError(f"{path} must have {count:,} different words, one a line; {REMEDY}.")
+
+
+def _build(directory, config, info, attention_form):
+    """The model of a bundle; raises UserError where its config is one that no training writes."""
+    words, classes = tuple(info["words"]), len(info["classes"])
+    try:
+        return build_model(config, words, classes, attention_form, info["bilm"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(
+            f"{directory / 'model.json'} describes no model ({reason}); {REMEDY}."
+        ) from None
+
+
+def read_info(directory) -> dict:
+    """The contents of `model.json`.
+
+    Raises:
+      UserError: it is missing, damaged, or of another format.
+    """
+    path = Path(directory) / "model.json"
+    info = read_json(path, "name a directory that holds a trained model")
+    check_format(path, info, FORMAT, OTHER_VERSION)
+    check_schema(path, info, _SCHEMA, REMEDY)
+    names = [*info["sha256"], info["weights"]]
+    classes = info["classes"]
+    if len(info["words"]) != 2 or min(info["words"]) < 0 or not classes:
+        raise UserError(f"{path}: words and classes are not those of a model; {REMEDY}.")
+    if len({*classes}) != len(classes):
+        raise UserError(f"{path}: classes has a name twice; {REMEDY}.")
+    for key, name in (("config.name", info["config"]["name"]), ("name", info["name"])):
+        if not NAME.fullmatch(name):
+            raise UserError(
+                f"{path}: {key}={name!r} must have letters of ASCII, digits, - and _ alone; "
+                f"{REMEDY}."
+            )
+    if info["weights"] not in info["sha256"] or any(Path(name).name != name for name in names):
+        raise UserError(f"{path}: sha256 must name files of the folder, with weights; {REMEDY}.")
+    return info
+
+
+def check_digests(directory: Path, info: dict) -> None:
+    """Raises UserError for the first file that is missing or is not the one that was saved."""
+    for name, digest in info["sha256"].items():
+        path = Path(directory) / name
+        if not path.is_file():
+            raise UserError(f"{path} is missing; {REMEDY}.")
+        actual = sha256(path)
+        if actual != digest:
+            raise UserError(
+                f"{path} has SHA-256 {actual[:12]}..., model.json says {digest[:12]}...: the file "
+                f"is damaged or was changed; {REMEDY}."
+            )

@@ -1,0 +1,153 @@
+"""What a work directory tells about its training: whether it is finished, times, curves, scores."""
+
+from pathlib import Path
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import read_json
+from disan_tf.common.schema import check_schema
+from disan_tf.runs.metrics_log import MetricsLog
+from disan_tf.runs.work_directory import RUN, read_config
+
+CRITERIA = ("accuracy", "pearson", "log_likelihood")  # dev chooses by them, and curves show them
+_SCORED = tuple({name: float} for name in CRITERIA)
+FRACTIONS = ("head_fraction", "dependent_fraction")  # of the tokens, that hard attention selects
+SCORES = (*CRITERIA, "spearman", "mse")  # in tables
+REMEDY = "train, then run --mode=evaluate with --split=dev and --split=test"
+
+
+def is_over(train, step: int, best_step: int) -> bool:
+    """Whether a training ends at `step`.
+
+    Args:
+      train: `config.train`.
+      step: that is done.
+      best_step: of the best evaluation so far.
+    """
+    stale = train.patience and step - best_step >= train.patience * train.evaluate_every
+    return step >= train.steps or bool(stale)
+
+
+def is_finished(workdir: Path, config) -> bool:
+    """Whether nothing is left to do: trained to its end, and scored on every split but train.
+
+    Only small files are read; no model is built.
+    """
+    if not all((workdir / name).is_file() for name in ("run.json", "best/model.json")):
+        return False
+    splits = read_json(workdir / "run.json", REMEDY, RUN)["data"]["splits"]
+    dev = _curve(MetricsLog.read(workdir / "metrics.jsonl"), "dev")
+    return (
+        bool(splits and dev)
+        and is_over(config.train, dev[-1]["step"], best_step(workdir))
+        and splits.keys() - {"train"} <= read_scores(workdir).keys()
+    )
+
+
+def best_step(workdir: Path) -> int:
+    """The step of the model in `best/`."""
+    schema = {"scores": {"step": int}}
+    return read_json(workdir / "best" / "model.json", REMEDY, schema)["scores"]["step"]
+
+
+def read_scores(workdir: Path) -> dict:
+    """split -> what `evaluate` returned, for the splits on which the best model was scored."""
+    step = best_step(workdir)
+    by_split = {
+        path.stem: read_json(path, REMEDY, {"step": int})
+        for path in (workdir / "evaluation").glob("*.json")
+    }
+    return {split: scores for split, scores in by_split.items() if scores["step"] == step}
+
+
+def summarise_run(workdir: Path) -> dict:
+    """Config, origin, steps, times, curves and scores of a trained and evaluated run.
+
+    Returns:
+      "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`;
+      "steps", "epochs", "minutes", "seconds_per_epoch" (without evaluations), "best_step",
+      "best_epoch", "minutes_to_best"; "dev_curve", pairs of a step and the criterion, and
+      "<split>_curve" of each watched split (`config.evaluate.splits`); of hard attention
+      "selection_curve", lists of the step of an evaluation and the fractions of heads and
+      dependents that training selected before it; the scores of each split
+      under its name; and for each watched split "best_on_<split>", the best of its curve:
+      optimistic, since the split scores what it chose.
+
+    Raises:
+      UserError: the run was not trained, or not evaluated on dev and test.
+    """
+    run = read_json(workdir / "run.json", REMEDY, RUN)
+    scores = read_scores(workdir)
+    for split in ("dev", "test"):
+        if split not in scores:
+            raise UserError(f"{workdir} has no scores of its best model on {split}: {REMEDY}.")
+    records = MetricsLog.read(workdir / "metrics.jsonl")
+    for record in records:
+        if record["split"] != "train":
+            check_schema(workdir / "metrics.jsonl", record, _SCORED, REMEDY)
+    dev = _curve(records, "dev")
+    best = next((record for record in dev if record["step"] == scores["dev"]["step"]), None)
+    if best is None or records[-1]["epoch"] <= 0:
+        raise UserError(f"{workdir / 'metrics.jsonl'} lacks the step of the best model; {REMEDY}.")
+    config = read_config(workdir)
+    return {
+        "config": config,
+        **{key: run[key] for key in ("versions", "commit", "command", "parameters")},
+        **{key: run[key] for key in ("inputs", "data")},
+        "steps": records[-1]["step"],
+        "epochs": round(records[-1]["epoch"], 2),
+        "minutes": round(records[-1]["seconds"] / 60, 1),
+        "seconds_per_epoch": _seconds_per_epoch(records),
+        "best_step": best["step"],
+        "best_epoch": round(best["epoch"], 2),
+        "minutes_to_best": round(best["seconds"] / 60, 1),
+        **{
+            f"{split}_curve": [[record["step"], round(_criterion(record), 4)] for record in curve]
+            for split, curve in {"dev": dev, **_watched(records)}.items()
+        },
+        **_selections(records),
+        **dict(sorted(scores.items())),
+        **_best_on(records),
+    }
+
+
+def _curve(records, split):
+    return [record for record in records if record["split"] == split]
+
+
+def _watched(records):
+    """The curves of the splits that choose nothing."""
+    names = {record["split"] for record in records} - {"train", "dev"}
+    return {split: _curve(records, split) for split in sorted(names)}
+
+
+def _selections(records):
+    """The curve of the fractions selected, see `summarise_run`; {} without hard attention."""
+    found = [
+        [after["step"], *(round(before[name], 4) for name in FRACTIONS)]
+        for before, after in zip(records, records[1:])
+        if after["split"] == "dev" and FRACTIONS[0] in before
+    ]
+    return {"selection_curve": found} if found else {}
+
+
+def _criterion(record):
+    """The score that dev chooses by."""
+    return next(record[name] for name in CRITERIA if name in record)
+
+
+def _best_on(records):
+    """The best of the curve of every watched split, see `summarise_run`."""
+    best = {}
+    for split, curve in _watched(records).items():
+        record = max(curve, key=_criterion)
+        best[f"best_on_{split}"] = {key: record[key] for key in ("step", *SCORES) if key in record}
+    return best
+
+
+def _seconds_per_epoch(records):
+    """Time of training alone: an evaluation lasts until the record of its split."""
+    pairs = zip([{"seconds": 0.0}, *records], records)
+    seconds = sum(
+        after["seconds"] - before["seconds"] for before, after in pairs if after["split"] == "train"
+    )
+    return round(seconds / records[-1]["epoch"], 1)

@@ -1,0 +1,1 @@
+"""Trained models as SavedModels, TFLite, ONNX and official biLM files."""

@@ -1,0 +1,195 @@
+"""A trained model as one file of TFLite or ONNX, checked against its SavedModel."""
+
+import functools
+import importlib
+import re
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Callable, Optional
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import scratch_folder, write_atomically, write_json
+from disan_tf.input_pipeline.format import VOCABULARY
+from disan_tf.ops import portable
+from disan_tf.runs.bundle import Bundle, load_bundle
+from disan_tf.serving.export.new_axes import without_new_axes
+from disan_tf.serving.export.saved_model import (
+    as_function,
+    describe_model,
+    save_ids_model,
+    write_version,
+)
+from disan_tf.serving.export.signatures import Served, converted_function
+
+LENGTHS = range(1, 61)  # of the sentences with which a conversion is checked
+TOLERANCE = 1e-4  # of each number, times its size where that is above 1
+
+Predict = Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]
+_READ_MORE = {  # config.embedding.name -> why ids are not enough
+    "elmo": "its biLM reads the characters of words",
+    "characters": "it reads characters and matches of words, which the text model's tables look up",
+}
+
+
+def export_converted(
+    kind: str, bundle_directory, output_dir, max_tokens: Optional[int] = None
+) -> tuple[Path]:
+    """Writes `<kind>/1/` with a model of ids, its `metadata.json` and its `vocabulary.txt`.
+
+    The model takes ids as `saved_model_ids` does, and gives "probabilities", of relatedness "score"
+    too, and of a model of one sentence "vectors". Its attention is dense: memory grows with
+    the square of the length. It is written if it agrees with the SavedModel for sentences of all
+    `LENGTHS`; the metadata tell how well.
+
+    Args:
+      kind: a key of `FORMATS`.
+      bundle_directory, output_dir, max_tokens: see `export_saved_model`.
+
+    Returns:
+      The path of the version.
+
+    Raises:
+      UserError: the model reads more than ids, or cannot be converted, or differs once it is; a
+        package is missing; or see `export_saved_model`.
+    """
+    bundle = load_bundle(bundle_directory, attention_form="plain", dtype="float32")
+    name = bundle.config.embedding.name
+    if name in _READ_MORE:
+        raise UserError(
+            f"{bundle.directory} cannot become {kind}, since {_READ_MORE[name]}; export it without "
+            "--format."
+        )
+    write = functools.partial(_write, kind, bundle, max_tokens)
+    return (write_version(Path(output_dir) / kind, write),)
+
+
+def _write(kind, bundle, max_tokens, folder: Path) -> None:
+    folder.mkdir()
+    path = folder / f"model.{kind}"
+    convert, load = FORMATS[kind]
+    try:
+        convert(converted_function(bundle, max_tokens), path)
+        difference = _largest_difference(bundle, max_tokens, load(path), folder)
+    except _Refused as error:
+        raise UserError(
+            f"{bundle.directory} has the encoder {bundle.config.encoder.name}, which cannot become "
+            f"{kind} ({error}); export it without --format."
+        ) from None
+    if not difference <= TOLERANCE:
+        raise UserError(
+            f"{bundle.directory} answers differently as {kind}, by {difference:.1g}; export it "
+            "without --format."
+        )
+    checked = {"checked_lengths": [LENGTHS[0], LENGTHS[-1]], "largest_difference": difference}
+    write_json(folder / "metadata.json", {**describe_model(bundle, max_tokens), **checked})
+    write_atomically(folder / VOCABULARY, (bundle.directory / VOCABULARY).read_bytes())
+
+
+def _largest_difference(bundle: Bundle, max_tokens, predict: Predict, folder: Path) -> float:
+    """Between the numbers of a model and of the SavedModel, for sentences of all `LENGTHS`."""
+    original = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
+    with scratch_folder(folder / "checked") as scratch:
+        save_ids_model(original, scratch / "saved_model", max_tokens)
+        loaded = tf.saved_model.load(str(scratch / "saved_model"))
+        return max(
+            _difference(loaded.signatures, predict, _sentences(bundle, length))
+            for length in LENGTHS
+        )
+
+
+def _sentences(bundle, length: int) -> dict[str, np.ndarray]:
+    """Two rows of random ids of each field, one shorter than the other, by the inputs' names."""
+    generator = np.random.default_rng(length)
+    specs = converted_function(bundle, None).specs
+    lengths = [length, LENGTHS[0] + LENGTHS[-1] - length][: len(specs)]
+    most, sentences = sum(bundle.info["words"]) + 2, {}
+    for spec, words in zip(specs, lengths):
+        ids = generator.integers(1, most, [2, words], dtype=np.int32)
+        ids[1, (words + 1) // 2 :] = 0
+        sentences[spec.name] = ids
+    return sentences
+
+
+def _difference(signatures, predict, sentences) -> float:
+    expected = {}
+    for signature in signatures.values():
+        names = signature.structured_input_signature[1]
+        if names.keys() == sentences.keys():
+            expected.update(signature(**{name: tf.constant(sentences[name]) for name in names}))
+    differences = []
+    try:
+        answers = predict(sentences)
+    except Exception as error:  # of a runtime, which raises what it meets
+        raise _Refused(_reason(error)) from None
+    for name, found in answers.items():
+        exact = expected[name].numpy().astype(np.float64)
+        differences.append(np.abs(found - exact) / np.maximum(1.0, np.abs(exact)))
+    return float(max(difference.max() for difference in differences))
+
+
+class _Refused(Exception):
+    """A model that a converter does not convert, with the reason."""
+
+
+def _to_tflite(served: Served, path: Path) -> None:
+    with portable():
+        traced = as_function(served).get_concrete_function()
+        function = without_new_axes(traced, served.specs)
+    module = tf.Module()
+    module.function = function
+    with scratch_folder(path) as scratch:  # a SavedModel keeps the names of inputs and outputs
+        tf.saved_model.save(module, str(scratch), function)
+        try:
+            converter = tf.lite.TFLiteConverter.from_saved_model(str(scratch))
+            path.write_bytes(converter.convert())
+        except Exception as error:  # of TensorFlow's converter, whose classes differ by version
+            raise _Refused(_reason(error)) from None
+
+
+def _load_tflite(path: Path) -> Predict:
+    with warnings.catch_warnings():  # TensorFlow 2.21 announces the package of its successor
+        warnings.filterwarnings("ignore", "(?s).*tf.lite.Interpreter is deprecated", UserWarning)
+        run = tf.lite.Interpreter(model_path=str(path)).get_signature_runner()
+    return lambda sentences: run(**sentences)
+
+
+def _to_onnx(served: Served, path: Path) -> None:
+    tf2onnx_convert, _ = _onnx_packages()
+    with portable():
+        function = as_function(served)
+        try:
+            tf2onnx_convert.from_function(function, served.specs, output_path=str(path))
+        except Exception as error:  # of the converter, which raises what it meets
+            raise _Refused(_reason(error)) from None
+
+
+def _load_onnx(path: Path) -> Predict:
+    _, onnxruntime = _onnx_packages()
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return lambda sentences: dict(zip(names, session.run(names, dict(sentences))))
+
+
+def _onnx_packages():
+    try:
+        return importlib.import_module("tf2onnx.convert"), importlib.import_module("onnxruntime")
+    except ImportError as error:
+        raise UserError(
+            f"--format=onnx needs tf2onnx and onnxruntime ({error}); "
+            "pip install tf2onnx onnxruntime."
+        ) from None
+
+
+def _reason(error) -> str:
+    """The operators that a converter lacks, or the first line of its error."""
+    text = str(error).strip() or type(error).__name__
+    lacking = sorted(set(re.findall(r"'tf\.(\w+)' op is neither", text)))
+    lacking = lacking or sorted(set(re.findall(r"\"(TensorList\w+):", text)))
+    return f"it lacks {', '.join(lacking)}" if lacking else text.splitlines()[0][:200]
+
+
+FORMATS = {"tflite": (_to_tflite, _load_tflite), "onnx": (_to_onnx, _load_onnx)}

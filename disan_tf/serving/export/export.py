@@ -1,0 +1,53 @@
+"""What a trained model is exported as."""
+
+from pathlib import Path
+from typing import Optional
+
+from disan_tf.common.errors import UserError
+from disan_tf.runs.bundle import read_info
+from disan_tf.serving.export.bilm_files import export_bilm
+from disan_tf.serving.export.conversions import export_converted
+from disan_tf.serving.export.saved_model import export_saved_model
+
+SAVED_MODEL = "saved_model"
+_BILM = "bilm"  # the name of the files in a work directory
+
+
+def export_model(
+    bundle_directory, workdir, output: Optional[str] = None, kind: str = SAVED_MODEL,
+    max_tokens: Optional[int] = None,
+) -> tuple[Path, ...]:  # fmt: skip
+    """Writes two SavedModels, a file of TFLite or ONNX, or the official files of a biLM.
+
+    Args:
+      bundle_directory: see `disan_tf.runs.bundle`.
+      workdir: where they go without an output.
+      output: the folder of the models; the files of a biLM begin with it.
+      kind: "saved_model" or a key of `disan_tf.serving.export.conversions.FORMATS`.
+      max_tokens: how many tokens of a sentence are read; None = all.
+
+    Returns:
+      The paths of what it wrote.
+
+    Raises:
+      UserError: the bundle is damaged, the output cannot be written, or the model cannot be
+        exported so.
+    """
+    if max_tokens is not None and max_tokens < 1:
+        raise UserError(f"--max_tokens={max_tokens} must be at least 1.")
+    config = read_info(bundle_directory)["config"]
+    if config["task"]["name"] in _OTHER_EXPORTS:
+        if kind != SAVED_MODEL or max_tokens:
+            raise UserError(
+                f"{bundle_directory} holds a language model, which is exported as the official "
+                "files of a biLM; leave --format and --max_tokens out."
+            )
+        return _OTHER_EXPORTS[config["task"]["name"]](
+            bundle_directory, Path(output or f"{workdir}/{_BILM}")
+        )
+    if kind == SAVED_MODEL:
+        return export_saved_model(bundle_directory, Path(output or workdir), max_tokens)
+    return export_converted(kind, bundle_directory, Path(output or workdir), max_tokens)
+
+
+_OTHER_EXPORTS = {"language_model": export_bilm}  # by config.task.name

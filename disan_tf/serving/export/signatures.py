@@ -1,0 +1,296 @@
+"""What an exported model computes, of ids or of text: the functions behind its signatures."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Callable, NamedTuple, Optional
+
+import tensorflow as tf
+
+from disan_tf.ops.xla import compilable
+from disan_tf.runs.bundle import Bundle
+from disan_tf.serving.export.row_blocks import in_row_blocks
+from disan_tf.serving.inference.attend import make_attention_step
+from disan_tf.serving.inference.encode import vector_size
+from disan_tf.serving.inference.predict import served_specs
+from disan_tf.serving.inference.records import SENTENCE, text_name
+from disan_tf.serving.inference.text_limits import longest_text
+from disan_tf.text import TextToIds
+
+ATTEND_MEMORY = 1 << 30  # bytes that the attention tensors of one call may need
+
+
+class Served(NamedTuple):
+    """A function and its inputs.
+
+    Attributes:
+      function: tensors in the order of `specs` -> {name: tensor}, or a tensor.
+      specs: with the inputs' names.
+    """
+
+    function: Callable
+    specs: Sequence[tf.TensorSpec]
+
+
+class Method(NamedTuple):
+    """What a model is asked for.
+
+    Attributes:
+      function: ids and word features -> <float32>[batch, size], traced once.
+      size: of its result.
+      describe: the result -> the outputs by name.
+      fields: of the sentences that it reads.
+      specs: of its inputs.
+    """
+
+    function: Callable
+    size: int
+    describe: Callable[[tf.Tensor], dict]
+    fields: Sequence[str]
+    specs: Sequence[tf.TensorSpec]
+
+
+class Graphs(NamedTuple):
+    """What a model is exported as.
+
+    Attributes:
+      signatures: by their names.
+      function: that of the loaded object itself, which gives the vectors of a whole batch: it has
+        gradients. None where a sentence alone has no vector.
+    """
+
+    signatures: Mapping[str, Served]
+    function: Optional[Served]
+
+
+def methods_of(bundle: Bundle) -> dict[str, Method]:
+    """What a model is asked for, by the names of signatures; each is traced once for all exports.
+
+    Args:
+      bundle: a model whose attention has form "saved".
+    """
+    model, specs = bundle.model, bundle.model.signatures()
+
+    def predict(*inputs):
+        return tf.cast(model(*inputs, training=False), tf.float32)
+
+    def encode(*inputs):
+        return tf.cast(model.encode(*inputs, training=False), tf.float32)
+
+    methods = {
+        "serving_default": Method(
+            _traced_once(predict, served_specs(specs["call"])), len(bundle.classes),
+            lambda outputs: _describe(outputs, bundle), model.fields, specs["call"],
+        )
+    }  # fmt: skip
+    if "encode" in specs:
+        methods["encode"] = Method(
+            _traced_once(encode, served_specs(specs["encode"])), vector_size(bundle),
+            lambda vectors: {"vectors": vectors}, SENTENCE, specs["encode"],
+        )  # fmt: skip
+    return methods
+
+
+def graphs_of_ids(methods: Mapping[str, Method], max_tokens: Optional[int]) -> Graphs:
+    """Functions of ids <int32>[batch, length] and word features.
+
+    XLA can compile the function of the object itself: it has neither blocks of rows nor shapes
+    that depend on the data.
+
+    Args:
+      methods: see `methods_of`.
+      max_tokens: how many tokens of a sentence are read; None = all. With it `truncated`
+        <bool>[batch] is an output of the signatures.
+    """
+    signatures = {
+        name: Served(_in_blocks_of_ids(method, max_tokens), served_specs(method.specs))
+        for name, method in methods.items()
+    }
+    method = methods.get("encode")
+
+    def encode(*inputs):
+        with compilable():
+            return method.function.__wrapped__(*(tensor[:, :max_tokens] for tensor in inputs))
+
+    return Graphs(signatures, method and Served(encode, served_specs(method.specs)))
+
+
+def graphs_of_text(
+    bundle: Bundle,
+    methods: Mapping[str, Method],
+    text_to_ids: TextToIds,
+    max_tokens: Optional[int],
+    attend_tokens: int,
+) -> Graphs:
+    """Functions of text <string>[batch].
+
+    Args:
+      bundle: a model whose attention has form "saved".
+      methods, max_tokens: see `graphs_of_ids`.
+      text_to_ids: the bundle's.
+      attend_tokens: a text that has more has no attention tensors, see `attend_limit`.
+    """
+    tokens = _traced_once(text_to_ids.tokens, [tf.TensorSpec([None], tf.string)])
+    signatures = {
+        name: Served(
+            _in_blocks_of_text(method, text_to_ids, tokens, max_tokens), _text_specs(method.fields)
+        )
+        for name, method in methods.items()
+    }
+    attend = _attention_of_text(bundle.model, text_to_ids, tokens, max_tokens, attend_tokens)
+    signatures["attend"] = Served(attend, _text_specs(bundle.model.fields))
+    method = methods.get("encode")
+
+    def encode(text):
+        return method.function(*text_to_ids.inputs(tokens(text)[:, :max_tokens]))
+
+    return Graphs(signatures, method and Served(encode, _text_specs(SENTENCE)))
+
+
+def _traced_once(function, specs):
+    """The function as a graph that other graphs call, traced when the first of them is."""
+
+    @functools.cache
+    def graph():
+        with tf.init_scope():  # it captures nothing of the graph that calls it
+            traced = tf.function(function, input_signature=specs, autograph=False)
+            return traced.get_concrete_function()
+
+    def call(*tensors):
+        return graph()(*tensors)
+
+    return functools.update_wrapper(call, function)
+
+
+def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
+    """Ids -> numbers alone, for a whole batch: "probabilities", "score" and "vectors".
+
+    There is a score of models of relatedness, and vectors of models of one sentence.
+    """
+    model = bundle.model
+
+    def predict(*inputs):
+        cut = [tensor[:, :max_tokens] for tensor in inputs]
+        with compilable():
+            if model.fields == SENTENCE:
+                vectors = model.encode(*cut, training=False)
+                outputs, numbers = model.head(vectors, training=False), {"vectors": vectors}
+            else:
+                outputs, numbers = model(*cut, training=False), {}
+            numbers.update(_describe(tf.cast(outputs, tf.float32), bundle))
+        numbers = {
+            name: tf.cast(tensor, tf.float32)
+            for name, tensor in numbers.items()
+            if tensor.dtype.is_floating
+        }
+        lengths = tf.stack([_ends(ids) for ids in inputs], axis=1)
+        return {**numbers, **_truncated(lengths, max_tokens)}
+
+    return Served(predict, served_specs(model.input_specs()))
+
+
+def _describe(outputs, bundle):
+    """What `serving_default` gives for logits <float32>[batch, classes]."""
+    predictions, probabilities = bundle.model.predictions(outputs), tf.nn.softmax(outputs)
+    if bundle.model.label_dtype.is_floating:
+        return {"score": predictions, "probabilities": probabilities}
+    names = tf.constant(bundle.classes, tf.string)
+    return {
+        "class": tf.gather(names, predictions),
+        "class_names": tf.tile(names[None], [tf.shape(outputs)[0], 1]),
+        "probabilities": probabilities,
+    }
+
+
+def _in_blocks_of_ids(method: Method, max_tokens):
+    count = len(method.fields)
+
+    def of_ids(*inputs):
+        lengths = tf.stack([_ends(ids) for ids in inputs[:count]], axis=1)
+        cut = [tensor[:, :max_tokens] for tensor in inputs]
+
+        def of_rows(rows, widths):
+            return method.function(
+                *(tf.gather(x, rows)[:, : widths[k % count]] for k, x in enumerate(cut))
+            )
+
+        return _in_blocks(method, of_rows, lengths, max_tokens)
+
+    return of_ids
+
+
+def _in_blocks_of_text(method: Method, text_to_ids, tokens, max_tokens):
+    def of_text(*texts):
+        read = [tokens(text) for text in texts]
+        lengths = tf.stack([words.row_lengths() for words in read], axis=1)
+        cut = [words[:, :max_tokens] for words in read]
+
+        def of_rows(rows, _):
+            return method.function(*text_to_ids.inputs(*(tf.gather(words, rows) for words in cut)))
+
+        return _in_blocks(method, of_rows, tf.cast(lengths, tf.int32), max_tokens)
+
+    return of_text
+
+
+def _in_blocks(method, of_rows, lengths, max_tokens):
+    """The outputs of a method, see `in_row_blocks`; with `max_tokens` also which rows are cut."""
+    read = tf.clip_by_value(lengths, 1, max_tokens or lengths.dtype.max)
+    outputs = method.describe(in_row_blocks(of_rows, read, method.size))
+    return {**outputs, **_truncated(lengths, max_tokens)}
+
+
+def _truncated(lengths, max_tokens) -> dict:
+    return {"truncated": tf.reduce_any(lengths > max_tokens, axis=1)} if max_tokens else {}
+
+
+def _ends(ids):
+    """The position after the last token of each row, <int32>[batch]."""
+    positions = tf.range(1, tf.shape(ids)[1] + 1)
+    return tf.maximum(0, tf.reduce_max(tf.where(ids != 0, positions, 0), axis=1))
+
+
+def _text_specs(fields):
+    return [tf.TensorSpec([None], tf.string, name=text_name(field)) for field in fields]
+
+
+def attend_limit(bundle: Bundle) -> int:
+    """How many tokens of one text have attention tensors that fit into `ATTEND_MEMORY`."""
+    specs = served_specs(bundle.model.signatures()["attend"])
+    return longest_text(make_attention_step(bundle.model), specs, ATTEND_MEMORY)
+
+
+def _attention_of_text(model, text_to_ids, tokens, max_tokens, limit):
+    """Function of texts -> tokens of each sentence, and feature means of the attention tensors.
+
+    The tensors are 0 for heads and tokens that are padding. A mean over the features keeps the
+    result small: the tensors themselves have [batch, length, length, dim] numbers.
+    """
+
+    def attend(*texts):
+        read = [tokens(text) for text in texts]
+        lengths = tf.stack([words.row_lengths() for words in read], axis=1)
+        read = [words[:, :max_tokens] for words in read]
+        with tf.control_dependencies([_check_size(read, limit)]):
+            inputs = [tf.identity(tensor) for tensor in text_to_ids.inputs(*read)]
+        attended, result = model.attend(*inputs), {}
+        for field, words, ids in zip(model.fields, read, inputs):
+            prefix = "" if len(texts) == 1 else f"{field}_"
+            result[f"{prefix}tokens"] = words.to_tensor("", shape=tf.shape(ids, tf.int64))
+            for name, tensor in attended.items():
+                if name.startswith(prefix):
+                    mean = tf.reduce_mean(tensor, axis=-1)
+                    mask = ids != 0 if mean.shape.rank == 2 else (ids != 0)[:, :, None]
+                    result[name] = tf.where(mask, mean, 0.0)
+        return {**result, **_truncated(lengths, max_tokens)}
+
+    return attend
+
+
+def _check_size(tokens, limit):
+    """Fails for texts whose attention tensors are larger than that of one of `limit` tokens."""
+    longest = tf.reduce_max(tf.stack([words.bounding_shape(1) for words in tokens]))
+    return tf.debugging.assert_less_equal(
+        tokens[0].nrows() * longest**2, tf.constant(limit**2, tf.int64),
+        f"attend holds numbers for every two tokens: it takes one text of up to {limit} tokens, or "
+        f"several of which number * length^2 is at most {limit**2}; send fewer or shorter ones.",
+    )  # fmt: skip

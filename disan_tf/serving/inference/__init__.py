@@ -1,0 +1,1 @@
+"""Predictions, sentence vectors and attention of trained models."""

@@ -1,0 +1,171 @@
+"""What a model looks at in lines of text: its attention tensors, as .npz and JSON."""
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Callable, Optional
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import scratch_folder, write_arrays
+from disan_tf.runs.bundle import Bundle
+from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
+from disan_tf.serving.inference.predict import describe, make_prediction_step, served_specs
+from disan_tf.serving.inference.records import find_text, text_name, tokens_name
+from disan_tf.serving.inference.text_limits import free_memory, longest_text
+from disan_tf.serving.inference.weight_vectors import NAME as WEIGHT_VECTORS
+from disan_tf.serving.inference.weight_vectors import WeightVectors
+
+AXES = {2: ["token", "feature"], 3: ["head", "dependent", "feature"]}  # by rank
+_VECTOR_AXES = ["iteration", "attention", "feature"]  # of DSA's weight vectors
+
+
+def attend(
+    bundle: Bundle, input_path, output_dir, input_format: Optional[str] = None,
+    finish: Callable[[Path], None] = lambda folder: None,
+) -> int:  # fmt: skip
+    """Writes `00001.npz` and `00001.json` for the first line, and so on.
+
+    The .npz holds the tensors of `encoder.attend` for this sentence alone, without padding, all
+    float32: for DiSAN "forward_attention" and "backward_attention" [head, dependent, feature],
+    "forward_gate" and "backward_gate" [token, feature], "source2token" [token, feature]. The JSON
+    holds the line's record, "text", "tokens", what `predict` gives for it, the names of the
+    "axes", and under "<name>_mean" each tensor's mean over the features, rounded to 6 digits.
+
+    Of DSA there are "attention" [token, feature] of the last iteration, with a feature for each
+    attention in parallel, "attention_1" and so on of those before it, and "weight_vectors"
+    [iteration, attention, feature]; of all lines together, `weight_vectors.npz` and `.json` hold
+    the dynamic weight vectors in two dimensions, see `WeightVectors.write`.
+
+    Of DRCN there are "premise_cosine_1" [premise, hypothesis, 1] and so on: for each attention
+    function and each layer, how the words of the first sentence attend to those of the other.
+
+    Of a pair both have "<field>_" before the names of each sentence's tensors: "premise_tokens",
+    "hypothesis_source2token".
+
+    Args:
+      bundle: the model.
+      input_path: a file, or "-" for standard input.
+      output_dir: a folder that is absent or empty; it appears when it is complete.
+      input_format: see `read_chunks`.
+      finish: is called with the folder before that takes its name, to add files to it.
+
+    How long a text may be for the memory at hand is told on standard error before the first.
+
+    Returns:
+      The number of lines.
+
+    Raises:
+      UserError: see `read_chunks`; a text is too long; or the folder holds something or cannot be
+        written.
+    """
+    target, fields = _check_target(output_dir), bundle.model.fields
+    predict_batch, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
+    weights = make_attention_step(bundle.model)
+    specs = served_specs(bundle.model.signatures()["attend"])
+    limit, places = functools.cache(lambda: _announced(LengthLimit(weights, specs))), []
+    count, vectors = 0, WeightVectors()
+    with scratch_folder(target) as scratch:
+        folder = scratch / "lines"
+        folder.mkdir()
+        for records in read_chunks(
+            input_path, input_format, fields, check=lambda _, where: places.append(where)
+        ):
+            for record, sentences in zip(records, tokenise(records, text_to_ids, fields)):
+                limit().check(sentences, places[count])
+                count += 1
+                inputs = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
+                tensors = {name: tensor[0].numpy() for name, tensor in weights(*inputs).items()}
+                described = describe(
+                    *(tensor[0].numpy() for tensor in predict_batch(*inputs)), bundle
+                )
+                record = {**_with_tokens(record, fields, sentences), **described}
+                _write(folder / f"{count:05d}", record, tensors)
+                vectors.add(count, tensors)
+        vectors.write(folder)
+        finish(folder)
+        os.replace(folder, target)
+    return count
+
+
+def make_attention_step(model) -> Callable[..., dict[str, tf.Tensor]]:
+    """The model's inputs -> its attention tensors by name; compiled."""
+    return tf.function(
+        lambda *inputs: {**model.attend(*inputs), **model.weight_vectors(*inputs)},
+        input_signature=served_specs(model.signatures()["attend"]),
+        autograph=False,
+    )
+
+
+class LengthLimit:
+    """The longest text whose attention tensors fit into the memory that is free now.
+
+    Args:
+      weights: see `make_attention_step`.
+      specs: of its inputs.
+    """
+
+    def __init__(self, weights: Callable, specs: Sequence[tf.TensorSpec]):
+        memory = free_memory()
+        self._most = longest_text(weights, specs, memory)
+        self._room = f"{memory / 1e9:,.1f} GB of free memory"
+
+    def __str__(self) -> str:
+        return f"attention tensors of up to {self._most:,} tokens fit into the {self._room}"
+
+    def check(self, sentences: Sequence[Sequence[str]], where: str) -> None:
+        """Raises UserError for a text that is too long.
+
+        Args:
+          sentences: the tokens of each.
+          where: the place of the text, with which the message begins.
+        """
+        longest = max(map(len, sentences))
+        if longest > self._most:
+            raise UserError(f"{where}: the text has {longest:,} tokens, and {self}; shorten it.")
+
+
+def _announced(limit: LengthLimit) -> LengthLimit:
+    print(limit, file=sys.stderr)
+    return limit
+
+
+def _check_target(output_dir) -> Path:
+    target = Path(output_dir).resolve()
+    if target.exists() and not target.is_dir():
+        raise UserError(f"{output_dir} is not a directory; name one that is absent or empty.")
+    if target.is_dir() and any(target.iterdir()):
+        raise UserError(f"{output_dir} is not empty; name a directory that is absent or empty.")
+    return target
+
+
+def _with_tokens(record: dict, fields, sentences) -> dict:
+    """The record with the tokens of each sentence, and the text of one that was tokens alone."""
+    texts = {
+        text_name(field): " ".join(tokens)
+        for field, tokens in zip(fields, sentences)
+        if find_text(record, field) is None
+    }
+    return {**texts, **record, **dict(zip(map(tokens_name, fields), sentences))}
+
+
+def _write(stem: Path, record: dict, tensors: dict[str, np.ndarray]) -> None:
+    write_arrays(stem.with_suffix(".npz"), **tensors)
+    axes = {name: _axes(name, tensor) for name, tensor in tensors.items()}
+    means = {f"{name}_mean": _mean(tensor) for name, tensor in tensors.items()}
+    text = json.dumps({**record, "axes": axes, **means}, ensure_ascii=False) + "\n"
+    stem.with_suffix(".json").write_text(text, encoding="utf-8")
+
+
+def _axes(name, tensor):
+    return _VECTOR_AXES if name.endswith(WEIGHT_VECTORS) else AXES[tensor.ndim]
+
+
+def _mean(tensor):
+    """Mean over the features as nested lists; each has `axes` without its last."""
+    return tensor.mean(axis=-1, dtype=np.float64).round(6).tolist()

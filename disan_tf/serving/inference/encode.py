@@ -1,0 +1,125 @@
+"""Sentences -> vectors: those of a model's encoder, in the order of the input."""
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Callable, Optional
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import scratch_folder
+from disan_tf.runs.bundle import Bundle
+from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
+from disan_tf.serving.inference.predict import batches_of_similar_length, served_specs
+from disan_tf.serving.inference.records import SENTENCE
+
+DTYPES = ("float32", "float16")  # of .npy files
+FORMATS = ("npy", "jsonl")
+BATCH_SIZE = 64
+
+
+def encode(
+    bundle: Bundle, input_path, output_path, input_format: Optional[str] = None,
+    dtype: str = "float32", batch_size: int = BATCH_SIZE,
+) -> tuple[int, float]:  # fmt: skip
+    """Writes the vector of every line of the input, in order.
+
+    Args:
+      bundle: the model.
+      input_path: a file, or "-" for standard input; its records have `text` or `tokens`, of a model
+        of pairs too, whose one encoder reads both sentences.
+      output_path: a file that does not exist, and appears when it is complete: of the name `.npy`,
+        an array [lines, dim], or `.jsonl`, the records with a list `vector`.
+      input_format: see `read_chunks`.
+      dtype: of the array, one of `DTYPES`.
+      batch_size: lines in a batch, at most.
+
+    Returns:
+      The number of lines, and the seconds that they took.
+
+    Raises:
+      UserError: see `read_chunks`; the model has no vectors of single sentences, or the output has
+        another name, exists or cannot be written.
+    """
+    target, kind = Path(output_path).resolve(), Path(output_path).suffix.lstrip(".")
+    if kind not in FORMATS:
+        raise UserError(f"--output={output_path} must end with .npy or .jsonl.")
+    if target.exists():
+        raise UserError(f"{output_path} exists already; name another file or delete it.")
+    step, text_to_ids = make_encoding_step(bundle), bundle.traced_text_to_ids()
+    started, count = time.monotonic(), 0
+    with scratch_folder(target) as scratch:
+        raw = scratch / "vectors"
+        with open(raw, "wb") as file:
+            for records in read_chunks(input_path, input_format, SENTENCE):
+                sentences = tokenise(records, text_to_ids, SENTENCE)
+                vectors = encode_all(step, sentences, text_to_ids, batch_size)
+                count += len(records)
+                if kind == "jsonl":
+                    file.writelines(map(_line, records, vectors))
+                else:
+                    file.write(vectors.astype(dtype).tobytes())
+        if kind == "npy":
+            raw = _with_header(raw, (count, vector_size(bundle)), dtype)
+        os.replace(raw, target)
+    return count, time.monotonic() - started
+
+
+def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:
+    """A sentence's ids and word features -> vectors <float32>[batch, dim]; compiled.
+
+    Raises:
+      UserError: the encoder reads no sentence without the other.
+    """
+    model, specs = bundle.model, bundle.model.signatures()
+    if "encode" not in specs:
+        raise UserError(
+            f"{bundle.directory} holds a model that reads two sentences together, and has no "
+            "vector of one alone; choose another --checkpoint."
+        )
+
+    @tf.function(input_signature=served_specs(specs["encode"]), autograph=False)
+    def encode_batch(*inputs):
+        return tf.cast(model.encode(*inputs, training=False), tf.float32)
+
+    return encode_batch
+
+
+def encode_all(step, sentences: Sequence[tuple], text_to_ids, batch_size: int) -> np.ndarray:
+    """Vectors <float32>[sentences, dim] of what `tokenise` gives, in its order."""
+    lengths = np.array([[len(tokens) for tokens in record] for record in sentences])
+    vectors = None
+    for batch in batches_of_similar_length(lengths, batch_size):
+        encoded = step(*look_up([sentences[index] for index in batch], text_to_ids)).numpy()
+        if vectors is None:
+            vectors = np.empty([len(sentences), encoded.shape[1]], np.float32)
+        vectors[batch] = encoded
+    return vectors
+
+
+def _line(record: dict, vector: np.ndarray) -> bytes:
+    numbers = [float(f"{number:.7g}") for number in vector.tolist()]
+    return (json.dumps({**record, "vector": numbers}, ensure_ascii=False) + "\n").encode()
+
+
+def vector_size(bundle: Bundle) -> int:
+    """The numbers of a sentence's vector."""
+    specs = bundle.model.signatures()["encode"]
+    zeros = [tf.zeros([size or 1 for size in spec.shape], spec.dtype) for spec in specs]
+    return int(bundle.model.encode(*zeros).shape[-1])
+
+
+def _with_header(raw: Path, shape: tuple, dtype: str) -> Path:
+    """A .npy file of raw numbers, whose count is known only now; copied block by block."""
+    path = raw.with_name("with_header")
+    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
+    with open(path, "wb") as target, open(raw, "rb") as source:
+        np.lib.format.write_array_header_1_0(target, header)
+        for block in iter(lambda: source.read(1 << 22), b""):
+            target.write(block)
+    raw.unlink()
+    return path

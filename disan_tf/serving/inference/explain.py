@@ -1,0 +1,95 @@
+"""The words that weigh most in a sentence's vector, for `predict --explain`."""
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.common.errors import UserError
+from disan_tf.serving.inference.lines import look_up
+from disan_tf.serving.inference.records import SENTENCE
+
+WORDS = 5  # that are named of a sentence
+SOURCE2TOKEN = "source2token"
+MAX_PAIRS = 1 << 18  # token pairs of a batch, whose attention is dense
+
+
+class Explanation:
+    """Names the tokens with the largest source2token weights, means over the features.
+
+    Args:
+      bundle: the model.
+
+    Raises:
+      UserError: its encoder has no source2token attention.
+    """
+
+    def __init__(self, bundle):
+        self._model = bundle.model
+        self._weigh = tf.function(
+            self._weights, input_signature=bundle.model.input_specs(), autograph=False
+        )
+        found = self._weigh.get_concrete_function().structured_outputs
+        if len(found) != len(self._model.fields):
+            raise UserError(
+                f"--explain needs source2token attention, which {bundle.config.encoder.name} in "
+                f"{bundle.directory} lacks; --mode=attend writes what there is."
+            )
+
+    def __call__(self, sentences, text_to_ids) -> list[dict]:
+        """For each record {"explanation": [{"token", "position", "weight"}, ...]}.
+
+        The largest weight comes first; positions count from 0. Of a pair both sentences have one,
+        "<field>_explanation".
+
+        Args:
+          sentences: of each record the tokens of its sentences, see `tokenise`.
+          text_to_ids: the look-up of the model.
+        """
+        named = [{} for _ in sentences]
+        for batch in self._batches(sentences):
+            records = [sentences[index] for index in batch]
+            weights = self._weigh(*look_up(records, text_to_ids))
+            for number, field in enumerate(self._model.fields):
+                name = explanation_name(field)
+                for index, tokens, row in zip(batch, records, weights[field].numpy()):
+                    named[index][name] = heaviest(tokens[number], row)
+        return named
+
+    def _weights(self, *inputs):
+        """The weights of the fields that have some, <float32>[batch, length]."""
+        attended = self._model.attend(*inputs)
+        fields = self._model.fields
+        names = {
+            field: SOURCE2TOKEN if (field,) == SENTENCE else f"{field}_{SOURCE2TOKEN}"
+            for field in fields
+        }
+        return {
+            field: tf.reduce_mean(attended[name], axis=-1)
+            for field, name in names.items()
+            if name in attended
+        }
+
+    def _batches(self, sentences):
+        """Indices of records whose attention is small enough, those of similar length together."""
+        longest = [max(map(len, record)) for record in sentences]
+        batch = []
+        for index in sorted(range(len(sentences)), key=longest.__getitem__):
+            if batch and (len(batch) + 1) * longest[index] ** 2 > MAX_PAIRS:
+                yield batch
+                batch = []
+            batch.append(index)
+        if batch:
+            yield batch
+
+
+def explanation_name(field: str) -> str:
+    """The name of a field's explanation in a record."""
+    return "explanation" if (field,) == SENTENCE else f"{field}_explanation"
+
+
+def heaviest(tokens, weights: np.ndarray) -> list[dict]:
+    """The tokens of the largest weights <float>[length], of equal ones the earlier first."""
+    order = np.argsort(-weights[: len(tokens)], kind="stable")[:WORDS]
+    return [
+        {"token": tokens[index], "position": int(index), "weight": float(f"{weights[index]:.4g}")}
+        for index in order
+    ]

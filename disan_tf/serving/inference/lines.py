@@ -1,0 +1,166 @@
+"""Records of a file or of standard input, chunk by chunk, and the tokens of their sentences."""
+
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Callable, Optional, Union
+
+import tensorflow as tf
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import LONGEST_LINE, check_open, too_long
+from disan_tf.serving.inference.records import PARSERS, SENTENCE, TextParser, find_text, tokens_name
+from disan_tf.text import TextToIds, TracedTextToIds
+
+CHUNK_BYTES = 1 << 18  # some thousand sentences
+
+
+def read_chunks(
+    path,
+    input_format: Optional[str] = None,
+    fields: Sequence[str] = SENTENCE,
+    check: Callable[[dict, str], None] = lambda record, where: None,
+) -> Iterator[list[dict]]:
+    """Yields the records of all lines, in order, in chunks.
+
+    A chunk is what one read of at most `CHUNK_BYTES` gives: memory is bounded, and who writes
+    lines into a pipe and waits for their predictions gets them.
+
+    Args:
+      path: a file, or "-" for standard input. Lines end with a newline alone; a carriage return
+        before it, and a byte order mark at the start, are left out. An empty line is a line.
+      input_format: "text", "jsonl", "tsv" or "csv", see `serving.inference.records`; None = the
+        name's ending, else "text".
+      fields: of the model: the sentences that a record must have.
+      check: is called with each record, and its file and line.
+
+    Raises:
+      UserError: the format is unknown, the file cannot be opened, a line is too long, not UTF-8 or
+        not a record of these fields.
+    """
+    if input_format is None:
+        input_format = Path(path).suffix.replace(".", "")
+        input_format = input_format if input_format in PARSERS else "text"
+    if input_format not in PARSERS:
+        known = " or ".join(PARSERS)
+        raise UserError(f"There is no input format {input_format!r}; choose {known}.")
+    parse, name = PARSERS[input_format](fields), "standard input" if path == "-" else path
+    number, where = 0, name
+    with _open(path) as file:
+        for lines in raw_chunks(file.read1):
+            records = []
+            for line in lines:
+                number += 1
+                where = f"{name}, line {number}"
+                record = read_record(line, number, name, parse)
+                if record is not None:
+                    check(record, where)
+                    records.append(record)
+            if records:
+                yield records
+    parse.end(where)
+
+
+def raw_chunks(read: Callable[[int], bytes]) -> Iterator[list[Optional[bytes]]]:
+    """Yields the lines that end in each block of at most `CHUNK_BYTES`, without their newlines.
+
+    A line longer than `LONGEST_LINE` is None, as soon as its length is known.
+
+    Args:
+      read: gives at most so many of the next bytes, and none at the end.
+    """
+    rest, is_skipping = b"", False
+    for block in iter(lambda: read(CHUNK_BYTES), b""):
+        *lines, rest = (rest + block).split(b"\n")
+        if is_skipping and lines:  # the first is the end of the long line
+            del lines[0]
+            is_skipping = False
+        if is_skipping:
+            rest = b""
+        elif len(rest) > LONGEST_LINE:
+            lines.append(None)
+            rest, is_skipping = b"", True
+        yield lines
+    if rest:
+        yield [rest]
+
+
+def read_record(line: Optional[bytes], number: int, name, parse: TextParser) -> Optional[dict]:
+    """The record of a line of `raw_chunks`, or None for a line that is none (a header).
+
+    Args:
+      line: as `raw_chunks` gives it.
+      number: of the line, from 1.
+      name: of the file, for errors.
+      parse: of the file's format.
+
+    Raises:
+      UserError: the line is too long, not UTF-8 or not a record.
+    """
+    if line is None:
+        raise too_long(name, number)
+    where = f"{name}, line {number}"
+    text = _decode(line, where)
+    return parse(text[1:] if number == 1 and text[:1] == "\ufeff" else text, where)
+
+
+def tokenise(
+    records: list[dict],
+    text_to_ids: Union[TextToIds, TracedTextToIds],
+    fields: Sequence[str] = SENTENCE,
+) -> list[tuple[list[str], ...]]:
+    """For each record the tokens of its sentences, in the order of `fields`.
+
+    A sentence without any has one empty token, which is unknown.
+    """
+    return list(zip(*(_tokenise_field(records, text_to_ids, field) for field in fields)))
+
+
+def look_up(
+    sentences: Sequence[tuple], text_to_ids: Union[TextToIds, TracedTextToIds]
+) -> Sequence[tf.Tensor]:
+    """What a model reads of what `tokenise` gives, see `inputs` of `text_to_ids`.
+
+    These are word ids, for each field <int32>[batch, length], zero-padded, and after them whatever
+    else the model was trained on.
+    """
+    return text_to_ids.inputs(*(_ragged(tokens) for tokens in zip(*sentences)))
+
+
+def _tokenise_field(records, text_to_ids, field):
+    listed = tokens_name(field)
+    texts = [find_text(record, field) for record in records if listed not in record]
+    tokenised = iter(text_to_ids.tokens(tf.constant(texts, tf.string)).to_list())
+    return [
+        (record[listed] if listed in record else [token.decode() for token in next(tokenised)])
+        or [""]
+        for record in records
+    ]
+
+
+def _ragged(tokens):
+    """Lists of tokens as <string>[batch, tokens]."""
+    flat = tf.constant([token for sentence in tokens for token in sentence], tf.string)
+    lengths = tf.constant([len(sentence) for sentence in tokens], tf.int64)
+    return tf.RaggedTensor.from_row_lengths(flat, lengths)
+
+
+def _open(path):
+    if path == "-":
+        check_open(sys.stdin, "--input")
+        return contextlib.nullcontext(sys.stdin.buffer)
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise UserError(f"{path} cannot be opened ({error.strerror}).") from None
+
+
+def _decode(line: bytes, where: str) -> str:
+    try:
+        return line.rstrip(b"\r").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{where}: byte 0x{line[error.start]:02x} at column {error.start + 1} is not UTF-8; "
+            "convert the input to UTF-8."
+        ) from None

@@ -1,0 +1,177 @@
+"""A trained model as a Python object: vectors, predictions and attention of sentences."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Optional, Union
+
+import numpy as np
+
+from disan_tf.common.errors import UserError
+from disan_tf.encoders.own import give_encoder
+from disan_tf.runs.bundle import Bundle, load_bundle, read_info
+from disan_tf.serving.inference.attend import LengthLimit, make_attention_step
+from disan_tf.serving.inference.encode import BATCH_SIZE, encode_all, make_encoding_step
+from disan_tf.serving.inference.lines import look_up, tokenise
+from disan_tf.serving.inference.predict import (
+    describe,
+    make_prediction_step,
+    predict_all,
+    served_specs,
+)
+from disan_tf.serving.inference.records import SENTENCE, text_name
+from disan_tf.serving.release.released import find_bundle
+
+_SHORT = 200  # tokens, whose attention tensors need some hundred MB; the memory is not asked for
+Texts = Union[str, Sequence[str]]  # a sentence, or the two of a pair
+
+
+def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "LoadedModel":
+    """Loads a trained model.
+
+    Loading imports no module: a model with an encoder of another package needs that class, unless
+    its module is imported already.
+
+    Args:
+      checkpoint: the name of a released model, a work directory, or a folder with a `model.json`.
+      encoder: the class of the model's encoder, if it is not one of this package.
+
+    Raises:
+      UserError: there is no such model, it is damaged, it is a language model, or its encoder is
+        another class than `encoder`, or of a module that is not imported.
+    """
+    folder = find_bundle(checkpoint)
+    if encoder is not None:
+        try:
+            give_encoder(read_info(folder)["config"]["encoder"]["name"], encoder)
+        except ValueError as error:
+            raise UserError(f"{folder / 'model.json'}: encoder.{error}") from None
+    return LoadedModel(load_reader(folder))
+
+
+def load_reader(checkpoint: Union[str, Path]) -> Bundle:
+    """The bundle of a model that reads sentences; see `load`."""
+    bundle = load_bundle(find_bundle(checkpoint))
+    if not bundle.model.signatures():
+        raise UserError(f"{bundle.directory} holds a language model, which reads no sentences.")
+    return bundle
+
+
+class LoadedModel:
+    """A trained model, for sentences of raw text; see `load`.
+
+    Results come in the order of the input, whatever the batches; every function is compiled once.
+
+    Attributes:
+      classes: names of the classes, or the points of the scale of scores.
+      fields: the names of the texts that a prediction reads.
+
+    Example:
+      >>> model = disan_tf.load("disan_sst5")
+      >>> model.encode(["A warm, funny film.", "Dull."]).shape
+      (2, 600)
+      >>> model.predict(["A warm, funny film."])[0]["label"]
+      'very positive'
+    """
+
+    def __init__(self, bundle: Bundle):
+        self._bundle = bundle
+        self._text_to_ids = bundle.traced_text_to_ids()
+        self.classes = bundle.classes
+        self.fields = tuple(text_name(field) for field in bundle.model.fields)
+
+    def encode(self, sentences: Sequence[str], batch_size: int = BATCH_SIZE) -> np.ndarray:
+        """The vectors of sentences.
+
+        Args:
+          sentences: raw text; of pairs too they are encoded one by one.
+          batch_size: sentences in a batch, at most.
+
+        Returns:
+          <float32>[sentences, dim].
+
+        Raises:
+          UserError: the encoder reads no sentence without the other (DRCN).
+        """
+        step, tokens = self._encoding_step, self._tokenise(sentences, SENTENCE)
+        if not tokens:
+            return np.zeros([0, self.encode([""]).shape[1]], np.float32)
+        return encode_all(step, tokens, self._text_to_ids, batch_size)
+
+    def similarity(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
+        """Cosines of the vectors of all sentences of two lists, <float32>[first, second].
+
+        That of a vector of zeros is 0.
+
+        Raises:
+          UserError: see `encode`.
+        """
+        one, other = (_normalised(self.encode(sentences)) for sentences in (first, second))
+        return one @ other.T
+
+    def predict(self, sentences: Sequence[Texts], batch_size: int = BATCH_SIZE) -> list[dict]:
+        """What the model says of sentences, or of pairs (first, second).
+
+        Returns:
+          For each `label`, or `score` of a model of relatedness, and `probabilities` by class.
+
+        Raises:
+          ValueError: a text where the model reads pairs, or the reverse.
+        """
+        tokens = self._tokenise(sentences, self._bundle.model.fields)
+        if not tokens:
+            return []
+        rows = predict_all(self._prediction_step, tokens, self._text_to_ids, batch_size)
+        return [describe(*row, self._bundle) for row in rows]
+
+    def attend(self, sentence: Texts) -> dict[str, Union[list[str], np.ndarray]]:
+        """What the model looks at in a sentence, or in a pair.
+
+        Returns:
+          "tokens" (of pairs "<field>_tokens"), and the tensors of
+          `disan_tf.serving.inference.attend`, <float32>[head, dependent, feature] and
+          [token, feature].
+
+        Raises:
+          UserError: the attention tensors of so long a text do not fit into the memory.
+          ValueError: see `predict`.
+        """
+        fields = self._bundle.model.fields
+        (tokens,) = self._tokenise([sentence], fields)
+        if max(map(len, tokens)) > _SHORT:
+            LengthLimit(self._attention_step, self._attention_specs).check(tokens, "attend")
+        tensors = self._attention_step(*look_up([tokens], self._text_to_ids))
+        prefixes = [""] if len(fields) == 1 else [f"{field}_" for field in fields]
+        named = {f"{prefix}tokens": words for prefix, words in zip(prefixes, tokens)}
+        return {**named, **{name: tensor[0].numpy() for name, tensor in tensors.items()}}
+
+    @cached_property
+    def _encoding_step(self):
+        return make_encoding_step(self._bundle)
+
+    @cached_property
+    def _prediction_step(self):
+        return make_prediction_step(self._bundle.model)
+
+    @cached_property
+    def _attention_step(self):
+        return make_attention_step(self._bundle.model)
+
+    @property
+    def _attention_specs(self):
+        return served_specs(self._bundle.model.signatures()["attend"])
+
+    def _tokenise(self, sentences, fields) -> list[tuple]:
+        if isinstance(sentences, str):
+            raise ValueError("a list of sentences is expected, not one string.")
+        rows = [(texts,) if isinstance(texts, str) else tuple(texts) for texts in sentences]
+        for row in rows:
+            if len(row) != len(fields) or not all(isinstance(text, str) for text in row):
+                raise ValueError(f"{row!r} is not {len(fields)} text{'s'[: len(fields) - 1]}.")
+        records = [dict(zip(map(text_name, fields), row)) for row in rows]
+        return tokenise(records, self._text_to_ids, fields) if records else []
+
+
+def _normalised(vectors: np.ndarray) -> np.ndarray:
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)

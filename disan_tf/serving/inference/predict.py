@@ -1,0 +1,202 @@
+"""Predictions for sentences and for pairs of them, as JSON lines or for a leaderboard."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Callable, NamedTuple, Optional
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import check_open, scratch_folder
+from disan_tf.input_pipeline import evaluation_batches
+from disan_tf.runs.bundle import Bundle
+from disan_tf.serving.inference.explain import Explanation
+from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
+from disan_tf.serving.inference.records import SENTENCE
+from disan_tf.serving.inference.submissions import make_output_format
+
+MAX_POSITIONS = 1 << 14  # tokens and padding of a batch: one of long lines holds fewer lines
+
+
+class Counts(NamedTuple):
+    """What was predicted.
+
+    Attributes:
+      rows: all of the input.
+      gold: those with a `gold_label`, whatever it is.
+      unlabeled: those of them whose `gold_label` is no class of the model, such as "-".
+    """
+
+    rows: int
+    gold: int
+    unlabeled: int
+
+
+def predict(
+    bundle: Bundle, input_path, output_path, input_format: Optional[str] = None,
+    output_format: str = "jsonl", batch_size: int = 64, explain: bool = False,
+) -> Counts:  # fmt: skip
+    """Answers every line of the input, in order.
+
+    The JSON object of a line holds its record, label and probabilities, or, of a model of
+    relatedness, score and probabilities of the points:
+
+        {"text": "a good film", "label": "positive", "probabilities": {"negative": 0.02, ...}}
+        {"premise": "...", "hypothesis": "...", "label": "neutral", "probabilities": {...}}
+        {"sentence_a": "...", "sentence_b": "...", "score": 3.7, "probabilities": {"1": ...}}
+
+    Memory is bounded by the chunks of `read_chunks`. Fields of the input are carried over, gold
+    labels among them; only those of the prediction are replaced.
+
+    Args:
+      bundle: the model.
+      input_path: a file, or "-" for standard input.
+      output_path: a file that does not exist, and appears when it is complete; or "-" for standard
+        output, which gets the predictions chunk by chunk.
+      input_format: see `read_chunks`.
+      output_format: "jsonl", or a key of `disan_tf.serving.inference.submissions.SUBMISSIONS`.
+      batch_size: lines in a batch, at most.
+      explain: whether a line names the tokens that weigh most, see `Explanation`.
+
+    Raises:
+      UserError: see `read_chunks`, `disan_tf.serving.inference.submissions` and `Explanation`; or
+        the output exists or cannot be written.
+    """
+    explanation = _explanation(bundle, output_format) if explain else None
+    form = make_output_format(output_format, bundle, input_path, output_path)
+    step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
+    fields, counts, lines = bundle.model.fields, Counts(0, 0, 0), 0
+    with _output(output_path) as file:
+        file.write(form.header)
+        for records in read_chunks(input_path, input_format, fields, form.check):
+            sentences = tokenise(records, text_to_ids, fields)
+            predictions = predict_all(step, sentences, text_to_ids, batch_size)
+            answers = [describe(*row, bundle) for row in predictions]
+            if explanation:
+                for answer, added in zip(answers, explanation(sentences, text_to_ids)):
+                    answer.update(added)
+            for record, answer in zip(records, answers):
+                file.write(form.line(record, answer))
+                lines += 1
+            file.flush()
+            counts = _count(counts, records, bundle.classes)
+        form.finish(counts.rows, lines)
+    return counts
+
+
+def _explanation(bundle, output_format) -> Explanation:
+    if output_format != "jsonl":
+        raise UserError(f"--explain adds to JSON lines; leave --output_format={output_format} out.")
+    return Explanation(bundle)
+
+
+def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:
+    """The inputs of a model's method, by the names that they have when it is served.
+
+    Of one sentence these are `ids` and the names of its word features, of pairs `<field>_ids` and
+    `<field>_<feature>`.
+
+    Args:
+      specs: see `disan_tf.models.SentenceModel.signatures`.
+    """
+    (single,) = SENTENCE
+    if specs[0].name == single:
+        names = {spec.name: spec.name.replace(f"{single}_", "") for spec in specs}
+        names[single] = "ids"
+    else:
+        names = {spec.name: f"{spec.name}_ids" for spec in specs[:2]}
+    return [
+        tf.TensorSpec(spec.shape, spec.dtype, names.get(spec.name, spec.name)) for spec in specs
+    ]
+
+
+def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
+    """The model's inputs -> probabilities, predictions; compiled.
+
+    Probabilities are <float32>[batch, classes]; predictions are class numbers <int32>[batch] or, of
+    a model of relatedness, scores <float32>[batch].
+    """
+
+    @tf.function(input_signature=served_specs(model.input_specs()), autograph=False)
+    def predict_batch(*inputs):
+        outputs = model(*inputs, training=False)
+        return tf.nn.softmax(outputs), model.predictions(outputs)
+
+    return predict_batch
+
+
+def describe(probabilities: np.ndarray, prediction: np.generic, bundle: Bundle) -> dict:
+    """A row of `make_prediction_step`'s results as `label` or `score`, and `probabilities`."""
+    named = {"probabilities": dict(zip(bundle.classes, map(_digits, probabilities)))}
+    if bundle.model.label_dtype.is_floating:
+        return {"score": _digits(prediction), **named}
+    return {"label": bundle.classes[prediction], **named}
+
+
+def _digits(number):
+    return float(f"{number:.7g}")  # float32 has no more
+
+
+def _count(counts: Counts, records, classes) -> Counts:
+    gold = [record["gold_label"] for record in records if "gold_label" in record]
+    unlabeled = sum(label not in classes for label in gold)
+    return Counts(counts.rows + len(records), counts.gold + len(gold), counts.unlabeled + unlabeled)
+
+
+def predict_all(step, sentences, text_to_ids, batch_size) -> list[tuple]:
+    """(probabilities, prediction) of each record's sentences, in their order."""
+    rows = [None] * len(sentences)
+    lengths = np.array([[len(tokens) for tokens in record] for record in sentences])
+    for batch in batches_of_similar_length(lengths, batch_size):
+        inputs = look_up([sentences[index] for index in batch], text_to_ids)
+        for index, *row in zip(batch, *(tensor.numpy() for tensor in step(*inputs))):
+            rows[index] = row
+    return rows
+
+
+def batches_of_similar_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
+    """Indices of records of similar <int>[records, fields] lengths."""
+    for batch in evaluation_batches(lengths, batch_size):
+        yield from _divide(batch[batch >= 0], lengths)
+
+
+def _divide(batch, lengths):
+    """Halves a batch of more than one record until it has at most `MAX_POSITIONS`."""
+    middle = len(batch) // 2
+    if middle and len(batch) * lengths[batch].max(axis=0).sum() > MAX_POSITIONS:
+        yield from _divide(batch[:middle], lengths)
+        yield from _divide(batch[middle:], lengths)
+    else:
+        yield batch
+
+
+@contextlib.contextmanager
+def _output(path) -> Iterator[BinaryIO]:
+    """A file that takes its name when the block ends without an error, or standard output."""
+    if path == "-":
+        check_open(sys.stdout, "--output")
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        return
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file() and not target.is_dir():  # a pipe or a device
+        with open(target, "wb") as file:
+            yield file
+        return
+    _check_absent(target, path)
+    with scratch_folder(target) as scratch:
+        with open(scratch / target.name, "wb") as file:
+            yield file
+        _check_absent(target, path)  # another run may have been faster
+        os.replace(scratch / target.name, target)
+
+
+def _check_absent(target: Path, path):
+    if target.is_dir():
+        raise UserError(f"{path} is a directory; name a file for the predictions.")
+    if target.exists():
+        raise UserError(f"{path} exists already; name another file or delete it.")

@@ -1,0 +1,1 @@
+"""Released models: publishing them, their cards, and finding them by name."""

@@ -1,0 +1,75 @@
+"""Trained models by name: the table `checkpoints/manifest.tsv` and the folders beside it."""
+
+from pathlib import Path
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import read_lines, sha256
+from disan_tf.common.installation import CHECKPOINTS
+
+COLUMNS = ("name", "config", "sha256", "parameters", "criterion", "dev", "test")
+
+
+def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
+    """The folder of a model.
+
+    Args:
+      checkpoint: a work directory, a folder with a `model.json`, or a name of the manifest.
+      checkpoints: the folder of the manifest.
+
+    Raises:
+      UserError: there is no such model, or its digest is not the manifest's.
+    """
+    for folder in (Path(checkpoint) / "best", Path(checkpoint)):
+        if (folder / "model.json").is_file():
+            return folder
+    if (Path(checkpoint) / "series.json").is_file():
+        raise UserError(
+            f"--checkpoint={checkpoint} is a series of trainings; name the folder of one of them."
+        )
+    released = read_manifest(checkpoints / "manifest.tsv")
+    if str(checkpoint) not in released:
+        known = ", ".join(released) or "none"
+        raise UserError(
+            f"--checkpoint={checkpoint} is neither a work directory with a trained model nor a "
+            f"name of {checkpoints / 'manifest.tsv'} (known: {known})."
+        )
+    folder = checkpoints / str(checkpoint)
+    _check(folder / "model.json", released[str(checkpoint)]["sha256"])
+    return folder
+
+
+def model_name(bundle) -> str:
+    """What a `Bundle` is called: a released one by its folder, another one by its config."""
+    is_released = bundle.directory.resolve().parent == CHECKPOINTS
+    return bundle.directory.name if is_released else bundle.info["name"]
+
+
+def read_manifest(path: Path) -> dict:
+    """name -> row of the manifest.
+
+    Raises:
+      UserError: a row lacks the columns of `COLUMNS`, or is damaged.
+    """
+    rows = {}
+    for number, line in read_lines(path):
+        row = line.split("\t")
+        if len(row) != len(COLUMNS) or (number == 1 and tuple(row) != COLUMNS):
+            raise UserError(
+                f"{path}, line {number}: not the columns {', '.join(COLUMNS)}; restore the file."
+            )
+        if row[0] in rows or not all(cell.isprintable() for cell in row):
+            raise UserError(
+                f"{path}, line {number}: a control character, or a name for the second time; "
+                "restore the file."
+            )
+        rows[row[0]] = dict(zip(COLUMNS, row))
+    return {name: row for name, row in rows.items() if name != COLUMNS[0]}
+
+
+def _check(path, digest):
+    """`model.json` holds the digests of the model's other files, so this one covers them all."""
+    if not path.is_file() or sha256(path) != digest:
+        raise UserError(
+            f"{path} is not the file that the manifest describes (SHA-256 {digest[:12]}...); "
+            "restore the folder from the repository."
+        )

@@ -1,0 +1,135 @@
+"""The strategies of `tf.distribute` that `config.train.distribution` names, and lost workers."""
+
+import contextlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+
+import tensorflow as tf
+
+from disan_tf.common.errors import Stopped, UserError
+from disan_tf.common.options import check_choice
+from disan_tf.training.distribution.strategy import Distribution, worker_number
+
+DISTRIBUTIONS = ("none", "mirrored", "multi_worker")
+LOST = os.EX_TEMPFAIL  # the exit status: the same commands may succeed
+_RESOLVERS = tf.distribute.cluster_resolver
+_HELP = "disan_tf/training/DISTRIBUTION.md shows both"
+# Of collective operations whose partner ended.
+_BROKEN = (
+    tf.errors.AbortedError,
+    tf.errors.CancelledError,
+    tf.errors.DeadlineExceededError,
+    tf.errors.UnavailableError,
+)
+
+
+def check_distribution(distribution: str = "none") -> None:
+    """The option of `config.train`; raises ValueError for an unknown one."""
+    check_choice("distribution", distribution, DISTRIBUTIONS)
+
+
+def distribution_of(config) -> str:
+    """The value of `DISTRIBUTIONS` that a config names; older configs name none."""
+    return config.train.get("distribution", "none")
+
+
+def make_distribution(config) -> Distribution:
+    """What a config names; with several workers, waits until all of them have called this.
+
+    It must be called before TensorFlow has computed anything, if there are several workers.
+
+    Raises:
+      UserError: the cluster is described nowhere, or wrongly.
+    """
+    name = distribution_of(config)
+    if name == "none":
+        return Distribution()
+    if name == "mirrored":
+        return Distribution(tf.distribute.MirroredStrategy())
+    resolver = find_workers()
+    number, workers = worker_number(resolver), _workers(resolver)
+    print(
+        f"worker {number + 1} of {len(workers)}, {workers[number]}; the first one reports",
+        flush=True,
+    )
+    return Distribution(tf.distribute.MultiWorkerMirroredStrategy(resolver))
+
+
+@contextlib.contextmanager
+def lost_workers_told(distribution: Distribution) -> Iterator[None]:
+    """Turns what TensorFlow raises when another worker has ended into a sentence.
+
+    Raises:
+      Stopped: another worker has ended, or cannot be reached any more.
+    """
+    try:
+        yield
+    except tf.errors.OpError as error:
+        is_broken = isinstance(error, _BROKEN) or "Collective ops is aborted" in str(error)
+        if distribution.workers == 1 or not is_broken:
+            raise
+        raise Stopped(
+            "another worker ended or cannot be reached; start all workers again with the same "
+            "commands, and they go on from the last checkpoint.", LOST,
+        ) from None  # fmt: skip
+
+
+def find_workers() -> _RESOLVERS.ClusterResolver:
+    """Who the workers are, and which one this is: from TF_CONFIG, or from Slurm's variables.
+
+    Raises:
+      UserError: neither describes workers.
+    """
+    if "TF_CONFIG" in os.environ:
+        return _from_tf_config(os.environ["TF_CONFIG"])
+    if "SLURM_PROCID" in os.environ:
+        return _from_slurm()
+    raise UserError(
+        "--config.train.distribution=multi_worker needs the addresses of the workers: set TF_CONFIG"
+        f", or start them with srun; {_HELP}."
+    )
+
+
+def _from_tf_config(text: str) -> _RESOLVERS.ClusterResolver:
+    try:
+        content = json.loads(text)
+        resolver = _RESOLVERS.TFConfigClusterResolver()
+        workers, task = _workers(resolver), content["task"]
+        resolver.cluster_spec().task_address(task["type"], int(task["index"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            f"the environment variable TF_CONFIG does not describe workers ({error}); {_HELP}."
+        ) from None
+    others = content["cluster"].keys() - {"chief", "worker"}
+    if others or not workers:
+        raise UserError(
+            f"TF_CONFIG has {', '.join(sorted(others)) or 'no workers'}; it may have one chief, "
+            f"and must have workers; {_HELP}."
+        )
+    return resolver
+
+
+def _from_slurm() -> _RESOLVERS.ClusterResolver:
+    """The tasks of the job step; TensorFlow's resolver fails on nodes without a GPU."""
+    has_gpus = "CUDA_VISIBLE_DEVICES" in os.environ or shutil.which("nvidia-smi")
+    without = {"gpus_per_node": sys.maxsize, "gpus_per_task": 1, "auto_set_gpu": False}
+    try:
+        slurm = _RESOLVERS.SlurmClusterResolver(
+            port_base=int(os.environ.get("DISAN_TF_PORT", 8888)), **({} if has_gpus else without)
+        )
+        cluster = slurm.cluster_spec()
+    except (RuntimeError, ValueError) as error:
+        raise UserError(f"Slurm does not describe the workers ({error}); {_HELP}.") from None
+    return _RESOLVERS.SimpleClusterResolver(
+        cluster, task_type=slurm.task_type, task_id=slurm.task_id, rpc_layer="grpc",
+        num_accelerators=slurm.num_accelerators() if has_gpus else {},
+    )  # fmt: skip
+
+
+def _workers(resolver) -> list[str]:
+    """The addresses of all workers, the chief's first."""
+    jobs = resolver.cluster_spec().as_dict()
+    return [*jobs.get("chief", ()), *jobs.get("worker", ())]

@@ -1,0 +1,118 @@
+"""One process of a training: its shares of the batches, and what the processes tell each other."""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from typing import Callable, Optional
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import PathLike, owned
+from disan_tf.input_pipeline import Split, make_dataset
+from disan_tf.training.distribution.replicas import make_shared_dataset, replica_number
+
+
+class Distribution:
+    """How this process works with the devices that it has, and with other processes.
+
+    Args:
+      strategy: of `tf.distribute`, mirrored or multi-worker; None = one process on one device.
+
+    Attributes:
+      replicas: those of all processes, which share each batch.
+      workers: the number of processes.
+      is_chief: whether this process evaluates, and writes what a training writes.
+    """
+
+    def __init__(self, strategy: Optional[tf.distribute.Strategy] = None):
+        self._strategy = strategy
+        self.replicas = self.workers = 1
+        number, local = 0, 1
+        if strategy is not None:
+            resolver, local = strategy.cluster_resolver, len(strategy.extended.worker_devices)
+            self.replicas = strategy.num_replicas_in_sync
+            self.workers = self.replicas // local
+            number = worker_number(resolver) if self.workers > 1 else 0
+        self.is_chief = number == 0
+        self._local = range(number * local, (number + 1) * local)
+        self._sum = tf.function(self._sum_on_replicas, reduce_retracing=True)
+
+    def scope(self) -> contextlib.AbstractContextManager:
+        """In it, variables are made on all replicas, and steps for all of them."""
+        return self._strategy.scope() if self._strategy else contextlib.nullcontext()
+
+    @contextlib.contextmanager
+    def writing(self, workdir: PathLike) -> Iterator[None]:
+        """In it the chief owns the work directory, see `owned`, and the others print nothing."""
+        if self.is_chief:
+            with owned(workdir):
+                yield
+            return
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+            yield
+
+    def dataset(self, split: Split, batches: np.ndarray):
+        """The batches of a plan, or this process' shares of them, see `make_shared_dataset`."""
+        if self._strategy is None:
+            return make_dataset(split, batches)
+        return make_shared_dataset(split, batches, self.replicas, self._local)
+
+    def inputs(self, batch, names, is_to_stop: bool) -> list:
+        """What a `compiled_step` takes: of an element of `dataset`, and whether to stop."""
+        if self._strategy is None:
+            return [batch[name] for name in names]
+        tensors = [share[name] for share in batch for name in ("share", *names)]
+        return [tf.constant(float(is_to_stop)), *tensors]
+
+    def by_chief(self, function: Callable):
+        """What the function gives the chief, who alone calls it, for all: a value as in JSON."""
+        if self.workers == 1:
+            return function()
+        content = json.dumps(function()).encode() if self.is_chief else b""
+        (size,) = self._chiefs([len(content)])
+        return json.loads(bytes(self._chiefs([*content.ljust(size, b"\0")])[:size].tolist()))
+
+    def copy_counts(self, model: tf.keras.Model) -> None:
+        """Gives all processes the chief's counts of draws: samplers draw as the chief evaluates."""
+        if self.workers > 1:
+            counts = [weight for weight in model.weights if weight.dtype.is_integer]
+            values = self.by_chief(lambda: [int(count.numpy()) for count in counts])
+            for count, value in zip(counts, values):
+                count.assign(value)
+
+    def chief_first(self, function: Callable):
+        """Calls the function in all processes, in the others when the chief's call has ended."""
+        result = function() if self.is_chief else None
+        self.by_chief(lambda: None)
+        return result if self.is_chief else function()
+
+    def check_same(self, name: str, value) -> None:
+        """Raises UserError unless all processes have this value, which JSON can hold."""
+        own = json.dumps(value, sort_keys=True)
+        if self.by_chief(lambda: own) != own:
+            raise UserError(
+                f"this worker has another {name} than the first one; give all workers the same "
+                "command, code and data."
+            )
+
+    def _chiefs(self, numbers):
+        """<int32>[n] of the chief: the others' count as zeros."""
+        own = tf.constant(numbers, tf.int32) * int(self.is_chief)
+        return self._sum(own).numpy()
+
+    def _sum_on_replicas(self, numbers):
+        def add():
+            is_first = replica_number() % len(self._local) == 0
+            context = tf.distribute.get_replica_context()
+            return context.all_reduce("SUM", numbers * int(is_first))
+
+        return self._strategy.experimental_local_results(self._strategy.run(add))[0]
+
+
+def worker_number(resolver: tf.distribute.cluster_resolver.ClusterResolver) -> int:
+    """The place of this process among the workers, of whom a chief is the first."""
+    jobs = resolver.cluster_spec().as_dict()
+    return resolver.task_id + (len(jobs.get("chief", ())) if resolver.task_type == "worker" else 0)

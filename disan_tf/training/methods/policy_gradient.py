@@ -1,0 +1,192 @@
+"""Training of models with hard attention: REINFORCE beside back-propagation, in phases."""
+
+import contextlib
+import functools
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from disan_tf.common.options import check_above_zero, check_at_least, check_choice, check_rate
+from disan_tf.runs.run_summary import FRACTIONS
+from disan_tf.training.methods.back_propagation import BackPropagation
+from disan_tf.training.methods.policy_steps import (
+    POLICY,
+    SOFT,
+    Baseline,
+    make_policy_step,
+    split_weights,
+)
+from disan_tf.training.methods.rewards import REWARDS
+from disan_tf.training.optimizers import averaged_weights, build_optimizer
+from disan_tf.training.steps import make_evaluation_step
+
+# phase -> how tokens are chosen, what is trained
+PHASES = {
+    "pretrain": ("all", (SOFT,)),
+    "policy": ("sample", (POLICY,)),
+    "both": ("sample", (SOFT, POLICY)),
+    "soft": ("sample", (SOFT,)),
+}
+SCHEDULES = ("sim", "sep")
+SELECTIONS = ("sample", "greedy", "mean")
+_COLLAPSED = 0.01  # a selected fraction nearer to 0 or 1 than this is worth an alarm
+
+
+class PolicyGradient(BackPropagation):
+    """ReSAN section 4: theta_s by back-propagation, the samplers' theta_r by REINFORCE.
+
+    First all tokens are selected and theta_s is trained ("pretrain"), until the dev loss has not
+    fallen for `policy.pretrain_patience` evaluations, or for `policy.pretrain_steps` steps. Then
+    for `policy.policy_steps` steps theta_r alone is ("policy"), and after that both: at once
+    ("both", schedule "sim"), or in turns of `policy.period` steps ("policy" and "soft", schedule
+    "sep"). Each has an Adadelta of its own. Scores on dev choose a model after "pretrain" only:
+    before, its samplers know nothing.
+
+    Args and attributes: see `BackPropagation`; `config.policy` is read too, and
+    `config.evaluate.selection`: "sample", "greedy" or "mean" (of `evaluate.samples` samples).
+    """
+
+    @staticmethod
+    def options(config):
+        policy = functools.partial(check_policy, train_steps=config.train.get("steps"))
+        return {"policy": policy, "evaluate": check_selection}
+
+    def __init__(self, config, model):
+        self._model, self._policy, self._plateau = model, config.policy, None
+        soft, hard = split_weights(model)
+        self._optimizers = {
+            SOFT: build_optimizer(config, soft),
+            POLICY: build_optimizer(config, hard, config.policy.learning_rate),
+        }
+        self._weights = {SOFT: soft, POLICY: hard}
+        self.baseline = Baseline(config.policy.baseline)
+        reward = functools.partial(REWARDS[config.policy.reward], penalty=config.policy.penalty)
+        self.steps = {
+            phase: make_policy_step(
+                model, {kind: self._optimizers[kind] for kind in trained}, how, reward,
+                self.baseline, config.train.clip_norm,
+            )
+            for phase, (how, trained) in PHASES.items()
+        }  # fmt: skip
+        self._evaluations = evaluation_steps(config, model)
+        self._selection = config.evaluate.selection
+        self._evaluate_every = config.train.evaluate_every
+        self.pretrained = tf.Variable(-1, dtype=tf.int64, trainable=False)  # the step; -1 = not yet
+        self._lowest = tf.Variable(np.inf, dtype=tf.float64, trainable=False)  # dev loss
+        self._lowest_step = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self._alarmed = set()
+        self.saved = {
+            "optimizer": self._optimizers[SOFT],
+            "policy_optimizer": self._optimizers[POLICY],
+            "baseline": self.baseline.sums,
+            "pretrained": self.pretrained,
+            "lowest_loss": self._lowest,
+            "lowest_loss_step": self._lowest_step,
+        }
+
+    def phase(self, step: int) -> str:
+        """The key of `PHASES` after `step` steps."""
+        if not self.may_choose:
+            return "pretrain"
+        since = step - int(self.pretrained.numpy()) - self._policy.policy_steps
+        if since < 0:
+            return "policy"
+        if self._policy.schedule == "sim":
+            return "both"
+        return ("soft", "policy")[since // self._policy.period % 2]
+
+    def train(self, step, *batch):
+        if not self.may_choose and step >= self._policy.pretrain_steps:
+            self.pretrained.assign(step)
+        phase = self.phase(step)
+        measured = {name: float(value) for name, value in self.steps[phase](*batch).items()}
+        return {**measured, "phase": list(PHASES).index(phase)}
+
+    def extra_metrics(self, means):
+        """The phase by name, and which fraction of selected tokens has collapsed."""
+        phase = list(PHASES)[int(means["phase"])]  # that of all steps: the means are of one phase
+        collapsed = [
+            name
+            for name in FRACTIONS
+            if phase != "pretrain" and not _COLLAPSED <= means[name] <= 1.0 - _COLLAPSED
+        ]
+        for name in set(collapsed) - self._alarmed:
+            logging.warning(
+                "The %s is %.3f: the choice has collapsed; try another seed, or another "
+                "policy.penalty than %g.",
+                name.replace("_", " "), means[name], self._policy.penalty,
+            )  # fmt: skip
+        self._alarmed = set(collapsed)
+        return {"phase": phase, **({"collapsed": collapsed} if collapsed else {})}
+
+    @property
+    def evaluation_step(self):
+        return self._evaluations[self._selection if self.may_choose else "all"]
+
+    @property
+    def other_evaluations(self):
+        if not self.may_choose:
+            return {}
+        names = {"sample", "greedy"} - {self._selection}
+        return {name: self._evaluations[name] for name in sorted(names)}
+
+    @property
+    def may_choose(self):
+        return self.pretrained.numpy() >= 0
+
+    def evaluated(self, step, scores):
+        if self.may_choose:
+            return
+        if scores["loss"] < self._lowest.numpy():
+            self._lowest.assign(scores["loss"])
+            self._lowest_step.assign(step)
+        patience = self._policy.pretrain_patience * self._evaluate_every
+        if patience and step - int(self._lowest_step.numpy()) >= patience:
+            self.pretrained.assign(step)
+
+    @contextlib.contextmanager
+    def averaged_weights(self):
+        with contextlib.ExitStack() as stack:
+            for kind, optimizer in self._optimizers.items():
+                stack.enter_context(averaged_weights(optimizer, self._weights[kind]))
+            yield
+
+
+def evaluation_steps(config, model) -> dict:
+    """Selection -> evaluation step of a model with hard attention, see `SELECTIONS`."""
+    return {
+        "all": make_evaluation_step(model, "all"),
+        "sample": make_evaluation_step(model, "sample"),
+        "greedy": make_evaluation_step(model, "greedy"),
+        "mean": make_evaluation_step(model, "sample", config.evaluate.samples),
+    }
+
+
+def check_policy(
+    reward: str, schedule: str, pretrain_steps: int, pretrain_patience: int, policy_steps: int,
+    period: int, penalty: float, learning_rate: float, baseline: float, train_steps: int,
+) -> None:  # fmt: skip
+    """The options of `config.policy`; raises ValueError for impossible ones.
+
+    `train_steps` is `config.train.steps`, which must leave some for the other phases.
+    """
+    check_choice("reward", reward, REWARDS)
+    check_choice("schedule", schedule, SCHEDULES)
+    check_at_least("pretrain_steps", pretrain_steps, 0)
+    check_at_least("pretrain_patience", pretrain_patience, 0)
+    check_at_least("policy_steps", policy_steps, 0)
+    check_at_least("period", period, 1)
+    check_at_least("penalty", penalty, 0)
+    check_above_zero("learning_rate", learning_rate)
+    check_rate("baseline", baseline)
+    if pretrain_steps >= train_steps:
+        raise ValueError(
+            f"pretrain_steps={pretrain_steps} must be below --config.train.steps={train_steps}."
+        )
+
+
+def check_selection(selection: str, samples: int) -> None:
+    """The options of `config.evaluate` that hard attention adds; raises ValueError likewise."""
+    check_choice("selection", selection, SELECTIONS)
+    check_at_least("samples", samples, 1)

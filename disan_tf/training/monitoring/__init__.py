@@ -1,0 +1,1 @@
+"""What people watch while a training runs."""

@@ -1,0 +1,190 @@
+"""TensorBoard: curves, the graph, gates, attention entropy, pictures and hyper-parameters."""
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Callable
+
+import numpy as np
+import tensorflow as tf
+from tensorboard.plugins.hparams import api as hparams
+
+from disan_tf.training.monitoring.event_files import drop_later_events
+from disan_tf.training.schedule import is_logged
+
+
+class TensorBoardLogger(tf.keras.callbacks.Callback):
+    """Writes the event files of a training; a resumed training adds further files.
+
+    `train/` has the loss, the score and the examples per second (without evaluations), as means
+    over the steps of a line of `metrics.jsonl`. `dev/` has the loss and the scores of every
+    evaluation, histograms of the gates and of the attention entropy on a fixed batch, the pictures,
+    and the graph of the evaluation step; `<split>/` the scores of a split that is only watched
+    (`config.evaluate.splits`). The directory itself has the hyper-parameters and the config. Steps
+    are counted from 1, as in `metrics.jsonl`; what an earlier, killed process wrote of steps that
+    are done again is removed.
+
+    Args:
+      directory: `<workdir>/tensorboard`.
+      config: the training's config.
+      probe: the model's inputs for the histograms.
+      evaluation_step: see `disan_tf.training.steps.make_evaluation_step`.
+      examples: mean number of examples in a step.
+      pictures: functions that are called at every evaluation, and give pairs of a name and
+        <uint8>[height, width, 3].
+    """
+
+    def __init__(
+        self, directory, config, probe, evaluation_step, examples: float,
+        pictures: Sequence[Callable[[], Iterable[tuple[str, np.ndarray]]]] = (),
+    ):  # fmt: skip
+        super().__init__()
+        self._directory = Path(directory)
+        self._config = config
+        self._probe = [tf.convert_to_tensor(tensor) for tensor in probe]
+        self._evaluation_step = evaluation_step
+        self._examples = examples
+        self._pictures = pictures
+
+    def on_train_begin(self, logs=None):
+        last_step = logs["step"]
+        drop_later_events(self._directory, last_step)
+        with tf.summary.create_file_writer(str(self._directory)).as_default() as writer:
+            write_hparams(self._config, self.model.criterion)
+            if not last_step:
+                tf.summary.text("config", _as_markdown(self._config), step=0)
+            writer.close()
+        self._writers = {
+            split: tf.summary.create_file_writer(str(self._directory / split))
+            for split in ("train", "dev", *self._config.evaluate.splits)
+        }
+        self._histograms = tf.function(lambda: attention_histograms(self.model, *self._probe))
+        self._graph_written = False
+        self._logs, self._steps = logs["measured"], 0
+        self._started = time.monotonic()
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self._logs and logs.get("phase") != self._logs[0].get("phase"):
+            self._write_training(batch)  # a point is of one phase
+        self._logs.append(logs)
+        self._steps += 1
+        if is_logged(self._config.train, batch + 1):
+            self._write_training(batch + 1)
+
+    def _write_training(self, step):
+        examples = self._steps * self._examples  # of this process
+        means = {name: np.mean([logs[name] for logs in self._logs]) for name in self._logs[0]}
+        means["examples_per_second"] = examples / self._seconds()
+        self._write_scalars("train", step, means)
+        self._logs, self._steps = [], 0
+        self._started = time.monotonic()
+
+    def _write_scalars(self, split, step, scores):
+        with self._writers[split].as_default(step):
+            for name, value in scores.items():
+                tf.summary.scalar(name, value)
+        self._writers[split].flush()
+
+    def _seconds(self):
+        return time.monotonic() - self._started
+
+    def on_test_begin(self, logs=None):
+        self._trained = self._seconds()
+
+    def on_test_end(self, logs=None):
+        dev = dict(logs)
+        step, watched = dev.pop("step"), dev.pop("watched", {})
+        for split, scores in {"dev": dev, **watched}.items():
+            self._write_scalars(split, step, scores)
+        with self._writers["dev"].as_default(step):
+            for name, values in self._histograms().items():
+                tf.summary.histogram(name, values)
+            for name, picture in (pair for draw in self._pictures for pair in draw()):
+                tf.summary.image(name, picture[None])
+            if not self._graph_written:
+                tf.summary.graph(self._evaluation_step.get_concrete_function().graph)
+                self._graph_written = True
+        self._writers["dev"].flush()
+        self._started = time.monotonic() - self._trained
+
+    def on_train_end(self, logs=None):
+        for writer in self._writers.values():
+            writer.close()
+
+
+def _as_markdown(config) -> str:
+    """The config as a block of code, which the text tab shows as it is."""
+    lines = json.dumps(config.to_dict(), indent=2).splitlines()
+    return "".join(f"    {line}\n" for line in lines)
+
+
+def attention_histograms(model, *inputs: tf.Tensor) -> dict:
+    """Gate values, attention entropies and selections of a batch.
+
+    The entropy -sum_i p_i ln p_i is in nats: 0 if a feature attends to one token, ln n if it
+    attends to n tokens equally. Padding, and tokens that may attend to nothing, are left out.
+
+    Args:
+      model: a `SentenceModel`.
+      inputs: of the model, ids first.
+
+    Returns:
+      A dictionary with, for DiSAN, the names "gate/forward", "attention_entropy/forward",
+      "attention_entropy/source2token" and so on, for pairs "gate/premise_forward" and so on:
+      "gate/<name>" <float32>[tokens, units]; "attention_entropy/<name>" <float32>[heads, features]
+      of an attention between tokens, <float32>[batch, features] of an attention that compresses a
+      sentence; and "selected/<name>" <float32>[tokens, 1], 1 for selected tokens.
+    """
+    attended = model.attend(*inputs)
+    prefixes = [f"{field}_" for field in model.fields] if len(model.fields) > 1 else [""]
+    return dict(
+        _histogram(name, tensor, tf.not_equal(field_ids, 0))
+        for prefix, field_ids in zip(prefixes, inputs)
+        for name, tensor in attended.items()
+        if name.startswith(prefix)
+    )
+
+
+def _histogram(name, tensor, mask):
+    """The name and the values of a histogram, from an attention tensor of one field."""
+    if name.startswith("selected_"):
+        return name.replace("_", "/"), tf.boolean_mask(tensor, mask)
+    if name.endswith("_gate"):
+        gate = tf.boolean_mask(tensor, mask)
+        return f"gate/{name.removesuffix('_gate')}", tf.cast(gate, tf.float32)
+    entropy_name = f"attention_entropy/{name.removesuffix('_attention')}"
+    if tensor.shape.rank == 3:  # [batch, token, features]
+        return entropy_name, entropy(tensor, axis=1)
+    attends = mask & tf.reduce_any(tensor > 0.0, axis=[2, 3])  # [batch, head, dependent, ...]
+    return entropy_name, tf.boolean_mask(entropy(tensor, axis=2), attends)
+
+
+def entropy(weights: tf.Tensor, axis: int) -> tf.Tensor:
+    """-sum p ln p of weights <float>[...] along an axis, in nats; 0 ln 0 = 0."""
+    return -tf.reduce_sum(tf.math.xlogy(weights, weights), axis=axis)
+
+
+def write_hparams(config, criterion: str) -> None:
+    """Writes the hyper-parameters of a training to the default writer.
+
+    Args:
+      config: the training's config.
+      criterion: the dev score by which trainings are compared.
+    """
+    values = {
+        "learning_rate": config.train.learning_rate,
+        "dropout": config.train.dropout,
+        "l2": config.train.l2,
+        "batch_size": config.train.batch_size,
+        "encoder": config.encoder.name,
+        "units": config.encoder.get("units", 0),  # 0 = the encoder has none
+        "activation": config.encoder.get("activation", ""),  # "" = the encoder has no choice
+        "dtype": config.dtype,
+        "seed": config.seed,
+    }
+    metric = hparams.Metric(criterion, group="dev", display_name=f"dev {criterion}")
+    hparams.hparams_config([hparams.HParam(name) for name in values], [metric])
+    digest = hashlib.sha256(json.dumps(config.to_dict(), sort_keys=True).encode()).hexdigest()
+    hparams.hparams(values, trial_id=digest[:16])

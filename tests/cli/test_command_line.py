@@ -1,0 +1,412 @@
+"""run.py from outside: what it does, and one sentence with status 2 for every mistake."""
+
+import importlib.metadata
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from data_prep.synthetic.treebank import write_treebank
+from disan_tf.cli.command_line import own_flags
+from disan_tf.cli.help import EXAMPLES
+from disan_tf.cli.modes import MODES
+from disan_tf.common.files import owned
+from disan_tf.common.installation import find_config
+from tests.support.command import run_forked as run
+from tests.support.training_runs import ROOT
+
+TINY = "--config=configs/disan_sst.py:tiny"
+
+
+def run_alone(*arguments):
+    """Runs the command line in a process of its own, which takes longer.
+
+    What TensorFlow from 2.16 on says about CUDA as it is imported is taken out of its messages.
+    """
+    outcome = subprocess.run(
+        [sys.executable, "run.py", *map(str, arguments)], cwd=ROOT,
+        capture_output=True, text=True, timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    notices = r"(WARNING: All log messages before absl|[EW]0{4} ).*\n"
+    outcome.stderr = re.sub(f"^{notices}", "", outcome.stderr, flags=re.MULTILINE)
+    return outcome
+
+
+def assert_refused(outcome, *words):
+    assert outcome.returncode == 2, outcome.stderr
+    assert outcome.stderr.startswith("run.py: ") and outcome.stderr.count("\n") == 1
+    for word in words:
+        assert word in outcome.stderr
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    write_treebank(folder, 0, {"train": 60, "dev": 40, "test": 40})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def workdir(data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    outcome = run_alone(TINY, f"--data_dir={data}", f"--workdir={folder}")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "5,445 parameters" in outcome.stdout and "tokens a step" in outcome.stdout
+    return folder
+
+
+@pytest.fixture
+def trees(tmp_path):
+    """A private copy of a treebank for a test to break."""
+    write_treebank(tmp_path / "data", 0, {"train": 60, "dev": 40, "test": 40})
+    return tmp_path / "data" / "sst" / "trees"
+
+
+def test_training_fills_the_work_directory(workdir):
+    names = {path.name for path in workdir.iterdir()}
+    expected = {"config.json", "run.json", "checkpoints", "best", "metrics.jsonl", "tensorboard"}
+    assert expected <= names
+    described = json.loads((workdir / "run.json").read_text())
+    assert described["parameters"] == 5445
+    assert described["versions"]["tensorflow"] == importlib.metadata.version("tensorflow")
+
+
+@pytest.mark.slow
+def test_training_again_goes_on_with_more_steps(workdir, data, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(workdir, folder)
+    more = run(TINY, f"--data_dir={data}", f"--workdir={folder}", "--config.train.steps=60")
+    assert more.returncode == 0, more.stderr
+    assert "stopped at step 60" in more.stdout
+
+
+def test_evaluation_prints_and_writes_scores(workdir, data):
+    outcome = run("--mode=evaluate", f"--workdir={workdir}", f"--data_dir={data}")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "accuracy" in outcome.stdout
+    report = json.loads((workdir / "evaluation" / "test.json").read_text())
+    assert report["examples"] == 40
+
+
+def test_prediction_answers_every_line_in_order(workdir):
+    lines = ["the film is good .", "", "its plot was awful ."]
+    outcome = run("--mode=predict", f"--workdir={workdir}", text="\n".join(lines) + "\n")
+    assert outcome.returncode == 0, outcome.stderr
+    answers = [json.loads(line) for line in outcome.stdout.splitlines()]
+    assert [answer["text"] for answer in answers] == lines
+    for answer in answers:
+        assert sum(answer["probabilities"].values()) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_attention_tensors_are_written(workdir, tmp_path):
+    outcome = run(
+        "--mode=attend", f"--workdir={workdir}", f"--output={tmp_path / 'attention'}",
+        text="the film is good .\n",
+    )  # fmt: skip
+    assert outcome.returncode == 0, outcome.stderr
+    with np.load(tmp_path / "attention" / "00001.npz") as tensors:
+        assert tensors["forward_attention"].shape == (5, 5, 16)
+    assert "index.html in a browser" in outcome.stdout
+    assert "superb" not in (page := (tmp_path / "attention" / "index.html").read_text())
+    assert '"text":["the film is good ."]' in page
+
+
+def test_figures_of_a_model_are_drawn(workdir, tmp_path):
+    outcome = run("--mode=figures", f"--checkpoint={workdir}", f"--output={tmp_path / 'figures'}")
+    assert outcome.returncode == 0, outcome.stderr
+    drawn = {path.stem for path in (tmp_path / "figures" / "disan_sst").glob("*.svg")}
+    assert drawn == {"disan_figure_6", "disan_figure_7", "disan_figure_8"}
+    caption = (tmp_path / "figures" / "disan_sst" / "disan_figure_6.md").read_text()
+    assert f"`python run.py --mode=figures --checkpoint={workdir}`" in caption
+
+
+def test_prediction_explains_itself(workdir):
+    outcome = run(
+        "--mode=predict", "--explain", f"--workdir={workdir}", text="the film is good .\n"
+    )
+    assert outcome.returncode == 0, outcome.stderr
+    named = json.loads(outcome.stdout)["explanation"]
+    assert sorted(each["position"] for each in named) == [0, 1, 2, 3, 4]
+
+
+def test_an_export_lies_in_the_work_directory(workdir):
+    outcome = run("--mode=export", f"--workdir={workdir}")
+    assert outcome.returncode == 0, outcome.stderr
+    assert (workdir / "saved_model" / "1" / "saved_model.pb").is_file()
+    assert (workdir / "saved_model_ids" / "1" / "saved_model.pb").is_file()
+
+
+@pytest.mark.slow
+def test_the_benchmark_prints_and_writes_what_it_measured(tmp_path):
+    outcome = run(
+        "--mode=benchmark", TINY, "--benchmark_parts=step", "--repetitions=1",
+        f"--output={tmp_path / 'bench.json'}",
+    )  # fmt: skip
+    assert outcome.returncode == 0, outcome.stderr
+    assert "Training step and inference" in outcome.stdout
+    measured = json.loads((tmp_path / "bench.json").read_text())
+    assert {record["kind"] for record in measured["step"]} == {"train", "inference"}
+
+
+def test_a_benchmark_that_does_not_fit_the_config_is_refused():
+    outcome = run("--mode=benchmark", TINY, "--benchmark_parts=epoch")
+    assert_refused(outcome, "disan_sst reads single sentences", "--benchmark_parts")
+
+
+def test_the_released_demo_answers():
+    outcome = run(
+        "--mode=predict", "--checkpoint=demo",
+        text="the plot is superb but the acting is awful .\nthe acting is awful .\n",
+    )  # fmt: skip
+    assert outcome.returncode == 0, outcome.stderr
+    labels = [json.loads(line)["label"] for line in outcome.stdout.splitlines()]
+    assert labels == ["negative", "negative"]
+
+
+def test_doctor_prints_versions_devices_and_data(data):
+    outcome = run("--mode=doctor", f"--data_dir={data}")
+    assert outcome.returncode == 0, outcome.stderr
+    version = f"tensorflow {importlib.metadata.version('tensorflow')}"
+    parts = (version, "Keras 2", "addons: ", "device", "threads", "corpus sst: 3 files")
+    for part in (*parts, "vectors: none"):
+        assert part in outcome.stdout
+
+
+# Help
+
+
+@pytest.fixture(scope="module")
+def help_text():
+    outcome = run("--help")
+    assert outcome.returncode == 0 and not outcome.stderr
+    return outcome.stdout
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+def test_help_has_the_first_line_of_every_mode(help_text, mode):
+    summary = inspect.getdoc(mode).splitlines()[0]
+    assert f"\n  {mode.__name__:11}{summary}\n" in help_text
+
+
+@pytest.mark.parametrize("flag", own_flags(), ids=lambda flag: flag.name)
+def test_help_has_every_flag_and_the_modes_that_take_it(help_text, flag):
+    takers = {
+        name for name, mode in MODES.items() if flag.name in inspect.signature(mode).parameters
+    }
+    groups = help_text.partition("Flags, by the modes that take them:\n\n")[2].split("\n\n")
+    headings = [group.partition(":\n")[0] for group in groups if f"\n  --{flag.name} " in group]
+    if flag.name not in ("mode", "debug", "allow_module"):  # of all modes
+        assert takers and takers <= set(*(heading.split(", ") for heading in headings))
+    assert f"--{flag.name}" in help_text
+
+
+def test_help_tells_what_a_mode_needs(help_text):
+    needs = [line.strip() for line in help_text.splitlines() if line.strip().startswith("needs ")]
+    assert needs[:3] == [
+        "needs --config, --workdir (or --prepared_dir)",
+        "needs --config, --workdir",
+        "needs --workdir (or --checkpoint and --prepared_dir)",
+    ]
+
+
+def test_help_fits_a_screen_and_shows_three_commands(help_text):
+    lines = help_text.splitlines()
+    assert max(map(len, lines)) <= 100 and len(lines) < 90
+    commands = [line for line in lines if line.startswith("  ") and "python run.py" in line]
+    assert len(commands) == 1 + len(EXAMPLES) and len(EXAMPLES) == 3
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_commands_of_the_help_are_possible(example):
+    names = {flag.name for flag in own_flags()}
+    flags = dict(re.findall(r"--(\w+)=(\S+)", example))
+    assert flags.keys() <= names and flags.get("mode", "train") in MODES
+    assert Path(find_config(flags.get("config", "demo"))).is_file()
+
+
+def test_help_and_mistakes_need_no_tensorflow():
+    command = "import sys, disan_tf.cli.command_line; sys.exit('tensorflow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", command], cwd=ROOT).returncode == 0
+
+
+# Mistakes in the command
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    ([], "say what to do: python run.py --config=disan_sst"),
+    (["train"], "train is not a flag; did you mean --mode=train?"),
+    (["--mode=trian"], "--mode=trian must be prepare, train, evaluate, .*; did you mean train?"),
+    (["--word_dir=x"], "--word_dir is not a flag; did you mean workdir?"),
+    (["--repetitions=few"], "--repetitions=few must be a whole number."),
+    (["--output_format=csv"], "--output_format=csv must be jsonl, kaggle or glue."),
+    ([TINY], "--mode=train needs --workdir; see python run.py --help."),
+    (["--mode=predict"], "--mode=predict needs --workdir or --checkpoint; see"),
+    (["--mode=prepare", TINY], "--mode=prepare needs --workdir or --prepared_dir; see"),
+    (["--mode=doctor", "--seeds=1"], "--seeds is not a flag of --mode=doctor, but of train."),
+    (["--mode=evaluate", TINY], "--config is not a flag of --mode=evaluate, but of prepare"),
+    (["--config=configs/disan_sts.py"], "configs/disan_sts.py does not exist; did you mean con"),
+    (["--config=configs/disan_sst.py:huge"], "disan_sst has no variant 'huge'; it has additive"),
+    (["--config=configs/disan_sst.py:tinny"], "has no variant 'tinny'; did you mean tiny?"),
+    (["--config=configs/demo.py:tiny"], "config demo has no variant 'tiny'; it has none."),
+    (["--config.train.steps=3"], "--config.train.steps needs a config file before it"),
+    ([TINY, "--config.train.batchsize=3"],
+     "--config.train.batchsize=3 is not an option of configs/disan_sst.py:tiny; did you mean bat"),
+    ([TINY, "--config.trian.steps=3"], "--config.trian.steps=3 is not an option .*mean train?"),
+    ([TINY, "--config.seed=3", "--config.seed=4"], "--config.seed is given twice; keep one"),
+    ([TINY, "--config.encoder.heads=8"], "heads=8 is not .*; choose activation, name or units."),
+    ([TINY, "--config.train=3"], "--config.train=3 names a section; override its options, batch"),
+    ([TINY, "--config.train.steps.x=3"], "--config.train.steps.x=3 is not an option of configs/"),
+    ([TINY, "--config.train.batch_size=many"], "batch_size=many must be a whole number."),
+    ([TINY, "--config.train.l2=small"], "--config.train.l2=small must be a number."),
+    ([TINY, "--config.data.lowercase=maybe"], "lowercase=maybe must be true or false."),
+    ([TINY, "--workdir="], "--workdir= is empty; name a path, or leave the flag out."),
+    ([TINY, "--config.evaluate.splits=test"], "splits=test must be a tuple, for example"),
+    ([TINY, "--config.evaluate.splits", "a,b"], "splits=a,b must be a tuple, for example"),
+    ([TINY, "--config.evaluate.splits=('a',)", "--config.evaluate.splits=('b',)"], "twice"),
+])  # fmt: skip
+def test_a_mistake_in_the_command_is_one_sentence(arguments, sentence):
+    outcome = run(*arguments)
+    assert_refused(outcome)
+    assert re.search(re.escape(sentence).replace(r"\.\*", ".*"), outcome.stderr), outcome.stderr
+
+
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        ("def get_config(:\n", ["bad.py: invalid syntax (bad.py, line 1)"]),
+        ("def get_config():\n    return missing\n", ["bad.py, line 2: name 'missing' is not"]),
+        ("def get_config():\n    return {}\n", ["get_config of --config must return a ConfigDict"]),
+        ("X = 1\n", ["has no attribute 'get_config'"]),
+    ],
+    ids=["syntax", "name", "dictionary", "nothing"],
+)
+def test_a_mistake_in_a_config_file_is_named_with_its_line(tmp_path, content, words):
+    (tmp_path / "bad.py").write_text(content)
+    assert_refused(run(f"--config={tmp_path / 'bad.py'}", f"--workdir={tmp_path / 'run'}"), *words)
+
+
+# Failures of the operating system
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    (["--mode=predict", "--output={}/file/x"], "file cannot be written"),
+    (["--mode=predict", "--output={}/" + "x" * 300], "File name too long"),
+    (["--mode=predict", "--input={}/loop"], "Too many levels of symbolic links"),
+    (["--mode=predict", "--input={}"], "cannot be opened (Is a directory)"),
+    (["--mode=export", "--output={}/file"], "file cannot be written"),
+    (["--mode=attend", "--output={}/x", "--input={}/file/y"], "Not a directory"),
+])  # fmt: skip
+def test_a_path_that_cannot_be_used_is_one_sentence(arguments, sentence, tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    outcome = run("--checkpoint=demo", *(it.format(tmp_path) for it in arguments), text="good\n")
+    assert_refused(outcome, sentence)
+
+
+@pytest.mark.parametrize("name", ["file", "loop", "file/x", "x" * 300])
+def test_a_work_directory_that_cannot_be_is_one_sentence(name, data, tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    assert_refused(run(TINY, f"--data_dir={data}", f"--workdir={tmp_path / name}"), name)
+
+
+def test_debug_shows_where_an_error_came_up(data, tmp_path):
+    (tmp_path / "file").touch()
+    outcome = run(TINY, f"--data_dir={data}", f"--workdir={tmp_path / 'file'}", "--debug")
+    assert outcome.returncode != 2 and "Traceback" in outcome.stderr
+
+
+@pytest.mark.parametrize("closed, flag", [(">&-", "--output"), ("<&-", "--input")])
+def test_a_closed_standard_stream_is_one_sentence(closed, flag):
+    command = f"{sys.executable} run.py --mode=predict --checkpoint=demo {closed}"
+    outcome = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
+    assert_refused(outcome, f"the standard stream is closed; name a file with {flag}")
+
+
+def test_two_trainings_do_not_share_a_work_directory(data, tmp_path):
+    with owned(tmp_path):
+        outcome = run(TINY, f"--data_dir={data}", f"--workdir={tmp_path}")
+    assert_refused(outcome, f"{tmp_path} is being written by process {os.getpid()}")
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+
+
+def test_another_config_in_the_work_directory_is_refused(workdir, data):
+    before = (workdir / "config.json").read_text()
+    outcome = run(TINY, f"--data_dir={data}", f"--workdir={workdir}", "--config.train.l2=0.5")
+    assert_refused(outcome, str(workdir), "train.l2 (0.0001 there, 0.5 here)")
+    assert (workdir / "config.json").read_text() == before
+
+
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        (b"(2 (2 the) (3 good)", ["train.txt", "line 2"]),
+        (b"(7 (2 the) (3 good))", ["train.txt", "line 2", "7"]),
+        (b"(2 (2 caf\xe9) (3 good))", ["train.txt", "line 2", "0xe9", "UTF-8"]),
+    ],
+    ids=["truncated", "label", "encoding"],
+)
+def test_a_broken_tree_is_named_with_its_line(trees, tmp_path, content, words):
+    (trees / "train.txt").write_bytes(b"(3 (2 the) (3 good))\n" + content + b"\n")
+    outcome = run(TINY, f"--data_dir={tmp_path / 'data'}", f"--workdir={tmp_path / 'run'}")
+    assert_refused(outcome, *words)
+    assert not list((tmp_path / "run" / "prepared").iterdir())
+
+
+def test_an_empty_corpus_file_is_refused(trees, tmp_path):
+    (trees / "dev.txt").write_bytes(b"")
+    outcome = run(TINY, f"--data_dir={tmp_path / 'data'}", f"--workdir={tmp_path / 'run'}")
+    assert_refused(outcome, "dev.txt", "empty")
+
+
+def test_an_absent_corpus_is_refused_with_the_way_to_get_it(tmp_path):
+    outcome = run_alone(TINY, f"--data_dir={tmp_path}", f"--workdir={tmp_path / 'run'}")
+    assert_refused(outcome, "sst/trees", "python -m data_prep.download sst")
+
+
+def test_vectors_of_another_dimension_are_refused(trees, tmp_path):
+    vectors = tmp_path / "data" / "glove" / "short.txt"
+    vectors.parent.mkdir()
+    vectors.write_text("the 0.1 0.2 0.3\n")
+    outcome = run(
+        TINY, "--config.data.vectors=glove/short.txt",
+        f"--data_dir={tmp_path / 'data'}", f"--workdir={tmp_path / 'run'}",
+    )  # fmt: skip
+    assert_refused(outcome, "short.txt", "3", "16")
+
+
+def test_absent_vectors_are_refused_with_those_that_are_there(trees, tmp_path):
+    (tmp_path / "data" / "glove").mkdir()
+    (tmp_path / "data" / "glove" / "mine.txt").write_text("the 0.1\n")
+    outcome = run(
+        TINY, "--config.data.vectors=glove/other.txt",
+        f"--data_dir={tmp_path / 'data'}", f"--workdir={tmp_path / 'run'}",
+    )  # fmt: skip
+    assert_refused(outcome, "other.txt", "mine.txt", "--config.data.vectors")
+
+
+def test_a_corrupt_checkpoint_is_refused(workdir, data, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(workdir, folder)
+    part = next((folder / "checkpoints").glob("step-50.data*"))
+    part.write_bytes(part.read_bytes()[:1000])
+    outcome = run(TINY, f"--data_dir={data}", f"--workdir={folder}", "--config.train.steps=60")
+    assert_refused(outcome, "step-50", "cannot be restored")
+
+
+def test_a_changed_model_is_refused(workdir, tmp_path):
+    shutil.copytree(workdir / "best", tmp_path / "best")
+    (tmp_path / "best" / "vocabulary.txt").write_text("other\n")
+    outcome = run("--mode=predict", f"--checkpoint={tmp_path}", text="good\n")
+    assert_refused(outcome, "vocabulary.txt", "damaged or was changed")
+
+
+def test_an_unknown_checkpoint_is_refused_with_the_known_names():
+    assert_refused(run("--mode=predict", "--checkpoint=nobody"), "nobody", "known: demo")

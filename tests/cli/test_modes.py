@@ -1,0 +1,132 @@
+"""disan_tf/cli/modes.py: what a mode refuses before it prepares, trains or measures anything."""
+
+import json
+
+import pytest
+
+from data_prep.synthetic.treebank import write_treebank
+from disan_tf.cli import modes
+from disan_tf.common.errors import UserError
+from disan_tf.training import check_config, experiment, series
+from tests.support.finished_runs import write_series
+from tests.support.training_runs import load_config
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """The folders of a mode's flags; only that of the data exists."""
+    write_treebank(tmp_path / "data", 0, {"train": 60, "dev": 40, "test": 40})
+    return {"data_dir": tmp_path / "data", "prepared_dir": tmp_path / "run" / "prepared"}
+
+
+def call(mode, config, folders, tmp_path):
+    calls = {
+        "prepare": lambda: modes.prepare(config, **folders),
+        "train": lambda: modes.train(config, tmp_path / "run", **folders),
+        "series": lambda: modes.train(config, tmp_path / "run", **folders, seeds=("1", "2")),
+        "benchmark": lambda: modes.benchmark(config, ["step"], 1, tmp_path / "run" / "x.json"),
+    }
+    with pytest.raises(UserError) as caught:
+        calls[mode]()
+    assert not (tmp_path / "run").exists()
+    return str(caught.value)
+
+
+def tiny(**values):
+    config = load_config("disan_sst", "tiny")
+    config.update_from_flattened_dict({name.replace("__", "."): it for name, it in values.items()})
+    return config
+
+
+@pytest.mark.parametrize("mode", ["prepare", "train", "series", "benchmark"])
+@pytest.mark.parametrize("name, value", [("data.level", "word"), ("train.dropout", 1.0)])
+def test_a_wrong_value_is_refused_before_anything_is_written(mode, name, value, folders, tmp_path):
+    message = call(mode, tiny(**{name: value}), folders, tmp_path)
+    assert message.startswith(f"--config.{name}={value} must be ")
+
+
+def test_options_of_the_data_are_checked_first(folders, tmp_path):
+    config = tiny(data__level="word", train__dropout=1.0)
+    assert "data.level" in call("train", config, folders, tmp_path)
+
+
+def test_values_are_checked_before_files(folders, tmp_path):
+    folders["data_dir"] = tmp_path / "nowhere"
+    assert "train.dropout" in call("train", tiny(train__dropout=1.0), folders, tmp_path)
+
+
+def test_a_config_file_may_lack_sections(folders, tmp_path):
+    config = tiny()
+    del config.data
+    message = call("prepare", config, folders, tmp_path)
+    assert message == "--config.data is missing; a config needs it."
+
+
+def test_a_task_that_the_corpus_does_not_fit_is_refused(folders, tmp_path):
+    config = load_config("disan_snli", "tiny")
+    config.data = tiny().data
+    message = call("train", config, folders, tmp_path)
+    assert "reads premise and hypothesis, but the corpus sst has sentence" in message
+
+
+def test_the_options_of_a_bilm_are_read_before_the_corpus(folders, tmp_path):
+    config = load_config("elmo_disan_sst", "tiny")
+    (folders["data_dir"] / "elmo").mkdir()
+    (folders["data_dir"] / "elmo" / "tiny_weights.hdf5").write_bytes(b"")
+    options = {"char_cnn": {"max_characters_per_token": 50}}
+    (folders["data_dir"] / "elmo" / "tiny_options.json").write_text(json.dumps(options))
+    (folders["data_dir"] / "sst" / "trees" / "train.txt").write_text("no tree\n")
+    assert "tiny_options.json has no lstm.projection_dim" in call(
+        "prepare", config, folders, tmp_path
+    )
+
+
+def test_an_unknown_split_is_refused_before_anything_is_prepared(folders, tmp_path):
+    with pytest.raises(UserError, match="^--split=tset must be train, dev or test; did you mean t"):
+        modes.evaluate("demo", "tset", **folders, output=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_series_is_evaluated_in_its_own_folder_alone(folders, tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(series, "evaluate_series", lambda *of: calls.append(of[:2]))
+    workdir = write_series(tmp_path / "run", tiny().to_dict())
+    modes.evaluate(str(workdir), "test", **folders, workdir=str(workdir))
+    assert calls == [(str(workdir), "test")]
+    with pytest.raises(UserError, match="is a series of trainings; name the folder of one"):
+        modes.evaluate(str(workdir), "test", **folders, output=tmp_path / "scores")
+    assert len(calls) == 1 and not (tmp_path / "scores").exists()
+
+
+def test_an_unknown_split_of_a_series_is_refused(folders, tmp_path):
+    workdir = write_series(tmp_path / "run", tiny(train__steps=30).to_dict())
+    with pytest.raises(UserError, match="^--split=tset must be train, dev or test"):
+        modes.evaluate(str(workdir), "tset", **folders, workdir=str(workdir))
+    assert not folders["prepared_dir"].exists()
+
+
+def test_every_member_of_a_series_is_checked_before_the_first_one_is_trained(
+    folders, tmp_path, monkeypatch
+):
+    happened = []
+
+    def refuse_seed_2(config, *_):
+        happened.append(("checked", config.seed))
+        if config.seed == 2:
+            raise UserError("seed 2 is refused.")
+
+    monkeypatch.setattr(check_config, "check_config", refuse_seed_2)
+    monkeypatch.setattr(experiment, "train", lambda *_: happened.append("trained"))
+    with pytest.raises(UserError, match="seed 2 is refused"):
+        modes.train(tiny(), tmp_path / "run", **folders, seeds=("1", "2"))
+    assert happened[-1] == ("checked", 2) and "trained" not in happened
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_work_directory_of_another_config_is_refused_before_anything_is_prepared(
+    folders, tmp_path
+):
+    series.claim(tmp_path / "run", tiny())
+    with pytest.raises(UserError, match=r"train.l2 \(0.0001 there, 0.5 here\)"):
+        modes.train(tiny(train__l2=0.5), tmp_path / "run", **folders)
+    assert not folders["prepared_dir"].exists()

@@ -1,0 +1,282 @@
+"""Files: whole or untouched, and errors that name the line and the byte."""
+
+import errno
+import hashlib
+import io
+import os
+import stat
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from disan_tf.common import files
+from disan_tf.common.errors import UserError
+
+
+def test_text_and_bytes_are_written(tmp_path):
+    files.write_atomically(tmp_path / "new" / "deep" / "a.txt", "naïve\n")
+    files.write_atomically(tmp_path / "b.bin", b"\x00\xff")
+    assert (tmp_path / "new" / "deep" / "a.txt").read_bytes() == "naïve\n".encode()
+    assert (tmp_path / "b.bin").read_bytes() == b"\x00\xff"
+
+
+def test_an_old_file_is_replaced(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("a longer old text")
+    files.write_atomically(path, "new")
+    assert path.read_text() == "new"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+class _FullDisk(io.FileIO):
+    def write(self, data):
+        super().write(data[:2])
+        raise OSError(28, "No space left on device")
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def _refuse(*_):
+    raise OSError(5, "Input/output error")
+
+
+@pytest.mark.parametrize(
+    "function, failure",
+    [("fdopen", _FullDisk), ("chmod", _refuse), ("replace", _refuse), ("replace", _interrupt)],
+)
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    tmp_path, monkeypatch, function, failure
+):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    monkeypatch.setattr(files.os, function, failure)
+    with pytest.raises((OSError, KeyboardInterrupt)):
+        files.write_atomically(path, "something new")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_full_disk_is_told_with_the_path_and_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(files.os, "fdopen", _FullDisk)
+    for write in (lambda path: files.write_atomically(path, "new"),
+                  lambda path: files.write_arrays(path, ids=np.arange(3))):  # fmt: skip
+        with pytest.raises(OSError, match="No space left") as caught:
+            write(tmp_path / "a.npz")
+        assert caught.value.filename == str(tmp_path / "a.npz")
+    assert os.listdir(tmp_path) == [] and capsys.readouterr().err == ""
+
+
+def test_arrays_are_written_by_their_names(tmp_path):
+    files.write_arrays(tmp_path / "a.npz", ids=np.arange(3))
+    with np.load(tmp_path / "a.npz") as arrays:
+        np.testing.assert_array_equal(arrays["ids"], [0, 1, 2])
+
+
+def _leave(folder, name):
+    """What a killed process leaves of `a.txt`: a file and a folder."""
+    (folder / name).touch()
+    (folder / f"{name}folder").mkdir()
+    (folder / f"{name}folder" / "content").touch()
+
+
+def test_what_killed_processes_left_is_removed_by_the_next_that_writes(tmp_path):
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
+                           capture_output=True, text=True, check=True)  # fmt: skip
+    path = tmp_path / "a.txt"
+    machine = files.temporary_prefix(path).rsplit("-", 2)[0]
+    gone, living = (f"{machine}-{process}-" for process in (int(ended.stdout), os.getppid()))
+    others = (gone.replace("a.txt", "b.txt"), gone.replace(".tmp-", ".tmp-elsewhere"))
+    for name in (gone, living, *others):
+        _leave(tmp_path, name)
+    files.write_atomically(path, "new")
+    assert {entry.name for entry in tmp_path.iterdir()} == {
+        "a.txt", *(name + end for name in (living, *others) for end in ("", "folder"))
+    }  # fmt: skip
+
+
+def test_a_scratch_folder_is_removed_and_names_its_process(tmp_path):
+    with files.scratch_folder(tmp_path / "a.txt") as scratch:
+        assert f"-{os.getpid()}-" in scratch.name
+        assert scratch.name.startswith(files.temporary_prefix(tmp_path / "a.txt"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_scratch_folder_that_cannot_be_removed_is_no_failure(tmp_path, monkeypatch):
+    def rmdir(path, **_):
+        raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
+
+    monkeypatch.setattr(os, "rmdir", rmdir)
+    with files.scratch_folder(tmp_path / "a.txt") as scratch:
+        (scratch / "b").write_text("")
+    assert scratch.is_dir() and not list(scratch.iterdir())
+
+
+# Locks
+
+
+HOLD = """
+import sys, time
+from disan_tf.common.files import owned
+with owned(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """A process that holds the lock of a folder."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "held\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_folder_has_one_owner_who_is_named(holder, tmp_path):
+    message = f"is being written by process {holder.pid} on "
+    with pytest.raises(files.Owned, match=message), files.owned(tmp_path):
+        pass
+
+
+def test_a_lock_ends_with_its_process_and_may_be_waited_for(holder, tmp_path):
+    threading.Timer(0.5, holder.kill).start()
+    with files.owned(tmp_path, wait=True):
+        assert holder.wait() < 0
+
+
+def test_a_lock_is_free_after_its_block(tmp_path):
+    for _ in range(2):
+        with files.owned(tmp_path / "new"):
+            pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
+def test_a_file_system_without_locks_is_warned_of(number, tmp_path, monkeypatch, capsys):
+    def flock(file, how):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(files.fcntl, "flock", flock)
+    with files.owned(tmp_path / "run"), files.locked(tmp_path / "library.lock"):
+        pass
+    warned = capsys.readouterr().err.splitlines()
+    assert [line.split(" cannot be locked")[0] for line in warned] == [
+        f"warning: {tmp_path / name}" for name in ("run/.lock", "library.lock")
+    ]
+
+
+def test_text_that_cannot_be_encoded_writes_nothing(tmp_path):
+    with pytest.raises(UnicodeEncodeError):
+        files.write_atomically(tmp_path / "a.txt", "\ud800")
+    assert os.listdir(tmp_path) == []
+
+
+def test_permissions_are_those_of_an_ordinary_file(tmp_path):
+    ordinary, ours = tmp_path / "ordinary", tmp_path / "ours"
+    ordinary.write_text("")
+    files.write_atomically(ours, "")
+    assert stat.S_IMODE(ours.stat().st_mode) == stat.S_IMODE(ordinary.stat().st_mode)
+
+
+def test_json_comes_back_as_written(tmp_path):
+    value = {"name": "naïve", "list": [1, 2.5, None], "nested": {"true": True}}
+    files.write_json(tmp_path / "a.json", value)
+    assert files.read_json(tmp_path / "a.json", "") == value
+    assert "naïve" in (tmp_path / "a.json").read_text(encoding="utf-8")
+
+
+def test_missing_json_is_named_with_the_remedy(tmp_path):
+    with pytest.raises(UserError, match=r"a\.json does not exist: do this\.$"):
+        files.read_json(tmp_path / "a.json", "do this")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"a": "\xff"}'])
+def test_broken_json_is_named_with_the_remedy(tmp_path, content):
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(UserError, match=r"a\.json is not readable JSON .*: do this\.$"):
+        files.read_json(tmp_path / "a.json", "do this")
+
+
+def _lines(tmp_path, content, **options):
+    path = tmp_path / "lines.txt"
+    path.write_bytes(content)
+    return list(files.read_lines(path, **options))
+
+
+def test_lines_are_numbered_from_one_and_lose_their_ends(tmp_path):
+    assert _lines(tmp_path, b"one\r\n\n two \nlast") == [
+        (1, "one"), (2, ""), (3, " two "), (4, "last")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
+def test_only_a_newline_ends_a_line(tmp_path, separator):
+    text = f"left{separator}right"
+    assert _lines(tmp_path, f"{text}\nnext\n".encode()) == [(1, text), (2, "next")]
+
+
+def test_an_empty_file_has_no_lines(tmp_path):
+    assert _lines(tmp_path, b"") == []
+
+
+def test_a_byte_that_does_not_decode_is_named_with_line_and_column(tmp_path):
+    with pytest.raises(UserError) as refusal:
+        _lines(tmp_path, b"good\nbad \xe9t\xe9\n")
+    message = str(refusal.value)
+    assert f"{tmp_path / 'lines.txt'}, line 2: byte 0xe9 at column 5 is not UTF-8" in message
+    assert "convert the file" in message
+
+
+@pytest.mark.parametrize("content", ["[]", "5", '"x"', "null", "[" * 100_000])
+def test_json_of_another_kind_is_named_with_the_remedy(tmp_path, content):
+    (tmp_path / "a.json").write_text(content)
+    with pytest.raises(UserError, match=r"a\.json.*(an object|not readable JSON).*train again\.$"):
+        files.read_json(tmp_path / "a.json", "train again")
+
+
+def test_a_character_cut_off_by_the_end_of_the_file_is_named(tmp_path):
+    with pytest.raises(UserError, match="line 1: byte 0xc3 at column 3"):
+        _lines(tmp_path, b"ab\xc3")
+
+
+def test_lines_before_a_bad_byte_are_read(tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_bytes(b"good\n\xff\n")
+    assert next(iter(files.read_lines(path))) == (1, "good")
+
+
+def test_another_encoding_can_be_asked_for(tmp_path):
+    assert _lines(tmp_path, b"caf\xe9\n", encoding="latin-1") == [(1, "café")]
+
+
+def test_a_missing_text_file_is_named(tmp_path):
+    with pytest.raises(UserError, match="nowhere.txt cannot be opened"):
+        list(files.read_lines(tmp_path / "nowhere.txt"))
+
+
+@pytest.mark.parametrize("size", [0, 3, (1 << 20) + 1])
+def test_sha256_is_the_digest_of_all_bytes(tmp_path, size):
+    data = bytes(number % 251 for number in range(size))
+    (tmp_path / "a").write_bytes(data)
+    assert files.sha256(tmp_path / "a") == hashlib.sha256(data).hexdigest()
+
+
+def test_a_byte_order_mark_at_the_start_is_not_text(tmp_path):
+    (tmp_path / "lines.txt").write_bytes(b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n")
+    assert list(files.read_lines(tmp_path / "lines.txt")) == [(1, "one"), (2, "\ufefftwo")]
+
+
+def test_a_line_without_end_is_refused_with_its_number(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"one\n" + b"x" * files.LONGEST_LINE + b"\ntwo")
+    with pytest.raises(UserError, match="a.txt, line 2: a line may have 4,194,304 bytes, and"):
+        list(files.read_lines(path))
+    path.write_bytes(b"one\n" + b"x" * (files.LONGEST_LINE - 1) + b"\ntwo")
+    assert [number for number, _ in files.read_lines(path)] == [1, 2, 3]

@@ -1,0 +1,105 @@
+"""disan_tf/common/installation.py and setup.py: configs by name, and the installed package."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from disan_tf.common import installation
+from disan_tf.serving.release.released import read_manifest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = "from disan_tf.cli.command_line import run; run()"
+
+
+def test_a_config_is_found_by_name_or_in_a_folder_that_there_is_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ours = str(ROOT / "configs" / "disan_sst.py")
+    assert installation.find_config("disan_sst") == ours
+    assert installation.find_config("disan_sst:tiny,official") == f"{ours}:tiny,official"
+    assert installation.find_config("configs/disan_sst.py:tiny") == f"{ours}:tiny"
+
+
+@pytest.mark.parametrize("value", ["nothing", "runs/disan_sst.py", "/configs/disan_sst", "../demo"])
+def test_other_paths_stay_as_they_are(value, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert installation.find_config(value) == value
+
+
+def test_a_file_of_the_user_comes_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "demo.py").touch()
+    assert installation.find_config("configs/demo.py:x") == "configs/demo.py:x"
+
+
+def test_names_of_configs_are_those_of_experiments():
+    names = installation.config_names()
+    assert {"demo", "disan_sst", "own_table"} <= {*names} and "common" not in names
+
+
+@pytest.mark.parametrize("program", ["/usr/bin/disan-tf", "disan-tf.exe", "run.py", "/a/run.py"])
+def test_messages_name_the_program_that_was_typed(program, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [program])
+    expected = ("disan-tf", "disan-tf") if "disan-tf" in program else ("run.py", "python run.py")
+    assert (installation.program(), installation.command()) == expected
+
+
+# The package as it is installed
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """What a wheel holds."""
+    folder = tmp_path_factory.mktemp("build")
+    (folder / "egg").mkdir()
+    command = [
+        *(sys.executable, "-W", "ignore", "setup.py", "-q"),
+        *("egg_info", "--egg-base", folder / "egg"),
+        *("build", "--build-base", folder / "base", "--build-lib", folder / "lib"),
+    ]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return folder / "lib"
+
+
+def test_a_wheel_has_two_packages_with_configs_models_and_sources(installed):
+    assert {path.name for path in installed.iterdir()} == {"disan_tf", "data_prep"}
+
+    def listed(folder, pattern):
+        return {path.relative_to(folder).as_posix() for path in folder.rglob(pattern)}
+
+    bundled = installed / "disan_tf" / "bundled"
+    assert listed(bundled / "configs", "*.py") == listed(ROOT / "configs", "*.py")
+    native = Path("disan_tf/ops/native")
+    assert listed(installed / native, "*.[ch]*") == listed(ROOT / native, "*.[ch]*") != set()
+    released = read_manifest(bundled / "checkpoints" / "manifest.tsv")
+    assert {path.name for path in (bundled / "checkpoints").iterdir() if path.is_dir()} == {
+        *released
+    }
+    for name in released:
+        model = bundled / "checkpoints" / name
+        assert listed(model, "*") == listed(ROOT / "checkpoints" / name, "*")
+
+
+def test_it_answers_from_an_empty_folder(installed, tmp_path):
+    arguments = ("--mode=predict", "--checkpoint=demo")
+    answered = _call(installed, tmp_path, arguments, input="the plot is superb .\n")
+    assert json.loads(answered.stdout)["label"] == "positive"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_config_of_the_package_is_loaded_by_name(installed, tmp_path):
+    arguments = ("--config=demo", "--mode=prepare", "--workdir=run")
+    refused = _call(installed, tmp_path, arguments)
+    assert refused.returncode == 2 and "SST is not in data" in refused.stderr
+
+
+def _call(installed, folder, arguments, **given):
+    path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments], cwd=folder, text=True, capture_output=True,
+        env={**os.environ, "PYTHONPATH": path}, **given,
+    )  # fmt: skip

@@ -1,0 +1,131 @@
+"""disan_tf/common/legacy_keras.py: Keras 2 under every TensorFlow, or one sentence why not."""
+
+import importlib.machinery
+import importlib.metadata
+import os
+import subprocess
+import sys
+import types
+
+import pytest
+import tensorflow as tf
+
+from disan_tf.common import legacy_keras
+from disan_tf.common.errors import UserError
+from tests.support.training_runs import ROOT
+
+COMES_WITH_KERAS_3 = int(importlib.metadata.version("keras").split(".")[0]) >= 3
+
+
+@pytest.fixture
+def keras(monkeypatch):
+    """Sets the version of the installed `keras`, and the variable."""
+
+    def pretend(version, variable=None):
+        monkeypatch.setattr(importlib.metadata, "version", lambda package: version)
+        monkeypatch.delenv(legacy_keras.VARIABLE, raising=False)
+        if variable is not None:
+            monkeypatch.setenv(legacy_keras.VARIABLE, variable)
+
+    return pretend
+
+
+def test_keras_is_keras_2_here():
+    assert legacy_keras.problem() == ""
+    assert tf.keras.optimizers.legacy.Adadelta.__module__.split(".")[0] == (
+        "tf_keras" if COMES_WITH_KERAS_3 else "keras"
+    )
+
+
+@pytest.mark.parametrize("version, set_before, set_after", [
+    ("2.15.0", None, None), ("3.9.0", None, "1"), ("3.9.0", "0", "0"), ("3.9.0", "true", "true"),
+])  # fmt: skip
+def test_keras_2_is_asked_for_where_keras_3_would_come(version, set_before, set_after, keras):
+    keras(version, set_before)
+    legacy_keras.choose()
+    assert os.environ.get(legacy_keras.VARIABLE) == set_after
+
+
+@pytest.fixture
+def tf_keras(monkeypatch):
+    """An installed tf_keras, which is not imported: beside another Keras 2 it would disturb it."""
+    package = types.ModuleType("tf_keras")
+    package.__spec__ = importlib.machinery.ModuleSpec("tf_keras", None)
+    monkeypatch.setitem(sys.modules, "tf_keras", package)
+
+
+@pytest.mark.parametrize("version, variable", [("2.15.0", "1"), ("3.9.0", "1"), ("3.9.0", None)])
+def test_a_missing_tf_keras_is_named_with_its_remedy(version, variable, keras, monkeypatch):
+    keras(version, variable)
+    monkeypatch.setitem(sys.modules, "tf_keras", None)
+    release = ".".join(tf.__version__.split(".")[:2])
+    assert f'python -m pip install "tf_keras~={release}.0"' in legacy_keras.problem()
+
+
+def test_a_variable_that_asks_for_keras_3_is_named(keras, tf_keras):
+    keras("3.9.0", "0")
+    assert legacy_keras.problem().startswith("TF_USE_LEGACY_KERAS=0 has TensorFlow ")
+
+
+def test_a_tensorflow_that_has_keras_3_already_is_named(keras, tf_keras, monkeypatch):
+    keras("3.9.0", "1")
+    monkeypatch.setattr(tf, "keras", types.SimpleNamespace(__version__="3.9.0"))
+    with pytest.raises(ImportError, match="import disan_tf first") as caught:
+        legacy_keras.check()
+    assert isinstance(caught.value, UserError)  # one line on the command line
+
+
+def _python(script, *arguments, **environment):
+    names = (legacy_keras.VARIABLE, "PYTHONPATH")
+    kept = {name: value for name, value in os.environ.items() if name not in names}
+    return subprocess.run(
+        [sys.executable, script, *arguments], cwd=ROOT, env={**kept, **environment},
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+
+
+def _script(tmp_path, text):
+    (tmp_path / "script.py").write_text(f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{text}\n")
+    return tmp_path / "script.py"
+
+
+def test_tensorflow_may_be_imported_first(tmp_path):
+    script = "import tensorflow as tf\nfrom disan_tf.layers import Linear\nprint(tf.keras.Model)"
+    outcome = _python(_script(tmp_path, script))
+    assert outcome.returncode == 0, outcome.stderr
+    assert ("tf_keras" if COMES_WITH_KERAS_3 else "'keras.") in outcome.stdout
+
+
+def test_without_tf_keras_an_import_says_what_to_install(tmp_path):
+    script = """
+import importlib
+sys.modules["tf_keras"] = None
+for room in ("layers", "addons", "text", "ops"):
+    try:
+        importlib.import_module(f"disan_tf.{room}")
+    except ImportError as error:
+        print(error)"""
+    outcome = _python(_script(tmp_path, script), TF_USE_LEGACY_KERAS="1")
+    lines = outcome.stdout.splitlines()
+    assert len(lines) == 4, outcome.stderr
+    assert all(line.startswith("disan_tf needs Keras 2") for line in lines)
+
+
+@pytest.mark.skipif(not COMES_WITH_KERAS_3, reason="TensorFlow comes with Keras 2")
+def test_keras_3_is_refused_in_one_sentence(tmp_path):
+    script = _script(tmp_path, "import tensorflow as tf\ntf.keras.Model\nimport disan_tf.layers")
+    assert "import disan_tf first" in _python(script).stderr.splitlines()[-1]
+    outcome = _python(
+        "run.py", "--mode=predict", "--checkpoint=demo", "--input=README.md",
+        TF_USE_LEGACY_KERAS="0",
+    )  # fmt: skip
+    assert outcome.returncode == 2
+    assert outcome.stderr.splitlines()[-1].startswith("run.py: TF_USE_LEGACY_KERAS=0 has ")
+    assert "Traceback" not in outcome.stderr
+
+
+def test_doctor_says_what_is_missing(tmp_path):
+    script = "sys.modules['tf_keras'] = None\nfrom disan_tf.cli.command_line import run\nrun()"
+    outcome = _python(_script(tmp_path, script), "--mode=doctor", TF_USE_LEGACY_KERAS="1")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "\nKeras: disan_tf needs Keras 2" in outcome.stdout

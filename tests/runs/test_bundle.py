@@ -1,0 +1,118 @@
+"""Bundles of models that read word features, and of those that do not."""
+
+import json
+import shutil
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import sha256
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.runs.bundle import (
+    FORMAT,
+    Bundle,
+    check_digests,
+    load_bundle,
+    read_info,
+    save_bundle,
+)
+from disan_tf.text import TextToIds, TextToPairFeatures, WordForms
+from disan_tf.text.word_forms import read_forms
+from tests.support.pair_features import FORMS, make_feature_corpus
+from tests.support.pairs import WORDS, make_pair_corpus
+from tests.support.training_runs import tiny_config
+
+LENGTH = 4
+
+
+class Plain(tf.keras.Model):
+    """A model without weights."""
+
+    embedding = SimpleNamespace(bilm_options=None)
+
+
+def save(folder, name, corpus):
+    config, model = tiny_config(name=name), Plain()
+    config.data.word_length = LENGTH
+    save_bundle(folder, model, config, corpus, {"step": 3})
+    return Bundle(folder, config, read_info(folder), model)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return make_feature_corpus(tmp_path / "corpus")
+
+
+def test_a_model_that_reads_features_gets_them_from_text(tmp_path, corpus):
+    bundle = save(tmp_path / "best", "drcn_snli", corpus)
+    assert read_forms(tmp_path / "best/forms.tsv") == list(FORMS)
+    found, expected = bundle.text_to_ids(), TextToPairFeatures(
+        WORDS, "treebank", True, forms=WordForms(FORMS), word_length=LENGTH
+    )  # fmt: skip
+    lines = tf.constant(["Dogs sing here."]), tf.constant(["No dog"])
+    arrays = [text.inputs(*map(text.tokens, lines)) for text in (found, expected)]
+    assert arrays[0][4].numpy().tolist() == [[1, 0, 0, 0]]
+    assert arrays[0][2].shape == (1, 4, LENGTH)
+    for one, other in zip(*arrays):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_forms_have_a_digest(tmp_path, corpus):
+    bundle = save(tmp_path / "best", "drcn_snli", corpus)
+    check_digests(tmp_path / "best", bundle.info)
+    (tmp_path / "best/forms.tsv").write_text("dogs\tdog\thound\n")
+    with pytest.raises(UserError, match=r"forms\.tsv has SHA-256 .* damaged or was changed"):
+        check_digests(tmp_path / "best", bundle.info)
+
+
+@pytest.mark.parametrize("make", [make_pair_corpus, make_feature_corpus])
+def test_a_model_that_reads_ids_alone_gets_them_alone(tmp_path, make):
+    bundle = save(tmp_path / "best", "disan_snli", make(tmp_path / "corpus"))
+    assert not (tmp_path / "best/forms.tsv").exists()
+    assert type(bundle.text_to_ids()) is TextToIds
+    assert sorted(bundle.info["sha256"]) == ["step-00000003.weights.h5", "vocabulary.txt"]
+
+
+@pytest.mark.parametrize("number", [None, 1, FORMAT + 1])
+def test_a_bundle_of_another_format_is_refused(tmp_path, number):
+    (tmp_path / "model.json").write_text(json.dumps({"format": number}))
+    message = rf"model.json has format {number}, and this version .* reads format {FORMAT}: use"
+    with pytest.raises(UserError, match=message):
+        read_info(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"classes": ["good", "good"]}, "classes has a name twice"),
+        ({"name": "a\0b"}, "name='a.x00b' must have letters"),
+        ({"name": "a\nb"}, "name='a.nb' must have letters"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(change, words, tmp_path, corpus):
+    bundle = save(tmp_path / "best", "drcn_snli", corpus)
+    path = bundle.directory / "model.json"
+    path.write_text(json.dumps({**bundle.info, **change}))
+    with pytest.raises(UserError, match=f"model.json: {words}"):
+        read_info(bundle.directory)
+
+
+@pytest.mark.parametrize("old, new", [("\n", " "), ("\n", "\nanother\n"), ("film\n", "the\n")])
+def test_a_vocabulary_that_is_not_that_of_the_model_is_refused(old, new, tmp_path):
+    shutil.copytree(CHECKPOINTS / "demo", tmp_path / "demo")
+    path, vocabulary = tmp_path / "demo" / "model.json", tmp_path / "demo" / "vocabulary.txt"
+    vocabulary.write_text(vocabulary.read_text().replace(old, new, 1))
+    info = json.loads(path.read_text())
+    info["sha256"]["vocabulary.txt"] = sha256(vocabulary)
+    path.write_text(json.dumps(info))
+    with pytest.raises(UserError, match="vocabulary.txt must have 65 different words, one a line"):
+        load_bundle(tmp_path / "demo")
+
+
+def test_a_sentence_without_a_partner_matches_nothing(tmp_path, corpus):
+    look_up = save(tmp_path / "best", "drcn_snli", corpus).text_to_ids()
+    ids, characters, match = look_up.inputs(look_up.tokens(tf.constant(["Dogs sing here.", ""])))
+    assert characters.shape == (*ids.shape, LENGTH) and not np.any(match)

@@ -1,0 +1,110 @@
+"""What a work directory tells of its training."""
+
+import json
+
+import pytest
+from ml_collections import ConfigDict
+
+from disan_tf.common.errors import UserError
+from disan_tf.runs.run_summary import is_finished, is_over, summarise_run
+from tests.support.finished_runs import config_of, write, write_run
+
+TRAIN = ConfigDict({"steps": 100, "patience": 3, "evaluate_every": 10})
+
+
+@pytest.fixture
+def workdir(tmp_path):
+    return write_run(tmp_path / "run", config_of())
+
+
+@pytest.mark.parametrize(
+    "step, best_step, over", [(100, 90, True), (60, 30, True), (60, 40, False), (0, 0, False)]
+)
+def test_a_training_is_over_at_its_last_step_or_without_patience(step, best_step, over):
+    assert is_over(TRAIN, step, best_step) == over
+
+
+def test_a_training_without_patience_waits_for_its_last_step():
+    assert not is_over(ConfigDict({"steps": 100, "patience": 0, "evaluate_every": 10}), 99, 1)
+
+
+def test_steps_times_and_curves_of_a_run(workdir):
+    run = summarise_run(workdir)
+    assert (run["steps"], run["epochs"], run["minutes"]) == (30, 1.5, 3.0)
+    assert (run["best_step"], run["best_epoch"], run["minutes_to_best"]) == (20, 1.0, 2.0)
+    assert run["dev_curve"] == [[10, 0.25], [20, 0.5], [30, 0.375]]
+    assert run["command"].startswith("python run.py") and run["data"]["training_read"] == 1000
+
+
+def test_the_seconds_of_an_epoch_leave_evaluations_out(workdir):
+    assert summarise_run(workdir)["seconds_per_epoch"] == round((50 + 50) / 1.5, 1)
+
+
+def test_the_best_of_a_watched_curve_stands_apart(workdir):
+    run = summarise_run(workdir)
+    assert run["best_on_test"] == {"step": 10, "accuracy": 0.49}
+    assert run["test_curve"] == [[10, 0.49], [20, 0.475]]
+    assert run["test"]["accuracy"] == 0.475
+
+
+def test_the_fractions_selected_before_each_evaluation_are_a_curve(workdir):
+    assert "selection_curve" not in summarise_run(workdir)
+    lines = []
+    for line in (workdir / "metrics.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        if record["split"] == "train":
+            record |= {"head_fraction": record["step"] / 128, "dependent_fraction": 0.5}
+            lines.append(json.dumps({**record, "step": record["step"] - 5}) + "\n")
+        lines.append(json.dumps(record) + "\n")
+    (workdir / "metrics.jsonl").write_text("".join(lines))
+    assert summarise_run(workdir)["selection_curve"] == [[10, 0.0781, 0.5], [30, 0.2344, 0.5]]
+
+
+def test_scores_on_further_splits_are_shown(workdir):
+    write(workdir / "evaluation" / "train.json", {"accuracy": 0.75, "step": 20})
+    assert summarise_run(workdir)["train"]["accuracy"] == 0.75
+
+
+def test_scores_of_another_step_are_not_those_of_the_best_model(workdir):
+    write(workdir / "evaluation" / "test.json", {"accuracy": 0.75, "step": 10})
+    with pytest.raises(UserError, match="no scores of its best model on test"):
+        summarise_run(workdir)
+
+
+def test_a_run_without_test_scores_is_refused(workdir):
+    (workdir / "evaluation" / "test.json").unlink()
+    with pytest.raises(UserError, match="--split=test"):
+        summarise_run(workdir)
+
+
+def test_a_run_whose_log_lacks_the_best_step_is_refused(workdir):
+    log = workdir / "metrics.jsonl"
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:2]))
+    with pytest.raises(UserError, match=r"metrics\.jsonl lacks the step of the best model; train"):
+        summarise_run(workdir)
+
+
+def test_a_measurement_without_a_score_is_refused(workdir):
+    log = workdir / "metrics.jsonl"
+    log.write_text(log.read_text().replace('"accuracy": 0.25', '"accuracy": "x"'))
+    with pytest.raises(UserError, match=r"metrics\.jsonl: accuracy must be a number; train"):
+        summarise_run(workdir)
+
+
+def test_a_run_is_finished_at_its_last_step_with_all_scores(workdir):
+    assert is_finished(workdir, ConfigDict(config_of()))
+    longer = ConfigDict(config_of())
+    longer.train.steps = 40
+    assert not is_finished(workdir, longer)
+
+
+@pytest.mark.parametrize("name", ["run.json", "best/model.json", "evaluation/dev.json"])
+def test_a_run_that_lacks_a_file_is_not_finished(workdir, name):
+    (workdir / name).unlink()
+    assert not is_finished(workdir, ConfigDict(config_of()))
+
+
+def test_a_run_that_was_killed_before_its_last_evaluation_is_not_finished(workdir):
+    lines = (workdir / "metrics.jsonl").read_text().splitlines(keepends=True)
+    (workdir / "metrics.jsonl").write_text("".join(lines[:-1]))
+    assert not is_finished(workdir, ConfigDict(config_of()))

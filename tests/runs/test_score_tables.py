@@ -1,0 +1,67 @@
+"""Scores as text."""
+
+import numpy as np
+import pytest
+
+from disan_tf.metrics.classification import classification_scores
+from disan_tf.metrics.correlations import calibration, correlation_scores
+from disan_tf.runs.score_tables import render_scores
+
+ABOUT = {"config": "demo", "step": 1500, "split": "test", "examples": 5, "loss": 0.5}
+GENRES = np.array([b"travel", b"travel", b"9/11", b"travel", b"travel"])
+
+
+def _render(classes=("bad", "fair", "good"), genres=None):
+    """What 5 examples of 3 classes look like; the last class is neither gold nor predicted."""
+    labels, predictions = np.array([0, 0, 0, 1, 1]), np.array([0, 1, 0, 1, 0])
+    lengths = np.array([7, 1, 30, 2, 12])
+    return render_scores(
+        {**ABOUT, **classification_scores(predictions, labels, classes, lengths, genres)}
+    )
+
+
+def test_classes_have_a_headline_and_every_table():
+    lines = _render().splitlines()
+    assert lines[0] == "demo, step 1,500, on test: 5 examples"
+    assert lines[1] == ("accuracy 0.6000, Cohen's kappa 0.1667, macro F1 0.3889, loss 0.5000")
+    table = [line.split() for line in lines]
+    assert ["bad", "0.6667", "0.6667", "0.6667", "3"] in table
+    assert ["good", "0.0000", "0.0000", "0.0000", "0"] in table
+    assert ["gold", "\\", "predicted", "bad", "fair", "good"] in table
+    assert ["bad", "2", "1", "0"] in table
+    assert ["12-24", "1", "0.0000"] in table
+    assert ["38+", "0", "-"] in table
+
+
+@pytest.mark.parametrize("genres, shown", [(GENRES, True), (None, False)])
+def test_genres_are_shown_where_there_are_some(genres, shown):
+    table = [line.split() for line in _render(genres=genres).splitlines()]
+    assert (["travel", "4", "0.5000"] in table) == shown
+
+
+def test_columns_end_under_their_heads():
+    for block in _render(classes=("a", "very long name", "b")).split("\n\n")[1:]:
+        assert len({len(line) for line in block.splitlines()}) == 1
+
+
+def test_numbers_show_correlations_and_bins():
+    labels = np.array([1.0, 1.9, 2.0, 4.0, 5.0], np.float32)
+    predictions = np.array([1.5, 1.9, 3.0, 4.0, 4.0], np.float32)
+    bins = calibration(predictions, labels, 5)
+    text = render_scores({**ABOUT, **correlation_scores(predictions, labels), "by_score": bins})
+    lines = text.splitlines()
+    assert lines[1] == "Pearson's r 0.9207, Spearman's rho 0.9747, MSE 0.4500, loss 0.5000"
+    table = [line.split() for line in lines]
+    assert ["[4,", "5]", "2", "4.5000", "4.0000", "0.5000"] in table
+    assert ["[3,", "4)", "0", "-", "-", "-"] in table
+
+
+def test_a_language_model_shows_its_perplexities_alone():
+    scores = {
+        "log_likelihood": -4.1, "perplexity": 61.7, "forward_perplexity": 60.254,
+        "backward_perplexity": 63.1, "predictions": 12_345, "unknown_words": 0.0234,
+    }  # fmt: skip
+    assert render_scores({**ABOUT, **scores}) == (
+        "demo, step 1,500, on test: 5 examples\nperplexity 61.70 (forward 60.25, backward 63.10) "
+        "over 12,345 words, 2.34% unknown, loss 0.5000"
+    )

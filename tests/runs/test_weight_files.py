@@ -1,0 +1,169 @@
+"""disan_tf/runs/weight_files.py: what is believed of a file of weights."""
+
+import errno
+import resource
+
+import h5py
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.common.errors import UserError
+from disan_tf.runs.weight_files import halve, read_weights, write_weights
+
+PLACE = "layers/dense/vars/0"
+NUMBER = np.float32(0.1234567).tobytes()
+
+
+def _model():
+    return tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(4, name="dense")])
+
+
+@pytest.fixture
+def path(tmp_path):
+    write_weights(_model(), tmp_path / "a.weights.h5")
+    return tmp_path / "a.weights.h5"
+
+
+def test_weights_come_back(tmp_path):
+    model, again = _model(), _model()
+    write_weights(model, tmp_path / "a.weights.h5")
+    read_weights(again, tmp_path / "a.weights.h5")
+    for weight, expected in zip(again.weights, model.weights):
+        np.testing.assert_array_equal(weight, expected)
+
+
+def test_halved_weights_have_the_digits_of_bfloat16(tmp_path):
+    model, again, path = _model(), _model(), tmp_path / "a.weights.h5"
+    kernel = tf.cast(model.weights[0], tf.float16)
+    model.weights[0].assign(tf.cast(kernel, tf.float32))
+    write_weights(model, path)
+    halve(path)
+    with h5py.File(path) as file:
+        assert file[PLACE].dtype == np.float16
+    read_weights(again, path)
+    rounded = tf.cast(tf.cast(kernel, tf.bfloat16), tf.float32)
+    np.testing.assert_array_equal(again.weights[0], rounded)
+    np.testing.assert_array_equal(again.weights[1], model.weights[1])
+
+
+def _reshape(file):
+    del file[PLACE]
+    file[PLACE] = np.zeros([4, 3], np.float32)
+
+
+def _enlarge(file):
+    del file[PLACE]
+    file.create_dataset(PLACE, [10**6, 10**6], np.float32, chunks=(100, 100))
+
+
+def _overflow(file):
+    del file[PLACE]
+    file[PLACE] = np.full([3, 4], 1e300)
+
+
+def _write_text(file):
+    del file[PLACE]
+    file[PLACE] = np.full([3, 4], b"x")
+
+
+def _link(file):
+    del file[PLACE]
+    file[PLACE] = h5py.ExternalLink("other.h5", "/x")
+
+
+def _make_virtual(file):
+    del file[PLACE]
+    layout = h5py.VirtualLayout((3, 4), np.float32)
+    layout[:] = h5py.VirtualSource("other.h5", "x", (3, 4))
+    file.create_virtual_dataset(PLACE, layout)
+
+
+def _remove(file):
+    del file[PLACE]
+
+
+def _rename(file):
+    file.move("layers/dense", "layers/other")
+
+
+def _add(file):
+    file["more"] = np.zeros(5, np.float32)
+
+
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        (_reshape, "does not hold the weights of the model"),
+        (_enlarge, r"it lacks 1 arrays \(3, 4\)"),
+        (_overflow, "has weights that are not finite"),
+        (_write_text, "it lacks 1 arrays"),
+        (_link, "vars/0 is a link"),
+        (_make_virtual, "is in another file"),
+        (_remove, "it lacks 1 arrays"),
+        (_rename, "does not hold the weights"),
+        (_add, r"it has 1 arrays \(5,\) of kind f too many"),
+    ],
+)
+def test_a_file_of_other_content_is_refused(change, reason, path):
+    with h5py.File(path, "r+") as file:
+        change(file)
+    with pytest.raises(UserError, match=rf"{path}.*{reason}"):
+        read_weights(_model(), path)
+
+
+@pytest.mark.parametrize("length", [0, 7, 600, -1])
+def test_a_file_that_is_cut_off_is_refused(length, path):
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(UserError, match="does not hold the weights of the model"):
+        read_weights(_model(), path)
+
+
+def test_no_room_is_an_error_of_the_operating_system(tmp_path):
+    """HDF5 would end the process."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            write_weights(_model(), tmp_path / "a.weights.h5")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert caught.value.filename == str(tmp_path / "a.weights.h5")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_an_error_of_the_operating_system(monkeypatch, tmp_path):
+    """Nothing here fills a disk, on which other tests write."""
+
+    def allocate(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", allocate)
+    with pytest.raises(OSError, match="No space left") as caught:
+        write_weights(_model(), tmp_path / "a.weights.h5")
+    assert caught.value.filename == str(tmp_path / "a.weights.h5")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_bytes(path.read_bytes()[:-1]),
+        lambda path: path.write_bytes(path.read_bytes().replace(NUMBER, b"\x00" * 4)),
+    ],
+    ids=["cut off", "other numbers"],
+)
+def test_a_write_that_failed_unseen_is_an_error(damage, tmp_path):
+    """HDF5 does not always tell that a disk is full."""
+    model, path = _model(), tmp_path / "a.weights.h5"
+    model.layers[0].bias.assign(np.frombuffer(NUMBER * 4, np.float32))
+    written = model.save_weights
+
+    def save_weights(path):
+        written(path)
+        damage(path)
+
+    model.save_weights = save_weights
+    with pytest.raises(UserError, match=rf"{path} could not be written whole.*free some space"):
+        write_weights(model, path)
+    assert not list(tmp_path.iterdir())

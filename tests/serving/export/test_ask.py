@@ -1,0 +1,55 @@
+"""The command that asks an exported model."""
+
+import pytest
+
+from disan_tf.serving.export import ask as answer
+from disan_tf.serving.inference.predict import make_prediction_step
+from tests.support.tiny import SENTENCES
+
+
+def ask(exported, *arguments):
+    answer.main([f"--saved_model={exported[0]}", *arguments])
+
+
+def said(bundle, *texts):
+    """What the command should say of each row of the texts."""
+    probabilities, answers = make_prediction_step(bundle.model)(*map(bundle.text_to_ids(), texts))
+    if bundle.config.task.get("name") == "relatedness":
+        return [f"{score:.3f}" for score in answers.numpy()]
+    names = [bundle.classes[number] for number in answers.numpy()]
+    return [f"{name} ({row.max():.3f})" for name, row in zip(names, probabilities.numpy())]
+
+
+def test_sentences_have_their_classes(bundle, export, capsys):
+    sentences = [SENTENCES[2], SENTENCES[3]]
+    ask(export, *sentences)
+    rows = zip(said(bundle, sentences), sentences)
+    assert capsys.readouterr().out == "".join(f"{row}: {text}\n" for row, text in rows)
+
+
+def test_pairs_are_asked_first_sentence_first(pair_bundle, pair_export, capsys):
+    ask(pair_export, "--pair", "a good film", "boring", "--pair", "short", "it is new")
+    first, second = said(pair_bundle, ["a good film", "short"], ["boring", "it is new"])
+    expected = f"{first}: a good film | boring\n{second}: short | it is new\n"
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize("arguments", [[], ["--pair", "a", "b"]])
+def test_a_model_of_single_sentences_refuses_other_arguments(export, arguments, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        ask(export, *arguments)
+    assert "takes text; give sentences" in capsys.readouterr().err
+
+
+def test_a_model_of_pairs_refuses_a_sentence(pair_bundle, pair_export, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        ask(pair_export, "a sentence")
+    names = " and ".join(pair_bundle.model.fields)
+    message = f"takes {names}; give --pair and two sentences, again for each pair"
+    assert message in capsys.readouterr().err
+
+
+def test_an_export_without_its_metadata_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        ask([tmp_path / "saved_model"], "a sentence")
+    assert "metadata.json is missing" in capsys.readouterr().err

@@ -1,0 +1,129 @@
+"""TFLite and ONNX: a file that answers as the SavedModel does, or a sentence why there is none."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.common.errors import UserError
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.export import conversions
+from disan_tf.serving.export.conversions import export_converted
+from disan_tf.serving.export.export import export_model
+from tests.support.tiny import CLASSES, SENTENCES, WORDS
+
+KINDS = ["tflite", "onnx"]
+
+
+def _need(kind):
+    if kind == "onnx":
+        for package in ("tf2onnx", "onnxruntime"):
+            pytest.importorskip(package, reason=f"{package} is missing")
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request):
+    _need(request.param)
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def folder(kind, bundle, tmp_path_factory):
+    """That of a converted model of single sentences, which reads eight tokens."""
+    (path,) = export_converted(kind, bundle.directory, tmp_path_factory.mktemp(kind), 8)
+    return path
+
+
+@pytest.fixture(scope="module")
+def predict(kind, folder):
+    """Ids <int32>[batch, length] -> arrays by name, as the runtime alone gives them."""
+    path = str(folder / f"model.{kind}")
+    if kind == "tflite":
+        run = tf.lite.Interpreter(path).get_signature_runner()
+        return lambda ids: run(ids=ids)
+    session = __import__("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return lambda ids: dict(zip(names, session.run(names, {"ids": ids})))
+
+
+def test_probabilities_and_vectors_are_those_of_the_trained_model(bundle, predict):
+    ids = bundle.text_to_ids()(SENTENCES[2:4])
+    found = predict(ids.numpy())
+    np.testing.assert_allclose(
+        found["probabilities"], tf.nn.softmax(bundle.model(ids)), rtol=0, atol=1e-5
+    )
+    np.testing.assert_allclose(found["vectors"], bundle.model.encode(ids), rtol=0, atol=1e-5)
+
+
+def test_tokens_beyond_the_limit_are_cut_and_told(bundle, predict):
+    ids = np.ones([2, 12], np.int32)
+    ids[1, 8:] = 0
+    found = predict(ids)
+    assert found["truncated"].tolist() == [True, False]
+    np.testing.assert_allclose(found["probabilities"][0], found["probabilities"][1], atol=1e-6)
+
+
+def test_the_metadata_say_how_far_it_was_checked(folder):
+    metadata = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
+    assert metadata["classes"] == CLASSES and metadata["max_tokens"] == 8
+    assert metadata["checked_lengths"] == [1, 60]
+    assert 0 <= metadata["largest_difference"] < 1e-5
+    assert (folder / "vocabulary.txt").read_text(encoding="utf-8").split() == WORDS
+
+
+def test_tflite_needs_builtin_operators_alone(kind, folder):
+    if kind == "tflite":
+        interpreter = tf.lite.Interpreter(str(folder / "model.tflite"))
+        names = {operator["op_name"] for operator in interpreter._get_ops_details()}
+        assert {"FULLY_CONNECTED", "BATCH_MATMUL"} & names
+        assert not [name for name in names if name.startswith(("Flex", "CUSTOM"))]
+
+
+@pytest.mark.slow
+def test_pairs_are_converted_too(pair_bundle, kind, tmp_path):
+    (path,) = export_converted(kind, pair_bundle.directory, tmp_path)
+    metadata = json.loads((path / "metadata.json").read_text(encoding="utf-8"))
+    assert metadata["largest_difference"] < 1e-5
+
+
+def test_a_model_that_answers_differently_is_refused(bundle, tmp_path, monkeypatch):
+    monkeypatch.setattr(conversions, "_largest_difference", lambda *_: 0.25)
+    with pytest.raises(UserError, match="answers differently as tflite, by 0.2"):
+        export_converted("tflite", bundle.directory, tmp_path)
+    assert not list((tmp_path / "tflite").glob("*"))
+
+
+def test_without_the_packages_of_onnx_it_is_said_how_to_install_them(bundle, tmp_path, monkeypatch):
+    def fail(name):
+        raise ImportError(f"No module named {name!r}")
+
+    monkeypatch.setattr(conversions.importlib, "import_module", fail)
+    with pytest.raises(UserError, match="pip install tf2onnx onnxruntime"):
+        export_converted("onnx", bundle.directory, tmp_path)
+
+
+def test_what_a_converter_refuses_is_one_sentence(bundle, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise RuntimeError("loc: error: 'tf.Where' op is neither a custom op nor a flex op\nmore")
+
+    monkeypatch.setattr(tf.lite.TFLiteConverter, "from_saved_model", refuse)
+    with pytest.raises(UserError, match=r"encoder disan, .* become tflite \(it lacks Where\); exp"):
+        export_converted("tflite", bundle.directory, tmp_path)
+
+
+@pytest.mark.parametrize("embedding, reason", [("elmo", "biLM reads"), ("characters", "tables")])
+def test_models_that_read_more_than_ids_are_refused(
+    bundle, tmp_path, monkeypatch, embedding, reason
+):
+    loaded = load_bundle(bundle.directory)
+    with loaded.config.unlocked():
+        loaded.config.embedding.name = embedding
+    monkeypatch.setattr(conversions, "load_bundle", lambda *_, **__: loaded)
+    with pytest.raises(UserError, match=f"cannot become onnx, since .*{reason}"):
+        export_converted("onnx", bundle.directory, tmp_path)
+
+
+def test_no_tokens_are_no_limit(bundle, tmp_path):
+    with pytest.raises(UserError, match="--max_tokens=0 must be at least 1"):
+        export_model(bundle.directory, tmp_path, max_tokens=0)

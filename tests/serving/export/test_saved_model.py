@@ -1,0 +1,228 @@
+"""Exports answer as the trained model does, in processes that lack our code or tensorflow-text."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
+
+from disan_tf.common.errors import UserError
+from disan_tf.ops import portable
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.export import saved_model
+from disan_tf.serving.export.saved_model import METADATA, export_saved_model, write_version
+from disan_tf.serving.inference.predict import make_prediction_step
+from tests.support.exports import Question, ask, decoded
+from tests.support.tiny import CLASSES, SENTENCES, WORDS, make_bundle
+
+
+@pytest.fixture(scope="module")
+def answers(bundle, export, tmp_path_factory):
+    """Of the model of ids, and then of the model of text."""
+    ids = bundle.text_to_ids()(SENTENCES).numpy()
+    shapes = {"norows": [0, 0], "nowidth": [2, 0], "padding": [2, 3]}
+    of_ids = {name: np.zeros(shape, np.int32) for name, shape in shapes.items()}
+    of_ids.update(many=ids, padded=np.pad(ids, [[0, 0], [0, 3]]))
+    of_ids = {name: {"ids": array} for name, array in of_ids.items()}
+    texts = [text.encode() for text in SENTENCES]
+    of_text = {"many": texts, "one": texts[2:3], "blank": [b""], "none": np.array([], "S1")}
+    of_text = {name: {"text": array} for name, array in of_text.items()}
+    text_folder, ids_folder = (tmp_path_factory.mktemp(name) for name in ("text", "ids"))
+    return ask(
+        Question(export[1], of_ids, ids_folder, ("tensorflow_text", "disan_tf")),
+        Question(export[0], of_text, text_folder, ("disan_tf",), ("tensorflow_text",)),
+    )
+
+
+@pytest.fixture(scope="module")
+def ids_answers(answers):
+    return answers[0]
+
+
+@pytest.fixture(scope="module")
+def text_answers(answers):
+    return answers[1]
+
+
+def operations(path):
+    saved = SavedModel.FromString((path / "saved_model.pb").read_bytes())
+    (graph,) = (meta.graph_def for meta in saved.meta_graphs)
+    bodies = [graph.node, *(function.node_def for function in graph.library.function)]
+    return {node.op for body in bodies for node in body}
+
+
+def modification_times(folder):
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def check_answers(answers, name, bundle):
+    """Probabilities, classes and vectors of SENTENCES equal those of the trained model."""
+    ids = bundle.text_to_ids()(SENTENCES)
+    probabilities = tf.nn.softmax(bundle.model(ids)).numpy()
+    found = answers[name, "serving_default"]
+    np.testing.assert_allclose(found["probabilities"], probabilities, rtol=0, atol=1e-5)
+    assert found["probabilities"].dtype == np.float32
+    assert decoded(found["class"]) == [CLASSES[row.argmax()] for row in probabilities]
+    assert decoded(found["class_names"]) == [CLASSES] * len(SENTENCES)
+    vectors = answers[name, "encode"]["vectors"]
+    np.testing.assert_allclose(vectors, bundle.model.encode(ids), rtol=0, atol=1e-5)
+    assert len(set(decoded(found["class"]))) > 2  # an untrained model that tells texts apart
+
+
+def test_text_model_equals_the_trained_one_without_our_package(bundle, text_answers):
+    check_answers(text_answers, "many", bundle)
+
+
+def test_ids_model_equals_the_trained_one_without_tensorflow_text(bundle, ids_answers):
+    check_answers(ids_answers, "many", bundle)
+
+
+def test_more_padding_changes_nothing(bundle, ids_answers):
+    check_answers(ids_answers, "padded", bundle)
+
+
+def test_answers_do_not_depend_on_the_batch(text_answers):
+    many, one = (text_answers[name, "serving_default"] for name in ("many", "one"))
+    np.testing.assert_allclose(one["probabilities"], many["probabilities"][2:3], atol=1e-6)
+
+
+def test_an_empty_string_is_one_unknown_token(bundle, text_answers):
+    expected = tf.nn.softmax(bundle.model(tf.constant([[1]])))
+    found = text_answers["blank", "serving_default"]["probabilities"]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_an_empty_batch_has_an_empty_answer(text_answers, ids_answers):
+    for answers, name in ((text_answers, "none"), (ids_answers, "norows")):
+        assert answers[name, "serving_default"]["probabilities"].shape == (0, len(CLASSES))
+        assert answers[name, "serving_default"]["class"].shape == (0,)
+        assert answers[name, "encode"]["vectors"].shape == (0, 32)
+    assert text_answers["none", "attend"]["tokens"].shape == (0, 0)
+
+
+def test_rows_of_padding_alone_have_finite_answers(ids_answers):
+    found = [ids_answers[name, "serving_default"] for name in ("nowidth", "padding")]
+    np.testing.assert_allclose(found[0]["probabilities"], found[1]["probabilities"], atol=1e-6)
+    np.testing.assert_allclose(found[0]["probabilities"].sum(axis=1), [1, 1], atol=1e-6)
+
+
+def test_attend_gives_tokens_and_feature_means_with_nothing_after_the_end(bundle, text_answers):
+    found = text_answers["many", "attend"]
+    tokens = decoded(found.pop("tokens"))
+    assert tokens[2][:6] == ["-LRB-", "A", "new", "story", "-RRB-", ""]
+    assert tokens[1] == [""] * len(tokens[0])
+    for index in (1, 2, 4):
+        ids = bundle.text_to_ids()([SENTENCES[index]])
+        length = ids.shape[1]
+        expected = bundle.model.attend(ids)
+        assert found.keys() == expected.keys()
+        for name, tensor in expected.items():
+            mean = tf.reduce_mean(tensor[0], axis=-1).numpy()
+            row = found[name][index]
+            inside = tuple(slice(length) for _ in mean.shape)
+            np.testing.assert_allclose(row[inside], mean, atol=1e-5, err_msg=name)
+            assert not np.any(row[length:]) and not np.any(row[:, length:] if mean.ndim > 1 else 0)
+
+
+def test_the_ids_model_holds_no_text_ops(export):
+    text, ids = map(operations, export)
+    assert {"RegexSplitWithOffsets", "HashTableV2"} <= text
+    text_ops = ("Regex", "StringLower", "Unicode", "HashTable", "LookupTable")
+    assert not [name for name in ids if name.startswith(text_ops)]
+
+
+def test_exports_hold_no_operation_of_this_machine_alone(export):
+    for path in export:
+        assert not [name for name in operations(path) if name.startswith("Disan")]
+
+
+def test_no_dropout_counter_is_exported(export):
+    for path in export:
+        loaded = tf.train.load_checkpoint(str(path / "variables" / "variables"))
+        types = loaded.get_variable_to_dtype_map()
+        types.pop("_CHECKPOINTABLE_OBJECT_GRAPH")
+        assert set(types.values()) == {tf.float32}
+
+
+def test_an_export_is_the_next_version_and_the_only_one(export):
+    folder = export[0].parents[1]
+    assert {path.name for path in folder.iterdir()} == {"saved_model", "saved_model_ids"}
+    assert [path.name for path in export] == ["7", "1"]
+    assert [list(path.parent.iterdir()) for path in export] == [[path] for path in export]
+
+
+def test_two_exports_at_once_both_stay(tmp_path):
+    paths = [write_version(tmp_path / "model", _write_folder)]
+
+    def write(folder):  # while another process exports
+        paths.append(write_version(tmp_path / "model", _write_folder))
+        _write_folder(folder)
+
+    paths.append(write_version(tmp_path / "model", write))
+    assert [path.name for path in paths] == ["1", "2", "3"]
+    assert [path.is_dir() for path in paths] == [False, True, True]
+    write_version(tmp_path / "model", _write_folder)
+    assert [path.name for path in (tmp_path / "model").iterdir()] == ["4"]
+
+
+def test_a_version_that_another_export_took_is_left_alone(tmp_path, monkeypatch):
+    _write_folder(tmp_path / "model/1")
+    monkeypatch.setattr(saved_model, "newest_version", lambda folder: None)  # it looked before
+    assert write_version(tmp_path / "model", _write_folder).name == "2"
+
+
+def _write_folder(folder):
+    folder.mkdir(parents=True)
+    (folder / "saved_model.pb").write_text("")
+
+
+def test_each_model_has_its_metadata(export):
+    for path in export:
+        metadata = json.loads((path / METADATA).read_text(encoding="utf-8"))
+        assert metadata["classes"] == CLASSES
+        assert metadata["vocabulary_size"] == len(WORDS)
+        assert (metadata["config"], metadata["step"]) == ("disan_sst", 30)
+        assert (metadata["task"], metadata["inputs"]) == ("classification", ["text"])
+
+
+def test_a_failed_export_leaves_the_older_one(bundle, export, monkeypatch):
+    folder = export[0].parents[1]
+    before = modification_times(folder)
+
+    def fill_the_disk(*arguments):
+        path = arguments[-1]
+        path.mkdir()
+        (path / "saved_model.pb").write_bytes(b"half")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("disan_tf.serving.export.saved_model._save", fill_the_disk)
+    with pytest.raises(OSError, match="No space"):
+        export_saved_model(bundle.directory, folder)
+    assert modification_times(folder) == before
+
+
+def test_a_folder_that_is_a_file_is_refused(bundle, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="file cannot be written"):
+        export_saved_model(bundle.directory, tmp_path / "file")
+
+
+@pytest.mark.slow
+def test_a_mixed_precision_model_exports_with_float32_answers(tmp_path):
+    bundle = load_bundle(make_bundle(tmp_path, "mixed_bfloat16"))
+    text, ids = (
+        tf.saved_model.load(str(path))
+        for path in export_saved_model(bundle.directory, tmp_path / "export")
+    )
+    inputs = bundle.text_to_ids()(SENTENCES)
+    with portable():
+        expected, _ = make_prediction_step(bundle.model)(inputs)
+    native, _ = make_prediction_step(bundle.model)(inputs)
+    np.testing.assert_allclose(expected, native, rtol=0, atol=2.0**-8)
+    for model, argument in ((text, tf.constant(SENTENCES)), (ids, inputs)):
+        found = model.signatures["serving_default"](argument)["probabilities"]
+        assert found.dtype == tf.float32
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+        assert model.signatures["encode"](argument)["vectors"].dtype == tf.float32
+    assert text.signatures["attend"](tf.constant(SENTENCES))["forward_gate"].dtype == tf.float32

@@ -1,0 +1,164 @@
+"""Attention tensors of lines of text, as .npz and JSON."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from disan_tf.common.errors import UserError
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.inference.attend import attend
+from disan_tf.serving.inference.predict import predict
+from tests.support.tiny import CLASSES, SENTENCES, make_bundle
+
+UNITS = 16
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    path = tmp_path_factory.mktemp("texts") / "texts.txt"
+    path.write_text("".join(text + "\n" for text in SENTENCES), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(bundle, texts, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("attend") / "out"
+    assert attend(bundle, texts, folder) == len(SENTENCES)
+    return folder
+
+
+def load(folder, number):
+    description = json.loads((folder / f"{number:05d}.json").read_text(encoding="utf-8"))
+    return description, dict(np.load(folder / f"{number:05d}.npz", allow_pickle=False))
+
+
+def test_every_line_has_its_two_files(folder):
+    numbers = [f"{number:05d}" for number in range(1, len(SENTENCES) + 1)]
+    assert {path.name for path in folder.iterdir()} == {
+        number + suffix for number in numbers for suffix in (".npz", ".json")
+    }
+
+
+def test_tensors_are_trimmed_to_the_sentence(folder):
+    for number in range(1, len(SENTENCES) + 1):
+        description, tensors = load(folder, number)
+        length = len(description["tokens"])
+        assert {name: tensor.shape for name, tensor in tensors.items()} == {
+            "forward_attention": (length, length, UNITS),
+            "backward_attention": (length, length, UNITS),
+            "forward_gate": (length, UNITS),
+            "backward_gate": (length, UNITS),
+            "source2token": (length, 2 * UNITS),
+        }
+        assert {tensor.dtype for tensor in tensors.values()} == {np.dtype(np.float32)}
+
+
+def test_tensors_are_those_of_the_model_in_any_batch(bundle, folder):
+    attended = bundle.model.attend(bundle.text_to_ids()(SENTENCES))
+    for number in range(1, len(SENTENCES) + 1):
+        for name, tensor in load(folder, number)[1].items():
+            inside = tuple(slice(size) for size in tensor.shape[:-1])
+            expected = attended[name][number - 1].numpy()[inside]
+            np.testing.assert_allclose(tensor, expected, rtol=0, atol=1e-5, err_msg=name)
+
+
+def test_axes_are_head_dependent_feature(folder):
+    description, tensors = load(folder, 5)
+    forward, backward = tensors["forward_attention"], tensors["backward_attention"]
+    np.testing.assert_allclose(forward[1:].sum(axis=1), 1.0, atol=1e-5)  # over the dependents
+    assert not np.any(np.triu(forward.sum(axis=-1)))  # a head looks at earlier tokens only
+    assert not np.any(np.tril(backward.sum(axis=-1)))
+    np.testing.assert_allclose(tensors["source2token"].sum(axis=0), 1.0, atol=1e-5)
+    assert description["axes"] == {
+        "forward_attention": ["head", "dependent", "feature"],
+        "backward_attention": ["head", "dependent", "feature"],
+        "forward_gate": ["token", "feature"],
+        "backward_gate": ["token", "feature"],
+        "source2token": ["token", "feature"],
+    }
+
+
+def test_means_are_over_the_features_to_six_digits(folder):
+    description, tensors = load(folder, 1)
+    for name, tensor in tensors.items():
+        mean = description[f"{name}_mean"]
+        np.testing.assert_allclose(mean, tensor.mean(axis=-1), rtol=0, atol=1e-6)
+        assert np.array_equal(mean, np.round(mean, 6))
+
+
+def test_json_names_text_tokens_and_the_prediction(bundle, texts, folder, tmp_path):
+    predict(bundle, texts, tmp_path / "out.jsonl")
+    lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, start=1):
+        description, expected = load(folder, number)[0], json.loads(line)
+        assert (description["text"], description["label"]) == (expected["text"], expected["label"])
+        found = [[each["probabilities"][name] for name in CLASSES]
+                 for each in (description, expected)]  # fmt: skip
+        np.testing.assert_allclose(*found, atol=1e-6)
+    assert load(folder, 3)[0]["tokens"] == ["-LRB-", "A", "new", "story", "-RRB-"]
+
+
+def test_an_empty_line_is_one_token_that_attends_to_nothing(folder):
+    description, tensors = load(folder, 2)
+    assert description["text"] == "" and description["tokens"] == [""]
+    assert not np.any(tensors["forward_attention"]) and np.all(tensors["source2token"] == 1)
+
+
+def test_fields_and_tokens_of_json_objects_are_kept(bundle, tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"id": 3, "tokens": ["a", "isn\'t"]}\n', encoding="utf-8")
+    attend(bundle, path, tmp_path / "out")
+    description, tensors = load(tmp_path / "out", 1)
+    assert description["id"] == 3 and description["tokens"] == ["a", "isn't"]
+    assert description["text"] == "a isn't"
+    assert len(tensors["source2token"]) == 2
+
+
+def test_a_mixed_precision_model_has_float32_tensors(texts, tmp_path):
+    bundle = load_bundle(make_bundle(tmp_path, "mixed_bfloat16"))
+    attend(bundle, texts, tmp_path / "out")
+    tensors = load(tmp_path / "out", 1)[1]
+    assert {tensor.dtype for tensor in tensors.values()} == {np.dtype(np.float32)}
+
+
+def test_an_empty_folder_is_filled_and_no_lines_leave_it_empty(bundle, tmp_path):
+    (tmp_path / "in.txt").touch()
+    (tmp_path / "out").mkdir()
+    assert attend(bundle, tmp_path / "in.txt", tmp_path / "out") == 0
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_folder_that_holds_something_is_refused(bundle, texts, folder, tmp_path):
+    with pytest.raises(UserError, match="out is not empty"):
+        attend(bundle, texts, folder)
+    with pytest.raises(UserError, match=r"texts\.txt is not a directory"):
+        attend(bundle, texts, texts)
+
+
+def test_an_error_leaves_nothing(bundle, tmp_path):
+    (tmp_path / "in.txt").write_bytes(b"a film\n\xff\n")
+    with pytest.raises(UserError, match="line 2"):
+        attend(bundle, tmp_path / "in.txt", tmp_path / "out" / "a")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_text_too_long_for_the_memory_is_refused_with_its_line(bundle, tmp_path, monkeypatch):
+    monkeypatch.setattr("disan_tf.serving.inference.attend.free_memory", lambda: 10**8)
+    path = tmp_path / "in.txt"
+    path.write_text("a film\n\n" + "a film " * 10_000 + "\n", encoding="utf-8")
+    message = (
+        r"in.txt, line 3: the text has 20,000 tokens, and attention tensors of up to (\d+) tokens"
+    )
+    with pytest.raises(UserError, match=message):
+        attend(bundle, path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_how_long_a_text_may_be_is_told_before_the_first(bundle, texts, tmp_path, capsys):
+    attend(bundle, texts, tmp_path / "out")
+    told = capsys.readouterr().err
+    assert re.fullmatch(
+        r"attention tensors of up to [\d,]+ tokens fit into the [\d,.]+ GB of free memory\n", told
+    )

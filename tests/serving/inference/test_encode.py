@@ -1,0 +1,141 @@
+"""Vectors of sentences: `--mode=encode` and `disan_tf.load`."""
+
+import json
+
+import numpy as np
+import pytest
+
+import disan_tf
+from disan_tf.common.errors import UserError
+from disan_tf.serving.inference.encode import encode
+from tests.support.tiny import SENTENCES
+
+
+@pytest.fixture(scope="module")
+def model(bundle):
+    return disan_tf.load(bundle.directory)
+
+
+@pytest.fixture
+def lines(tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_text("".join(f"{sentence}\n" for sentence in SENTENCES), encoding="utf-8")
+    return path
+
+
+def _expected(bundle):
+    """The vector of each sentence alone."""
+    return np.concatenate(
+        [bundle.model.encode(*bundle.text_to_ids().inputs(bundle.text_to_ids().tokens([text])))
+         for text in SENTENCES]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 64])
+def test_vectors_come_in_the_order_of_the_sentences(bundle, model, batch_size):
+    vectors = model.encode(SENTENCES, batch_size)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, _expected(bundle), atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_a_file_of_vectors_has_a_row_for_each_line(bundle, model, lines, tmp_path, dtype):
+    count, seconds = encode(bundle, lines, tmp_path / "v.npy", dtype=dtype)
+    vectors = np.load(tmp_path / "v.npy", allow_pickle=False)
+    assert count == len(SENTENCES) == len(vectors) and seconds > 0
+    np.testing.assert_array_equal(vectors, model.encode(SENTENCES).astype(dtype))
+
+
+def test_json_lines_keep_what_the_input_held(bundle, model, tmp_path):
+    rows = [{"text": text, "id": number} for number, text in enumerate(SENTENCES)]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    encode(bundle, tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    answers = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [(answer["text"], answer["id"]) for answer in answers] == [
+        (row["text"], row["id"]) for row in rows
+    ]
+    vectors = [answer["vector"] for answer in answers]
+    np.testing.assert_allclose(vectors, model.encode(SENTENCES), rtol=1e-6)
+
+
+def test_no_lines_give_no_vectors(bundle, model, tmp_path):
+    (tmp_path / "empty.txt").touch()
+    encode(bundle, tmp_path / "empty.txt", tmp_path / "v.npy")
+    dim = model.encode(["a"]).shape[1]
+    assert np.load(tmp_path / "v.npy").shape == model.encode([]).shape == (0, dim)
+    assert model.predict([]) == []
+
+
+@pytest.mark.parametrize("name, message", [
+    ("v.txt", "must end with .npy or .jsonl"), ("lines.txt.npy", "exists already"),
+])  # fmt: skip
+def test_an_output_that_cannot_be_is_refused(bundle, lines, tmp_path, name, message):
+    (tmp_path / "lines.txt.npy").touch()
+    with pytest.raises(UserError, match=message):
+        encode(bundle, lines, tmp_path / name)
+    assert {path.name for path in tmp_path.iterdir()} == {"lines.txt", "lines.txt.npy"}
+
+
+def test_similarities_are_cosines(model):
+    first, second = SENTENCES[:3], SENTENCES[1:]
+    a, b = model.encode(first), model.encode(second)
+    expected = [[x @ y / np.sqrt(x @ x * (y @ y)) for y in b] for x in a]
+    np.testing.assert_allclose(model.similarity(first, second), expected, atol=1e-5)
+    assert model.similarity(first, second)[1, 0] == pytest.approx(1, abs=1e-5)
+
+
+def test_predictions_and_attention_are_those_of_the_model(bundle, model):
+    (answer,) = model.predict([SENTENCES[2]])
+    assert answer["label"] in model.classes == bundle.classes
+    assert sum(answer["probabilities"].values()) == pytest.approx(1, abs=1e-5)
+    attended = model.attend(SENTENCES[2])
+    count = len(attended["tokens"])
+    assert attended["forward_attention"].shape[:2] == (count, count)
+    assert attended["source2token"].shape[0] == count
+
+
+def test_a_model_of_pairs_encodes_single_sentences(pair_bundle):
+    model = disan_tf.load(pair_bundle.directory)
+    assert model.encode(["a good film"]).ndim == 2
+    (answer,) = model.predict([("a good film", "boring")])
+    assert "probabilities" in answer
+    with pytest.raises(ValueError, match="is not 2 texts"):
+        model.predict(["a good film"])
+
+
+def test_one_string_is_no_list_of_sentences(model):
+    with pytest.raises(ValueError, match="a list of sentences is expected"):
+        model.encode("a good film")
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(UserError, match="nothing is neither a work directory"):
+        disan_tf.load("nothing")
+
+
+@pytest.mark.parametrize("batch_size", [0, -1])
+def test_a_batch_size_below_1_is_refused(batch_size, model):
+    for function in (model.encode, model.predict):
+        with pytest.raises(ValueError, match=f"batch_size={batch_size} must be at least 1"):
+            function(["a good film"], batch_size=batch_size)
+
+
+def test_a_batch_size_beyond_the_sentences_is_their_number(model):
+    np.testing.assert_array_equal(
+        model.encode(SENTENCES, batch_size=10**12), model.encode(SENTENCES)
+    )
+
+
+def test_attention_that_does_not_fit_into_the_memory_is_refused(model, monkeypatch):
+    monkeypatch.setattr("disan_tf.serving.inference.attend.free_memory", lambda: 10**8)
+    assert len(model.attend("good " * 150)["tokens"]) == 150
+    with pytest.raises(UserError, match="has 3,000 tokens, and attention tensors of up to .* fit"):
+        model.attend("good " * 3000)
+
+
+def test_the_tokenizer_is_traced_once(bundle):
+    model = disan_tf.load(bundle.directory)
+    for count in (1, 2, 5):
+        model.encode(["a good film"] * count)
+        model.predict(["boring"] * count)
+    assert model._text_to_ids.tokens.experimental_get_tracing_count() == 1

@@ -1,0 +1,195 @@
+"""Predictions: every line answered, in order, alike in every batch; whole files or none."""
+
+import io
+import json
+import os
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.common.errors import UserError
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.inference import lines
+from disan_tf.serving.inference import predict as predict_module
+from disan_tf.serving.inference.predict import predict
+from tests.support.tiny import CLASSES, SENTENCES, WORDS, make_bundle
+
+
+@pytest.fixture
+def texts(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("".join(text + "\n" for text in SENTENCES), encoding="utf-8")
+    return path
+
+
+def read(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+
+
+def probabilities(records):
+    return np.array([[record["probabilities"][name] for name in CLASSES] for record in records])
+
+
+def random_sentences(count):
+    generator = np.random.default_rng(3)
+    return [" ".join(generator.choice(WORDS, generator.integers(0, 40))) for _ in range(count)]
+
+
+def test_each_line_has_the_models_answer(bundle, texts, tmp_path):
+    assert predict(bundle, texts, tmp_path / "out.jsonl").rows == len(SENTENCES)
+    records = read(tmp_path / "out.jsonl")
+    assert [record["text"] for record in records] == SENTENCES
+    expected = [tf.nn.softmax(bundle.model(bundle.text_to_ids()([text])))[0] for text in SENTENCES]
+    np.testing.assert_allclose(probabilities(records), expected, rtol=0, atol=1e-6)
+    assert [record["label"] for record in records] == [
+        CLASSES[int(np.argmax(row))] for row in expected
+    ]
+    assert list(records[0]) == ["text", "label", "probabilities"]
+
+
+def test_answers_keep_their_order_and_do_not_depend_on_the_batch(bundle, tmp_path, monkeypatch):
+    sentences = random_sentences(150)
+    (tmp_path / "in.txt").write_text("\n".join(sentences) + "\n", encoding="utf-8")
+    predict(bundle, tmp_path / "in.txt", tmp_path / "one.jsonl", batch_size=1)
+    predict(bundle, tmp_path / "in.txt", tmp_path / "many.jsonl", batch_size=64)
+    monkeypatch.setattr(predict_module, "MAX_POSITIONS", 100)
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 2000)
+    predict(bundle, tmp_path / "in.txt", tmp_path / "chunks.jsonl", batch_size=64)
+    one = read(tmp_path / "one.jsonl")
+    for name in ("many", "chunks"):
+        other = read(tmp_path / f"{name}.jsonl")
+        assert [record["text"] for record in other] == sentences
+        np.testing.assert_allclose(probabilities(other), probabilities(one), rtol=0, atol=1e-6)
+
+
+def test_batches_hold_similar_lengths_and_few_positions(monkeypatch):
+    monkeypatch.setattr(predict_module, "MAX_POSITIONS", 20)
+    lengths = np.array([[3], [50], [1], [4], [10], [2], [3]])
+    batches = [list(batch) for batch in predict_module.batches_of_similar_length(lengths, 3)]
+    assert batches == [[2, 5, 0], [6], [3, 4], [1]]
+
+
+def test_both_sentences_of_a_pair_take_positions(monkeypatch):
+    monkeypatch.setattr(predict_module, "MAX_POSITIONS", 20)
+    lengths = np.array([[3, 7], [3, 1], [3, 8], [2, 1]])
+    batches = [list(batch) for batch in predict_module.batches_of_similar_length(lengths, 4)]
+    assert batches == [[3], [2], [0, 1]]  # 2 * (3 + 8) are too many, 2 * (3 + 7) are not
+
+
+def test_fields_are_carried_and_tokens_are_looked_up_as_they_are(bundle, tmp_path):
+    inputs = [
+        {"id": "x/1", "tokens": ["The", "film", "\\/"], "label": "gold"},
+        {"text": "the film /", "extra": {"é": [1, None]}},
+        {"tokens": ["the", "film", "/"]},
+    ]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in inputs), encoding="utf-8")
+    predict(bundle, path, tmp_path / "out.jsonl")
+    records = read(tmp_path / "out.jsonl")
+    assert records[0]["id"] == "x/1" and records[0]["tokens"] == inputs[0]["tokens"]
+    assert records[0]["label"] in CLASSES
+    assert records[1]["extra"] == inputs[1]["extra"] and records[1]["text"] == "the film /"
+    first, second, third = probabilities(records)
+    np.testing.assert_allclose(first, second, atol=1e-6)  # "/" in text is the token "\/"
+    assert np.abs(second - third).max() > 1e-3  # as a token it is unknown
+
+
+def test_no_lines_give_an_empty_file(bundle, tmp_path):
+    (tmp_path / "in.txt").touch()
+    assert predict(bundle, tmp_path / "in.txt", tmp_path / "out.jsonl").rows == 0
+    assert (tmp_path / "out.jsonl").read_bytes() == b""
+
+
+def test_an_error_leaves_nothing(bundle, tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 4)
+    (tmp_path / "in.txt").write_bytes(b"a film\n" * 5 + b"\xff\n")
+    (tmp_path / "out").mkdir()
+    with pytest.raises(UserError, match="line 6"):
+        predict(bundle, tmp_path / "in.txt", tmp_path / "out" / "new.jsonl")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_complete_file_has_the_usual_permissions_and_stands_alone(bundle, texts, tmp_path):
+    output = tmp_path / "new" / "out.jsonl"
+    predict(bundle, texts, output)
+    assert output.stat().st_mode == texts.stat().st_mode
+    assert [path.name for path in output.parent.iterdir()] == ["out.jsonl"]
+
+
+def test_a_file_that_exists_is_refused_before_the_input_is_read(bundle, tmp_path):
+    (tmp_path / "out.jsonl").write_text("old")
+    with pytest.raises(UserError, match=r"out\.jsonl exists already; name another file or delete"):
+        predict(bundle, tmp_path / "absent.txt", tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_text() == "old"
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced(bundle, texts, tmp_path, monkeypatch):
+    def answer_slowly(*_):
+        (tmp_path / "out.jsonl").write_text("of another run")
+        return [(np.ones(5), 0)] * len(SENTENCES)
+
+    monkeypatch.setattr(predict_module, "predict_all", answer_slowly)
+    with pytest.raises(UserError, match=r"out\.jsonl exists already"):
+        predict(bundle, texts, tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_text() == "of another run"
+
+
+def test_a_lost_prediction_is_noticed(bundle, texts, tmp_path, monkeypatch):
+    monkeypatch.setattr(predict_module, "predict_all", lambda *_: [(np.ones(5), 0)])
+    with pytest.raises(RuntimeError, match=f"1 predictions for {len(SENTENCES)} rows"):
+        predict(bundle, texts, tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_standard_streams_work_as_a_filter(bundle, monkeypatch):
+    out = io.BytesIO()
+    source = io.BytesIO("\n".join(SENTENCES).encode())
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=source))
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(buffer=out, flush=lambda: None))
+    assert predict(bundle, "-", "-").rows == len(SENTENCES)
+    assert [json.loads(line)["text"] for line in out.getvalue().splitlines()] == SENTENCES
+
+
+def test_a_pipe_gets_each_answer_before_the_next_question(bundle, monkeypatch):
+    answers = io.BytesIO()
+
+    class Dialogue:
+        questions = [b"a film\n", b"boring\n", b""]
+
+        def read1(self, _):
+            line = self.questions.pop(0)
+            answered = answers.getvalue().count(b"\n")
+            assert answered == 2 - len(self.questions)
+            return line
+
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=Dialogue()))
+    buffered = io.BufferedWriter(answers)
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(buffer=buffered, flush=lambda: None))
+    assert predict(bundle, "-", "-").rows == 2
+
+
+def test_a_device_is_written_to_and_not_replaced(bundle, texts, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        predict(bundle, texts, pipe)
+        assert os.read(reader, 1 << 16).count(b"\n") == len(SENTENCES)
+    finally:
+        os.close(reader)
+    assert not pipe.is_file() and pipe.exists()
+
+
+def test_an_output_that_cannot_be_a_file_is_refused(bundle, texts, tmp_path):
+    with pytest.raises(UserError, match="is a directory; name a file"):
+        predict(bundle, texts, tmp_path)
+    with pytest.raises(UserError, match="cannot be written"):
+        predict(bundle, texts, texts / "out.jsonl")
+
+
+def test_a_mixed_precision_model_predicts(texts, tmp_path):
+    bundle = load_bundle(make_bundle(tmp_path, "mixed_bfloat16"))
+    predict(bundle, texts, tmp_path / "out.jsonl")
+    np.testing.assert_allclose(probabilities(read(tmp_path / "out.jsonl")).sum(1), 1.0, atol=1e-6)

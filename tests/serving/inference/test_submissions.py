@@ -1,0 +1,145 @@
+"""Files for leaderboards: their form, the official counts, and rows that would not count."""
+
+import json
+
+import pytest
+
+from disan_tf.common.errors import UserError
+from disan_tf.serving.inference import submissions
+from disan_tf.serving.inference.predict import predict
+from tests.support.tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
+
+GLUE_HEADER = "index\tpromptID\tpairID\tgenre\tsentence1\tsentence2\n"
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    return make_pair_bundle(tmp_path_factory.mktemp("nli"), NLI)
+
+
+@pytest.fixture
+def jsonl(tmp_path):
+    """Three pairs in the form of the official unlabelled test files."""
+    path = tmp_path / "in.jsonl"
+    rows = [
+        {"gold_label": "hidden", "pairID": f"{number}n", "sentence1": "a film", "sentence2": text}
+        for number, text in enumerate(["bad", "", "it's new"])
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def write_table(path, indices):
+    rows = "".join(f'{index}\t1\t1n\tletters\t"a film\tbad\n' for index in indices)
+    path.write_text(GLUE_HEADER + rows)
+    return path
+
+
+def labels(bundle, source, folder):
+    predict(bundle, source, folder / "labels.jsonl")
+    lines = (folder / "labels.jsonl").read_text().splitlines()
+    return [json.loads(line)["label"] for line in lines]
+
+
+def test_kaggle_takes_the_label_of_each_pair_id(bundle, jsonl, tmp_path):
+    predict(bundle, jsonl, tmp_path / "out.csv", output_format="kaggle")
+    rows = [f"{number}n,{label}\n" for number, label in enumerate(labels(bundle, jsonl, tmp_path))]
+    assert (tmp_path / "out.csv").read_text() == "pairID,gold_label\n" + "".join(rows)
+
+
+def test_glue_takes_the_label_of_each_index_of_the_table(bundle, tmp_path):
+    source = write_table(tmp_path / "test_matched.tsv", [0, 1, 7])
+    predict(bundle, source, tmp_path / "dev.tsv", output_format="glue")
+    label = labels(bundle, source, tmp_path)[0]
+    assert (tmp_path / "dev.tsv").read_text() == "index\tprediction\n" + "".join(
+        f"{index}\t{label}\n" for index in (0, 1, 7)
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "output", "official"),
+    [
+        ("kaggle", "multinli_0.9_test_matched_unlabeled.jsonl", "out.csv", "9,796"),
+        ("kaggle", "multinli_0.9_test_mismatched_unlabeled.jsonl", "out.csv", "9,847"),
+        ("glue", "in.tsv", "MNLI-m.tsv", "9,796"),
+        ("glue", "in.tsv", "MNLI-mm.tsv", "9,847"),
+        ("glue", "in.tsv", "AX.tsv", "1,104"),
+    ],
+)
+def test_official_names_have_official_counts(bundle, jsonl, tmp_path, form, name, output, official):
+    source = tmp_path / name
+    if form == "glue":
+        write_table(source, range(3))
+    else:
+        source.write_bytes(jsonl.read_bytes())
+    before = set(tmp_path.iterdir())
+    with pytest.raises(UserError, match=f"{name} has 3 rows, and .* has {official}"):
+        predict(bundle, source, tmp_path / output, output_format=form)
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("names", "count"),
+    [
+        (("in.tsv", "MNLI-m.tsv"), 9_796),
+        (("in.tsv", "MNLI-mm.tsv"), 9_847),
+        (("in.tsv", "AX.tsv"), 1_104),
+        (("in.tsv", "dev.tsv"), 3),
+    ],
+)
+def test_the_official_count_passes(names, count):
+    submissions.Glue(*names).finish(count, count)
+
+
+@pytest.mark.parametrize("part, count", [("matched", 9_796), ("mismatched", 9_847)])
+def test_the_official_text_table_has_the_count_of_the_json_lines(part, count):
+    name = f"multinli_0.9_test_{part}_unlabeled.txt"
+    submissions.Kaggle(name, "out.csv").finish(count, count)
+    with pytest.raises(UserError, match=f"has {count:,}"):
+        submissions.Kaggle(name, "out.csv").finish(count - 1, count - 1)
+
+
+def test_a_repeated_row_is_refused_with_both_lines(bundle, tmp_path):
+    source = write_table(tmp_path / "in.tsv", [0, 1, 0])
+    message = r"in\.tsv, line 4: index 0 is that of .*in\.tsv, line 2 too"
+    with pytest.raises(UserError, match=message):
+        predict(bundle, source, tmp_path / "out.tsv", output_format="glue")
+    assert not (tmp_path / "out.tsv").exists()
+
+
+@pytest.mark.parametrize("name", [None, "", "1,n", 'a"', "a b", True, ["1n"]])
+def test_a_row_without_a_name_is_refused(bundle, jsonl, tmp_path, name):
+    row = {"pairID": name, "sentence1": "a", "sentence2": "b"}
+    jsonl.write_text(jsonl.read_text() + json.dumps(row) + "\n")
+    with pytest.raises(UserError, match=r'in\.jsonl, line 4: there is no "pairID" that names'):
+        predict(bundle, jsonl, tmp_path / "out.csv", output_format="kaggle")
+
+
+def test_a_row_that_cannot_be_read_is_refused(bundle, jsonl, tmp_path):
+    jsonl.write_text(jsonl.read_text() + '{"pairID": "9n", "sentence1": "a"\n')
+    with pytest.raises(UserError, match=r"in\.jsonl, line 4: not JSON"):
+        predict(bundle, jsonl, tmp_path / "out.csv", output_format="kaggle")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_submission_that_exists_is_refused(bundle, jsonl, tmp_path):
+    (tmp_path / "out.csv").write_text("submitted")
+    with pytest.raises(UserError, match=r"out\.csv exists already; name another file"):
+        predict(bundle, jsonl, tmp_path / "out.csv", output_format="kaggle")
+    assert (tmp_path / "out.csv").read_text() == "submitted"
+
+
+def test_standard_output_takes_no_submission(bundle, jsonl):
+    with pytest.raises(UserError, match="--output_format=kaggle needs --output"):
+        predict(bundle, jsonl, "-", output_format="kaggle")
+
+
+def test_a_model_of_other_classes_is_refused(jsonl, tmp_path):
+    other = make_pair_bundle(tmp_path / "sick", RELATEDNESS)
+    with pytest.raises(UserError, match="1, 2, 3, 4, 5 apart, and --output_format=glue is for"):
+        predict(other, jsonl, tmp_path / "out.tsv", output_format="glue")
+
+
+def test_an_unknown_output_format_is_refused(bundle, jsonl, tmp_path):
+    with pytest.raises(UserError, match="'csv'; choose jsonl or one of kaggle, glue"):
+        predict(bundle, jsonl, tmp_path / "out", output_format="csv")

@@ -1,0 +1,210 @@
+"""Models by name: the manifest, its digests, and how a model gets into it."""
+
+import json
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+
+from data_prep.prepare import prepare
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import sha256, write_json
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.release.release import release
+from disan_tf.serving.release.released import COLUMNS, find_bundle, read_manifest
+from disan_tf.training.evaluation import evaluate
+from disan_tf.training.loop import Trainer
+from tests.support.tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
+from tests.support.training_runs import corpus_of, tiny_config
+
+
+@pytest.fixture(scope="module")
+def workdir(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    config = tiny_config(steps=10)
+    Trainer(config, corpus_of(config, folder / "corpus"), folder).run()
+    (folder / "evaluation").mkdir()
+    for split, accuracy in (("dev", 0.5), ("test", 0.25)):
+        (folder / "evaluation" / f"{split}.json").write_text(json.dumps({"accuracy": accuracy}))
+    return folder
+
+
+def test_a_released_model_is_found_by_name_and_has_a_card(workdir, tmp_path):
+    folder = release(workdir, "small", "make small", tmp_path)
+    assert find_bundle("small", tmp_path) == folder
+    load_bundle(folder)
+    row = read_manifest(tmp_path / "manifest.tsv")["small"]
+    assert row["config"] == "disan_sst" and row["parameters"] == "5445"
+    assert [row[name] for name in ("criterion", "dev", "test")] == ["accuracy", "0.5000", "0.2500"]
+    card = (folder / "README.md").read_text()
+    assert "make small" in card and "25.00 % on test" in card
+
+
+@pytest.mark.parametrize(
+    ("config", "criterion", "phrases"),
+    [
+        (NLI, "accuracy", ["premise and hypothesis -> contradiction, neutral", "25.00 % on test"]),
+        (RELATEDNESS, "pearson", ["sentence_a and sentence_b -> how related they are, from 1 to 5",
+                                  "Pearson's r | 0.5000 on dev, 0.2500 on test"]),
+    ],
+)  # fmt: skip
+def test_a_model_of_pairs_is_released_with_its_criterion(config, criterion, phrases, tmp_path):
+    make_pair_bundle(tmp_path, config).directory.rename(tmp_path / "best")
+    (tmp_path / "evaluation").mkdir()
+    for split, score in (("dev", 0.5), ("test", 0.25)):
+        report = json.dumps({"criterion": criterion, criterion: score})
+        (tmp_path / "evaluation" / f"{split}.json").write_text(report)
+    (tmp_path / "released").mkdir()
+    folder = release(tmp_path, "small", "make small", tmp_path / "released")
+    row = read_manifest(tmp_path / "released" / "manifest.tsv")["small"]
+    assert [row[name] for name in ("criterion", "dev", "test")] == [criterion, "0.5000", "0.2500"]
+    card = (folder / "README.md").read_text()
+    assert [phrase for phrase in [*phrases, "--input=pairs.txt"] if phrase not in card] == []
+
+
+def test_a_model_can_be_released_again(workdir, tmp_path):
+    for _ in range(2):
+        release(workdir, "small", "make small", tmp_path)
+    assert len((tmp_path / "manifest.tsv").read_text().splitlines()) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["manifest.tsv", "small"]
+
+
+@pytest.fixture(scope="module")
+def with_vectors(tmp_path_factory):
+    """A training with a vector file, and the same corpus prepared with all of its words."""
+    folder = tmp_path_factory.mktemp("vectors")
+    config = tiny_config(steps=10)
+    config.data.vectors = "glove/small.txt"
+    (folder / "data/glove").mkdir(parents=True)
+    words = ["the", "film", "zebra", "is", "kettle"]  # two of them are in no tree
+    numbers = np.random.default_rng(3).normal(0.0, 0.5, [len(words), 16]).round(4)
+    lines = [f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, numbers)]
+    (folder / "data/glove/small.txt").write_text("".join(lines))
+    corpus = corpus_of(config, folder / "data")
+    Trainer(config, corpus, folder / "run").run()
+    write_json(folder / "run/run.json", {"command": "make small"})
+    config.data.fixed_words = "all"
+    return folder / "run", prepare(config.data, folder / "data", folder / "prepared"), numbers
+
+
+def test_a_released_model_gets_all_words_of_its_vectors_in_half_precision(with_vectors, tmp_path):
+    workdir, prepared, numbers = with_vectors
+    folder = release(workdir, "small", checkpoints=tmp_path, prepared=prepared)
+    before, after = load_bundle(workdir / "best"), load_bundle(folder)
+    assert {"zebra", "kettle"} <= {*after.vocabulary} - {*before.vocabulary}
+    place = after.vocabulary.index("zebra") - after.info["words"][0]
+    fixed = after.model.embedding.fixed.numpy()
+    rounded = {"rtol": 2.0**-8 + 2.0**-11, "atol": 1e-6}  # to eight bits of eleven
+    np.testing.assert_allclose(fixed[place], numbers[2], **rounded)
+    trained = before.model.embedding.trained
+    np.testing.assert_allclose(after.model.embedding.trained, trained, **rounded)
+    for one, other in zip(after.model.encoder.weights, before.model.encoder.weights):
+        np.testing.assert_allclose(one, other, **rounded if other.shape.rank == 2 else {"rtol": 0})
+    weights = next(folder.glob("*.weights.h5"))
+    with h5py.File(weights) as file:
+        assert file["layers/word_embedding/vars/0"].dtype == np.float16
+        assert file["layers/di_san/forward_block/head_map/vars/0"].dtype == np.float16
+        assert file["layers/di_san/forward_block/vars/0"].dtype == np.float32
+
+
+def test_its_scores_are_those_of_what_is_released(with_vectors, tmp_path):
+    workdir, prepared, _ = with_vectors
+    series = {"mean": {"test": {"accuracy": 0.5}}, "members": [0, 0]}
+    series["standard_deviation"] = {"test": {"accuracy": 0.01}}
+    write_json(tmp_path / "results/mine.json", series)
+    folder = release(workdir, "small", checkpoints=tmp_path, prepared=prepared, result="mine")
+    found = evaluate(load_bundle(folder), PreparedCorpus(prepared), "test")["accuracy"]
+    assert float(read_manifest(tmp_path / "manifest.tsv")["small"]["test"]) == round(found, 4)
+    card = (folder / "README.md").read_text()
+    for words in (
+        "    make small\n", "the Stanford Sentiment Treebank", "5 of GloVe; ",
+        "stored in half precision",
+        "mean of 2 trainings | 50.00 % (standard deviation 1.00) on test", "PDDL",
+    ):  # fmt: skip
+        assert words in card
+
+
+def test_a_card_tells_the_score_that_the_only_training_had(with_vectors, tmp_path):
+    workdir, prepared, _ = with_vectors
+    write_json(tmp_path / "results/mine.json", {"test": {"accuracy": 0.25}})
+    folder = release(workdir, "small", checkpoints=tmp_path, prepared=prepared, result="mine")
+    card = (folder / "README.md").read_text()
+    assert "| as trained, in full precision | 25.00 % on test |" in card
+
+
+def test_a_card_tells_the_fold(workdir, tmp_path):
+    shutil.copytree(workdir, tmp_path / "run")
+    info = json.loads((workdir / "best/model.json").read_text())
+    info["config"]["data"]["fold"] = 8
+    write_json(tmp_path / "run/best/model.json", info)
+    places = {workdir: "of seed 1, the best", tmp_path / "run": "of seed 1 and fold 8, the best"}
+    for source, place in places.items():
+        assert place in (release(source, "small", "x", tmp_path) / "README.md").read_text()
+
+
+def test_a_corpus_of_other_words_is_refused(with_vectors, workdir, tmp_path):
+    with pytest.raises(UserError, match="other training words than .*fixed_words=all"):
+        release(_of_other_words(workdir, tmp_path), "small", "x", tmp_path, with_vectors[1])
+
+
+def _of_other_words(workdir, tmp_path):
+    """A work directory whose model has lost its first word."""
+    copy = tmp_path / "copy"
+    shutil.copytree(workdir, copy)
+    path = copy / "best/model.json"
+    info = json.loads(path.read_text())
+    vocabulary = copy / "best/vocabulary.txt"
+    vocabulary.write_text(vocabulary.read_text().replace("\n", "x\n", 1))
+    info["sha256"]["vocabulary.txt"] = sha256(vocabulary)
+    write_json(path, info)
+    return copy
+
+
+def test_an_unevaluated_model_is_not_released(workdir, tmp_path):
+    with pytest.raises(UserError, match="run --mode=evaluate with --split=dev"):
+        release(_without_scores(workdir, tmp_path), "small", "make small", tmp_path)
+
+
+def _without_scores(workdir, tmp_path):
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "best").symlink_to(workdir / "best")
+    return copy
+
+
+def test_a_changed_model_is_refused(workdir, tmp_path):
+    folder = release(workdir, "small", "make small", tmp_path)
+    (folder / "model.json").write_text((folder / "model.json").read_text() + "\n")
+    with pytest.raises(UserError, match="is not the file that the manifest describes"):
+        find_bundle("small", tmp_path)
+
+
+def test_a_broken_manifest_is_named_with_its_line(tmp_path):
+    (tmp_path / "manifest.tsv").write_text("\t".join(COLUMNS) + "\nname\tonly\n")
+    with pytest.raises(UserError, match=r"manifest\.tsv, line 2"):
+        read_manifest(tmp_path / "manifest.tsv")
+
+
+@pytest.mark.parametrize("damage", ["a\rb", "\0", "twice"])
+def test_a_manifest_with_control_characters_or_a_name_twice_is_refused(damage, tmp_path):
+    row = ["twice", *COLUMNS[1:]]
+    lines = [COLUMNS, row, [damage, *row[1:]]]
+    (tmp_path / "manifest.tsv").write_bytes("\n".join(map("\t".join, lines)).encode())
+    with pytest.raises(UserError, match=r"manifest\.tsv, line 3: a control character, or a name"):
+        read_manifest(tmp_path / "manifest.tsv")
+
+
+def test_every_model_of_the_repository_is_whole_and_small():
+    released = read_manifest(CHECKPOINTS / "manifest.tsv")
+    assert "demo" in released
+    sizes = []
+    for name, row in released.items():
+        folder = find_bundle(name)
+        assert sha256(folder / "model.json") == row["sha256"]
+        bundle = load_bundle(folder)
+        assert bundle.info["parameters"] == int(row["parameters"])
+        sizes.append(sum(path.stat().st_size for path in folder.iterdir()))
+    assert max(sizes) < 20_000_000 and sum(sizes) < 100_000_000

@@ -1,0 +1,81 @@
+"""Averages of batch normalisation that are taken before a model is scored."""
+
+import numpy as np
+import pytest
+
+from disan_tf.input_pipeline import make_dataset
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.training.evaluation import evaluate
+from disan_tf.training.methods.batch_statistics import make_averaging_step, take_averages
+from tests.support.pair_features import make_feature_corpus
+from tests.support.training_runs import check_same, run_and_copy, run_trainer, tiny_config
+
+STEPS = {"steps": 8, "window": 1, "evaluate_every": 4, "checkpoint_every": 2, "log_every": 2}
+BATCHES = 3
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return make_feature_corpus(tmp_path_factory.mktemp("pairs") / "corpus", 8)
+
+
+@pytest.fixture(scope="module")
+def runs(corpus, tmp_path_factory):
+    """A training, and what a kill before step 5 would have left."""
+    folder = tmp_path_factory.mktemp("runs")
+    return run_and_copy(lambda *where: run_trainer(_config(), corpus, *where), folder, step=5)
+
+
+def _config(batches=BATCHES, moving_average=0.0):
+    config = tiny_config(name="drcn_snli", **STEPS)
+    config.encoder.layers = 2
+    config.train.update({"batch_size": 8, "batch_norm_batches": batches})
+    config.train.moving_average = moving_average
+    return config
+
+
+def _averages(model):
+    norms = model.head.norms
+    averages = [average for norm in norms for average in (norm.moving_mean, norm.moving_variance)]
+    return [average.numpy() for average in averages]
+
+
+def test_the_best_model_has_the_averages_of_the_first_batches_and_was_scored_with_them(
+    runs, corpus
+):
+    trainer, _ = runs
+    bundle = load_bundle(trainer.workdir / "best")
+    saved = _averages(bundle.model)
+    score = bundle.info["scores"]["dev_accuracy"]
+    assert evaluate(bundle, corpus, "dev")["accuracy"] == pytest.approx(score)
+    for norm in bundle.model.head.norms:
+        norm.moving_mean.assign(norm.moving_mean + 1.0)  # taken anew, old ones do not matter
+        norm.moving_variance.assign(3.0 * norm.moving_variance)
+    batches = make_dataset(trainer.train, trainer.plan.batches(0)[:BATCHES])
+    take_averages(make_averaging_step(bundle.model), batches, bundle.model.reads)
+    for average, expected in zip(_averages(bundle.model), saved):
+        np.testing.assert_allclose(average, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_training_that_goes_on_is_the_same(runs, corpus):
+    trainer, killed = runs
+    check_same(run_trainer(_config(), corpus, killed), trainer)
+
+
+def test_they_change_no_other_weight(runs, corpus, tmp_path):
+    trainer, _ = runs
+    without = run_trainer(_config(batches=0), corpus, tmp_path)
+    for weight, expected in zip(trainer.model.trainable_weights, without.model.trainable_weights):
+        np.testing.assert_array_equal(weight, expected)
+    pairs = zip(_averages(trainer.model), _averages(without.model))
+    assert not any(np.allclose(*pair) for pair in pairs)
+
+
+def test_they_are_those_of_averaged_weights(corpus, tmp_path):
+    trainer = run_trainer(_config(moving_average=0.5), corpus, tmp_path)
+    bundle = load_bundle(tmp_path / "best")
+    batches = make_dataset(trainer.train, trainer.plan.batches(0)[:BATCHES])
+    saved = _averages(bundle.model)
+    take_averages(make_averaging_step(bundle.model), batches, bundle.model.reads)
+    for average, expected in zip(_averages(bundle.model), saved):
+        np.testing.assert_allclose(average, expected, rtol=1e-5, atol=1e-6)

@@ -1,0 +1,85 @@
+"""Which method a model learns by, and how one with hard attention is evaluated."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.models.factory import build_model
+from disan_tf.training.methods import final_evaluation_step, make_method
+from disan_tf.training.methods.back_propagation import BackPropagation
+from disan_tf.training.methods.policy_gradient import PolicyGradient
+from tests.support.training_runs import tiny_config
+
+IDS = [tf.constant([[2, 3, 4, 5, 6], [7, 2, 0, 0, 0]]), tf.constant([[3, 4, 8], [5, 6, 0]])]
+LABELS = tf.constant([0, 2])
+
+
+def _model(**evaluate):
+    """A new model, the same each time, whose samplers choose about half of the tokens."""
+    tf.keras.utils.set_random_seed(1)
+    config = tiny_config(name="resan_snli")
+    config.evaluate.update(evaluate)
+    model = build_model(config, (10, 0), 3)
+    model.embedding.set_vectors(np.random.default_rng(2).normal(size=[10, 16]))
+    return config, model
+
+
+@pytest.mark.parametrize(
+    "name, method", [("resan_snli", PolicyGradient), ("disan_snli", BackPropagation)]
+)
+def test_hard_attention_learns_by_policy_gradient(name, method):
+    config = tiny_config(name=name)
+    assert type(make_method(config, build_model(config, (10, 0), 3))) is method
+
+
+def test_greedy_is_what_the_model_does_by_itself():
+    config, model = _model(selection="greedy")
+    outputs, _ = final_evaluation_step(config, model)(*IDS, LABELS)
+    np.testing.assert_array_equal(outputs, model(*IDS))
+
+
+def test_samples_differ_from_call_to_call():
+    config, model = _model(selection="sample")
+    step = final_evaluation_step(config, model)
+    outputs = [step(*IDS, LABELS)[0].numpy() for _ in range(8)]
+    assert len({each.tobytes() for each in outputs}) > 1
+
+
+def test_mean_is_the_logarithm_of_the_mean_probability_of_so_many_samples():
+    config, model = _model(selection="mean", samples=3)
+    found, loss = final_evaluation_step(config, model)(*IDS, LABELS)
+    config, model = _model(selection="sample")
+    step = final_evaluation_step(config, model)
+    samples = [tf.nn.softmax(step(*IDS, LABELS)[0]) for _ in range(3)]
+    np.testing.assert_allclose(tf.exp(found), tf.reduce_mean(samples, axis=0), rtol=1e-5)
+    expected = model.loss(found, LABELS) + tf.add_n(model.losses)
+    np.testing.assert_allclose(loss, expected, rtol=1e-5)
+
+
+def test_in_pretraining_dev_is_scored_with_all_tokens():
+    config, model = _model()
+    method = make_method(config, model)
+    everything = model(*IDS, selections=model.select(*IDS, how="all"))
+    np.testing.assert_array_equal(method.evaluation_step(*IDS, LABELS)[0], everything)
+    assert np.any(everything != model(*IDS))
+    assert not method.other_evaluations
+
+
+def test_then_dev_is_scored_as_the_config_says_and_sampled_and_greedily():
+    config, model = _model(selection="mean", samples=2)
+    method = make_method(config, model)
+    method.pretrained.assign(20)
+    steps = {"mean": method.evaluation_step, **method.other_evaluations}
+    assert steps.keys() == {"mean", "sample", "greedy"}
+    outputs = {name: [step(*IDS, LABELS)[0] for _ in range(8)] for name, step in steps.items()}
+    different = {name: len({each.numpy().tobytes() for each in outputs[name]}) for name in steps}
+    assert all((different[name] == 1) == (name == "greedy") for name in steps)
+    np.testing.assert_array_equal(outputs["greedy"][0], model(*IDS))
+
+
+@pytest.mark.parametrize("selection, other", [("sample", "greedy"), ("greedy", "sample")])
+def test_no_score_on_dev_is_computed_twice(selection, other):
+    method = make_method(*_model(selection=selection))
+    method.pretrained.assign(20)
+    assert method.other_evaluations.keys() == {other}
+    assert method.evaluation_step not in method.other_evaluations.values()

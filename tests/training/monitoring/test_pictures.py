@@ -1,0 +1,101 @@
+"""Pictures of attention and of confusions, as they go to TensorBoard."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from disan_tf.common import plots
+from disan_tf.models.factory import build_model
+from disan_tf.training.monitoring.pictures import (
+    AttentionPicture,
+    AttentionPictures,
+    ConfusionPicture,
+    choose_examples,
+    sides,
+)
+from tests.support.training_runs import corpus_of, tiny_config, with_few_operations
+
+TOKENS = ["a", "$b$", "<script>"]
+FORWARD = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.2, 0.8, 0.0]], np.float32)
+
+
+def _tensors(source2token=(0.2, 0.3, 0.5)):
+    return {"forward_attention": FORWARD, "source2token": np.array(source2token, np.float32)}
+
+
+def _has(picture, colour):
+    return np.any(np.all(picture == np.asarray(colour, np.uint8), axis=-1))
+
+
+def test_the_largest_weight_of_a_choice_is_the_brightest():
+    assert plots.contested(FORWARD) == pytest.approx(0.8)
+    assert plots.contested(FORWARD[:2]) == 0.0  # no head has a choice
+    brightest = plots.colours(np.ones([1, 1]), 1.0)[0, 0]
+    cells = plots.colours(FORWARD, 0.8, mask_zeros=True)
+    np.testing.assert_array_equal(cells[2, 1], brightest)
+    np.testing.assert_array_equal(cells[1, 0], brightest)  # beyond the scale
+    assert len({tuple(cells[place]) for place in ((0, 0), (0, 2), (2, 2))}) == 1  # grey
+
+
+def test_cells_stand_in_their_places():
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2, 2), dpi=50)
+    axes = figure.add_axes((0.25, 0.25, 0.5, 0.5))
+    picture = plots.pixels(figure).copy()
+    cells = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
+    plots.paint(picture, axes, cells)
+    corners = [picture[row, column] for row in (26, 74) for column in (26, 74)]
+    np.testing.assert_array_equal(corners, cells.reshape(4, 3))
+    np.testing.assert_array_equal(picture[10, 10], [255, 255, 255])
+
+
+def test_a_later_evaluation_changes_the_cells_alone():
+    picture = AttentionPicture(_tensors(), {"sentence": TOKENS})
+    one, same, other = picture(_tensors()), picture(_tensors()), picture(_tensors((0.5, 0.3, 0.2)))
+    np.testing.assert_array_equal(one, same)
+    changed = np.argwhere(np.any(one != other, axis=-1))
+    assert len(changed) and changed[:, 0].min() > len(one) / 2  # the lower half has the strips
+    assert _has(one, plots.colours(np.ones([1, 1]), 1.0)[0, 0])
+
+
+def test_the_sides_of_a_tensor_are_of_one_sentence_or_of_two():
+    tokens = {"premise": ["a", "b"], "hypothesis": ["c"]}
+    assert sides("premise_forward_attention", tokens) == (["a", "b"], ["a", "b"])
+    assert sides("hypothesis_cosine_1", tokens) == (["c"], ["a", "b"])
+    assert sides("forward_attention", {"sentence": TOKENS}) == (TOKENS, TOKENS)
+
+
+def test_examples_are_short_where_there_are_short_ones():
+    lengths = np.array([4, 90, 8, 3, 31, 30, 7, 9, 2, 5])
+    chosen = choose_examples(lengths)
+    assert len(set(chosen)) == 5 and lengths[chosen].max() <= 30
+    np.testing.assert_array_equal(choose_examples(np.array([40, 50])), [0, 1])
+
+
+def test_the_same_dev_examples_are_drawn_each_time(tmp_path):
+    config = with_few_operations(tiny_config())
+    corpus = corpus_of(config, tmp_path)
+    draw = AttentionPictures(build_model(config, corpus.words, 5), corpus)
+    first, second = dict(draw()), dict(draw())
+    assert list(first) == [f"attention/{number}" for number in range(1, 6)]
+    for name, picture in first.items():
+        np.testing.assert_array_equal(picture, second[name])
+
+
+def test_confusions_are_those_of_the_last_evaluation():
+    model = SimpleNamespace(
+        predictions=lambda outputs: SimpleNamespace(numpy=lambda: outputs.argmax(axis=-1))
+    )
+    trainer = SimpleNamespace(
+        model=model, dev=SimpleNamespace(labels=np.array([0, 0, 1])), corpus=SimpleNamespace(
+            classes=["bad", "good"]
+        ), dev_outputs=np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
+    )  # fmt: skip
+    draw = ConfusionPicture(trainer)
+    ((name, sure),) = draw()
+    trainer.dev_outputs = trainer.dev_outputs[::-1]
+    ((_, unsure),) = draw()
+    assert name == "confusion" and np.any(sure != unsure)
+    assert _has(sure, plots.colours(np.ones([1, 1]), 1.0)[0, 0])

@@ -1,0 +1,405 @@
+"""The event files of a training, read back."""
+
+import math
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from ml_collections import ConfigDict
+from tensorboard.plugins.hparams import plugin_data_pb2
+
+from configs.disan_sst import get_config
+from disan_tf.models.factory import build_model
+from disan_tf.training.monitoring import tensorboard
+from disan_tf.training.monitoring.tensorboard import (
+    TensorBoardLogger,
+    attention_histograms,
+    entropy,
+)
+from disan_tf.training.steps import make_evaluation_step
+
+PROBE = np.array([[2, 3, 4, 5], [3, 4, 0, 0], [2, 0, 0, 0]], np.int32)
+UNITS = 2
+
+
+class _EvenAttention:
+    """On the probe: all admissible tokens alike, gates 0.25 on tokens and 9 on padding."""
+
+    fields = ("sentence",)
+    criterion = "accuracy"
+
+    def attend(self, ids):
+        mask = PROBE != 0
+        positions = np.arange(mask.shape[1])
+        earlier = positions[None, :] < positions[:, None]  # [head, dependent]
+        gate = np.repeat(np.where(mask, 0.25, 9.0)[..., None], UNITS, axis=-1)
+        return {
+            "forward_attention": self._even(earlier & mask[:, None, :], axis=2),
+            "backward_attention": self._even(earlier.T & mask[:, None, :], axis=2),
+            "forward_gate": tf.constant(gate, tf.bfloat16),
+            "backward_gate": tf.constant(gate, tf.float32),
+            "source2token": self._even(mask, axis=1),
+        }
+
+    def _even(self, admitted, axis):
+        weights = admitted / np.maximum(admitted.sum(axis, keepdims=True), 1)
+        return tf.constant(np.repeat(weights[..., None], UNITS, axis=-1), tf.float32)
+
+
+@pytest.fixture
+def config():
+    return get_config("tiny")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return build_model(get_config("tiny"), (6, 2), 5)
+
+
+@pytest.fixture
+def start(config, tmp_path):
+    """Begins a training that writes to tmp_path and logs every two steps."""
+
+    def start(model=None, evaluation_step=None, last_step=0, pictures=(), measured=()):
+        step = evaluation_step or tf.function(tf.identity, input_signature=[tf.TensorSpec([])])
+        config.train.log_every = 2
+        logger = TensorBoardLogger(tmp_path, config, [PROBE], step, 15.5, pictures)
+        callbacks = tf.keras.callbacks.CallbackList(
+            [logger], model=model or _EvenAttention(), epochs=1, steps=8
+        )
+        callbacks.on_train_begin({"step": last_step, "measured": list(measured)})
+        return callbacks
+
+    return start
+
+
+def _step(callbacks, batch, loss=1.0, accuracy=0.5):
+    callbacks.on_train_batch_begin(batch)
+    callbacks.on_train_batch_end(batch, {"loss": loss, "accuracy": accuracy})
+
+
+def _evaluate(callbacks, step, loss=1.0, accuracy=0.5):
+    callbacks.on_test_begin()
+    callbacks.on_test_end({"step": step, "loss": loss, "accuracy": accuracy})
+
+
+def _events(directory):
+    for path in sorted(directory.glob("events.*")):
+        yield from tf.compat.v1.train.summary_iterator(str(path))
+
+
+def _values(directory):
+    """(tag, step) -> array, for everything with a tensor."""
+    return {
+        (value.tag, event.step): tf.make_ndarray(value.tensor)
+        for event in _events(directory)
+        for value in event.summary.value
+        if value.HasField("tensor")
+    }
+
+
+def _hparams(directory):
+    """What was written of HParams."""
+    return [
+        plugin_data_pb2.HParamsPluginData.FromString(value.metadata.plugin_data.content)
+        for event in _events(directory)
+        for value in event.summary.value
+        if value.metadata.plugin_data.plugin_name == "hparams"
+    ]
+
+
+def test_training_scalars_are_means_over_the_steps_done(start, tmp_path):
+    running = start()
+    for batch, (loss, accuracy) in enumerate([(4, 0), (2, 0.5), (1, 0.5), (2, 1), (9, 0)]):
+        _step(running, batch, loss, accuracy)
+    running.on_train_end()
+    found = _values(tmp_path / "train")
+    assert {key: float(found[key]) for key in found if key[0] != "examples_per_second"} == {
+        ("loss", 2): 3.0, ("accuracy", 2): 0.25, ("loss", 4): 1.5, ("accuracy", 4): 0.75,
+    }  # fmt: skip
+
+
+def test_speed_leaves_out_evaluations(start, tmp_path, monkeypatch):
+    clock = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(tensorboard, "time", clock)
+    running = start()
+    clock.now += 2.0
+    _step(running, 0)
+    running.on_test_begin()
+    clock.now += 500.0
+    running.on_test_end({"step": 1, "loss": 1.0, "accuracy": 0.5})
+    clock.now += 6.0
+    _step(running, 1)
+    running.on_train_end()
+    speed = _values(tmp_path / "train")["examples_per_second", 2]
+    assert speed == pytest.approx(2 * 15.5 / 8.0)
+
+
+def test_evaluation_scalars_have_the_step_of_the_logs(start, tmp_path):
+    running = start()
+    _evaluate(running, 3, loss=1.5, accuracy=0.25)
+    _evaluate(running, 6, loss=1.25, accuracy=0.75)
+    running.on_train_end()
+    found = _values(tmp_path / "dev")
+    assert [float(found["loss", step]) for step in (3, 6)] == [1.5, 1.25]
+    assert [float(found["accuracy", step]) for step in (3, 6)] == [0.25, 0.75]
+
+
+def test_a_watched_split_has_curves_of_its_own(start, config, tmp_path):
+    config.evaluate.splits = ("test", "mismatched")
+    running = start()
+    watched = {"test": {"loss": 2.5, "accuracy": 0.5}, "mismatched": {"loss": 4.0}}
+    running.on_test_begin()
+    running.on_test_end({"step": 3, "loss": 1.5, "watched": watched})
+    running.on_train_end()
+    test, mismatched = (_values(tmp_path / split) for split in ("test", "mismatched"))
+    assert test == {("loss", 3): 2.5, ("accuracy", 3): 0.5}
+    assert mismatched == {("loss", 3): 4.0}
+    assert float(_values(tmp_path / "dev")["loss", 3]) == 1.5
+
+
+def test_histograms_hold_real_tokens_only_and_span_the_entropies(start, tmp_path):
+    running = start()
+    _evaluate(running, 3)
+    running.on_train_end()
+    found = _values(tmp_path / "dev")
+    rows = {
+        "gate/forward": 7,
+        "gate/backward": 7,
+        "attention_entropy/forward": 4,  # 3 + 1 + 0 tokens have an earlier one
+        "attention_entropy/backward": 4,
+        "attention_entropy/source2token": 3,  # sentences
+    }
+    counts = {key: found[key][:, 2].sum() for key in found if "/" in key[0]}
+    assert counts == {(name, 3): UNITS * count for name, count in rows.items()}
+    edges = found["attention_entropy/forward", 3]  # of 1 to 3 dependents
+    assert (edges[0, 0], edges[-1, 1]) == (0.0, pytest.approx(math.log(3)))
+
+
+def test_entropy_of_even_attention_is_the_logarithm_of_its_dependents():
+    values = attention_histograms(_EvenAttention(), tf.constant(PROBE))
+    heads = [math.log(n) for n in (1, 2, 3, 1)]  # dependents of the tokens that have any
+    for direction, expected in (("forward", heads), ("backward", [heads[k] for k in (2, 1, 0, 3)])):
+        found = values[f"attention_entropy/{direction}"]
+        np.testing.assert_allclose(found, np.transpose([expected] * UNITS), atol=1e-6)
+    sentences = [math.log(n) for n in (4, 2, 1)]
+    found = values["attention_entropy/source2token"]
+    np.testing.assert_allclose(found, np.transpose([sentences] * UNITS), atol=1e-6)
+
+
+class _EvenPairs(_EvenAttention):
+    """The probe as hypothesis, and alone with its last sentence as premise."""
+
+    fields = ("premise", "hypothesis")
+
+    def attend(self, premise, hypothesis):
+        tensors = super().attend(hypothesis)
+        last = {f"premise_{name}": tensor[2:] for name, tensor in tensors.items()}
+        return {**last, **{f"hypothesis_{name}": tensor for name, tensor in tensors.items()}}
+
+
+def test_both_sentences_of_pairs_are_measured_apart():
+    values = attention_histograms(_EvenPairs(), tf.constant(PROBE[2:]), tf.constant(PROBE))
+    alone = attention_histograms(_EvenAttention(), tf.constant(PROBE))
+    for name, expected in alone.items():
+        kind, part = name.split("/")
+        np.testing.assert_array_equal(values.pop(f"{kind}/hypothesis_{part}"), expected)
+    assert {name: value.shape[0] for name, value in values.items()} == {
+        "gate/premise_forward": 1, "gate/premise_backward": 1,
+        "attention_entropy/premise_forward": 0, "attention_entropy/premise_backward": 0,
+        "attention_entropy/premise_source2token": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        ({"name": "additive", "units": 6}, {"attention"}),
+        ({"name": "source2token"}, {"source2token"}),
+        ({"name": "multi_head", "heads": 2, "units": 3}, {"attention", "source2token"}),
+        ({"name": "bi_lstm", "units": 6}, {"source2token"}),
+    ],
+)
+def test_every_attention_of_an_encoder_is_measured(options, expected):
+    config = get_config("tiny").unlock()
+    config.encoder = ConfigDict({"activation": "elu", **options})
+    values = attention_histograms(build_model(config, (6, 2), 5), tf.constant(PROBE))
+    assert set(values) == {f"attention_entropy/{name}" for name in expected}
+    for value in values.values():
+        assert value.shape.rank == 2
+        assert np.min(value) >= 0.0 and np.max(value) <= math.log(4) + 1e-6
+
+
+def test_gates_of_padding_are_left_out():
+    values = attention_histograms(_EvenAttention(), tf.constant(PROBE))
+    for direction in ("forward", "backward"):
+        np.testing.assert_array_equal(values[f"gate/{direction}"], np.full([7, UNITS], 0.25))
+        assert values[f"gate/{direction}"].dtype == tf.float32
+
+
+def test_entropy_of_a_sure_choice_is_0():
+    np.testing.assert_array_equal(entropy(tf.constant([[0.0, 1.0, 0.0]]), axis=1), [0.0])
+
+
+def test_probe_of_single_tokens_has_empty_histograms(model):
+    values = attention_histograms(model, tf.constant([[2], [3]]))
+    assert values["attention_entropy/forward"].shape == [0, 16]
+    assert np.isfinite(values["attention_entropy/source2token"]).all()
+
+
+def test_hparams_name_the_values_and_the_dev_accuracy(start, tmp_path):
+    start().on_train_end()
+    experiment, session = _hparams(tmp_path)
+    found = {
+        name: value.string_value if value.HasField("string_value") else value.number_value
+        for name, value in session.session_start_info.hparams.items()
+    }
+    assert found == {
+        "learning_rate": 0.5, "dropout": 0.2, "l2": 1e-4, "batch_size": 16,
+        "encoder": "disan", "units": 16, "activation": "elu", "dtype": "float32", "seed": 1,
+    }  # fmt: skip
+    [metric] = experiment.experiment.metric_infos
+    assert (metric.name.group, metric.name.tag) == ("dev", "accuracy")
+
+
+def test_trial_is_named_by_the_whole_config(start, tmp_path, config):
+    start().on_train_end()
+    start(last_step=2).on_train_end()
+    with config.unlocked():
+        config.data.lowercase = False
+    start(last_step=2).on_train_end()
+    starts = [data for data in _hparams(tmp_path) if data.HasField("session_start_info")]
+    trials = Counter(data.session_start_info.group_name for data in starts)
+    assert sorted(trials.values()) == [1, 2]
+
+
+def test_resumed_training_adds_event_files(start, tmp_path):
+    for first in (0, 2):
+        running = start(last_step=first)
+        for batch in (first, first + 1):
+            _step(running, batch)
+        _evaluate(running, first + 2)
+        running.on_train_end()
+    assert len(list((tmp_path / "train").iterdir())) == 2
+    assert {step for tag, step in _values(tmp_path / "train") if tag == "loss"} == {2, 4}
+    assert {step for tag, step in _values(tmp_path / "dev") if tag == "loss"} == {2, 4}
+
+
+def test_steps_that_are_done_again_appear_once(start, tmp_path):
+    killed = start()
+    for batch in range(5):
+        _step(killed, batch, loss=8.0)
+    _evaluate(killed, 3, loss=8.0)
+    _evaluate(killed, 5, loss=8.0)
+    (later,) = (tmp_path / "dev").iterdir()
+    with open(later, "ab") as file:
+        file.write(b"cut off")
+    resumed = start(last_step=3)
+    for batch in (3, 4, 5):
+        _step(resumed, batch, loss=1.0)
+    _evaluate(resumed, 5, loss=1.0)
+    resumed.on_train_end()
+    for folder, expected in {"train": [8.0, 1.0, 1.0], "dev": [8.0, 1.0]}.items():
+        losses = [
+            float(tf.make_ndarray(value.tensor))
+            for event in sorted(_events(tmp_path / folder), key=lambda event: event.step)
+            for value in event.summary.value
+            if value.tag == "loss"
+        ]
+        assert losses == expected
+
+
+def test_what_a_killed_process_was_rewriting_is_removed(start, tmp_path):
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev" / ".rewritten-v2").touch()
+    start(last_step=2).on_train_end()
+    assert not list(tmp_path.rglob(".rewritten-*"))
+
+
+def test_a_training_from_the_beginning_leaves_nothing_of_one_before(start, tmp_path):
+    for _ in range(2):
+        running = start()
+        _step(running, 0)
+        _evaluate(running, 2)
+        running.on_train_end()
+    assert len(list((tmp_path / "dev").iterdir())) == 1
+
+
+def test_points_stand_at_checkpoints_too(start, config, tmp_path):
+    config.train.checkpoint_every = 3
+    running = start()
+    for batch, loss in enumerate([1, 3, 5, 7, 9, 11]):
+        _step(running, batch, loss)
+    running.on_train_end()
+    found = _values(tmp_path / "train")
+    losses = {step: float(found["loss", step]) for name, step in found if name == "loss"}
+    assert losses == {2: 2.0, 3: 5.0, 4: 7.0, 6: 10.0}
+
+
+def test_steps_before_a_stop_count_in_the_first_point_after_it(start, tmp_path):
+    running = start(last_step=1, measured=[{"loss": 1.0, "accuracy": 0.0}])
+    _step(running, 1, loss=3.0, accuracy=0.5)
+    running.on_train_end()
+    found = _values(tmp_path / "train")
+    assert (found["loss", 2], found["accuracy", 2]) == (2.0, 0.25)
+
+
+def test_a_point_is_of_one_phase(start, tmp_path):
+    running = start()
+    for batch, phase in enumerate((1.0, 2.0)):
+        running.on_train_batch_begin(batch)
+        running.on_train_batch_end(batch, {"loss": float(batch), "phase": phase})
+    running.on_train_end()
+    found = _values(tmp_path / "train")
+    assert (found["phase", 1], found["phase", 2]) == (1.0, 2.0)
+
+
+def test_the_config_is_text(start, config, tmp_path):
+    start().on_train_end()
+    (text,) = _values(tmp_path)["config", 0].reshape(-1).tolist()
+    assert '    "batch_size": 16,' in text.decode()
+
+
+def test_pictures_are_drawn_at_every_evaluation(start, tmp_path):
+    picture = np.full([4, 6, 3], 200, np.uint8)
+    running = start(pictures=[lambda: [("attention/1", picture)]])
+    for step in (2, 4):
+        _evaluate(running, step)
+    running.on_train_end()
+    found = _values(tmp_path / "dev")
+    for step in (2, 4):
+        width, height, png = found["attention/1", step].tolist()
+        assert (width, height) == (b"6", b"4")
+        np.testing.assert_array_equal(tf.io.decode_png(png), picture)
+
+
+def test_graph_is_written_once_and_is_that_of_the_evaluation_step(start, model, tmp_path):
+    running = start(model, make_evaluation_step(model))
+    for step in (2, 4):
+        _evaluate(running, step)
+    running.on_train_end()
+    graphs = [event.graph_def for event in _events(tmp_path / "dev") if event.graph_def]
+    assert len(graphs) == 1
+    names = {node.name for node in tf.compat.v1.GraphDef.FromString(graphs[0]).node}
+    assert "sentence" in names and any("source2token" in name for name in names)
+
+
+def test_attention_is_asked_for_at_evaluations_only_and_no_step_is_traced_again(
+    start, model, monkeypatch
+):
+    calls = []
+    attend = model.attend
+    monkeypatch.setattr(model, "attend", lambda ids: calls.append(ids) or attend(ids))
+    evaluation_step = make_evaluation_step(model)
+    running = start(model, evaluation_step)
+    for batch in range(4):
+        _step(running, batch)
+    assert calls == [] and evaluation_step.experimental_get_tracing_count() == 0
+    for length in (4, 3):
+        evaluation_step(PROBE[:, :length], np.zeros(3, np.int32))
+        _evaluate(running, length)
+    running.on_train_end()
+    assert len(calls) == 1  # Python runs at the trace alone
+    assert evaluation_step.experimental_get_tracing_count() == 1

@@ -49,7 +49,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.encoder.cells = 4096  # official
     config.encoder.layers = 2  # official
     config.encoder.filters = (
-        (1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024),
+        (1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024)
     )  # official  # fmt: skip
     config.encoder.character_dim = 16  # official
     config.encoder.highways = 2  # official

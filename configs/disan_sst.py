@@ -62,6 +62,10 @@ def _sentence(config):
 
 
 VARIANTS = {
-    **BASELINES, "glove_100d": glove_100d, "official": _official, "binary": _binary,
-    "sentence": _sentence, "tiny": tiny,
-}  # fmt: skip
+    **BASELINES,
+    "glove_100d": glove_100d,
+    "official": _official,
+    "binary": _binary,
+    "sentence": _sentence,
+    "tiny": tiny,
+}

@@ -61,10 +61,4 @@ def _scores(config):
     config.task.lowest = config.data.get_ref("lowest")
 
 
-VARIANTS = {
-    **BASELINES,
-    "glove_100d": glove_100d,
-    "pairs": _pairs,
-    "scores": _scores,
-    "tiny": tiny,
-}
+VARIANTS = {**BASELINES, "glove_100d": glove_100d, "pairs": _pairs, "scores": _scores, "tiny": tiny}

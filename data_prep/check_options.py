@@ -19,9 +19,14 @@ def check_options(options) -> None:
     """
     reader = chosen(READERS, "data", options, "corpus")
     check_section(
-        "data", options, f"the corpus {options['corpus']}",
-        _check_texts, *reader.CHECKS, vocabulary.check_options, word_features.check_options,
-    )  # fmt: skip
+        "data",
+        options,
+        f"the corpus {options['corpus']}",
+        _check_texts,
+        *reader.CHECKS,
+        vocabulary.check_options,
+        word_features.check_options,
+    )
     if options.get("word_features") and len(fields_of(options)) != 2:
         raise UserError(
             "--config.data.word_features=True needs a corpus of sentence pairs, and "

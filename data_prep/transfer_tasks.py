@@ -67,15 +67,18 @@ def _undivided(corpus: str) -> Source:
     return Source(options, {"all": ["train", "dev", "test"]})
 
 
-SOURCES: Mapping[str, Source] = MappingProxyType({
-    **{corpus: _undivided(corpus) for corpus in ("cr", "mpqa", "subj")},
-    "trec": Source(
-        {"corpus": "trec", "classes": 6, **_HELD_OUT}, {"train": ["train", "dev"], "test": ["test"]}
-    ),
-    "sst_2": Source({"corpus": "sst", "classes": 2, **_PHRASES}, _DIVIDED),
-    "sick_entailment": _SICK,
-    "sick_relatedness": _SICK,
-})  # fmt: skip
+SOURCES: Mapping[str, Source] = MappingProxyType(
+    {
+        **{corpus: _undivided(corpus) for corpus in ("cr", "mpqa", "subj")},
+        "trec": Source(
+            {"corpus": "trec", "classes": 6, **_HELD_OUT},
+            {"train": ["train", "dev"], "test": ["test"]},
+        ),
+        "sst_2": Source({"corpus": "sst", "classes": 2, **_PHRASES}, _DIVIDED),
+        "sick_entailment": _SICK,
+        "sick_relatedness": _SICK,
+    }
+)
 
 
 def read_tasks(data_dir: Path, names: Sequence[str] = ()) -> list[TransferTask]:

@@ -99,11 +99,7 @@ def build(
 
 
 def embeddings(
-    vocabulary: Vocabulary,
-    vectors: Mapping[str, np.ndarray],
-    dim: int,
-    oov: str,
-    seed: int,
+    vocabulary: Vocabulary, vectors: Mapping[str, np.ndarray], dim: int, oov: str, seed: int
 ) -> np.ndarray:
     """The embedding matrix `<float32>[words, dim]`, row k for id k + 2.
 

@@ -66,9 +66,14 @@ def _look_up(sentences: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> 
 
 
 def write_split(
-    folder: Path, split: str, corpus: Corpus, index: TokenIndex, token_ids: np.ndarray,
-    flags: Optional[Mapping[tuple[str, str], np.ndarray]] = None, has_spellings: bool = False,
-) -> dict:  # fmt: skip
+    folder: Path,
+    split: str,
+    corpus: Corpus,
+    index: TokenIndex,
+    token_ids: np.ndarray,
+    flags: Optional[Mapping[tuple[str, str], np.ndarray]] = None,
+    has_spellings: bool = False,
+) -> dict:
     """Writes the arrays of one split, see `disan_tf.input_pipeline.format`.
 
     An empty sentence becomes one unknown word.

@@ -18,9 +18,12 @@ from disan_tf.text.tokenizer import lowercase
 
 
 def write_vocabulary(
-    options, folder: Path, words: Sequence[str], training_counts: np.ndarray,
+    options,
+    folder: Path,
+    words: Sequence[str],
+    training_counts: np.ndarray,
     vector_files: Sequence[Path],
-) -> tuple[np.ndarray, dict]:  # fmt: skip
+) -> tuple[np.ndarray, dict]:
     """Writes `vocabulary.txt` and `embeddings.npy`.
 
     Args:

@@ -108,9 +108,11 @@ def test_memory_that_a_call_keeps_is_seen(monkeypatch):
 def test_damaged_corpora_inputs_and_results_are_read_right_or_refused_in_a_sentence(tmp_path):
     (tmp_path / "empty").mkdir()
     reader = Reader(
-        tmp_path / "empty", tmp_path / "copies", seed=5,
+        tmp_path / "empty",
+        tmp_path / "copies",
+        seed=5,
         find_targets=lambda it: write_corpora(it) + write_inputs(it) + result_targets(it),
-    )  # fmt: skip
+    )
     verdicts = [reader.case(number) for number in range(CASES)]
     wrong = [it for it in verdicts if it["verdict"] not in ("read", "refused")]
     assert wrong == []
@@ -161,8 +163,10 @@ def test_snapshots_tell_what_is_missing_left_over_or_different(tmp_path):
     (one / "gone.txt").touch()
     (other / ".half.txt").touch()
     assert differences(snapshot(one), snapshot(other)) == [
-        "gone.txt is missing", ".half.txt is left over", "array.npy differs",
-    ]  # fmt: skip
+        "gone.txt is missing",
+        ".half.txt is left over",
+        "array.npy differs",
+    ]
     assert ".half.txt" not in snapshot(other, hidden=False)
 
 

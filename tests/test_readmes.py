@@ -62,8 +62,11 @@ def test_configs_and_variants_exist(path):
 @pytest.fixture(scope="module")
 def options():
     """The names of all values of all configs, such as "train.steps"."""
-    configs = [load_config(path.stem) for path in (ROOT / "configs").glob("[a-z]*.py")
-               if path.stem != "common"]  # fmt: skip
+    configs = [
+        load_config(path.stem)
+        for path in (ROOT / "configs").glob("[a-z]*.py")
+        if path.stem != "common"
+    ]
     return {name for config in configs for name in flatten(config.to_dict())}
 
 

@@ -113,9 +113,14 @@ def _pooled_bi_lstm(config, pooling):
 def _cnn_non_static(config):
     """Kim (2014): 100 maps for each of 3, 4 and 5 words, dropout on what they find alone."""
     config.encoder = ConfigDict(
-        {"name": "multi_window_cnn", "windows": (3, 4, 5), "units": 100, "activation": "relu",
-         "dropout": 0.0}
-    )  # fmt: skip
+        {
+            "name": "multi_window_cnn",
+            "windows": (3, 4, 5),
+            "units": 100,
+            "activation": "relu",
+            "dropout": 0.0,
+        }
+    )
     config.embedding.trainable = True
 
 

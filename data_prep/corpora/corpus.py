@@ -53,9 +53,14 @@ class Corpus:
     scores: bool = False
 
     def count(
-        self, split: str, read: int, expected: Optional[int] = None, difference: str = DIFFERENCE,
-        is_whole: bool = True, **others,
-    ) -> None:  # fmt: skip
+        self,
+        split: str,
+        read: int,
+        expected: Optional[int] = None,
+        difference: str = DIFFERENCE,
+        is_whole: bool = True,
+        **others,
+    ) -> None:
         """Records the counts of a split, with a warning if they are not the official ones.
 
         Args:

@@ -86,9 +86,14 @@ def read(data_dir: Path, layout: Layout, options) -> Corpus:
             f"the official file has {layout.pairs[part]:,} and {layout.labeled[part]:,}."
         )
         corpus.count(
-            part, pairs, layout.pairs[part], difference, labeled == layout.labeled[part],
-            dropped=dropped, kept=len(kept),
-        )  # fmt: skip
+            part,
+            pairs,
+            layout.pairs[part],
+            difference,
+            labeled == layout.labeled[part],
+            dropped=dropped,
+            kept=len(kept),
+        )
     return corpus
 
 

@@ -107,9 +107,14 @@ def read(data_dir: Path, options) -> Corpus:
     corpus = Corpus(name, FIELDS, source.classes, splits, {}, paths, unit="sentences")
     parts = {f"for {split}": len(splits[split]) for split in ("dev", "test")}
     corpus.count(
-        "train", len(examples), source.sentences, DIFFERENCE, **parts, dropped={},
+        "train",
+        len(examples),
+        source.sentences,
+        DIFFERENCE,
+        **parts,
+        dropped={},
         kept=len(splits["train"]),
-    )  # fmt: skip
+    )
     return corpus
 
 

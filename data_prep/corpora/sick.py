@@ -10,7 +10,7 @@ from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.official_files import find, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import either
+from disan_tf.common.options import join_choices
 from disan_tf.text.tables import check_name, read_rows
 
 FILES = {
@@ -113,5 +113,5 @@ def _convert(row: dict) -> tuple[str, str, str, float]:
 
 def _judgment(row: dict) -> int:
     if row[JUDGMENT] not in JUDGMENTS:
-        raise ValueError(f"{JUDGMENT} {row[JUDGMENT][:40]!r} is not {either(JUDGMENTS)}")
+        raise ValueError(f"{JUDGMENT} {row[JUDGMENT][:40]!r} is not {join_choices(JUDGMENTS)}")
     return JUDGMENTS.index(row[JUDGMENT])

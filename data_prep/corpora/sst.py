@@ -65,9 +65,14 @@ def read(data_dir: Path, options) -> Corpus:
         copies = _rebalancing_copies(kept) if options.rebalance and split == "train" else []
         corpus.splits[split] = [_example(node, options) for node in kept + copies]
         corpus.count(
-            split, len(trees[split]), expected, nodes=len(nodes), dropped=dropped,
-            copies=len(copies), kept=len(kept) + len(copies),
-        )  # fmt: skip
+            split,
+            len(trees[split]),
+            expected,
+            nodes=len(nodes),
+            dropped=dropped,
+            copies=len(copies),
+            kept=len(kept) + len(copies),
+        )
     return corpus
 
 

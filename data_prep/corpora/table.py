@@ -22,10 +22,21 @@ REMEDY = "correct the table, or name its columns with --config.data.{text,second
 
 
 def check_options(
-    train: str, dev: str, test: str, dev_share: float, test_share: float, split_seed: int,
-    text: str, second_text: str, label: str, score: str, example_id: str, classes: Sequence[str],
-    lowest: int, highest: int,
-) -> None:  # fmt: skip
+    train: str,
+    dev: str,
+    test: str,
+    dev_share: float,
+    test_share: float,
+    split_seed: int,
+    text: str,
+    second_text: str,
+    label: str,
+    score: str,
+    example_id: str,
+    classes: Sequence[str],
+    lowest: int,
+    highest: int,
+) -> None:
     """The options of `read`; raises ValueError for those that do not go together."""
     if not train:
         raise ValueError("train is empty; name the table of training examples, e.g. reviews.csv.")

@@ -12,9 +12,13 @@ from disan_tf.common.options import check_at_least
 
 
 def check_options(
-    texts: str, repetitions: bool, longest: int, dev_share: float, test_share: float,
+    texts: str,
+    repetitions: bool,
+    longest: int,
+    dev_share: float,
+    test_share: float,
     split_seed: int,
-) -> None:  # fmt: skip
+) -> None:
     """The options of `read`; raises ValueError for shares that leave a part empty, and the like."""
     check_at_least("longest", longest, 0)
     if min(dev_share, test_share) <= 0 or dev_share + test_share >= 1:

@@ -22,9 +22,17 @@ ALLOWANCE = 1 << 20  # bytes that any archive may have
 
 # What `zipfile` raises on damaged archives.
 ZIP_ERRORS = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError,
-    RuntimeError, ValueError, LookupError, ArithmeticError,
-)  # fmt: skip
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+)
 
 LineCounts = Mapping[str, Optional[int]]
 

@@ -24,9 +24,13 @@ class ProgressBar(tf.keras.callbacks.Callback):
 
     def on_train_begin(self, logs=None):
         self.overall_progress_tqdm = tqdm(
-            desc="Training", total=self.params["epochs"], bar_format=OVERALL_FORMAT, leave=False,
-            dynamic_ncols=True, unit="epochs",
-        )  # fmt: skip
+            desc="Training",
+            total=self.params["epochs"],
+            bar_format=OVERALL_FORMAT,
+            leave=False,
+            dynamic_ncols=True,
+            unit="epochs",
+        )
 
     def on_train_end(self, logs=None):
         self.overall_progress_tqdm.close()

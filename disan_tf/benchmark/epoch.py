@@ -44,12 +44,17 @@ def measure_epoch(config, repetitions: int, batches: Optional[int] = None) -> di
     batches = batches or default_batches(config)
     samples = {
         name: Sample(
-            _unsorted_plan(config, split) if name == "dense"
+            _unsorted_plan(config, split)
+            if name == "dense"
             else plan_of(form_config(name, config), split),
-            split, make_steps(name, config)["train"], arguments, batches, repetitions + WARM_UPS,
+            split,
+            make_steps(name, config)["train"],
+            arguments,
+            batches,
+            repetitions + WARM_UPS,
         )
         for name in form_names(config)
-    }  # fmt: skip
+    }
     runs = {name: sample.run for name, sample in samples.items()}
     timings = measure(runs, repetitions, settle=False)  # a run is many batches
     forms = {name: _record(samples[name], timing) for name, timing in timings.items()}

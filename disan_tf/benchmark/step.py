@@ -168,10 +168,15 @@ def _make_inference(model):
 
 def _dense_sizes(config):
     return DenseSizes(
-        words=WORDS, dim=config.data.embedding_dim, units=config.encoder.units,
-        hidden_units=config.task.hidden_units, classes=_classes(config),
-        activation=config.encoder.activation, dropout=config.train.dropout, l2=config.train.l2,
-    )  # fmt: skip
+        words=WORDS,
+        dim=config.data.embedding_dim,
+        units=config.encoder.units,
+        hidden_units=config.task.hidden_units,
+        classes=_classes(config),
+        activation=config.encoder.activation,
+        dropout=config.train.dropout,
+        l2=config.train.l2,
+    )
 
 
 def _classes(config):

@@ -5,12 +5,15 @@ def core_table(records: list[dict]) -> str:
     """Times of the attention core by length and form."""
     rows = [
         [
-            length["length"], form, *_times(times), _number(times["elements_per_ns"], 2),
+            length["length"],
+            form,
+            *_times(times),
+            _number(times["elements_per_ns"], 2),
             _ratio(times, "dense_ratio"),
         ]
         for length in records
         for form, times in length["forms"].items()
-    ]  # fmt: skip
+    ]
     head = ["length", "form", "median ms", "min", "max", "elements/ns", "times faster than dense"]
     return _table("Attention core, forward and backward", head, rows)
 
@@ -27,11 +30,14 @@ def threads_table(records: list[dict]) -> str:
     """Times of the attention core on one thread and on all."""
     rows = [
         [
-            row["length"], row["form"], _number(row["one_ms"], 1), _number(row["all_ms"], 1),
+            row["length"],
+            row["form"],
+            _number(row["one_ms"], 1),
+            _number(row["all_ms"], 1),
             _number(row["speedup"], 2),
         ]
         for row in records
-    ]  # fmt: skip
+    ]
     head = ["length", "form", "one thread ms", "all ms", "speedup"]
     return _table("Threads, attention core", head, rows)
 
@@ -40,13 +46,18 @@ def step_table(records: list[dict]) -> str:
     """Times of whole steps and of their matrix products."""
     rows = [
         [
-            row["kind"], _lengths(row), _number(row["gflop"], 1), form, *_times(times),
-            _ratio(times, "products_ratio"), _ratio(times, "dense_ratio"),
+            row["kind"],
+            _lengths(row),
+            _number(row["gflop"], 1),
+            form,
+            *_times(times),
+            _ratio(times, "products_ratio"),
+            _ratio(times, "dense_ratio"),
             _ratio(times, "disan_ratio"),
         ]
         for row in records
         for form, times in row["forms"].items()
-    ]  # fmt: skip
+    ]
     head = ["step", "lengths", "GFLOP", "form", "median ms", "min", "max", "times the products"]
     head += ["times faster than dense", "than DiSAN"]
     return _table("Training step and inference", head, rows)
@@ -56,12 +67,15 @@ def epoch_table(record: dict) -> str:
     """Speed of an epoch."""
     rows = [
         [
-            form, *(_number(row[key], 0) for key in ("pairs_per_second", "min", "max")),
-            _number(row["epoch_minutes"], 1), _number(100 * row["padding_share"], 1),
-            _ratio(row, "dense_ratio"), _ratio(row, "disan_ratio"),
+            form,
+            *(_number(row[key], 0) for key in ("pairs_per_second", "min", "max")),
+            _number(row["epoch_minutes"], 1),
+            _number(100 * row["padding_share"], 1),
+            _ratio(row, "dense_ratio"),
+            _ratio(row, "disan_ratio"),
         ]
         for form, row in record["forms"].items()
-    ]  # fmt: skip
+    ]
     head = ["form", "pairs/s", "min", "max", "epoch min", "padding %", "times dense", "times DiSAN"]
     title = f"SNLI-shaped epoch, from {record['sampled_batches']} batches a form"
     return _table(title, head, rows)
@@ -71,13 +85,15 @@ def encoders_table(record: dict) -> str:
     """Speed of the rows of Table 1."""
     rows = [
         [
-            name, f"{row['parameters']:,}",
+            name,
+            f"{row['parameters']:,}",
             *(_number(row[key], 0) for key in ("pairs_per_second", "min", "max")),
-            _number(row["epoch_seconds"], 0), _number(row["disan_ratio"], 2),
+            _number(row["epoch_seconds"], 0),
+            _number(row["disan_ratio"], 2),
             _number(row["inference_pairs_per_second"], 0),
         ]
         for name, row in record["encoders"].items()
-    ]  # fmt: skip
+    ]
     head = ["encoder", "parameters", "pairs/s", "min", "max", "epoch s", "in DiSAN's epochs"]
     title = f"Encoders, {record['dtype']}, from {record['sampled_batches']} SNLI-shaped batches"
     return _table(title, [*head, "inference pairs/s"], rows)

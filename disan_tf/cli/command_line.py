@@ -7,14 +7,14 @@ import sys
 from absl import app, flags, logging
 from ml_collections import ConfigDict, config_flags
 
-from disan_tf.cli.help import EXAMPLES, HELP_FLAGS, help_text, taken
+from disan_tf.cli.help import EXAMPLES, HELP_FLAGS, help_text, parameters_of
 from disan_tf.cli.mistakes import check_repetitions, check_tuples, explain
 from disan_tf.cli.modes import MODES
 from disan_tf.common import quiet, signals
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.errors import explain as explain_failure
 from disan_tf.common.installation import command, find_config, import_configs, program
-from disan_tf.common.options import either
+from disan_tf.common.options import join_choices
 
 FLAGS = flags.FLAGS
 _PATHS = ("workdir", "data_dir", "prepared_dir", "checkpoint", "input", "output")
@@ -27,9 +27,10 @@ flags.DEFINE_string("workdir", None, "Everything that a training writes; reruns 
 flags.DEFINE_string("data_dir", "data", "Raw corpora and word vectors.")
 flags.DEFINE_string("prepared_dir", None, "Prepared corpora; default: <workdir>/prepared.")
 flags.DEFINE_string(
-    "checkpoint", None,
+    "checkpoint",
+    None,
     "A work directory, or a name of checkpoints/manifest.tsv; default: <workdir>.",
-)  # fmt: skip
+)
 flags.DEFINE_list("seeds", [], "Trains once with each seed and gives mean and deviation.")
 flags.DEFINE_list("folds", [], "The same for the folds of a corpus: numbers, or `all`.")
 flags.DEFINE_bool("pictures", True, "TensorBoard gets pictures of attention and confusions.")
@@ -100,8 +101,8 @@ def main(_) -> None:
     for flag in own_flags():
         if flag.value == "" and flag.name in _PATHS:
             raise UserError(f"--{flag.name}= is empty; name a path, or leave the flag out.")
-        if flag.present and flag.name not in [*_OF_ALL_MODES, *taken(mode)]:
-            takers = either(name for name in MODES if flag.name in taken(MODES[name]))
+        if flag.present and flag.name not in [*_OF_ALL_MODES, *parameters_of(mode)]:
+            takers = join_choices(name for name in MODES if flag.name in parameters_of(MODES[name]))
             raise UserError(f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}.")
     if FLAGS.allow_module:
         from disan_tf.encoders.own import allow_modules  # which imports TensorFlow

@@ -14,15 +14,29 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
 
 _PACKAGES = (
-    "tensorflow", "keras", "tf_keras", "tensorflow-text", "tensorflow-addons", "numpy", "absl-py",
-    "ml_collections", "h5py", "scipy", "matplotlib", "tqdm",
-)  # fmt: skip
+    "tensorflow",
+    "keras",
+    "tf_keras",
+    "tensorflow-text",
+    "tensorflow-addons",
+    "numpy",
+    "absl-py",
+    "ml_collections",
+    "h5py",
+    "scipy",
+    "matplotlib",
+    "tqdm",
+)
 
 # Name of a download -> its folder below --data_dir; "polarity" holds CR, MPQA and SUBJ.
 _FOLDERS = {
-    "sst": "sst", "snli": "snli_1.0", "multinli": "multinli_1.0", "sick": "sick", "trec": "trec",
+    "sst": "sst",
+    "snli": "snli_1.0",
+    "multinli": "multinli_1.0",
+    "sick": "sick",
+    "trec": "trec",
     "polarity": "polarity",
-}  # fmt: skip
+}
 
 
 def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:

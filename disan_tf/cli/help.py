@@ -30,14 +30,17 @@ def help_text(modes: Mapping[str, Callable], own_flags: Sequence[flags.Flag], co
     defaults = {flag.name: flag.default for flag in own_flags}
     groups: dict[tuple, list[flags.Flag]] = {}
     for flag in own_flags:
-        takers = tuple(name for name, mode in modes.items() if flag.name in taken(mode))
+        takers = tuple(name for name, mode in modes.items() if flag.name in parameters_of(mode))
         if takers:
             groups.setdefault(takers, []).append(flag)
     lines = [
-        "Trains, scores and serves the sentence encoders of five papers.", "",
-        f"  {command} --mode=MODE --config=FILE[:VARIANT] [--config.SECTION.NAME=VALUE ...]", "",
-        f"Modes (without --mode: {defaults['mode']}), and the flags that each needs:", "",
-    ]  # fmt: skip
+        "Trains, scores and serves the sentence encoders of five papers.",
+        "",
+        f"  {command} --mode=MODE --config=FILE[:VARIANT] [--config.SECTION.NAME=VALUE ...]",
+        "",
+        f"Modes (without --mode: {defaults['mode']}), and the flags that each needs:",
+        "",
+    ]
     for name, mode in modes.items():
         lines += [_entry(name, inspect.getdoc(mode).partition("\n")[0])]
         lines += [_entry("", f"needs {needs}")] if (needs := _needs(mode, defaults)) else []
@@ -51,7 +54,7 @@ def help_text(modes: Mapping[str, Callable], own_flags: Sequence[flags.Flag], co
     return "\n".join(lines)
 
 
-def taken(mode: Callable) -> list[str]:
+def parameters_of(mode: Callable) -> list[str]:
     """The flags that a mode takes: those of its parameters' names, and those that stand in."""
     names = list(inspect.signature(mode).parameters)
     return names + [STAND_INS[name] for name in names if name in STAND_INS]

@@ -9,7 +9,7 @@ from absl import flags
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import config_names
-from disan_tf.common.options import either, nearest, suggestion
+from disan_tf.common.options import join_choices, nearest, suggestion
 
 _TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 _TUPLE = "a tuple, for example \"('test',)\""
@@ -88,7 +88,7 @@ def _config_file(argv) -> Optional[str]:
 def _wanted(parser: flags.ArgumentParser, value: str) -> str:
     """The end of a sentence about a value that a parser does not take."""
     if isinstance(parser, flags.EnumParser):
-        return either(parser.enum_values) + suggestion(value, parser.enum_values)
+        return join_choices(parser.enum_values) + suggestion(value, parser.enum_values)
     return _TYPES.get(parser.flag_type(), _TUPLE) + "."
 
 
@@ -104,7 +104,7 @@ def _wrong_override(config, path, argv) -> Optional[str]:
                 return f"{argument} is not an option of {path}; give it without .{name}."
             if name not in section:
                 near = nearest(name, section)
-                rest = f"did you mean {near}?" if near else f"choose {either(section)}."
+                rest = f"did you mean {near}?" if near else f"choose {join_choices(section)}."
                 return f"{argument} is not an option of {path}; {rest}"
             section = section[name]
         if hasattr(section, "keys"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED
-from disan_tf.common.options import either, suggestion
+from disan_tf.common.options import join_choices, suggestion
 
 
 def prepare(config, data_dir, prepared_dir) -> None:
@@ -31,13 +31,17 @@ def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=
     refuse_other_config(Path(workdir), config)
     if seeds or folds:
         series.train_series(
-            config, workdir, seeds, folds,
-            lambda member: _prepare(member, data_dir, prepared_dir), pictures,
-        )  # fmt: skip
+            config,
+            workdir,
+            seeds,
+            folds,
+            lambda member: _prepare(member, data_dir, prepared_dir),
+            pictures,
+        )
         return
     series.refuse_series(workdir)
     distribution = cluster.make_distribution(config)
-    with cluster.lost_workers_told(distribution), distribution.writing(workdir):
+    with cluster.report_lost_workers(distribution), distribution.writing(workdir):
         distribution.check_same("config", config.to_dict())
         corpus = distribution.chief_first(lambda: _prepare(config, data_dir, prepared_dir))
         distribution.check_same("corpus", corpus.manifest)
@@ -63,7 +67,9 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     def corpus_of(config):
         splits = splits_of(config.data)
         if split not in splits:
-            raise UserError(f"--split={split} must be {either(splits)}{suggestion(split, splits)}")
+            raise UserError(
+                f"--split={split} must be {join_choices(splits)}{suggestion(split, splits)}"
+            )
         return _prepare(config, data_dir, prepared_dir)
 
     if checkpoint == workdir and not output and series.is_series(workdir):
@@ -105,10 +111,14 @@ def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
 
     folder = _checkpoints("transfer", output) / "results" / "transfer"
     bundle, data_dir = _serving(checkpoint), Path(data_dir)
-    print(score(
-        bundle, transfer_tasks.read_tasks(data_dir, tasks),
-        lambda words: transfer_tasks.read_vectors(data_dir, bundle.config.data, words), folder,
-    ))  # fmt: skip
+    print(
+        score(
+            bundle,
+            transfer_tasks.read_tasks(data_dir, tasks),
+            lambda words: transfer_tasks.read_vectors(data_dir, bundle.config.data, words),
+            folder,
+        )
+    )
 
 
 def attend(checkpoint, input, output, input_format=None) -> None:
@@ -119,9 +129,8 @@ def attend(checkpoint, input, output, input_format=None) -> None:
 
     bundle = _serving(checkpoint)
     count = attend_lines(
-        bundle, input, output, input_format,
-        lambda folder: write_page(folder, model_name(bundle)),
-    )  # fmt: skip
+        bundle, input, output, input_format, lambda folder: write_page(folder, model_name(bundle))
+    )
     page = f"; open {Path(output) / NAME} in a browser" if count else ""
     print(f"{count} lines in {output}{page}")
 
@@ -145,9 +154,13 @@ def report(workdir=None, output=None) -> None:
 
 
 def figures(
-    checkpoint=None, workdir=None, input=None, input_format=None, figures=(),
+    checkpoint=None,
+    workdir=None,
+    input=None,
+    input_format=None,
+    figures=(),
     output="figures" if IS_INSTALLED else CHECKPOINTS / "figures",
-) -> None:  # fmt: skip
+) -> None:
     """Draws the papers' figures of a model's attention, or of recorded runs and of --workdir."""
     from disan_tf.reporting.figures.main import check_names, draw_runs
     from disan_tf.reporting.report import find_results, find_work_directories
@@ -190,7 +203,7 @@ MODES = {
         figures,
         doctor,
         benchmark,
-    )  # fmt: skip
+    )
 }
 
 

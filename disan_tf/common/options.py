@@ -82,7 +82,7 @@ def chosen(components: Mapping, section: str, values: Mapping, name: str = "name
       UserError: the option is missing, or names none of them.
     """
     if name not in values:
-        raise UserError(f"{flag(section, name)} is missing; name {either(components)}.")
+        raise UserError(f"{flag(section, name)} is missing; name {join_choices(components)}.")
     try:
         return components[check_choice(name, values[name], components)]
     except ValueError as error:
@@ -104,8 +104,9 @@ def options_of(component: Callable) -> dict[str, inspect.Parameter]:
         types = typing.get_type_hints(function)
         for name, parameter in inspect.signature(function).parameters.items():
             if name != "self" and parameter.kind not in (
-                parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD
-            ):  # fmt: skip
+                parameter.VAR_POSITIONAL,
+                parameter.VAR_KEYWORD,
+            ):
                 annotation = types.get(name, Any)
                 options.setdefault(name, parameter.replace(annotation=annotation))
     return {name: option for name, option in options.items() if name not in given}
@@ -127,7 +128,7 @@ def _package(component) -> str:
 def _unknown(name_of_flag, value, owner, name, known) -> str:
     near, takes = nearest(name, known), ", ".join(sorted(known)) or "none"
     rest = f"; did you mean {near}?" if near else f", which takes {takes}."
-    return f"{name_of_flag}={_shown(value)} is not an option of {owner}{rest}"
+    return f"{name_of_flag}={_format_value(value)} is not an option of {owner}{rest}"
 
 
 def nearest(word, known: Iterable) -> Optional[str]:
@@ -149,7 +150,9 @@ def check_choice(name: str, value, choices: Iterable):
     """Returns `value`, which must be one of `choices`."""
     choices = list(choices)
     if value not in choices:
-        raise ValueError(f"{name}={value} must be {either(choices)}{suggestion(value, choices)}")
+        raise ValueError(
+            f"{name}={value} must be {join_choices(choices)}{suggestion(value, choices)}"
+        )
     return value
 
 
@@ -181,13 +184,13 @@ def check_rate(name: str, value: float) -> float:
     return value
 
 
-def either(known: Iterable) -> str:
+def join_choices(known: Iterable) -> str:
     """ "a, b or c"."""
     *others, last = map(str, known)
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def _shown(value) -> str:
+def _format_value(value) -> str:
     return "{...}" if _is_mapping(value) else str(value)
 
 

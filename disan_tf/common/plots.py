@@ -32,10 +32,16 @@ def new_figure(width: float, height: float, constrained: bool = True) -> Figure:
 
 
 def heat_map(
-    axes: Axes, weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], *,
-    high: Optional[float] = None, digits: Optional[int] = None, mark_rows: bool = False,
+    axes: Axes,
+    weights: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    high: Optional[float] = None,
+    digits: Optional[int] = None,
+    mark_rows: bool = False,
     mask_zeros: bool = False,
-):  # fmt: skip
+):
     """Draws weights <float>[rows, columns] from 0 to `high` with a label at each row and column.
 
     Args:
@@ -53,9 +59,7 @@ def heat_map(
     high = high or max(float(weights.max(initial=0.0)), 1e-9)
     shown = np.ma.masked_equal(weights, 0.0) if mask_zeros else weights
     axes.set_facecolor(ABSENT)
-    image = axes.imshow(
-        shown, cmap=MAP, vmin=0.0, vmax=high, aspect="auto", interpolation="none"
-    )  # fmt: skip
+    image = axes.imshow(shown, cmap=MAP, vmin=0.0, vmax=high, aspect="auto", interpolation="none")
     label_ticks(axes, rows, columns)
     if digits is not None:
         _write_numbers(axes, weights, high, digits, mask_zeros)

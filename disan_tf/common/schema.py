@@ -7,9 +7,15 @@ from disan_tf.common.errors import UserError
 
 Schema = Union[type, tuple, list, Mapping]
 _NAMES = {
-    bool: "true or false", int: "a whole number", float: "a number", str: "a string",
-    dict: "an object", list: "a list", type(None): "null", object: "anything",
-}  # fmt: skip
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a string",
+    dict: "an object",
+    list: "a list",
+    type(None): "null",
+    object: "anything",
+}
 
 
 def check_schema(path, content, schema: Schema, remedy: str):

@@ -54,11 +54,20 @@ class BiLM(BaseLayer):
     """
 
     def __init__(
-        self, units: int, cells: int, filters: Sequence[tuple[int, int]], layers: int = 2,
-        character_dim: int = 16, highways: int = 2, activation: str = "relu",
-        cell_clip: float = 3.0, projection_clip: float = 3.0, skip_connections: bool = False,
-        word_length: int = 50, **kwargs,
-    ):  # fmt: skip
+        self,
+        units: int,
+        cells: int,
+        filters: Sequence[tuple[int, int]],
+        layers: int = 2,
+        character_dim: int = 16,
+        highways: int = 2,
+        activation: str = "relu",
+        cell_clip: float = 3.0,
+        projection_clip: float = 3.0,
+        skip_connections: bool = False,
+        word_length: int = 50,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         check_at_least("word_length", word_length, 3)  # a byte between two markers
         if any(width > word_length for width, _ in filters):
@@ -75,9 +84,16 @@ class BiLM(BaseLayer):
         self.skip_connections = skip_connections
         self.word_length = word_length
         self.tokens = TokenEncoder(
-            units, filters, character_dim, highways, activation, l2=self.l2,
-            seed=site_seed(self.seed, "tokens"), name="tokens", dtype=self.dtype_policy,
-        )  # fmt: skip
+            units,
+            filters,
+            character_dim,
+            highways,
+            activation,
+            l2=self.l2,
+            seed=site_seed(self.seed, "tokens"),
+            name="tokens",
+            dtype=self.dtype_policy,
+        )
         self.forward, self.backward = map(self._make_stack, DIRECTIONS)
 
     def build(self, input_shape):
@@ -91,11 +107,19 @@ class BiLM(BaseLayer):
         stack = []
         for number in range(self.layers):
             name = f"{direction}_{number}"
-            stack.append(ProjectedLSTM(
-                self.units, self.cells, direction == "backward", self.cell_clip,
-                self.projection_clip, l2=self.l2, seed=site_seed(self.seed, name), name=name,
-                dtype=self.dtype_policy,
-            ))  # fmt: skip
+            stack.append(
+                ProjectedLSTM(
+                    self.units,
+                    self.cells,
+                    direction == "backward",
+                    self.cell_clip,
+                    self.projection_clip,
+                    l2=self.l2,
+                    seed=site_seed(self.seed, name),
+                    name=name,
+                    dtype=self.dtype_policy,
+                )
+            )
         return stack
 
     def call(self, characters, mask, training=None):

@@ -40,9 +40,15 @@ class ElmoEmbedding(BaseLayer, Embedding):
     """
 
     def __init__(
-        self, bilm: dict, cached: bool = False, trainable_bilm: bool = False,
-        normalize: bool = False, mix_l2: float = 0.0, words: Optional[dict] = None, **kwargs,
-    ):  # fmt: skip
+        self,
+        bilm: dict,
+        cached: bool = False,
+        trainable_bilm: bool = False,
+        normalize: bool = False,
+        mix_l2: float = 0.0,
+        words: Optional[dict] = None,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self._bilm_options = dict(bilm)
         self.cached = cached
@@ -51,9 +57,14 @@ class ElmoEmbedding(BaseLayer, Embedding):
         self.mix_l2 = check_at_least("mix_l2", mix_l2, 0)
         self._word_options = words and dict(words)
         self.bilm = BiLM(
-            **bilm, dropout=self.dropout, l2=self.l2 if trainable_bilm else 0.0, seed=self.seed,
-            trainable=trainable_bilm, name="bilm", dtype=self.dtype_policy,
-        )  # fmt: skip
+            **bilm,
+            dropout=self.dropout,
+            l2=self.l2 if trainable_bilm else 0.0,
+            seed=self.seed,
+            trainable=trainable_bilm,
+            name="bilm",
+            dtype=self.dtype_policy,
+        )
 
     def build(self, input_shape):
         build_child(self.bilm, [None, None, self.bilm.word_length])

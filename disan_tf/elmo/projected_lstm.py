@@ -47,9 +47,14 @@ class ProjectedLSTM(BaseLayer):
     """
 
     def __init__(
-        self, units: int, cells: int, backward: bool = False, cell_clip: float = 0.0,
-        projection_clip: float = 0.0, **kwargs,
-    ):  # fmt: skip
+        self,
+        units: int,
+        cells: int,
+        backward: bool = False,
+        cell_clip: float = 0.0,
+        projection_clip: float = 0.0,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         if cells < units:
             raise ValueError(f"cells={cells} must be at least units, {units}.")

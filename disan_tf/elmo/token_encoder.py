@@ -54,9 +54,14 @@ class TokenEncoder(BaseLayer):
     """
 
     def __init__(
-        self, units: int, filters: Sequence[tuple[int, int]], dim: int = 16, highways: int = 2,
-        activation: str = "relu", **kwargs,
-    ):  # fmt: skip
+        self,
+        units: int,
+        filters: Sequence[tuple[int, int]],
+        dim: int = 16,
+        highways: int = 2,
+        activation: str = "relu",
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         if not filters or min(min(pair) for pair in filters) < 1:
             raise ValueError(

@@ -68,9 +68,12 @@ class DiSAN(SentenceEncoder):
 
     def _block(self, name, direction, input_shape):
         block = DirectionalSelfAttention(
-            self.units, direction, self.activation, attention_form=self.attention_form,
+            self.units,
+            direction,
+            self.activation,
+            attention_form=self.attention_form,
             **self.child_options(name),
-        )  # fmt: skip
+        )
         build_child(block, input_shape)
         return block
 

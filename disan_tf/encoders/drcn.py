@@ -58,10 +58,16 @@ class DRCN(PairEncoder):
     """
 
     def __init__(
-        self, units: int = 100, layers: int = 5, recurrence: str = "rnn", functions: str = "Cs",
-        aggregation: str = "words", own_parameters: bool = False, bottleneck_units: int = 0,
+        self,
+        units: int = 100,
+        layers: int = 5,
+        recurrence: str = "rnn",
+        functions: str = "Cs",
+        aggregation: str = "words",
+        own_parameters: bool = False,
+        bottleneck_units: int = 0,
         **kwargs,
-    ):  # fmt: skip
+    ):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
         self.layers = check_at_least("layers", layers, 1)

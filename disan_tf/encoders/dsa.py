@@ -67,12 +67,22 @@ class DSAEncoder(SentenceEncoder):
     """
 
     def __init__(
-        self, units: int = 600, attentions: int = 1, iterations: int = 2,
-        attention: str = "dynamic", word_dropout: float = 0.3, layers: int = 4,
-        first_units: int = 150, dense_units: int = 75, widths: Sequence[int] = (3, 5),
-        compressed_units: int = 300, first_width: int = 1,
-        negative_slope: float = 0.01, init_scale: str = "keep", **kwargs,
-    ):  # fmt: skip
+        self,
+        units: int = 600,
+        attentions: int = 1,
+        iterations: int = 2,
+        attention: str = "dynamic",
+        word_dropout: float = 0.3,
+        layers: int = 4,
+        first_units: int = 150,
+        dense_units: int = 75,
+        widths: Sequence[int] = (3, 5),
+        compressed_units: int = 300,
+        first_width: int = 1,
+        negative_slope: float = 0.01,
+        init_scale: str = "keep",
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.attention_kind = check_choice("attention", attention, ATTENTIONS)
         if attention == "static" and attentions != 1:
@@ -94,9 +104,11 @@ class DSAEncoder(SentenceEncoder):
 
     def build(self, input_shape):
         self.input_dropout = Dropout(
-            self.word_dropout, site_seed(self.seed, "words"), name="input_dropout",
+            self.word_dropout,
+            site_seed(self.seed, "words"),
+            name="input_dropout",
             dtype=self.dtype_policy,
-        )  # fmt: skip
+        )
         build_child(self.input_dropout, input_shape)
         self.cnn = DenselyConnectedCNN(
             **self.cnn_options, negative_slope=self.negative_slope, **self.child_options("cnn")

@@ -44,9 +44,13 @@ class ReSAN(SentenceEncoder):
     """
 
     def __init__(
-        self, units: Optional[int] = None, unselected: str = "mean", shared: bool = False,
-        sampling: str = "parallel", **kwargs,
-    ):  # fmt: skip
+        self,
+        units: Optional[int] = None,
+        unselected: str = "mean",
+        shared: bool = False,
+        sampling: str = "parallel",
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         check_hard_attention(unselected, sampling)
         self.units = check_at_least("units", units, 1)
@@ -56,9 +60,14 @@ class ReSAN(SentenceEncoder):
 
     def build(self, input_shape):
         self.attention = ReinforcedSelfAttention(
-            self.units, self.activation, self.unselected, self.shared, self.sampling,
-            self.attention_form, **self.child_options("attention"),
-        )  # fmt: skip
+            self.units,
+            self.activation,
+            self.unselected,
+            self.shared,
+            self.sampling,
+            self.attention_form,
+            **self.child_options("attention"),
+        )
         build_child(self.attention, input_shape)
         self.source2token = self.add_source2token(2 * (self.units or input_shape[-1]))
         super().build(input_shape)

@@ -92,9 +92,14 @@ class BatchPlan:
     """
 
     def __init__(
-        self, lengths: np.ndarray, batch_size: int, window: int, seed: int, batch_tokens: int = 0,
+        self,
+        lengths: np.ndarray,
+        batch_size: int,
+        window: int,
+        seed: int,
+        batch_tokens: int = 0,
         examples: int = 0,
-    ):  # fmt: skip
+    ):
         check_at_least("batch_size", batch_size, 1)
         check_at_least("window", window, 1)
         check_at_least("batch_tokens", batch_tokens, 0)

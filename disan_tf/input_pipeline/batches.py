@@ -57,9 +57,7 @@ def _make_gather(split, field, spellings):
     def gather(indices):
         places = _locate(offsets, indices)
         characters = tf.gather(spellings, _pad(spelling, *places))  # row 0 is zeros
-        tensors = {
-            field: _pad(ids, *places), f"{field}_characters": tf.cast(characters, tf.int32)
-        }  # fmt: skip
+        tensors = {field: _pad(ids, *places), f"{field}_characters": tf.cast(characters, tf.int32)}
         if match is not None:
             tensors[f"{field}_match"] = tf.cast(_pad(match, *places), tf.int32)
         return tensors

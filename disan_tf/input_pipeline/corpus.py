@@ -104,9 +104,15 @@ class Split:
             layers = layers._replace(starts=starts)
         genres = None if self.genres is None else self.genres[rows]
         return Split(
-            self.fields, at_places(self.ids), offsets, self.labels[rows], self.example_ids[rows],
-            genres, features, layers,
-        )  # fmt: skip
+            self.fields,
+            at_places(self.ids),
+            offsets,
+            self.labels[rows],
+            self.example_ids[rows],
+            genres,
+            features,
+            layers,
+        )
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -19,9 +19,13 @@ def site_seed(seed: int, site: str) -> int:
 def add_count(layer: tf.keras.layers.Layer) -> tf.Variable:
     """A new weight of a layer, <int64>[], that counts its calls; on all replicas alike."""
     return layer.add_weight(
-        "calls", [], tf.int64, "zeros", trainable=False,
+        "calls",
+        [],
+        tf.int64,
+        "zeros",
+        trainable=False,
         aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
-    )  # fmt: skip
+    )
 
 
 def next_seed(seed: int, calls: tf.Variable) -> tf.Tensor:

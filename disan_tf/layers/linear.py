@@ -44,9 +44,16 @@ class Linear(tf.keras.layers.Layer):
     """
 
     def __init__(
-        self, units: int, activation=None, use_bias: bool = True, dropout: float = 0.0,
-        l2: float = 0.0, seed: int = 0, kernel_initializer="glorot_uniform", **kwargs,
-    ):  # fmt: skip
+        self,
+        units: int,
+        activation=None,
+        use_bias: bool = True,
+        dropout: float = 0.0,
+        l2: float = 0.0,
+        seed: int = 0,
+        kernel_initializer="glorot_uniform",
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.supports_masking = True
         self.units = check_at_least("units", units, 1)
@@ -61,9 +68,14 @@ class Linear(tf.keras.layers.Layer):
         self.dropout = Dropout(self.rate, self.seed, name="dropout", dtype=self.dtype_policy)
         build_child(self.dropout, input_shape)
         self.dense = tf.keras.layers.Dense(
-            self.units, self.activation, self.use_bias, self.kernel_initializer,
-            kernel_regularizer=weight_decay(self.l2), name="dense", dtype=self.dtype_policy,
-        )  # fmt: skip
+            self.units,
+            self.activation,
+            self.use_bias,
+            self.kernel_initializer,
+            kernel_regularizer=weight_decay(self.l2),
+            name="dense",
+            dtype=self.dtype_policy,
+        )
         build_child(self.dense, input_shape)
         super().build(input_shape)
 

@@ -17,9 +17,12 @@ def accuracy(predictions: np.ndarray, labels: np.ndarray) -> float:
 
 
 def classification_scores(
-    predictions: np.ndarray, labels: np.ndarray, classes: Sequence[str], lengths: np.ndarray,
+    predictions: np.ndarray,
+    labels: np.ndarray,
+    classes: Sequence[str],
+    lengths: np.ndarray,
     genres: Optional[np.ndarray] = None,
-) -> dict:  # fmt: skip
+) -> dict:
     """All scores of a split.
 
     Precision, recall and F1 of a class are 0 where they are undefined (a class that never occurs);

@@ -43,9 +43,16 @@ def words(sources: Sources, shared: dict, *, dim: int, trainable: bool = True) -
 
 
 def characters(
-    sources: Sources, shared: dict, *, dim: int, word_length: int, character_dim: int = 16,
-    character_units: int = 32, character_width: int = 5, trainable: bool = True,
-) -> Embedding:  # fmt: skip
+    sources: Sources,
+    shared: dict,
+    *,
+    dim: int,
+    word_length: int,
+    character_dim: int = 16,
+    character_units: int = 32,
+    character_width: int = 5,
+    trainable: bool = True,
+) -> Embedding:
     """DRCN's representation of a word: its vector twice, its characters, the exact-match flag.
 
     Args:
@@ -54,17 +61,32 @@ def characters(
         `WordCharacterEmbedding`.
     """
     return WordCharacterEmbedding(
-        *sources.words, dim, word_length, character_dim=character_dim,
-        character_units=character_units, character_width=character_width, trainable=trainable,
-        **shared, name="embedding",
-    )  # fmt: skip
+        *sources.words,
+        dim,
+        word_length,
+        character_dim=character_dim,
+        character_units=character_units,
+        character_width=character_width,
+        trainable=trainable,
+        **shared,
+        name="embedding",
+    )
 
 
 def elmo(
-    sources: Sources, shared: dict, *, bilm: str, dim: int, cached: bool = True,
-    phrases: str = "own", trainable_bilm: bool = False, normalize: bool = False,
-    mix_l2: float = 0.0, words: bool = False, dropout: float = 0.0,
-) -> Embedding:  # fmt: skip
+    sources: Sources,
+    shared: dict,
+    *,
+    bilm: str,
+    dim: int,
+    cached: bool = True,
+    phrases: str = "own",
+    trainable_bilm: bool = False,
+    normalize: bool = False,
+    mix_l2: float = 0.0,
+    words: bool = False,
+    dropout: float = 0.0,
+) -> Embedding:
     """The mixed layers of a biLM.
 
     Args:
@@ -95,9 +117,16 @@ def elmo(
         )
     sizes = dict(zip(("trainable_words", "fixed_words"), sources.words), dim=dim)
     return ElmoEmbedding(
-        sources.bilm, sources.cached, trainable_bilm, normalize, mix_l2, sizes if words else None,
-        dropout=dropout, **shared, name="embedding",
-    )  # fmt: skip
+        sources.bilm,
+        sources.cached,
+        trainable_bilm,
+        normalize,
+        mix_l2,
+        sizes if words else None,
+        dropout=dropout,
+        **shared,
+        name="embedding",
+    )
 
 
 def word_bytes(sources: Sources, shared: dict, *, word_length: int = 50) -> Embedding:

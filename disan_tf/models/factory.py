@@ -23,17 +23,19 @@ from disan_tf.models.nli import SentencePairClassifier
 from disan_tf.models.relatedness import RelatednessModel
 
 __all__ = [
-    "EMBEDDINGS", "ENCODERS", "HEADS", "TASKS", "build_model", "count_parameters",
-    "make_embedding", "make_encoder", "make_head",
-]  # fmt: skip
+    "EMBEDDINGS",
+    "ENCODERS",
+    "HEADS",
+    "TASKS",
+    "build_model",
+    "count_parameters",
+    "make_embedding",
+    "make_encoder",
+    "make_head",
+]
 
 ENCODERS = {**encoders.ENCODERS, "bilm": BiLM}
-HEADS = {
-    "plain": ClassificationHead,
-    "dsa": DSAHead,
-    "drcn": DRCNHead,
-    "word_softmax": WordSoftmax,
-}
+HEADS = {"plain": ClassificationHead, "dsa": DSAHead, "drcn": DRCNHead, "word_softmax": WordSoftmax}
 TASKS = {
     "classification": SentenceClassifier,
     "nli": SentencePairClassifier,
@@ -43,9 +45,13 @@ TASKS = {
 
 
 def build_model(
-    config, words: tuple[int, int], classes: int, attention_form: str = "auto", bilm=None,
+    config,
+    words: tuple[int, int],
+    classes: int,
+    attention_form: str = "auto",
+    bilm=None,
     cached: bool = False,
-) -> SentenceModel:  # fmt: skip
+) -> SentenceModel:
     """A built model.
 
     Args:

@@ -58,9 +58,12 @@ def lean_forward(head, dependent, value, mask, direction, scale):
 
     arrays = [tf.TensorArray(tf.float32, size=blocks) for _ in range(2)]
     _, *arrays = tf.while_loop(
-        lambda block, *_: block < blocks, body, [0, *arrays], parallel_iterations=1,
+        lambda block, *_: block < blocks,
+        body,
+        [0, *arrays],
+        parallel_iterations=1,
         maximum_iterations=blocks,
-    )  # fmt: skip
+    )
     return [unblock(array, head, blocks, size)[:, :length] for array in arrays]
 
 

@@ -38,9 +38,12 @@ def additive_scores(first: tf.Tensor, second: tf.Tensor, vector: tf.Tensor) -> t
 
 
 def product_scores(
-    first: tf.Tensor, second: tf.Tensor, kernel: tf.Tensor, vector: tf.Tensor,
+    first: tf.Tensor,
+    second: tf.Tensor,
+    kernel: tf.Tensor,
+    vector: tf.Tensor,
     pairs: Optional[tf.Tensor] = None,
-) -> tf.Tensor:  # fmt: skip
+) -> tf.Tensor:
     """e_ij = vector^T tanh((first_i * second_j) kernel).
 
     The product with `kernel` has its dtype, all else is float32.
@@ -80,10 +83,11 @@ def _chosen_product_scores(first, second, kernel, vector, pairs):
     block = max(1, BLOCK_NUMBERS // dim)
     count = tf.shape(indices)[0]
     words = [  # rows of the first and of the second sentences, <int32>[blocks, block]
-        tf.reshape(tf.pad(indices[:, 0] * shape[k] + indices[:, k], [[0, -count % block]]),
-                   [-1, block])
+        tf.reshape(
+            tf.pad(indices[:, 0] * shape[k] + indices[:, k], [[0, -count % block]]), [-1, block]
+        )
         for k in (1, 2)
-    ]  # fmt: skip
+    ]
 
     @tf.custom_gradient
     def scores(first, second, kernel, vector):

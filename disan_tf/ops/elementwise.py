@@ -60,9 +60,13 @@ def bias_activation(x: tf.Tensor, bias: tf.Tensor, activation: Callable) -> tf.T
 
 
 def fusion_gate(
-    token: tf.Tensor, context: tf.Tensor, bias: tf.Tensor, h: tf.Tensor, s: tf.Tensor,
+    token: tf.Tensor,
+    context: tf.Tensor,
+    bias: tf.Tensor,
+    h: tf.Tensor,
+    s: tf.Tensor,
     mask: tf.Tensor,
-) -> tf.Tensor:  # fmt: skip
+) -> tf.Tensor:
     """F * h + (1 - F) * s with F = sigmoid(token + context + bias), DiSAN Eq. 19 and 20.
 
     Args:

@@ -149,7 +149,7 @@ def interpolate(kernel, head, dependent, value, mask, direction, with_slopes=Fal
 
 def _backward(
     kernel, upstream, head, dependent, value, context, denominator, slope, mask, direction
-):  # fmt: skip
+):
     """Gradients for head, dependent and value; the last two from sums over the heads.
 
     With h_j = g_j / D_j: dv_i = sum_r K_r(b_i) G_r and db_i = sum_r K'_r(b_i) (v_i G_r - Q_r),

@@ -62,9 +62,12 @@ def _by_heads(head, dependent, value, mask, direction, scale):
         return j + 1, contexts.write(j, context)
 
     _, contexts = tf.while_loop(
-        lambda j, _: j < steps, body, (0, tf.TensorArray(tf.float32, size=steps)),
-        parallel_iterations=1, maximum_iterations=steps,
-    )  # fmt: skip
+        lambda j, _: j < steps,
+        body,
+        (0, tf.TensorArray(tf.float32, size=steps)),
+        parallel_iterations=1,
+        maximum_iterations=steps,
+    )
     contexts = tf.reshape(contexts.stack()[:length], tf.gather(shape, [1, 0, 2]))
     return tf.transpose(contexts, [1, 0, 2])
 

@@ -51,8 +51,10 @@ class AttendedLine:
     @property
     def tokens(self) -> list[list[str]]:
         """Of each field."""
-        return [self.record["tokens" if len(self.fields) == 1 else f"{field}_tokens"]
-                for field in self.fields]  # fmt: skip
+        return [
+            self.record["tokens" if len(self.fields) == 1 else f"{field}_tokens"]
+            for field in self.fields
+        ]
 
     @property
     def texts(self) -> list[str]:

@@ -9,25 +9,45 @@ from disan_tf.reporting.paper_tables.all_tables import TABLES
 _DTYPES = {"float32": "float32", "mixed_bfloat16": "bfloat16"}  # form -> its name in tables
 _STEPS = {"train": "training step", "inference": "inference"}  # kind -> its name in tables
 _SPEED_HEAD = (
-    "ms", "lengths", "authors' formulation", "float32", "bfloat16", "times faster",
+    "ms",
+    "lengths",
+    "authors' formulation",
+    "float32",
+    "bfloat16",
+    "times faster",
     "times the products",
-)  # fmt: skip
+)
 _ENCODERS_HEAD = (
-    "encoder", "parameters", "seconds an epoch", "in epochs of DiSAN", "in epochs of DiSAN, paper",
+    "encoder",
+    "parameters",
+    "seconds an epoch",
+    "in epochs of DiSAN",
+    "in epochs of DiSAN, paper",
     "inference, pairs a second",
-)  # fmt: skip
+)
 _DSA_HEAD = (
-    "DSA beside DiSAN", "lengths", "DiSAN, authors' formulation", "DiSAN, float32 and bfloat16",
-    "DSA, float32 and bfloat16", "times faster than DiSAN", "than the authors'",
+    "DSA beside DiSAN",
+    "lengths",
+    "DiSAN, authors' formulation",
+    "DiSAN, float32 and bfloat16",
+    "DSA, float32 and bfloat16",
+    "times faster than DiSAN",
+    "than the authors'",
     "times the products",
-)  # fmt: skip
+)
 _SELECTION_HEAD = (
-    "ms", "lengths", "form", "all", "half of all", "a quarter", "a tenth", "nothing sampled",
-    "without hard attention", "iterative sampling",
-)  # fmt: skip
-_SELECTION_KEYS = (
-    "1.0", "0.5", "0.25", "0.1", "all", "without_hard_attention", "iterative",
-)  # fmt: skip
+    "ms",
+    "lengths",
+    "form",
+    "all",
+    "half of all",
+    "a quarter",
+    "a tenth",
+    "nothing sampled",
+    "without hard attention",
+    "iterative sampling",
+)
+_SELECTION_KEYS = ("1.0", "0.5", "0.25", "0.1", "all", "without_hard_attention", "iterative")
 
 
 def benchmark_tables(folder: Path) -> str:
@@ -67,10 +87,13 @@ def _encoder_rows(encoders):
     paper = {row.variant or "disan": float(row.seconds) for row in rows_of_paper}
     for name, times in encoders.items():
         yield [
-            name, f"{times['parameters']:,}", f"{times['epoch_seconds']:,.0f}",
-            f"{times['disan_ratio']:.2f}", f"{paper[name] / paper['disan']:.2f}",
+            name,
+            f"{times['parameters']:,}",
+            f"{times['epoch_seconds']:,.0f}",
+            f"{times['disan_ratio']:.2f}",
+            f"{paper[name] / paper['disan']:.2f}",
             f"{times['inference_pairs_per_second']:,.0f}",
-        ]  # fmt: skip
+        ]
 
 
 def _selection_rows(record):
@@ -109,10 +132,12 @@ def _core_row(measured):
 def _step_row(measured):
     dense, *ours = (measured["forms"][name] for name in ("dense", *_DTYPES))
     return [
-        _STEPS[measured["kind"]], _lengths(measured),
+        _STEPS[measured["kind"]],
+        _lengths(measured),
         *(f"{form['median_ms']:,.0f}" for form in (dense, *ours)),
-        _joined(ours, "dense_ratio", 1), _joined(ours, "products_ratio", 2),
-    ]  # fmt: skip
+        _joined(ours, "dense_ratio", 1),
+        _joined(ours, "products_ratio", 2),
+    ]
 
 
 def _dsa_rows(record):
@@ -131,9 +156,10 @@ def _dsa_cells(forms, key, digits=0):
     disan = [forms[f"disan {dtype}"] for dtype in _DTYPES]
     return [
         *(_joined(group, key, digits) for group in ([forms["dense"]], disan, ours)),
-        _joined(ours, "disan_ratio", 2), _joined(ours, "dense_ratio", 1),
+        _joined(ours, "disan_ratio", 2),
+        _joined(ours, "dense_ratio", 1),
         _joined(ours, "products_ratio", 2),
-    ]  # fmt: skip
+    ]
 
 
 def _drcn_table(record):

@@ -54,9 +54,16 @@ def difference(
     columns, statistic = _STATISTICS[score](members, signs)
     value = float(statistic(*columns, axis=-1))
     found = stats.bootstrap(
-        columns, statistic, n_resamples=_RESAMPLES, batch=_BATCH, paired=True, vectorized=True,
-        confidence_level=_LEVEL, method="percentile", random_state=np.random.default_rng(1),
-    )  # fmt: skip
+        columns,
+        statistic,
+        n_resamples=_RESAMPLES,
+        batch=_BATCH,
+        paired=True,
+        vectorized=True,
+        confidence_level=_LEVEL,
+        method="percentile",
+        random_state=np.random.default_rng(1),
+    )
     return Interval(value, *map(float, found.confidence_interval))
 
 

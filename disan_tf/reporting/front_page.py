@@ -7,8 +7,14 @@ from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.results import describe_examples, describe_vectors, mean
 
 _HEAD = (
-    "paper", "corpus", "theirs", "ours", "our training examples", "tokens with vectors", "epochs",
-)  # fmt: skip
+    "paper",
+    "corpus",
+    "theirs",
+    "ours",
+    "our training examples",
+    "tokens with vectors",
+    "epochs",
+)
 
 
 class Claim(NamedTuple):
@@ -80,6 +86,11 @@ def _row(claim: Claim, results):
     figure = table.headline_figure(rows[model])
     ours = table.headline.show(best)
     return [
-        name, claim.corpus, figure or strongest, ours if figure else f"{ours}, {model}",
-        describe_examples(best), describe_vectors(best), f"{best['best_epoch']:.1f}",
-    ]  # fmt: skip
+        name,
+        claim.corpus,
+        figure or strongest,
+        ours if figure else f"{ours}, {model}",
+        describe_examples(best),
+        describe_vectors(best),
+        f"{best['best_epoch']:.1f}",
+    ]

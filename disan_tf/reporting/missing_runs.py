@@ -11,9 +11,12 @@ from typing import NamedTuple, Optional
 from disan_tf.common.files import read_json
 
 _TIMED = {
-    "members": int, "steps": int, "step_seconds": float, "evaluations": int,
+    "members": int,
+    "steps": int,
+    "step_seconds": float,
+    "evaluations": int,
     "evaluation_seconds": float,
-}  # fmt: skip
+}
 _MISSING_RUNS = {
     "machine": {"processor": str, "threads": int, "beside": str},
     "runs": [{"tables": [str], "command": str, "timed": (_TIMED, type(None))}],

@@ -53,8 +53,9 @@ def report(runs: Optional[Path], output: Path) -> None:
     if runs is not None:
         _record(Path(runs), output / "results", output / "predictions")
     results, predictions = (
-        read_results(output / "results"), read_predictions(output / "predictions")
-    )  # fmt: skip
+        read_results(output / "results"),
+        read_predictions(output / "predictions"),
+    )
     curves = fit_curves(results, predictions)
     draw_curves(curves, output / "figures")
     shown = leave_out_parts(results, curves)

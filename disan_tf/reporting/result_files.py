@@ -28,9 +28,12 @@ _LENGTHS = {str: {"count": int, "accuracy": (float, _NULL)}}
 _MEAN_LENGTHS = {str: {"sentences": float, "accuracy": float, "standard_deviation": (float, _NULL)}}
 _CONFUSION = {"matrix": [[int]]}
 _TRAINED = {
-    "steps": float, "epochs": float, "dev_curve": [[float]], "test_curve?": [[float]],
+    "steps": float,
+    "epochs": float,
+    "dev_curve": [[float]],
+    "test_curve?": [[float]],
     "selection_curve?": [[float]],
-}  # fmt: skip
+}
 _RESULT = {
     "command": (str, _NULL),
     "paper": str,
@@ -38,21 +41,22 @@ _RESULT = {
     "config": {
         "name": str,
         "seed": int,
-        "data": {
-            "corpus": str, "embedding_dim": int, "vectors": str, "fold?": int, "folds?": int
-        },
+        "data": {"corpus": str, "embedding_dim": int, "vectors": str, "fold?": int, "folds?": int},
         "encoder": {"name": str},
         "train": {"batch_size": int, "examples?": int},
     },
     "parameters": int,
     "data": {
-        "training_examples": int, "unit": str, "training_read": int,
-        "official_training_examples": (int, _NULL), "training_tokens_covered": (float, _NULL),
+        "training_examples": int,
+        "unit": str,
+        "training_read": int,
+        "official_training_examples": (int, _NULL),
+        "training_tokens_covered": (float, _NULL),
     },
     "seconds_per_epoch": float,
     "best_epoch": float,
     "minutes_to_best": float,
-}  # fmt: skip
+}
 _SCORES = {"accuracy?": float, "pearson?": float, "spearman?": float, "mse?": float}
 _RUN = {
     **_TRAINED,
@@ -62,16 +66,13 @@ _RUN = {
 }
 _SERIES = {
     "members": [
-        {
-            **_TRAINED, "name": str, "seed": int, "fold": (int, _NULL),
-            "scores": {str: {str: float}},
-        }
+        {**_TRAINED, "name": str, "seed": int, "fold": (int, _NULL), "scores": {str: {str: float}}}
     ],
     "mean": {str: {str: float}},
     "standard_deviation": {str: {str: (float, _NULL)}},
     "by_length": _MEAN_LENGTHS,
     "confusion?": _CONFUSION,
-}  # fmt: skip
+}
 
 
 def read_results(folder: Path) -> dict[str, dict]:

@@ -6,9 +6,16 @@ from disan_tf.reporting.paper_tables.table import Score
 from disan_tf.reporting.results import describe_examples, describe_members, describe_vectors
 
 _HEAD = (
-    "run", "training examples", "tokens with vectors", "parameters", "best dev epoch",
-    "minutes to it", "dev", "test", "test, paper",
-)  # fmt: skip
+    "run",
+    "training examples",
+    "tokens with vectors",
+    "parameters",
+    "best dev epoch",
+    "minutes to it",
+    "dev",
+    "test",
+    "test, paper",
+)
 _SCORES = (  # the first that a run has is shown
     Score("accuracy", "test"),
     Score("Pearson's r", "test", "pearson", 1, 4, "r"),
@@ -28,7 +35,13 @@ def results_table(results: dict[str, dict]) -> str:
 def _row(name, run):
     score = next(score for score in _SCORES if score.mean(run))
     return [
-        f"{name} ({describe_members(run)})", describe_examples(run), describe_vectors(run),
-        f"{run['parameters']:,}", f"{run['best_epoch']:.1f}", f"{run['minutes_to_best']:.0f}",
-        score.show(run, "dev"), score.show(run), paper_headline(run["config"]),
-    ]  # fmt: skip
+        f"{name} ({describe_members(run)})",
+        describe_examples(run),
+        describe_vectors(run),
+        f"{run['parameters']:,}",
+        f"{run['best_epoch']:.1f}",
+        f"{run['minutes_to_best']:.0f}",
+        score.show(run, "dev"),
+        score.show(run),
+        paper_headline(run["config"]),
+    ]

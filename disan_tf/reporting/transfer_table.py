@@ -10,13 +10,19 @@ from disan_tf.reporting.markdown import csv_table, markdown_table
 NAME = "transfer"  # of the folder of results, and of the table
 _REMEDY = "run --mode=transfer again, or restore it from the repository"
 _SCORES = {
-    "dim": int, "known_tokens": (float, type(None)), "dev": {str: float}, "test": {str: float},
+    "dim": int,
+    "known_tokens": (float, type(None)),
+    "dev": {str: float},
+    "test": {str: float},
     "strengths": [float],
-}  # fmt: skip
+}
 _RESULT = {
-    "command": str, "vectors": (str, type(None)), "step": int, "config": {"encoder": {"name": str}},
+    "command": str,
+    "vectors": (str, type(None)),
+    "step": int,
+    "config": {"encoder": {"name": str}},
     "scores": {str: {str: _SCORES}},
-}  # fmt: skip
+}
 _ENCODERS = {
     "trained": "`{name}`, step {step:,}",
     "mean_of_word_vectors": "mean of the word vectors of {vectors}",

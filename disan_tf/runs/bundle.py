@@ -48,8 +48,15 @@ FORMAT = 3
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _SCHEMA = {
     "config": {
-        "name": str, "seed": int, "dtype": str, "data": dict, "embedding": {"name": str},
-        "encoder": {"name": str}, "task": {"name": str}, "train": dict, "evaluate": dict,
+        "name": str,
+        "seed": int,
+        "dtype": str,
+        "data": dict,
+        "embedding": {"name": str},
+        "encoder": {"name": str},
+        "task": {"name": str},
+        "train": dict,
+        "evaluate": dict,
     },
     "name": str,
     "classes": [str],
@@ -60,7 +67,7 @@ _SCHEMA = {
     "scores": {"step": int},
     "weights": str,
     "sha256": {str: str},
-}  # fmt: skip
+}
 
 
 @dataclass
@@ -93,9 +100,13 @@ class Bundle:
         """The look-up for raw text, which is tokenised as the treebanks are, escapes included."""
         options = self.info["tokenizer"]
         return _LOOKUPS[self.config.embedding.name](
-            self, self.vocabulary, "treebank", options["lowercase"], options["split_words"],
+            self,
+            self.vocabulary,
+            "treebank",
+            options["lowercase"],
+            options["split_words"],
             options["empty_tokens"],
-        )  # fmt: skip
+        )
 
     def traced_text_to_ids(self) -> TracedTextToIds:
         """Returns the look-up for raw text, compiled once for batches of any size."""

@@ -15,9 +15,14 @@ from disan_tf.runs.work_directory import read_config
 
 MEMBER_CONFIGS = tuple(f"{name}/config.json" for name in ("seed-*", "fold-*", "seed-*/fold-*"))
 _MEMBER_KEYS = (
-    "steps", "epochs", "minutes", "seconds_per_epoch", "best_step", "best_epoch",
+    "steps",
+    "epochs",
+    "minutes",
+    "seconds_per_epoch",
+    "best_step",
+    "best_epoch",
     "minutes_to_best",
-)  # fmt: skip
+)
 
 
 def summarise_series(workdir: Path) -> dict:

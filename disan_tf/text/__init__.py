@@ -11,6 +11,14 @@ from disan_tf.text.traced import TracedTextToIds
 from disan_tf.text.word_forms import WordForms
 
 __all__ = [
-    "VERSIONS", "TextToCharacters", "TextToIds", "TextToPairFeatures", "TracedTextToIds",
-    "WordForms", "lower", "lowercase", "make_tokenizer", "split_words",
-]  # fmt: skip
+    "VERSIONS",
+    "TextToCharacters",
+    "TextToIds",
+    "TextToPairFeatures",
+    "TracedTextToIds",
+    "WordForms",
+    "lower",
+    "lowercase",
+    "make_tokenizer",
+    "split_words",
+]

@@ -21,9 +21,15 @@ class TextToCharacters(TextToIds):
     """
 
     def __init__(
-        self, words: Sequence[str], tokenizer: str, lowercase: bool, split: bool = False,
-        keep_empty: bool = False, *, word_length: int,
-    ):  # fmt: skip
+        self,
+        words: Sequence[str],
+        tokenizer: str,
+        lowercase: bool,
+        split: bool = False,
+        keep_empty: bool = False,
+        *,
+        word_length: int,
+    ):
         super().__init__(words, tokenizer, lowercase, split, keep_empty)
         self._word_length = word_length
 
@@ -58,9 +64,16 @@ class TextToPairFeatures(TextToIds):
     """
 
     def __init__(
-        self, words: Sequence[str], tokenizer: str, lowercase: bool, split: bool = False,
-        keep_empty: bool = False, *, forms: WordForms, word_length: int,
-    ):  # fmt: skip
+        self,
+        words: Sequence[str],
+        tokenizer: str,
+        lowercase: bool,
+        split: bool = False,
+        keep_empty: bool = False,
+        *,
+        forms: WordForms,
+        word_length: int,
+    ):
         super().__init__(words, tokenizer, lowercase, split, keep_empty)
         self._forms = forms
         self._word_length = word_length

@@ -152,9 +152,12 @@ def _check_names(columns: list[str]) -> list[str]:
 
 
 def read_rows(
-    path: Path, columns: Mapping[str, str], convert: Callable[[dict], T], remedy: str,
+    path: Path,
+    columns: Mapping[str, str],
+    convert: Callable[[dict], T],
+    remedy: str,
     strings: Optional[Collection[str]] = None,
-) -> Iterator[T]:  # fmt: skip
+) -> Iterator[T]:
     """Yields `convert(row)` for every row of a file; blank lines are skipped.
 
     Args:

@@ -21,9 +21,7 @@ class TracedTextToIds:
 
     def __init__(self, text_to_ids: TextToIds):
         self.tokens = tf.function(
-            text_to_ids.tokens,
-            input_signature=[tf.TensorSpec([None], tf.string)],
-            autograph=False,
+            text_to_ids.tokens, input_signature=[tf.TensorSpec([None], tf.string)], autograph=False
         )
         self._inputs = {
             fields: tf.function(

@@ -58,10 +58,17 @@ def check_config(
     encoder = _encoder(config, task)
     method = method_for(getattr(encoder, "samplers", ())).options(config)
     check_section(
-        "train", config.train, "a training", schedule.check_batches, schedule.check_steps,
-        check_regularisation, check_batch_norm_batches, optimizers.check_options,
-        check_distribution, *_of(method, "train"),
-    )  # fmt: skip
+        "train",
+        config.train,
+        "a training",
+        schedule.check_batches,
+        schedule.check_steps,
+        check_regularisation,
+        check_batch_norm_batches,
+        optimizers.check_options,
+        check_distribution,
+        *_of(method, "train"),
+    )
     evaluation = functools.partial(schedule.check_evaluation, known_splits=splits)
     check_section(
         "evaluate", config.evaluate, "an evaluation", evaluation, *_of(method, "evaluate")
@@ -96,9 +103,17 @@ def check_sections(config) -> None:
 
 
 def _check_sections(
-    name: str, seed: int, dtype: str, data: Mapping, embedding: Mapping, encoder: Mapping,
-    task: Mapping, train: Mapping, evaluate: Mapping, policy: Optional[Mapping] = None,
-) -> None:  # fmt: skip
+    name: str,
+    seed: int,
+    dtype: str,
+    data: Mapping,
+    embedding: Mapping,
+    encoder: Mapping,
+    task: Mapping,
+    train: Mapping,
+    evaluate: Mapping,
+    policy: Optional[Mapping] = None,
+) -> None:
     if not NAME.fullmatch(name):
         raise ValueError(f"name={name} must have letters of ASCII, digits, - and _ alone.")
     check_at_least("seed", seed, 0)
@@ -122,9 +137,10 @@ def _check_policy(config, *components) -> None:
 def _check_embedding(config, task) -> None:
     known = _named(EMBEDDINGS, task.embeddings)
     make = functools.partial(
-        chosen(known, "embedding", config.embedding), sources=Sources((1, 0), _ANY_BILM),
+        chosen(known, "embedding", config.embedding),
+        sources=Sources((1, 0), _ANY_BILM),
         shared={"l2": config.train.l2, "seed": config.seed, "dtype": config.dtype},
-    )  # fmt: skip
+    )
     options = {name: value for name, value in config.embedding.items() if name != "name"}
     check_section("embedding", options, f"the embedding {config.embedding.name}", make)
     check_data(config)

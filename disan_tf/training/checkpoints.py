@@ -36,9 +36,13 @@ class TrainingState:
         self.best_score = tf.Variable(-np.inf, dtype=tf.float64, trainable=False)
         self.measured = tf.Variable("[]", trainable=False)
         self._checkpoint = tf.train.Checkpoint(
-            model=model, step=self.step, best_step=self.best_step, best_score=self.best_score,
-            measured=self.measured, **saved,
-        )  # fmt: skip
+            model=model,
+            step=self.step,
+            best_step=self.best_step,
+            best_score=self.best_score,
+            measured=self.measured,
+            **saved,
+        )
         if is_writer:
             mend_state(Path(directory))
             _remove_leftovers(Path(directory))

@@ -52,9 +52,11 @@ def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name:
     if predictions.ndim == 1:
         kind = np.float32 if predictions.dtype.kind == "f" else np.uint8
         write_arrays(
-            Path(folder) / f"{split_name}.npz", predictions=predictions.astype(kind),
-            labels=labels.astype(kind), step=scores["step"],
-        )  # fmt: skip
+            Path(folder) / f"{split_name}.npz",
+            predictions=predictions.astype(kind),
+            labels=labels.astype(kind),
+            step=scores["step"],
+        )
     write_json(Path(folder) / f"{split_name}.json", scores)
     return scores
 

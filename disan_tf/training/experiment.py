@@ -12,12 +12,7 @@ import disan_tf
 from disan_tf.addons import progress_bar
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_format, read_json, write_json
-from disan_tf.input_pipeline import (
-    PreparedCorpus,
-    evaluation_batches,
-    make_dataset,
-    padding_share,
-)
+from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset, padding_share
 from disan_tf.input_pipeline.format import Keys
 from disan_tf.models.factory import count_parameters
 from disan_tf.runs.provenance import command_line, data_summary
@@ -33,9 +28,12 @@ _PROBE_EXAMPLES = 32
 
 
 def train(
-    config, corpus: PreparedCorpus, workdir, pictures: bool = True,
+    config,
+    corpus: PreparedCorpus,
+    workdir,
+    pictures: bool = True,
     distribution: Optional[Distribution] = None,
-) -> dict:  # fmt: skip
+) -> dict:
     """Trains, or goes on training, in `workdir`; returns `Trainer.run`'s summary.
 
     Args:
@@ -131,10 +129,13 @@ def _tensorboard(trainer, pictures):
     batches = evaluation_batches(trainer.dev.field_lengths, _PROBE_EXAMPLES)
     batch = next(iter(make_dataset(trainer.dev, batches[len(batches) // 2 :])))
     return TensorBoardLogger(
-        trainer.workdir / "tensorboard", trainer.config,
-        [batch[name] for name in trainer.model.reads], trainer.method.evaluation_step,
-        _examples_a_step(trainer), _pictures(trainer) if pictures else (),
-    )  # fmt: skip
+        trainer.workdir / "tensorboard",
+        trainer.config,
+        [batch[name] for name in trainer.model.reads],
+        trainer.method.evaluation_step,
+        _examples_a_step(trainer),
+        _pictures(trainer) if pictures else (),
+    )
 
 
 def _pictures(trainer):

@@ -22,7 +22,7 @@ from disan_tf.training.distribution.replicas import STOP
 from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.methods import make_method
 from disan_tf.training.methods.batch_statistics import make_averaging_step, take_averages
-from disan_tf.training.monitoring.measured import dump, load, shown
+from disan_tf.training.monitoring.step_metrics import dump, format_metrics, load
 from disan_tf.training.outputs import run_split
 from disan_tf.training.resources import gather_resources
 from disan_tf.training.schedule import is_evaluated, is_logged, is_saved
@@ -50,9 +50,13 @@ class Trainer:
     """
 
     def __init__(
-        self, config, corpus: PreparedCorpus, workdir, callbacks=(),
+        self,
+        config,
+        corpus: PreparedCorpus,
+        workdir,
+        callbacks=(),
         distribution: Optional[Distribution] = None,
-    ):  # fmt: skip
+    ):
         self.distribution = distribution or Distribution()
         resources, corpus = gather_resources(config, corpus)
         tf.keras.utils.set_random_seed(config.seed)
@@ -62,21 +66,27 @@ class Trainer:
         with self.distribution.scope():
             with memory_limit(copies=4):
                 self.model = build_model(
-                    config, resources.words, resources.classes, bilm=resources.bilm,
+                    config,
+                    resources.words,
+                    resources.classes,
+                    bilm=resources.bilm,
                     cached=corpus.layers is not None,
-                )  # fmt: skip
+                )
             self.model.set_resources(resources)
             self.method = make_method(config, self.model)
         self.state = TrainingState(
-            self.workdir / "checkpoints", self.model, self.method.saved,
-            self.distribution.is_chief,
-        )  # fmt: skip
+            self.workdir / "checkpoints", self.model, self.method.saved, self.distribution.is_chief
+        )
         self.train, self.dev = corpus.split("train"), corpus.split("dev")
         self.watched = {name: corpus.split(name) for name in config.evaluate.splits}
         self.plan = BatchPlan(
-            self.train.field_lengths, config.train.batch_size, config.train.window, config.seed,
-            config.train.batch_tokens, config.train.examples,
-        )  # fmt: skip
+            self.train.field_lengths,
+            config.train.batch_size,
+            config.train.window,
+            config.seed,
+            config.train.batch_tokens,
+            config.train.examples,
+        )
         self.epoch_steps = self.plan.count(0)  # with batch_tokens, later epochs differ a little
         self._averaging_step = make_averaging_step(self.model)
         self.callbacks = callbacks
@@ -98,13 +108,15 @@ class Trainer:
         is_chief = self.distribution.is_chief
         self.log = MetricsLog(self.workdir / "metrics.jsonl", step) if is_chief else NoLog()
         self._started = time.monotonic() - self.log.seconds
-        self._measured = load(self.state.measured.numpy())
+        self._step_metrics = load(self.state.measured.numpy())
         callbacks = tf.keras.callbacks.CallbackList(
-            list(self.callbacks), model=self.model,
-            epochs=math.ceil(self.config.train.steps / self.epoch_steps), steps=self.epoch_steps,
-        )  # fmt: skip
-        measured = [shown(measured) for measured in self._measured]
-        callbacks.on_train_begin({"step": step, "measured": measured})
+            list(self.callbacks),
+            model=self.model,
+            epochs=math.ceil(self.config.train.steps / self.epoch_steps),
+            steps=self.epoch_steps,
+        )
+        metrics = [format_metrics(metrics) for metrics in self._step_metrics]
+        callbacks.on_train_begin({"step": step, "measured": metrics})
         with deferred() as self._is_to_stop:
             while not self._finished(step):
                 step = self._epoch(step, callbacks)
@@ -129,13 +141,13 @@ class Trainer:
             callbacks.on_train_batch_begin(step)
             names = *self.model.reads, "label"
             inputs = self.distribution.inputs(batch, names, bool(self._is_to_stop()))
-            measured = self.method.train(step, *inputs)
-            self._others_stop = measured.pop(STOP, False)
-            if self._measured and measured.get("phase") != self._measured[0].get("phase"):
+            metrics = self.method.train(step, *inputs)
+            self._others_stop = metrics.pop(STOP, False)
+            if self._step_metrics and metrics.get("phase") != self._step_metrics[0].get("phase"):
                 self._log_training(step)  # a line is of one phase
-            self._measured.append(measured)
+            self._step_metrics.append(metrics)
             step += 1
-            callbacks.on_train_batch_end(step - 1, shown(measured))
+            callbacks.on_train_batch_end(step - 1, format_metrics(metrics))
             self._after_step(step, callbacks)
             if self._finished(step):
                 break
@@ -158,7 +170,7 @@ class Trainer:
             self.method.end_epoch()
         if save or stop:
             self.state.step.assign(step)
-            self.state.measured.assign(dump(self._measured))
+            self.state.measured.assign(dump(self._step_metrics))
             self.distribution.by_chief(self.state.save)
         if stop:
             number = self._is_to_stop() or signal.SIGTERM  # that another worker got
@@ -183,17 +195,17 @@ class Trainer:
     def _log_training(self, step):
         """Means since the last time, and how many steps the loss scaling left out."""
         means = {
-            name: float(np.mean([measured[name] for measured in self._measured]))
-            for name in self._measured[0]
+            name: float(np.mean([metrics[name] for metrics in self._step_metrics]))
+            for name in self._step_metrics[0]
         }
-        skipped = round(means.pop("skipped_steps") * len(self._measured))
+        skipped = round(means.pop("skipped_steps") * len(self._step_metrics))
         if not math.isfinite(means["loss"]):
-            first = step - len(self._measured) + 1
+            first = step - len(self._step_metrics) + 1
             raise self._not_finite(f"The loss is not finite between steps {first} and {step}")
         record = {**means, **self.method.extra_metrics(means), "skipped_steps": skipped}
         epoch = self.plan.epochs(step)
         self.log.write(step=step, epoch=epoch, split="train", **record, seconds=self._seconds())
-        self._measured = []
+        self._step_metrics = []
 
     def _not_finite(self, what):
         return UserError(
@@ -211,8 +223,8 @@ class Trainer:
         self.state.best_step.assign(best[0])
         self.state.best_score.assign(best[1])
         self.method.evaluated(step, scores["dev"])
-        for name, measured in scores.items():
-            record = {"epoch": self.plan.epochs(step), "split": name, **measured}
+        for name, metrics in scores.items():
+            record = {"epoch": self.plan.epochs(step), "split": name, **metrics}
             self.log.write(step=step, **record, seconds=self._seconds())
         dev = scores.pop("dev")
         callbacks.on_test_end({"step": step, **dev, "watched": scores})

@@ -71,9 +71,13 @@ OPTIMIZERS = {"adadelta": adadelta, "adagrad": adagrad, "adam": adam, "rmsprop":
 
 
 def check_options(
-    learning_rate: float, optimizer: str = "adadelta",
-    optimizer_options: Optional[Mapping] = None, *, moving_average: float, clip_norm: float,
-) -> None:  # fmt: skip
+    learning_rate: float,
+    optimizer: str = "adadelta",
+    optimizer_options: Optional[Mapping] = None,
+    *,
+    moving_average: float,
+    clip_norm: float,
+) -> None:
     """The options of `build_optimizer` and `apply_gradients`, those of `config.train`.
 
     Raises:

@@ -65,9 +65,13 @@ def plan(config: ConfigDict, seeds: Sequence[str], folds: Sequence[str]) -> list
 
 
 def train_series(
-    config: ConfigDict, workdir, seeds: Sequence[str], folds: Sequence[str],
-    prepare: Callable[[ConfigDict], PreparedCorpus], pictures: bool = True,
-) -> dict:  # fmt: skip
+    config: ConfigDict,
+    workdir,
+    seeds: Sequence[str],
+    folds: Sequence[str],
+    prepare: Callable[[ConfigDict], PreparedCorpus],
+    pictures: bool = True,
+) -> dict:
     """Trains and scores what is not finished; the same call again goes on where it stopped.
 
     Processes may work on different members of one series at the same time: a member that another

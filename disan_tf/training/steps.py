@@ -150,6 +150,7 @@ def added_losses(model) -> tuple[tf.Tensor, tf.Tensor]:
     That is l2 * 0.5 * ||W||^2 of their matrices, and in training a bottleneck's reconstruction.
     """
     samplers = [loss for sampler in model.samplers for loss in sampler.losses]
-    total, hard = (tf.add_n(losses) if losses else tf.constant(0.0)
-                   for losses in (model.losses, samplers))  # fmt: skip
+    total, hard = (
+        tf.add_n(losses) if losses else tf.constant(0.0) for losses in (model.losses, samplers)
+    )
     return total - hard if samplers else total, hard

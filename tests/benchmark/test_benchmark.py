@@ -42,8 +42,10 @@ def test_what_was_measured_is_kept_when_a_later_part_fails(config, tmp_path, mon
 def test_all_parts_that_fit_are_the_default(config, monkeypatch):
     monkeypatch.setattr("disan_tf.benchmark.main.PARTS", _parts_that_do_nothing())
     names = ("disan_sst", "resan_snli", "dsa_snli", "drcn_snli")
-    measured = [set(benchmark(each, None)) & set(PARTS)
-                for each in (config, *(tiny_config(name=name) for name in names))]  # fmt: skip
+    measured = [
+        set(benchmark(each, None)) & set(PARTS)
+        for each in (config, *(tiny_config(name=name) for name in names))
+    ]
     assert measured[0] == set(PARTS) - {"selection"}
     assert measured[1] == measured[0] - {"epoch", "encoders"}
     assert measured[2] == {"selection"}
@@ -64,10 +66,7 @@ def _parts_that_do_nothing():
 @pytest.mark.parametrize(
     "changes, words",
     [
-        (
-            {"parts": ["speed"]},
-            ["speed", "core, step, epoch, encoders, selection, memory"],
-        ),
+        ({"parts": ["speed"]}, ["speed", "core, step, epoch, encoders, selection, memory"]),
         ({"repetitions": 0}, ["--repetitions=0"]),
         ({"output": "bench.png"}, ["bench.png", ".json"]),
     ],

@@ -31,9 +31,13 @@ def run_alone(*arguments):
     What TensorFlow from 2.16 on says about CUDA as it is imported is taken out of its messages.
     """
     outcome = subprocess.run(
-        [sys.executable, "run.py", *map(str, arguments)], cwd=ROOT,
-        capture_output=True, text=True, timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        [sys.executable, "run.py", *map(str, arguments)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     notices = r"(WARNING: All log messages before absl|[EW]0{4} ).*\n"
     outcome.stderr = re.sub(f"^{notices}", "", outcome.stderr, flags=re.MULTILINE)
     return outcome
@@ -107,9 +111,11 @@ def test_prediction_answers_every_line_in_order(workdir):
 
 def test_attention_tensors_are_written(workdir, tmp_path):
     outcome = run(
-        "--mode=attend", f"--workdir={workdir}", f"--output={tmp_path / 'attention'}",
+        "--mode=attend",
+        f"--workdir={workdir}",
+        f"--output={tmp_path / 'attention'}",
         text="the film is good .\n",
-    )  # fmt: skip
+    )
     assert outcome.returncode == 0, outcome.stderr
     with np.load(tmp_path / "attention" / "00001.npz") as tensors:
         assert tensors["forward_attention"].shape == (5, 5, 16)
@@ -146,9 +152,12 @@ def test_an_export_lies_in_the_work_directory(workdir):
 @pytest.mark.slow
 def test_the_benchmark_prints_and_writes_what_it_measured(tmp_path):
     outcome = run(
-        "--mode=benchmark", TINY, "--benchmark_parts=step", "--repetitions=1",
+        "--mode=benchmark",
+        TINY,
+        "--benchmark_parts=step",
+        "--repetitions=1",
         f"--output={tmp_path / 'bench.json'}",
-    )  # fmt: skip
+    )
     assert outcome.returncode == 0, outcome.stderr
     assert "Training step and inference" in outcome.stdout
     measured = json.loads((tmp_path / "bench.json").read_text())
@@ -162,9 +171,10 @@ def test_a_benchmark_that_does_not_fit_the_config_is_refused():
 
 def test_the_released_demo_answers():
     outcome = run(
-        "--mode=predict", "--checkpoint=demo",
+        "--mode=predict",
+        "--checkpoint=demo",
         text="the plot is superb but the acting is awful .\nthe acting is awful .\n",
-    )  # fmt: skip
+    )
     assert outcome.returncode == 0, outcome.stderr
     labels = [json.loads(line)["label"] for line in outcome.stdout.splitlines()]
     assert labels == ["negative", "negative"]
@@ -239,38 +249,62 @@ def test_help_and_mistakes_need_no_tensorflow():
 # Mistakes in the command
 
 
-@pytest.mark.parametrize("arguments, sentence", [
-    ([], "say what to do: python run.py --config=disan_sst"),
-    (["train"], "train is not a flag; did you mean --mode=train?"),
-    (["--mode=trian"], "--mode=trian must be prepare, train, evaluate, .*; did you mean train?"),
-    (["--word_dir=x"], "--word_dir is not a flag; did you mean workdir?"),
-    (["--repetitions=few"], "--repetitions=few must be a whole number."),
-    (["--output_format=csv"], "--output_format=csv must be jsonl, kaggle or glue."),
-    ([TINY], "--mode=train needs --workdir; see python run.py --help."),
-    (["--mode=predict"], "--mode=predict needs --workdir or --checkpoint; see"),
-    (["--mode=prepare", TINY], "--mode=prepare needs --workdir or --prepared_dir; see"),
-    (["--mode=doctor", "--seeds=1"], "--seeds is not a flag of --mode=doctor, but of train."),
-    (["--mode=evaluate", TINY], "--config is not a flag of --mode=evaluate, but of prepare"),
-    (["--config=configs/disan_sts.py"], "configs/disan_sts.py does not exist; did you mean con"),
-    (["--config=configs/disan_sst.py:huge"], "disan_sst has no variant 'huge'; it has additive"),
-    (["--config=configs/disan_sst.py:tinny"], "has no variant 'tinny'; did you mean tiny?"),
-    (["--config=configs/demo.py:tiny"], "config demo has no variant 'tiny'; it has none."),
-    (["--config.train.steps=3"], "--config.train.steps needs a config file before it"),
-    ([TINY, "--config.train.batchsize=3"],
-     "--config.train.batchsize=3 is not an option of configs/disan_sst.py:tiny; did you mean bat"),
-    ([TINY, "--config.trian.steps=3"], "--config.trian.steps=3 is not an option .*mean train?"),
-    ([TINY, "--config.seed=3", "--config.seed=4"], "--config.seed is given twice; keep one"),
-    ([TINY, "--config.encoder.heads=8"], "heads=8 is not .*; choose activation, name or units."),
-    ([TINY, "--config.train=3"], "--config.train=3 names a section; override its options, batch"),
-    ([TINY, "--config.train.steps.x=3"], "--config.train.steps.x=3 is not an option of configs/"),
-    ([TINY, "--config.train.batch_size=many"], "batch_size=many must be a whole number."),
-    ([TINY, "--config.train.l2=small"], "--config.train.l2=small must be a number."),
-    ([TINY, "--config.data.lowercase=maybe"], "lowercase=maybe must be true or false."),
-    ([TINY, "--workdir="], "--workdir= is empty; name a path, or leave the flag out."),
-    ([TINY, "--config.evaluate.splits=test"], "splits=test must be a tuple, for example"),
-    ([TINY, "--config.evaluate.splits", "a,b"], "splits=a,b must be a tuple, for example"),
-    ([TINY, "--config.evaluate.splits=('a',)", "--config.evaluate.splits=('b',)"], "twice"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        ([], "say what to do: python run.py --config=disan_sst"),
+        (["train"], "train is not a flag; did you mean --mode=train?"),
+        (
+            ["--mode=trian"],
+            "--mode=trian must be prepare, train, evaluate, .*; did you mean train?",
+        ),
+        (["--word_dir=x"], "--word_dir is not a flag; did you mean workdir?"),
+        (["--repetitions=few"], "--repetitions=few must be a whole number."),
+        (["--output_format=csv"], "--output_format=csv must be jsonl, kaggle or glue."),
+        ([TINY], "--mode=train needs --workdir; see python run.py --help."),
+        (["--mode=predict"], "--mode=predict needs --workdir or --checkpoint; see"),
+        (["--mode=prepare", TINY], "--mode=prepare needs --workdir or --prepared_dir; see"),
+        (["--mode=doctor", "--seeds=1"], "--seeds is not a flag of --mode=doctor, but of train."),
+        (["--mode=evaluate", TINY], "--config is not a flag of --mode=evaluate, but of prepare"),
+        (
+            ["--config=configs/disan_sts.py"],
+            "configs/disan_sts.py does not exist; did you mean con",
+        ),
+        (
+            ["--config=configs/disan_sst.py:huge"],
+            "disan_sst has no variant 'huge'; it has additive",
+        ),
+        (["--config=configs/disan_sst.py:tinny"], "has no variant 'tinny'; did you mean tiny?"),
+        (["--config=configs/demo.py:tiny"], "config demo has no variant 'tiny'; it has none."),
+        (["--config.train.steps=3"], "--config.train.steps needs a config file before it"),
+        (
+            [TINY, "--config.train.batchsize=3"],
+            "--config.train.batchsize=3 is not an option of configs/disan_sst.py:tiny; "
+            "did you mean bat",
+        ),
+        ([TINY, "--config.trian.steps=3"], "--config.trian.steps=3 is not an option .*mean train?"),
+        ([TINY, "--config.seed=3", "--config.seed=4"], "--config.seed is given twice; keep one"),
+        (
+            [TINY, "--config.encoder.heads=8"],
+            "heads=8 is not .*; choose activation, name or units.",
+        ),
+        (
+            [TINY, "--config.train=3"],
+            "--config.train=3 names a section; override its options, batch",
+        ),
+        (
+            [TINY, "--config.train.steps.x=3"],
+            "--config.train.steps.x=3 is not an option of configs/",
+        ),
+        ([TINY, "--config.train.batch_size=many"], "batch_size=many must be a whole number."),
+        ([TINY, "--config.train.l2=small"], "--config.train.l2=small must be a number."),
+        ([TINY, "--config.data.lowercase=maybe"], "lowercase=maybe must be true or false."),
+        ([TINY, "--workdir="], "--workdir= is empty; name a path, or leave the flag out."),
+        ([TINY, "--config.evaluate.splits=test"], "splits=test must be a tuple, for example"),
+        ([TINY, "--config.evaluate.splits", "a,b"], "splits=a,b must be a tuple, for example"),
+        ([TINY, "--config.evaluate.splits=('a',)", "--config.evaluate.splits=('b',)"], "twice"),
+    ],
+)
 def test_a_mistake_in_the_command_is_one_sentence(arguments, sentence):
     outcome = run(*arguments)
     assert_refused(outcome)
@@ -295,14 +329,17 @@ def test_a_mistake_in_a_config_file_is_named_with_its_line(tmp_path, content, wo
 # Failures of the operating system
 
 
-@pytest.mark.parametrize("arguments, sentence", [
-    (["--mode=predict", "--output={}/file/x"], "file cannot be written"),
-    (["--mode=predict", "--output={}/" + "x" * 300], "File name too long"),
-    (["--mode=predict", "--input={}/loop"], "Too many levels of symbolic links"),
-    (["--mode=predict", "--input={}"], "cannot be opened (Is a directory)"),
-    (["--mode=export", "--output={}/file"], "file cannot be written"),
-    (["--mode=attend", "--output={}/x", "--input={}/file/y"], "Not a directory"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["--mode=predict", "--output={}/file/x"], "file cannot be written"),
+        (["--mode=predict", "--output={}/" + "x" * 300], "File name too long"),
+        (["--mode=predict", "--input={}/loop"], "Too many levels of symbolic links"),
+        (["--mode=predict", "--input={}"], "cannot be opened (Is a directory)"),
+        (["--mode=export", "--output={}/file"], "file cannot be written"),
+        (["--mode=attend", "--output={}/x", "--input={}/file/y"], "Not a directory"),
+    ],
+)
 def test_a_path_that_cannot_be_used_is_one_sentence(arguments, sentence, tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
@@ -376,9 +413,11 @@ def test_vectors_of_another_dimension_are_refused(trees, tmp_path):
     vectors.parent.mkdir()
     vectors.write_text("the 0.1 0.2 0.3\n")
     outcome = run(
-        TINY, "--config.data.vectors=glove/short.txt",
-        f"--data_dir={tmp_path / 'data'}", f"--workdir={tmp_path / 'run'}",
-    )  # fmt: skip
+        TINY,
+        "--config.data.vectors=glove/short.txt",
+        f"--data_dir={tmp_path / 'data'}",
+        f"--workdir={tmp_path / 'run'}",
+    )
     assert_refused(outcome, "short.txt", "3", "16")
 
 
@@ -386,9 +425,11 @@ def test_absent_vectors_are_refused_with_those_that_are_there(trees, tmp_path):
     (tmp_path / "data" / "glove").mkdir()
     (tmp_path / "data" / "glove" / "mine.txt").write_text("the 0.1\n")
     outcome = run(
-        TINY, "--config.data.vectors=glove/other.txt",
-        f"--data_dir={tmp_path / 'data'}", f"--workdir={tmp_path / 'run'}",
-    )  # fmt: skip
+        TINY,
+        "--config.data.vectors=glove/other.txt",
+        f"--data_dir={tmp_path / 'data'}",
+        f"--workdir={tmp_path / 'run'}",
+    )
     assert_refused(outcome, "other.txt", "mine.txt", "--config.data.vectors")
 
 

@@ -63,8 +63,10 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
 
 def test_a_full_disk_is_told_with_the_path_and_once(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(files.os, "fdopen", _FullDisk)
-    for write in (lambda path: files.write_atomically(path, "new"),
-                  lambda path: files.write_arrays(path, ids=np.arange(3))):  # fmt: skip
+    for write in (
+        lambda path: files.write_atomically(path, "new"),
+        lambda path: files.write_arrays(path, ids=np.arange(3)),
+    ):
         with pytest.raises(OSError, match="No space left") as caught:
             write(tmp_path / "a.npz")
         assert caught.value.filename == str(tmp_path / "a.npz")
@@ -85,8 +87,12 @@ def _leave(folder, name):
 
 
 def test_what_killed_processes_left_is_removed_by_the_next_that_writes(tmp_path):
-    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
-                           capture_output=True, text=True, check=True)  # fmt: skip
+    ended = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     path = tmp_path / "a.txt"
     machine = files.temporary_prefix(path).rsplit("-", 2)[0]
     gone, living = (f"{machine}-{process}-" for process in (int(ended.stdout), os.getppid()))
@@ -95,8 +101,9 @@ def test_what_killed_processes_left_is_removed_by_the_next_that_writes(tmp_path)
         _leave(tmp_path, name)
     files.write_atomically(path, "new")
     assert {entry.name for entry in tmp_path.iterdir()} == {
-        "a.txt", *(name + end for name in (living, *others) for end in ("", "folder"))
-    }  # fmt: skip
+        "a.txt",
+        *(name + end for name in (living, *others) for end in ("", "folder")),
+    }
 
 
 def test_a_scratch_folder_is_removed_and_names_its_process(tmp_path):
@@ -212,8 +219,11 @@ def _lines(tmp_path, content, **options):
 
 def test_lines_are_numbered_from_one_and_lose_their_ends(tmp_path):
     assert _lines(tmp_path, b"one\r\n\n two \nlast") == [
-        (1, "one"), (2, ""), (3, " two "), (4, "last")
-    ]  # fmt: skip
+        (1, "one"),
+        (2, ""),
+        (3, " two "),
+        (4, "last"),
+    ]
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])

@@ -100,6 +100,10 @@ def test_a_config_of_the_package_is_loaded_by_name(installed, tmp_path):
 def _call(installed, folder, arguments, **given):
     path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.run(
-        [sys.executable, "-c", SCRIPT, *arguments], cwd=folder, text=True, capture_output=True,
-        env={**os.environ, "PYTHONPATH": path}, **given,
-    )  # fmt: skip
+        [sys.executable, "-c", SCRIPT, *arguments],
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": path},
+        **given,
+    )

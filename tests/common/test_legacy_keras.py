@@ -37,9 +37,10 @@ def test_keras_is_keras_2_here():
     )
 
 
-@pytest.mark.parametrize("version, set_before, set_after", [
-    ("2.15.0", None, None), ("3.9.0", None, "1"), ("3.9.0", "0", "0"), ("3.9.0", "true", "true"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "version, set_before, set_after",
+    [("2.15.0", None, None), ("3.9.0", None, "1"), ("3.9.0", "0", "0"), ("3.9.0", "true", "true")],
+)
 def test_keras_2_is_asked_for_where_keras_3_would_come(version, set_before, set_after, keras):
     keras(version, set_before)
     legacy_keras.choose()
@@ -79,9 +80,13 @@ def _python(script, *arguments, **environment):
     names = (legacy_keras.VARIABLE, "PYTHONPATH")
     kept = {name: value for name, value in os.environ.items() if name not in names}
     return subprocess.run(
-        [sys.executable, script, *arguments], cwd=ROOT, env={**kept, **environment},
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+        [sys.executable, script, *arguments],
+        cwd=ROOT,
+        env={**kept, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
 
 
 def _script(tmp_path, text):
@@ -116,9 +121,12 @@ def test_keras_3_is_refused_in_one_sentence(tmp_path):
     script = _script(tmp_path, "import tensorflow as tf\ntf.keras.Model\nimport disan_tf.layers")
     assert "import disan_tf first" in _python(script).stderr.splitlines()[-1]
     outcome = _python(
-        "run.py", "--mode=predict", "--checkpoint=demo", "--input=README.md",
+        "run.py",
+        "--mode=predict",
+        "--checkpoint=demo",
+        "--input=README.md",
         TF_USE_LEGACY_KERAS="0",
-    )  # fmt: skip
+    )
     assert outcome.returncode == 2
     assert outcome.stderr.splitlines()[-1].startswith("run.py: TF_USE_LEGACY_KERAS=0 has ")
     assert "Traceback" not in outcome.stderr

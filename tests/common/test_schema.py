@@ -14,9 +14,14 @@ SCHEMA = {
     "is_whole": bool,
 }
 GOOD = {
-    "name": "a", "words": [1, 2], "bilm": None, "scores": {"step": 3, "dev": 1, "more": []},
-    "sha256": {"x": "y"}, "is_whole": True, "others": 5,
-}  # fmt: skip
+    "name": "a",
+    "words": [1, 2],
+    "bilm": None,
+    "scores": {"step": 3, "dev": 1, "more": []},
+    "sha256": {"x": "y"},
+    "is_whole": True,
+    "others": 5,
+}
 
 
 def test_a_value_of_the_schema_is_returned():

@@ -38,15 +38,17 @@ def ended(name, times=1):
 def test_sigterm_ends_with_one_sentence_and_status_143():
     outcome = ended("SIGTERM")
     assert (outcome.returncode, outcome.stderr) == (
-        143, "run.py: stopped by SIGTERM; the same command begins again.\n"
-    )  # fmt: skip
+        143,
+        "run.py: stopped by SIGTERM; the same command begins again.\n",
+    )
 
 
 def test_control_c_ends_with_one_sentence_and_status_130():
     outcome = ended("SIGINT")
     assert (outcome.returncode, outcome.stderr) == (
-        130, "run.py: stopped; the same command goes on from the last checkpoint.\n"
-    )  # fmt: skip
+        130,
+        "run.py: stopped; the same command goes on from the last checkpoint.\n",
+    )
 
 
 def test_a_second_control_c_while_the_first_is_obeyed_ends_at_once():

@@ -72,8 +72,15 @@ def test_vocabulary_lines_and_embedding_rows_follow_the_ids(data_dir, prepared_d
 def test_without_lower_casing_cased_words_differ(data_dir, prepared_dir):
     folder = prepare(options(lowercase=False), data_dir, prepared_dir)
     assert (folder / "vocabulary.txt").read_text().split() == [
-        "This", "Soup", "is", "fine", "Cold", "soup", "tea", "Tea",
-    ]  # fmt: skip
+        "This",
+        "Soup",
+        "is",
+        "fine",
+        "Cold",
+        "soup",
+        "tea",
+        "Tea",
+    ]
     matrix = load(folder, "embeddings")
     np.testing.assert_array_equal(matrix[[1, 5]], [[1, 2], [1, 2]])
 
@@ -107,8 +114,11 @@ def test_the_manifest_records_what_the_model_and_the_user_need(data_dir, prepare
     assert manifest["trainable_words"] == 5
     class_counts = [0, 1, 0, 1, 0]
     assert manifest["splits"]["train"] == {
-        "examples": 2, "tokens": 6, "contexts": 0, "class_counts": class_counts,
-    }  # fmt: skip
+        "examples": 2,
+        "tokens": 6,
+        "contexts": 0,
+        "class_counts": class_counts,
+    }
     assert manifest["vectors"] == {
         "file": "glove/tiny.txt",
         "rows": 4,
@@ -116,8 +126,11 @@ def test_the_manifest_records_what_the_model_and_the_user_need(data_dir, prepare
         "training_tokens_covered": 0.5,
     }
     assert set(manifest["inputs"]) == {
-        "sst/trees/train.txt", "sst/trees/dev.txt", "sst/trees/test.txt", "glove/tiny.txt",
-    }  # fmt: skip
+        "sst/trees/train.txt",
+        "sst/trees/dev.txt",
+        "sst/trees/test.txt",
+        "glove/tiny.txt",
+    }
     assert manifest["inputs"]["glove/tiny.txt"]["bytes"] == len(VECTORS)
     assert manifest["counts"]["train"]["expected"] == 8544
     assert "8,544" in manifest["warnings"][0]

@@ -7,11 +7,25 @@ from disan_tf.text.word_forms import read_forms, write_forms
 
 # The examples of Porter's article, "An algorithm for suffix stripping" (1980).
 PORTER = {
-    "caresses": "caress", "ponies": "poni", "cats": "cat", "feed": "feed", "agreed": "agre",
-    "plastered": "plaster", "motoring": "motor", "sing": "sing", "conflated": "conflat",
-    "hopping": "hop", "happy": "happi", "sky": "sky", "relational": "relat", "hopeful": "hope",
-    "generalizations": "gener", "oscillators": "oscil", "rate": "rate", "controll": "control",
-}  # fmt: skip
+    "caresses": "caress",
+    "ponies": "poni",
+    "cats": "cat",
+    "feed": "feed",
+    "agreed": "agre",
+    "plastered": "plaster",
+    "motoring": "motor",
+    "sing": "sing",
+    "conflated": "conflat",
+    "hopping": "hop",
+    "happy": "happi",
+    "sky": "sky",
+    "relational": "relat",
+    "hopeful": "hope",
+    "generalizations": "gener",
+    "oscillators": "oscil",
+    "rate": "rate",
+    "controll": "control",
+}
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +56,21 @@ def test_words_of_one_or_two_letters_are_their_own_stems(word, forms):
 @pytest.mark.parametrize(
     "pair",
     [
-        "plays playing", "play playing", "play played", "mice mouse", "better good",
-        "women woman", "children child", "bought buy", "is was", "swam swimming", "n't not",
-        "running run", "zyxing zyx",
+        "plays playing",
+        "play playing",
+        "play played",
+        "mice mouse",
+        "better good",
+        "women woman",
+        "children child",
+        "bought buy",
+        "is was",
+        "swam swimming",
+        "n't not",
+        "running run",
+        "zyxing zyx",
     ],
-)  # fmt: skip
+)
 def test_forms_of_one_word_match(pair, forms):
     assert is_match(*pair.split(), forms)
 

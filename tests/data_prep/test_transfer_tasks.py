@@ -24,9 +24,14 @@ def test_every_task_is_divided_as_in_senteval(data_dir):
     divisions = {task.name: tuple(task.texts) for task in read_tasks(data_dir)}
     divided = ("train", "dev", "test")
     assert divisions == {
-        "cr": ("all",), "mpqa": ("all",), "subj": ("all",), "trec": ("train", "test"),
-        "sst_2": divided, "sick_entailment": divided, "sick_relatedness": divided,
-    }  # fmt: skip
+        "cr": ("all",),
+        "mpqa": ("all",),
+        "subj": ("all",),
+        "trec": ("train", "test"),
+        "sst_2": divided,
+        "sick_entailment": divided,
+        "sick_relatedness": divided,
+    }
 
 
 @pytest.mark.parametrize("name", ["cr", "mpqa", "subj"])

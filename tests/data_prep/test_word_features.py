@@ -26,10 +26,16 @@ PAIRS = [
     ("It's well-made", "She's half-right"),  # may be split into empty tokens, which match nothing
 ]
 FORMS = {  # word -> stem, lemma
-    "bones": ("bone", "bone"), "children": ("children", "child"), "dogs": ("dog", "dog"),
-    "playing": ("play", "playe"), "plays": ("play", "play"), "better": ("better", "good"),
-    "mice": ("mice", "mouse"), "women": ("women", "woman"), "bought": ("bought", "buy"),
-}  # fmt: skip
+    "bones": ("bone", "bone"),
+    "children": ("children", "child"),
+    "dogs": ("dog", "dog"),
+    "playing": ("play", "playe"),
+    "plays": ("play", "play"),
+    "better": ("better", "good"),
+    "mice": ("mice", "mouse"),
+    "women": ("women", "woman"),
+    "bought": ("bought", "buy"),
+}
 FIELDS = ("premise", "hypothesis")
 LENGTH = 5
 ARRAYS = {
@@ -74,9 +80,14 @@ def test_preparation_agrees_with_raw_text(data_dir, tmp_path, lowercase, empty_t
     chosen = options(lowercase=lowercase, split_words=empty_tokens, empty_tokens=empty_tokens)
     folder = prepare(chosen, data_dir, tmp_path)
     text = TextToPairFeatures(
-        PreparedCorpus(folder).vocabulary, "treebank", lowercase, empty_tokens, empty_tokens,
-        forms=WordForms(read_forms(folder / "forms.tsv")), word_length=LENGTH,
-    )  # fmt: skip
+        PreparedCorpus(folder).vocabulary,
+        "treebank",
+        lowercase,
+        empty_tokens,
+        empty_tokens,
+        forms=WordForms(read_forms(folder / "forms.tsv")),
+        word_length=LENGTH,
+    )
     expected = text.inputs(*(text.tokens(tf.constant(lines)) for lines in zip(*PAIRS)))
     batch = batch_of(folder)
     names = [f"{field}{name}" for name in ("", "_characters", "_match") for field in FIELDS]
@@ -98,9 +109,12 @@ def test_array_types_and_the_manifest_are_the_documented_ones(prepared):
     assert arrays["spellings"].shape[1] == LENGTH and not arrays["spellings"][0].any()
     manifest = read_json(prepared / "manifest.json", "")
     assert manifest["word_features"] == {
-        "word_length": LENGTH, "spellings": len(arrays["spellings"]) - 1, "forms": len(FORMS),
-        "snowballstemmer": version("snowballstemmer"), "simplemma": version("simplemma"),
-    }  # fmt: skip
+        "word_length": LENGTH,
+        "spellings": len(arrays["spellings"]) - 1,
+        "forms": len(FORMS),
+        "snowballstemmer": version("snowballstemmer"),
+        "simplemma": version("simplemma"),
+    }
 
 
 def test_another_version_of_a_dictionary_makes_another_corpus(

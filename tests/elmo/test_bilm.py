@@ -23,9 +23,14 @@ class TestBiLM(MaskContract):
     units = 6
     roundings = 12  # ten products after another, four gates
     bad_arguments = (
-        {"layers": 0}, {"cells": 2}, {"activation": "elu"}, {"filters": []}, {"filters": [(9, 2)]},
-        {"cell_clip": -1.0}, {"projection_clip": float("nan")},
-    )  # fmt: skip
+        {"layers": 0},
+        {"cells": 2},
+        {"activation": "elu"},
+        {"filters": []},
+        {"filters": [(9, 2)]},
+        {"cell_clip": -1.0},
+        {"projection_clip": float("nan")},
+    )
 
     def make(self, **options):
         return BiLM(**{**SIZES, "word_length": 8, "dropout": 0.25, "l2": 1e-4, **options})

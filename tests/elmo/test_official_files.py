@@ -86,9 +86,12 @@ def test_all_layers_are_those_of_the_official_code_from_any_states():
 
 def test_a_biLM_that_is_saved_and_loaded_gives_the_same(tmp_path):
     for options in (
-        {}, {"skip_connections": True}, {"cells": 3, "highways": 0}, {"units": 7, "cells": 8},
+        {},
+        {"skip_connections": True},
+        {"cells": 3, "highways": 0},
+        {"units": 7, "cells": 8},
         {"cell_clip": 0, "projection_clip": 0},
-    ):  # fmt: skip
+    ):
         bilm = small_bilm(**options)
         save_bilm(bilm, tmp_path / "options.json", tmp_path / "weights.hdf5")
         loaded = load_bilm(tmp_path / "options.json", tmp_path / "weights.hdf5")

@@ -146,11 +146,14 @@ def test_half_precision_is_near_float32():
         np.testing.assert_allclose(tf.cast(one, tf.float32), other, atol=0.1)
 
 
-@pytest.mark.parametrize("options, message", [
-    ({"recurrence": "gru"}, "recurrence=gru must be rnn or lstm"),
-    ({"functions": "B-X"}, "functions=B-X must be some of B, Ca, Cs, D, M"),
-    ({"aggregation": "layers"}, "aggregation=layers must be words or functions"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"recurrence": "gru"}, "recurrence=gru must be rnn or lstm"),
+        ({"functions": "B-X"}, "functions=B-X must be some of B, Ca, Cs, D, M"),
+        ({"aggregation": "layers"}, "aggregation=layers must be words or functions"),
+    ],
+)
 def test_wrong_options_are_refused_before_anything_is_built(options, message):
     with pytest.raises(ValueError, match=message):
         DRCN(**options)

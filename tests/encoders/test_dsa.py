@@ -8,9 +8,13 @@ from disan_tf.encoders import DSAEncoder, PooledBiLSTMEncoder
 from tests.support.small_attention import MASK, X, randomised
 
 SMALL = {
-    "units": 6, "attentions": 2, "layers": 2, "first_units": 5, "dense_units": 3,
+    "units": 6,
+    "attentions": 2,
+    "layers": 2,
+    "first_units": 5,
+    "dense_units": 3,
     "compressed_units": 4,
-}  # fmt: skip
+}
 
 
 def _size(layer):
@@ -28,12 +32,15 @@ def test_it_is_the_attention_of_the_cnn():
     np.testing.assert_array_equal(encoder(X, mask=MASK), expected)
 
 
-@pytest.mark.parametrize("options, size", [
-    ({}, 991_650),
-    ({"first_width": 0}, 1_261_650),
-    ({"units": 300, "attentions": 8}, 1_533_450),
-    ({"attention": "static"}, 1_352_850),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options, size",
+    [
+        ({}, 991_650),
+        ({"first_width": 0}, 1_261_650),
+        ({"units": 300, "attentions": 8}, 1_533_450),
+        ({"attention": "static"}, 1_352_850),
+    ],
+)
 def test_it_has_the_papers_parameters(options, size):
     assert _size(_built(DSAEncoder(**options))) == size
 

@@ -98,9 +98,13 @@ class TestDSA(EncoderContract):
     units = 12
     encoder = "dsa"
     options = {
-        "units": 6, "attentions": 2, "layers": 2, "first_units": 5, "dense_units": 3,
+        "units": 6,
+        "attentions": 2,
+        "layers": 2,
+        "first_units": 5,
+        "dense_units": 3,
         "compressed_units": 4,
-    }  # fmt: skip
+    }
     attended = {"attention_1": (5, 2), "attention": (5, 2)}
     compressing = "attention"
     bad_arguments = (
@@ -143,9 +147,12 @@ class TestDiSAN(EncoderContract):
     encoder = "disan"
     options = {"units": 6}
     attended = {
-        "forward_attention": (5, 5, 6), "backward_attention": (5, 5, 6), "forward_gate": (5, 6),
-        "backward_gate": (5, 6), "source2token": (5, 12),
-    }  # fmt: skip
+        "forward_attention": (5, 5, 6),
+        "backward_attention": (5, 5, 6),
+        "forward_gate": (5, 6),
+        "backward_gate": (5, 6),
+        "source2token": (5, 12),
+    }
     bad_arguments = (
         *EncoderContract.bad_arguments,
         {"attention_form": "thick"},
@@ -157,9 +164,12 @@ class TestDiSAN(EncoderContract):
 class TestDiSANWithoutDirections(TestDiSAN, variant=True):
     options = {"units": 6, "directions": ("diagonal", "diagonal")}
     attended = {
-        "first_attention": (5, 5, 6), "second_attention": (5, 5, 6), "first_gate": (5, 6),
-        "second_gate": (5, 6), "source2token": (5, 12),
-    }  # fmt: skip
+        "first_attention": (5, 5, 6),
+        "second_attention": (5, 5, 6),
+        "first_gate": (5, 6),
+        "second_gate": (5, 6),
+        "source2token": (5, 12),
+    }
 
 
 class TestReSAN(EncoderContract):
@@ -167,10 +177,14 @@ class TestReSAN(EncoderContract):
     encoder = "resan"
     options = {"units": 6}
     attended = {
-        "forward_attention": (5, 5, 6), "backward_attention": (5, 5, 6), "forward_gate": (5, 6),
-        "backward_gate": (5, 6), "selected_heads": (5, 1), "selected_dependents": (5, 1),
+        "forward_attention": (5, 5, 6),
+        "backward_attention": (5, 5, 6),
+        "forward_gate": (5, 6),
+        "backward_gate": (5, 6),
+        "selected_heads": (5, 1),
+        "selected_dependents": (5, 1),
         "source2token": (5, 12),
-    }  # fmt: skip
+    }
     bad_arguments = (
         *EncoderContract.bad_arguments,
         {"attention_form": "thick"},

@@ -47,12 +47,20 @@ def _of_reversed(encoder):
     return encoder(tf.reverse_sequence(X, lengths, seq_axis=1), mask=MASK)
 
 
-@pytest.mark.parametrize("name, options, blind", [
-    ("additive", {}, True), ("source2token", {}, True), ("disan", DIAGONAL, True),
-    ("disan", {}, False), ("multi_head", {"heads": 2, "units": 3}, False),
-    ("bi_lstm", {"units": 3}, False), ("bi_gru", {"units": 3}, False),
-    ("multi_window_cnn", {"units": 3}, False), ("hierarchical_cnn", {"units": 3}, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, options, blind",
+    [
+        ("additive", {}, True),
+        ("source2token", {}, True),
+        ("disan", DIAGONAL, True),
+        ("disan", {}, False),
+        ("multi_head", {"heads": 2, "units": 3}, False),
+        ("bi_lstm", {"units": 3}, False),
+        ("bi_gru", {"units": 3}, False),
+        ("multi_window_cnn", {"units": 3}, False),
+        ("hierarchical_cnn", {"units": 3}, False),
+    ],
+)
 def test_who_sees_the_order_of_the_tokens(name, options, blind):
     encoder = ENCODERS[name](seed=1, **options)
     difference = np.abs(encoder(X, mask=MASK) - _of_reversed(encoder)).max()

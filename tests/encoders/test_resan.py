@@ -26,13 +26,16 @@ each_kind = pytest.mark.parametrize("name, options", KINDS.values(), ids=KINDS)
 
 
 # With the paper's rounding; "iterative" has 4.0 m in its Table 4, see `ReSAN`.
-@pytest.mark.parametrize("name, options, highway, total", [
-    ("resan", {}, True, 3_067_205),  # 3.1 m
-    ("resan", {"shared": True, "unselected": "drop"}, True, 2_796_604),  # 2.8 m
-    ("disan", {}, True, 2_526_003),  # 2.5 m
-    ("selected_source2token", {}, True, 993_004),  # 1.0 m
-    ("resan", {"sampling": "iterative"}, True, 3_970_807),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, options, highway, total",
+    [
+        ("resan", {}, True, 3_067_205),  # 3.1 m
+        ("resan", {"shared": True, "unselected": "drop"}, True, 2_796_604),  # 2.8 m
+        ("disan", {}, True, 2_526_003),  # 2.5 m
+        ("selected_source2token", {}, True, 993_004),  # 1.0 m
+        ("resan", {"sampling": "iterative"}, True, 3_970_807),
+    ],
+)
 def test_a_pair_model_of_300_units_has_the_papers_parameters(name, options, highway, total):
     head = ClassificationHead(3, 300, highway=highway)
     model = SentencePairClassifier(WordEmbedding(7, 0, 300), ENCODERS[name](**options), head)
@@ -69,9 +72,10 @@ def test_where_all_are_selected_resan_is_disan():
     np.testing.assert_array_equal(actual, disan(X, mask=MASK))
 
 
-@pytest.mark.parametrize("name, options", [
-    ("resan", {"units": 4, "shared": True, "unselected": "drop"}), ("selected_source2token", {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, options",
+    [("resan", {"units": 4, "shared": True, "unselected": "drop"}), ("selected_source2token", {})],
+)
 def test_words_that_are_dropped_might_as_well_not_stand_in_the_sentence(name, options):
     encoder = _encoder(name, options)
     actual = encoder(X, mask=MASK, selections=_same(SELECTED))
@@ -92,9 +96,9 @@ def test_dropped_words_leave_the_order_of_the_others():
     assert np.abs(vectors[0] - vectors[1]).max() > 1e-3
 
 
-@pytest.mark.parametrize("name, options", [
-    ("resan", {"unselected": "drop"}), ("selected_source2token", {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, options", [("resan", {"unselected": "drop"}), ("selected_source2token", {})]
+)
 def test_where_every_word_is_dropped_the_vector_is_zero(name, options):
     encoder = _encoder(name, options)
     selected = NOTHING.copy()

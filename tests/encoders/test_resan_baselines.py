@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.encoders import (
-    ENCODERS,
-    BiGRUEncoder,
-    HierarchicalCNNEncoder,
-    MultiWindowCNNEncoder,
-)
+from disan_tf.encoders import ENCODERS, BiGRUEncoder, HierarchicalCNNEncoder, MultiWindowCNNEncoder
 from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.models import SentencePairClassifier
@@ -21,11 +16,14 @@ from tests.support.small_recurrent import sigmoid
 WORDS = 7
 
 
-@pytest.mark.parametrize("name, size, total", [
-    ("bi_gru", 600, 2_524_203),
-    ("multi_window_cnn", 600, 1_441_803),
-    ("hierarchical_cnn", 300, 3_424_203),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, size, total",
+    [
+        ("bi_gru", 600, 2_524_203),
+        ("multi_window_cnn", 600, 1_441_803),
+        ("hierarchical_cnn", 300, 3_424_203),
+    ],
+)
 def test_a_pair_model_of_defaults_has_the_papers_parameters(name, size, total):
     encoder = ENCODERS[name]()
     model = SentencePairClassifier(

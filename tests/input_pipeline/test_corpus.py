@@ -98,7 +98,7 @@ def test_a_missing_or_broken_manifest_is_named(content, directory):
         ("fields", []),
         ("splits", {}),
         ("classes", []),
-    ],  # fmt: skip
+    ],
 )
 def test_an_entry_of_another_type_is_named(key, value, directory):
     path = directory / "manifest.json"

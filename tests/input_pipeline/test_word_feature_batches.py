@@ -33,12 +33,16 @@ def test_characters_and_flags_are_padded_as_the_ids_are():
     }
     assert batch["premise"].numpy().tolist() == [[6, 7, 0], [2, 3, 4], [5, 0, 0]]
     assert batch["premise_characters"].numpy().tolist() == [
-        [[10, 11], [20, 0], [0, 0]], [[10, 11], [20, 0], [30, 31]], [[0, 0], [0, 0], [0, 0]],
-    ]  # fmt: skip
+        [[10, 11], [20, 0], [0, 0]],
+        [[10, 11], [20, 0], [30, 31]],
+        [[0, 0], [0, 0], [0, 0]],
+    ]
     assert batch["premise_match"].numpy().tolist() == [[0, 1, 0], [1, 0, 1], [0, 0, 0]]
     assert batch["hypothesis_characters"].numpy().tolist() == [
-        [[20, 0], [0, 0]], [[30, 31], [0, 0]], [[10, 11], [0, 0]],
-    ]  # fmt: skip
+        [[20, 0], [0, 0]],
+        [[30, 31], [0, 0]],
+        [[10, 11], [0, 0]],
+    ]
     assert batch["hypothesis_match"].numpy().tolist() == [[1, 0], [1, 0], [1, 0]]
 
 

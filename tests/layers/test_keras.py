@@ -66,11 +66,27 @@ OF_TOKENS = {  # of one sentence: name -> a new layer
 }
 SEQUENTIAL = sorted({*OF_TOKENS} - {"ReinforcedSelfAttention"})  # which gives its mask beside
 OTHERS = {  # of other inputs, whose own tests call them
-    "BiLM", "ClassificationHead", "DRCN", "DRCNHead", "DSAHead", "ElmoEmbedding", "FusionGate",
-    "LanguageModel", "MultiDimAttention", "MultiwayCoAttention", "ProjectedLSTM",
-    "RelatednessModel", "ScalarMix", "SelectiveSelfAttention", "SentenceClassifier",
-    "SentencePairClassifier", "TokenEncoder", "VanillaAttention", "WordEmbedding", "WordSoftmax",
-}  # fmt: skip
+    "BiLM",
+    "ClassificationHead",
+    "DRCN",
+    "DRCNHead",
+    "DSAHead",
+    "ElmoEmbedding",
+    "FusionGate",
+    "LanguageModel",
+    "MultiDimAttention",
+    "MultiwayCoAttention",
+    "ProjectedLSTM",
+    "RelatednessModel",
+    "ScalarMix",
+    "SelectiveSelfAttention",
+    "SentenceClassifier",
+    "SentencePairClassifier",
+    "TokenEncoder",
+    "VanillaAttention",
+    "WordEmbedding",
+    "WordSoftmax",
+}
 SLOW = {*SEQUENTIAL} & {cls.__name__ for cls in encoders.ENCODERS.values()} - {"DiSAN"}
 
 

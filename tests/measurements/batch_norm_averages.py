@@ -35,9 +35,13 @@ def main() -> None:
     found = {"step": bundle.info["scores"]["step"], "saved": saved, "averages": []}
     train = corpus.split("train")
     plan = BatchPlan(
-        train.field_lengths, config.train.batch_size, config.train.window, config.seed,
-        config.train.batch_tokens, config.train.examples,
-    )  # fmt: skip
+        train.field_lengths,
+        config.train.batch_size,
+        config.train.window,
+        config.seed,
+        config.train.batch_tokens,
+        config.train.examples,
+    )
     for dropout in (True, False):
         step = make_averaging_step(bundle.model, dropout)
         for size in SIZES:

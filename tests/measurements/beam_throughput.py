@@ -98,9 +98,11 @@ def _run(way: Way, checkpoint: str, path: Path) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         flags = (f"--checkpoint={checkpoint}", f"--input={path}", f"--output={folder}/out.jsonl")
         subprocess.run(
-            [sys.executable, *way.command, *flags], check=True, stdout=subprocess.DEVNULL,
+            [sys.executable, *way.command, *flags],
+            check=True,
+            stdout=subprocess.DEVNULL,
             env={**os.environ, **way.variables},
-        )  # fmt: skip
+        )
     seconds = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Cost(seconds, sum(after[:2]) - sum(before[:2]))  # user and system

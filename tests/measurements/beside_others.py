@@ -55,9 +55,11 @@ def main() -> None:
         for form, each in runs.items():
             each.append(in_new_process(_measure, form, options.checkpoint, texts, options.threads))
     found = {
-        "checkpoint": options.checkpoint, "machine": in_new_process(machine, options.threads),
-        "sentences": SENTENCES, "forms": {form: _summary(each) for form, each in runs.items()},
-    }  # fmt: skip
+        "checkpoint": options.checkpoint,
+        "machine": in_new_process(machine, options.threads),
+        "sentences": SENTENCES,
+        "forms": {form: _summary(each) for form, each in runs.items()},
+    }
     print(json.dumps(found, indent=2))
     if options.output:
         write_json(options.output, found)
@@ -68,8 +70,9 @@ def _summary(runs) -> dict:
         return {"left out": runs[0]}
     rates, peaks = zip(*runs)
     return {
-        "sentences_per_second": round(statistics.median(rates)), "peak_gib": round(max(peaks), 2)
-    }  # fmt: skip
+        "sentences_per_second": round(statistics.median(rates)),
+        "peak_gib": round(max(peaks), 2),
+    }
 
 
 def _measure(form, checkpoint, texts, threads):
@@ -143,11 +146,13 @@ def _bi_lstm(checkpoint, texts, threads) -> Callable:
     import tensorflow as tf
 
     set_threads(threads)
-    model = tf.keras.Sequential([
-        tf.keras.layers.Embedding(40_000, 300, mask_zero=True),
-        tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(300, return_sequences=True)),
-        tf.keras.layers.GlobalMaxPooling1D(),
-    ])  # fmt: skip
+    model = tf.keras.Sequential(
+        [
+            tf.keras.layers.Embedding(40_000, 300, mask_zero=True),
+            tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(300, return_sequences=True)),
+            tf.keras.layers.GlobalMaxPooling1D(),
+        ]
+    )
     step = tf.function(lambda ids: model(ids), reduce_retracing=True)
     batches = [tf.constant(ids) for ids, _ in _batches(texts, 40_000)]
     return lambda: np.concatenate([step(ids) for ids in batches])
@@ -194,9 +199,13 @@ def _transformer():
     nodes[-1].output.append("mask_index")
     for _ in range(MINILM["layers"]):
         attended = node(
-            "Attention", x, weight(units, 3 * units), weight(3 * units), "mask",
+            "Attention",
+            x,
+            weight(units, 3 * units),
+            weight(3 * units),
+            "mask",
             num_heads=MINILM["heads"],
-        )  # fmt: skip
+        )
         attended = plain("MatMul", attended, weight(units, units))
         x = node("SkipLayerNormalization", attended, x, *(weight(units) for _ in range(3)))
         hidden = node("BiasGelu", plain("MatMul", x, weight(units, inner)), weight(inner))
@@ -229,9 +238,12 @@ def _fasttext(checkpoint, texts, threads) -> Callable:
 
 
 FORMS = {
-    "in process": _in_process, "exported": _exported, "MiniLM size": _minilm,
-    "Bi-LSTM": _bi_lstm, "fastText": _fasttext,
-}  # fmt: skip
+    "in process": _in_process,
+    "exported": _exported,
+    "MiniLM size": _minilm,
+    "Bi-LSTM": _bi_lstm,
+    "fastText": _fasttext,
+}
 
 if __name__ == "__main__":
     main()

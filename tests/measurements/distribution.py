@@ -89,9 +89,13 @@ def _run(distributions, batch_size, steps, processors=None) -> list[dict]:
     for number, name in enumerate(distributions):
         own = [number] if len(distributions) > 1 else processors or [0, 1]
         command = [
-            sys.executable, "-m", MODULE, f"--role={name}:{','.join(map(str, own))}",
-            f"--batch_sizes={batch_size}", f"--steps={steps}",
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            MODULE,
+            f"--role={name}:{','.join(map(str, own))}",
+            f"--batch_sizes={batch_size}",
+            f"--steps={steps}",
+        ]
         environment = {**os.environ, "TF_CONFIG": tf_config(addresses, number)}
         processes.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE))
     printed = [process.communicate()[0] for process in processes]

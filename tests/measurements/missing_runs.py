@@ -34,11 +34,19 @@ STEPS = 20  # between evaluations
 LOGGED = 5  # steps between lines of the log
 SECONDS = 600  # for all of that
 SAME_SPEED = (  # flags without which a step and an evaluation take the same time
-    "--seeds", "--folds", "--config.train.steps", "--config.train.evaluate_every",
-    "--config.train.examples", "--config.train.patience", "--config.policy.pretrain_steps",
-    "--config.policy.policy_steps", "--config.policy.penalty", "--config.policy.baseline",
-    "--config.train.dropout", "--config.data.oov",
-)  # fmt: skip
+    "--seeds",
+    "--folds",
+    "--config.train.steps",
+    "--config.train.evaluate_every",
+    "--config.train.examples",
+    "--config.train.patience",
+    "--config.policy.pretrain_steps",
+    "--config.policy.policy_steps",
+    "--config.policy.penalty",
+    "--config.policy.baseline",
+    "--config.train.dropout",
+    "--config.data.oov",
+)
 
 
 def main() -> None:
@@ -82,8 +90,11 @@ def _measure(command: str, folders: list[str], cache: dict) -> Optional[dict]:
     steps = _value(words, "--config.train.steps", config.train.steps)
     every = _value(words, "--config.train.evaluate_every", config.train.evaluate_every)
     return {
-        "members": _members(words), "steps": steps, "evaluations": steps // every, **cache[model],
-    }  # fmt: skip
+        "members": _members(words),
+        "steps": steps,
+        "evaluations": steps // every,
+        **cache[model],
+    }
 
 
 def _time(words: tuple[str, ...], folders: list[str]) -> Optional[dict]:
@@ -132,8 +143,9 @@ def _ends(metrics: Path) -> dict[int, float]:
 
 
 def _value(words: list[str], flag: str, default: int) -> int:
-    return next((int(word.partition("=")[2]) for word in words if word.startswith(f"{flag}=")),
-                default)  # fmt: skip
+    return next(
+        (int(word.partition("=")[2]) for word in words if word.startswith(f"{flag}=")), default
+    )
 
 
 if __name__ == "__main__":

@@ -34,8 +34,17 @@ from disan_tf.training.methods.policy_steps import split_weights
 from disan_tf.training.methods.rewards import REWARDS, policy_loss
 from disan_tf.training.steps import batch_signature
 
-RATES = ((1.0, 1.0), (0.9, 0.9), (0.75, 0.75), (0.5, 0.5), (0.25, 0.25), (0.1, 0.1),
-         (0.0, 0.0), (0.0, 1.0), (0.5, 1.0))  # of heads, of dependents  # fmt: skip
+RATES = (
+    (1.0, 1.0),
+    (0.9, 0.9),
+    (0.75, 0.75),
+    (0.5, 0.5),
+    (0.25, 0.25),
+    (0.1, 0.1),
+    (0.0, 0.0),
+    (0.0, 1.0),
+    (0.5, 1.0),
+)  # of heads, of dependents
 
 
 def main() -> None:
@@ -75,13 +84,16 @@ def measure_rewards(model, batches: list, reward) -> list[dict]:
         losses, rewards = (np.concatenate(column) for column in zip(*values))
         losses_of_all = losses if losses_of_all is None else losses_of_all
         over = losses - losses_of_all
-        found.append({
-            "heads": rates[0], "dependents": rates[1],
-            "cross_entropy": round(float(losses.mean()), 4),
-            "over_all_selected": round(float(over.mean()), 4),
-            "standard_error": round(float(over.std() / np.sqrt(len(over))), 4),
-            "reward": round(float(rewards.mean()), 4),
-        })  # fmt: skip
+        found.append(
+            {
+                "heads": rates[0],
+                "dependents": rates[1],
+                "cross_entropy": round(float(losses.mean()), 4),
+                "over_all_selected": round(float(over.mean()), 4),
+                "standard_error": round(float(over.std() / np.sqrt(len(over))), 4),
+                "reward": round(float(rewards.mean()), 4),
+            }
+        )
     return found
 
 
@@ -109,9 +121,11 @@ def _draw(everything, rates):
         for kind in (heads, dependents)
     ]
     return everything._replace(
-        heads=(heads, heads), dependents=(dependents, dependents),
-        head_fraction=fractions[0], dependent_fraction=fractions[1],
-    )  # fmt: skip
+        heads=(heads, heads),
+        dependents=(dependents, dependents),
+        head_fraction=fractions[0],
+        dependent_fraction=fractions[1],
+    )
 
 
 def measure_gradients(model, batches: list, reward) -> dict:

@@ -105,10 +105,9 @@ def profile(module: str, variant: str, dtype: str, lengths: tuple, threads: int)
         "busy": round(sum(processor) / sum(walls) / threads, 2),
         "shares": {kind: round(shares[kind], 1) for kind in KINDS},
         "largest": {
-            name: round(100 * duration / total, 1)
-            for name, duration in operations.most_common(12)
+            name: round(100 * duration / total, 1) for name, duration in operations.most_common(12)
         },
-    }  # fmt: skip
+    }
 
 
 def _operations(path) -> collections.Counter:

@@ -72,9 +72,12 @@ def first_answer(repetitions: int) -> dict:
 def _seconds(command) -> float:
     started = time.perf_counter()
     subprocess.run(
-        [sys.executable, *command], cwd=ROOT, input=b"a fine film .", check=True,
+        [sys.executable, *command],
+        cwd=ROOT,
+        input=b"a fine film .",
+        check=True,
         capture_output=True,
-    )  # fmt: skip
+    )
     return time.perf_counter() - started
 
 
@@ -92,8 +95,9 @@ def evaluation(checkpoint: str, prepared: Path, repetitions: int) -> dict:
 
     timings = measure(
         {"evaluate": lambda: run_split(step, split, model.reads, size), "forward": compute},
-        repetitions, settle=False,
-    )  # fmt: skip
+        repetitions,
+        settle=False,
+    )
     rates = {name: len(split) / timing.median for name, timing in timings.items()}
     ratio = rates["evaluate"] / rates["forward"]
     return {**{name: round(rate) for name, rate in rates.items()}, "ratio": round(ratio, 2)}

@@ -17,12 +17,14 @@ def bins():
 
 
 def test_correlations_and_error_of_a_hand_computed_case():
-    assert correlation_scores(PREDICTIONS, LABELS) == pytest.approx({
-        "pearson": np.corrcoef(LABELS, PREDICTIONS)[0, 1],
-        # ranks 1 to 5 and 1, 2, 3, 4.5, 4.5: covariance 9.5, variances 10 and 9.5
-        "spearman": 9.5 / np.sqrt(10 * 9.5),
-        "mse": (0.25 + 0 + 1 + 0 + 1) / 5,
-    })  # fmt: skip
+    assert correlation_scores(PREDICTIONS, LABELS) == pytest.approx(
+        {
+            "pearson": np.corrcoef(LABELS, PREDICTIONS)[0, 1],
+            # ranks 1 to 5 and 1, 2, 3, 4.5, 4.5: covariance 9.5, variances 10 and 9.5
+            "spearman": 9.5 / np.sqrt(10 * 9.5),
+            "mse": (0.25 + 0 + 1 + 0 + 1) / 5,
+        }
+    )
 
 
 def test_bins_hold_their_lower_bounds_and_the_last_both(bins):

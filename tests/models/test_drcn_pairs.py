@@ -23,9 +23,12 @@ INPUTS = (PREMISE, HYPOTHESIS, *CHARACTERS, *MATCH)
 
 def make(**options):
     model = SentencePairClassifier(
-        WordCharacterEmbedding(5, 2, 3, character_units=4), DRCN(4, layers=2, functions="Cs-M"),
-        DRCNHead(3, 5), pair_features="sum_and_difference", **options,
-    )  # fmt: skip
+        WordCharacterEmbedding(5, 2, 3, character_units=4),
+        DRCN(4, layers=2, functions="Cs-M"),
+        DRCNHead(3, 5),
+        pair_features="sum_and_difference",
+        **options,
+    )
     model(*INPUTS)
     generator = np.random.default_rng(2)
     for weight in model.trainable_weights:
@@ -35,9 +38,13 @@ def make(**options):
 
 def test_it_reads_ids_characters_and_matches_of_both_sentences():
     assert make().reads == (
-        "premise", "hypothesis", "premise_characters", "hypothesis_characters", "premise_match",
+        "premise",
+        "hypothesis",
+        "premise_characters",
+        "hypothesis_characters",
+        "premise_match",
         "hypothesis_match",
-    )  # fmt: skip
+    )
     assert [spec.shape.rank for spec in make().input_specs()] == [2, 2, 3, 3, 2, 2]
 
 

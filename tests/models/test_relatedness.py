@@ -72,8 +72,7 @@ def test_the_score_is_the_mean_of_the_points():
 
 
 @pytest.mark.parametrize(
-    "score, expected",
-    [(1.0, [1, 0, 0, 0, 0]), (3.6, [0, 0, 0.4, 0.6, 0]), (5.0, [0, 0, 0, 0, 1])],
+    "score, expected", [(1.0, [1, 0, 0, 0, 0]), (3.6, [0, 0, 0.4, 0.6, 0]), (5.0, [0, 0, 0, 0, 1])]
 )
 def test_a_score_is_spread_on_its_two_neighbours(score, expected):
     found = sparse_distribution(tf.constant([score]), 5)

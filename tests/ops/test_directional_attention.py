@@ -126,9 +126,16 @@ def test_unselected_heads_get_no_context_and_no_gradient(form):
 
 
 @pytest.mark.parametrize(
-    "bad", [{"direction": "sideways"}, {"direction": None}, {"scale": 0}, {"scale": 40.1},
-            {"scale": -1.0}, {"scale": float("nan")}]
-)  # fmt: skip
+    "bad",
+    [
+        {"direction": "sideways"},
+        {"direction": None},
+        {"scale": 0},
+        {"scale": 40.1},
+        {"scale": -1.0},
+        {"scale": float("nan")},
+    ],
+)
 def test_bad_arguments_are_refused(bad):
     (value,) = bad.values()
     options = {"direction": "forward", **bad}

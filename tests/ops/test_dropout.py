@@ -17,13 +17,18 @@ DTYPES = ("float32", "bfloat16", "float16", "float64")
 def _philox(key, counter, blocks):
     """Philox 4x32-10 of Salmon et al. (2011): <uint32>[blocks, 4], a row for every counter."""
     numbers = [(counter + block) % 2**128 for block in range(blocks)]
-    words = [np.array([n >> shift & 0xFFFFFFFF for n in numbers], np.uint64)
-             for shift in (0, 32, 64, 96)]  # fmt: skip
+    words = [
+        np.array([n >> shift & 0xFFFFFFFF for n in numbers], np.uint64) for shift in (0, 32, 64, 96)
+    ]
     keys = [key & 0xFFFFFFFF, key >> 32]
     for _ in range(10):
         a, b = words[0] * np.uint64(0xD2511F53), words[2] * np.uint64(0xCD9E8D57)
-        words = [(b >> np.uint64(32)) ^ words[1] ^ np.uint64(keys[0]), b & LOW,
-                 (a >> np.uint64(32)) ^ words[3] ^ np.uint64(keys[1]), a & LOW]  # fmt: skip
+        words = [
+            (b >> np.uint64(32)) ^ words[1] ^ np.uint64(keys[0]),
+            b & LOW,
+            (a >> np.uint64(32)) ^ words[3] ^ np.uint64(keys[1]),
+            a & LOW,
+        ]
         keys = [(keys[0] + 0x9E3779B9) % 2**32, (keys[1] + 0xBB67AE85) % 2**32]
     return np.stack(words, axis=1).astype(np.uint32)
 
@@ -46,12 +51,18 @@ def _masks(entries, seed, rate):
         return _booleans(bits, entries), keep_mask(tf.constant(entries), seed, rate).numpy()
 
 
-@pytest.mark.parametrize("key,counter,expected", [  # "known answers" of the authors' Random123
-    (0, 0, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
-    (2**64 - 1, 2**128 - 1, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
-    (0x299F31D0A4093822, 0x0370734413198A2E85A308D3243F6A88,
-     "d16cfe09 94fdcceb 5001e420 24126ea1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "key,counter,expected",
+    [  # "known answers" of the authors' Random123
+        (0, 0, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+        (2**64 - 1, 2**128 - 1, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+        (
+            0x299F31D0A4093822,
+            0x0370734413198A2E85A308D3243F6A88,
+            "d16cfe09 94fdcceb 5001e420 24126ea1",
+        ),
+    ],
+)
 def test_the_reference_of_these_tests_is_philox(key, counter, expected):
     assert " ".join(f"{word:08x}" for word in _philox(key, counter, 1)[0]) == expected
 
@@ -66,16 +77,25 @@ def test_native_bits_are_the_portable_booleans(entries):
 
 
 @needs_native
-@pytest.mark.parametrize("low,high", [
-    (2**64 - 1, 5), (2**64 - 5, 2**32 - 1), (2**64 - 8, 2**64 - 1), (2**64 - 9, 5), (0, 5),
-    (2**32 - 3, 2**64 - 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "low,high",
+    [
+        (2**64 - 1, 5),
+        (2**64 - 5, 2**32 - 1),
+        (2**64 - 8, 2**64 - 1),
+        (2**64 - 9, 5),
+        (0, 5),
+        (2**32 - 3, 2**64 - 1),
+    ],
+)
 def test_a_counter_that_overflows_carries(low, high):
     key, entries, threshold = 0x0123456789ABCDEF, 1003, 30000
     bits = runtime.operations().disan_keep_mask(
-        tf.constant(entries, tf.int64), tf.constant([key], tf.uint64),
-        tf.constant([low, high], tf.uint64), threshold=threshold,
-    )  # fmt: skip
+        tf.constant(entries, tf.int64),
+        tf.constant([key], tf.uint64),
+        tf.constant([low, high], tf.uint64),
+        threshold=threshold,
+    )
     words = _sixteens(_philox(key, low + (high << 64), 126))
     np.testing.assert_array_equal(_booleans(bits, entries), words[:entries] >= threshold)
 

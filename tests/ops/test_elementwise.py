@@ -197,9 +197,17 @@ def test_an_open_and_a_closed_gate_pass_one_side_unchanged(sign, dtype, backend)
 
 @pytest.mark.parametrize(
     "name,number",
-    [("linear", 0), ("elu", 0), ("relu", 0), ("gate", 0), ("gate", 3), ("gate", 4), ("pool", 0),
-     ("pool", 1)],
-)  # fmt: skip
+    [
+        ("linear", 0),
+        ("elu", 0),
+        ("relu", 0),
+        ("gate", 0),
+        ("gate", 3),
+        ("gate", 4),
+        ("pool", 0),
+        ("pool", 1),
+    ],
+)
 def test_a_nan_stays_where_it_is(name, number, backend):
     clean, dirty = (Problem(name, [3, 4, 18]) for _ in range(2))
     clean.mask[1, 2] = dirty.mask[1, 2] = True

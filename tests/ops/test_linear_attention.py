@@ -162,8 +162,9 @@ def test_rows_without_dependents_and_equal_heads_stay_finite(direction):
 
 @pytest.mark.parametrize("shape", [(0, 4, 3), (2, 1, 3), (2, 0, 3)])
 def test_an_empty_batch_a_lone_token_and_no_token_have_no_context(shape):
-    for tensor in attend("linear", make_inputs(*shape), np.ones(shape[:2], bool),
-                         direction="diagonal"):  # fmt: skip
+    for tensor in attend(
+        "linear", make_inputs(*shape), np.ones(shape[:2], bool), direction="diagonal"
+    ):
         np.testing.assert_array_equal(tensor, np.zeros(shape))
 
 

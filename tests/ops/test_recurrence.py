@@ -22,9 +22,10 @@ def _results(layer, x, mask, upstream):
     return [h, *tape.gradient(total, [x, *layer.trainable_weights])]
 
 
-@pytest.mark.parametrize("batch, length, units, backward", [
-    (1, 1, 1, False), (17, 5, 16, True), (37, 9, 33, False), (3, 40, 7, True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "batch, length, units, backward",
+    [(1, 1, 1, False), (17, 5, 16, True), (37, 9, 33, False), (3, 40, 7, True)],
+)
 @pytest.mark.parametrize("kind", [BasicLSTM, BasicRNN])
 def test_values_and_gradients_are_those_of_the_loop(kind, batch, length, units, backward):
     generator = np.random.default_rng(1)
@@ -58,15 +59,21 @@ def test_large_numbers_saturate_and_nan_stays_in_its_row(cell):
     assert np.isnan(h[2]).any()
 
 
-@pytest.mark.parametrize("name, shapes", [
-    ("product", ([2, 3, 6], [2, 3], [2, 8])),
-    ("mask", ([2, 3, 8], [2, 4], [2, 8])),
-    ("kernel", ([2, 3, 8], [2, 3], [3, 8])),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, shapes",
+    [
+        ("product", ([2, 3, 6], [2, 3], [2, 8])),
+        ("mask", ([2, 3, 8], [2, 4], [2, 8])),
+        ("kernel", ([2, 3, 8], [2, 3], [3, 8])),
+    ],
+)
 def test_wrong_shapes_are_refused_by_name(name, shapes):
     product, mask, kernel = shapes
     with pytest.raises(tf.errors.InvalidArgumentError, match=f"{name} has shape"):
         recurrence(
-            tf.zeros(product), tf.zeros(mask, tf.bool), tf.zeros(kernel), cell="lstm",
+            tf.zeros(product),
+            tf.zeros(mask, tf.bool),
+            tf.zeros(kernel),
+            cell="lstm",
             backward=False,
-        )  # fmt: skip
+        )

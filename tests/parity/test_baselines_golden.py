@@ -24,16 +24,24 @@ BASELINES = {
     "snli_exp_emb_attn.npz": ("additive", {}, "elu", {"attention": "attn"}),
     "snli_exp_emb_mul_attn.npz": ("source2token", {}, "elu", {"source2token": "attn"}),
     "snli_exp_bi_lstm_mul_attn.npz": (
-        "bi_lstm", {"units": 7, "activation": "relu"}, "relu", {"source2token": "attn"},
+        "bi_lstm",
+        {"units": 7, "activation": "relu"},
+        "relu",
+        {"source2token": "attn"},
     ),
     "snli_exp_emb_self_mul_attn.npz": (
-        "disan", {"directions": ("diagonal", "diagonal")}, "elu",
+        "disan",
+        {"directions": ("diagonal", "diagonal")},
+        "elu",
         {
-            "first_attention": "1_attn", "first_gate": "1_attn_gate", "source2token": "attn",
-            "second_attention": "2_attn", "second_gate": "2_attn_gate",
+            "first_attention": "1_attn",
+            "first_gate": "1_attn_gate",
+            "source2token": "attn",
+            "second_attention": "2_attn",
+            "second_gate": "2_attn_gate",
         },
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(params=BACKENDS, autouse=True)

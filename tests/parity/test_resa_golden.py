@@ -48,9 +48,12 @@ def _block(name, form="auto"):
     arrays, meta = official.load(name)
     direction = "diagonal" if meta["direction"] in (None, "None") else meta["direction"]
     block = SelectiveSelfAttention(
-        meta["hn"], _unselected(name, meta), direction=direction, activation=meta["activation"],
+        meta["hn"],
+        _unselected(name, meta),
+        direction=direction,
+        activation=meta["activation"],
         attention_form=form,
-    )  # fmt: skip
+    )
     inputs = _inputs(arrays)
     block.build(arrays["in/x"].shape)
     return arrays, inputs, block, official.assign(block, arrays)

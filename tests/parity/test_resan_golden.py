@@ -29,9 +29,10 @@ def test_the_same_uniforms_select_what_the_authors_select(name):
     golden = golden_model(name)
     fractions = []
     for number, chosen in enumerate(golden.select(), start=1):
-        theirs = {key: golden.arrays[f"out/s{number}_{key}"] for key in (
-            "act", "act_head", "act_dep", "percentage",
-        )}  # fmt: skip
+        theirs = {
+            key: golden.arrays[f"out/s{number}_{key}"]
+            for key in ("act", "act_head", "act_dep", "percentage")
+        }
         assert (chosen.heads[0].numpy() == theirs["act_head"]).all()
         assert (chosen.dependents[0].numpy() == theirs["act_dep"]).all()
         pairs = chosen.heads[1][:, :, None] & chosen.dependents[1][:, None]
@@ -95,9 +96,12 @@ def test_tokens_and_source2token_equal_the_authors(name):
 def test_attention_of_base_models_equals_the_authors(name):
     golden = golden_model(name)
     theirs = {
-        "forward_attention": "fw_attn", "forward_gate": "fw_attn_gate", "source2token": "attn",
-        "backward_attention": "bw_attn", "backward_gate": "bw_attn_gate",
-    }  # fmt: skip
+        "forward_attention": "fw_attn",
+        "forward_gate": "fw_attn_gate",
+        "source2token": "attn",
+        "backward_attention": "bw_attn",
+        "backward_gate": "bw_attn_gate",
+    }
     check_attention(golden.model, golden.arrays, theirs)
 
 
@@ -138,9 +142,11 @@ def test_both_losses_and_their_gradients_equal_the_authors(name):
 
     for kind in ("sl", "rl") if golden.model.encoder.samplers else ("sl",):
         official.check_gradients(
-            golden.variables_of(kind), golden.arrays, functools.partial(checked, kind),
+            golden.variables_of(kind),
+            golden.arrays,
+            functools.partial(checked, kind),
             prefix=f"gloss_{kind}_var",
-        )  # fmt: skip
+        )
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -156,12 +162,15 @@ def test_gradients_of_the_logits_equal_the_authors_and_are_none_of_samplers(name
         official.assert_close(gradient, golden.arrays[f"gvar/{name}"], f"gradient of {name}")
 
 
-@pytest.mark.parametrize("name, kind", [
-    pytest.param(*case, marks=[pytest.mark.slow] * (place % 6 > 0))
-    for place, case in enumerate(
-        [*((name, "sl") for name in FILES), *((name, "rl") for name in SAMPLED)]
-    )
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, kind",
+    [
+        pytest.param(*case, marks=[pytest.mark.slow] * (place % 6 > 0))
+        for place, case in enumerate(
+            [*((name, "sl") for name in FILES), *((name, "rl") for name in SAMPLED)]
+        )
+    ],
+)
 def test_three_training_steps_on_one_loss_equal_the_authors(name, kind):
     golden = golden_model(name)
     recorded = []

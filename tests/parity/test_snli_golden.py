@@ -52,9 +52,12 @@ def test_attention_equals_the_authors_on_real_tokens(name):
     arrays, meta = official.load(name)
     model, _ = _model(arrays, meta)
     theirs = {
-        "forward_attention": "fw_attn", "forward_gate": "fw_attn_gate", "source2token": "attn",
-        "backward_attention": "bw_attn", "backward_gate": "bw_attn_gate",
-    }  # fmt: skip
+        "forward_attention": "fw_attn",
+        "forward_gate": "fw_attn_gate",
+        "source2token": "attn",
+        "backward_attention": "bw_attn",
+        "backward_gate": "bw_attn_gate",
+    }
     check_attention(model, arrays, theirs)
 
 

@@ -40,11 +40,13 @@ def test_disan_stands_beside_the_authors_formulation(tmp_path):
     times = {"dense": 90.0, "native": 3.0, "float32": 30.0, "mixed_bfloat16": 20.0}
     forms = {
         name: {
-            "median_ms": ms, "dense_ratio": 90.0 / ms, "products_ratio": ms / 15.0,
+            "median_ms": ms,
+            "dense_ratio": 90.0 / ms,
+            "products_ratio": ms / 15.0,
             "pairs_per_second": 9000.0 / ms,
         }
         for name, ms in times.items()
-    }  # fmt: skip
+    }
     record = {
         "machine": MACHINE,
         "config": {"encoder": {"name": "disan"}},
@@ -119,11 +121,13 @@ def test_drcn_has_time_and_memory(tmp_path):
 def test_encoders_have_epochs_beside_the_papers(tmp_path):
     encoders = {
         name: {
-            "parameters": 1_000, "epoch_seconds": seconds, "disan_ratio": seconds / 500.0,
+            "parameters": 1_000,
+            "epoch_seconds": seconds,
+            "disan_ratio": seconds / 500.0,
             "inference_pairs_per_second": 2_000.0,
         }
         for name, seconds in {"bi_lstm": 1_000.0, "disan": 500.0}.items()
-    }  # fmt: skip
+    }
     record = {"machine": MACHINE, "encoders": {"dtype": "float32", "encoders": encoders}}
     text = _tables(tmp_path, record)
     assert "Fast, 2 threads, TensorFlow 2.15.1, float32:" in text

@@ -78,8 +78,11 @@ def test_each_member_of_a_series_has_its_curve():
     members = [{**single, "name": f"seed-{seed}", "steps": 20 * seed} for seed in (1, 2)]
     rows = accuracy_per_epoch({"both": {"config": single["config"], "members": members}})
     assert [(row["run"], row["epoch"]) for row in rows] == [
-        ("both seed-1", 1.0), ("both seed-1", 2.0), ("both seed-2", 0.5), ("both seed-2", 1.0),
-    ]  # fmt: skip
+        ("both seed-1", 1.0),
+        ("both seed-1", 2.0),
+        ("both seed-2", 0.5),
+        ("both seed-2", 1.0),
+    ]
 
 
 def test_a_run_costs_what_an_epoch_of_glove_costs_so_often():
@@ -92,8 +95,11 @@ def test_a_run_costs_what_an_epoch_of_glove_costs_so_often():
     runs["others"] = _run("random", parameters=5, seconds_per_epoch=9.0, data={**data, **_LESS})
     rows = {row["run"]: row for row in costs(runs)}
     assert {name: row["ratio to GloVe"] for name, row in rows.items()} == {
-        "glove": 1.0, "small_bilm": 1.25, "": 5.5, "others": "",
-    }  # fmt: skip
+        "glove": 1.0,
+        "small_bilm": 1.25,
+        "": 5.5,
+        "others": "",
+    }
     assert [rows[name]["ratio, paper"] for name in seconds] == [1, "", 6]
     tiny = load_config("elmo_disan_sst", "tiny").to_dict()
     assert costs({"tiny": {**runs["glove"], "config": tiny}}) == []

@@ -7,9 +7,11 @@ from disan_tf.reporting.paper_tables.all_tables import TABLES
 from tests.support.training_runs import load_config
 
 DATA = {
-    "official_training_examples": 200, "training_read": 50, "unit": "pairs",
+    "official_training_examples": 200,
+    "training_read": 50,
+    "unit": "pairs",
     "training_tokens_covered": 0.9,
-}  # fmt: skip
+}
 
 
 def _run(name, variant="", dev=0.5, test=0.75, **changed):
@@ -39,8 +41,12 @@ def test_every_table_stands_in_a_claim_but_resans_ablations():
 
 def test_a_run_stands_beside_the_paper_with_the_data_that_it_saw():
     assert _line({"mine": _run("disan_snli")}, "DiSAN", "SNLI") == [
-        "85.62", "75.00", "50 of 200 pairs (25.0 %)", "90.0 %", "2.2 |"
-    ]  # fmt: skip
+        "85.62",
+        "75.00",
+        "50 of 200 pairs (25.0 %)",
+        "90.0 %",
+        "2.2 |",
+    ]
 
 
 def test_of_several_runs_the_best_on_dev_counts_whatever_its_test_score():

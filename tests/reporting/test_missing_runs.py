@@ -11,8 +11,12 @@ from disan_tf.reporting.paper_tables.all_tables import TABLES
 
 COMMAND = "python run.py --config=configs/disan_sst.py --config.train.steps=3600 --seeds=1,2"
 TIMED = {
-    "members": 2, "steps": 3600, "step_seconds": 0.5, "evaluations": 4, "evaluation_seconds": 450,
-}  # fmt: skip
+    "members": 2,
+    "steps": 3600,
+    "step_seconds": 0.5,
+    "evaluations": 4,
+    "evaluation_seconds": 450,
+}
 
 
 def _write(path, runs):

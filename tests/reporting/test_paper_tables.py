@@ -146,8 +146,9 @@ def test_rows_that_differ_in_vectors_are_one_kind(tmp_path):
     runs = _two_kinds(tmp_path, "sst")
     table = TABLES["disan_table_2"]
     assert list(table.by_vectors(runs)) == [
-        "glove/some.txt, 100 dimensions", "glove/some.txt, 300 dimensions",
-    ]  # fmt: skip
+        "glove/some.txt, 100 dimensions",
+        "glove/some.txt, 300 dimensions",
+    ]
     alike = replace(table, told_apart_by=("vectors",))
     assert alike.by_vectors(runs) == {"": ["narrow", "wide"]}
     assert table.by_vectors({}) == {"": []}
@@ -173,9 +174,12 @@ def test_accuracy_by_length_is_the_mean_over_a_series(tmp_path):
     run = summarise(write_series(tmp_path, config_of()), {})
     (line,) = _lines(_tables(run)["disan_figure_5.csv"])
     assert line == {
-        "run": "mine", "tokens": "1-4", "sentences": "4.0", "accuracy, %": "50.00",
+        "run": "mine",
+        "tokens": "1-4",
+        "sentences": "4.0",
+        "accuracy, %": "50.00",
         "standard deviation, %": "0.00",
-    }  # fmt: skip
+    }
 
 
 def test_figures_without_data_have_no_file():

@@ -33,8 +33,9 @@ def test_a_trained_model_alone_is_no_run(tmp_path):
 def test_each_run_becomes_a_file_named_for_its_place(tree, tmp_path):
     report(tree, tmp_path / "out")
     assert {path.name for path in (tmp_path / "out" / "results").iterdir()} == {
-        "plain.json", "later-series.json"
-    }  # fmt: skip
+        "plain.json",
+        "later-series.json",
+    }
     plain = _result(tmp_path, "plain")
     assert list(plain)[:4] == ["command", "paper", "note", "config"]
     assert (plain["command"], plain["paper"]) == (COMMAND, "51.72")
@@ -63,9 +64,7 @@ def test_the_tables_are_written(tree, tmp_path):
     names += ["dsa_table_1", "dsa_table_2_sst_2", "dsa_table_2_sst_5", "drcn_table_1"]
     names.append("elmo_disan_table_1")
     expected = {f"{name}.{kind}" for name in names for kind in ("md", "csv")}
-    assert tables == expected | {
-        "disan_figure_5.csv", "elmo_disan_tables_2_3.md", "scaling.md"
-    }  # fmt: skip
+    assert tables == expected | {"disan_figure_5.csv", "elmo_disan_tables_2_3.md", "scaling.md"}
     text = (tmp_path / "out" / "tables" / "disan_table_2.md").read_text()
     assert (
         "| DiSAN | plain | seed 3 |" in text and "| DiSAN | later-series | seeds 1, 2, 3 |" in text
@@ -86,8 +85,9 @@ def test_note_and_command_of_a_recorded_run_stay_where_it_has_none(tree, tmp_pat
     write(tmp_path / "out/results/plain.json", {"command": "mine", "note": "why", "paper": ""})
     report(tree, tmp_path / "out")
     assert (_result(tmp_path, "plain")["command"], _result(tmp_path, "plain")["note"]) == (
-        "mine", "why"
-    )  # fmt: skip
+        "mine",
+        "why",
+    )
 
 
 @pytest.mark.parametrize(

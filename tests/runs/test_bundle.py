@@ -11,14 +11,7 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.runs.bundle import (
-    FORMAT,
-    Bundle,
-    check_digests,
-    load_bundle,
-    read_info,
-    save_bundle,
-)
+from disan_tf.runs.bundle import FORMAT, Bundle, check_digests, load_bundle, read_info, save_bundle
 from disan_tf.text import TextToIds, TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
 from tests.support.pair_features import FORMS, make_feature_corpus
@@ -49,9 +42,10 @@ def corpus(tmp_path):
 def test_a_model_that_reads_features_gets_them_from_text(tmp_path, corpus):
     bundle = save(tmp_path / "best", "drcn_snli", corpus)
     assert read_forms(tmp_path / "best/forms.tsv") == list(FORMS)
-    found, expected = bundle.text_to_ids(), TextToPairFeatures(
-        WORDS, "treebank", True, forms=WordForms(FORMS), word_length=LENGTH
-    )  # fmt: skip
+    found, expected = (
+        bundle.text_to_ids(),
+        TextToPairFeatures(WORDS, "treebank", True, forms=WordForms(FORMS), word_length=LENGTH),
+    )
     lines = tf.constant(["Dogs sing here."]), tf.constant(["No dog"])
     arrays = [text.inputs(*map(text.tokens, lines)) for text in (found, expected)]
     assert arrays[0][4].numpy().tolist() == [[1, 0, 0, 0]]

@@ -58,9 +58,13 @@ def test_numbers_show_correlations_and_bins():
 
 def test_a_language_model_shows_its_perplexities_alone():
     scores = {
-        "log_likelihood": -4.1, "perplexity": 61.7, "forward_perplexity": 60.254,
-        "backward_perplexity": 63.1, "predictions": 12_345, "unknown_words": 0.0234,
-    }  # fmt: skip
+        "log_likelihood": -4.1,
+        "perplexity": 61.7,
+        "forward_perplexity": 60.254,
+        "backward_perplexity": 63.1,
+        "predictions": 12_345,
+        "unknown_words": 0.0234,
+    }
     assert render_scores({**ABOUT, **scores}) == (
         "demo, step 1,500, on test: 5 examples\nperplexity 61.70 (forward 60.25, backward 63.10) "
         "over 12,345 words, 2.34% unknown, loss 0.5000"

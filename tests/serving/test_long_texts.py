@@ -86,8 +86,9 @@ def test_its_gradients_are_those_of_the_trained_model(models, bundle, cut):
 def test_a_keras_layer_of_hub_trains_it(bundle, export):
     hub = pytest.importorskip("tensorflow_hub", reason="tensorflow-hub is missing")
     layer = hub.KerasLayer(str(export[0]), trainable=True)
-    model = tf.keras.Sequential([tf.keras.Input([], dtype=tf.string), layer,
-                                 tf.keras.layers.Dense(1)])  # fmt: skip
+    model = tf.keras.Sequential(
+        [tf.keras.Input([], dtype=tf.string), layer, tf.keras.layers.Dense(1)]
+    )
     model.compile("sgd", "mse")
     before = [weight.numpy() for weight in layer.trainable_weights]
     model.fit(tf.constant(SENTENCES), tf.ones([len(SENTENCES), 1]), verbose=0)

@@ -17,7 +17,7 @@ from tests.support.tiny_pairs import (
     attend_alone,
     make_pair_bundle,
     write_pairs,
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")

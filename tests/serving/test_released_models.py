@@ -10,10 +10,7 @@ from disan_tf.serving.release.released import read_manifest
 
 FILM_LINES = [
     ("A warm , funny and moving film .", "very positive"),
-    (
-        "One of the best comedies of the decade , brilliant from start to end .",
-        "very positive",
-    ),
+    ("One of the best comedies of the decade , brilliant from start to end .", "very positive"),
     ("A total disaster , the worst two hours of my life .", "very negative"),
     ("It is neither good nor bad .", "neutral"),
     ("The plot is thin , but the actors make it worth watching .", "positive"),
@@ -28,10 +25,7 @@ CAPTION_LINES = [
     ("A dog is running across a field\tA dog runs through the grass", 4.3),
     ("A man is playing a guitar\tA man is playing a musical instrument", 4.4),
     ("A woman is slicing an onion\tA boy is riding a bicycle", 1.2),
-    (
-        "Two children are playing in the snow\tThere are no children playing in the snow",
-        3.6,
-    ),
+    ("Two children are playing in the snow\tThere are no children playing in the snow", 3.6),
     ("A cat is sleeping on a sofa\tA cat is lying on a couch", 4.4),
     ("A plane is landing\tA man is washing his car", 1.1),
     ("A girl is singing on a stage\tA girl is dancing on a stage", 3.3),

@@ -95,8 +95,11 @@ def ask(*questions: Question) -> list[dict]:
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     process = subprocess.run(
         [sys.executable, "-I", "-c", _PROBE, json.dumps(described)],
-        cwd=questions[0].folder, env=environment, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=questions[0].folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert process.returncode == 0, process.stderr
     return [_answers(question.folder) for question in questions]
 

@@ -11,9 +11,13 @@ from disan_tf.input_pipeline.recorded_files import record_files
 
 
 def write_manifest(
-    folder: Path, classes: Sequence[str], words: tuple[int, int],
-    fields: Sequence[str] = ("sentence",), sizes: Mapping[str, int] = {"train": 0}, **changed,
-) -> None:  # fmt: skip
+    folder: Path,
+    classes: Sequence[str],
+    words: tuple[int, int],
+    fields: Sequence[str] = ("sentence",),
+    sizes: Mapping[str, int] = {"train": 0},
+    **changed,
+) -> None:
     """Writes the manifest of an invented corpus, with the files that are there.
 
     Args:
@@ -30,8 +34,11 @@ def write_manifest(
         Keys.CORPUS: "invented",
         Keys.OPTIONS: {},
         Keys.TOKENIZER: {
-            "name": "whitespace", "version": 1, "lowercase": True,
-            "split_words": False, "empty_tokens": False,
+            "name": "whitespace",
+            "version": 1,
+            "lowercase": True,
+            "split_words": False,
+            "empty_tokens": False,
         },
         Keys.CLASSES: list(classes),
         Keys.FIELDS: list(fields),
@@ -46,10 +53,13 @@ def write_manifest(
             name: {"examples": size, "tokens": 0, "contexts": 0} for name, size in sizes.items()
         },
         Keys.VECTORS: {
-            "file": "", "rows": 0, "training_words_found": 0, "training_tokens_covered": 0.0
+            "file": "",
+            "rows": 0,
+            "training_words_found": 0,
+            "training_tokens_covered": 0.0,
         },
         Keys.INPUTS: {},
-    }  # fmt: skip
+    }
     manifest.update({getattr(Keys, name): value for name, value in changed.items()})
     write_json(folder / MANIFEST, manifest)
     record(folder)

@@ -7,10 +7,21 @@ from data_prep.corpora import snli
 from tests.support.readers import make_options, refusal
 
 COLUMNS = (
-    "gold_label", "sentence1_binary_parse", "sentence2_binary_parse", "sentence1_parse",
-    "sentence2_parse", "sentence1", "sentence2", "captionID", "pairID",
-    "label1", "label2", "label3", "label4", "label5",
-)  # fmt: skip
+    "gold_label",
+    "sentence1_binary_parse",
+    "sentence2_binary_parse",
+    "sentence1_parse",
+    "sentence2_parse",
+    "sentence1",
+    "sentence2",
+    "captionID",
+    "pairID",
+    "label1",
+    "label2",
+    "label3",
+    "label4",
+    "label5",
+)
 
 
 def options(**changed):

@@ -114,8 +114,9 @@ def _weight(model, path):
     start = next(getattr(place, first) for place in places if hasattr(place, first))
     return functools.reduce(
         lambda part, name: part[name] if isinstance(part, dict) else getattr(part, name),
-        others, start,
-    )  # fmt: skip
+        others,
+        start,
+    )
 
 
 def variables_of(model, arrays: dict, lacking=()) -> dict:

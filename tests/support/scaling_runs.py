@@ -45,8 +45,12 @@ def scaling_predictions(results: dict[str, dict]) -> dict[str, list[Answers]]:
 def _result(size, seeds, encoder):
     config = config_of("snli", encoder=encoder, seed=seeds[0])
     config["train"] = {"examples": 0 if size == SIZES[-1] else size, "steps": size // 10}
-    data = {"training_examples": SIZES[-1], "training_read": 94_108, "unit": "pairs",
-            "official_training_examples": 550_152}  # fmt: skip
+    data = {
+        "training_examples": SIZES[-1],
+        "training_read": 94_108,
+        "unit": "pairs",
+        "official_training_examples": 550_152,
+    }
     scores = {"test": {"accuracy": 1.0 - error(size)}}
     if len(seeds) == 1:
         return {"config": config, "data": data, **scores}

@@ -17,13 +17,7 @@ FIRST, SECOND = (
     tf.constant(_GENERATOR.normal(size=[*mask.shape, DIM]), tf.float32)
     for mask in (FIRST_MASK, SECOND_MASK)
 )
-CLASSES = [
-    BilinearAttention,
-    ConcatenationAttention,
-    CosineAttention,
-    DotAttention,
-    MinusAttention,
-]
+CLASSES = [BilinearAttention, ConcatenationAttention, CosineAttention, DotAttention, MinusAttention]
 
 
 def cosine(p, q):

@@ -13,10 +13,37 @@ from tests.support.manifests import write_manifest
 
 CLASSES = ["very bad", "bad", "neutral", "good", "very good"]
 WORDS = [
-    "the", "film", "is", "n't", "a", "good", "bad", "long", "short", "story", "and", "but",
-    "very", "not", "it", "'s", "-lrb-", "-rrb-", ".", ",", "!", "new", "old", "été", "actors",
-    "plot", "boring", "moving", "\\/", "''",
-]  # fmt: skip
+    "the",
+    "film",
+    "is",
+    "n't",
+    "a",
+    "good",
+    "bad",
+    "long",
+    "short",
+    "story",
+    "and",
+    "but",
+    "very",
+    "not",
+    "it",
+    "'s",
+    "-lrb-",
+    "-rrb-",
+    ".",
+    ",",
+    "!",
+    "new",
+    "old",
+    "été",
+    "actors",
+    "plot",
+    "boring",
+    "moving",
+    "\\/",
+    "''",
+]
 FIXED_WORDS = 4  # the last of WORDS
 SENTENCES = [
     "The film isn't good, but it's not very bad.",

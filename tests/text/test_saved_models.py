@@ -33,15 +33,19 @@ def test_a_saved_look_up_works_where_our_code_is_absent(tmp_path):
     )
     module.inputs = tf.function(
         lambda *lines: module.look_up.inputs(*map(module.look_up.tokens, lines)),
-        [text, text], autograph=False,
-    )  # fmt: skip
+        [text, text],
+        autograph=False,
+    )
     tf.saved_model.save(module, str(tmp_path / "model"))
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     loaded = subprocess.run(
         [sys.executable, "-c", LOAD, str(tmp_path / "model"), json.dumps(LINES)],
-        cwd=tmp_path, env={**environment, "LC_ALL": "tr_TR.UTF-8"},
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env={**environment, "LC_ALL": "tr_TR.UTF-8"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert loaded.returncode == 0, loaded.stderr
     arrays, nothing = map(json.loads, loaded.stdout.splitlines())
     assert arrays[0] == [[2, 3, 4, 5, 1, 6], [1] + [0] * 5, [1, 7] + [0] * 4, [3] + [0] * 5]

@@ -39,8 +39,11 @@ def test_columns_of_annotators_may_be_missing_at_the_end_alone():
     table = Table("label1\ttext\tlabel2\tlabel10")
     assert table.parse("neutral\ta") == {"label1": "neutral", "text": "a"}
     assert table.parse("\ta\tneutral\t") == {
-        "label1": "", "text": "a", "label2": "neutral", "label10": ""
-    }  # fmt: skip
+        "label1": "",
+        "text": "a",
+        "label2": "neutral",
+        "label10": "",
+    }
     with pytest.raises(ValueError, match="^1 columns, and the header has 4$"):
         table.parse("neutral")
 

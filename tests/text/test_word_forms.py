@@ -9,9 +9,13 @@ from disan_tf.text import WordForms
 from disan_tf.text.word_forms import read_forms
 
 ROWS = [
-    ("plays", "play", "play"), ("playing", "play", "playe"), ("mice", "mice", "mouse"),
-    ("mouses", "mous", "mouses"), ("better", "better", "good"), ("été", "ét", "être"),
-]  # fmt: skip
+    ("plays", "play", "play"),
+    ("playing", "play", "playe"),
+    ("mice", "mice", "mouse"),
+    ("mouses", "mous", "mouses"),
+    ("better", "better", "good"),
+    ("été", "ét", "être"),
+]
 
 
 @pytest.fixture(scope="module")

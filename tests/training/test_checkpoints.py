@@ -82,9 +82,16 @@ def test_a_checkpoint_that_a_killed_process_was_about_to_remove_is_removed(tmp_p
 
 @pytest.mark.parametrize(
     "content",
-    [None, b"", b"\xff\xfe", b'model_checkpoint_path: "step-', b"\0" * 40, b"x: 1",
-     b'model_checkpoint_path: "step-77"\n'],
-)  # fmt: skip
+    [
+        None,
+        b"",
+        b"\xff\xfe",
+        b'model_checkpoint_path: "step-',
+        b"\0" * 40,
+        b"x: 1",
+        b'model_checkpoint_path: "step-77"\n',
+    ],
+)
 def test_a_damaged_file_that_names_the_newest_is_mended(content, directory, capsys):
     path = directory / "checkpoint"
     path.unlink() if content is None else path.write_bytes(content)

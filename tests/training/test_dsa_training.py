@@ -88,10 +88,12 @@ def test_an_export_answers_as_the_best_model(unbroken, tmp_path):
     signatures = tf.saved_model.load(str(path)).signatures
     np.testing.assert_allclose(
         signatures["serving_default"](**texts)["probabilities"],
-        tf.nn.softmax(bundle.model(*ids)), atol=1e-6,
-    )  # fmt: skip
+        tf.nn.softmax(bundle.model(*ids)),
+        atol=1e-6,
+    )
     attended = bundle.model.attend(*ids)
     np.testing.assert_allclose(
         signatures["attend"](**texts)["premise_attention"],
-        tf.reduce_mean(attended["premise_attention"], axis=-1), atol=1e-6,
-    )  # fmt: skip
+        tf.reduce_mean(attended["premise_attention"], axis=-1),
+        atol=1e-6,
+    )

@@ -83,9 +83,12 @@ def test_cached_and_live_layers_give_the_same_probabilities(corpus, unbroken):
     batch = next(iter(unbroken.batches(0)))
     live = load_bundle(unbroken.workdir / "best").model
     cached = build_model(
-        unbroken.config, corpus.words, len(corpus.classes), bilm=live.embedding.bilm_options,
+        unbroken.config,
+        corpus.words,
+        len(corpus.classes),
+        bilm=live.embedding.bilm_options,
         cached=True,
-    )  # fmt: skip
+    )
     cached.set_weights(live.get_weights())
     one, other = (
         tf.nn.softmax(model(*(batch[name] for name in model.reads))) for model in (cached, live)

@@ -218,8 +218,7 @@ class TerminateAt(tf.keras.callbacks.Callback):
 
 # Between lines of the log, and at an evaluation.
 @pytest.mark.parametrize(
-    "step, number",
-    [(21, signal.SIGHUP), pytest.param(30, signal.SIGTERM, marks=pytest.mark.slow)],
+    "step, number", [(21, signal.SIGHUP), pytest.param(30, signal.SIGTERM, marks=pytest.mark.slow)]
 )
 def test_a_signal_leaves_a_checkpoint_of_its_step(step, number, corpus, finished, tmp_path):
     with pytest.raises(Stopped) as caught:

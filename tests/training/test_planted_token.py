@@ -45,10 +45,7 @@ def _train(sampler):
 
 @pytest.mark.parametrize(
     "sampler_class",
-    [
-        ReinforcedSequenceSampling,
-        pytest.param(IterativeSequenceSampling, marks=pytest.mark.slow),
-    ],
+    [ReinforcedSequenceSampling, pytest.param(IterativeSequenceSampling, marks=pytest.mark.slow)],
 )
 def test_the_marked_word_is_selected_and_few_others(sampler_class):
     tf.keras.utils.set_random_seed(1)  # of the initial weights

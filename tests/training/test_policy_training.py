@@ -90,16 +90,22 @@ def at_once(corpus, tmp_path_factory):
 def _phases(trainer):
     """The phase and the steps of each of its lines, in their order."""
     lines = [(record["phase"], record["step"]) for record in _records(trainer, "train")]
-    return [(phase, [step for _, step in group])
-            for phase, group in itertools.groupby(lines, key=lambda line: line[0])]  # fmt: skip
+    return [
+        (phase, [step for _, step in group])
+        for phase, group in itertools.groupby(lines, key=lambda line: line[0])
+    ]
 
 
 def test_the_phases_follow_one_another(unbroken):
     assert _phases(unbroken) == [
-        ("pretrain", [2, 4, 6, 8]), ("policy", [10, 12, 13]),
-        ("soft", [14, 16, 17]), ("policy", [18, 20, 21]), ("soft", [22, 24, 25]),
-        ("policy", [26, 28, 29]), ("soft", [30, 32]),
-    ]  # fmt: skip
+        ("pretrain", [2, 4, 6, 8]),
+        ("policy", [10, 12, 13]),
+        ("soft", [14, 16, 17]),
+        ("policy", [18, 20, 21]),
+        ("soft", [22, 24, 25]),
+        ("policy", [26, 28, 29]),
+        ("soft", [30, 32]),
+    ]
 
 
 def test_a_line_measures_steps_of_its_phase_alone(unbroken):
@@ -226,5 +232,6 @@ def test_a_collapsed_choice_raises_an_alarm_once(unbroken, caplog):
             "dependent_fraction",
         ]
     assert sorted(record.getMessage().split(":")[0] for record in caplog.records) == [
-        "The dependent fraction is 0.999", "The head fraction is 0.001",
-    ]  # fmt: skip
+        "The dependent fraction is 0.999",
+        "The head fraction is 0.001",
+    ]

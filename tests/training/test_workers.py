@@ -35,11 +35,16 @@ def folder(tmp_path_factory):
 
 def _arguments(folder, workdir, distribution="multi_worker", config="disan_sst", steps=STEPS):
     return [
-        f"--config=configs/{config}.py:tiny", f"--config.train.distribution={distribution}",
-        f"--config.train.steps={steps}", "--config.train.evaluate_every=20", "--nopictures",
-        f"--data_dir={folder / 'data'}", f"--prepared_dir={folder / 'prepared'}",
-        f"--workdir={folder / workdir}", *OPTIONS.get(config, ()),
-    ]  # fmt: skip
+        f"--config=configs/{config}.py:tiny",
+        f"--config.train.distribution={distribution}",
+        f"--config.train.steps={steps}",
+        "--config.train.evaluate_every=20",
+        "--nopictures",
+        f"--data_dir={folder / 'data'}",
+        f"--prepared_dir={folder / 'prepared'}",
+        f"--workdir={folder / workdir}",
+        *OPTIONS.get(config, ()),
+    ]
 
 
 def _train(folder, workdir, config="disan_sst"):

@@ -59,9 +59,14 @@ class DirectionalSelfAttention(BaseLayer):
     """
 
     def __init__(
-        self, units: Optional[int] = None, direction: str = "forward", activation="elu",
-        scale: float = 5.0, attention_form: str = "auto", **kwargs,
-    ):  # fmt: skip
+        self,
+        units: Optional[int] = None,
+        direction: str = "forward",
+        activation="elu",
+        scale: float = 5.0,
+        attention_form: str = "auto",
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
         self.direction = check_direction(direction)
@@ -89,9 +94,15 @@ class DirectionalSelfAttention(BaseLayer):
         mask = token_mask(x, mask)
         h, value, head, dependent = self._project(x, training)  # Eq. 14
         s = directional_attention(  # Eq. 15 to 18, and 11
-            head, dependent, value, mask, head_mask=mask, direction=self.direction,
-            scale=self.scale, form=self.attention_form,
-        )  # fmt: skip
+            head,
+            dependent,
+            value,
+            mask,
+            head_mask=mask,
+            direction=self.direction,
+            scale=self.scale,
+            form=self.attention_form,
+        )
         return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 19, 20
 
     def attend(self, x, mask):
@@ -108,9 +119,8 @@ class DirectionalSelfAttention(BaseLayer):
         """The attention weights, and h and s <float>[batch, length, units]."""
         h, _, head, dependent = self._project(x)
         weights = attention_weights(
-            head, dependent, dependents, direction=self.direction, head_mask=heads,
-            scale=self.scale,
-        )  # fmt: skip
+            head, dependent, dependents, direction=self.direction, head_mask=heads, scale=self.scale
+        )
         s = tf.einsum("bjif,bif->bjf", weights, tf.cast(h, tf.float32))
         return weights, h, tf.cast(s, h.dtype)
 

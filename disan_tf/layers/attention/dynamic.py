@@ -64,9 +64,13 @@ class DynamicSelfAttention(BaseLayer):
     keeps_tokens = False
 
     def __init__(
-        self, units: int = 600, attentions: int = 1, iterations: int = 2,
-        negative_slope: float = 0.01, **kwargs,
-    ):  # fmt: skip
+        self,
+        units: int = 600,
+        attentions: int = 1,
+        iterations: int = 2,
+        negative_slope: float = 0.01,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
         self.attentions = check_at_least("attentions", attentions, 1)
@@ -75,9 +79,11 @@ class DynamicSelfAttention(BaseLayer):
 
     def build(self, input_shape):
         self.projection = self.add_linear(  # all W_j and b_j
-            "projection", input_shape[-1], self.attentions * self.units,
+            "projection",
+            input_shape[-1],
+            self.attentions * self.units,
             kernel_initializer=he_normal(site_seed(self.seed, "projection")),
-        )  # fmt: skip
+        )
         super().build(input_shape)
 
     def call(self, x, mask=None, sentences=None, training=None):

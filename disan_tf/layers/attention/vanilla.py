@@ -50,9 +50,13 @@ class VanillaAttention(QueryAttention):
     pool = staticmethod(average_tokens)
 
     def __init__(
-        self, compatibility: str = "additive", units: Optional[int] = None,
-        query_dim: Optional[int] = None, activation="elu", **kwargs,
-    ):  # fmt: skip
+        self,
+        compatibility: str = "additive",
+        units: Optional[int] = None,
+        query_dim: Optional[int] = None,
+        activation="elu",
+        **kwargs,
+    ):
         super().__init__(activation, query_dim, **kwargs)
         self.compatibility = check_choice("compatibility", compatibility, COMPATIBILITIES)
         self.units = check_at_least("units", units, 1)

@@ -74,11 +74,17 @@ class DenselyConnectedCNN(BaseLayer):
     """
 
     def __init__(
-        self, layers: int = 4, first_units: int = 150, units: int = 75,
-        widths: Sequence[int] = (3, 5), compressed_units: int = 300,
-        first_width: Optional[int] = 1, negative_slope: float = 0.01, init_scale: str = "keep",
+        self,
+        layers: int = 4,
+        first_units: int = 150,
+        units: int = 75,
+        widths: Sequence[int] = (3, 5),
+        compressed_units: int = 300,
+        first_width: Optional[int] = 1,
+        negative_slope: float = 0.01,
+        init_scale: str = "keep",
         **kwargs,
-    ):  # fmt: skip
+    ):
         super().__init__(**kwargs)
         self.layers = check_at_least("layers", layers, 1)
         self.first_units = check_at_least("first_units", first_units, 1)
@@ -107,9 +113,13 @@ class DenselyConnectedCNN(BaseLayer):
         self.output_dropouts.append(self.add_dropout(f"{name}_dropout"))
         factor = variance_factor(self.init_scale, self.dropout)
         convolution = Convolution(
-            units, width, l2=self.l2, name=name, dtype=self.dtype_policy,
+            units,
+            width,
+            l2=self.l2,
+            name=name,
+            dtype=self.dtype_policy,
             kernel_initializer=he_normal(site_seed(self.seed, f"{name}_kernel"), factor),
-        )  # fmt: skip
+        )
         build_child(convolution, [None, None, input_dim])
         self.convolutions.append(convolution)
 

@@ -41,10 +41,17 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
     """
 
     def __init__(
-        self, trainable_words: int, fixed_words: int, dim: int,
-        word_length: Optional[int] = None, characters: int = 96, character_dim: int = 16,
-        character_units: int = 32, character_width: int = 5, **kwargs,
-    ):  # fmt: skip
+        self,
+        trainable_words: int,
+        fixed_words: int,
+        dim: int,
+        word_length: Optional[int] = None,
+        characters: int = 96,
+        character_dim: int = 16,
+        character_units: int = 32,
+        character_width: int = 5,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.words = {"trainable_words": trainable_words, "fixed_words": fixed_words, "dim": dim}
         self.word_length = check_at_least("word_length", word_length, 1)
@@ -58,10 +65,15 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
         self.learned = WordEmbedding(**options, trainable=self.trainable, name="learned")
         self.constant = WordEmbedding(**options, trainable=False, name="constant")
         self.spelling = CharacterCNN(
-            self.characters, dim=self.character_dim, units=self.character_units,
-            width=self.character_width, l2=self.l2, seed=site_seed(self.seed, "spelling"),
-            name="spelling", dtype=self.dtype_policy,
-        )  # fmt: skip
+            self.characters,
+            dim=self.character_dim,
+            units=self.character_units,
+            width=self.character_width,
+            l2=self.l2,
+            seed=site_seed(self.seed, "spelling"),
+            name="spelling",
+            dtype=self.dtype_policy,
+        )
         for layer in (self.learned, self.constant):
             build_child(layer, input_shape)
         build_child(self.spelling, [None, None, None])

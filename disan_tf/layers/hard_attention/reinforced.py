@@ -65,9 +65,15 @@ class ReinforcedSelfAttention(BaseLayer):
     keeps_tokens = False
 
     def __init__(
-        self, units: Optional[int] = None, activation="relu", unselected: str = "mean",
-        shared: bool = False, sampling: str = "parallel", attention_form: str = "auto", **kwargs,
-    ):  # fmt: skip
+        self,
+        units: Optional[int] = None,
+        activation="relu",
+        unselected: str = "mean",
+        shared: bool = False,
+        sampling: str = "parallel",
+        attention_form: str = "auto",
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         check_hard_attention(unselected, sampling)
         self.units = check_at_least("units", units, 1)
@@ -101,8 +107,9 @@ class ReinforcedSelfAttention(BaseLayer):
         kinds = ("head",) if self.shared else ("head", "dependent")
         if self.sampling == "parallel":
             return {kind: {} for kind in kinds}
-        return {f"{side}_{kind}": {"backward": side == "backward"}
-                for side in _SIDES for kind in kinds}  # fmt: skip
+        return {
+            f"{side}_{kind}": {"backward": side == "backward"} for side in _SIDES for kind in kinds
+        }
 
     def select(self, x, mask, how: str, training=None) -> Selections:
         """Selects heads and dependents, Eq. 8 and 9; for `how` see `Sampler.select`."""

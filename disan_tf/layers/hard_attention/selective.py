@@ -65,9 +65,15 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         h, value, head, dependent = self._project(x, training)
         h, to_mean = copies(h, 2)
         s = directional_attention(  # Eq. 10 to 13
-            head, dependent, value, dependents, head_mask=heads, direction=self.direction,
-            scale=self.scale, form=self.attention_form,
-        )  # fmt: skip
+            head,
+            dependent,
+            value,
+            dependents,
+            head_mask=heads,
+            direction=self.direction,
+            scale=self.scale,
+            form=self.attention_form,
+        )
         if self.unselected == "drop":
             h, mask = pack(h, heads)
             s, _ = pack(s, heads)

@@ -56,9 +56,14 @@ class BatchNormHead(BaseLayer):
     """
 
     def __init__(
-        self, classes: int, hidden_units: int, hidden_layers: int = 2, momentum: float = 0.9,
-        epsilon: float = 1e-5, **kwargs,
-    ):  # fmt: skip
+        self,
+        classes: int,
+        hidden_units: int,
+        hidden_layers: int = 2,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.classes = check_at_least("classes", classes, 1)
         self.hidden_units = check_at_least("hidden_units", hidden_units, 1)

@@ -42,9 +42,14 @@ class ClassificationHead(BaseLayer):
     """
 
     def __init__(
-        self, classes: int, hidden_units: int, activation="elu", logit_bias: bool = True,
-        highway: bool = False, **kwargs,
-    ):  # fmt: skip
+        self,
+        classes: int,
+        hidden_units: int,
+        activation="elu",
+        logit_bias: bool = True,
+        highway: bool = False,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.classes = check_at_least("classes", classes, 1)
         self.hidden_units = check_at_least("hidden_units", hidden_units, 1)

@@ -61,9 +61,13 @@ class WordSoftmax(BaseLayer):
         self.kernel = self.add_weight("kernel", shape, initializer=initializer, **options)
         self.bias = self.add_weight("bias", [self.classes], initializer="zeros", **options)
         self.cumulative = self.add_weight(  # of q; float32 would not distinguish rare words
-            "cumulative", [self.classes], tf.float64, "zeros", trainable=False,
+            "cumulative",
+            [self.classes],
+            tf.float64,
+            "zeros",
+            trainable=False,
             experimental_autocast=False,
-        )  # fmt: skip
+        )
         self.calls = add_count(self)
         self.input_dropout = self.add_dropout("input_dropout")
         self.set_counts(np.ones(self.classes))
@@ -86,9 +90,11 @@ class WordSoftmax(BaseLayer):
             tf.reshape(tf.pad(words, [[0, surplus]]), [-1, SLICE]),
         )
         losses = tf.map_fn(
-            lambda pair: self._cross_entropy(*pair), slices, parallel_iterations=1,
+            lambda pair: self._cross_entropy(*pair),
+            slices,
+            parallel_iterations=1,
             fn_output_signature=tf.TensorSpec([SLICE], tf.float32),
-        )  # fmt: skip
+        )
         return tf.reshape(losses, [-1])[:count]
 
     def _cross_entropy(self, h, words):

@@ -33,9 +33,15 @@ def native_attention(
       ValueError: the native form is not available; the message says why.
     """
     return _attend(
-        "disan_directional_attention", head, dependent, value, mask, head_mask,
-        direction=direction, scale=scale,
-    )  # fmt: skip
+        "disan_directional_attention",
+        head,
+        dependent,
+        value,
+        mask,
+        head_mask,
+        direction=direction,
+        scale=scale,
+    )
 
 
 def native_linear_attention(
@@ -54,10 +60,17 @@ def native_linear_attention(
     where that is faster, or the heads lie too far apart for the largest rank.
     """
     return _attend(
-        "disan_linear_attention", head, dependent, value, mask, head_mask,
-        direction=direction, scale=scale, widest=widest(scale),
+        "disan_linear_attention",
+        head,
+        dependent,
+        value,
+        mask,
+        head_mask,
+        direction=direction,
+        scale=scale,
+        widest=widest(scale),
         pairs_per_node=PAIRS_PER_NODE,
-    )  # fmt: skip
+    )
 
 
 def _attend(name, head, dependent, value, mask, head_mask, **attributes):

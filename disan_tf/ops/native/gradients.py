@@ -10,10 +10,17 @@ def _directional_attention(operation, upstream, _exact, _denominator):
     head, dependent, value, mask, head_mask = operation.inputs
     context, exact, denominator = operation.outputs
     gradients = operations().disan_directional_attention_gradient(
-        head, dependent, value, mask, head_mask, upstream,
-        exact if value.dtype == tf.bfloat16 else context, denominator,
-        direction=operation.get_attr("direction"), scale=operation.get_attr("scale"),
-    )  # fmt: skip
+        head,
+        dependent,
+        value,
+        mask,
+        head_mask,
+        upstream,
+        exact if value.dtype == tf.bfloat16 else context,
+        denominator,
+        direction=operation.get_attr("direction"),
+        scale=operation.get_attr("scale"),
+    )
     return [*gradients, None, None]
 
 
@@ -21,11 +28,16 @@ def _directional_attention(operation, upstream, _exact, _denominator):
 def _linear_attention(operation, upstream, *_):
     context, exact, denominator, slope = operation.outputs
     gradients = operations().disan_linear_attention_gradient(
-        *operation.inputs, upstream, exact if context.dtype == tf.bfloat16 else context,
-        denominator, slope,
-        **{name: operation.get_attr(name)
-           for name in ("direction", "scale", "widest", "pairs_per_node")},
-    )  # fmt: skip
+        *operation.inputs,
+        upstream,
+        exact if context.dtype == tf.bfloat16 else context,
+        denominator,
+        slope,
+        **{
+            name: operation.get_attr(name)
+            for name in ("direction", "scale", "widest", "pairs_per_node")
+        },
+    )
     return [*gradients, None, None]
 
 
@@ -44,9 +56,11 @@ def _copies(_, *upstreams):
 @tf.RegisterGradient("DisanBiasActivation")
 def _bias_activation(operation, upstream):
     return operations().disan_bias_activation_gradient(
-        upstream, operation.outputs[0], activation=operation.get_attr("activation"),
+        upstream,
+        operation.outputs[0],
+        activation=operation.get_attr("activation"),
         slope=operation.get_attr("slope"),
-    )  # fmt: skip
+    )
 
 
 @tf.RegisterGradient("DisanFusionGate")
@@ -73,9 +87,14 @@ def _recurrence(operation, upstream, *_):
     _, mask, kernel = operation.inputs
     _, gates, old_h, old_c = operation.outputs
     to_product = operations().disan_recurrence_gradient(
-        upstream, mask, tf.transpose(kernel), gates, old_c,
-        cell=operation.get_attr("cell"), backward=operation.get_attr("backward"),
-    )  # fmt: skip
+        upstream,
+        mask,
+        tf.transpose(kernel),
+        gates,
+        old_c,
+        cell=operation.get_attr("cell"),
+        backward=operation.get_attr("backward"),
+    )
     units, wide = kernel.shape
     rows = tf.reshape(to_product, [-1, wide])
     to_kernel = tf.matmul(tf.reshape(old_h, [-1, units]), rows, transpose_a=True)

@@ -41,7 +41,7 @@ def render_page(lines: list[AttendedLine], title: str) -> str:
         (_PARTS / f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js", "html")
     )
     room = MAX_BYTES - len(style.encode()) - len(script.encode()) - len(page.encode()) - 10_000
-    shown = _that_fit(lines, room)
+    shown = _lines_that_fit(lines, room)
     count = min(MAX_FEATURES, _features_that_fit(shown, room))
     features = choose_features(shown, count)
     content = {
@@ -51,9 +51,12 @@ def render_page(lines: list[AttendedLine], title: str) -> str:
         "lines": [_line(line, features) for line in shown],
     }
     parts = {
-        "%SCRIPT_HASH%": _digest(script), "%STYLE_HASH%": _digest(style), "%STYLE%": style,
-        "%SCRIPT%": script, "%DATA%": as_data(content),
-    }  # fmt: skip
+        "%SCRIPT_HASH%": _digest(script),
+        "%STYLE_HASH%": _digest(style),
+        "%STYLE%": style,
+        "%SCRIPT%": script,
+        "%DATA%": as_data(content),
+    }
     for name, part in parts.items():  # the data last: no text of a sentence is replaced
         page = page.replace(name, part)
     return page
@@ -72,7 +75,7 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _that_fit(lines, room) -> list[AttendedLine]:
+def _lines_that_fit(lines, room) -> list[AttendedLine]:
     """The first lines whose means the page has room for."""
     shown, left = [], room
     for line in lines:
@@ -153,11 +156,14 @@ def _tensor(line, name, features) -> dict:
     high = [float(part.max(initial=0.0)) for part in parts]
     data = b"".join(quantise(part, most).tobytes() for part, most in zip(parts, high))
     return {
-        "name": name, "short": line.short(name), "kind": line.kind(name),
-        "field": line.field(name), "shape": list(mean.shape),
+        "name": name,
+        "short": line.short(name),
+        "kind": line.kind(name),
+        "field": line.field(name),
+        "shape": list(mean.shape),
         "high": [float(f"{most:.5g}") for most in high],
         "values": base64.b64encode(data).decode(),
-    }  # fmt: skip
+    }
 
 
 def quantise(weights: np.ndarray, high: float) -> np.ndarray:

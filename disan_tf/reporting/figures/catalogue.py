@@ -69,70 +69,112 @@ def _co_attention(number: int) -> PaperFigure:
     line, field = divmod(number - 3, 2)
     reader = ("the premise reads the hypothesis", "the hypothesis reads the premise")[field]
     return PaperFigure(
-        "DRCN", number, f"attention matrices of {_PAIRS[line]}: {reader}",
-        "DRCN (B-Ca-Cs-M) on SNLI", LINES,
+        "DRCN",
+        number,
+        f"attention matrices of {_PAIRS[line]}: {reader}",
+        "DRCN (B-Ca-Cs-M) on SNLI",
+        LINES,
         partial(pairs.co_attention, number=line, field=field),
         needs="a trained DRCN",
         differs="The dot marks the word that a word reads most.",
-    )  # fmt: skip
+    )
 
 
 def _losses(number: int, variant: str) -> PaperFigure:
     return PaperFigure(
-        "DRCN", number, f"training and dev loss by epoch of {variant}", f"DRCN ({variant}) on SNLI",
-        LOSSES, curves.losses, needs=f"the work directory of a run of drcn_snli, variant {variant}",
-        differs="Our losses hold the weight decay too.", variant=variant,
-    )  # fmt: skip
+        "DRCN",
+        number,
+        f"training and dev loss by epoch of {variant}",
+        f"DRCN ({variant}) on SNLI",
+        LOSSES,
+        curves.losses,
+        needs=f"the work directory of a run of drcn_snli, variant {variant}",
+        differs="Our losses hold the weight decay too.",
+        variant=variant,
+    )
 
 
 FIGURES = (
     PaperFigure("DiSAN", 1, "traditional and multi-dimensional attention"),
     PaperFigure("DiSAN", 2, "directional self-attention"),
     PaperFigure(
-        "DiSAN", 3, "the three positional masks", "no model: Eq. 16 to 18", CODE,
-        masks.positional_masks, differs="Rows attend to columns.",
+        "DiSAN",
+        3,
+        "the three positional masks",
+        "no model: Eq. 16 to 18",
+        CODE,
+        masks.positional_masks,
+        differs="Rows attend to columns.",
     ),
     PaperFigure("DiSAN", 4, "the architecture of DiSAN"),
     PaperFigure(
-        "DiSAN", 5, "accuracy on SST against sentence length", "DiSAN, mean of five runs",
-        RESULTS, curves.accuracy_against_length, needs="a recorded run of disan_sst",
+        "DiSAN",
+        5,
+        "accuracy on SST against sentence length",
+        "DiSAN, mean of five runs",
+        RESULTS,
+        curves.accuracy_against_length,
+        needs="a recorded run of disan_sst",
         differs="The paper prints no numbers, so its curves, and those of LSTMs that it took from "
-        "Tai et al., are not repeated.", runs=curves.runs_by_length,
+        "Tai et al., are not repeated.",
+        runs=curves.runs_by_length,
     ),
     _disan(
-        6, "attention of two sentences, forward and backward", draw=sentences.attention_matrices,
-        needs="a DiSAN, and two sentences", differs=_SCALE,
+        6,
+        "attention of two sentences, forward and backward",
+        draw=sentences.attention_matrices,
+        needs="a DiSAN, and two sentences",
+        differs=_SCALE,
     ),
     _disan(7, "fusion gates of the same", draw=sentences.gates, needs="a DiSAN, and two sentences"),
     _disan(
-        8, "source2token weights of a word in two contexts", draw=sentences.word_in_contexts,
+        8,
+        "source2token weights of a word in two contexts",
+        draw=sentences.word_in_contexts,
         needs='a DiSAN, and two lines with the same "word"',
     ),
     PaperFigure("ReSAN", 1, "reinforced self-attention"),
     _resan(
-        2, "selected heads and dependents, and attention, of two sentences",
-        draw=sentences.selected_matrices, needs="a trained ReSAN, and two sentences",
+        2,
+        "selected heads and dependents, and attention, of two sentences",
+        draw=sentences.selected_matrices,
+        needs="a trained ReSAN, and two sentences",
         differs="Black squares are selected tokens: heads above the columns, dependents beside the "
         "rows. Both directions stand side by side.",
     ),
     _resan(
-        3, "fusion gates of the same", draw=sentences.gates,
-        needs="a trained ReSAN, and two sentences", differs="Black squares are selected heads.",
+        3,
+        "fusion gates of the same",
+        draw=sentences.gates,
+        needs="a trained ReSAN, and two sentences",
+        differs="Black squares are selected heads.",
     ),
     PaperFigure("DSA", 1, "the architecture"),
     PaperFigure(
-        "DSA", 2, "dynamic weight vectors of 1,000 sentences", "Single DSA on SNLI", VECTORS,
-        pairs.weight_vectors, needs="a trained DSA, and --input of at least 50 sentences",
+        "DSA",
+        2,
+        "dynamic weight vectors of 1,000 sentences",
+        "Single DSA on SNLI",
+        VECTORS,
+        pairs.weight_vectors,
+        needs="a trained DSA, and --input of at least 50 sentences",
         differs="The vectors are those of the first attention.",
     ),
     _dsa(
-        3, "what each of several attentions weighs", "Multiple DSA on SNLI",
-        draw=sentences.parallel_attentions, needs="a trained DSA of several attentions",
+        3,
+        "what each of several attentions weighs",
+        "Multiple DSA on SNLI",
+        draw=sentences.parallel_attentions,
+        needs="a trained DSA of several attentions",
         differs=f"{_DSA_SENTENCES} All attentions are shown, where the paper chose four of eight.",
     ),
     _dsa(
-        4, "what a single attention weighs", "Single DSA on SNLI", draw=sentences.single_attention,
-        needs="a trained DSA of one attention", differs=_DSA_SENTENCES,
+        4,
+        "what a single attention weighs",
+        "Single DSA on SNLI",
+        draw=sentences.single_attention,
+        needs="a trained DSA of one attention",
+        differs=_DSA_SENTENCES,
     ),
     PaperFigure("DRCN", 1, "the architecture"),
     _losses(2, "B-Ca-Cs-M"),
@@ -144,10 +186,15 @@ FIGURES = (
     PaperFigure("ELMo-DiSAN", 4, "the architecture of ELMo"),
     PaperFigure("ELMo-DiSAN", 5, "the architecture of DiSAN"),
     PaperFigure(
-        "ELMo-DiSAN", 6, "test accuracy by epoch with GloVe and with ELMo", "DiSAN on SST",
-        RESULTS, curves.accuracy_against_epochs, needs="recorded runs of elmo_disan_sst",
+        "ELMo-DiSAN",
+        6,
+        "test accuracy by epoch with GloVe and with ELMo",
+        "DiSAN on SST",
+        RESULTS,
+        curves.accuracy_against_epochs,
+        needs="recorded runs of elmo_disan_sst",
         differs="The curve with ELMo needs the official ELMo weights, which have not been run "
         "here; our own small biLM stands in for them. Bands reach from the worst seed to the best.",
         runs=curves.runs_by_epoch,
     ),
-)  # fmt: skip
+)

@@ -42,8 +42,9 @@ def accuracy_against_length(results: dict[str, dict]) -> Optional[Figure]:
         heights = [float(row["accuracy, %"]) for row in own]
         spread = [float(row["standard deviation, %"] or 0.0) for row in own]
         label = f"DiSAN, {run} ({describe_members(results[run])})"
-        axes.errorbar(places, heights, spread if any(spread) else None, label=label, capsize=3,
-                      **style)  # fmt: skip
+        axes.errorbar(
+            places, heights, spread if any(spread) else None, label=label, capsize=3, **style
+        )
     counts = {row["tokens"]: float(row["sentences"]) for row in rows}
     axes.set_xticks(range(len(bins)), [f"{name}\n({counts[name]:.0f})" for name in bins])
     axes.set(xlabel="tokens in a sentence (test sentences)", ylabel="test accuracy, %")
@@ -69,9 +70,13 @@ def accuracy_against_epochs(results: dict[str, dict]) -> Optional[Figure]:
             values = [points[epoch] for epoch in epochs]
             axes.plot(epochs, list(map(np.mean, values)), label=label, markersize=4, **style)
             axes.fill_between(
-                epochs, list(map(min, values)), list(map(max, values)), alpha=0.15, linewidth=0,
+                epochs,
+                list(map(min, values)),
+                list(map(max, values)),
+                alpha=0.15,
+                linewidth=0,
                 color=style["color"],
-            )  # fmt: skip
+            )
     axes.set(xlabel="epochs", ylabel="test accuracy, %")
     _finish(axes)
     return figure

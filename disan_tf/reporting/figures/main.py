@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, write_atomically
-from disan_tf.common.options import check_choice, either
+from disan_tf.common.options import check_choice, join_choices
 from disan_tf.common.plots import save_picture
 from disan_tf.reporting.attended import read_lines
 from disan_tf.reporting.figures.captions import caption, figures_readme
@@ -90,7 +90,9 @@ def drawable(encoder: str, names: Sequence[str]) -> str:
         )
     own = [name for each, name in shown if each == encoder]
     if names and not set(names) & set(own):
-        raise UserError(f"--figures={','.join(names)} is not of {encoder}; choose {either(own)}.")
+        raise UserError(
+            f"--figures={','.join(names)} is not of {encoder}; choose {join_choices(own)}."
+        )
     return encoder
 
 

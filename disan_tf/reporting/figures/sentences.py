@@ -65,8 +65,9 @@ def word_in_contexts(lines: Sequence[AttendedLine]) -> Optional[Figure]:
         axes.set_title(
             f'"{pair[0].record["word"]}" in 1: {texts[0]}; 2: {texts[1]}\n'
             f"(Pearson's r of both {correlation:.2f})",
-            fontsize=9, parse_math=False,
-        )  # fmt: skip
+            fontsize=9,
+            parse_math=False,
+        )
         figure.colorbar(image, ax=axes, label="weight")
     panels[-1].set_xlabel("feature of the source2token attention")
     return figure
@@ -146,9 +147,15 @@ def _draw_matrix(axes, weights, sentence, high):
     digits = 2 if len(sentence.tokens) <= _NUMBERED else None
     axes.set(xlabel="attended to (dependent)", ylabel="attending (head)")
     return plots.heat_map(
-        axes, weights, sentence.tokens, sentence.tokens, high=high, digits=digits,
-        mark_rows=digits is None, mask_zeros=True,
-    )  # fmt: skip
+        axes,
+        weights,
+        sentence.tokens,
+        sentence.tokens,
+        high=high,
+        digits=digits,
+        mark_rows=digits is None,
+        mask_zeros=True,
+    )
 
 
 def _draw_selected_matrix(axes, weights, sentence, high):
@@ -168,6 +175,11 @@ def _mark_selected(axes, sentence, name, above) -> None:
         rim = len(sentence.tokens) - 0.1
         column, row = (place, -0.85) if above else (rim, place)
         axes.plot(
-            column, row, marker="s", markersize=6, markeredgecolor="black",
-            markerfacecolor="black" if selected else "white", clip_on=False,
-        )  # fmt: skip
+            column,
+            row,
+            marker="s",
+            markersize=6,
+            markeredgecolor="black",
+            markerfacecolor="black" if selected else "white",
+            clip_on=False,
+        )

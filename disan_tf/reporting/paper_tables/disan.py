@@ -67,8 +67,12 @@ DISAN_TABLES = (
         ACCURACIES,
         tuple(
             _row(
-                _MODELS[variant], "disan_snli", variant, tuple(scores),
-                parameters=parameters, seconds=seconds,
+                _MODELS[variant],
+                "disan_snli",
+                variant,
+                tuple(scores),
+                parameters=parameters,
+                seconds=seconds,
             )
             for variant, (parameters, seconds, *scores) in _SNLI.items()
         ),
@@ -85,10 +89,7 @@ DISAN_TABLES = (
     _table(
         3,
         "MultiNLI; ours on a half of dev matched, and on dev mismatched",
-        (
-            Score("matched", "test", digits=3),
-            Score("mismatched", "mismatched", digits=3),
-        ),
+        (Score("matched", "test", digits=3), Score("mismatched", "mismatched", digits=3)),
         (_row("DiSAN", "disan_multinli", "", ("70.977", "71.402")),),
     ),
     _table(
@@ -97,7 +98,10 @@ DISAN_TABLES = (
         RELATEDNESS,
         (
             _row(
-                "DiSAN", "disan_sick", "", (".8695 (.0012)", ".8139 (.0012)", ".2879 (.0036)"),
+                "DiSAN",
+                "disan_sick",
+                "",
+                (".8695 (.0012)", ".8139 (.0012)", ".2879 (.0036)"),
                 flags=FIVE_RUNS,
             ),
         ),
@@ -111,4 +115,4 @@ DISAN_TABLES = (
             for corpus, (score, flags) in _CLASSIFICATION.items()
         ),
     ),
-)  # fmt: skip
+)

@@ -23,8 +23,11 @@ _SCORES = (
     Score("test", "test"),
 )
 _AS_IN_THE_PAPER = {
-    "recurrence": "rnn", "aggregation": "words", "own_parameters": False, "bottleneck_units": 0,
-}  # fmt: skip
+    "recurrence": "rnn",
+    "aggregation": "words",
+    "own_parameters": False,
+    "bottleneck_units": 0,
+}
 
 
 def drcn_variant(config: dict) -> Optional[str]:

@@ -49,13 +49,17 @@ def _sentiment(classes: int) -> Table:
         (Score("test", "test"),),
         tuple(
             _row(
-                texts[0], "dsa_sst", variant, (texts[column],), classes=classes,
+                texts[0],
+                "dsa_sst",
+                variant,
+                (texts[column],),
+                classes=classes,
                 flags="" if classes == 5 else "--config.data.classes=2",
             )
             for variant, texts in _SST.items()
         ),
         part=f"sst_{classes}",
-    )  # fmt: skip
+    )
 
 
 DSA_TABLES = (

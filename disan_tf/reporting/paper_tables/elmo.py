@@ -137,12 +137,14 @@ def costs(results: dict[str, dict]) -> list[dict]:
         variant, glove = elmo_variant(run["config"]), base.get(_examples(run))
         rows.append(
             {
-                "run": name, "model": _ROWS[variant][0], "parameters": run["parameters"],
+                "run": name,
+                "model": _ROWS[variant][0],
+                "parameters": run["parameters"],
                 "seconds an epoch": run["seconds_per_epoch"],
                 "ratio to GloVe": round(run["seconds_per_epoch"] / glove, 2) if glove else "",
                 "ratio, paper": COST.get(variant, ""),
             }
-        )  # fmt: skip
+        )
     return rows
 
 

@@ -22,9 +22,10 @@ _OPTIMISTIC = "best of its own curve (optimistic)"
 
 
 def render_tables(
-    results: dict[str, dict], predictions: Mapping[str, Sequence[Answers]] = MappingProxyType({}),
+    results: dict[str, dict],
+    predictions: Mapping[str, Sequence[Answers]] = MappingProxyType({}),
     speeds: Mapping[str, dict] = MappingProxyType({}),
-) -> dict[str, str]:  # fmt: skip
+) -> dict[str, str]:
     """File name -> text, of all tables; figures without data have no file.
 
     Args:
@@ -152,13 +153,15 @@ def accuracy_by_length(results) -> list[dict]:
     (row,) = (row for row in TABLES["disan_table_2"].rows if row.variant == "")
     return [
         {
-            "run": name, "tokens": tokens, "sentences": scores["sentences"],
+            "run": name,
+            "tokens": tokens,
+            "sentences": scores["sentences"],
             "accuracy, %": _per_cent(scores["accuracy"]),
             "standard deviation, %": _per_cent(scores["standard_deviation"]),
         }
         for name, run in _runs_of(row, results).items()
         for tokens, scores in run.get("by_length", {}).items()
-    ]  # fmt: skip
+    ]
 
 
 def _per_cent(share):

@@ -105,9 +105,14 @@ _SAMPLINGS = {  # model, |theta|, T(s)/epoch, inference T(s), train accuracy, te
 
 def _snli(variant, model, parameters, seconds, inference, *scores) -> Row:
     return _row(
-        model, "resan_snli", variant, scores,
-        parameters=parameters, seconds=seconds, inference=inference,
-    )  # fmt: skip
+        model,
+        "resan_snli",
+        variant,
+        scores,
+        parameters=parameters,
+        seconds=seconds,
+        inference=inference,
+    )
 
 
 RESAN_TABLES = (

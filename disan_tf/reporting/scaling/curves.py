@@ -79,7 +79,7 @@ def find_curves(
     groups: dict[str, dict[str, dict]] = {}
     for name, run in results.items():
         if next(_errors(run), None) is not None:
-            groups.setdefault(_what_is_alike(run["config"]), {})[name] = run
+            groups.setdefault(_shared_config(run["config"]), {})[name] = run
     curves = (_curve(runs, predictions) for runs in groups.values())
     return sorted(
         (curve for curve in curves if len(curve.points) > 1),
@@ -133,12 +133,14 @@ def _errors(run: dict) -> Iterator[float]:
             yield 1.0 - accuracy
 
 
-def _what_is_alike(config: dict) -> str:
+def _shared_config(config: dict) -> str:
     """All of a config that the runs of a curve share."""
     config = deepcopy(config)
     for section, names in (
-        (config, ("seed", "evaluate")), (config["data"], ("seed",)), (config["train"], _OF_A_RUN),
-    ):  # fmt: skip
+        (config, ("seed", "evaluate")),
+        (config["data"], ("seed",)),
+        (config["train"], _OF_A_RUN),
+    ):
         for name in names:
             section.pop(name, None)
     return json.dumps(config, sort_keys=True)

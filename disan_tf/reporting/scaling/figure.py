@@ -57,10 +57,15 @@ def _draw(axes, curve: Curve, fit: Fit, style: dict, beside: float) -> None:
     colour = style["color"]
     sizes = [point.examples for point in curve.points]
     axes.errorbar(
-        sizes, [_accuracy(point.error) for point in curve.points],
-        [100 * (point.deviation or 0.0) for point in curve.points], capsize=3,
-        label=f"{curve.model}, {curve.corpus}", color=colour, marker=style["marker"], linestyle="",
-    )  # fmt: skip
+        sizes,
+        [_accuracy(point.error) for point in curve.points],
+        [100 * (point.deviation or 0.0) for point in curve.points],
+        capsize=3,
+        label=f"{curve.model}, {curve.corpus}",
+        color=colour,
+        marker=style["marker"],
+        linestyle="",
+    )
     for ends, line in ((sizes, "-"), ((sizes[-1], curve.whole), "--")):
         inside = np.geomspace(ends[0], ends[-1], 100)
         axes.plot(inside, _accuracy(fit.law.error(inside)), line, color=colour, linewidth=1)

@@ -59,9 +59,7 @@ class Fit(NamedTuple):
 Curves = Sequence[tuple[Curve, Optional[Fit]]]  # None where a curve has too few points
 
 
-def fit_curves(
-    results: Mapping[str, dict], predictions: Mapping[str, Sequence[Answers]]
-) -> Curves:  # fmt: skip
+def fit_curves(results: Mapping[str, dict], predictions: Mapping[str, Sequence[Answers]]) -> Curves:
     """The curves of recorded results, each with its law; see `find_curves`."""
     return [(curve, fit_curve(curve)) for curve in find_curves(results, predictions)]
 
@@ -86,7 +84,7 @@ def fit_curve(curve: Curve) -> Optional[Fit]:
         return None
     *others, last = curve.points
     return Fit(
-        fit_law(*measured(curve.points)),
+        fit_law(*points_to_arrays(curve.points)),
         forecast(curve.points, curve.whole),
         forecast(others, last.examples),
     )
@@ -130,7 +128,7 @@ def forecast(points: Sequence[Point], examples: int) -> Forecast:
     point as many members as it has. There is none where the predictions of a member were not kept,
     or are not of the same examples.
     """
-    error = float(fit_law(*measured(points)).error(examples))
+    error = float(fit_law(*points_to_arrays(points)).error(examples))
     wrong = _wrong(points)
     if wrong is None:
         return Forecast(error, None)
@@ -144,7 +142,7 @@ def forecast(points: Sequence[Point], examples: int) -> Forecast:
     return Forecast(error, (float(low), float(high)))
 
 
-def measured(points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray]:
+def points_to_arrays(points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray]:
     """Number of training examples <int>[members] and error <float>[members] of all members."""
     pairs = [(point.examples, member.error) for point in points for member in point.members]
     examples, errors = map(np.array, zip(*pairs))

@@ -11,9 +11,18 @@ NAME = "scaling"
 _MORE = "train on fewer or more with --config.train.examples=N"
 _PICTURE = f"![accuracy against the number of training examples](../figures/{NAME}.png)\n"
 _HEAD = (
-    "model", "corpus", "a, %", "b, %", "c", "held out", "measured there", "forecast there",
-    "whole corpus", "forecast for it", "paper",
-)  # fmt: skip
+    "model",
+    "corpus",
+    "a, %",
+    "b, %",
+    "c",
+    "held out",
+    "measured there",
+    "forecast there",
+    "whole corpus",
+    "forecast for it",
+    "paper",
+)
 _TITLE = f"""# Test accuracy against the number of training examples
 
 The law error = a + b N^-c of runs that differ in their number N of training examples alone, fitted
@@ -39,7 +48,7 @@ def scaling_tables(curves: Curves) -> dict[str, str]:
     lines = [line for curve in curves for line in _lines(*curve)]
     parts = (
         f"{markdown_table(_HEAD, rows)}\n{_PICTURE}" if rows else "",
-        "".join(f"- {what_is_missing(curve)}\n" for curve, fit in curves if fit is None),
+        "".join(f"- {describe_missing_sizes(curve)}\n" for curve, fit in curves if fit is None),
         markdown_table(list(lines[0]), (list(line.values()) for line in lines)),
         "".join(
             f"- {curve.model}, {curve.corpus}: {', '.join(curve.runs)}.\n" for curve, _ in curves
@@ -48,7 +57,7 @@ def scaling_tables(curves: Curves) -> dict[str, str]:
     return {f"{NAME}.md": _TITLE + "\n".join(filter(None, parts)), f"{NAME}.csv": csv_table(lines)}
 
 
-def what_is_missing(curve: Curve) -> str:
+def describe_missing_sizes(curve: Curve) -> str:
     """A sentence about a curve that has too few points for a fit."""
     sizes = " and ".join(f"{point.examples:,}" for point in curve.points)
     return (
@@ -69,10 +78,18 @@ def show(forecast: Forecast) -> str:
 def _row(curve: Curve, fit: Fit) -> list[str]:
     last, law = curve.points[-1], fit.law
     return [
-        curve.model, curve.corpus, f"{100 * law.a:.2f}", f"{100 * law.b:.4g}", f"{law.c:.3f}",
-        f"{last.examples:,}", _per_cent(last.error), show(fit.held_out),
-        f"{curve.whole:,}", show(fit.whole), curve.paper,
-    ]  # fmt: skip
+        curve.model,
+        curve.corpus,
+        f"{100 * law.a:.2f}",
+        f"{100 * law.b:.4g}",
+        f"{law.c:.3f}",
+        f"{last.examples:,}",
+        _per_cent(last.error),
+        show(fit.held_out),
+        f"{curve.whole:,}",
+        show(fit.whole),
+        curve.paper,
+    ]
 
 
 def _lines(curve: Curve, fit: Optional[Fit]) -> Iterator[dict]:

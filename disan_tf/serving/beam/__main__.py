@@ -48,9 +48,11 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="disan_tf.serving.beam", description=__doc__, allow_abbrev=False,
+        prog="disan_tf.serving.beam",
+        description=__doc__,
+        allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
     add = parser.add_argument
     add("--checkpoint", required=True, help="a work directory, or the name of a released model")
     add("--input", required=True, help="a path or a pattern, which the shell must not expand")

@@ -42,10 +42,16 @@ class Summary(NamedTuple):
 
 
 def run(
-    checkpoint: str, input: str, output: str, options: PipelineOptions,
-    input_format: Optional[str] = None, vector_dtype: str = "float32",
-    shard_bytes: int = SHARD_BYTES, threads: int = 0, allow_module: Sequence[str] = (),
-) -> Summary:  # fmt: skip
+    checkpoint: str,
+    input: str,
+    output: str,
+    options: PipelineOptions,
+    input_format: Optional[str] = None,
+    vector_dtype: str = "float32",
+    shard_bytes: int = SHARD_BYTES,
+    threads: int = 0,
+    allow_module: Sequence[str] = (),
+) -> Summary:
     """Answers every line of the input that can be read.
 
     The answers of a shard are in the order of its lines; shards are in the order of the files'
@@ -104,13 +110,14 @@ def _connect(pipeline, chunks, files, handler, kind, target, count) -> None:
     if kind.blank is not None:
         rows.append(bad | "Blanks" >> beam.Map(_blank, kind.blank).with_output_types(steps.Row))
     written = [
-        rows | "AllRows" >> beam.Flatten() | "Group" >> beam.GroupByKey()
+        rows
+        | "AllRows" >> beam.Flatten()
+        | "Group" >> beam.GroupByKey()
         | "Write" >> beam.ParDo(steps.WriteShards(target.folder, target.shards, kind.write)),
-        bad | "GroupBad" >> beam.GroupByKey()
-        | "WriteBad" >> beam.ParDo(
-            steps.WriteShards(target.folder, target.bad_lines, write_lines)
-        ),
-    ]  # fmt: skip
+        bad
+        | "GroupBad" >> beam.GroupByKey()
+        | "WriteBad" >> beam.ParDo(steps.WriteShards(target.folder, target.bad_lines, write_lines)),
+    ]
     (
         written
         | "AllFiles" >> beam.Flatten()

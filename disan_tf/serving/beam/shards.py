@@ -14,7 +14,7 @@ from apache_beam.io.filesystems import FileSystems
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import temporary_prefix
-from disan_tf.common.options import either
+from disan_tf.common.options import join_choices
 from disan_tf.serving.beam import FORMATS
 
 _UNNAMEABLE = "*?[]"  # have a meaning in patterns
@@ -92,7 +92,7 @@ class Target:
         path = output if FileSystems.get_scheme(output) else str(Path(output).resolve())
         self.ending = Path(path).suffix
         if self.ending not in endings:
-            raise UserError(f"--output={output} must end with {either(endings)}.")
+            raise UserError(f"--output={output} must end with {join_choices(endings)}.")
         if set(path) & set(_UNNAMEABLE):
             raise UserError(f"--output={output} must have none of {_UNNAMEABLE} in its path.")
         stem, rest = path[: -len(self.ending)], f"of-{count:05d}"

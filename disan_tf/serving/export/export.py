@@ -14,9 +14,12 @@ _BILM = "bilm"  # the name of the files in a work directory
 
 
 def export_model(
-    bundle_directory, workdir, output: Optional[str] = None, kind: str = SAVED_MODEL,
+    bundle_directory,
+    workdir,
+    output: Optional[str] = None,
+    kind: str = SAVED_MODEL,
     max_tokens: Optional[int] = None,
-) -> tuple[Path, ...]:  # fmt: skip
+) -> tuple[Path, ...]:
     """Writes two SavedModels, a file of TFLite or ONNX, or the official files of a biLM.
 
     Args:

@@ -78,15 +78,21 @@ def methods_of(bundle: Bundle) -> dict[str, Method]:
 
     methods = {
         "serving_default": Method(
-            _traced_once(predict, served_specs(specs["call"])), len(bundle.classes),
-            lambda outputs: _describe(outputs, bundle), model.fields, specs["call"],
+            _traced_once(predict, served_specs(specs["call"])),
+            len(bundle.classes),
+            lambda outputs: _describe(outputs, bundle),
+            model.fields,
+            specs["call"],
         )
-    }  # fmt: skip
+    }
     if "encode" in specs:
         methods["encode"] = Method(
-            _traced_once(encode, served_specs(specs["encode"])), vector_size(bundle),
-            lambda vectors: {"vectors": vectors}, SENTENCE, specs["encode"],
-        )  # fmt: skip
+            _traced_once(encode, served_specs(specs["encode"])),
+            vector_size(bundle),
+            lambda vectors: {"vectors": vectors},
+            SENTENCE,
+            specs["encode"],
+        )
     return methods
 
 
@@ -290,7 +296,8 @@ def _check_size(tokens, limit):
     """Fails for texts whose attention tensors are larger than that of one of `limit` tokens."""
     longest = tf.reduce_max(tf.stack([words.bounding_shape(1) for words in tokens]))
     return tf.debugging.assert_less_equal(
-        tokens[0].nrows() * longest**2, tf.constant(limit**2, tf.int64),
+        tokens[0].nrows() * longest**2,
+        tf.constant(limit**2, tf.int64),
         f"attend holds numbers for every two tokens: it takes one text of up to {limit} tokens, or "
         f"several of which number * length^2 is at most {limit**2}; send fewer or shorter ones.",
-    )  # fmt: skip
+    )

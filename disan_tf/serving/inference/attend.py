@@ -26,9 +26,12 @@ _VECTOR_AXES = ["iteration", "attention", "feature"]  # of DSA's weight vectors
 
 
 def attend(
-    bundle: Bundle, input_path, output_dir, input_format: Optional[str] = None,
+    bundle: Bundle,
+    input_path,
+    output_dir,
+    input_format: Optional[str] = None,
     finish: Callable[[Path], None] = lambda folder: None,
-) -> int:  # fmt: skip
+) -> int:
     """Writes `00001.npz` and `00001.json` for the first line, and so on.
 
     The .npz holds the tensors of `encoder.attend` for this sentence alone, without padding, all

@@ -23,9 +23,13 @@ BATCH_SIZE = 64
 
 
 def encode(
-    bundle: Bundle, input_path, output_path, input_format: Optional[str] = None,
-    dtype: str = "float32", batch_size: int = BATCH_SIZE,
-) -> tuple[int, float]:  # fmt: skip
+    bundle: Bundle,
+    input_path,
+    output_path,
+    input_format: Optional[str] = None,
+    dtype: str = "float32",
+    batch_size: int = BATCH_SIZE,
+) -> tuple[int, float]:
     """Writes the vector of every line of the input, in order.
 
     Args:

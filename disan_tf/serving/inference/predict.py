@@ -37,9 +37,14 @@ class Counts(NamedTuple):
 
 
 def predict(
-    bundle: Bundle, input_path, output_path, input_format: Optional[str] = None,
-    output_format: str = "jsonl", batch_size: int = 64, explain: bool = False,
-) -> Counts:  # fmt: skip
+    bundle: Bundle,
+    input_path,
+    output_path,
+    input_format: Optional[str] = None,
+    output_format: str = "jsonl",
+    batch_size: int = 64,
+    explain: bool = False,
+) -> Counts:
     """Answers every line of the input, in order.
 
     The JSON object of a line holds its record, label and probabilities, or, of a model of

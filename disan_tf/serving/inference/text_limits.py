@@ -23,10 +23,12 @@ _CGROUP = Path("/sys/fs/cgroup")
 _CONTAINERS = (
     ("memory.max", "memory.current", "memory.stat", "inactive_file"),
     (
-        "memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat",
+        "memory/memory.limit_in_bytes",
+        "memory/memory.usage_in_bytes",
+        "memory/memory.stat",
         "total_inactive_file",
     ),
-)  # fmt: skip
+)
 
 
 def longest_text(weights: Callable, specs: Sequence[tf.TensorSpec], memory: int) -> int:

@@ -23,9 +23,14 @@ corpus is in the model, but the licence of the corpus may bind what you do with 
 
 
 def model_card(
-    name: str, model: type, info: dict, scores: dict, command: str,
-    vectors: Optional[dict] = None, series: Optional[dict] = None,
-) -> str:  # fmt: skip
+    name: str,
+    model: type,
+    info: dict,
+    scores: dict,
+    command: str,
+    vectors: Optional[dict] = None,
+    series: Optional[dict] = None,
+) -> str:
     """The card in Markdown.
 
     Args:

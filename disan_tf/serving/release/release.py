@@ -29,9 +29,13 @@ _SPLITS = ("dev", "test")
 
 
 def release(
-    workdir: Path, name: str, command: str = "", checkpoints: Path = CHECKPOINTS,
-    prepared: Optional[Path] = None, result: str = "",
-) -> Path:  # fmt: skip
+    workdir: Path,
+    name: str,
+    command: str = "",
+    checkpoints: Path = CHECKPOINTS,
+    prepared: Optional[Path] = None,
+    result: str = "",
+) -> Path:
     """Copies the best model of an evaluated work directory; returns the new folder.
 
     Args:
@@ -117,9 +121,10 @@ def _add_row(checkpoints, name, info, criterion, scores):
 def main(arguments=None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="disan_tf.serving.release", description=__doc__,
+        prog="disan_tf.serving.release",
+        description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
     parser.add_argument("--workdir", type=Path, required=True, help="of an evaluated training")
     parser.add_argument("--name", required=True, help="of the model")
     parser.add_argument("--command", default="", help="that trained it, if not that of run.json")

@@ -59,7 +59,7 @@ def make_distribution(config) -> Distribution:
 
 
 @contextlib.contextmanager
-def lost_workers_told(distribution: Distribution) -> Iterator[None]:
+def report_lost_workers(distribution: Distribution) -> Iterator[None]:
     """Turns what TensorFlow raises when another worker has ended into a sentence.
 
     Raises:
@@ -73,8 +73,9 @@ def lost_workers_told(distribution: Distribution) -> Iterator[None]:
             raise
         raise Stopped(
             "another worker ended or cannot be reached; start all workers again with the same "
-            "commands, and they go on from the last checkpoint.", LOST,
-        ) from None  # fmt: skip
+            "commands, and they go on from the last checkpoint.",
+            LOST,
+        ) from None
 
 
 def find_workers() -> _RESOLVERS.ClusterResolver:
@@ -124,9 +125,12 @@ def _from_slurm() -> _RESOLVERS.ClusterResolver:
     except (RuntimeError, ValueError) as error:
         raise UserError(f"Slurm does not describe the workers ({error}); {_HELP}.") from None
     return _RESOLVERS.SimpleClusterResolver(
-        cluster, task_type=slurm.task_type, task_id=slurm.task_id, rpc_layer="grpc",
+        cluster,
+        task_type=slurm.task_type,
+        task_id=slurm.task_id,
+        rpc_layer="grpc",
         num_accelerators=slurm.num_accelerators() if has_gpus else {},
-    )  # fmt: skip
+    )
 
 
 def _workers(resolver) -> list[str]:

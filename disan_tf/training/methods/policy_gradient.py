@@ -64,11 +64,15 @@ class PolicyGradient(BackPropagation):
         reward = functools.partial(REWARDS[config.policy.reward], penalty=config.policy.penalty)
         self.steps = {
             phase: make_policy_step(
-                model, {kind: self._optimizers[kind] for kind in trained}, how, reward,
-                self.baseline, config.train.clip_norm,
+                model,
+                {kind: self._optimizers[kind] for kind in trained},
+                how,
+                reward,
+                self.baseline,
+                config.train.clip_norm,
             )
             for phase, (how, trained) in PHASES.items()
-        }  # fmt: skip
+        }
         self._evaluations = evaluation_steps(config, model)
         self._selection = config.evaluate.selection
         self._evaluate_every = config.train.evaluate_every
@@ -115,8 +119,10 @@ class PolicyGradient(BackPropagation):
             logging.warning(
                 "The %s is %.3f: the choice has collapsed; try another seed, or another "
                 "policy.penalty than %g.",
-                name.replace("_", " "), means[name], self._policy.penalty,
-            )  # fmt: skip
+                name.replace("_", " "),
+                means[name],
+                self._policy.penalty,
+            )
         self._alarmed = set(collapsed)
         return {"phase": phase, **({"collapsed": collapsed} if collapsed else {})}
 
@@ -164,9 +170,17 @@ def evaluation_steps(config, model) -> dict:
 
 
 def check_policy(
-    reward: str, schedule: str, pretrain_steps: int, pretrain_patience: int, policy_steps: int,
-    period: int, penalty: float, learning_rate: float, baseline: float, train_steps: int,
-) -> None:  # fmt: skip
+    reward: str,
+    schedule: str,
+    pretrain_steps: int,
+    pretrain_patience: int,
+    policy_steps: int,
+    period: int,
+    penalty: float,
+    learning_rate: float,
+    baseline: float,
+    train_steps: int,
+) -> None:
     """The options of `config.policy`; raises ValueError for impossible ones.
 
     `train_steps` is `config.train.steps`, which must leave some for the other phases.

@@ -42,8 +42,9 @@ class AttentionPictures:
                 name: tf.reduce_mean(tf.cast(tensor[0], tf.float32), axis=-1)
                 for name, tensor in model.attend(*inputs).items()
             },
-            input_signature=model.input_specs(), autograph=False,
-        )  # fmt: skip
+            input_signature=model.input_specs(),
+            autograph=False,
+        )
 
     def __call__(self) -> Iterator[tuple[str, np.ndarray]]:
         for number, inputs in enumerate(self._inputs, start=1):

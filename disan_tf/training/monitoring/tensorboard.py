@@ -37,9 +37,14 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
     """
 
     def __init__(
-        self, directory, config, probe, evaluation_step, examples: float,
+        self,
+        directory,
+        config,
+        probe,
+        evaluation_step,
+        examples: float,
         pictures: Sequence[Callable[[], Iterable[tuple[str, np.ndarray]]]] = (),
-    ):  # fmt: skip
+    ):
         super().__init__()
         self._directory = Path(directory)
         self._config = config

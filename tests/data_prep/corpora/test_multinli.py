@@ -86,8 +86,10 @@ def test_counts_are_those_of_the_files(data_dir):
 
 def test_the_official_counts_are_those_of_the_paper():
     assert multinli.LAYOUT.labeled == {
-        "train": 392_702, "dev_matched": 9_815, "dev_mismatched": 9_832,
-    }  # fmt: skip
+        "train": 392_702,
+        "dev_matched": 9_815,
+        "dev_mismatched": 9_832,
+    }
 
 
 def test_only_training_pairs_are_dropped_for_their_length(tmp_path):

@@ -100,8 +100,9 @@ def test_the_files_of_subj_are_named_by_their_classes(tmp_path):
 def test_sentences_without_words_count_as_in_the_papers(tmp_path):
     write(tmp_path, LINES + [b"1 ", b"0"])
     assert [e.sentences for e in everything(polarity.read(tmp_path, options()))[-2:]] == [
-        ((),), ((),)
-    ]  # fmt: skip
+        ((),),
+        ((),),
+    ]
     other = write_pair(tmp_path / "other")
     write(other, [b"hot", b"", b"soup", b""], "polarity/custrev.pos")
     assert len(everything(polarity.read(other, options()))) == 12

@@ -59,8 +59,9 @@ def test_the_splits_are_train_trial_and_test(tmp_path):
 def test_columns_are_found_by_their_names(tmp_path):
     order = (3, 0, 2, 1)  # without the judgement, which is not needed
     header, fields = (tuple(row[k] for k in order) for row in (HEADER, ROW))
-    corpus = sick.read(write(tmp_path, header, train=[fields], dev=[fields], test=[fields]),
-                       options())  # fmt: skip
+    corpus = sick.read(
+        write(tmp_path, header, train=[fields], dev=[fields], test=[fields]), options()
+    )
     (example,) = corpus.splits["train"]
     assert (example.example_id, example.label) == ("7", 3.6)
     assert example.sentences[0][1] == "cook"

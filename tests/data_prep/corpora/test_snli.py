@@ -123,9 +123,12 @@ def manifest_of(folder):
 def test_the_manifest_says_how_raw_text_is_tokenised(tmp_path):
     folder = prepare(text_options(), write(tmp_path), tmp_path / "prepared")
     assert manifest_of(folder)["tokenizer"] == {
-        "name": "treebank", "version": 1, "lowercase": True,
-        "split_words": True, "empty_tokens": False,
-    }  # fmt: skip
+        "name": "treebank",
+        "version": 1,
+        "lowercase": True,
+        "split_words": True,
+        "empty_tokens": False,
+    }
 
 
 def test_the_summary_counts_pairs(tmp_path):

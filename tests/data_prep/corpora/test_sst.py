@@ -75,9 +75,12 @@ def test_two_classes_drop_neutral_in_every_split(tmp_path):
     corpus = sst.read(write_trees(tmp_path), options(classes=2))
     assert corpus.classes == ("negative", "positive")
     assert [(text, label) for _, text, label in summary(corpus.splits["train"])] == [
-        ("fine", 1), ("is fine", 1), ("soup is fine", 1), ("This soup is fine", 1),
+        ("fine", 1),
+        ("is fine", 1),
+        ("soup is fine", 1),
+        ("This soup is fine", 1),
         ("Cold soup", 0),
-    ]  # fmt: skip
+    ]
     assert summary(corpus.splits["dev"]) == [("dev-1", "Cold tea", 0)]
     assert corpus.counts["dev"]["dropped"]["neutral"] == 1
 

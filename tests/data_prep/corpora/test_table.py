@@ -12,10 +12,22 @@ from tests.support.readers import make_options, refusal
 
 TEXT_AND_LABEL = ("text", "label")
 DEFAULTS = {
-    "train": "t.csv", "dev": "", "test": "", "dev_share": 0.25, "test_share": 0.0, "split_seed": 1,
-    "text": "text", "second_text": "", "label": "label", "score": "", "example_id": "",
-    "classes": (), "lowest": 1, "highest": 5, "tokenizer": "treebank",
-}  # fmt: skip
+    "train": "t.csv",
+    "dev": "",
+    "test": "",
+    "dev_share": 0.25,
+    "test_share": 0.0,
+    "split_seed": 1,
+    "text": "text",
+    "second_text": "",
+    "label": "label",
+    "score": "",
+    "example_id": "",
+    "classes": (),
+    "lowest": 1,
+    "highest": 5,
+    "tokenizer": "treebank",
+}
 SCORES = {"second_text": "other", "label": "", "score": "score"}
 
 
@@ -61,9 +73,13 @@ def test_columns_have_the_names_of_the_options(tmp_path):
     columns = ("id", "stars", "first", "second", "more")
     rows = [(f"no. {k}", "2.5", "Hot soup", "Cold soup", "") for k in range(4)]
     corpus = read(
-        write(tmp_path, *rows, columns=columns), text="first", second_text="second", label="",
-        score="stars", example_id="id",
-    )  # fmt: skip
+        write(tmp_path, *rows, columns=columns),
+        text="first",
+        second_text="second",
+        label="",
+        score="stars",
+        example_id="id",
+    )
     example = corpus.splits["train"][0]
     assert example.sentences == (("Hot", "soup"), ("Cold", "soup"))
     assert example.label == 2.5 and example.example_id.startswith("no. ")
@@ -126,16 +142,8 @@ def test_counts_have_no_official_figure(tmp_path, capsys):
 @pytest.mark.parametrize(
     "rows, changed, message",
     [
-        (
-            [("a", "x")],
-            {"text": "review"},
-            "line 1: there is no review among the columns text",
-        ),
-        (
-            [("a", "x")],
-            {"label": "class"},
-            "line 1: there is no class among the columns text",
-        ),
+        ([("a", "x")], {"text": "review"}, "line 1: there is no review among the columns text"),
+        ([("a", "x")], {"label": "class"}, "line 1: there is no class among the columns text"),
         ([("a", "x"), ("b", " ")], {}, "line 3: label is empty"),
         ([("a", "x"), ("b", "y", "z")], {}, "line 3: 3 columns, and the header has 2"),
         ([("a", "x")] * 4, {}, "has 1 different labels in the column label"),

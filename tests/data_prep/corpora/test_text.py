@@ -92,17 +92,19 @@ def test_a_line_of_the_greatest_length_stays_and_zero_sets_no_length(tmp_path, l
 def test_the_shares_are_those_of_the_lines(tmp_path):
     corpus = text.read(write(tmp_path), options())
     assert {split: len(names(corpus, split)) for split in text.SPLITS} == {
-        "train": 130, "dev": 20, "test": 50
-    }  # fmt: skip
+        "train": 130,
+        "dev": 20,
+        "test": 50,
+    }
     assert {split: counts["kept"] for split, counts in corpus.counts.items()} == {
-        "train": 130, "dev": 20, "test": 50
-    }  # fmt: skip
+        "train": 130,
+        "dev": 20,
+        "test": 50,
+    }
 
 
 def test_shares_whose_sum_is_not_exact_are_rounded(tmp_path):
-    corpus = text.read(
-        write(tmp_path, shard=LINES[:10]), options(dev_share=0.1, test_share=0.2)
-    )  # fmt: skip
+    corpus = text.read(write(tmp_path, shard=LINES[:10]), options(dev_share=0.1, test_share=0.2))
     assert [len(names(corpus, split)) for split in text.SPLITS] == [7, 1, 2]
 
 

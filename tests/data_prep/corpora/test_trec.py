@@ -74,8 +74,12 @@ def test_the_split_seed_decides_which_questions_are_dev(tmp_path):
 def test_counts_tell_what_was_read_and_what_differs(tmp_path):
     corpus = trec.read(write(tmp_path), options())
     assert corpus.counts["train"] == {
-        "questions": 8, "expected": 5452, "for dev": 2, "dropped": {}, "kept": 6
-    }  # fmt: skip
+        "questions": 8,
+        "expected": 5452,
+        "for dev": 2,
+        "dropped": {},
+        "kept": 6,
+    }
     assert "TREC test has 8 questions; the official split has 500." in corpus.warnings
 
 

@@ -75,9 +75,13 @@ def test_the_files_have_the_official_layout(tmp_path):
         assert [row["pairID"] for row in lines] == [f"{split}-{k + 1}" for k in range(size)]
         for row in lines:
             assert row.keys() == {
-                "gold_label", "pairID", "sentence1", "sentence2",
-                "sentence1_binary_parse", "sentence2_binary_parse",
-            }  # fmt: skip
+                "gold_label",
+                "pairID",
+                "sentence1",
+                "sentence2",
+                "sentence1_binary_parse",
+                "sentence2_binary_parse",
+            }
             assert row["gold_label"] in CLASSES
 
 

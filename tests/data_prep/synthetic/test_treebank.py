@@ -58,11 +58,7 @@ def read_lines(folder, split):
         (operate("not", AWFUL), "not awful", 1),
         (operate("hardly", operate("really", GOOD)), "hardly really good", -1),
         (operate("less", operate("than", SUPERB)), "less than superb", -1),
-        (
-            operate("never", operate("less", operate("than", SUPERB))),
-            "never less than superb",
-            1,
-        ),
+        (operate("never", operate("less", operate("than", SUPERB))), "never less than superb", 1),
         (comparison(AWFUL, GOOD), "more awful than good", -1),
         (comparison(GOOD, AWFUL), "more good than awful", 1),
         (conjunction(AWFUL, DULL), "awful and dull", -2),

@@ -105,8 +105,9 @@ def test_the_result_of_every_h_is_dropped(place):
 
 def test_every_dropout_site_has_masks_of_its_own_that_the_seed_repeats():
     def masks(seed):
-        return np.array([site.keep(640).numpy() for site in _make(dropout=0.5, seed=seed)
-                         .output_dropouts])  # fmt: skip
+        return np.array(
+            [site.keep(640).numpy() for site in _make(dropout=0.5, seed=seed).output_dropouts]
+        )
 
     first = masks(1)
     np.testing.assert_array_equal(first, masks(1))

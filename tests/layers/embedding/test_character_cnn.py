@@ -20,12 +20,7 @@ WORDS = np.array(  # two sentences; id 0 is padding
 class TestCharacterCNN(LayerContract):
     reduces = True  # a batch of words is [batch, word length]
     units = 6
-    bad_arguments = (
-        {"dropout": 1.0},
-        {"dropout": -0.1},
-        {"characters": 1},
-        {"width": 0},
-    )
+    bad_arguments = ({"dropout": 1.0}, {"dropout": -0.1}, {"characters": 1}, {"width": 0})
 
     def make(self, **options):
         mine = {"characters": IDS, "units": 6, "dim": DIM, "width": 3}

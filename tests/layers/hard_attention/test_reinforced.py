@@ -130,13 +130,18 @@ def test_the_log_probability_is_the_sum_over_the_samplers(options):
     np.testing.assert_allclose(selections.log_probability, expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("options, samplers", [
-    ({}, ["head", "dependent"]),
-    ({"shared": True}, ["head"]),
-    ({"sampling": "iterative"},
-     ["forward_head", "forward_dependent", "backward_head", "backward_dependent"]),
-    ({"sampling": "iterative", "shared": True}, ["forward_head", "backward_head"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options, samplers",
+    [
+        ({}, ["head", "dependent"]),
+        ({"shared": True}, ["head"]),
+        (
+            {"sampling": "iterative"},
+            ["forward_head", "forward_dependent", "backward_head", "backward_dependent"],
+        ),
+        ({"sampling": "iterative", "shared": True}, ["forward_head", "backward_head"]),
+    ],
+)
 def test_the_samplers_are_as_the_options_say(options, samplers):
     layer = _layer(**options)
     assert list(layer.samplers) == samplers
@@ -181,9 +186,10 @@ def _with_logarithm(value):
     return as_selection(MASK)._replace(log_probability=tf.fill([len(MASK)], value))
 
 
-@pytest.mark.parametrize("heads, dependents, expected", [
-    ("aa", "aa", 1.0), ("aa", "bb", 11.0), ("ab", "cd", 1111.0), ("ab", "ab", 11.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "heads, dependents, expected",
+    [("aa", "aa", 1.0), ("aa", "bb", 11.0), ("ab", "cd", 1111.0), ("ab", "ab", 11.0)],
+)
 def test_a_choice_that_serves_twice_counts_once(heads, dependents, expected):
     known = {name: _with_logarithm(10.0**power) for power, name in enumerate("abcd")}
     selections = merge_selections(
@@ -242,19 +248,26 @@ def test_the_samplers_get_no_gradient_from_the_output(options):
     assert weights and tape.gradient(total, weights) == [None] * len(weights)
 
 
-@pytest.mark.parametrize("options, expected", [
-    ({}, 2 * 451_500 + 2 * 270_601), ({"shared": True}, 2 * 451_500 + 270_601),
-    ({"sampling": "iterative"}, 2 * 451_500 + 4 * 361_201),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        ({}, 2 * 451_500 + 2 * 270_601),
+        ({"shared": True}, 2 * 451_500 + 270_601),
+        ({"sampling": "iterative"}, 2 * 451_500 + 4 * 361_201),
+    ],
+)
 def test_its_parameters_are_those_of_its_blocks_and_samplers(options, expected):
     assert count(ReinforcedSelfAttention(**options)) == expected
 
 
-@pytest.mark.parametrize("options, message", [
-    ({"unselected": "keep"}, "unselected=keep must be mean, mean_of_others or drop"),
-    ({"sampling": "slow"}, "sampling=slow must be parallel or iterative"),
-    ({"sampling": "iterative", "unselected": "drop"}, "unselected=drop must be mean or"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"unselected": "keep"}, "unselected=keep must be mean, mean_of_others or drop"),
+        ({"sampling": "slow"}, "sampling=slow must be parallel or iterative"),
+        ({"sampling": "iterative", "unselected": "drop"}, "unselected=drop must be mean or"),
+    ],
+)
 def test_what_it_cannot_do_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         ReinforcedSelfAttention(**options)

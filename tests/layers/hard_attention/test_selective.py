@@ -143,9 +143,10 @@ def test_a_lonely_token_is_its_own_mean():
     np.testing.assert_allclose(u[2, 0], h[2, 0], rtol=1e-5)
 
 
-@pytest.mark.parametrize("unselected, selected", [
-    ("mean", MASK), ("mean_of_others", MASK), ("mean_of_others", NOTHING), ("drop", MASK),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "unselected, selected",
+    [("mean", MASK), ("mean_of_others", MASK), ("mean_of_others", NOTHING), ("drop", MASK)],
+)
 def test_a_lonely_token_has_no_other_context(unselected, selected):
     block = _block(unselected)
     h = block.input_map(X)

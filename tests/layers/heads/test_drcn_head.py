@@ -25,9 +25,12 @@ from tests.support.layer_contract import ROUNDING
 class TestMatchingHead(HeadContract):
     kind = DRCNHead
     bad_arguments = (
-        {"dropout": 1.0}, {"dropout": -0.1}, {"hidden_layers": 0}, {"momentum": 1.0},
+        {"dropout": 1.0},
+        {"dropout": -0.1},
+        {"hidden_layers": 0},
+        {"momentum": 1.0},
         {"epsilon": 0.0},
-    )  # fmt: skip
+    )
 
     def idle(self, layer):
         return [hidden.dense.bias for hidden in layer.hidden]  # cancel in the normalisation

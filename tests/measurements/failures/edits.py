@@ -16,10 +16,14 @@ from tests.measurements.failures.snapshots import differences, snapshot
 TABLE = Scenario(
     "table",
     (
-        "run.py", "--mode=prepare", "--config=configs/own_table.py:additive,tiny",
-        "--config.data.train=table.csv", "--data_dir=DATA", "--prepared_dir=OUT",
+        "run.py",
+        "--mode=prepare",
+        "--config=configs/own_table.py:additive,tiny",
+        "--config.data.train=table.csv",
+        "--data_dir=DATA",
+        "--prepared_dir=OUT",
     ),
-)  # fmt: skip
+)
 EDITED = {ALL["prepare"]: "sst/trees/train.txt", TABLE: "table.csv"}
 _SENTENCE = "changed while it was prepared; run the same command again."
 

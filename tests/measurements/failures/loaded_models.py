@@ -26,17 +26,47 @@ from disan_tf.encoders import DiSAN as X
 Path(__file__).with_suffix(".ran").write_text("")
 """
 ENCODERS = (
-    "evil:X", "evil:Y", "evil.X", "evil:", ":X", ":", "..evil:X", "evil", "./evil:X", "evil\0:X",
-    "this:s", "antigravity:x", "lib2to3.__main__:x", "os:system", "nope", "..x:y", "", "disan ",
-)  # fmt: skip
+    "evil:X",
+    "evil:Y",
+    "evil.X",
+    "evil:",
+    ":X",
+    ":",
+    "..evil:X",
+    "evil",
+    "./evil:X",
+    "evil\0:X",
+    "this:s",
+    "antigravity:x",
+    "lib2to3.__main__:x",
+    "os:system",
+    "nope",
+    "..x:y",
+    "",
+    "disan ",
+)
 _MODULES = {"evil", "this", "antigravity", "lib2to3", "lib2to3.__main__"}
 NAMES = ("a\0b", "a\nb", "../x", "/tmp/x", "", ".", "é", "a" * 3000, "a b", 5, None, ["a"])
 CLASSES = ([], ["a"], ["a", "a"], ["a", "b", "c"], ["a", 5], "ab", {"a": 1, "b": 2}, [["a"], "b"])
 TEXTS = ["The film is good .", "", "zzz okra", "good " * 150, "\0\u2028 \\ -LRB- 😀", "a\nb"]
 ARGUMENTS = (
-    TEXTS, [], "The film", [None], [b"film"], [5], [["a", "b"]], [("a",)], [()], None, 7,
-    np.array(TEXTS[:3]), {"film": 1}, (text for text in TEXTS[:2]), ["\ud800"], [TEXTS],
-)  # fmt: skip
+    TEXTS,
+    [],
+    "The film",
+    [None],
+    [b"film"],
+    [5],
+    [["a", "b"]],
+    [("a",)],
+    [()],
+    None,
+    7,
+    np.array(TEXTS[:3]),
+    {"film": 1},
+    (text for text in TEXTS[:2]),
+    ["\ud800"],
+    [TEXTS],
+)
 BATCH_SIZES = (1, 3, 10**9, 0, -1, -(2**63), 2**70, 2.5, 1e308, math.nan, None, "3", [2], True)
 REFUSALS = (UserError, TypeError, ValueError)
 

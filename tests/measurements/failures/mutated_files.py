@@ -25,12 +25,7 @@ from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.work_directory import read_config
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
 from disan_tf.text import TextToIds
-from tests.measurements.failures.mutators import (
-    damage,
-    damage_json,
-    damage_lines,
-    damage_value,
-)
+from tests.measurements.failures.mutators import damage, damage_json, damage_lines, damage_value
 from tests.support.finished_runs import config_of, write_run, write_selections, write_series
 from tests.support.nli import options as nli_options
 from tests.support.nli import row, text_options, write, write_columns
@@ -74,10 +69,21 @@ def corpus_target(name: str, path: str, options, damages=LINES) -> Target:
 
 def _table(name: str, **changed):
     values = {
-        "train": name, "dev": "", "test": "", "dev_share": 0.1, "test_share": 0.1, "split_seed": 1,
-        "text": "text", "second_text": "", "label": "label", "score": "", "example_id": "",
-        "classes": (), "lowest": 1, "highest": 5,
-    }  # fmt: skip
+        "train": name,
+        "dev": "",
+        "test": "",
+        "dev_share": 0.1,
+        "test_share": 0.1,
+        "split_seed": 1,
+        "text": "text",
+        "second_text": "",
+        "label": "label",
+        "score": "",
+        "example_id": "",
+        "classes": (),
+        "lowest": 1,
+        "highest": 5,
+    }
     return make_options("table", **{**values, **changed})
 
 
@@ -120,8 +126,12 @@ def write_corpora(folder: Path) -> list[Target]:
     write_columns(folder / "columns")
     write(folder / "multinli", multinli.LAYOUT, train=[row(genre="slate")] * 3)
     scores = _table("a.jsonl", second_text="second_text", label="", score="score")
-    find = {name: str(path.relative_to(folder / name)) for name in ("snli", "columns", "multinli")
-            for path in sorted((folder / name).rglob("*train*")) if path.is_file()}  # fmt: skip
+    find = {
+        name: str(path.relative_to(folder / name))
+        for name in ("snli", "columns", "multinli")
+        for path in sorted((folder / name).rglob("*train*"))
+        if path.is_file()
+    }
     return [
         corpus_target("sst", "sst/trees/train.txt", make_options("sst", **_SST)),
         corpus_target("sick", sick.FILES["train"], make_options("sick", tokenizer="treebank")),

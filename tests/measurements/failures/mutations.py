@@ -52,9 +52,12 @@ class Reader:
     """
 
     def __init__(
-        self, originals: Path, scratch: Path, seed: int,
+        self,
+        originals: Path,
+        scratch: Path,
+        seed: int,
         find_targets: Callable[[Path], list[Target]] = all_targets,
-    ):  # fmt: skip
+    ):
         shutil.copytree(originals, scratch)
         self._originals, self._scratch, self._seed = originals, scratch, seed
         self.targets = find_targets(scratch)

@@ -6,9 +6,29 @@ from collections.abc import Iterator
 from typing import Any
 
 VALUES = (  # of wrong types, and at the ends of ranges
-    None, True, [], {}, "", "x", -1, 0, 2**31, 2**63, 10**30, -0.5, 1e308, float("nan"),
-    float("inf"), "é" * 300, "a/b", "../x", "\u0000", [[]], {"a": 1}, ["x", 1],
-)  # fmt: skip
+    None,
+    True,
+    [],
+    {},
+    "",
+    "x",
+    -1,
+    0,
+    2**31,
+    2**63,
+    10**30,
+    -0.5,
+    1e308,
+    float("nan"),
+    float("inf"),
+    "é" * 300,
+    "a/b",
+    "../x",
+    "\u0000",
+    [[]],
+    {"a": 1},
+    ["x", 1],
+)
 BYTES = (
     b"\0",
     b"\xff\xfe",

@@ -30,9 +30,16 @@ from tests.measurements.failures.scenarios import ALL, fresh, train_model, write
 from tests.measurements.failures.surroundings import Surroundings  # noqa: E402
 
 PARTS = (
-    "kills", "mutations", "surroundings", "edits", "downloads", "calls", "leaks", "arguments",
+    "kills",
+    "mutations",
+    "surroundings",
+    "edits",
+    "downloads",
+    "calls",
+    "leaks",
+    "arguments",
     "forged",
-)  # fmt: skip
+)
 
 
 class Harness:
@@ -89,15 +96,21 @@ class Harness:
         with ThreadPoolExecutor(len(self._servers)) as pool:
             list(pool.map(work, self._killers()))
         return {
-            "kills": found.kills, "chains of at most": CHAIN,
-            "by command": dict(sorted(found.by_scenario.items())), "failures": found.failures,
-        }  # fmt: skip
+            "kills": found.kills,
+            "chains of at most": CHAIN,
+            "by command": dict(sorted(found.by_scenario.items())),
+            "failures": found.failures,
+        }
 
     def _mutations(self) -> dict:
         found = run_mutations(
-            self._folder / "originals", self._folder / "mutations", self._options.seed,
-            self._options.mutations, self._options.processes, self._until,
-        )  # fmt: skip
+            self._folder / "originals",
+            self._folder / "mutations",
+            self._options.seed,
+            self._options.mutations,
+            self._options.processes,
+            self._until,
+        )
         return {"cases": found.cases, "refused": found.refused, "failures": found.failures}
 
     def _surroundings(self) -> dict:

@@ -54,7 +54,10 @@ TRAININGS = (
     training("tokens", "disan_snli.py:tiny", "train.batch_tokens=256", flags=("--nopictures",)),
     training("float16", "own_table.py:pairs,tiny", "dtype=mixed_float16", "data.train=pairs.csv"),
     training(
-        "resan", "resan_snli.py:tiny", "policy.pretrain_steps=4", "policy.policy_steps=3",
+        "resan",
+        "resan_snli.py:tiny",
+        "policy.pretrain_steps=4",
+        "policy.policy_steps=3",
         flags=("--nopictures",),
     ),
     training("scores", "own_table.py:scores,tiny", "data.train=scores.csv"),
@@ -63,23 +66,27 @@ TRAININGS = (
     training("elmo", "elmo_disan_sst.py:tiny", flags=("--nopictures",)),
     training("bilm", "bilm.py:tiny", "data.texts=texts", flags=("--nopictures",)),
     training(
-        "series", "own_table.py:additive,tiny", "data.train=table.csv", weight=3,
+        "series",
+        "own_table.py:additive,tiny",
+        "data.train=table.csv",
+        weight=3,
         flags=("--seeds=1,2", "--nopictures"),
     ),
-)  # fmt: skip
+)
 MODES = (
-    mode(
-        "prepare", "--config=configs/disan_sst.py:tiny", "--data_dir=DATA", "--prepared_dir=OUT"
-    ),
+    mode("prepare", "--config=configs/disan_sst.py:tiny", "--data_dir=DATA", "--prepared_dir=OUT"),
     mode("predict", "--checkpoint=MODEL", "--input=DATA/lines.txt", "--output=OUT/answers.jsonl"),
     mode("attend", "--checkpoint=MODEL", "--input=DATA/few.txt", "--output=OUT/attention"),
     mode("export", "--checkpoint=MODEL", "--output=OUT"),
     mode(
-        "evaluate", "--checkpoint=MODEL", "--data_dir=DATA", "--prepared_dir=OUT/prepared",
+        "evaluate",
+        "--checkpoint=MODEL",
+        "--data_dir=DATA",
+        "--prepared_dir=OUT/prepared",
         "--output=OUT/evaluation",
     ),
     mode("report", "--workdir=MODEL", "--output=OUT"),
-)  # fmt: skip
+)
 ALL = {scenario.name: scenario for scenario in TRAININGS + MODES}
 
 

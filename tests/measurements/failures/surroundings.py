@@ -119,9 +119,10 @@ class Surroundings:
         for out in outs:
             found = snapshot(out)
             expected = {
-                key: it for key, it in self._files(name).items()
+                key: it
+                for key, it in self._files(name).items()
                 if not (shared and key.startswith("prepared/"))
-            }  # fmt: skip
+            }
             wrong += differences(expected, found)
         return "; ".join(wrong)
 

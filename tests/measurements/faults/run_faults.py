@@ -2,11 +2,11 @@
 
     python -m tests.measurements.faults.run_faults --output=faults.json
 
-prints a line for each fault of `faults.py` and the totals of the rooms. A fault is caught if one of
-its tests fails, cannot be collected, crashes, or has not ended after `--timeout` seconds. With
+prints a line for each fault of `faults.py` and the totals of the folders. A fault is caught if one
+of its tests fails, cannot be collected, crashes, or has not ended after `--timeout` seconds. With
 `--output` the outcomes are written after each fault, and `--resume` takes up those that stand
-there; `--only` names one room, and `--tree` another checkout. The exit status is 1 where a fault is
-not applicable: its line is not in the code, or more than once, or its tests are not there.
+there; `--only` names one folder, and `--tree` another checkout. The exit status is 1 where a fault
+is not applicable: its line is not in the code, or more than once, or its tests are not there.
 
     python -m tests.measurements.faults.run_faults --unmodified
 
@@ -207,18 +207,18 @@ class Records:
 
 
 def summarize(records: Sequence[dict]) -> str:
-    """The faults that were not caught, and a line of counts for each room and for all."""
+    """The faults that were not caught, and a line of counts for each folder and for all."""
     lines = [
-        f"{record['outcome']}: {record['room']}: {record['line']}\n    {record['reason']}"
+        f"{record['outcome']}: {record['folder']}: {record['line']}\n    {record['reason']}"
         for record in records
         if record["outcome"] != CAUGHT
     ]
-    counts = collections.Counter((record["room"], record["outcome"]) for record in records)
+    counts = collections.Counter((record["folder"], record["outcome"]) for record in records)
     counts.update(("all", record["outcome"]) for record in records)
-    lines.append(f"{'room':<16}" + "".join(f"{name:>16}" for name in (CAUGHT, MISSED, "neither")))
-    for room in dict.fromkeys(room for room, _ in counts):
-        cells = [counts[room, outcome] for outcome in (CAUGHT, MISSED, NOT_APPLICABLE)]
-        lines.append(f"{room:<16}" + "".join(f"{cell:>16}" for cell in cells))
+    lines.append(f"{'folder':<16}" + "".join(f"{name:>16}" for name in (CAUGHT, MISSED, "neither")))
+    for folder in dict.fromkeys(folder for folder, _ in counts):
+        cells = [counts[folder, outcome] for outcome in (CAUGHT, MISSED, NOT_APPLICABLE)]
+        lines.append(f"{folder:<16}" + "".join(f"{cell:>16}" for cell in cells))
     return "\n".join(lines)
 
 
@@ -238,7 +238,9 @@ def check_faults(faults: Sequence[Fault], options: Namespace) -> int:
     records = Records(options.output, options.resume)
     for fault, result in _in_copies(measure, filter(records.lacks, faults), options):
         records.add(fault, result)
-        print(f"{result.seconds:6.1f} s  {result.outcome}: {fault.room}: {fault.line}", flush=True)
+        print(
+            f"{result.seconds:6.1f} s  {result.outcome}: {fault.folder}: {fault.line}", flush=True
+        )
     print(summarize(records.all))
     return int(any(record["outcome"] == NOT_APPLICABLE for record in records.all))
 
@@ -247,7 +249,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Reads the command line; the exit status."""
     parser = ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tree", type=Path, default=Path(__file__).parents[3], help="a checkout")
-    parser.add_argument("--only", choices=list(dict.fromkeys(fault.room for fault in FAULTS)))
+    parser.add_argument("--only", choices=list(dict.fromkeys(fault.folder for fault in FAULTS)))
     parser.add_argument("--jobs", type=int, default=1, help="copies that are tested at a time")
     parser.add_argument("--timeout", type=float, default=180.0, help="seconds for a fault's tests")
     parser.add_argument("--output", type=Path, help="a .json for the outcomes")
@@ -258,7 +260,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         parser.error("--resume needs --output, which holds the outcomes so far")
     options.tree = options.tree.resolve()
     os.environ.setdefault("DISAN_TF_SHARED", str(options.tree.parent / "shared"))  # for the copies
-    faults = [fault for fault in FAULTS if options.only in (None, fault.room)]
+    faults = [fault for fault in FAULTS if options.only in (None, fault.folder)]
     _preload()
     return (check_unmodified if options.unmodified else check_faults)(faults, options)
 

@@ -59,8 +59,9 @@ def test_a_wrong_shape_is_refused_when_a_graph_runs(name):
     shape = [3, 4, 3] if name in NAMES[:3] else [3, 4]
     compiled = tf.function(directional_attention).get_concrete_function(
         **{key: tf.TensorSpec(None, tensor.dtype) for key, tensor in _arguments().items()},
-        direction="forward", form="native",
-    )  # fmt: skip
+        direction="forward",
+        form="native",
+    )
     assert compiled(**_arguments()).shape == [2, 4, 3]
     with pytest.raises(INVALID, match=f"{_name_in_message(name, shape)} has shape"):
         compiled(**_wrong(name, shape))

@@ -62,9 +62,13 @@ def compiler(tmp_path, monkeypatch):
     def make(seconds=0, status=0, stderr="", version="fake 1"):
         path = tmp_path / "compiler"
         text = COMPILER.format(
-            python=sys.executable, folder=tmp_path, version=version, seconds=seconds,
-            status=status, stderr=stderr,
-        )  # fmt: skip
+            python=sys.executable,
+            folder=tmp_path,
+            version=version,
+            seconds=seconds,
+            status=status,
+            stderr=stderr,
+        )
         path.write_text(text, encoding="utf-8")
         path.chmod(0o755)
         monkeypatch.setenv("CXX", str(path))
@@ -84,8 +88,10 @@ def _libraries(cache):
 def _start():
     return subprocess.Popen(
         [sys.executable, "-c", PROCESS, build.__file__],
-        stdout=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
 
 
 def _wait_for(condition):

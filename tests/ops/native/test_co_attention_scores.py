@@ -58,9 +58,9 @@ def _assert_is_the_definition(*problem):
         assert (np.abs(actual - expected) <= TOLERANCE * size).all()
 
 
-@pytest.mark.parametrize("lengths,dim", [
-    ((1, 1), 1), ((2, 9), 7), ((9, 2), 16), ((33, 9), 100), ((1, 33), 200),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "lengths,dim", [((1, 1), 1), ((2, 9), 7), ((9, 2), 16), ((33, 9), 100), ((1, 33), 200)]
+)
 def test_values_and_gradients_are_the_definition(lengths, dim):
     _assert_is_the_definition(*_problem(3, lengths, dim))
 
@@ -70,9 +70,10 @@ def test_the_size_of_the_numbers_does_not_matter(size):
     _assert_is_the_definition(*_problem(5, (3, 2), 7, size))
 
 
-@pytest.mark.parametrize("batch,lengths,dim", [
-    (0, (3, 2), 5), (2, (0, 3), 5), (2, (3, 0), 5), (0, (0, 0), 5), (2, (3, 2), 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "batch,lengths,dim",
+    [(0, (3, 2), 5), (2, (0, 3), 5), (2, (3, 0), 5), (0, (0, 0), 5), (2, (3, 2), 0)],
+)
 def test_without_pairs_or_features_everything_is_zero(batch, lengths, dim):
     problem = _problem(batch, lengths, dim)
     for actual, like in zip(_evaluate(*problem), [problem[3], *problem[:3]]):
@@ -94,18 +95,36 @@ def _assert_pair(a, b, tanh):
     np.testing.assert_allclose(vector_gradient[0], tanh + other, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize("a,b", [
-    (30.0, -29.0), (-200.0, 200.5), (1e4, -1e4 + 0.125), (20.0, -20.0), (20.001, -20.0),
-    (19.5, -19.25), (0.0, 0.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "a,b",
+    [
+        (30.0, -29.0),
+        (-200.0, 200.5),
+        (1e4, -1e4 + 0.125),
+        (20.0, -20.0),
+        (20.001, -20.0),
+        (19.5, -19.25),
+        (0.0, 0.0),
+    ],
+)
 def test_numbers_that_cancel_lose_nothing(a, b):
     _assert_pair(a, b, np.tanh(np.float64(np.float32(a)) + np.float64(np.float32(b))))
 
 
-@pytest.mark.parametrize("a,b,tanh", [
-    (20.0, 20.0, 1.0), (-20.0, -20.0, -1.0), (200.0, 200.0, 1.0), (-200.0, -200.0, -1.0),
-    (3e38, 3e38, 1.0), (INF, 1.0, 1.0), (1.0, -INF, -1.0), (INF, INF, 1.0), (-INF, 300.0, -1.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "a,b,tanh",
+    [
+        (20.0, 20.0, 1.0),
+        (-20.0, -20.0, -1.0),
+        (200.0, 200.0, 1.0),
+        (-200.0, -200.0, -1.0),
+        (3e38, 3e38, 1.0),
+        (INF, 1.0, 1.0),
+        (1.0, -INF, -1.0),
+        (INF, INF, 1.0),
+        (-INF, 300.0, -1.0),
+    ],
+)
 def test_large_numbers_saturate(a, b, tanh):
     _assert_pair(a, b, tanh)
 
@@ -163,10 +182,15 @@ def test_it_is_native_where_native_is_used_and_only_there():
         assert "DisanAdditiveScores" not in names()
 
 
-@pytest.mark.parametrize("first,second,scores", [
-    ([2, 3, 5], [2, 4, 5], [2, 3, 4]), ([None, 3, 5], [2, None, 5], [None, 3, None]),
-    (None, [2, 4, 5], [None, None, 4]), (None, None, [None, None, None]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "first,second,scores",
+    [
+        ([2, 3, 5], [2, 4, 5], [2, 3, 4]),
+        ([None, 3, 5], [2, None, 5], [None, 3, None]),
+        (None, [2, 4, 5], [None, None, 4]),
+        (None, None, [None, None, None]),
+    ],
+)
 def test_shapes_are_inferred(first, second, scores):
     signature = tf.TensorSpec(first), tf.TensorSpec(second), tf.TensorSpec([5])
     compiled = tf.function(additive_scores).get_concrete_function(*signature)
@@ -200,8 +224,9 @@ def test_a_wrong_shape_is_refused_by_name(name):
                 additive_scores(**wrong)
 
 
-@pytest.mark.parametrize("name,shape", [("second", [1, 4, 5]), ("second", [2, 4, 6]),
-                                        ("vector", [4]), ("first", [2, 3])])  # fmt: skip
+@pytest.mark.parametrize(
+    "name,shape", [("second", [1, 4, 5]), ("second", [2, 4, 6]), ("vector", [4]), ("first", [2, 3])]
+)
 def test_a_wrong_shape_is_refused_when_a_graph_runs(name, shape):
     arguments = _arguments()
     del arguments["upstream"]

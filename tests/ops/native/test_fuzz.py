@@ -11,8 +11,13 @@ from disan_tf.ops.native import build
 FOLDER = Path(__file__).parent
 # -Wno: GCC 12 warns about its own AVX-512 headers; no vectors are passed between libraries here.
 WARNINGS = (
-    "-Wall", "-Wextra", "-Werror", "-Wno-uninitialized", "-Wno-maybe-uninitialized", "-Wno-psabi",
-)  # fmt: skip
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-Wno-uninitialized",
+    "-Wno-maybe-uninitialized",
+    "-Wno-psabi",
+)
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 

@@ -42,9 +42,13 @@ def _call(ranks=7, **wrong):
     name = "disan_linear_attention" + ("_gradient" if is_gradient else "")
     options = {} if is_gradient else {"Real": tf.float32}
     return getattr(runtime.operations(), name)(
-        **{**arguments, **wrong}, **options, direction="forward", scale=5.0,
-        widest=[1.0] * ranks, pairs_per_node=0,
-    )  # fmt: skip
+        **{**arguments, **wrong},
+        **options,
+        direction="forward",
+        scale=5.0,
+        widest=[1.0] * ranks,
+        pairs_per_node=0,
+    )
 
 
 @pytest.mark.parametrize(

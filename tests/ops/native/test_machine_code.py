@@ -17,8 +17,9 @@ CLASSES = ("AttentionForward", "AttentionGradient", "LinearForward", "LinearGrad
 def _output(*command):
     if not shutil.which(command[0]):
         pytest.skip(f"there is no {command[0]}")
-    return subprocess.run([*command, str(build.library())], capture_output=True, text=True,
-                          check=True).stdout  # fmt: skip
+    return subprocess.run(
+        [*command, str(build.library())], capture_output=True, text=True, check=True
+    ).stdout
 
 
 @pytest.fixture(scope="module")

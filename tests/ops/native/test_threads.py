@@ -54,10 +54,13 @@ def test_the_number_of_threads_changes_no_bit():
     """Sums over rows too: rows are added up in blocks of 64, and the blocks in order."""
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", DIGESTS, threads], cwd=ROOT, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True,
+            [sys.executable, "-c", DIGESTS, threads],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         for threads in ("1", "5")
-    ]  # fmt: skip
+    ]
     (one, one_errors), (five, five_errors) = (process.communicate() for process in processes)
     assert one == five and len(one.splitlines()) == 17, one_errors + five_errors

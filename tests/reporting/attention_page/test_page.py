@@ -118,8 +118,10 @@ def test_each_function_and_layer_of_a_pair_is_a_view_of_both_sentences(tmp_path)
     write_page(tmp_path, "drcn")
     _, content = _content(tmp_path)
     (line,) = content["lines"]
-    views = {view["name"]: [line["tensors"][index] for index in view["tensors"]]
-             for view in line["views"]}  # fmt: skip
+    views = {
+        view["name"]: [line["tensors"][index] for index in view["tensors"]]
+        for view in line["views"]
+    }
     assert list(views) == ["bilinear_1", "cosine_1", "bilinear_2", "cosine_2"]
     for tensors in views.values():
         assert [(each["field"], each["kind"], each["shape"]) for each in tensors] == [

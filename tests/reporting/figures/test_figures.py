@@ -12,13 +12,7 @@ from disan_tf.reporting.figures import curves
 from disan_tf.reporting.figures.captions import caption, figures_readme
 from disan_tf.reporting.figures.catalogue import FIGURES
 from disan_tf.reporting.figures.examples import write_examples
-from disan_tf.reporting.figures.main import (
-    DrawnModel,
-    check_names,
-    draw_model,
-    draw_runs,
-    drawable,
-)
+from disan_tf.reporting.figures.main import DrawnModel, check_names, draw_model, draw_runs, drawable
 from tests.support.attended import disan, write_sentence
 from tests.support.finished_runs import config_of
 
@@ -55,8 +49,9 @@ def test_a_model_s_figures_and_captions_lie_in_its_folder(tmp_path, capsys):
         write_sentence(tmp_path / "attended", number, tokens, disan(tokens))
     draw_model(tmp_path / "attended", _model(), tmp_path / "out", ())
     drawn = {path.name for path in (tmp_path / "out" / "own").iterdir()}
-    assert drawn == {f"disan_figure_{number}.{kind}" for number in (6, 7)
-                     for kind in ("svg", "png", "md")}  # fmt: skip
+    assert drawn == {
+        f"disan_figure_{number}.{kind}" for number in (6, 7) for kind in ("svg", "png", "md")
+    }
     text = (tmp_path / "out" / "own" / "disan_figure_6.md").read_text()
     assert "`own`, the encoder disan on the corpus sst, 20,000 training examples, words" in text
     assert "step 1,500" in text
@@ -130,10 +125,15 @@ def test_accuracy_by_length_has_a_curve_for_each_run():
 def test_accuracy_by_epoch_is_the_mean_of_the_seeds():
     config = {**config_of(), "name": "elmo_disan_sst"}
     members = [
-        {"name": f"seed-{seed}", "steps": 20, "epochs": 2.0, "dev_curve": [[10, 0.1], [20, 0.2]],
-         "test_curve": [[10, accuracy], [20, 0.5]]}
+        {
+            "name": f"seed-{seed}",
+            "steps": 20,
+            "epochs": 2.0,
+            "dev_curve": [[10, 0.1], [20, 0.2]],
+            "test_curve": [[10, accuracy], [20, 0.5]],
+        }
         for seed, accuracy in ((1, 0.25), (2, 0.75))
-    ]  # fmt: skip
+    ]
     figure = curves.accuracy_against_epochs({"elmo": {"config": config, "members": members}})
     (line,) = figure.axes[0].lines
     assert line.get_label() == "DiSAN + GloVe"
@@ -146,9 +146,13 @@ def _record(epoch, split, loss):
 
 
 RECORDS = [
-    _record(0.5, "train", 4.0), _record(1.0, "train", 2.0), _record(1.0, "dev", 2.5),
-    _record(1.0, "test", 9.0), _record(2.0, "train", 1.0), _record(2.0, "dev", 1.5),
-]  # fmt: skip
+    _record(0.5, "train", 4.0),
+    _record(1.0, "train", 2.0),
+    _record(1.0, "dev", 2.5),
+    _record(1.0, "test", 9.0),
+    _record(2.0, "train", 1.0),
+    _record(2.0, "dev", 1.5),
+]
 
 
 def test_the_training_loss_is_the_mean_since_the_last_evaluation():
@@ -159,8 +163,14 @@ def test_the_training_loss_is_the_mean_since_the_last_evaluation():
 
 
 def test_losses_are_those_of_the_run_of_the_figure_s_model(tmp_path, capsys):
-    encoder = {"name": "drcn", "recurrence": "rnn", "aggregation": "words", "own_parameters": False,
-               "bottleneck_units": 0, "functions": "Cs"}  # fmt: skip
+    encoder = {
+        "name": "drcn",
+        "recurrence": "rnn",
+        "aggregation": "words",
+        "own_parameters": False,
+        "bottleneck_units": 0,
+        "functions": "Cs",
+    }
     config = {**config_of(corpus="snli"), "name": "drcn_snli", "encoder": encoder, "format": 2}
     run = tmp_path / "runs" / "drcn_Cs"
     run.mkdir(parents=True)

@@ -111,8 +111,9 @@ def test_co_attention_shows_functions_and_layers_of_one_direction(tmp_path):
     lines = list(read_lines(tmp_path))
     figure = pairs.co_attention(lines, 0, 1)
     titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
-    assert titles == [f"{function}, layer {layer}" for function in ("bilinear", "cosine")
-                      for layer in (1, 3, 5)]  # fmt: skip
+    assert titles == [
+        f"{function}, layer {layer}" for function in ("bilinear", "cosine") for layer in (1, 3, 5)
+    ]
     np.testing.assert_allclose(_images(figure)[1], tensors[1]["bilinear_3"][..., 0])
     assert _labels(figure.axes[0]) == SECOND
     assert pairs.co_attention(lines, 1, 0) is None

@@ -42,9 +42,11 @@ def test_each_member_of_a_series_is_drawn_and_named_once(tmp_path):
 def test_accuracy_by_length_leaves_out_lengths_of_few_examples(run):
     assert len(_drawn({"mine": run})) == 1  # four examples in all
     run["test"]["by_length"] = {
-        "38+": {"count": 40, "accuracy": 0.25}, "1-4": {"count": 20, "accuracy": 0.5},
-        "5-11": {"count": 19, "accuracy": 1.0}, "12-24": {"count": 0, "accuracy": None},
-    }  # fmt: skip
+        "38+": {"count": 40, "accuracy": 0.25},
+        "1-4": {"count": 20, "accuracy": 0.5},
+        "5-11": {"count": 19, "accuracy": 1.0},
+        "12-24": {"count": 0, "accuracy": None},
+    }
     _, lengths = _drawn({"mine": run})
     assert _heights(lengths.get_lines()[0]) == [50.0, 25.0]
     assert [text.get_text() for text in lengths.get_xticklabels()] == ["1-4", "38+"]
@@ -81,8 +83,9 @@ def test_relatedness_is_no_per_cent(tmp_path):
 def test_tables_without_runs_have_no_picture(run, tmp_path):
     draw_table_curves({"mine": run}, tmp_path / "figures")
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
-        "disan_table_2.png", "disan_table_2.svg",
-    ]  # fmt: skip
+        "disan_table_2.png",
+        "disan_table_2.svg",
+    ]
 
 
 def test_runs_with_other_vectors_have_panels_of_their_own(run, tmp_path):

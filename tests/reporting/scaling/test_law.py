@@ -78,5 +78,6 @@ def test_of_the_runs_of_a_law_the_papers_tables_show_those_on_most_examples():
     results = {**scaling_results(), **scaling_results(SIZES[:3], encoder="source2token")}
     shown = leave_out_parts(results, fit_curves(results, {}))
     assert sorted(shown) == [
-        f"disan_{SIZES[-1]}", *sorted(f"source2token_{size}" for size in SIZES[:3])
-    ]  # fmt: skip
+        f"disan_{SIZES[-1]}",
+        *sorted(f"source2token_{size}" for size in SIZES[:3]),
+    ]

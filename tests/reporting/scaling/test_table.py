@@ -27,8 +27,10 @@ def test_a_fit_stands_beside_what_was_measured_and_the_paper():
     assert cells["held out"] == "89,169" and cells["paper"] == "85.62"
     assert cells["whole corpus"] == "549,367"
     for name in ("forecast there", "forecast for it"):
-        value, low, high = (float(part) for part in cells[name].strip(")").replace("(", "").replace(
-            "to", "").split())  # fmt: skip
+        value, low, high = (
+            float(part)
+            for part in cells[name].strip(")").replace("(", "").replace("to", "").split()
+        )
         assert low < value < high
     assert abs(float(cells["forecast for it"].split()[0]) - 100 * (1 - error(549_367))) < 3
 
@@ -67,8 +69,10 @@ def test_curves_with_a_fit_are_drawn(tmp_path):
     results = {**scaling_results(seeds=(1, 2)), **scaling_results(SIZES[:2], encoder="additive")}
     draw_curves(fit_curves(results, scaling_predictions(results)), tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
-        "scaling.md", "scaling.svg", "scaling.png"
-    }  # fmt: skip
+        "scaling.md",
+        "scaling.svg",
+        "scaling.png",
+    }
     picture = (tmp_path / "scaling.svg").read_text()
     assert "DiSAN, SNLI" in picture and "additive" not in picture
 

@@ -40,12 +40,18 @@ def test_lines_are_answered(needs_beam, bundle, tmp_path, capsys):
     assert message in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("flags, message", [
-    (["--vector_dtyp=float16"], "--vector_dtyp is a flag neither .*; did you mean vector_dtype?"),
-    (["--direct_num_worker=2"], "did you mean direct_num_workers?"),
-    (["b.txt"], r"b\.txt belongs to no flag; put a pattern of --input in quotes"),
-    (["--direct_num_workers=2", "b.txt"], r"b\.txt belongs to no flag"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "flags, message",
+    [
+        (
+            ["--vector_dtyp=float16"],
+            "--vector_dtyp is a flag neither .*; did you mean vector_dtype?",
+        ),
+        (["--direct_num_worker=2"], "did you mean direct_num_workers?"),
+        (["b.txt"], r"b\.txt belongs to no flag; put a pattern of --input in quotes"),
+        (["--direct_num_workers=2", "b.txt"], r"b\.txt belongs to no flag"),
+    ],
+)
 def test_what_neither_we_nor_beam_know_is_refused(needs_beam, flags, message):
     with pytest.raises(UserError, match=message):
         main([*OURS, *flags])

@@ -29,11 +29,14 @@ def text(sentence: bytes) -> bytes:
     ).SerializeToString()
 
 
-@pytest.mark.parametrize("record", [
-    {"text": "été", "id": 7, "weight": 0.5},
-    {"tokens": ["a", "film"], "ids": [1, 2, 3], "weights": [0.5, 0.25]},
-    {"tokens": ["film"], "text": "", "none": []},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"text": "été", "id": 7, "weight": 0.5},
+        {"tokens": ["a", "film"], "ids": [1, 2, 3], "weights": [0.5, 0.25]},
+        {"tokens": ["film"], "text": "", "none": []},
+    ],
+)
 def test_a_record_is_the_same_after_it_was_an_example(record):
     assert ExampleFiles(FIELDS).record(to_example(record), 1, "a") == record
 
@@ -41,16 +44,22 @@ def test_a_record_is_the_same_after_it_was_an_example(record):
 def test_what_an_example_cannot_hold_is_json():
     record = {"text": "a", "nested": {"b": [None, "é"]}, "mixed": [1, "b"], "large": 1 << 63}
     assert ExampleFiles(FIELDS).record(to_example(record), 1, "a") == {
-        "text": "a", "nested": '{"b": [null, "é"]}', "mixed": '[1, "b"]', "large": str(1 << 63),
-    }  # fmt: skip
+        "text": "a",
+        "nested": '{"b": [null, "é"]}',
+        "mixed": '[1, "b"]',
+        "large": str(1 << 63),
+    }
 
 
-@pytest.mark.parametrize("example, message", [
-    (b"no example", "a, record 3: not a tf.train.Example"),
-    (text(b"\xff"), "a, record 3: a text is not UTF-8"),
-    (to_example({"id": 3}), 'a, record 3: there is no "text" or "tokens"'),
-    (None, "a, record 3: the file is damaged, and cannot be read from here on"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "example, message",
+    [
+        (b"no example", "a, record 3: not a tf.train.Example"),
+        (text(b"\xff"), "a, record 3: a text is not UTF-8"),
+        (to_example({"id": 3}), 'a, record 3: there is no "text" or "tokens"'),
+        (None, "a, record 3: the file is damaged, and cannot be read from here on"),
+    ],
+)
 def test_an_example_that_cannot_be_read_is_named(example, message):
     with pytest.raises(UserError, match=message):
         ExampleFiles(FIELDS).record(example, 3, "a")

@@ -94,15 +94,19 @@ def test_a_bad_line_is_told_with_its_reason_and_the_others_are_answered(beam, bu
     assert [row["text"] for row in parsed(shard)] == ["a film", "boring", "new"]
     assert beam.bad_lines() == [
         {
-            "file": str(path), "line": 2, "content": "bad \\xff",
+            "file": str(path),
+            "line": 2,
+            "content": "bad \\xff",
             "reason": "byte 0xff at column 5 is not UTF-8; convert the input to UTF-8.",
         },
         {
-            "file": str(path), "line": 3, "content": "",
+            "file": str(path),
+            "line": 3,
+            "content": "",
             "reason": f"a line may have {LONGEST_LINE:,} bytes, and this one has more; divide it "
             "or restore the file.",
         },
-    ]  # fmt: skip
+    ]
     assert str(summary).startswith("3 of 5 lines are answered") and "2 cannot be read" in str(
         summary
     )

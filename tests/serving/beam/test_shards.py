@@ -15,14 +15,24 @@ def test_a_file_gives_a_shard_for_so_many_bytes(tmp_path):
     (tmp_path / "folder").mkdir()
     found = find_sources(f"{tmp_path}/*", 100)
     assert [(source.path[-5:], source.first, source.shards) for source in found] == [
-        ("a.txt", 0, 2), ("b.txt", 2, 1), ("c.txt", 3, 1), ("xt.gz", 4, 1)
-    ]  # fmt: skip
+        ("a.txt", 0, 2),
+        ("b.txt", 2, 1),
+        ("c.txt", 3, 1),
+        ("xt.gz", 4, 1),
+    ]
 
 
-@pytest.mark.parametrize("name, input_format", [
-    ("a.txt", "text"), ("a", "text"), ("a.jsonl", "jsonl"), ("a.jsonl.gz", "jsonl"),
-    ("a.tfrecord", "tfrecord"), ("a.tfrecord-00000-of-00009", "tfrecord"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, input_format",
+    [
+        ("a.txt", "text"),
+        ("a", "text"),
+        ("a.jsonl", "jsonl"),
+        ("a.jsonl.gz", "jsonl"),
+        ("a.tfrecord", "tfrecord"),
+        ("a.tfrecord-00000-of-00009", "tfrecord"),
+    ],
+)
 def test_the_format_is_that_of_the_names(tmp_path, name, input_format):
     (tmp_path / name).touch()
     sources = find_sources(f"{tmp_path}/a*", 100)
@@ -37,20 +47,26 @@ def test_files_of_different_formats_are_refused(tmp_path):
         find_format(find_sources(f"{tmp_path}/*", 100), None)
 
 
-@pytest.mark.parametrize("pattern, message", [
-    ("absent-*.txt", r"--input=absent-\*\.txt matches no file"),
-    ("nothing://a/b.txt", "--input=nothing://a/b.txt: .*filesystem"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "pattern, message",
+    [
+        ("absent-*.txt", r"--input=absent-\*\.txt matches no file"),
+        ("nothing://a/b.txt", "--input=nothing://a/b.txt: .*filesystem"),
+    ],
+)
 def test_an_input_that_is_not_there_is_refused(pattern, message):
     with pytest.raises(UserError, match=message):
         find_sources(pattern, 100)
 
 
-@pytest.mark.parametrize("output, message", [
-    ("answers.txt", r"--output=answers\.txt must end with \.jsonl or \.npy"),
-    ("answers*.npy", r"must have none of \*\?\[\] in its path"),
-    ("nothing://a/b.npy", "--output=nothing://a/b.*filesystem"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "output, message",
+    [
+        ("answers.txt", r"--output=answers\.txt must end with \.jsonl or \.npy"),
+        ("answers*.npy", r"must have none of \*\?\[\] in its path"),
+        ("nothing://a/b.npy", "--output=nothing://a/b.*filesystem"),
+    ],
+)
 def test_an_output_that_cannot_be_is_refused(output, message):
     with pytest.raises(UserError, match=message):
         Target(output, 1, [".jsonl", ".npy"])

@@ -38,8 +38,12 @@ def test_a_chunk_belongs_to_the_shard_in_which_it_begins():
     files = Files([b"four"] * 2, [], [b"four"], [None, b"four"], [b"four"] * 9, [b"end"])
     chunks = list(ReadChunks(files, 20).process(Source("a", 7, 2)))
     assert [(shard, first, len(lines)) for _, shard, first, lines in chunks] == [
-        (7, 1, 2), (7, 3, 1), (7, 4, 2), (8, 6, 9), (8, 15, 1)
-    ]  # fmt: skip
+        (7, 1, 2),
+        (7, 3, 1),
+        (7, 4, 2),
+        (8, 6, 9),
+        (8, 15, 1),
+    ]
 
 
 def test_rows_are_written_in_the_order_of_their_lines(target, tmp_path):

@@ -15,8 +15,9 @@ def run(lengths, positions=6):
     blocks = []
 
     def function(rows, widths):
-        tf.py_function(lambda *block: blocks.append([each.numpy() for each in block]),
-                       [rows, widths], [])  # fmt: skip
+        tf.py_function(
+            lambda *block: blocks.append([each.numpy() for each in block]), [rows, widths], []
+        )
         return tf.cast(tf.stack([rows, rows * rows], axis=1), tf.float32)
 
     @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int32)], autograph=False)

@@ -94,8 +94,9 @@ def test_json_names_text_tokens_and_the_prediction(bundle, texts, folder, tmp_pa
     for number, line in enumerate(lines, start=1):
         description, expected = load(folder, number)[0], json.loads(line)
         assert (description["text"], description["label"]) == (expected["text"], expected["label"])
-        found = [[each["probabilities"][name] for name in CLASSES]
-                 for each in (description, expected)]  # fmt: skip
+        found = [
+            [each["probabilities"][name] for name in CLASSES] for each in (description, expected)
+        ]
         np.testing.assert_allclose(*found, atol=1e-6)
     assert load(folder, 3)[0]["tokens"] == ["-LRB-", "A", "new", "story", "-RRB-"]
 

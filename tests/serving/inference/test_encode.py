@@ -26,9 +26,11 @@ def lines(tmp_path):
 def _expected(bundle):
     """The vector of each sentence alone."""
     return np.concatenate(
-        [bundle.model.encode(*bundle.text_to_ids().inputs(bundle.text_to_ids().tokens([text])))
-         for text in SENTENCES]
-    )  # fmt: skip
+        [
+            bundle.model.encode(*bundle.text_to_ids().inputs(bundle.text_to_ids().tokens([text])))
+            for text in SENTENCES
+        ]
+    )
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 64])
@@ -66,9 +68,10 @@ def test_no_lines_give_no_vectors(bundle, model, tmp_path):
     assert model.predict([]) == []
 
 
-@pytest.mark.parametrize("name, message", [
-    ("v.txt", "must end with .npy or .jsonl"), ("lines.txt.npy", "exists already"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, message",
+    [("v.txt", "must end with .npy or .jsonl"), ("lines.txt.npy", "exists already")],
+)
 def test_an_output_that_cannot_be_is_refused(bundle, lines, tmp_path, name, message):
     (tmp_path / "lines.txt.npy").touch()
     with pytest.raises(UserError, match=message):

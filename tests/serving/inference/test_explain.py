@@ -37,8 +37,12 @@ def test_the_heaviest_five_come_first_and_name_their_places():
     weights = np.array([0.1, 0.3, 0.05, 0.2, 0.3, 0.05, 9.0])
     found = heaviest(["a", "b", "c", "d", "e", "f"], weights)
     assert [(each["token"], each["position"]) for each in found] == [
-        ("b", 1), ("e", 4), ("d", 3), ("a", 0), ("c", 2),
-    ]  # fmt: skip
+        ("b", 1),
+        ("e", 4),
+        ("d", 3),
+        ("a", 0),
+        ("c", 2),
+    ]
     assert [each["weight"] for each in found] == [0.3, 0.3, 0.2, 0.1, 0.05]
 
 
@@ -73,8 +77,11 @@ def test_both_sentences_of_a_pair_are_explained(tmp_path):
     pairs = write_pairs(tmp_path / "pairs.txt", [("the film is good", "a story")])
     (answer,) = _predict(bundle, pairs, tmp_path, explain=True)
     assert {each["token"] for each in answer["premise_explanation"]} == {
-        "the", "film", "is", "good",
-    }  # fmt: skip
+        "the",
+        "film",
+        "is",
+        "good",
+    }
     assert {each["token"] for each in answer["hypothesis_explanation"]} == {"a", "story"}
     assert sum(each["weight"] for each in answer["premise_explanation"]) == pytest.approx(
         1, abs=1e-3

@@ -62,8 +62,9 @@ def test_memory_holds_one_chunk(tmp_path, monkeypatch):
 
 def test_a_byte_order_mark_is_no_text(tmp_path):
     assert read(write(tmp_path / "a.txt", "\ufeffa\n\ufeffb")) == [
-        {"text": "a"}, {"text": "\ufeffb"}
-    ]  # fmt: skip
+        {"text": "a"},
+        {"text": "\ufeffb"},
+    ]
     assert read(write(tmp_path / "a.jsonl", '\ufeff{"text": "a"}')) == [{"text": "a"}]
 
 
@@ -152,8 +153,9 @@ def test_a_record_without_tokens_is_one_unknown_token(text_to_ids):
 def test_a_line_of_a_pair_has_a_tab_between_its_sentences(tmp_path):
     path = write(tmp_path / "a.txt", "a film\tno film\r\n\t\n")
     assert read(path, fields=NLI) == [
-        {"premise": "a film", "hypothesis": "no film"}, {"premise": "", "hypothesis": ""}
-    ]  # fmt: skip
+        {"premise": "a film", "hypothesis": "no film"},
+        {"premise": "", "hypothesis": ""},
+    ]
 
 
 @pytest.mark.parametrize("line", ["a film", "", "a\tb\tc"])

@@ -15,10 +15,7 @@ def weights(ids, characters):
     """The tensors of DiSAN of 10 features."""
     length = tf.shape(ids)[1]
     assert characters.shape == [1, ids.shape[1], 5]
-    return {
-        "attention": tf.zeros([1, length, length, 10]),
-        "gate": tf.zeros([1, length, 10]),
-    }
+    return {"attention": tf.zeros([1, length, length, 10]), "gate": tf.zeros([1, length, 10])}
 
 
 def cost(tokens):

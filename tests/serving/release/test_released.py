@@ -47,10 +47,16 @@ def test_a_released_model_is_found_by_name_and_has_a_card(workdir, tmp_path):
     ("config", "criterion", "phrases"),
     [
         (NLI, "accuracy", ["premise and hypothesis -> contradiction, neutral", "25.00 % on test"]),
-        (RELATEDNESS, "pearson", ["sentence_a and sentence_b -> how related they are, from 1 to 5",
-                                  "Pearson's r | 0.5000 on dev, 0.2500 on test"]),
+        (
+            RELATEDNESS,
+            "pearson",
+            [
+                "sentence_a and sentence_b -> how related they are, from 1 to 5",
+                "Pearson's r | 0.5000 on dev, 0.2500 on test",
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_model_of_pairs_is_released_with_its_criterion(config, criterion, phrases, tmp_path):
     make_pair_bundle(tmp_path, config).directory.rename(tmp_path / "best")
     (tmp_path / "evaluation").mkdir()
@@ -120,10 +126,13 @@ def test_its_scores_are_those_of_what_is_released(with_vectors, tmp_path):
     assert float(read_manifest(tmp_path / "manifest.tsv")["small"]["test"]) == round(found, 4)
     card = (folder / "README.md").read_text()
     for words in (
-        "    make small\n", "the Stanford Sentiment Treebank", "5 of GloVe; ",
+        "    make small\n",
+        "the Stanford Sentiment Treebank",
+        "5 of GloVe; ",
         "stored in half precision",
-        "mean of 2 trainings | 50.00 % (standard deviation 1.00) on test", "PDDL",
-    ):  # fmt: skip
+        "mean of 2 trainings | 50.00 % (standard deviation 1.00) on test",
+        "PDDL",
+    ):
         assert words in card
 
 

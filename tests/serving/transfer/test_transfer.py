@@ -12,13 +12,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.reporting.transfer_table import transfer_tables
 from disan_tf.serving.inference.model import LoadedModel
 from disan_tf.serving.transfer import classifiers, main
-from disan_tf.serving.transfer.encoders import (
-    MEAN,
-    RANDOM,
-    TRAINED,
-    distinct_words,
-    make_encoders,
-)
+from disan_tf.serving.transfer.encoders import MEAN, RANDOM, TRAINED, distinct_words, make_encoders
 from tests.support.tiny import SENTENCES
 from tests.support.transfer_corpora import write_transfer_corpora
 

@@ -93,12 +93,14 @@ def test_a_cluster_that_nothing_describes_is_refused(monkeypatch):
 @pytest.mark.parametrize(
     "text",
     [
-        "{", "[]", '{"cluster": {"worker": ["a:1"]}}',
+        "{",
+        "[]",
+        '{"cluster": {"worker": ["a:1"]}}',
         '{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 1}}',
         '{"cluster": {"worker": ["a:1"]}, "task": {"type": "boss", "index": 0}}',
         '{"cluster": {"worker": ["a:1"], "ps": ["b:1"]}, "task": {"type": "worker", "index": 0}}',
     ],
-)  # fmt: skip
+)
 def test_a_cluster_that_is_described_wrongly_is_refused(monkeypatch, text):
     monkeypatch.setenv("TF_CONFIG", text)
     with pytest.raises(UserError, match="TF_CONFIG"):
@@ -108,9 +110,11 @@ def test_a_cluster_that_is_described_wrongly_is_refused(monkeypatch, text):
 def test_slurm_tells_who_the_workers_are(monkeypatch):
     monkeypatch.delenv("TF_CONFIG", raising=False)
     variables = {
-        "PROCID": "2", "STEP_NUM_TASKS": "3", "STEP_NODELIST": "n[1-2]",
+        "PROCID": "2",
+        "STEP_NUM_TASKS": "3",
+        "STEP_NODELIST": "n[1-2]",
         "STEP_TASKS_PER_NODE": "2,1",
-    }  # fmt: skip
+    }
     for name, value in variables.items():
         monkeypatch.setenv(f"SLURM_{name}", value)
     resolver = cluster.find_workers()

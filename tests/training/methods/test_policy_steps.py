@@ -27,9 +27,12 @@ def test_the_step_subtracts_its_baseline_from_the_rewards():
     optimizer, baseline = adadelta(), Baseline(0.9)
     optimizer._create_all_weights(model.trainable_variables)
     step = make_policy_step(
-        model, {POLICY: optimizer}, "sample",
-        lambda losses, _: tf.fill(tf.shape(losses), -3.0), baseline,
-    )  # fmt: skip
+        model,
+        {POLICY: optimizer},
+        "sample",
+        lambda losses, _: tf.fill(tf.shape(losses), -3.0),
+        baseline,
+    )
     for has_advantage in (True, False):  # the first baseline is 0, the second is the reward
         _, decay = added_losses(model)
         gain = step(*IDS, LABELS)["policy_loss"] - decay

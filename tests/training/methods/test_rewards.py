@@ -25,10 +25,13 @@ def _selections(head_fraction, dependent_fraction, log_probability=(0.0, 0.0)):
     return Selections((), (), *(tf.constant(number) for number in numbers))
 
 
-@pytest.mark.parametrize("name, expected", [
-    ("product", [-(0.5 + 0.02 * 0.25 * 0.4), -2.0]),
-    ("probability", [np.exp(-0.5) - 0.02 * (0.25 + 0.4) / 2, np.exp(-2.0) - 0.02 * 0.5]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("product", [-(0.5 + 0.02 * 0.25 * 0.4), -2.0]),
+        ("probability", [np.exp(-0.5) - 0.02 * (0.25 + 0.4) / 2, np.exp(-2.0) - 0.02 * 0.5]),
+    ],
+)
 def test_a_reward_is_as_written_down_by_hand(name, expected):
     selections = _selections([0.25, 1.0], [0.4, 0.0])
     rewards = REWARDS[name](tf.constant([0.5, 2.0]), selections, 0.02)
@@ -81,8 +84,10 @@ class Toy:
         x, mask = tf.repeat(SENTENCE, number, axis=0), tf.ones([number, LENGTH], tf.bool)
         heads, dependents = (it.select(x, mask, "sample") for it in self.samplers)
         selections = merge_selections([heads] * 2, [dependents] * 2, mask)
-        codes = [tf.linalg.matvec(tf.cast(it.selected, tf.int32), [8, 4, 2, 1])
-                 for it in (heads, dependents)]  # fmt: skip
+        codes = [
+            tf.linalg.matvec(tf.cast(it.selected, tf.int32), [8, 4, 2, 1])
+            for it in (heads, dependents)
+        ]
         losses = tf.gather_nd(TABLE, tf.stack(codes, axis=1))
         return selections, product_reward(losses, selections, PENALTY)
 

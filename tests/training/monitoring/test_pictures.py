@@ -89,10 +89,11 @@ def test_confusions_are_those_of_the_last_evaluation():
         predictions=lambda outputs: SimpleNamespace(numpy=lambda: outputs.argmax(axis=-1))
     )
     trainer = SimpleNamespace(
-        model=model, dev=SimpleNamespace(labels=np.array([0, 0, 1])), corpus=SimpleNamespace(
-            classes=["bad", "good"]
-        ), dev_outputs=np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
-    )  # fmt: skip
+        model=model,
+        dev=SimpleNamespace(labels=np.array([0, 0, 1])),
+        corpus=SimpleNamespace(classes=["bad", "good"]),
+        dev_outputs=np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
+    )
     draw = ConfusionPicture(trainer)
     ((name, sure),) = draw()
     trainer.dev_outputs = trainer.dev_outputs[::-1]

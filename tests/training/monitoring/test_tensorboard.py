@@ -117,8 +117,11 @@ def test_training_scalars_are_means_over_the_steps_done(start, tmp_path):
     running.on_train_end()
     found = _values(tmp_path / "train")
     assert {key: float(found[key]) for key in found if key[0] != "examples_per_second"} == {
-        ("loss", 2): 3.0, ("accuracy", 2): 0.25, ("loss", 4): 1.5, ("accuracy", 4): 0.75,
-    }  # fmt: skip
+        ("loss", 2): 3.0,
+        ("accuracy", 2): 0.25,
+        ("loss", 4): 1.5,
+        ("accuracy", 4): 0.75,
+    }
 
 
 def test_speed_leaves_out_evaluations(start, tmp_path, monkeypatch):
@@ -207,10 +210,12 @@ def test_both_sentences_of_pairs_are_measured_apart():
         kind, part = name.split("/")
         np.testing.assert_array_equal(values.pop(f"{kind}/hypothesis_{part}"), expected)
     assert {name: value.shape[0] for name, value in values.items()} == {
-        "gate/premise_forward": 1, "gate/premise_backward": 1,
-        "attention_entropy/premise_forward": 0, "attention_entropy/premise_backward": 0,
+        "gate/premise_forward": 1,
+        "gate/premise_backward": 1,
+        "attention_entropy/premise_forward": 0,
+        "attention_entropy/premise_backward": 0,
         "attention_entropy/premise_source2token": 1,
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
@@ -257,9 +262,16 @@ def test_hparams_name_the_values_and_the_dev_accuracy(start, tmp_path):
         for name, value in session.session_start_info.hparams.items()
     }
     assert found == {
-        "learning_rate": 0.5, "dropout": 0.2, "l2": 1e-4, "batch_size": 16,
-        "encoder": "disan", "units": 16, "activation": "elu", "dtype": "float32", "seed": 1,
-    }  # fmt: skip
+        "learning_rate": 0.5,
+        "dropout": 0.2,
+        "l2": 1e-4,
+        "batch_size": 16,
+        "encoder": "disan",
+        "units": 16,
+        "activation": "elu",
+        "dtype": "float32",
+        "seed": 1,
+    }
     [metric] = experiment.experiment.metric_infos
     assert (metric.name.group, metric.name.tag) == ("dev", "accuracy")
 

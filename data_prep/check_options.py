@@ -2,7 +2,6 @@
 
 from data_prep import vocabulary, word_features
 from data_prep.corpora import READERS, fields_of
-from disan_tf.common.errors import UserError
 from disan_tf.common.options import check_choice, check_section, chosen
 from disan_tf.text.tokenizer import VERSIONS
 
@@ -17,8 +16,25 @@ def check_options(options) -> None:
       UserError: an unknown option or an impossible value; the sentence names the flag and what it
         may be.
     """
+    check_section(*data_section(options))
+
+
+def data_section(options) -> tuple:
+    """Returns the arguments with which `check_section` checks the options of a prepared corpus.
+
+    Raises:
+      UserError: the options name no corpus.
+    """
     reader = chosen(READERS, "data", options, "corpus")
-    check_section(
+
+    def check_pairs(word_features: bool = False) -> None:
+        if word_features and len(fields_of(options)) != 2:
+            raise ValueError(
+                "word_features=True needs a corpus of sentence pairs, and "
+                f"{options['corpus']} has single sentences; leave the option out."
+            )
+
+    return (
         "data",
         options,
         f"the corpus {options['corpus']}",
@@ -26,12 +42,8 @@ def check_options(options) -> None:
         *reader.CHECKS,
         vocabulary.check_options,
         word_features.check_options,
+        check_pairs,
     )
-    if options.get("word_features") and len(fields_of(options)) != 2:
-        raise UserError(
-            "--config.data.word_features=True needs a corpus of sentence pairs, and "
-            f"{options['corpus']} has single sentences; leave the option out."
-        )
 
 
 def _check_texts(corpus: str, tokenizer: str, lowercase: bool, vectors: str) -> None:

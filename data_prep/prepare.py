@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from data_prep import bilm_files, word_vectors
-from data_prep.check_options import check_options
 from data_prep.corpora import READERS, Corpus
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.manifest import describe
@@ -26,7 +25,7 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
     """Prepares a corpus, unless it is prepared already from the same inputs.
 
     Args:
-      options: ConfigDict with `corpus` and the options of its reader, `tokenizer`, `lowercase`,
+      options: a ConfigDict that `data_prep.check_options` has checked, with `corpus` and the options of its reader, `tokenizer`, `lowercase`,
         those of `write_vocabulary`; `word_features`, absent or False for none, with `word_length`,
         the characters kept of a word; and `bilm`, absent or "" for none, the name of a biLM's
         files, see `data_prep.bilm_files.find`, or `word_bytes`, absent or 0 for none, the length
@@ -38,9 +37,8 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
       `<prepared_dir>/<corpus>-<digest of the options>`.
 
     Raises:
-      UserError: bad options, missing or malformed inputs. Nothing is left behind then.
+      UserError: missing or malformed inputs. Nothing is left behind then.
     """
-    check_options(options)
     data_dir, prepared_dir = Path(data_dir), Path(prepared_dir)
     target = prepared_dir / directory_name(options)
     if is_current(target, data_dir, options):

@@ -26,8 +26,7 @@ def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=
     from disan_tf.training import experiment, series
     from disan_tf.training.distribution import cluster
 
-    for member in series.plan(config, seeds, folds):
-        _check(member.config)
+    series.plan(config, seeds, folds)  # raises where a seed or a fold cannot be
     refuse_other_config(Path(workdir), config)
     if seeds or folds:
         series.train_series(
@@ -58,6 +57,7 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     """Prints a model's or series' scores on a split; writes them into --workdir or --output."""
     if not (output or workdir):
         raise UserError("--mode=evaluate needs --workdir, or --output for the scores.")
+    from data_prep.check_options import check_options
     from data_prep.corpora import splits_of
     from disan_tf.runs.bundle import load_bundle
     from disan_tf.runs.score_tables import render_scores
@@ -65,6 +65,7 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     from disan_tf.training import evaluation, series
 
     def corpus_of(config):
+        check_options(config.data)  # it may be a stranger's
         splits = splits_of(config.data)
         if split not in splits:
             raise UserError(
@@ -211,14 +212,12 @@ def _check(config) -> None:
     """Refuses a config before anything is prepared, downloaded or trained."""
     import tensorflow as tf
 
-    from data_prep.check_options import check_options
+    from data_prep.check_options import data_section
     from data_prep.corpora import fields_of, splits_of
-    from disan_tf.training.check_config import check_config, check_sections
+    from disan_tf.training.check_config import CorpusRules, check_config
 
-    check_sections(config)
-    check_options(config.data)
-    with tf.Graph().as_default():  # a variable made eagerly would leave no room for other workers
-        check_config(config, fields_of(config.data), splits_of(config.data))
+    with tf.Graph().as_default():  # an eager variable would take all memory from other workers
+        check_config(config, CorpusRules(data_section, fields_of, splits_of))
 
 
 def _prepare(config, data_dir, prepared_dir):

@@ -1,11 +1,9 @@
-"""A check of a config before anything is prepared or trained: every component is asked for its own.
-
-The options of the corpus, `config.data`, are checked by `data_prep.check_options`.
-"""
+"""The check of a config, once, before anything is prepared or trained."""
 
 import functools
-from collections.abc import Mapping, Sequence
-from typing import Optional
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Callable, Optional
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import check_at_least, check_choice, check_section, chosen, flag
@@ -34,30 +32,46 @@ DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 _ANY_BILM = {"units": 1, "cells": 1, "filters": [(1, 1)]}  # its files are read later
 
 
-def check_config(
-    config, fields: Optional[Sequence[str]] = None, splits: Optional[Sequence[str]] = None
-) -> None:
-    """Asks the components of a model and of its training whether they can be made of a config.
+@dataclass(frozen=True)
+class CorpusRules:
+    """The rules of `config.data`, each a function of it.
+
+    Attributes:
+      section: returns the arguments of `check_section`.
+      fields: returns the names of the sentences.
+      splits: returns the names of the splits.
+    """
+
+    section: Callable[[Mapping], tuple]
+    fields: Callable[[Mapping], Sequence[str]]
+    splits: Callable[[Mapping], Sequence[str]]
+
+
+def check_config(config, corpus: Optional[CorpusRules] = None) -> None:
+    """Checks every section of a config, each by the components that take its options.
 
     Args:
       config: a config of `configs/`.
-      fields: the names of the sentences of its corpus; None = they are not known.
-      splits: the names of its splits; None = they are not known.
+      corpus: the rules of `config.data`; None = the corpus is not looked at.
 
     Raises:
       UserError: an option that a component does not take, or a value that it cannot have; the
-        sentence names the flag and what it may be.
+        sentence names the flag and the possible values.
     """
-    check_sections(config)
+    for section in _sections(config, corpus):
+        check_section(*section)
+
+
+def _sections(config, corpus: Optional[CorpusRules]) -> Iterator[tuple]:
+    """Yields the arguments of `check_section`; a section may rely on those before it."""
+    yield "", config, "a config", _check_sections
+    if corpus:
+        yield corpus.section(config.data)
     task = chosen(TASKS, "task", config.task)
-    if fields is not None and tuple(fields) != task.fields:
-        raise UserError(
-            f"--config.task.name={config.task.name} reads {' and '.join(task.fields)}, but the "
-            f"corpus {config.data.corpus} has {' and '.join(fields)}; choose a task that fits it."
-        )
+    _check_fields(config, task, corpus)
     encoder = _encoder(config, task)
     method = method_for(getattr(encoder, "samplers", ())).options(config)
-    check_section(
+    yield (
         "train",
         config.train,
         "a training",
@@ -69,15 +83,29 @@ def check_config(
         check_distribution,
         *_of(method, "train"),
     )
+    splits = corpus and corpus.splits(config.data)
     evaluation = functools.partial(schedule.check_evaluation, known_splits=splits)
-    check_section(
-        "evaluate", config.evaluate, "an evaluation", evaluation, *_of(method, "evaluate")
-    )
-    _check_policy(config, *_of(method, "policy"))
-    _check_embedding(config, task)
+    yield "evaluate", config.evaluate, "an evaluation", evaluation, *_of(method, "evaluate")
+    policy = _of(method, "policy")
+    _check_policy(config, policy)
+    if policy:
+        yield "policy", config.policy, "policy gradient", *policy
+    yield _embedding(config, task)
+    check_data(config)
     _check_distribution(config)
-    check_section("encoder", encoder_options(config), config.encoder.name, encoder_maker(config))
-    _check_task(config, task)
+    yield "encoder", encoder_options(config), config.encoder.name, encoder_maker(config)
+    yield _task(config, task)
+    _check_batch_norm(config)
+
+
+def _check_fields(config, task, corpus: Optional[CorpusRules]) -> None:
+    """Raises UserError where a corpus has other sentences than a task reads."""
+    fields = corpus and tuple(corpus.fields(config.data))
+    if fields and fields != task.fields:
+        raise UserError(
+            f"--config.task.name={config.task.name} reads {' and '.join(task.fields)}, but the "
+            f"corpus {config.data.corpus} has {' and '.join(fields)}; choose a task that fits it."
+        )
 
 
 def _encoder(config, task) -> type:
@@ -95,11 +123,6 @@ def _encoder(config, task) -> type:
             f"task {config.task.name} needs."
         )
     return encoder
-
-
-def check_sections(config) -> None:
-    """Raises UserError for a section that there is not, or that is missing, and likewise."""
-    check_section("", config, "a config", _check_sections)
 
 
 def _check_sections(
@@ -120,30 +143,27 @@ def _check_sections(
     check_choice("dtype", dtype, DTYPES)
 
 
-def _check_policy(config, *components) -> None:
-    """Hard attention needs `config.policy`, and nothing else takes it."""
+def _check_policy(config, components: Sequence) -> None:
+    """Raises UserError unless `config.policy` is there exactly for encoders with hard attention."""
     encoder = config.encoder.name
     if config.get("policy") is None and components:
         raise UserError(
             f"--config.policy is missing: {encoder} chooses tokens, which policy gradient trains; "
             "take its values from configs/papers/resan.py."
         )
-    if components:
-        check_section("policy", config.policy, "policy gradient", *components)
-    elif config.get("policy") is not None:
+    if config.get("policy") is not None and not components:
         raise UserError(f"--config.policy is not for {encoder}, which chooses no tokens; omit it.")
 
 
-def _check_embedding(config, task) -> None:
-    known = _named(EMBEDDINGS, task.embeddings)
+def _embedding(config, task) -> tuple:
+    """Returns the section of the embedding."""
     make = functools.partial(
-        chosen(known, "embedding", config.embedding),
+        chosen(_named(EMBEDDINGS, task.embeddings), "embedding", config.embedding),
         sources=Sources((1, 0), _ANY_BILM),
         shared={"l2": config.train.l2, "seed": config.seed, "dtype": config.dtype},
     )
     options = {name: value for name, value in config.embedding.items() if name != "name"}
-    check_section("embedding", options, f"the embedding {config.embedding.name}", make)
-    check_data(config)
+    return "embedding", options, f"the embedding {config.embedding.name}", make
 
 
 def _check_distribution(config) -> None:
@@ -156,15 +176,19 @@ def _check_distribution(config) -> None:
         )
 
 
-def _check_task(config, task) -> None:
-    """The options of a task are those of its head, and perhaps some of the model's own."""
+def _task(config, task) -> tuple:
+    """Returns the section of the task: options of its head, and of the model itself."""
     chosen(_named(HEADS, task.heads), "task", config.task, "head")
     own = {name: config.task[name] for name in task.options if name in config.task}
     components = [head_maker(config, classes=2)]
     if task.options:
         components.append(functools.partial(task, embedding=None, encoder=None, head=None))
     owner = f"the task {config.task.name} with the head {config.task.head}"
-    check_section("task", {**head_options(config), **own}, owner, *components)
+    return "task", {**head_options(config), **own}, owner, *components
+
+
+def _check_batch_norm(config) -> None:
+    """Raises UserError where batches are counted for a normalisation that the head lacks."""
     batches = config.train.get("batch_norm_batches", 0)
     if batches and not issubclass(HEADS[config.task.head], BatchNormHead):
         raise UserError(

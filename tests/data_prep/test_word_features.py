@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 from data_prep import stems_and_lemmas, word_features
+from data_prep.check_options import check_options
 from data_prep.prepare import prepare
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
@@ -150,9 +151,7 @@ def test_other_arrays_are_the_same_without_features(data_dir, tmp_path):
         assert path.read_bytes() == (rich / path.name).read_bytes()
 
 
-def test_single_sentences_are_refused(tmp_path):
-    data_dir, prepared_dir = tiny_trees.write(tmp_path / "data"), tmp_path / "prepared"
+def test_single_sentences_are_refused():
     message = "^--config.data.word_features=True needs a corpus of sentence pairs.*leave"
     with pytest.raises(UserError, match=message):
-        prepare(tiny_trees.options(word_features=True, word_length=3), data_dir, prepared_dir)
-    assert not prepared_dir.exists()
+        check_options(tiny_trees.options(word_features=True, word_length=3))

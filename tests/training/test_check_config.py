@@ -3,11 +3,13 @@
 import pytest
 from ml_collections import ConfigDict
 
-from data_prep.check_options import check_options
+from data_prep.check_options import data_section
 from data_prep.corpora import fields_of, splits_of
 from disan_tf.common.errors import UserError
-from disan_tf.training.check_config import check_config
+from disan_tf.training.check_config import CorpusRules, check_config
 from tests.support.training_runs import config_names, load_config, variants
+
+CORPUS = CorpusRules(data_section, fields_of, splits_of)
 
 
 def changed(name, variant, values):
@@ -16,9 +18,9 @@ def changed(name, variant, values):
     return config
 
 
-def refusal(config, fields=None, splits=("train", "dev", "test")):
+def refusal(config, corpus=CORPUS):
     with pytest.raises(UserError) as caught:
-        check_config(config, fields, splits)
+        check_config(config, corpus)
     message = str(caught.value)
     assert "\n" not in message and message[-1] in ".?"
     return message
@@ -28,8 +30,7 @@ def refusal(config, fields=None, splits=("train", "dev", "test")):
 def test_every_variant_is_a_possible_training(name):
     for variant in variants(name):
         config = load_config(name, variant)
-        check_options(config.data)
-        check_config(config, fields_of(config.data), splits_of(config.data))
+        check_config(config, CORPUS)
 
 
 def test_there_are_variants_to_check():
@@ -293,16 +294,18 @@ def test_an_option_of_another_optimizer_is_refused():
 
 def test_other_splits_are_those_of_the_corpus():
     config = changed("disan_multinli", "", {"evaluate.splits": ("mismatched",)})
-    assert "must be of test" in refusal(config)
-    check_config(config, splits=("train", "dev", "test", "mismatched"))
+    check_config(config, CORPUS)
+    rules = CorpusRules(data_section, fields_of, lambda data: ("train", "dev", "test"))
+    assert "must be of test" in refusal(config, rules)
 
 
 def test_a_task_reads_the_sentences_of_its_corpus():
-    message = refusal(load_config("disan_snli"), fields=("sentence_a", "sentence_b"))
+    rules = CorpusRules(data_section, lambda data: ("sentence_a", "sentence_b"), splits_of)
+    message = refusal(load_config("disan_snli"), rules)
     assert message.startswith(
         "--config.task.name=nli reads premise and hypothesis, but the corpus snli has sentence_a "
     )
-    check_config(load_config("disan_snli"), fields=("premise", "hypothesis"))
+    check_config(load_config("disan_snli"), CORPUS)
 
 
 def test_hard_attention_needs_a_policy_and_nothing_else_takes_one():

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from data_prep.check_options import check_options
 from data_prep.corpora import READERS, fields_of, splits_of
 from data_prep.prepare import prepare
 from disan_tf.common.errors import UserError
@@ -199,7 +200,7 @@ def test_a_missing_table_is_named_with_its_flag(tmp_path):
         ({"lowest": 5}, "lowest=5 must be below --config.data.highest=5"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(tmp_path, changed, message):
+def test_options_that_do_not_go_together_are_refused(changed, message):
     with pytest.raises(UserError, match="--config.data.") as caught:
-        prepare(options(**changed), write(tmp_path, *SOUPS), tmp_path / "prepared")
+        check_options(options(**changed))
     assert message in str(caught.value)

@@ -1,4 +1,4 @@
-"""Raw corpus + word vectors -> prepared corpus, see `disan_tf.input_pipeline.format`."""
+"""Prepares a corpus from raw files and word vectors, see `disan_tf.input_pipeline.format`."""
 
 import contextlib
 import gc
@@ -25,11 +25,11 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
     """Prepares a corpus, unless it is prepared already from the same inputs.
 
     Args:
-      options: a ConfigDict that `data_prep.check_options` has checked, with `corpus` and the options of its reader, `tokenizer`, `lowercase`,
-        those of `write_vocabulary`; `word_features`, absent or False for none, with `word_length`,
-        the characters kept of a word; and `bilm`, absent or "" for none, the name of a biLM's
-        files, see `data_prep.bilm_files.find`, or `word_bytes`, absent or 0 for none, the length
-        of the words that a biLM in training reads.
+      options: a ConfigDict that `data_prep.check_options` has checked: `corpus` and its reader's
+        options, `tokenizer`, `lowercase`, the options of `write_vocabulary`; `word_features`,
+        absent or False for none, with `word_length`, the number of a word's characters; and `bilm`,
+        absent or "" for none, the name of a biLM's files, see `data_prep.bilm_files.find`, or
+        `word_bytes`, absent or 0 for none, the length of words that a biLM in training reads.
       data_dir: the raw corpora and vectors.
       prepared_dir: the prepared corpora.
 
@@ -37,7 +37,7 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
       `<prepared_dir>/<corpus>-<digest of the options>`.
 
     Raises:
-      UserError: missing or malformed inputs. Nothing is left behind then.
+      UserError: missing or malformed inputs; no files are left behind.
     """
     data_dir, prepared_dir = Path(data_dir), Path(prepared_dir)
     target = prepared_dir / directory_name(options)
@@ -58,7 +58,7 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
 
 @contextlib.contextmanager
 def _garbage_uncollected() -> Iterator[None]:
-    """Spares Python the search for cycles among millions of tuples, a quarter of the time."""
+    """Disables garbage collection among millions of tuples, which takes a quarter of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -72,7 +72,7 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     """Reads, indexes and writes everything, the manifest last.
 
     Raises:
-      UserError: see `prepare`; or an input changed after it was found.
+      UserError: see `prepare`; or an input changed during preparation.
     """
     vector_files, bilm = _find_files(options, data_dir)
     files = [*READERS[options.corpus].files(data_dir, options), *vector_files, *bilm]
@@ -99,7 +99,7 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
         Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)
         for path in corpus.inputs + vector_files + list(bilm)
     }
-    for path, before in found.items():  # after the digests: these are of what was read
+    for path, before in found.items():  # after the digests, so that these match the read files
         if state(path) != before:
             raise UserError(f"{path} changed while it was prepared; run the same command again.")
     manifest[Keys.FILES] = record_files(sorted(folder.iterdir()))
@@ -107,7 +107,7 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
 
 
 def _find_files(options, data_dir: Path) -> tuple[list[Path], list[Path]]:
-    """The vector file and the files of the biLM, if any: what is missing is told at once."""
+    """Returns the vector file and the biLM's files, if any; fails before any long work."""
     READERS[options.corpus].files(data_dir, options)
     vectors, bilm = [], []
     if options.vectors:

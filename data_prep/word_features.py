@@ -1,4 +1,4 @@
-"""Word features of a corpus of pairs: characters, and which tokens match the other sentence."""
+"""Word features for corpora of pairs: characters, and flags for matches between sentences."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,10 +10,10 @@ import tensorflow as tf
 from data_prep.stems_and_lemmas import find_forms, versions
 from data_prep.write_corpus import Sentences, TokenIndex, save
 from disan_tf.common.options import check_at_least
-from disan_tf.input_pipeline.format import FORMS, SPELLINGS, Keys
+from disan_tf.input_pipeline.format import SPELLINGS, Keys
 from disan_tf.text.characters import ascii_ids
 from disan_tf.text.tokenizer import lowercase
-from disan_tf.text.word_forms import write_forms
+from disan_tf.text.word_forms import FORMS, write_forms
 
 Flags = dict[tuple[str, str], np.ndarray]
 
@@ -21,7 +21,7 @@ Flags = dict[tuple[str, str], np.ndarray]
 def check_options(
     word_features: bool = False, word_length: int = 0, bilm: str = "", word_bytes: int = 0
 ) -> None:
-    """The options of words' characters; raises ValueError where they do not go together."""
+    """Checks the options for words' characters; raises ValueError if they do not fit together."""
     check_at_least("word_bytes", word_bytes, 0)
     for name, value in {"bilm": bilm, "word_bytes": word_bytes}.items():
         if word_features and value:
@@ -36,17 +36,17 @@ def check_options(
 def write_word_features(
     options, folder: Path, index: TokenIndex, fields: Sequence[str]
 ) -> tuple[Optional[Flags], dict]:
-    """Writes what a corpus has once, `spellings.npy` and `forms.tsv`, if features are asked for.
+    """Writes a corpus' `spellings.npy` and `forms.tsv`, if the options request features.
 
     Args:
-      options: of `prepare`.
+      options: the options of `prepare`.
       folder: the prepared corpus.
-      index: its sentences.
-      fields: the names of the two sentences of a pair.
+      index: the corpus' sentences.
+      fields: the names of a pair's two sentences.
 
     Returns:
-      By split and field, `<uint8>[tokens]`: 1 where a token has the stem or the lemma of a token of
-      the pair's other sentence; and an entry for the manifest. Without features None and no entry.
+      By split and field, `<uint8>[tokens]`: 1 where a token shares its stem or lemma with a token
+      in the pair's other sentence; and an entry for the manifest. Without features None, no entry.
     """
     if not options.get("word_features"):
         return None, {}
@@ -74,7 +74,7 @@ def _flag_all(index: TokenIndex, fields, words: Sequence[str], forms: Mapping) -
 
 
 def _number(strings: Iterable[str]) -> np.ndarray:
-    """Numbers from 0, the same for equal strings, `<int64>[strings]`."""
+    """Returns numbers from 0, the same for equal strings, `<int64>[strings]`."""
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(string, len(numbers)) for string in strings], np.int64)
 
@@ -82,7 +82,7 @@ def _number(strings: Iterable[str]) -> np.ndarray:
 def _flag_pairs(
     first: Sentences, second: Sentences, forms: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which tokens share a form with the other sentence of their pair, two `<bool>[tokens]`.
+    """Flags tokens that share a form with their pair's other sentence, two `<bool>[tokens]`.
 
     Args:
       forms: for stems and for lemmas `<int64>[distinct tokens]`, the number of a token's form.
@@ -96,7 +96,7 @@ def _flag_pairs(
 
 
 def _pair_and_form(sentences: Sentences, form: np.ndarray) -> np.ndarray:
-    """One number for the pair and the form of each token, `<int64>[tokens]`."""
+    """Returns a number for each token's pair and form, `<int64>[tokens]`."""
     lengths = np.diff(sentences.offsets)
     pairs = np.repeat(np.arange(len(lengths)), lengths)
     return pairs * (form.max(initial=0) + 1) + form[sentences.numbers]

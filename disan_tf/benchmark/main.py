@@ -1,4 +1,4 @@
-"""The benchmark: its parts, and what it writes."""
+"""The benchmark: runs its parts, prints tables and writes the measurements."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +22,7 @@ from disan_tf.benchmark.tables import (
 )
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_atomically, write_json
+from disan_tf.models.embeddings import EMBEDDINGS
 
 _OF_PAIRS = ("epoch", "encoders", "selection")
 _OF_RESAN = ("selection",)  # the other parts know the products and the dense form of DiSAN
@@ -52,15 +53,15 @@ def benchmark(
 
     Args:
       config: a config of `configs/`.
-      output: a .json file; a plot of the core goes beside it, as .png.
+      output: a .json file; a plot of the core is written beside it, as .png.
       parts: names of `PARTS`; empty = all parts for the config.
-      repetitions: of every function; their median counts.
+      repetitions: calls of every function; the median counts.
 
     Returns:
-      What the JSON file holds: "machine", "config", "repetitions", and the records of the parts.
+      The content of the JSON file: "machine", "config", "repetitions", and the parts' records.
 
     Raises:
-      UserError: an unknown part, or one that is not for this config; or a wrong output.
+      UserError: an unknown part, a part that does not fit this config, or a wrong output.
     """
     parts = _check(config, output, parts, repetitions)
     results = {
@@ -79,7 +80,7 @@ def benchmark(
 
 
 def _check(config, output, parts, repetitions):
-    """The parts to measure, in order."""
+    """Returns the parts to measure, in order; raises UserError, see `benchmark`."""
     for part in parts:
         if part not in PARTS:
             raise UserError(f"There is no benchmark part {part!r}; choose from {', '.join(PARTS)}.")
@@ -89,7 +90,8 @@ def _check(config, output, parts, repetitions):
         "resan": _OF_RESAN,
         "drcn": _OF_DRCN,
     }
-    fitting = () if config.embedding.name == "elmo" else known.get(config.encoder.name, ())
+    reads_bilm = EMBEDDINGS[config.embedding.name].reads_bilm
+    fitting = () if reads_bilm else known.get(config.encoder.name, ())
     if not fitting or set(parts) - set(fitting):
         wanted = f"part {', '.join(sorted(set(parts) - set(fitting)))}" if parts else "part"
         raise UserError(
@@ -107,7 +109,7 @@ def _check(config, output, parts, repetitions):
     if output and Path(output).suffix != ".json":
         raise UserError(f"--output={output} must end in .json; a .png goes beside it.")
     parts = parts or [part for part in fitting if part not in _OF_PAIRS or is_pair(config)]
-    return sorted(parts, key=lambda part: part != "memory")  # while this process takes little
+    return sorted(parts, key=lambda part: part != "memory")  # before this process grows
 
 
 def _write(path, results):

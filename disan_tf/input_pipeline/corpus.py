@@ -15,17 +15,18 @@ from disan_tf.input_pipeline.cached_layers import CachedLayers, LayerFiles
 from disan_tf.input_pipeline.check_ranges import check_contexts, check_split
 from disan_tf.input_pipeline.format import Keys
 from disan_tf.input_pipeline.recorded_files import check_size, open_array
+from disan_tf.text.word_forms import FORMS
 
 
 class WordFeatures(NamedTuple):
-    """The characters of a split's words, and which words of pairs match.
+    """The characters of a split's words, and the match flags of pairs.
 
     Attributes:
       spellings: <uint8>[rows, word_length], `ascii_ids` of `disan_tf.text.characters`, or
         <uint16>, `byte_ids`; row 0 is zeros.
       spelling: by field, <int32>[tokens], the row of each token.
-      match: by field, <uint8>[tokens], 1 where the other sentence has a token's stem or lemma; None
-        if the corpus has no matches.
+      match: by field, <uint8>[tokens], 1 where the other sentence has the token's stem or lemma;
+        None if the corpus has no matches.
     """
 
     spellings: np.ndarray
@@ -34,12 +35,12 @@ class WordFeatures(NamedTuple):
 
 
 class Contexts(NamedTuple):
-    """The longer sentences around the examples of a split.
+    """The longer sentences around a split's examples.
 
     Attributes:
-      spelling: <int32>[tokens], the row of `spellings` of each token, end to end.
+      spelling: <int32>[tokens], each token's row of `spellings`, end to end.
       offsets: <int64>[sentences + 1]; sentence k is spelling[offsets[k]:offsets[k + 1]].
-      places: <int32>[examples, 2], the sentence of an example, and its first token there.
+      places: <int32>[examples, 2], each example's sentence, and its first token there.
     """
 
     spelling: np.ndarray
@@ -52,15 +53,15 @@ class Split:
     """One split of a corpus.
 
     Attributes:
-      fields: names of the sentences of an example: ("sentence",), or for pairs
+      fields: names of an example's sentences: ("sentence",), or for pairs
         ("premise", "hypothesis") or ("sentence_a", "sentence_b").
-      ids: by field, <int32>[tokens], the token ids of all its sentences, end to end.
+      ids: by field, <int32>[tokens], the token ids of all sentences, end to end.
       offsets: by field, <int64>[examples + 1]; sentence k is ids[offsets[k]:offsets[k + 1]].
-      labels: <int32>[examples], numbers of classes, or <float32>[examples], scores.
+      labels: <int32>[examples], class numbers, or <float32>[examples], scores.
       example_ids: <bytes>[examples], names of the examples in the raw corpus.
-      genres: <bytes>[examples], where the text comes from; None if the corpus names no genres.
-      features: what words have besides ids; None if they have nothing.
-      layers: the biLM's layers of the words; None if they are not cached.
+      genres: <bytes>[examples], the text's source; None if the corpus names no genres.
+      features: characters and matches of words; None without.
+      layers: the words' biLM layers; None if they are not cached.
     """
 
     fields: tuple[str, ...]
@@ -74,16 +75,16 @@ class Split:
 
     @cached_property
     def field_lengths(self) -> np.ndarray:
-        """Tokens in each sentence, <int64>[examples, fields]."""
+        """The number of tokens in each sentence, <int64>[examples, fields]."""
         return np.stack([np.diff(self.offsets[field]) for field in self.fields], axis=1)
 
     @cached_property
     def lengths(self) -> np.ndarray:
-        """Tokens in each example's longest sentence, <int64>[examples]."""
+        """The number of tokens in each example's longest sentence, <int64>[examples]."""
         return self.field_lengths.max(axis=1)
 
     def take(self, rows: np.ndarray) -> "Split":
-        """The split of the examples `rows`, <int64>[examples], in that order."""
+        """Returns a split with the examples `rows`, <int64>[examples], in this order."""
         lengths = dict(zip(self.fields, self.field_lengths[rows].T))
         offsets = {field: np.append(0, np.cumsum(lengths[field])) for field in self.fields}
         shifts = {field: self.offsets[field][rows] - offsets[field][:-1] for field in self.fields}
@@ -122,7 +123,7 @@ class PreparedCorpus:
     """A directory that `data_prep.prepare` wrote, see `disan_tf.input_pipeline.format`.
 
     Attributes:
-      layers: the cached layers of its biLM, see `with_layers`; None without.
+      layers: the biLM's cached layers, see `with_layers`; None without.
 
     Raises:
       UserError: a file is missing or damaged, or the corpus has another format.
@@ -135,21 +136,21 @@ class PreparedCorpus:
         self.manifest = names.read_manifest(self.directory)
         self.classes = self.manifest[Keys.CLASSES]
         self.words = (self.manifest[Keys.TRAINABLE_WORDS], self.manifest[Keys.FIXED_WORDS])
-        texts = [name for name in (names.VOCABULARY, names.FORMS) if name in self._records]
+        texts = [name for name in (names.VOCABULARY, FORMS) if name in self._records]
         for name in texts:
             path = check_size(self.directory / name, self._records, names.REMEDY)
             if sha256(path) != self._records[name]["sha256"]:
                 raise UserError(f"{path} changed since it was written; {names.REMEDY}.")
 
     def with_layers(self, layers: LayerFiles) -> "PreparedCorpus":
-        """The same corpus with the cached layers of its biLM, which its splits have too."""
+        """Returns the corpus with its biLM's cached layers, which its splits have too."""
         corpus = copy.copy(self)
         corpus.layers = layers
         return corpus
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Names of the sentences of an example, see `Split`."""
+        """The names of an example's sentences, see `Split`."""
         return tuple(self.manifest[Keys.FIELDS])
 
     @property
@@ -159,29 +160,29 @@ class PreparedCorpus:
 
     @property
     def scores(self) -> bool:
-        """Whether labels are scores, and `classes` the points of their scale."""
+        """Returns whether labels are scores, and `classes` the points of their scale."""
         return self.manifest[Keys.SCORES]
 
     @property
     def word_features(self) -> bool:
-        """Whether splits have `WordFeatures` with matches."""
+        """Returns whether splits have `WordFeatures` with matches."""
         return Keys.WORD_FEATURES in self.manifest
 
     @property
     def characters(self) -> bool:
-        """Whether splits have the characters of words."""
+        """Returns whether splits have the characters of words."""
         return bool({Keys.WORD_FEATURES, Keys.WORD_BYTES} & self.manifest.keys())
 
     @property
     def bilm(self) -> Optional[tuple[Path, Path]]:
-        """The options and the weights of the biLM that reads the characters, if there is one."""
+        """The files of the biLM that reads the characters, options and weights; None without."""
         if Keys.BILM not in self.manifest:
             return None
         return self.directory / names.BILM_OPTIONS, self.directory / names.BILM_WEIGHTS
 
     @property
     def vocabulary(self) -> list:
-        """Words in the order of their ids, from id 2."""
+        """The words in the order of their ids, from id 2."""
         path = check_size(self.directory / names.VOCABULARY, self._records, names.REMEDY)
         words = [word for _, word in read_lines(path)]
         if len(words) != sum(self.words):
@@ -190,7 +191,7 @@ class PreparedCorpus:
 
     @property
     def vectors(self) -> np.ndarray:
-        """<float32>[words, dim], the vectors of ids 2 and up.
+        """The vectors of ids 2 and up, <float32>[words, dim].
 
         Raises:
           UserError: the file is missing or damaged, or holds numbers that are not finite.
@@ -204,7 +205,7 @@ class PreparedCorpus:
         return vectors
 
     def split(self, name: str) -> Split:
-        """One of `splits`.
+        """Opens one of `splits`.
 
         Raises:
           UserError: there is no such split, or its files are missing, damaged or disagree.
@@ -231,10 +232,10 @@ class PreparedCorpus:
         return split
 
     def contexts(self, name: str) -> Optional[Contexts]:
-        """The contexts of the split called `name`; None if it has none.
+        """Opens the contexts of the split `name`; returns None if it has none.
 
         Raises:
-          UserError: their files are missing or damaged.
+          UserError: the contexts' files are missing or damaged.
         """
         if not self.manifest[Keys.SPLITS][name]["contexts"]:
             return None
@@ -266,7 +267,7 @@ class PreparedCorpus:
 
 
 def _agree(split):
-    """Whether all arrays have the same number of examples, and ids as many as offsets say."""
+    """Returns whether all arrays agree on the numbers of examples and tokens."""
     examples = {len(split), len(split.example_ids)}
     examples |= {len(offsets) - 1 for offsets in split.offsets.values()}
     if split.genres is not None:
@@ -281,6 +282,6 @@ def _agree(split):
 
 
 def _fit(features, field, tokens):
-    """Whether a field has features of so many tokens."""
+    """Returns whether a field's features have so many tokens."""
     others = [] if features.match is None else [features.match[field]]
     return all(len(array) == tokens for array in [features.spelling[field], *others])

@@ -1,4 +1,4 @@
-"""Every name in a prepared corpus: `data_prep` writes it, `PreparedCorpus` reads it.
+"""The names in a prepared corpus: `data_prep` writes them, `PreparedCorpus` reads them.
 
 A prepared corpus is a directory. It has, for each split and text field, as `.npy` files:
 
@@ -8,15 +8,15 @@ A prepared corpus is a directory. It has, for each split and text field, as `.np
     train.example_id            <S>[examples]          UTF-8
     train.genre                 <S>[examples]          UTF-8, "" unknown; if the corpus names genres
 
-where the characters of words are asked for:
+if the config asks for the characters of words:
 
-    train.sentence.spelling     <int32>[tokens]        the row of `spellings` of each token
+    train.sentence.spelling     <int32>[tokens]        each token's row of `spellings`
     train.sentence.match        <uint8>[tokens]        1: the pair's other sentence has the token's
-                                                       stem or lemma; of pairs with word features
+                                                       stem or lemma; for pairs with word features
 
-where the sentences around phrases are asked for too:
+if it also asks for the sentences around phrases:
 
-    train.contexts.spelling     <int32>[tokens]        the row of `spellings` of each token
+    train.contexts.spelling     <int32>[tokens]        each token's row of `spellings`
     train.contexts.offsets      <int64>[sentences + 1]
     train.contexts.places       <int32>[examples, 2]   each example's sentence, and its first token
 
@@ -32,11 +32,11 @@ and for the whole corpus:
     bilm_options.json           the official files of the biLM
     bilm_weights.hdf5
 
-The layers of that biLM are cached in a folder beside the corpus, by `disan_tf.elmo.cache`:
+`disan_tf.elmo.cache` caches the biLM's layers in a folder beside the corpus:
 
-    cache.json                  `Keys.FILES`, and what was computed when
+    cache.json                  `Keys.FILES`, counts, seconds, versions
     layers.npy                  <float16>[tokens, layers, dim], of all distinct sentences
-    train.sentence.starts.npy   <int64>[examples], the place of the first token of each example
+    train.sentence.starts.npy   <int64>[examples], the place of each example's first token
 """
 
 from pathlib import Path
@@ -45,18 +45,17 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_format, read_json
 from disan_tf.common.schema import check_schema
 
-FORMAT = 3  # raise it with every change of what is described here
+FORMAT = 3  # raise it with every change of this format
 REMEDY = "delete the directory and prepare the corpus again with --mode=prepare"
 
 MANIFEST = "manifest.json"
 VOCABULARY = "vocabulary.txt"
-FORMS = "forms.tsv"
 BILM_OPTIONS = "bilm_options.json"
 BILM_WEIGHTS = "bilm_weights.hdf5"
 
 CACHE = "cache.json"
 
-# Names of arrays: those of the whole corpus, of a split, and of a field of a split.
+# Names of arrays: of the whole corpus, of a split, and of a split's field.
 EMBEDDINGS = "embeddings"
 SPELLINGS = "spellings"
 LAYERS = "layers"
@@ -91,7 +90,7 @@ def genre(split: str) -> str:
 
 
 def contexts(split: str, part: str) -> str:
-    """`part` is one of `CONTEXT_PARTS`."""
+    """Returns the name of one of `CONTEXT_PARTS`."""
     return f"{split}.contexts.{part}"
 
 
@@ -116,7 +115,7 @@ def starts(split: str, field: str) -> str:
 
 
 def array_file(directory: Path, name: str) -> Path:
-    """Where the array called `name` lies."""
+    """Returns the path of the array `name`."""
     return Path(directory) / f"{name}.npy"
 
 
@@ -131,21 +130,21 @@ class Keys:
     FIELDS = "fields"  # the sentences of an example
     GENRES = "genres"  # [] if the corpus names none
     SCORES = "scores"  # whether labels are scores and `classes` the points of their scale
-    UNIT = "unit"  # what `counts` counts
+    UNIT = "unit"  # the unit of `counts`
     COUNTS = "counts"  # by split or file: read, expected, dropped by reason, kept
     WARNINGS = "warnings"  # sentences
     TRAINABLE_WORDS = "trainable_words"
     FIXED_WORDS = "fixed_words"
-    WORD_FEATURES = "word_features"  # of pairs: word_length, spellings, forms, versions
+    WORD_FEATURES = "word_features"  # for pairs: word_length, spellings, forms, versions
     WORD_BYTES = "word_bytes"  # for a biLM: word_length, spellings
     BILM = "bilm"  # its name
     SPLITS = "splits"  # by name: examples, class_counts, tokens, contexts (around phrases)
-    VECTORS = "vectors"  # file, rows, what it covers
-    FILES = "files"  # by name, all others of the directory: see `recorded_files.record_files`
+    VECTORS = "vectors"  # file, rows, coverage
+    FILES = "files"  # by name, all other files of the directory: see `recorded_files.record_files`
     INPUTS = "inputs"  # by path below the data directory: sha256, bytes, mtime_ns
 
 
-RECORDS = {Keys.FILES: {str: {"bytes": int, "sha256": str}}}  # of a manifest, and of a cache
+RECORDS = {Keys.FILES: {str: {"bytes": int, "sha256": str}}}  # in a manifest, and in a cache
 
 _SCHEMA = {
     Keys.CORPUS: str,
@@ -168,19 +167,19 @@ _SCHEMA = {
 
 
 def has_format(directory: Path) -> bool:
-    """Whether a prepared corpus has the format above, not that of another version.
+    """Returns whether a prepared corpus has the format above, not another version's.
 
     Raises:
-      UserError: its manifest is missing or damaged.
+      UserError: the manifest is missing or damaged.
     """
     return read_json(Path(directory) / MANIFEST, REMEDY).get(Keys.FORMAT) == FORMAT
 
 
 def read_manifest(directory: Path) -> dict:
-    """The manifest of a prepared corpus.
+    """Reads the manifest of a prepared corpus.
 
     Raises:
-      UserError: it is missing or damaged, or the corpus has another format.
+      UserError: the manifest is missing or damaged, or the corpus has another format.
     """
     path = Path(directory) / MANIFEST
     manifest = read_json(path, REMEDY)

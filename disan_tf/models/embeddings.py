@@ -1,7 +1,9 @@
-"""`config.embedding` -> what a model reads words from."""
+"""The embeddings: `config.embedding` -> layer, and the facts about each that other modules need."""
 
-from dataclasses import dataclass
-from typing import Optional
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, Optional
 
 import tensorflow as tf
 
@@ -12,6 +14,8 @@ from disan_tf.layers.embedding.base import Embedding
 from disan_tf.layers.embedding.characters import WordCharacterEmbedding
 from disan_tf.layers.embedding.word_bytes import WordBytes
 from disan_tf.layers.embedding.words import WordEmbedding
+from disan_tf.text import TextToCharacters, TextToIds, TextToPairFeatures, WordForms
+from disan_tf.text.word_forms import FORMS, read_forms
 
 PHRASES = ("own", "cut")
 
@@ -139,8 +143,95 @@ def word_bytes(sources: Sources, shared: dict, *, word_length: int = 50) -> Embe
     return WordBytes(word_length, dtype=shared["dtype"], name="embedding")
 
 
-# config.embedding.name -> function; its keyword arguments are the other values of config.embedding.
-EMBEDDINGS = {"words": words, "characters": characters, "elmo": elmo, "bytes": word_bytes}
+class Prepared(NamedTuple):
+    """Arrays that a prepared corpus must have for an embedding.
+
+    Attributes:
+      name: of the `PreparedCorpus` attribute, which is empty without them.
+      lack: a clause about a corpus without them.
+      flag: prepares them.
+    """
+
+    name: str
+    lack: str
+    flag: str
+
+
+@dataclass(frozen=True)
+class EmbeddingKind:
+    """An embedding, by its `config.embedding.name`.
+
+    Attributes:
+      make: makes the layer of `Sources` and shared arguments; its keyword arguments are the other
+        values of `config.embedding`.
+      look_up: makes the look-up of raw text of the folder of a bundle, `config.embedding`, the
+        arguments of a biLM and those of `TextToIds`; None for a model that reads no raw text.
+      files: of a prepared corpus that a bundle needs besides the vocabulary.
+      equal: option -> option of `config.data` that must have the same value.
+      required: option of `config.data` that must be set -> the reason, a clause.
+      prepared: see `Prepared`; None for ids alone.
+      reads_bilm: whether a biLM feeds it.
+      counts_words: whether it needs the number of times that each word occurs.
+      beyond_ids: why ids are not enough to read a text, a clause; "" if they are.
+      distributes: whether several replicas can train it.
+    """
+
+    make: Callable[..., Embedding]
+    look_up: Optional[Callable[..., TextToIds]] = None
+    files: tuple[str, ...] = ()
+    equal: Mapping[str, str] = field(default_factory=dict)
+    required: Mapping[str, str] = field(default_factory=dict)
+    prepared: Optional[Prepared] = None
+    reads_bilm: bool = False
+    counts_words: bool = False
+    beyond_ids: str = ""
+    distributes: bool = True
+
+
+def _look_up_ids(folder: Path, options, bilm, *arguments) -> TextToIds:
+    return TextToIds(*arguments)
+
+
+def _look_up_pair_features(folder: Path, options, bilm, *arguments) -> TextToIds:
+    forms = WordForms(read_forms(folder / FORMS))
+    return TextToPairFeatures(*arguments, forms=forms, word_length=options.word_length)
+
+
+def _look_up_characters(folder: Path, options, bilm, *arguments) -> TextToIds:
+    return TextToCharacters(*arguments, word_length=bilm["word_length"])
+
+
+EMBEDDINGS = {
+    "words": EmbeddingKind(words, _look_up_ids, equal={"dim": "embedding_dim"}),
+    "characters": EmbeddingKind(
+        characters,
+        _look_up_pair_features,
+        files=(FORMS,),
+        equal={"dim": "embedding_dim", "word_length": "word_length"},
+        required={"word_features": "reads characters and matches of words"},
+        prepared=Prepared(
+            "word_features", "has no characters of words", "--config.data.word_features=True"
+        ),
+        beyond_ids="it reads characters and matches of words, which the text model looks up",
+    ),
+    "elmo": EmbeddingKind(
+        elmo,
+        _look_up_characters,
+        equal={"dim": "embedding_dim", "bilm": "bilm"},
+        prepared=Prepared("bilm", "was prepared without a biLM", "--config.data.bilm"),
+        reads_bilm=True,
+        beyond_ids="its biLM reads the characters of words",
+        distributes=False,
+    ),
+    "bytes": EmbeddingKind(
+        word_bytes,
+        equal={"word_length": "word_bytes"},
+        prepared=Prepared("characters", "has no bytes of words", "--config.data.word_bytes"),
+        counts_words=True,
+        beyond_ids="it reads the bytes of words",
+        distributes=False,
+    ),
+}
 
 
 def make_embedding(config, sources: Sources) -> Embedding:
@@ -159,4 +250,4 @@ def make_embedding(config, sources: Sources) -> Embedding:
         "seed": site_seed(config.seed, "embedding"),
         "dtype": tf.keras.mixed_precision.Policy(config.dtype),
     }
-    return EMBEDDINGS[options.pop("name")](sources, shared, **options)
+    return EMBEDDINGS[options.pop("name")].make(sources, shared, **options)

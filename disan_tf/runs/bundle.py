@@ -29,20 +29,14 @@ from disan_tf.common.files import (
     write_json,
 )
 from disan_tf.common.schema import check_schema
-from disan_tf.input_pipeline.format import FORMS, VOCABULARY, Keys
+from disan_tf.input_pipeline.format import VOCABULARY, Keys
+from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import build_model, count_parameters, encoder_class
 from disan_tf.models.memory import memory_limit
 from disan_tf.runs import weight_files
 from disan_tf.runs.weight_files import REMEDY, read_weights, write_weights
 from disan_tf.runs.work_directory import OTHER_VERSION
-from disan_tf.text import (
-    TextToCharacters,
-    TextToIds,
-    TextToPairFeatures,
-    TracedTextToIds,
-    WordForms,
-)
-from disan_tf.text.word_forms import read_forms
+from disan_tf.text import TextToIds, TracedTextToIds
 
 FORMAT = 3
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -99,8 +93,11 @@ class Bundle:
     def text_to_ids(self) -> TextToIds:
         """The look-up for raw text, which is tokenised as the treebanks are, escapes included."""
         options = self.info["tokenizer"]
-        return _LOOKUPS[self.config.embedding.name](
-            self,
+        embedding = self.config.embedding
+        return EMBEDDINGS[embedding.name].look_up(
+            self.directory,
+            embedding,
+            self.info["bilm"],
             self.vocabulary,
             "treebank",
             options["lowercase"],
@@ -111,28 +108,6 @@ class Bundle:
     def traced_text_to_ids(self) -> TracedTextToIds:
         """Returns the look-up for raw text, compiled once for batches of any size."""
         return TracedTextToIds(self.text_to_ids())
-
-
-def _look_up_ids(bundle, *arguments):
-    return TextToIds(*arguments)
-
-
-def _look_up_pair_features(bundle, *arguments):
-    forms = WordForms(read_forms(bundle.directory / FORMS))
-    word_length = bundle.config.embedding.word_length
-    return TextToPairFeatures(*arguments, forms=forms, word_length=word_length)
-
-
-def _look_up_characters(bundle, *arguments):
-    return TextToCharacters(*arguments, word_length=bundle.info["bilm"]["word_length"])
-
-
-_LOOKUPS = {  # by config.embedding.name, of models that answer text
-    "words": _look_up_ids,
-    "characters": _look_up_pair_features,
-    "elmo": _look_up_characters,
-}
-_FILES = {"characters": [FORMS]}  # of the prepared corpus, besides the vocabulary
 
 
 def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = False) -> None:
@@ -155,7 +130,7 @@ def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = Fa
     if halve:
         weight_files.halve(temporary)
     temporary.rename(weights)
-    copied = [VOCABULARY, *_FILES.get(config.embedding.name, [])]
+    copied = [VOCABULARY, *EMBEDDINGS[config.embedding.name].files]
     for name in copied:
         write_atomically(directory / name, (corpus.directory / name).read_bytes())
     files = [*copied, weights.name]

@@ -1,4 +1,4 @@
-"""Stems and lemmas of words, and which tokens of a pair of sentences share them, in graph ops."""
+"""Stems and lemmas of words, and flags for tokens that share them in a pair, in graph ops."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,6 +8,8 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import PathLike, read_lines, write_atomically
 from disan_tf.text.tokenizer import lower
 
+FORMS = "forms.tsv"  # in prepared corpora and bundles
+
 
 def write_forms(path: PathLike, forms: Mapping[str, tuple[str, str]]) -> None:
     """Writes a line for each word: the word, its stem and its lemma, with tabs between them."""
@@ -16,7 +18,7 @@ def write_forms(path: PathLike, forms: Mapping[str, tuple[str, str]]) -> None:
 
 
 def read_forms(path: PathLike) -> list[tuple[str, str, str]]:
-    """The rows that `write_forms` wrote: word, stem and lemma.
+    """Reads the rows that `write_forms` wrote: word, stem and lemma.
 
     Raises:
       UserError: the file is missing, or a line does not have three columns.
@@ -70,8 +72,8 @@ class WordForms(tf.Module):
           first, second: `<string>[batch, tokens]`.
 
         Returns:
-          Two `<int32>[batch, length]`: 1 where the stem or the lemma of a token is that of a token
-          of the other sentence, else 0. An empty token matches none.
+          Two `<int32>[batch, length]`: 1 where the other sentence has a token with the same stem
+          or lemma, else 0. An empty token matches none.
         """
         words = lower(tf.concat([first.flat_values, second.flat_values], 0))
         pairs = tf.concat([first.value_rowids(), second.value_rowids()], 0)
@@ -96,7 +98,7 @@ def _table(words, forms):
 
 
 def _is_shared(forms, pairs, is_first):
-    """Whether both sentences of a token's pair have its form, `<bool>[tokens]`.
+    """Returns whether both sentences of a token's pair have its form, `<bool>[tokens]`.
 
     The pair and the form of a token make one number, so that the cost is linear in the number of
     tokens, not in the product of the lengths.

@@ -158,7 +158,7 @@ def _check_policy(config, components: Sequence) -> None:
 def _embedding(config, task) -> tuple:
     """Returns the section of the embedding."""
     make = functools.partial(
-        chosen(_named(EMBEDDINGS, task.embeddings), "embedding", config.embedding),
+        chosen(_named(EMBEDDINGS, task.embeddings), "embedding", config.embedding).make,
         sources=Sources((1, 0), _ANY_BILM),
         shared={"l2": config.train.l2, "seed": config.seed, "dtype": config.dtype},
     )
@@ -169,7 +169,7 @@ def _embedding(config, task) -> tuple:
 def _check_distribution(config) -> None:
     """Raises UserError where the replicas of a training could not make the steps of one process."""
     name, embedding = distribution_of(config), config.embedding.name
-    if name != "none" and embedding in ("elmo", "bytes"):
+    if name != "none" and not EMBEDDINGS[embedding].distributes:
         raise UserError(
             f"--config.train.distribution={name} cannot train with the embedding {embedding} yet; "
             "leave it out."

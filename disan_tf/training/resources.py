@@ -10,6 +10,7 @@ from disan_tf.elmo.official_tensors import official_tensors
 from disan_tf.elmo.options import read_options
 from disan_tf.elmo.weights import load_bilm
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import TASKS
 from disan_tf.models.language_model import BOUNDARIES
 from disan_tf.models.resources import Resources
@@ -32,8 +33,12 @@ def gather_resources(config, corpus: PreparedCorpus) -> tuple[Resources, Prepare
     """
     _check_task(config, corpus)
     _check_splits(config, corpus)
+    _check_prepared(config, corpus)
     resources = Resources(corpus.words, len(corpus.classes), corpus.vectors)
-    return _GATHER[config.embedding.name](config, corpus, resources)
+    kind = EMBEDDINGS[config.embedding.name]
+    if kind.counts_words:
+        resources = _count_words(corpus, resources)
+    return _gather_bilm(config, corpus, resources) if kind.reads_bilm else (resources, corpus)
 
 
 def _check_task(config, corpus: PreparedCorpus) -> None:
@@ -67,17 +72,18 @@ def _check_splits(config, corpus: PreparedCorpus) -> None:
 def check_data(config) -> None:
     """Raises UserError where `config.data` does not prepare what `config.embedding` reads."""
     embedding, data = config.embedding, config.data
-    for name, prepared in _PREPARED[embedding.name].items():
+    kind = EMBEDDINGS[embedding.name]
+    for name, prepared in kind.equal.items():
         if data.get(prepared) != embedding[name]:
             raise UserError(
                 f"--config.data.{prepared}={data.get(prepared)} must be {embedding[name]}, as "
                 f"config.embedding.{name} is."
             )
-    if embedding.name == "characters" and not data.get("word_features"):
-        raise UserError(
-            "--config.embedding.name=characters reads characters and matches of words: set "
-            "--config.data.word_features=True."
-        )
+    for name, reason in kind.required.items():
+        if not data.get(name):
+            raise UserError(
+                f"--config.embedding.name={embedding.name} {reason}: set --config.data.{name}=True."
+            )
     if embedding.get("phrases") == "cut" and not data.get("contexts"):
         raise UserError(
             "--config.embedding.phrases=cut reads the sentences around phrases: set "
@@ -90,25 +96,15 @@ def check_data(config) -> None:
         )
 
 
-def _gather_words(config, corpus, resources):
-    return resources, corpus
-
-
-def _gather_characters(config, corpus, resources):
-    if not corpus.word_features:
-        raise UserError(
-            f"{corpus.directory} has no characters of words; prepare it with "
-            "--config.data.word_features=True."
-        )
-    return resources, corpus
+def _check_prepared(config, corpus: PreparedCorpus) -> None:
+    """Raises UserError where a corpus lacks the arrays that the embedding of a config reads."""
+    prepared = EMBEDDINGS[config.embedding.name].prepared
+    if prepared and not getattr(corpus, prepared.name):
+        raise UserError(f"{corpus.directory} {prepared.lack}; prepare it with {prepared.flag}.")
 
 
 def _gather_bilm(config, corpus, resources):
-    """The biLM that reads the words, and its layers if they are cached."""
-    if corpus.bilm is None:
-        raise UserError(
-            f"{corpus.directory} was prepared without a biLM; prepare it with --config.data.bilm."
-        )
+    """Reads the biLM, and caches its layers if the config says so."""
     bilm = load_bilm(*corpus.bilm, dtype=config.dtype)
     weights = {name: weight.numpy() for name, weight in official_tensors(bilm).items()}
     if config.embedding.cached:
@@ -117,29 +113,9 @@ def _gather_bilm(config, corpus, resources):
     return replace(resources, bilm=options, bilm_weights=weights), corpus
 
 
-def _gather_counts(config, corpus, resources):
-    """How often a language model must predict each word, and the boundaries of a sentence."""
-    if not corpus.characters:
-        raise UserError(
-            f"{corpus.directory} has no bytes of words; prepare it with --config.data.word_bytes."
-        )
+def _count_words(corpus, resources):
+    """Counts how often a language model must predict each word and each sentence boundary."""
     split = corpus.split("train")
     counts = np.bincount(split.ids["sentence"], minlength=sum(corpus.words) + 2)
     counts = np.concatenate([[len(split)] * BOUNDARIES, counts[1:]])
-    return replace(resources, word_counts=counts), corpus
-
-
-_GATHER = {
-    "words": _gather_words,
-    "characters": _gather_characters,
-    "elmo": _gather_bilm,
-    "bytes": _gather_counts,
-}
-
-# By embedding: its options that options of `config.data` must equal.
-_PREPARED = {
-    "words": {"dim": "embedding_dim"},
-    "characters": {"dim": "embedding_dim", "word_length": "word_length"},
-    "elmo": {"dim": "embedding_dim", "bilm": "bilm"},
-    "bytes": {"word_length": "word_bytes"},
-}
+    return replace(resources, word_counts=counts)

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from disan_tf.common import signals
+from tests.support.signals import needs_sighup
 
 RUN = """
 import os, signal, sys, time
@@ -83,6 +84,7 @@ def test_a_signal_during_a_destructor_is_not_lost(name, status):
     assert outcome.stderr.startswith("run.py: stopped") and outcome.stderr.count("\n") == 1
 
 
+@needs_sighup
 def test_sighup_ends_as_sigterm_does():
     outcome = ended("SIGHUP")
     assert outcome.returncode == 128 + signal.SIGHUP
@@ -94,7 +96,9 @@ def test_an_ignored_sighup_stays_ignored(monkeypatch):
     assert signals.ending_signals() == [signal.SIGTERM]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=needs_sighup)]
+)
 def test_a_signal_is_remembered_in_a_block_that_defers_it(number):
     before = signal.getsignal(number)
     with signals.deferred() as came:

@@ -7,6 +7,7 @@ import numpy as np
 from disan_tf.common.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus, WordFeatures
 from disan_tf.input_pipeline import format as names
+from disan_tf.text import word_forms
 from disan_tf.text.characters import ASCII_CHARACTERS
 from disan_tf.text.word_forms import write_forms
 from tests.support.manifests import record
@@ -27,7 +28,7 @@ def make_feature_corpus(folder: Path, word_length: int = 6, **options) -> Prepar
             arrays[names.match(split, field)] = features.match[field]
         for name, array in arrays.items():
             np.save(names.array_file(folder, name), array)
-    write_forms(folder / names.FORMS, {word: tuple(forms) for word, *forms in FORMS})
+    write_forms(folder / word_forms.FORMS, {word: tuple(forms) for word, *forms in FORMS})
     manifest = {**corpus.manifest, names.Keys.WORD_FEATURES: {"word_length": word_length}}
     write_json(folder / names.MANIFEST, manifest)
     record(folder)

@@ -16,6 +16,7 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
+from tests.support.signals import needs_sighup
 from tests.support.training_runs import (
     KillAt,
     check_same,
@@ -218,7 +219,11 @@ class TerminateAt(tf.keras.callbacks.Callback):
 
 # Between lines of the log, and at an evaluation.
 @pytest.mark.parametrize(
-    "step, number", [(21, signal.SIGHUP), pytest.param(30, signal.SIGTERM, marks=pytest.mark.slow)]
+    "step, number",
+    [
+        pytest.param(21, signal.SIGHUP, marks=needs_sighup),
+        pytest.param(30, signal.SIGTERM, marks=pytest.mark.slow),
+    ],
 )
 def test_a_signal_leaves_a_checkpoint_of_its_step(step, number, corpus, finished, tmp_path):
     with pytest.raises(Stopped) as caught:

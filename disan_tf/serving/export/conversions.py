@@ -14,6 +14,7 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, write_atomically, write_json
 from disan_tf.input_pipeline.format import VOCABULARY
+from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.new_axes import without_new_axes
@@ -25,14 +26,10 @@ from disan_tf.serving.export.saved_model import (
 )
 from disan_tf.serving.export.signatures import Served, converted_function
 
-LENGTHS = range(1, 61)  # of the sentences with which a conversion is checked
-TOLERANCE = 1e-4  # of each number, times its size where that is above 1
+LENGTHS = range(1, 61)  # tokens in the sentences that check a conversion
+TOLERANCE = 1e-4  # absolute, or relative for numbers above 1
 
 Predict = Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]
-_READ_MORE = {  # config.embedding.name -> why ids are not enough
-    "elmo": "its biLM reads the characters of words",
-    "characters": "it reads characters and matches of words, which the text model's tables look up",
-}
 
 
 def export_converted(
@@ -40,28 +37,27 @@ def export_converted(
 ) -> tuple[Path]:
     """Writes `<kind>/1/` with a model of ids, its `metadata.json` and its `vocabulary.txt`.
 
-    The model takes ids as `saved_model_ids` does, and gives "probabilities", of relatedness "score"
-    too, and of a model of one sentence "vectors". Its attention is dense: memory grows with
-    the square of the length. It is written if it agrees with the SavedModel for sentences of all
-    `LENGTHS`; the metadata tell how well.
+    The model takes ids as `saved_model_ids` does, and returns "probabilities"; relatedness models
+    add "score", single-sentence models "vectors". Its attention is dense: memory grows with the
+    square of the length. The model is written only if it agrees with the SavedModel for sentences
+    of all `LENGTHS`; the metadata hold the largest difference.
 
     Args:
       kind: a key of `FORMATS`.
       bundle_directory, output_dir, max_tokens: see `export_saved_model`.
 
     Returns:
-      The path of the version.
+      The version's path.
 
     Raises:
-      UserError: the model reads more than ids, or cannot be converted, or differs once it is; a
+      UserError: the model reads more than ids, cannot be converted, or differs once converted; a
         package is missing; or see `export_saved_model`.
     """
     bundle = load_bundle(bundle_directory, attention_form="plain", dtype="float32")
-    name = bundle.config.embedding.name
-    if name in _READ_MORE:
+    reason = EMBEDDINGS[bundle.config.embedding.name].beyond_ids
+    if reason:
         raise UserError(
-            f"{bundle.directory} cannot become {kind}, since {_READ_MORE[name]}; export it without "
-            "--format."
+            f"{bundle.directory} cannot become {kind}, since {reason}; export it without --format."
         )
     write = functools.partial(_write, kind, bundle, max_tokens)
     return (write_version(Path(output_dir) / kind, write),)
@@ -90,7 +86,7 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
 
 
 def _largest_difference(bundle: Bundle, max_tokens, predict: Predict, folder: Path) -> float:
-    """Between the numbers of a model and of the SavedModel, for sentences of all `LENGTHS`."""
+    """Compares a model's outputs with the SavedModel's, for sentences of all `LENGTHS`."""
     original = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
     with scratch_folder(folder / "checked") as scratch:
         save_ids_model(original, scratch / "saved_model", max_tokens)
@@ -102,7 +98,7 @@ def _largest_difference(bundle: Bundle, max_tokens, predict: Predict, folder: Pa
 
 
 def _sentences(bundle, length: int) -> dict[str, np.ndarray]:
-    """Two rows of random ids of each field, one shorter than the other, by the inputs' names."""
+    """Makes two rows of random ids for each field, one shorter, by the inputs' names."""
     generator = np.random.default_rng(length)
     specs = converted_function(bundle, None).specs
     lengths = [length, LENGTHS[0] + LENGTHS[-1] - length][: len(specs)]
@@ -122,17 +118,17 @@ def _difference(signatures, predict, sentences) -> float:
             expected.update(signature(**{name: tf.constant(sentences[name]) for name in names}))
     differences = []
     try:
-        answers = predict(sentences)
-    except Exception as error:  # of a runtime, which raises what it meets
+        outputs = predict(sentences)
+    except Exception as error:  # a runtime may raise any error
         raise _Refused(_reason(error)) from None
-    for name, found in answers.items():
+    for name, found in outputs.items():
         exact = expected[name].numpy().astype(np.float64)
         differences.append(np.abs(found - exact) / np.maximum(1.0, np.abs(exact)))
     return float(max(difference.max() for difference in differences))
 
 
 class _Refused(Exception):
-    """A model that a converter does not convert, with the reason."""
+    """A model that a converter rejects, with the reason."""
 
 
 def _to_tflite(served: Served, path: Path) -> None:
@@ -146,7 +142,7 @@ def _to_tflite(served: Served, path: Path) -> None:
         try:
             converter = tf.lite.TFLiteConverter.from_saved_model(str(scratch))
             path.write_bytes(converter.convert())
-        except Exception as error:  # of TensorFlow's converter, whose classes differ by version
+        except Exception as error:  # the converter's classes of errors differ by version
             raise _Refused(_reason(error)) from None
 
 
@@ -163,7 +159,7 @@ def _to_onnx(served: Served, path: Path) -> None:
         function = as_function(served)
         try:
             tf2onnx_convert.from_function(function, served.specs, output_path=str(path))
-        except Exception as error:  # of the converter, which raises what it meets
+        except Exception as error:  # the converter may raise any error
             raise _Refused(_reason(error)) from None
 
 
@@ -185,7 +181,7 @@ def _onnx_packages():
 
 
 def _reason(error) -> str:
-    """The operators that a converter lacks, or the first line of its error."""
+    """Returns the operators that a converter lacks, or the first line of its error."""
     text = str(error).strip() or type(error).__name__
     lacking = sorted(set(re.findall(r"'tf\.(\w+)' op is neither", text)))
     lacking = lacking or sorted(set(re.findall(r"\"(TensorList\w+):", text)))

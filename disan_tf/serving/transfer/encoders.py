@@ -1,4 +1,4 @@
-"""What turns texts into the vectors that are compared: a model, and what it should surpass."""
+"""Encoders whose vectors are compared: a model, and baselines that it should surpass."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import Callable, NamedTuple, Optional
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import build_model
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.model import LoadedModel
@@ -16,23 +17,22 @@ from disan_tf.text.lookup import FIRST_WORD_ID, PADDING_ID
 from disan_tf.text.tokenizer import lowercase
 
 TRAINED, MEAN, RANDOM = "trained", "mean_of_word_vectors", "random_weights"
-_WORDS = "words"  # config.embedding.name of models that read nothing else
 _TEXTS = 256  # are looked up at once
 
 
 class Encoder(NamedTuple):
-    """Texts -> vectors.
+    """An encoder of texts as vectors.
 
     Attributes:
       encode: texts -> <float32>[texts, dim].
-      text_to_ids: looks up the words that it knows; None = it reads characters.
+      text_to_ids: the look-up of the words that it knows; None = it reads characters.
     """
 
     encode: Callable[[Sequence[str]], np.ndarray]
     text_to_ids: Optional[TextToIds]
 
     def known_tokens(self, texts: Sequence[str]) -> Optional[float]:
-        """How much of the running text the known words are, 0 to 1; None = it reads characters."""
+        """Returns the known words' share of running text, 0 to 1; None = it reads characters."""
         if self.text_to_ids is None:
             return None
         counts = [
@@ -45,10 +45,10 @@ class Encoder(NamedTuple):
 
 @dataclass
 class BundleOfWords(Bundle):
-    """A bundle whose vocabulary is not that of its folder.
+    """A bundle with another vocabulary than its folder's.
 
     Attributes:
-      words: in the order of their ids.
+      words: the vocabulary, in the order of the ids.
     """
 
     words: Sequence[str] = ()
@@ -59,16 +59,16 @@ class BundleOfWords(Bundle):
 
 
 def make_encoders(bundle: Bundle, words: Sequence[str], vectors: np.ndarray) -> dict[str, Encoder]:
-    """The encoders that are compared, by name.
+    """Makes the encoders that are compared, by name.
 
-    These are the model; the mean of the vectors of a text's words, without those that have none;
-    and the model `with_random_weights`.
+    These are the model; the mean of a text's word vectors, without words that have none; and the
+    model `with_random_weights`.
 
     Args:
       bundle: the model.
       words, vectors: see `with_random_weights`; no words = the model alone.
     """
-    text_to_ids = bundle.text_to_ids() if bundle.config.embedding.name == _WORDS else None
+    text_to_ids = bundle.text_to_ids() if not _beyond_ids(bundle) else None
     encoders = {TRAINED: Encoder(LoadedModel(bundle).encode, text_to_ids)}
     if words:
         other = with_random_weights(bundle, words, vectors)
@@ -79,11 +79,11 @@ def make_encoders(bundle: Bundle, words: Sequence[str], vectors: np.ndarray) -> 
 
 
 def with_random_weights(bundle: Bundle, words: Sequence[str], vectors: np.ndarray) -> Bundle:
-    """A model of the same config with initial weights, which reads words by these vectors.
+    """Builds a model of the same config with initial weights and these word vectors.
 
     Args:
       bundle: the model; its `config.seed` decides the weights.
-      words: that have a vector, as the model looks them up.
+      words: the words that have a vector, as the model looks them up.
       vectors: <float32>[words, dim].
     """
     tf.keras.utils.set_random_seed(bundle.config.seed)
@@ -95,12 +95,12 @@ def with_random_weights(bundle: Bundle, words: Sequence[str], vectors: np.ndarra
 def mean_of_vectors(
     text_to_ids: TextToIds, vectors: np.ndarray, texts: Sequence[str]
 ) -> np.ndarray:
-    """The mean over a text's known words, <float32>[texts, dim]; 0 where there are none.
+    """Averages the vectors of a text's known words, <float32>[texts, dim]; 0 without any.
 
     Args:
-      text_to_ids: has the words of the vectors.
+      text_to_ids: a look-up with the vectors' words.
       vectors: <float32>[words, dim].
-      texts: with any number of tokens.
+      texts: texts with any number of tokens.
     """
     table = np.concatenate([np.zeros([FIRST_WORD_ID, vectors.shape[1]], np.float32), vectors])
     means = [
@@ -111,12 +111,16 @@ def mean_of_vectors(
 
 
 def has_word_vectors(bundle: Bundle) -> bool:
-    """Whether a model reads words by the vectors of a file, and by these alone."""
-    return bundle.config.embedding.name == _WORDS and bool(bundle.config.data.vectors)
+    """Returns whether a model reads words by the vectors of a file, and by these alone."""
+    return not _beyond_ids(bundle) and bool(bundle.config.data.vectors)
+
+
+def _beyond_ids(bundle: Bundle) -> str:
+    return EMBEDDINGS[bundle.config.embedding.name].beyond_ids
 
 
 def distinct_words(bundle: Bundle, texts: Sequence[str]) -> list[str]:
-    """The words of texts as a model looks them up, by first appearance."""
+    """Returns the words of texts as a model looks them up, by first appearance."""
     text_to_ids = bundle.text_to_ids()
     tokens: dict[bytes, None] = {}
     for part in _parts(texts):
@@ -128,7 +132,7 @@ def distinct_words(bundle: Bundle, texts: Sequence[str]) -> list[str]:
 
 
 def _look_up(text_to_ids, texts) -> Iterator[np.ndarray]:
-    """The ids of all texts, <int32>[some texts, length] at a time."""
+    """Yields the ids of all texts, <int32>[some texts, length] at a time."""
     for part in _parts(texts):
         yield text_to_ids(tf.constant(part)).numpy()
 

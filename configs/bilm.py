@@ -1,17 +1,17 @@
-"""A biLM from plain text, as ELMo's (Peters et al. 2018; ELMo-DiSAN paper, Eq. 10 to 12).
+"""A biLM like ELMo's, trained on plain text (Peters et al. 2018; ELMo-DiSAN, Eq. 10 to 12).
 
     python -m data_prep.training_texts --data_dir=data
     python run.py --config=configs/bilm.py:small --data_dir=data --workdir=runs/bilm
     python run.py --mode=export --workdir=runs/bilm --output=data/elmo/bilm_small
 
 Ours: perplexity 78.6 on held-out lines (`:small`, 3.46 million words of the corpora's training
-texts), where a trigram model has 85.2.
+texts); a trigram model has 85.2.
 
 `--config.data.texts=folder` names another folder below --data_dir with files `*.txt`, one sentence
-a line, its tokens between spaces. Perplexities are on lines held out of it.
+a line, tokens separated by spaces. Perplexities are measured on held-out lines.
 
-Unlike in the official training, sentences are read whole and from zero states, as they are when the
-biLM is used, not as a stream in pieces of 20 tokens; batches hold tokens, not rows.
+The official training reads a stream in pieces of 20 tokens. Here sentences are read whole and from
+zero states, as in the use of the biLM; batches are counted in tokens, not in rows.
 
 Gradients are clipped to the official norm, also under averaged weights (`train.clip_norm`).
 `:small` trains with Adam and does not clip.
@@ -27,7 +27,7 @@ from configs.common import apply_variant, base_config
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" has the official sizes."""
+    """Returns a variant's config; "" has the official sizes."""
     config = base_config("bilm", corpus="text", task="language_model")
     config.data.texts = "bilm_texts"
     config.data.lowercase = False

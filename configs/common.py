@@ -1,4 +1,4 @@
-"""What every experiment's config has."""
+"""The settings that all experiments' configs share."""
 
 from typing import Callable
 
@@ -8,10 +8,10 @@ from disan_tf.common.options import nearest
 
 
 def base_config(name: str, corpus: str, task: str) -> ConfigDict:
-    """What every experiment has; sizes, learning rate, dropout and steps are its own.
+    """Returns the common config; sizes, learning rate, dropout and steps are the experiment's.
 
     Args:
-      name: of the experiment.
+      name: the experiment's name.
       corpus: a key of `data_prep.corpora.READERS`.
       task: a key of `disan_tf.models.factory.TASKS`.
     """
@@ -25,7 +25,7 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
     config.data.tokenizer = "whitespace"  # "treebank" where sentences are not tokenised
     config.data.lowercase = True
     config.data.vectors = ""  # all words start at random
-    config.data.fixed_words = "corpus"  # dev and test words that only the vectors know
+    config.data.fixed_words = "corpus"  # dev and test words that only the vector file has
     config.data.oov = "uniform"
     config.data.seed = config.get_ref("seed")
 
@@ -42,9 +42,9 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
 
     config.train = ConfigDict()
     config.train.batch_size = 64
-    config.train.batch_tokens = 0  # padded tokens of a batch in place of batch_size; 0 = off
-    config.train.examples = 0  # train on so many, drawn from all; 0 = all
-    config.train.window = 100  # batches that are sorted by length together
+    config.train.batch_tokens = 0  # padded tokens in a batch instead of batch_size; 0 = off
+    config.train.examples = 0  # number of training examples, drawn at random; 0 = all
+    config.train.window = 100  # batches sorted by length together
     config.train.moving_average = 0.0  # decay of averaged weights for evaluation; 0 = off
     config.train.clip_norm = 0.0  # gradients of a greater global norm are scaled down; 0 = off
     config.train.steps = 0
@@ -56,12 +56,12 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
 
     config.evaluate = ConfigDict()
     config.evaluate.batch_size = 100
-    config.evaluate.splits = ()  # such as test, scored when dev is, for curves, never to choose by
+    config.evaluate.splits = ()  # scored with dev, such as test, for curves; never for selection
     return config
 
 
 def tiny(config: ConfigDict) -> None:
-    """Changes a config to train in seconds on a CPU, for tests."""
+    """Shrinks a config so that it trains in seconds on a CPU, for tests."""
     config.data.vectors = ""
     config.data.embedding_dim = 16
     config.encoder.units = 16
@@ -73,9 +73,9 @@ def tiny(config: ConfigDict) -> None:
 
 
 def glove_100d(config: ConfigDict) -> None:
-    """GloVe 6B of 100 dimensions, where the papers have 300; sizes of the encoder stay.
+    """Switches to GloVe 6B of 100 dimensions, where the papers have 300; encoder sizes stay.
 
-    The file of the archive is read, or a subset of it that stands in its place.
+    The vector file is the archive's file, or a subset that replaces it.
     """
     config.data.vectors = "glove/glove.6B.100d*.txt"
     config.data.embedding_dim = 100
@@ -84,16 +84,16 @@ def glove_100d(config: ConfigDict) -> None:
 def apply_variant(
     config: ConfigDict, variant: str, variants: dict[str, Callable[[ConfigDict], None]]
 ) -> ConfigDict:
-    """Changes `config` by the functions of its variants and locks it.
+    """Applies the variants' functions to `config` and locks it.
 
     Args:
-      config: the default.
-      variant: "" for the default, else a key of `variants`, or several with commas between them,
-        which change the config one after another ("bi_lstm,glove_100d").
+      config: the default config.
+      variant: "" for the default, else a key of `variants`, or several separated by commas, which
+        change the config one after another ("bi_lstm,glove_100d").
       variants: name -> function that changes a config in place.
 
     Raises:
-      ValueError: the variant is unknown; the sentence lists the known ones.
+      ValueError: the variant is unknown; the message lists the known ones.
     """
     for name in variant.split(",") if variant else ():
         if name not in variants:

@@ -12,13 +12,13 @@ from configs.common import apply_variant, base_config
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The demo's config; it has no variants."""
+    """Returns the demo's config; there are no variants."""
     config = base_config("demo", corpus="sst", task="classification")  # a treebank in SST's format
     config.data.level = "phrase"
     config.data.classes = 2
     config.data.repetitions = False
     config.data.rebalance = False
-    config.data.oov = "normal"  # about 60 words and few steps: they must start apart
+    config.data.oov = "normal"  # about 60 words and few steps: their vectors must start apart
     config.embedding.dim = 64
 
     config.encoder.name = "disan"

@@ -6,7 +6,7 @@ The paper: 90.1 % (0.4), mean (standard deviation) of 10-fold cross-validation.
 Ours, `:glove_100d`: 88.7 % (1.4), with vectors of 100 dimensions for 99 % of the training tokens,
 averaged weights and up to 100 epochs.
 
-The paper does not say how the model is chosen: here by a seeded tenth of the other folds.
+The paper does not say how the model is selected; here a seeded tenth of the other folds selects it.
 
 Variants (`--config=configs/disan_mpqa.py:additive`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
@@ -21,7 +21,7 @@ from configs.papers.disan import BASELINES, cross_validated
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is the paper's."""
+    """Returns a variant's config; "" is the paper's."""
     config = cross_validated("disan_mpqa", corpus="mpqa")
     config.train.dropout = 0.25  # as for language inference
     config.train.l2 = 1e-4

@@ -3,12 +3,12 @@
     python run.py --config=configs/disan_multinli.py --data_dir=data --workdir=runs/disan_multinli
 
 The paper: 70.98 % on the matched test set and 71.40 % on the mismatched one (Kaggle evaluations).
-Ours: 59.09 and 59.32 %, of 12 % of the training pairs, with GloVe vectors for 77 % of their tokens.
+Ours: 59.09 and 59.32 % on 12 % of the training pairs, with GloVe vectors for 77 % of their tokens.
 
-Left open by the paper, and our choice:
-  The labels of the test sets are not public: one seeded half of dev_matched chooses the model
+Settings that the paper leaves open:
+  Splits: the test sets' labels are not public, so one seeded half of dev_matched selects the model
     ("dev"), the other half is "test", and dev_mismatched is "mismatched".
-  It gives no settings of its own for this corpus: those of SNLI hold.
+  Other settings: as for SNLI; the paper gives none for this corpus.
 
 Variants (`--config=configs/disan_multinli.py:additive`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
@@ -24,13 +24,13 @@ from configs.papers.disan import BASELINES, disan
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is the paper's."""
+    """Returns a variant's config; "" is the paper's."""
     config = disan("disan_multinli", corpus="multinli", task="nli")
     config.data.tokens = "parse"  # as for SNLI: leaves of the binary parses; or "text"
     config.data.split_words = True  # as for SNLI
     config.data.empty_tokens = False
     config.data.length_percentile = 0.97  # as for SNLI
-    config.data.split_seed = 1  # which half of dev_matched chooses; not changed by --seeds
+    config.data.split_seed = 1  # seed of dev_matched's halves; not changed by --seeds
     config.train.window = 500  # an epoch has 5,900 batches
     config.train.steps = 400_000  # as for SNLI
     config.train.evaluate_every = 2000

@@ -1,4 +1,4 @@
-"""DiSAN on SICK, the degree to which two sentences are related, Table 4 of the DiSAN paper.
+"""DiSAN on SICK, the semantic relatedness of two sentences, Table 4 of the DiSAN paper.
 
     python run.py --config=configs/disan_sick.py --data_dir=data --workdir=runs/disan_sick
 
@@ -24,7 +24,7 @@ from configs.papers.elmo import feed_with_elmo
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is the paper's."""
+    """Returns a variant's config; "" is the paper's."""
     config = disan("disan_sick", corpus="sick", task="relatedness")
     config.data.tokenizer = "treebank"  # the sentences are raw text
     config.task.loss = "kl"  # Tai et al. 2015, whom Sec. 5.3 names

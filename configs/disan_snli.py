@@ -4,7 +4,7 @@
 
 The paper: 85.62 % test accuracy, 91.08 % on the training data, 2.35 million parameters (GloVe 6B,
 300 dimensions).
-Ours: 76.39 (0.15) %, of 17 % of the training pairs, with 100-dimensional GloVe vectors.
+Ours: 76.39 (0.15) % on 17 % of the training pairs, with 100-dimensional GloVe vectors.
 
 Variants (`--config=configs/disan_snli.py:official`), with the paper's test accuracy:
   additive            word embeddings with additive attention, 79.81 %
@@ -27,12 +27,12 @@ from configs.papers.elmo import feed_with_elmo
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is the paper's."""
+    """Returns a variant's config; "" is the paper's."""
     config = disan("disan_snli", corpus="snli", task="nli")
     config.data.tokens = "parse"  # authors' code: leaves of the binary parses; or "text"
     config.data.split_words = True  # authors' code: also at hyphens, slashes and quotes
-    config.data.empty_tokens = False  # authors' code only: keep what is left beside a quote
-    config.data.length_percentile = 0.97  # authors' code: training pairs with the longest are left
+    config.data.empty_tokens = False  # authors' code only: keeps empty strings beside quotes
+    config.data.length_percentile = 0.97  # authors' code: drops the longest training pairs
     config.train.window = 500  # an epoch has 8,300 batches
     config.train.steps = 400_000  # authors' code
     config.train.evaluate_every = 2000  # authors' code: 500, and in the last 100,000 steps alone

@@ -4,7 +4,7 @@
 
 The paper: 51.72 % test accuracy with five classes (GloVe 6B, 300 dimensions). Figure 5 is the mean
 of five runs, `--seeds=1,2,3,4,5`, by sentence length.
-Ours, `:glove_100d`, three seeds: 50.02 % (0.73), of distinct phrases of all training trees, with
+Ours, `:glove_100d`, three seeds: 50.02 % (0.73), on distinct phrases of all training trees, with
 vectors of 100 dimensions for 98 % of their tokens and averaged weights.
 `:binary,glove_100d`, one seed: 86.00 %.
 
@@ -29,11 +29,11 @@ from configs.papers.disan import BASELINES, disan
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is the paper's."""
+    """Returns a variant's config; "" is the paper's."""
     config = disan("disan_sst", corpus="sst", task="classification")
     config.data.level = "phrase"  # authors' code: every node of the training trees
     config.data.classes = 5  # Sec. 5.2
-    config.data.repetitions = True  # authors' code: no phrase is merged with its equals
+    config.data.repetitions = True  # authors' code: equal phrases are kept
     config.data.rebalance = False  # authors' code only, not in the paper
     config.train.dropout = 0.2  # Sec. 5: keep probability 0.8 for sentiment analysis
     config.train.l2 = 1e-4  # Sec. 5

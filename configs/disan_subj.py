@@ -1,11 +1,11 @@
-"""DiSAN on SUBJ, whether a sentence is subjective, Table 5 of the DiSAN paper.
+"""DiSAN on SUBJ, the subjectivity of sentences, Table 5 of the DiSAN paper.
 
     python run.py --config=configs/disan_subj.py --folds=all --workdir=runs/disan_subj
 
 The paper: 94.2 % (0.6), mean (standard deviation) of 10-fold cross-validation.
 Ours, `:glove_100d`: 92.8 % (0.9), with vectors of 100 dimensions for 97 % of the training tokens.
 
-The paper does not say how the model is chosen: here by a seeded tenth of the other folds.
+The paper does not say how the model is selected; here a seeded tenth of the other folds selects it.
 
 Variants (`--config=configs/disan_subj.py:additive`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
@@ -20,7 +20,7 @@ from configs.papers.disan import BASELINES, cross_validated
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is the paper's."""
+    """Returns a variant's config; "" is the paper's."""
     config = cross_validated("disan_subj", corpus="subj")
     config.train.dropout = 0.25  # as for language inference
     config.train.l2 = 1e-4

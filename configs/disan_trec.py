@@ -1,4 +1,4 @@
-"""DiSAN on TREC, what a question asks for, Table 5 of the DiSAN paper.
+"""DiSAN on TREC, the types of questions, Table 5 of the DiSAN paper.
 
     python run.py --config=configs/disan_trec.py --data_dir=data --workdir=runs/disan_trec
 
@@ -6,8 +6,8 @@ The paper: 94.2 % (0.1), mean (standard deviation) of the "dev accuracies" of fi
 Ours, five seeds, `:glove_100d`: 92.8 % (0.4), with vectors of 100 dimensions for 98 % of the
 training tokens.
 
-The corpus has no dev part: in the paper the test part chose the model and scored it. Here a seeded
-tenth of the training part chooses ("dev"); the recorded results have both figures.
+The corpus has no dev part: in the paper the test part selects the model and scores it. Here a
+seeded tenth of the training part selects it ("dev"); the recorded results have both figures.
 
 Variants (`--config=configs/disan_trec.py:fine`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
@@ -25,11 +25,11 @@ from configs.papers.elmo import feed_with_elmo
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is the paper's."""
+    """Returns a variant's config; "" is the paper's."""
     config = disan("disan_trec", corpus="trec", task="classification")
     config.data.classes = 6  # the coarse ones
     config.data.dev_share = 0.1  # of the training part
-    config.data.split_seed = 1  # which examples are dev; not changed by --seeds
+    config.data.split_seed = 1  # seed of the dev examples; not changed by --seeds
     config.train.dropout = 0.25  # as for language inference
     config.train.l2 = 1e-4
     config.train.window = 35  # an epoch has 77 batches

@@ -12,26 +12,27 @@ The paper (Au, Haran and Sandler), 300-dimensional GloVe 840B, 6 epochs, test ac
   Ca-Cs-D-M    74.56 %
   Cs           77.46 %     the default, the baseline of Kim et al. (2018), who report 88.9 %
 
-Ours with `glove_100d`, after 6 epochs: of 17 % of the training pairs, one seed, B-Ca-Cs-M 78.97 %,
-Cs 78.91 %; of 40,000 pairs (7 %), three seeds, 76.22 and 75.49 %, the five others, one seed each,
+Ours with `glove_100d`, after 6 epochs: on 17 % of the training pairs, one seed, B-Ca-Cs-M 78.97 %,
+Cs 78.91 %; on 40,000 pairs (7 %), three seeds, 76.22 and 75.49 %, the five others, one seed each,
 75.4 to 76.0 %; see checkpoints/tables/drcn_table_1.md.
 
-Left open by the paper, and our choice:
-  Tokens: its tokenizer is spaCy's; here the rules of the Penn treebank, capitals kept.
-  Stems and lemmas: its are NLTK's Porter stemmer and WordNet; see `data_prep.stems_and_lemmas`.
-  Characters: printable ASCII; convolution over 5 of them, the first 16 of a word.
-  Hidden dimension 100: of each direction of the first layer, and of the plain recurrent layers,
+Settings that the paper leaves open, or that differ here:
+  Tokens: by the rules of the Penn treebank, capitals kept; the paper uses spaCy's tokenizer.
+  Stems and lemmas: see `data_prep.stems_and_lemmas`; the paper uses NLTK's Porter stemmer and
+    WordNet.
+  Characters: printable ASCII; convolution over 5 characters, within a word's first 16.
+  Hidden dimension 100: in each direction of the first layer, and in the plain recurrent layers,
     which read forward.
-  Size of the fully connected layers: 1,000, as in Kim et al. The output layer is a third one.
-  Batch normalisation: before dev is scored its averages are taken of 100 training batches without
-    dropout (`train.batch_norm_batches`), with which the model is saved. Moving averages (0) are of
-    words with dropout, whose maxima are larger, and cost Cs 2.6 points; see configs/README.md.
+  Size of the fully connected layers: 1,000, as in Kim et al. The output layer is a third layer.
+  Batch normalisation: its averages are computed on 100 training batches without dropout before dev
+    is scored (`train.batch_norm_batches`), and saved with the model. Moving averages (0) see words
+    with dropout, whose maxima are larger, and cost Cs 2.6 points; see configs/README.md.
   Bottleneck: none; it is optional (`:bottleneck`).
   L2: half of 1e-6 times the squares of all matrices. PyTorch's weight decay, which the paper
     presumably used, also shrinks biases and word vectors: under RMSProp it moves the vectors of
-    words that are not in the batch by about the learning rate in each step.
-  When the learning rate falls: after each epoch whose dev loss is not below the best.
-  Length of training: 6 epochs; dev accuracy chooses one of them.
+    words outside the batch by about the learning rate in each step.
+  Learning rate: falls after each epoch whose dev loss is not below the best.
+  Length of training: 6 epochs; dev accuracy selects one of them.
 
 Variants (`--config=configs/drcn_snli.py:B-Ca-Cs-M`), besides the seven models:
   own_parameters   B-Ca-Cs-M, no layer shares its co-attention's parameters (Sec. 6)
@@ -51,7 +52,7 @@ from configs.papers.drcn import DRCN_VARIANTS, drcn
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is the paper's baseline."""
+    """Returns a variant's config; "" is the paper's baseline."""
     config = drcn("drcn_snli", corpus="snli")
     config.data.tokens = "text"
     config.data.split_words = False

@@ -5,22 +5,22 @@
 The paper, 300-dimensional GloVe 840B, test accuracy, training accuracy, parameters:
 single DSA 86.8 %, 87.3 %, 2.1m; multiple DSA 87.4 %, 89.0 %, 7.0m; static self-attention 84.6 %,
 88.7 %, 2.4m.
-Ours with `glove_100d` after 16 epochs of 17 % of the training pairs: single 75.64 %, static
+Ours with `glove_100d` after 16 epochs on 17 % of the training pairs: single 75.64 %, static
 76.48 % (three seeds each), multiple 76.81 %, single with `paper_count` 74.87 % (one seed each).
-All still rise.
+All accuracies still rise.
 
-Left open by the paper, besides what `configs/papers/dsa.py` lists:
-  Preparation: "as Conneau et al. (2017)", whose code takes the raw sentences, splits them by the
+Settings that the paper leaves open, besides the list in `configs/papers/dsa.py`:
+  Preparation: "as Conneau et al. (2017)", whose code reads the raw sentences, splits them by the
     rules of the Penn treebank and keeps capitals.
-  Length of training: 20 epochs; dev chooses one of them.
+  Length of training: 20 epochs; dev selects one of them.
 
 Variants (`--config=configs/dsa_snli.py:multiple`):
   single          the default: one attention of 600 units, 1,808,553 parameters
   multiple        eight of 300 units, 6,733,581 parameters
   self_attention  static attention in its place, 2,169,753 parameters
-  paper_count     the first convolution as wide as its tower, in place of 1 as the text says; of
-                  this, `multiple,paper_count` and `self_attention,paper_count` the parameters,
-                  2,078,553, 7,003,581 and 2,439,753, are the paper's
+  paper_count     the first convolution as wide as its tower, in place of 1 as the text says;
+                  `paper_count`, `multiple,paper_count` and `self_attention,paper_count` have the
+                  paper's parameter counts, 2,078,553, 7,003,581 and 2,439,753
   glove_100d      GloVe 6B of 100 dimensions, where the paper has 300
   tiny            seconds on a CPU, for tests
 """
@@ -32,7 +32,7 @@ from configs.papers.dsa import DSA_VARIANTS, dsa
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is the paper's."""
+    """Returns a variant's config; "" is the paper's."""
     config = dsa("dsa_snli", corpus="snli", task="nli")
     config.data.tokens = "text"
     config.data.tokenizer = "treebank"

@@ -8,11 +8,11 @@ Ours: five classes, `:single,glove_100d`, one seed: 46.97 %, with averaged weigh
 vectors of 100 dimensions for 98 % of the tokens of all training trees; two classes, three seeds,
 `:single,binary,glove_100d`: 85.36 %.
 
-Left open by the paper, besides what `configs/papers/dsa.py` lists:
-  Preparation: "as Kim (2014)", who trains on the phrases of the training trees, each distinct one
-    once, and tests on sentences, in small letters.
-  Number of hidden layers of the baselines' classifier, their units and dropout: those of DSA.
-  Length of training: 20 epochs; dev chooses one of them.
+Settings that the paper leaves open, besides the list in `configs/papers/dsa.py`:
+  Preparation: "as Kim (2014)", who trains on the training trees' distinct phrases, and tests on
+    sentences, in lower case.
+  Hidden layers in the baselines' classifier, their number, units and dropout: as in DSA.
+  Length of training: 20 epochs; dev selects one of them.
 
 Variants (`--config=configs/dsa_sst.py:binary`), with the paper's test accuracy, two classes and
 five:
@@ -34,7 +34,7 @@ from configs.papers.dsa import DSA_SENTENCE_BASELINES, DSA_VARIANTS, dsa
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is the paper's."""
+    """Returns a variant's config; "" is the paper's."""
     config = dsa("dsa_sst", corpus="sst", task="classification")
     config.data.level = "phrase"
     config.data.classes = 5

@@ -4,25 +4,25 @@
     python run.py --config=configs/elmo_disan_sst.py --data_dir=data --workdir=runs/elmo_disan_sst
 
 The paper (Essam, Eldawlatly and Abbas), five classes, test accuracy: 54.25 %, and 51.72 % with
-GloVe (`:glove`). Best at epoch 6, worse after epoch 8 (Figure 6); an epoch took six times as long
-as with GloVe.
+GloVe (`:glove`). Accuracy is best at epoch 6 and falls after epoch 8 (Figure 6); an epoch took six
+times as long as with GloVe.
 Ours, three seeds, all training trees: `:both` 44.63 %, `:glove` 43.70 %, with GloVe vectors for
 63 % of the tokens. The default, which needs the official biLM, has not been run.
 
-Left open by the paper, or read otherwise than printed, and our choice:
-  "The dropout rate is 0.7": keep probability 0.7, the value in the SST code of DiSAN's authors, on
-    which it builds. The literal rate is `:dropout_rate`.
-  "The word vectors representation is fine-tuned": the scalar mix is trained, the biLM stays as it
-    is. `:trainable_bilm` trains it too, with layers computed on the fly.
-  The classifier's hidden layer: 900, for the authors' code of DiSAN has one number for both.
+Settings that the paper leaves open, or that we read otherwise than printed:
+  "The dropout rate is 0.7": keep probability 0.7, as in the SST code of DiSAN's authors, on which
+    the paper builds. The literal rate is `:dropout_rate`.
+  "The word vectors representation is fine-tuned": the scalar mix is trained, the biLM is fixed.
+    `:trainable_bilm` trains the biLM too, with layers computed on the fly.
+  The classifier's hidden layer: 900, because DiSAN's official code has one size for both layers.
   Phrases: a phrase is read as a sentence of its own. `:cut_phrases` reads the whole sentence and
-    takes the vectors of the phrase's words: 1/10 of the tokens, and words see what surrounds the
-    phrase; dev and test are whole sentences in both.
-  Weight of the squared logits of the mix: none.
-  Weight decay: that of DiSAN on SST, 1e-4.
+    uses the vectors of the phrase's words: 1/10 of the tokens, and words see the phrase's context;
+    dev and test are whole sentences in both.
+  Weight of the mix's squared logits: none.
+  Weight decay: 1e-4, as for DiSAN on SST.
 
-The layers are computed once, into a memory-mapped file beside the prepared corpus, in 6 KB a token;
-`--config.embedding.cached=False` computes them in every step instead.
+The layers are computed once, into a memory-mapped file beside the prepared corpus, with 6 KB per
+token; `--config.embedding.cached=False` computes them in every step instead.
 
 Variants (`--config=configs/elmo_disan_sst.py:glove`):
   glove           DiSAN on GloVe 6B, the paper's other row, with the same dropout
@@ -45,7 +45,7 @@ from configs.papers.elmo import feed_with_elmo
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is the paper's."""
+    """Returns a variant's config; "" is the paper's."""
     config = disan("elmo_disan_sst", corpus="sst", task="classification")
     config.data.level = "phrase"  # Sec. IV
     config.data.classes = 5  # Sec. IV

@@ -2,9 +2,9 @@
 
     python run.py --config=configs/own_table.py --config.data.train=reviews.csv --workdir=runs/own
 
-reads the columns `text` and `label` of data/reviews.csv; a tenth of its rows, drawn from each
-class, chooses the model, another tenth tests it. data_prep/README.md leads from there to a
-SavedModel.
+reads the columns `text` and `label` of data/reviews.csv. A tenth of its rows, drawn from each
+class, selects the model, another tenth tests it. data_prep/README.md describes the further steps to
+a SavedModel.
 
 Variants (`--config=configs/own_table.py:pairs`):
   pairs       two texts and a class: columns `text`, `second_text` and `label`
@@ -21,25 +21,25 @@ from configs.papers.disan import BASELINES, disan
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is for one text and a class."""
+    """Returns a variant's config; "" is for one text and a class."""
     config = disan("own_table", corpus="table", task="classification")
     config.data.tokenizer = "treebank"  # raw text
     config.data.vectors = ""
-    config.data.train = "table.csv"  # the table of the training part, below --data_dir
-    config.data.dev = ""  # the table of the dev part; "" = dev_share of the training part
-    config.data.test = ""  # likewise, test_share
+    config.data.train = "table.csv"  # table of the training part, below --data_dir
+    config.data.dev = ""  # table of the dev part; "" = dev_share of the training part
+    config.data.test = ""  # table of the test part; "" = test_share of the training part
     config.data.dev_share = 0.1
     config.data.test_share = 0.1
-    config.data.split_seed = 1  # which rows are drawn; not changed by --seeds
+    config.data.split_seed = 1  # seed of the drawn rows; not changed by --seeds
     config.data.text = "text"  # names of columns
     config.data.second_text = ""
     config.data.label = "label"
     config.data.score = ""
-    config.data.example_id = ""  # numbers in place of a column
-    config.data.classes = ()  # those of the training part, in alphabetical order
-    config.data.lowest = 1  # of scores
+    config.data.example_id = ""  # "" = line numbers
+    config.data.classes = ()  # () = the training part's classes in alphabetical order
+    config.data.lowest = 1  # lowest score
     config.data.highest = 5
-    config.train.l2 = 1e-4  # the papers' for corpora of a few thousand sentences
+    config.train.l2 = 1e-4  # the papers' value for corpora of a few thousand sentences
     config.train.window = 35
     config.train.steps = 10_000
     config.train.evaluate_every = 100

@@ -1,4 +1,4 @@
-"""ReSAN on SICK, the degree to which two sentences are related, Table 3 of the ReSAN paper.
+"""ReSAN on SICK, the semantic relatedness of two sentences, Table 3 of the ReSAN paper.
 
     python run.py --config=configs/resan_sick.py --data_dir=data --workdir=runs/resan_sick
 
@@ -26,7 +26,7 @@ from configs.papers.resan import RESAN_VARIANTS, resan
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is the paper's."""
+    """Returns a variant's config; "" is the paper's."""
     config = resan("resan_sick", corpus="sick", task="relatedness")
     config.data.tokenizer = "treebank"  # the sentences are raw text
     config.task.loss = "kl"  # Tai et al. 2015, whom Sec. 5.2 follows

@@ -33,16 +33,16 @@ from configs.papers.resan import RESAN_VARIANTS, resan
 
 
 def get_config(variant: str = "") -> ConfigDict:
-    """The config of a variant; "" is the paper's."""
+    """Returns a variant's config; "" is the paper's."""
     config = resan("resan_snli", corpus="snli", task="nli")
     config.data.tokens = "parse"  # as for DiSAN
     config.data.split_words = True
     config.data.empty_tokens = False
     config.data.length_percentile = 0.97
-    config.task.highway = True  # authors' code; the paper's parameter count has it
+    config.task.highway = True  # authors' code; the paper's parameter count includes it
     config.train.dropout = 0.35  # authors' code: keep probability 0.65; Sec. 4: 0.65 to 0.8
     config.train.window = 250  # an epoch has 4,200 batches
-    config.train.steps = 400_000  # authors' code: 200,000 of pretraining and as many after it
+    config.train.steps = 400_000  # authors' code: 200,000 of pretraining, and 200,000 after it
     config.train.evaluate_every = 2000
     config.policy.pretrain_steps = 200_000
     config.policy.pretrain_patience = 5

@@ -1,1 +1,1 @@
-"""Raw corpora and word vectors -> prepared corpora. Runs once and knows no model."""
+"""Raw corpora and word vectors -> prepared corpora. Preparation runs once and knows no model."""

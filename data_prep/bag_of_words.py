@@ -2,8 +2,8 @@
 
     python -m data_prep.bag_of_words --data_dir=demo/data
 
-prints its accuracy on the test sentences of a sentiment treebank, with two classes and trained on
-the same phrases as the demo's model, which sees the order.
+prints the baseline's accuracy on a sentiment treebank's test sentences, with two classes. It is
+trained on the same phrases as the demo's model, which sees the order.
 """
 
 import argparse
@@ -25,13 +25,13 @@ Examples = Sequence[tuple[Sequence[str], int]]
 
 
 def bag_of_words_accuracy(train: Examples, test: Examples) -> float:
-    """Test accuracy (0 to 1) of a logistic regression on word counts.
+    """Computes the test accuracy (0 to 1) of a logistic regression on word counts.
 
-    The penalty is chosen on every tenth training example, held out; the model is then fitted to all
-    of them.
+    Every tenth training example is held out to select the penalty. The model is then fitted to all
+    training examples.
 
     Args:
-      train, test: pairs of (tokens, label); words unknown to `train` are ignored.
+      train, test: pairs of (tokens, label); words that `train` lacks are ignored.
     """
     index = {word: i for i, word in enumerate(sorted({w for words, _ in train for w in words}))}
     classes = sorted({label for _, label in train})

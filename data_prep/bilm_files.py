@@ -1,4 +1,4 @@
-"""What a biLM needs in a prepared corpus: the characters of all tokens, and its official files."""
+"""A biLM's files in a prepared corpus: the characters of all tokens, and the official files."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from disan_tf.text.characters import byte_ids
 
 
 def find(data_dir: Path, name: str) -> list[Path]:
-    """`<name>_options.json` and `<name>_weights.hdf5` below `data_dir`, as the releases call them.
+    """Finds the release's `<name>_options.json` and `<name>_weights.hdf5` below `data_dir`.
 
     Raises:
       UserError: one of them is missing.
@@ -32,7 +32,7 @@ def find(data_dir: Path, name: str) -> list[Path]:
 
 
 def write_characters(word_length: int, folder: Path, tokens: Sequence[str]) -> dict:
-    """Writes `spellings.npy`, the byte ids of distinct tokens; returns an entry of the manifest."""
+    """Writes `spellings.npy`, the distinct tokens' byte ids; returns an entry for the manifest."""
     ids = byte_ids(tf.constant(list(tokens), tf.string), word_length).numpy()
     save(folder, SPELLINGS, np.pad(ids, [(1, 0), (0, 0)]).astype(np.uint16))
     return {Keys.WORD_BYTES: {"word_length": word_length, "spellings": len(tokens)}}
@@ -44,13 +44,13 @@ def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[
     The weights are a hard link where the file system supports it: the official ones have 375 MB.
 
     Args:
-      name: of the biLM, see `find`.
-      paths: what `find` returns.
+      name: the biLM's name, see `find`.
+      paths: the paths from `find`.
       folder: the prepared corpus.
-      tokens: its distinct tokens, in their own case.
+      tokens: the corpus' distinct tokens, in their own case.
 
     Returns:
-      Entries of the manifest.
+      Entries for the manifest.
 
     Raises:
       UserError: see `read_word_length`.
@@ -59,17 +59,17 @@ def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[
     word_length = read_word_length(options)
     shutil.copyfile(options, folder / BILM_OPTIONS)
     try:
-        os.link(weights.resolve(), folder / BILM_WEIGHTS)  # of a symbolic link: its target
+        os.link(weights.resolve(), folder / BILM_WEIGHTS)  # links the target of a symbolic link
     except OSError:
         shutil.copyfile(weights, folder / BILM_WEIGHTS)
     return {Keys.BILM: {"name": name}, **write_characters(word_length, folder, tokens)}
 
 
 def read_word_length(path: Path) -> int:
-    """How many bytes of a word a biLM reads, of its options file.
+    """Reads from a biLM's options file how many bytes of a word it reads.
 
     Raises:
-      UserError: the options are not JSON, or do not say it.
+      UserError: the options are not JSON, or do not contain the number.
     """
     content = read_json(path, "restore the options file of the biLM")
     characters = content.get("char_cnn") if isinstance(content, dict) else None

@@ -1,4 +1,4 @@
-"""The options of a prepared corpus, `config.data`, checked before anything is read."""
+"""Checks a prepared corpus' options, `config.data`, before any file is read."""
 
 from data_prep import vocabulary, word_features
 from data_prep.corpora import READERS, fields_of
@@ -13,8 +13,8 @@ def check_options(options) -> None:
       options: see `data_prep.prepare.prepare`.
 
     Raises:
-      UserError: an unknown option or an impossible value; the sentence names the flag and what it
-        may be.
+      UserError: an unknown option or an impossible value; the message names the flag and its
+        possible values.
     """
     check_section(*data_section(options))
 

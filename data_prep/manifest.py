@@ -1,4 +1,4 @@
-"""The entries of a prepared corpus' manifest, and a summary of them for people."""
+"""A prepared corpus' manifest entries, and their summary for people."""
 
 from data_prep.corpora import Corpus
 from disan_tf.input_pipeline.format import FORMAT, Keys
@@ -6,7 +6,7 @@ from disan_tf.text.tokenizer import VERSIONS
 
 
 def describe(options, corpus: Corpus) -> dict:
-    """The entries that are known before the words are counted."""
+    """Returns the entries that are known before the words are counted."""
     return {
         Keys.FORMAT: FORMAT,
         Keys.CORPUS: corpus.name,
@@ -29,7 +29,7 @@ def describe(options, corpus: Corpus) -> dict:
 
 
 def describe_counts(manifest: dict) -> str:
-    """Lines: what was read, kept and dropped, classes, what the vectors cover, and the warnings."""
+    """Describes counts read, kept and dropped, classes, the vectors' coverage, and warnings."""
     lines = [f"{manifest[Keys.CORPUS]}: {', '.join(manifest[Keys.CLASSES])}"]
     lines += [
         _count_line(split, counts, manifest[Keys.UNIT])
@@ -47,8 +47,8 @@ def describe_counts(manifest: dict) -> str:
 
 
 def _count_line(split: str, counts: dict, unit: str) -> str:
-    shown = (unit, "expected", "dropped", "kept")
-    others = [f"{count:,} {name}, " for name, count in counts.items() if name not in shown]
+    known = (unit, "expected", "dropped", "kept")
+    others = [f"{count:,} {name}, " for name, count in counts.items() if name not in known]
     dropped = [f"{count:,} {reason}" for reason, count in counts["dropped"].items() if count]
     official = ""
     if counts["expected"] is not None:
@@ -61,7 +61,7 @@ def _count_line(split: str, counts: dict, unit: str) -> str:
 
 
 def _class_lines(manifest: dict) -> list[str]:
-    """How often each class is right in training; nothing of scores, and of older manifests."""
+    """Describes the classes' shares in training; [] for scores and for older manifests."""
     split = manifest[Keys.SPLITS]["train"]
     counts = zip(manifest[Keys.CLASSES], split.get("class_counts", []))
     shares = [f"{name} {count / split['examples']:.1%}" for name, count in counts]

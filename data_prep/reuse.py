@@ -1,4 +1,4 @@
-"""Whether a corpus is prepared already, with the same options, rules and raw files."""
+"""Finds out if a corpus is prepared already with the same options, rules and raw files."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from disan_tf.text.tokenizer import VERSIONS
 
 
 def directory_name(options) -> str:
-    """`<corpus>-<digest>`, a digest of the options and of the versions of all rules."""
+    """Returns `<corpus>-<digest>`, with a digest over the options and all rules' versions."""
     content = {
         "format": FORMAT,
         "options": options.to_dict(),
@@ -26,10 +26,10 @@ def directory_name(options) -> str:
 
 
 def is_current(target: Path, data_dir: Path, options) -> bool:
-    """Whether `target` was prepared from what now lies in `data_dir`, in the format of today.
+    """Returns whether `target` is prepared from the current files in the current format.
 
     Raises:
-      UserError: the raw corpus is not there, or the manifest of `target` is damaged.
+      UserError: the raw corpus is missing, or the manifest of `target` is damaged.
     """
     if not (target / MANIFEST).is_file():
         return False
@@ -44,13 +44,13 @@ def is_current(target: Path, data_dir: Path, options) -> bool:
 
 
 def fingerprint(path: Path) -> dict:
-    """What a manifest records of a file: "sha256", "bytes" and "mtime_ns"."""
+    """Returns a file's record for the manifest: "sha256", "bytes" and "mtime_ns"."""
     stat = path.stat()
     return {"sha256": sha256(path), "bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
 
 
 def state(path: Path) -> Optional[tuple[int, ...]]:
-    """Returns what changes when a file is written or replaced; None if there is no file."""
+    """Returns a state that changes when a file is written or replaced; None without a file."""
     if not path.is_file():
         return None
     stat = path.stat()
@@ -58,7 +58,7 @@ def state(path: Path) -> Optional[tuple[int, ...]]:
 
 
 def _is_unchanged(path: Path, recorded: dict) -> bool:
-    """Compares size and time, which costs nothing, and the digest only when the time differs."""
+    """Compares size and time, which is fast, and the digest only when the time differs."""
     if not path.is_file() or path.stat().st_size != recorded["bytes"]:
         return False
     return path.stat().st_mtime_ns == recorded["mtime_ns"] or sha256(path) == recorded["sha256"]

@@ -1,4 +1,4 @@
-"""Raw sentences -> tokens, the same as in the graph of a served model."""
+"""Tokenises raw sentences exactly as the graph of a served model does."""
 
 import re
 import sys
@@ -10,20 +10,20 @@ import tensorflow as tf
 
 from disan_tf.text import make_tokenizer, split_words
 
-_WORDS = re.compile("[^\t-\r \0]+")  # what `WhitespaceTokenizer` keeps together
+_WORDS = re.compile("[^\t-\r \0]+")  # words of `WhitespaceTokenizer`
 
 
 class SentenceTokenizer:
-    """Tokenises batches of sentences, every distinct sentence only once.
+    """A tokenizer for batches of sentences that tokenises every distinct sentence only once.
 
-    Large batches are faster. Of text that is tokenised already only the distinct words go through
-    TensorFlow, which is ten times faster. Equal tokens are one object, and so are equal sentences,
+    Large batches are faster. If text is tokenised already, only distinct words go through
+    TensorFlow, which is ten times faster. Equal tokens share one object, and so do equal sentences,
     which saves memory.
 
     Args:
       name: a key of `disan_tf.text.VERSIONS`.
-      split: whether tokens are divided by `disan_tf.text.split_words`.
-      keep_empty: its option.
+      split: whether `disan_tf.text.split_words` divides tokens.
+      keep_empty: the option of `split_words`.
     """
 
     def __init__(self, name: str, split: bool = False, keep_empty: bool = False):
@@ -35,7 +35,7 @@ class SentenceTokenizer:
         self._sentences: dict[str, tuple[str, ...]] = {}  # SNLI repeats most premises three times
 
     def __call__(self, sentences: Sequence[str]) -> list[tuple[str, ...]]:
-        """The tokens of each sentence; a blank sentence has none."""
+        """Returns each sentence's tokens; a blank sentence has none."""
         new = [text for text in dict.fromkeys(sentences) if text not in self._sentences]
         words = self._words(new)
         self._divide(set(chain.from_iterable(words)).difference(self._pieces))
@@ -51,7 +51,7 @@ class SentenceTokenizer:
         return _rows(_strings(tokens.flat_values), tokens.row_splits)
 
     def _divide(self, words: Iterable[str]) -> None:
-        """Adds the pieces of `words`."""
+        """Stores the pieces of `words`."""
         words = list(map(sys.intern, words))
         pieces = [[word] for word in words]
         if self._split:
@@ -61,14 +61,14 @@ class SentenceTokenizer:
 
 
 def _whitespace_words(text: str) -> list[str]:
-    """What `WhitespaceTokenizer` makes of a sentence, without TensorFlow."""
+    """Splits a sentence as `WhitespaceTokenizer` does, without TensorFlow."""
     if text.isascii() and text.isprintable():  # no white space but spaces: a fifth of the time
         return text.split()
     return _WORDS.findall(text)
 
 
 def _column(words: Sequence[str]) -> tf.Tensor:
-    """`<string>[words, 1]`."""
+    """Returns `<string>[words, 1]`."""
     return tf.reshape(tf.constant(words, tf.string), [-1, 1])
 
 
@@ -78,7 +78,7 @@ def _rows(words: Sequence[str], row_splits: tf.Tensor) -> list[list[str]]:
 
 
 def _strings(tokens: tf.Tensor) -> list[str]:
-    """Decodes `<string>[tokens]`, each distinct one once."""
+    """Decodes `<string>[tokens]`, each distinct token once."""
     distinct, numbers = tf.unique(tokens)
     words = [sys.intern(token.decode("utf-8")) for token in distinct.numpy()]
     return np.array(words, object)[numbers.numpy()].tolist()

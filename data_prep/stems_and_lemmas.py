@@ -1,13 +1,13 @@
-"""Words -> stems and lemmas, by which the match flag of DRCN compares words.
+"""Stems and lemmas of words, by which DRCN's match flag compares words.
 
-The stem is that of Porter's algorithm (Porter 1980, "An algorithm for suffix stripping") in
-`snowballstemmer`. Words of one or two letters are left alone, as in Porter's own program and in
-NLTK, which the paper used: "is" would otherwise become "i".
+`snowballstemmer` computes stems by Porter's algorithm (Porter 1980, "An algorithm for suffix
+stripping"). Words of one or two letters are left alone, as in Porter's own program and in NLTK,
+which the paper used: "is" would otherwise become "i".
 
-The lemma is looked up in the English dictionary of `simplemma`, 139,000 words of Wiktionary and
-other sources; a word that it lacks is its own lemma. The guesses of simplemma's default strategy,
-by rules, prefixes and parts of words, are not used. WordNet, which the paper used, needs a download
-and NLTK at run time.
+Lemmas are looked up in `simplemma`'s English dictionary, 139,000 words from Wiktionary and other
+sources; a word that the dictionary lacks is its own lemma. The guesses of simplemma's default
+strategy, by rules, prefixes and parts of words, are not used. WordNet, which the paper used, needs
+a download and NLTK at run time.
 
 Known faults:
 
@@ -15,7 +15,7 @@ Known faults:
   has "wend"): "playing" matches "play" by its stem, but "ran" does not match "run".
 - A word has one lemma, whatever its part of speech: "leaves" matches "leave" and not "leaf".
 - Different words share a stem: "skies" and "ski", "news" and "new", "his" and "hi", "university"
-  and "universe"; and "sky" and "skies" do not.
+  and "universe"; "sky" and "skies" have different stems.
 """
 
 from collections.abc import Iterable
@@ -24,16 +24,16 @@ from importlib.metadata import version
 from disan_tf.text.tokenizer import lowercase
 
 _LANGUAGE = "en"
-_SHORT = 2  # letters of words without an ending
+_SHORT = 2  # letters of the longest words without an ending
 
 
 def versions() -> dict[str, str]:
-    """The versions of the packages that stems and lemmas come from."""
+    """Returns the versions of the packages that compute stems and lemmas."""
     return {package: version(package) for package in ("snowballstemmer", "simplemma")}
 
 
 def find_forms(words: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """The stem and the lemma of these words and of all words of the dictionary.
+    """Finds the stems and lemmas of these words and of all words in the dictionary.
 
     Args:
       words: in lower case, from `tokenizer.lowercase`.
@@ -41,7 +41,7 @@ def find_forms(words: Iterable[str]) -> dict[str, tuple[str, str]]:
     Returns:
       Word -> (stem, lemma), in lower case. Words that are absent are their own stems and lemmas.
     """
-    import snowballstemmer  # the stemmers of 30 languages, which few corpora need
+    import snowballstemmer  # stemmers for 30 languages, which few corpora need
     from simplemma.strategies import DictionaryLookupStrategy
     from simplemma.strategies.dictionaries import DefaultDictionaryFactory
 

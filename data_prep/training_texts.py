@@ -1,12 +1,12 @@
-"""The training texts of corpora as plain text, for a language model.
+"""Writes corpora's training texts as plain text, for a language model.
 
     python -m data_prep.training_texts --data_dir=data
 
-writes `<data_dir>/bilm_texts/<corpus>.txt`, or below `--output`: one sentence a line, its tokens
+writes `<data_dir>/bilm_texts/<corpus>.txt`, or below `--output`: one sentence a line, tokens
 separated by spaces, in their own case. A repeated sentence is written once, also if several corpora
-have it; a sentence that is also in an official dev or test split of one of the named corpora is
-left out. What our seeds hold out is not official and is written: the training questions of TREC
-that select a model, and all of CR, MPQA and SUBJ, whose folds take turns. So a biLM has read the
+have it. A sentence is left out if it is also in an official dev or test split of a named corpus.
+Parts that our seeds hold out are not official and are written: the training questions of TREC that
+select a model, and all of CR, MPQA and SUBJ, whose folds take turns. So a biLM has read the
 held-out sentences of these four, without labels; `--corpora` leaves a corpus out.
 """
 
@@ -40,11 +40,11 @@ SEEDED_DEV = ("trec", *UNSPLIT)  # corpora whose dev split is drawn from trainin
 
 
 def write_texts(corpora: Sequence[str], data_dir: Path, output: Path) -> dict[str, tuple[int, int]]:
-    """Writes a shard for each corpus; returns the numbers of its sentences and words.
+    """Writes a shard for each corpus; returns each shard's numbers of sentences and words.
 
     Raises:
-      UserError: a corpus is unknown or missing, or `output` holds the shard of another corpus,
-        which may contain dev and test sentences of the named ones.
+      UserError: a corpus is unknown or missing, or `output` holds another corpus' shard, which may
+        contain dev and test sentences of the named corpora.
     """
     for name in corpora:
         if name not in OPTIONS:
@@ -75,7 +75,7 @@ def write_texts(corpora: Sequence[str], data_dir: Path, output: Path) -> dict[st
 
 
 def _sentences(name: str, corpus: Corpus, training: bool) -> Iterator[tuple[str, ...]]:
-    """The sentences of a corpus that may be trained on, or all others."""
+    """Yields a corpus' sentences that are allowed in training, or all others."""
     for split, examples in corpus.splits.items():
         may_train = split == "train" or name in UNSPLIT or (name in SEEDED_DEV and split == "dev")
         if may_train == training:

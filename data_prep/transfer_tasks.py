@@ -1,9 +1,9 @@
-"""The transfer tasks of SentEval that our corpora have, with the divisions of its protocol.
+"""SentEval's transfer tasks on our corpora, divided as in its protocol.
 
 Conneau and Kiela 2018, *SentEval: An Evaluation Toolkit for Universal Sentence Representations*.
-CR, MPQA and SUBJ are not divided; TREC has train and test, SST-2 (whose training part has the
-phrases of the trees too) and SICK train, dev and test. SentEval's file of SST-2 has some 67,000
-training phrases; here they are all that differ and are not neutral, 77,616 of the whole treebank.
+CR, MPQA and SUBJ are not divided; TREC has train and test, SST-2 (whose training part includes
+phrases) and SICK train, dev and test. SentEval's SST-2 file has some 67,000 training phrases; here
+the training phrases are all distinct phrases that are not neutral, 77,616 in the whole treebank.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,17 +23,17 @@ from data_prep.reuse import fingerprint
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import check_choice
 
-FEWEST = 12  # examples of a class: one for each part of ten folds within the rest of ten folds
+FEWEST = 12  # examples per class: ten folds within nine of ten folds need one in every part
 
 
 class TransferTask(NamedTuple):
-    """Sentences, or pairs of them, and what a classifier shall tell by their vectors.
+    """Sentences or sentence pairs, and the labels that a classifier predicts from their vectors.
 
     Attributes:
       name: a key of `SOURCES`.
-      texts: split -> the texts of each example, their tokens with blanks between them.
+      texts: split -> the texts of each example, tokens separated by blanks.
       labels: split -> classes <int64>[examples], or scores <float64>[examples] from 1 to 5.
-      inputs: path below the folder of the corpora -> "sha256" and "bytes" of each file.
+      inputs: path below the corpora's folder -> "sha256" and "bytes" of each file.
       warnings: sentences for the user, see `Corpus`.
     """
 
@@ -45,11 +45,11 @@ class TransferTask(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where a task comes from.
+    """The source of a task.
 
     Attributes:
-      options: of the reader of its corpus.
-      splits: split of the task -> the splits of the corpus of which it is made.
+      options: options of the corpus' reader.
+      splits: the task's split -> the corpus' splits that it joins.
     """
 
     options: Mapping
@@ -85,7 +85,7 @@ def read_tasks(data_dir: Path, names: Sequence[str] = ()) -> list[TransferTask]:
     """Reads tasks.
 
     Args:
-      data_dir: folder of the corpora, see `data_prep.corpora`.
+      data_dir: the corpora's folder, see `data_prep.corpora`.
       names: keys of `SOURCES`; none = all.
 
     Raises:
@@ -102,15 +102,15 @@ def read_tasks(data_dir: Path, names: Sequence[str] = ()) -> list[TransferTask]:
 def read_vectors(
     data_dir: Path, options, words: Iterable[str]
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, dict]]:
-    """The vectors that a vector file has for words.
+    """Reads the vectors that a vector file has for words.
 
     Args:
-      data_dir: folder below which the file is.
+      data_dir: the folder that holds the file.
       options: `vectors`, the name of the file, and `embedding_dim`.
-      words: as they are looked up.
+      words: words as they are looked up.
 
     Returns:
-      The words that have one, their vectors <float32>[words, dim], and the file as in
+      The words with a vector, their vectors <float32>[words, dim], and the file as in
       `TransferTask.inputs`.
 
     Raises:
@@ -143,7 +143,7 @@ def _read_task(data_dir: Path, name: str) -> TransferTask:
 
 
 def _take_judgments(corpus: Corpus, data_dir: Path) -> None:
-    """Puts the judgments of entailment into the place of the scores."""
+    """Replaces the scores by the judgments of entailment."""
     for split, judgments in read_judgments(data_dir).items():
         pairs = zip(corpus.splits[split], judgments)
         corpus.splits[split] = [example._replace(label=label) for example, label in pairs]
@@ -164,6 +164,6 @@ def _check_classes(name: str, labels: np.ndarray, classes: Sequence[str]) -> Non
 
 
 def _describe(paths: Sequence[Path], data_dir: Path) -> dict[str, dict]:
-    """What a result tells of the files that were read, see `TransferTask.inputs`."""
+    """Returns the records of input files, see `TransferTask.inputs`."""
     files = {path.relative_to(data_dir).as_posix(): fingerprint(path) for path in paths}
     return {name: {key: file[key] for key in ("sha256", "bytes")} for name, file in files.items()}

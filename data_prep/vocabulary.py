@@ -1,8 +1,8 @@
-"""Word -> id, built from the training words and the vector file, and the embedding matrix.
+"""The vocabulary, built from the training words and the vector file, and the embedding matrix.
 
-Id 0 is padding and id 1 the unknown word; both have zero vectors and no row of the matrix. The
-training words follow, whose vectors are trained, and then words that only the vector file knows,
-whose vectors are fixed.
+Id 0 is padding and id 1 the unknown word; both have zero vectors and no row in the matrix. The
+training words follow, with trained vectors, and then words that only the vector file has, with
+fixed vectors.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -23,7 +23,7 @@ FIXED_WORDS = ("corpus", "all")
 def check_options(
     embedding_dim: int, fixed_words: str, oov: str, seed: int, min_count: int = 1
 ) -> None:
-    """The options of a vocabulary and its vectors; raises ValueError for impossible ones."""
+    """Checks a vocabulary's and its vectors' options; raises ValueError for impossible ones."""
     check_at_least("embedding_dim", embedding_dim, 1)
     check_choice("fixed_words", fixed_words, FIXED_WORDS)
     check_choice("oov", oov, OOV)
@@ -37,8 +37,8 @@ class Vocabulary:
 
     Attributes:
       words: trainable words, then fixed words.
-      trainable: how many of them are trainable.
-      sources: for each word, the word of the vector file whose vector it has, or None.
+      trainable: the number of trainable words.
+      sources: for each word, the vector file's word whose vector it has, or None.
     """
 
     words: tuple[str, ...]
@@ -46,27 +46,27 @@ class Vocabulary:
     sources: tuple[Optional[str], ...]
 
     def ids(self) -> dict[str, int]:
-        """Word -> id. Words that are not in it have id `UNKNOWN_ID`."""
+        """Returns word -> id; all other words have id `UNKNOWN_ID`."""
         return {word: number for number, word in enumerate(self.words, start=FIRST_WORD_ID)}
 
     def training_words_found(self) -> int:
-        """How many trainable words have a vector."""
+        """Returns the number of trainable words with a vector."""
         return self.trainable - self.sources[: self.trainable].count(None)
 
     def coverage(self, training_words: Mapping[str, int]) -> float:
-        """The share of running words, 0 to 1, that have a vector; `training_words` are counts."""
+        """Returns the share, 0 to 1, of tokens with a vector; `training_words` are word counts."""
         sources = dict(zip(self.words, self.sources))
         covered = sum(count for word, count in training_words.items() if sources[word] is not None)
         return covered / max(1, sum(training_words.values()))
 
 
 def case_variants(word: str) -> tuple[str, str, str]:
-    """Under which a vector is looked up, in order: exact, lower-cased, capitalised."""
+    """Returns the forms for looking a vector up, in order: exact, lower-cased, capitalised."""
     return word, word.lower(), word.capitalize()
 
 
 def source(word: str, vectors: Container[str]) -> Optional[str]:
-    """The first case variant of `word` that has a vector, or None."""
+    """Returns the first case variant of `word` that has a vector, or None."""
     return next((form for form in case_variants(word) if form in vectors), None)
 
 
@@ -79,11 +79,11 @@ def build(
     """Orders words by first appearance: training words, then fixed words that have a vector.
 
     Args:
-      training_words: words of the training split; repetitions are allowed. All of them get ids.
+      training_words: words of the training split, which all get ids; repetitions are allowed.
       other_words: words of the other splits; those without a vector are unknown.
       vectors: the words of the vector file.
-      extra_words: further fixed words -> the word of the vector file that is used if none of their
-        case variants is there (the authors keep the whole vector file).
+      extra_words: further fixed words -> the vector file's word that is used if it has none of the
+        case variants (the authors keep the whole vector file).
     """
     sources = {word: source(word, vectors) for word in training_words}
     trainable = len(sources)
@@ -101,7 +101,7 @@ def build(
 def embeddings(
     vocabulary: Vocabulary, vectors: Mapping[str, np.ndarray], dim: int, oov: str, seed: int
 ) -> np.ndarray:
-    """The embedding matrix `<float32>[words, dim]`, row k for id k + 2.
+    """Returns the embedding matrix `<float32>[words, dim]`, row k for id k + 2.
 
     Words without a vector are drawn from U(-limit, limit) with the limit `UNIFORM_LIMITS[oov]`, or
     from N(0, 1) (`oov="normal"`, the authors' SST code of DiSAN).

@@ -1,4 +1,4 @@
-"""GloVe and word2vec text files, streamed: one row `word number number ...` a line."""
+"""Reads GloVe and word2vec text files as streams: one row `word number number ...` a line."""
 
 import re
 from collections.abc import Callable
@@ -10,11 +10,11 @@ import numpy as np
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_lines
 
-_HEADER = re.compile("([0-9]{1,12}) ([0-9]{1,6})")  # of word2vec: rows and dimension
+_HEADER = re.compile("([0-9]{1,12}) ([0-9]{1,6})")  # word2vec's rows and dimension
 
 
 class WordVectors(NamedTuple):
-    """Vectors of the wanted words, `<float32>[dim]` each, and the number of rows in the file."""
+    """The wanted words' vectors, `<float32>[dim]` each, and the file's number of rows."""
 
     by_word: dict[str, np.ndarray]
     rows: int
@@ -23,9 +23,9 @@ class WordVectors(NamedTuple):
 def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
     """Reads the vectors of the words for which `wanted(word)` is true.
 
-    Rows are split from the right, since some words of GloVe 840B contain spaces. A word2vec
-    header line (`count dim`) is accepted if the file has so many rows. Of equal words the first is
-    read. Memory holds one line and the wanted vectors. The number of fields is checked in every
+    Rows are split from the right, since some words in GloVe 840B contain spaces. A word2vec
+    header line (`count dim`) is accepted if the file has `count` rows. Among equal words the first
+    is read. Memory holds one line and the wanted vectors. The number of fields is checked in every
     row, the numbers only in rows of wanted words.
 
     Raises:
@@ -59,14 +59,13 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
 
 
 def find(data_dir: Path, name: str) -> Path:
-    """The vector file `name` below `data_dir`.
+    """Finds the vector file `name` below `data_dir`.
 
-    A `*` in the file's name stands for any text. Of several files that fit, the one with the
-    shortest name is meant: "glove.6B.100d*.txt" is the file of the archive where it is, else a
-    subset of it.
+    A `*` in the file's name matches any text. Among several matches, the file with the shortest
+    name is chosen: "glove.6B.100d*.txt" is the archive's file if it exists, else a subset.
 
     Raises:
-      UserError: it does not exist; lists the vector files that do.
+      UserError: the file does not exist; lists the existing vector files.
     """
     path = data_dir / name
     fitting = [path] if path.is_file() else path.parent.glob(path.name)
@@ -82,14 +81,14 @@ def find(data_dir: Path, name: str) -> Path:
 
 
 def check_dimension(path: Path, dim: int) -> None:
-    """Raises UserError where the first row has not `dim` numbers; reads no other."""
+    """Raises UserError unless the first row has `dim` numbers; reads no other row."""
     for _, line in read_lines(path):
         _check_dimension(path, line.rstrip(" "), dim)
         return
 
 
 def _check_dimension(path: Path, line: str, dim: int) -> None:
-    """Compares `dim` with the header, or else with the number of numbers in the first row."""
+    """Compares `dim` with the header, or else with the first row's number of numbers."""
     fields, header = line.split(" "), _HEADER.fullmatch(line)
     actual = int(header[2]) if header else len(fields) - 1
     if actual > dim and not header:  # the first word may contain spaces
@@ -114,7 +113,7 @@ def _trailing_numbers(fields: list[str]) -> int:
 def _numbers(path: Path, line_number: int, text: str, dim: int) -> np.ndarray:
     """Parses `dim` numbers into `<float32>[dim]`."""
     try:
-        with np.errstate(over="ignore"):  # what is not finite then is refused below
+        with np.errstate(over="ignore"):  # infinite numbers are rejected below
             vector = np.array([float(field) for field in text.split(" ")], np.float32)
     except ValueError as error:
         raise _malformed(path, line_number, str(error), dim) from None

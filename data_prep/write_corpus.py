@@ -1,4 +1,4 @@
-"""The splits of a corpus as arrays of numbers, in memory and in files."""
+"""A corpus' splits as arrays of numbers, in memory and in files."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -13,7 +13,7 @@ from disan_tf.text.lookup import UNKNOWN_ID
 
 
 class Sentences(NamedTuple):
-    """One field of a split: sentence k is `numbers[offsets[k]:offsets[k + 1]]`.
+    """A split's field: sentence k is `numbers[offsets[k]:offsets[k + 1]]`.
 
     Attributes:
       numbers: `<int32>[tokens]`, indices of `TokenIndex.tokens`.
@@ -28,8 +28,8 @@ class TokenIndex(NamedTuple):
     """The sentences of a corpus, with a number for each distinct token.
 
     Attributes:
-      tokens: distinct tokens by first appearance, those of the training split first.
-      training_counts: `<int64>[training tokens]`, how often they occur in the training split.
+      tokens: distinct tokens by first appearance, the training split's tokens first.
+      training_counts: `<int64>[training tokens]`, their frequencies in the training split.
       sentences: by split and field.
     """
 
@@ -39,7 +39,7 @@ class TokenIndex(NamedTuple):
 
 
 def index_tokens(corpus: Corpus) -> TokenIndex:
-    """Numbers the tokens of a corpus, those of contexts last, and looks them up."""
+    """Numbers a corpus' tokens, the contexts' tokens last, and looks the sentences up."""
     numbers = dict.fromkeys(corpus.tokens("train"))
     training = len(numbers)
     for split in corpus.splits:
@@ -81,16 +81,16 @@ def write_split(
     Args:
       token_ids: `<int32>[tokens]`, the word id of each token of `index`.
       flags: by split and field, `<uint8>[tokens]`, see `data_prep.word_features`; None writes none.
-      has_spellings: whether the rows of `spellings` are written; with flags they always are.
+      has_spellings: whether to write rows of `spellings`; with flags they are always written.
 
     Returns:
-      The split's entry of the manifest.
+      The split's entry for the manifest.
     """
     examples, tokens, contexts = corpus.splits[split], 0, 0
     for field in corpus.fields:
         numbers, offsets = index.sentences[split, field]
         lengths = np.diff(offsets)
-        empty = offsets[:-1][lengths == 0]  # where an empty sentence gets its word
+        empty = offsets[:-1][lengths == 0]  # positions of the unknown words
         ids = np.insert(token_ids[numbers], empty, UNKNOWN_ID)
         save(folder, names.ids(split, field), ids)
         ends = np.cumsum(np.maximum(lengths, 1))
@@ -113,7 +113,7 @@ def write_split(
 
 
 def _write_labels(folder: Path, split: str, corpus: Corpus) -> np.ndarray:
-    """Writes what an example has besides its sentences: label, id and, where there is one, genre.
+    """Writes the examples' labels, ids and, where there are any, genres.
 
     Returns:
       The labels, `<int32>[examples]`, or `<float32>` scores.
@@ -130,10 +130,10 @@ def _write_labels(folder: Path, split: str, corpus: Corpus) -> np.ndarray:
 
 
 def _write_contexts(folder, split, examples, index) -> int:
-    """Writes the distinct sentences around a split's phrases, and the place of every phrase there.
+    """Writes the distinct sentences around a split's phrases, and the phrases' positions there.
 
     Returns:
-      How many sentences there are.
+      The number of sentences.
     """
     contexts = dict.fromkeys(example.context for example in examples)
     for number, context in enumerate(contexts):

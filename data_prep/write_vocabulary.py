@@ -1,4 +1,4 @@
-"""The vocabulary of a corpus and its vectors, chosen and written."""
+"""Chooses and writes a corpus' vocabulary and its vectors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -29,16 +29,16 @@ def write_vocabulary(
     Args:
       options: has `lowercase`; `vectors`, the name of the vector file ("" draws every vector);
         `embedding_dim`; `fixed_words` ("corpus": dev and test words with a vector; "all": the whole
-        vector file); `oov`, see `data_prep.vocabulary.OOV`; `seed`; and `min_count`,
-        absent or 1 for none: rarer training words without a vector are unknown.
+        vector file); `oov`, see `data_prep.vocabulary.OOV`; `seed`; and `min_count`, absent or 1
+        for no limit: rarer training words without a vector are unknown.
       folder: the prepared corpus.
-      words: `[tokens]`, the distinct tokens as they are looked up, those of the training split
+      words: `[tokens]`, the distinct tokens as they are looked up, the training split's tokens
         first.
-      training_counts: `<int64>[training tokens]`, how often they occur in the training split.
+      training_counts: `<int64>[training tokens]`, their frequencies in the training split.
       vector_files: the vector file, or nothing.
 
     Returns:
-      The word ids of the tokens, `<int32>[tokens]`, and entries of the manifest.
+      The word ids of the tokens, `<int32>[tokens]`, and entries for the manifest.
 
     Raises:
       UserError: the vector file is malformed.
@@ -61,7 +61,7 @@ def write_vocabulary(
 
 
 def _read_vectors(options, files: Sequence[Path], words: Iterable[str]) -> WordVectors:
-    """The vectors that these words may need, or all of them if all are to be kept."""
+    """Reads the vectors that these words may need, or all vectors if all are kept."""
     if not files:
         return WordVectors({}, 0)
     variants = set(chain.from_iterable(map(vocabularies.case_variants, words)))
@@ -70,7 +70,7 @@ def _read_vectors(options, files: Sequence[Path], words: Iterable[str]) -> WordV
 
 
 def _word_counts(words: Sequence[str], token_counts: np.ndarray) -> dict[str, int]:
-    """How often each word occurs, given the counts of the first tokens."""
+    """Counts each word, given the counts of the first tokens."""
     counts: dict[str, int] = {}
     for word, count in zip(words, token_counts.tolist()):
         counts[word] = counts.get(word, 0) + count
@@ -78,7 +78,7 @@ def _word_counts(words: Sequence[str], token_counts: np.ndarray) -> dict[str, in
 
 
 def _extra_words(options, vectors: Iterable[str]) -> Mapping[str, str]:
-    """The words of the whole vector file as they are looked up, if all are to be kept."""
+    """Returns the vector file's words by their looked-up forms, if all are kept."""
     if options.fixed_words != "all":
         return {}
     origins = list(vectors)

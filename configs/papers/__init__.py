@@ -1,1 +1,1 @@
-"""The settings that the experiments of a paper share."""
+"""The settings that a paper's experiments share."""

@@ -8,9 +8,9 @@ from configs.common import base_config
 
 
 def disan(name: str, corpus: str, task: str) -> ConfigDict:
-    """The training setup of the DiSAN paper, section 5.
+    """Returns the training setup of the DiSAN paper, section 5.
 
-    Dropout, weight decay, steps and the options of the corpus' reader are the experiment's own.
+    Each experiment sets dropout, weight decay, steps and the options of the corpus' reader.
 
     Args:
       name, corpus, task: see `base_config`.
@@ -27,7 +27,7 @@ def disan(name: str, corpus: str, task: str) -> ConfigDict:
 
     config.task.hidden_units = 300  # Sec. 5.1 and 5.2
     config.task.activation = "elu"  # Sec. 5
-    config.task.logit_bias = True  # the paper's parameter counts have it
+    config.task.logit_bias = True  # the paper's parameter counts include it
 
     config.train.batch_size = 64  # Sec. 5
     config.train.learning_rate = 0.5  # Sec. 5
@@ -38,12 +38,12 @@ def disan(name: str, corpus: str, task: str) -> ConfigDict:
 
 
 def cross_validated(name: str, corpus: str) -> ConfigDict:
-    """DiSAN on CR, MPQA or SUBJ, section 5.3: 10-fold cross-validation."""
+    """Returns the setup for CR, MPQA or SUBJ, section 5.3: 10-fold cross-validation."""
     config = disan(name, corpus, task="classification")
     config.data.folds = 10  # Sec. 5.3
-    config.data.fold = 0  # the test part; --folds=all runs through them
-    config.data.dev_share = 0.1  # of the other folds; it chooses the model
-    config.data.split_seed = 1  # which example is in which fold; not changed by --seeds
+    config.data.fold = 0  # the test fold; --folds=all trains on every fold in turn
+    config.data.dev_share = 0.1  # share of the other folds that selects the model
+    config.data.split_seed = 1  # seed of the folds; not changed by --seeds
     config.train.window = 35
     return config
 
@@ -57,7 +57,7 @@ def _source2token(config):
 
 
 def _multi_head(config):
-    """Sec. 5.1: 8 heads of 75 units; its keep probability was tuned from 0.7 to 0.9 by 0.05."""
+    """Sets Sec. 5.1's 8 heads of 75 units; keep probability was tuned from 0.7 to 0.9 by 0.05."""
     activation = config.encoder.activation
     config.encoder = ConfigDict(
         {"name": "multi_head", "heads": 8, "units": 75, "activation": activation}
@@ -65,7 +65,7 @@ def _multi_head(config):
 
 
 def _bi_lstm(config):
-    """Sec. 5.1: 300 units each way. ELU as everywhere in the paper; the authors' code has ReLU."""
+    """Sets Sec. 5.1's 300 units each way, and the paper's ELU; the authors' code has ReLU."""
     config.encoder = ConfigDict({"name": "bi_lstm", **shape(config)})
 
 
@@ -74,7 +74,7 @@ def _without_directions(config):
 
 
 def shape(config: ConfigDict) -> dict:
-    """What the encoders of a paper have in common."""
+    """Returns the settings that all encoders of a paper share."""
     return {"units": config.encoder.units, "activation": config.encoder.activation}
 
 

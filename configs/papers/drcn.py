@@ -1,4 +1,4 @@
-"""The experiments of the multiway DRCN paper: its seven models, and what others would add."""
+"""The experiments of the multiway DRCN paper: its seven models, and further variants."""
 
 from typing import Callable
 
@@ -9,7 +9,7 @@ from configs.papers.disan import disan
 
 
 def drcn(name: str, corpus: str) -> ConfigDict:
-    """The training setup of section 4.1; the default is the baseline, cosine attention alone.
+    """Returns the setup of section 4.1; the default is the baseline, cosine attention alone.
 
     Args:
       name, corpus: see `disan`.
@@ -35,7 +35,7 @@ def drcn(name: str, corpus: str) -> ConfigDict:
     config.encoder.recurrence = "rnn"  # Sec. 3.1.2; or "lstm", Kim et al.
     config.encoder.functions = "Cs"  # Sec. 3.1.2
     config.encoder.aggregation = "words"  # Eq. 6; or "functions"
-    config.encoder.own_parameters = False  # Sec. 5.2: layers 2 to 5 share theirs
+    config.encoder.own_parameters = False  # Sec. 5.2: layers 2 to 5 share parameters
     config.encoder.bottleneck_units = 0  # optional; Kim et al. have 200
     config.encoder.dropout = 0.5  # Sec. 4.1
 

@@ -1,20 +1,20 @@
-"""The experiments of the DSA paper: single, multiple, and its baseline of static attention.
+"""The experiments of the DSA paper: single, multiple, and the static attention baseline.
 
-What the paper leaves open, and our choice:
-  LeakyReLU's slope: 0.01, the default of PyTorch, which it uses.
-  First convolution: kernel 1, as its text says. Its parameter counts (2.1m, 7.0m, 2.4m) fit
-    the tower's own kernel: the variants `paper_count`.
+Settings that the paper leaves open:
+  LeakyReLU's slope: 0.01, the default of PyTorch, which the authors use.
+  First convolution: kernel 1, as in the paper's text. The paper's parameter counts (2.1m, 7.0m,
+    2.4m) fit the tower's own kernel: the variants `paper_count`.
   Initial weights: He's normal rule times the root of the keep rate, as in Gehring et al.
     (2017); the printed "square root of the dropout rate" is 0 for a layer without dropout
     (`--config.encoder.init_scale=rate --config.task.init_scale=rate` where it is above 0).
-  L2: half of it times the squares of all matrices, which is PyTorch's weight decay but for
-    biases and batch normalisation.
+  L2: half the coefficient times the squares of all matrices, which is PyTorch's weight decay
+    without biases and batch normalisation.
   "If training loss is not reduced for five times with a patience of 0.001": the mean training
-    loss of an epoch, five in a row that are not below 0.999 of the best.
-  Batches: drawn from all lengths (`train.window=1`). In batches of sorted lengths, as elsewhere
-    here, batch normalisation sees sentences of one length at a time, and the averages that it
-    keeps for evaluation fit none (dev accuracy on SST after an epoch: 25 % so, 42 % with this).
-  Length of training: it names none; see the experiment.
+    loss of five epochs in a row is not below 0.999 of the best.
+  Batches: drawn from all lengths (`train.window=1`). Batches sorted by length, as in the other
+    experiments, show batch normalisation one length at a time; its averages for evaluation then
+    fit no length (dev accuracy on SST after an epoch: 25 % sorted, 42 % from all lengths).
+  Length of training: see the experiment.
 """
 
 from typing import Callable
@@ -26,10 +26,10 @@ from configs.papers.disan import disan
 
 
 def dsa(name: str, corpus: str, task: str) -> ConfigDict:
-    """The training setup that both experiments of the DSA paper share, its appendix.
+    """Returns the setup that both experiments of the DSA paper share, from its appendix.
 
-    Dropout of the words and of the head, optimizer, batch size, steps and the options of the
-    corpus' reader are the experiment's own.
+    Each experiment sets the dropout of words and head, optimizer, batch size, steps and the options
+    of the corpus' reader.
 
     Args:
       name, corpus, task: see `disan`.
@@ -65,7 +65,7 @@ def dsa(name: str, corpus: str, task: str) -> ConfigDict:
     config.task.dropout = 0.3  # App. A
 
     config.train.window = 1  # see above
-    config.train.dropout = 0.2  # App., of every convolution
+    config.train.dropout = 0.2  # App., for every convolution
     config.train.l2 = 1e-5  # App.
     config.train.plateau = ConfigDict()
     config.train.plateau.factor = 0.5  # App.
@@ -75,11 +75,11 @@ def dsa(name: str, corpus: str, task: str) -> ConfigDict:
 
 
 def _single(config):
-    """The default."""
+    """Changes nothing: the default."""
 
 
 def _multiple(config):
-    """Sec. 4 and App. A."""
+    """Sets multiple DSA, Sec. 4 and App. A."""
     config.encoder.units = 300
     config.encoder.attentions = 8
     config.task.hidden_units = 512
@@ -95,7 +95,7 @@ def _paper_count(config):
 
 
 def _bi_lstm(config):
-    """Sec. 4.2, after Cho et al. (2014): 300 units each way, so that a sentence has DSA's 600."""
+    """Sets Sec. 4.2's Bi-LSTM, after Cho et al. (2014): 300 units each way, in all DSA's 600."""
     _pooled_bi_lstm(config, "last")
 
 
@@ -111,7 +111,7 @@ def _pooled_bi_lstm(config, pooling):
 
 
 def _cnn_non_static(config):
-    """Kim (2014): 100 maps for each of 3, 4 and 5 words, dropout on what they find alone."""
+    """Sets Kim's (2014) CNN: 100 maps for each of 3, 4 and 5 words, dropout after them alone."""
     config.encoder = ConfigDict(
         {
             "name": "multi_window_cnn",

@@ -6,7 +6,7 @@ OFFICIAL_BILM = "elmo/elmo_2x4096_512_2048cnn_2xhighway"  # Sec. III-A: two laye
 
 
 def feed_with_elmo(config: ConfigDict) -> None:
-    """Changes what a config reads words from; the rest of it stays."""
+    """Replaces a config's word vectors by ELMo; all other options stay."""
     config.data.vectors = ""
     config.data.bilm = OFFICIAL_BILM
 
@@ -20,4 +20,4 @@ def feed_with_elmo(config: ConfigDict) -> None:
     config.embedding.normalize = False
     config.embedding.mix_l2 = 0.0
     config.embedding.words = False  # whether word vectors stand beside ELMo's
-    config.embedding.dropout = 0.1  # of a biLM that is trained; Peters et al. (2018)
+    config.embedding.dropout = 0.1  # for a biLM in training; Peters et al. (2018)

@@ -9,9 +9,9 @@ from configs.papers.disan import BASELINES, disan, shape
 
 
 def resan(name: str, corpus: str, task: str) -> ConfigDict:
-    """The training setup of the ReSAN paper, section 4.
+    """Returns the training setup of the ReSAN paper, section 4.
 
-    Args and what is the experiment's own: as `disan`; the phases' lengths too.
+    Arguments and the experiment's own options are as in `disan`, with the phases' lengths.
     """
     config = disan(name, corpus, task)
     config.encoder = ConfigDict()
@@ -26,9 +26,9 @@ def resan(name: str, corpus: str, task: str) -> ConfigDict:
     config.train.batch_size = 128  # authors' code
 
     config.policy = ConfigDict()
-    config.policy.pretrain_steps = 0  # at most; all tokens are selected
+    config.policy.pretrain_steps = 0  # most steps of pretraining, with all tokens selected
     config.policy.pretrain_patience = 0  # evaluations without a lower dev loss that end it; 0 = off
-    config.policy.policy_steps = 0  # then the samplers alone learn
+    config.policy.policy_steps = 0  # then steps that train the samplers alone
     config.policy.schedule = "sim"  # then all at once; or "sep", in turns
     config.policy.period = 1000  # authors' code: steps of a turn
     config.policy.reward = "product"  # authors' code; or "probability", Eq. 17
@@ -51,7 +51,7 @@ def _without_dependency_restricted(config):
 
 
 def _without_hard_attention(config):
-    """DiSAN, with what the head of ReSAN has."""
+    """Changes ReSAN to DiSAN with ReSAN's head."""
     _without_policy(config)
     config.encoder = ConfigDict({"name": "disan", **shape(config)})
 
@@ -61,7 +61,7 @@ def _without_soft_attention(config):
 
 
 def _without_attention(config):
-    """The paper's 0.5 million parameters leave no room for a highway layer."""
+    """Removes all attention; 0.5 million parameters, the paper's, exclude a highway layer."""
     _without_hard_attention(config)
     config.task.highway = False
     BASELINES["source2token"](config)
@@ -80,7 +80,7 @@ def _without_policy(config):
 
 
 def _baseline(change: Callable[[ConfigDict], None]) -> Callable[[ConfigDict], None]:
-    """A baseline of ReSAN's Table 1: no hard attention, no highway layer."""
+    """Returns a variant for a baseline of ReSAN's Table 1: no hard attention or highway layer."""
 
     def variant(config):
         _without_hard_attention(config)
@@ -95,7 +95,7 @@ def _bi_gru(config):
 
 
 def _multi_window_cnn(config):
-    """Sec. 5: 200 maps for each of 3, 4 and 5 words."""
+    """Sets Sec. 5's 200 maps for each of 3, 4 and 5 words."""
     activation = config.encoder.activation
     config.encoder = ConfigDict(
         {"name": "multi_window_cnn", "windows": (3, 4, 5), "units": 200, "activation": activation}
@@ -103,14 +103,14 @@ def _multi_window_cnn(config):
 
 
 def _hierarchical_cnn(config):
-    """Sec. 5: three layers, kernel length 5."""
+    """Sets Sec. 5's three layers, kernel length 5."""
     config.encoder = ConfigDict(
         {"name": "hierarchical_cnn", "layers": 3, "width": 5, **shape(config)}
     )
 
 
 def tiny_resan(config: ConfigDict) -> None:
-    """As `tiny`, with a few steps of every phase."""
+    """Changes a config as `tiny` does, with a few steps in every phase."""
     tiny(config)
     config.policy.pretrain_steps = 20
     config.policy.policy_steps = 10

@@ -1,4 +1,4 @@
-"""Readers of raw corpora: one module per corpus, or for several of one layout."""
+"""Readers of raw corpora: one module per corpus, or per layout of several corpora."""
 
 from data_prep.corpora import multinli, polarity, sick, snli, sst, table, text, trec
 from data_prep.corpora.corpus import Corpus, Example, Reader
@@ -20,12 +20,12 @@ READERS: dict[str, Reader] = {
 
 
 def fields_of(options) -> tuple[str, ...]:
-    """The names of the texts of an example of the corpus that options name."""
+    """Returns the names of an example's texts, for the corpus in the options."""
     return _names(READERS[options.corpus].FIELDS, options)
 
 
 def splits_of(options) -> tuple[str, ...]:
-    """The names of the splits of the corpus that options name."""
+    """Returns the names of the splits, for the corpus in the options."""
     return _names(READERS[options.corpus].SPLITS, options)
 
 

@@ -1,4 +1,4 @@
-"""What every corpus reader is, and what it returns."""
+"""The interface of corpus readers, and the corpus that they return."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ DIFFERENCE = "{corpus} {split} has {read:,} {unit}; the official split has {expe
 
 
 class Example(NamedTuple):
-    """One labelled example: a tuple of tokens for each text field of its corpus.
+    """A labelled example: a tuple of tokens for each text field of its corpus.
 
-    `label` indexes `Corpus.classes`, or is a score where `Corpus.scores` is true. `genre` says
-    where the text comes from, "" nothing. A phrase of a longer sentence may have that sentence as
-    its `context`, with `start` tokens before the phrase.
+    `label` indexes `Corpus.classes`, or is a score where `Corpus.scores` is true. `genre` is the
+    text's source, "" = unknown. A phrase within a longer sentence may have that sentence as its
+    `context`, with `start` tokens before the phrase.
     """
 
     example_id: str
@@ -31,14 +31,14 @@ class Corpus:
 
     Attributes:
       name: the key of its reader in `READERS`.
-      fields: names of the texts of an example, in the order of `Example.sentences`.
+      fields: names of an example's texts, in the order of `Example.sentences`.
       classes: class names by label.
       splits: examples by split name.
-      counts: by split, or by file where a file makes several splits: what was read, kept and
+      counts: by split, or by file where a file makes several splits: the numbers read, kept and
         dropped (by reason), and the official count.
       inputs: every file that was read.
-      warnings: sentences for the user, e.g. a count that differs from the official one.
-      unit: what `counts` counts, and its key there, e.g. "trees".
+      warnings: sentences for the user, e.g. about a count that differs from the official count.
+      unit: the unit of `counts`, and its key there, e.g. "trees".
       scores: whether labels are numbers, e.g. from 1 to 5, and `classes` the points of their scale.
     """
 
@@ -61,13 +61,13 @@ class Corpus:
         is_whole: bool = True,
         **others,
     ) -> None:
-        """Records the counts of a split, with a warning if they are not the official ones.
+        """Records a split's counts, with a warning if they differ from the official counts.
 
         Args:
-          split: its name, or that of the file.
-          read, expected: how many of `unit` there are, and how many there should be; None = there
-            is no official count.
-          difference: the warning; `str.format` fills in what `DIFFERENCE` names.
+          split: the name of the split or of the file.
+          read, expected: the actual and the official number of `unit`; None = there is no official
+            count.
+          difference: the warning; `str.format` fills in the fields of `DIFFERENCE`.
           is_whole: False warns even if `read` equals `expected`.
           others: further counts, among them "dropped" (by reason) and "kept".
         """
@@ -78,12 +78,12 @@ class Corpus:
 
     @property
     def genres(self) -> list[str]:
-        """The genres of the examples, in alphabetical order."""
+        """Returns the examples' genres, in alphabetical order."""
         genres = {example.genre for examples in self.splits.values() for example in examples}
         return sorted(genres - {""})
 
     def tokens(self, split: str) -> Iterator[str]:
-        """All tokens of a split, in order."""
+        """Yields all tokens of a split, in order."""
         sentences = chain.from_iterable(example.sentences for example in self.splits[split])
         return chain.from_iterable(sentences)
 
@@ -92,15 +92,15 @@ Names = tuple[str, ...]
 
 
 class Reader(Protocol):
-    """The modules of this package that read a corpus.
+    """The interface of this package's modules that read a corpus.
 
-    `options` are those of `data_prep.prepare.prepare`; the docstring of a module's `read` says
-    which ones it takes.
+    `options` are the options of `data_prep.prepare.prepare`; the docstring of a module's `read`
+    names the options that it uses.
 
     Attributes:
-      CHECKS: functions of these options that raise ValueError, see `disan_tf.common.options`.
-      FIELDS: names of the texts of an example; or a function of the options that gives them.
-      SPLITS: names of the splits; or such a function.
+      CHECKS: functions of the options that raise ValueError, see `disan_tf.common.options`.
+      FIELDS: names of an example's texts, or a function from the options to these names.
+      SPLITS: names of the splits, or a function from the options to these names.
     """
 
     CHECKS: tuple[Callable, ...]
@@ -108,10 +108,10 @@ class Reader(Protocol):
     SPLITS: Union[Names, Callable[..., Names]]
 
     def files(self, data_dir: Path, options) -> list[Path]:
-        """The files that `read` would read now.
+        """Returns the files that `read` would read now.
 
         Raises:
-          UserError: one is missing.
+          UserError: a file is missing.
         """
 
     def read(self, data_dir: Path, options) -> Corpus:

@@ -1,11 +1,11 @@
 """Multi-Genre Natural Language Inference corpus (Williams et al. 2018).
 
-The test parts have no public labels. So a seeded half of the matched development part (the genres
-of the training part) is "dev", which selects the model, and the other half "test"; the mismatched
+The test parts have no public labels. So a seeded half of the matched development part (with the
+training part's genres) is "dev", which selects the model, and the other half "test"; the mismatched
 development part (other genres) is "mismatched".
 
-The halves divide pairs, not premises, and most premises have three pairs: two in three pairs of
-"test" share their premise with a pair of "dev".
+The halves divide pairs, not premises, and most premises have three pairs: two in three "test" pairs
+share their premise with a "dev" pair.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ LAYOUT = Layout(
 
 
 def check_options(split_seed: int) -> None:
-    """The option of `read` beside those of `nli_files.read`; raises ValueError below 0."""
+    """Checks the option of `read` besides `nli_files.read`'s; raises ValueError below 0."""
     check_at_least("split_seed", split_seed, 0)
 
 
@@ -36,17 +36,17 @@ SPLITS = ("train", "dev", "test", "mismatched")
 
 
 def files(data_dir: Path, options) -> list[Path]:
-    """The three files; raises UserError if one is missing."""
+    """Returns the three files; raises UserError if one is missing."""
     return list(LAYOUT.find(data_dir).values())
 
 
 def read(data_dir: Path, options) -> Corpus:
-    """Reads MultiNLI, see `nli_files.read`; its counts are those of the three files.
+    """Reads MultiNLI, see `nli_files.read`; the corpus' counts are by file.
 
     Args:
       data_dir: folder that holds `multinli_1.0/`.
-      options: those of `nli_files.read`, and `split_seed`, which decides which of the matched
-        pairs with a gold label are "dev" (half of each class) and which are "test".
+      options: the options of `nli_files.read`, and `split_seed`, which divides the matched pairs
+        with a gold label into "dev" (half of each class) and "test".
     """
     corpus = nli_files.read(data_dir, LAYOUT, options)
     matched, mismatched = map(corpus.splits.pop, ("dev_matched", "dev_mismatched"))

@@ -1,11 +1,11 @@
-"""What the readers of SNLI and MultiNLI share: their files, tokens, and which pairs are kept.
+"""The common part of SNLI's and MultiNLI's readers: files, tokens, and the choice of pairs.
 
-An example is a premise, a hypothesis, and whether the premise contradicts the hypothesis (0), is
+An example has a premise, a hypothesis, and a label: the premise contradicts the hypothesis (0), is
 neutral to it (1) or entails it (2). Pairs on which the annotators did not agree, label "-", are
 dropped.
 
-As in the authors' code, training pairs with an overlong sentence are dropped. Unlike there, words
-of dropped pairs alone get no id: their vectors would never be trained.
+As in the authors' code, training pairs with an overlong sentence are dropped. Unlike in the
+authors' code, words that only dropped pairs have get no id: their vectors would never be trained.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ SUFFIXES = (".jsonl", ".txt")  # in the order of preference
 # Parses are tokenised. Text needs the tokenizer that the trained model applies to raw text.
 TOKENIZERS = {"parse": "whitespace", "text": "treebank"}
 BATCH = 8192  # pairs that are tokenised together
-UNLABELED = "without a gold label"  # why pairs are dropped
+UNLABELED = "without a gold label"  # a reason for dropped pairs
 
 
 class Layout(NamedTuple):
@@ -36,9 +36,9 @@ class Layout(NamedTuple):
     Attributes:
       title: its name for people.
       name: its key in `READERS` and `data_prep.download.archives.ARCHIVES`.
-      folder: below the data directory.
+      folder: its folder below the data directory.
       pairs: the official number of pairs by part.
-      labeled: how many of them have a gold label.
+      labeled: the number of pairs with a gold label by part.
     """
 
     title: str
@@ -48,24 +48,24 @@ class Layout(NamedTuple):
     labeled: Mapping[str, int]
 
     def find(self, data_dir: Path) -> dict[str, Path]:
-        """The file of each part. Raises UserError if one is missing."""
+        """Finds each part's file; raises UserError if one is missing."""
         stems = {part: f"{self.folder}/{self.folder}_{part}" for part in self.pairs}
         return find(Path(data_dir), self.title, stems, SUFFIXES)
 
 
 def read(data_dir: Path, layout: Layout, options) -> Corpus:
-    """Reads a corpus whose splits are the parts of its layout; only "train" loses long pairs.
+    """Reads a corpus with its layout's parts as splits; only "train" loses long pairs.
 
     Args:
       data_dir: folder that holds the layout's folder. Where a part has both a `.jsonl` and a `.txt`
-        file, the first is read.
+        file, the `.jsonl` file is read.
       options: has `tokens` ("parse": the leaves of the official binary parses; "text": the raw
         sentences), `tokenizer` ("whitespace" for parses, which are tokenised; "treebank" for text),
         `split_words` (divides tokens at hyphens, quotes and slashes, see
         `disan_tf.text.split_words`), `empty_tokens` (keeps the empty strings that the authors'
-        split makes), and `length_percentile` (training pairs are dropped that have a sentence
-        longer than the smallest length that covers this share, 0 to 1, of all training sentences;
-        1 drops none).
+        split makes), and `length_percentile` (a share from 0 to 1: the limit is the smallest length
+        that covers this share of training sentences, and training pairs with a longer sentence are
+        dropped; 1 drops none).
 
     Raises:
       UserError: a missing file, or malformed data (names file and line).
@@ -98,7 +98,7 @@ def read(data_dir: Path, layout: Layout, options) -> Corpus:
 
 
 def length_limit(lengths: Sequence[int], share: float) -> int:
-    """The smallest length that at least this share, 0 to 1, of `lengths` does not exceed."""
+    """Returns the smallest length that covers at least this share, 0 to 1, of `lengths`."""
     covered = np.cumsum(np.bincount(lengths)) / len(lengths)
     return int(np.argmax(covered >= share))
 
@@ -106,7 +106,7 @@ def length_limit(lengths: Sequence[int], share: float) -> int:
 def check_options(
     tokens: str, tokenizer: str, split_words: bool, empty_tokens: bool, length_percentile: float
 ) -> None:
-    """The options of `read`; raises ValueError for values that are impossible or do not fit."""
+    """Checks the options of `read`; raises ValueError if they are impossible or do not fit."""
     check_choice("tokens", tokens, TOKENIZERS)
     if tokenizer != TOKENIZERS[tokens]:
         raise ValueError(
@@ -120,7 +120,7 @@ def check_options(
 def _examples(
     path: Path, tokens: str, tokenizer: SentenceTokenizer, remedy: str
 ) -> Iterator[Example]:
-    """All pairs of a file; label `NO_LABEL` stands for "-"."""
+    """Yields all pairs of a file; label `NO_LABEL` stands for "-"."""
     rows = read_rows(path, tokens, remedy)
     while batch := list(islice(rows, BATCH)):
         names, labels, premises, hypotheses, genres = zip(*batch)
@@ -129,9 +129,9 @@ def _examples(
 
 
 def _select(examples: list[Example], share: float) -> tuple[list[Example], dict]:
-    """Examples that are kept, and the number of those that are dropped by reason.
+    """Returns the kept examples, and the number of dropped examples by reason.
 
-    Pairs without a label count when the length is chosen, as in the authors' code.
+    The length limit includes pairs without a label, as in the authors' code.
     """
     sentences = chain.from_iterable(example.sentences for example in examples)
     limit = length_limit(list(map(len, sentences)), share)

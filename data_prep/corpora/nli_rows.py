@@ -1,4 +1,4 @@
-"""Pairs of SNLI and MultiNLI, from their JSON lines or from their tables."""
+"""Readers of SNLI's and MultiNLI's pairs, from JSON lines or from tables."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +27,7 @@ class Row(NamedTuple):
 
 
 def read_rows(path: Path, tokens: str, remedy: str) -> Iterator[Row]:
-    """Yields the pairs of a file, see `disan_tf.text.tables.read_rows`; `tokens` is of `TEXTS`."""
+    """Yields a file's pairs, see `disan_tf.text.tables.read_rows`; `tokens` is a key of `TEXTS`."""
     first, second = TEXTS[tokens]
     read_text = _leaves if tokens == "parse" else dict.__getitem__
     addition = NO_PARSE if tokens == "parse" else ""
@@ -46,7 +46,7 @@ def read_rows(path: Path, tokens: str, remedy: str) -> Iterator[Row]:
 
 
 def _leaves(row: dict, name: str) -> str:
-    """The leaves of a parse, separated by white space. Raises ValueError with what is wrong."""
+    """Returns a parse's leaves, separated by white space; raises ValueError with the reason."""
     parse = row[name]
     if parse.count("(") != parse.count(")"):
         raise ValueError(f"{name} is cut off, its brackets are not balanced")

@@ -1,4 +1,4 @@
-"""The files of a corpus that must all be there, and what to do where one is missing or damaged."""
+"""A corpus' required files, and the remedies for missing or damaged files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,15 +9,15 @@ from disan_tf.common.errors import UserError
 def find(
     data_dir: Path, title: str, files: Mapping[str, str], suffixes: Sequence[str] = ("",)
 ) -> dict[str, Path]:
-    """The path of each split's file, by split.
+    """Finds each split's file: split -> path.
 
     Args:
       title: the corpus' name for people; in lower case, its name among the downloads.
       files: by split, the path of its file below `data_dir`, without suffix.
-      suffixes: the possible ones, in the order of preference.
+      suffixes: the possible suffixes, in order of preference.
 
     Raises:
-      UserError: one is missing.
+      UserError: a file is missing.
     """
     paths = {
         split: next(filter(Path.is_file, (data_dir / (name + end) for end in suffixes)), None)
@@ -30,16 +30,16 @@ def find(
 
 
 def restore(download: str) -> str:
-    """What to do about a damaged file; `download` is the corpus' name among the downloads."""
+    """Returns the remedy for a damaged file; `download` is the corpus' name among the downloads."""
     return f"restore the official file with python -m data_prep.download {download}"
 
 
 def absent(data_dir: Path, title: str, reason: str, download: str = "") -> UserError:
-    """The error of a corpus that is not there.
+    """Returns the error for a missing corpus.
 
     Args:
       title: the corpus' name for people.
-      reason: what is missing, or what was looked for.
+      reason: the missing files, or the files that were searched for.
       download: the corpus' name among the downloads; "" = its title in lower case.
     """
     return UserError(

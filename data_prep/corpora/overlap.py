@@ -1,4 +1,4 @@
-"""Examples that are in two splits: a score on them says nothing about new text."""
+"""Warnings about examples in two splits, whose scores say nothing about new text."""
 
 from itertools import combinations
 
@@ -6,10 +6,10 @@ from data_prep.corpora.corpus import Corpus
 
 
 def overlap_warnings(corpus: Corpus) -> list[str]:
-    """A sentence for every two splits that share examples, i.e. equal tokens in every field.
+    """Returns a sentence for every two splits that share examples, i.e. equal tokens in all fields.
 
-    E.g. "train and test share 12 examples (9 with the same label)." Examples of equal tokens count
-    once.
+    E.g. "train and test share 12 examples (9 with the same label)." Examples with equal tokens
+    count once.
     """
     contents = {
         split: {example.sentences for example in examples}
@@ -28,7 +28,7 @@ def overlap_warnings(corpus: Corpus) -> list[str]:
 
 
 def _count_same_label(corpus: Corpus, splits: tuple[str, str], shared: set) -> int:
-    """How many of the shared contents have a label in common in both splits."""
+    """Counts the shared contents that have a common label in both splits."""
     first, second = (
         {(e.sentences, e.label) for e in corpus.splits[split] if e.sentences in shared}
         for split in splits

@@ -1,12 +1,12 @@
-"""Three corpora of sentences of two classes, tokenised, in Latin-1: CR, MPQA and SUBJ.
+"""Three corpora with two classes, tokenised, in Latin-1: CR, MPQA and SUBJ.
 
 CR (Hu and Liu 2004): product reviews, negative or positive; MPQA (Wiebe et al. 2005): phrases of
 news, negative or positive; SUBJ (Pang and Lee 2004): sentences of film reviews and plots,
 subjective or objective. None has official splits: scores are means over the test parts of a
 cross-validation.
 
-Some sentences of CR and MPQA have no words. The papers' figures count them, and with them the blank
-last line of the positive sentences, which the `.all` files lack.
+Some sentences of CR and MPQA have no words. The papers' figures count these sentences, and also the
+blank last line of the positive sentences, which the `.all` files lack.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_lines
 from disan_tf.common.options import check_at_least
 
-# The last three are those of the official archive, unpacked into the first.
+# The last three are in the official archive, unpacked into the first.
 FOLDERS = ("polarity", "polarity/data/customerr", "polarity/data/mpqa", "polarity/data/subj")
 
 DIFFERENCE = "{corpus} has {read:,} {unit}; the papers count {expected:,}, blank ones included."
@@ -30,12 +30,12 @@ RESTORE = restore("polarity")
 
 
 class Source(NamedTuple):
-    """The files and figures of one corpus.
+    """A corpus' files and figures.
 
     Attributes:
       stem: the name of its files without suffix.
-      classes: class names; the class of index k has the label k in the `.all` file.
-      suffixes: those of the files that hold one class each, in the order of `classes`.
+      classes: class names; class k has the label k in the `.all` file.
+      suffixes: suffixes of the files that hold one class each, in the order of `classes`.
       sentences: the official number of sentences.
     """
 
@@ -55,7 +55,7 @@ SOURCES = {
 
 
 def check_options(folds: int, fold: int) -> None:
-    """The options of `read` beside those of a hold-out; raises ValueError for impossible ones."""
+    """Checks the options of `read` besides a hold-out's; raises ValueError for impossible ones."""
     check_at_least("folds", folds, 2)
     if not 0 <= fold < folds:
         raise ValueError(f"fold={fold} is not one of the {folds} folds; use 0 to {folds - 1}.")
@@ -67,7 +67,7 @@ SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
-    """The file of both classes, or the two files of one class each, in the order of the classes.
+    """Returns the file with both classes, or a file for each class, in the order of the classes.
 
     Raises:
       UserError: there is neither.
@@ -80,8 +80,8 @@ def files(data_dir: Path, options) -> list[Path]:
         pair = [data_dir / folder / f"{source.stem}.{suffix}" for suffix in source.suffixes]
         if all(path.is_file() for path in pair):
             return pair
-    stem, either = f"polarity/{source.stem}", " and .".join(source.suffixes)
-    reason = f"there is no {stem}.all and no {stem}.{either}"
+    stem, suffixes = f"polarity/{source.stem}", " and .".join(source.suffixes)
+    reason = f"there is no {stem}.all and no {stem}.{suffixes}"
     raise absent(data_dir, name.upper(), reason, "polarity")
 
 
@@ -91,8 +91,8 @@ def read(data_dir: Path, options) -> Corpus:
     Args:
       data_dir: folder that holds `polarity/<stem>.all` (`label text`), or in one of `FOLDERS` the
         two files `<stem>.<suffix>` (`text`).
-      options: has `corpus` ("cr", "mpqa" or "subj"), `folds`, `fold` (counted from 0: it is the
-        test part), `dev_share` (the part of all others that selects the model), `split_seed`
+      options: has `corpus` ("cr", "mpqa" or "subj"), `folds`, `fold` (the test part, counted from
+        0), `dev_share` (the share of the other folds that selects the model), `split_seed`
         (decides both divisions, which are stratified by class), and `tokenizer` ("whitespace": the
         sentences are tokenised).
 
@@ -119,7 +119,7 @@ def read(data_dir: Path, options) -> Corpus:
 
 
 def _split(examples: list[Example], options) -> dict[str, list[Example]]:
-    """The splits of one fold."""
+    """Divides examples into the splits of one fold."""
     labels = [example.label for example in examples]
     smallest = min(map(labels.count, range(2)))
     if options.folds > smallest:
@@ -151,7 +151,7 @@ def _read_files(paths: list[Path], name: str, source: Source, options) -> list[E
 
 
 def _labeled_rows(path: Path, name: str, source: Source) -> Iterator[tuple[str, int, str]]:
-    """Yields example id, label and text of each line `label text` that is not blank."""
+    """Yields the example id, label and text in each line `label text` that is not blank."""
     for number, line in read_lines(path, "latin-1"):
         label, _, text = line.partition(" ")
         if label in ("0", "1"):

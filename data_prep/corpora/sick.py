@@ -1,7 +1,7 @@
 """Sentences Involving Compositional Knowledge (Marelli et al. 2014), the files of SemEval-2014.
 
-An example is two raw sentences and how related their meanings are, a score from 1 to 5. Another
-edition lacks some of the pairs; the papers use SemEval's.
+An example has two raw sentences and a score from 1 to 5, the relatedness of their meanings. Another
+edition lacks some of the pairs; the papers use SemEval's edition.
 """
 
 from pathlib import Path
@@ -33,7 +33,7 @@ RESTORE = restore("sick")
 
 
 def check_options(tokenizer: str) -> None:
-    """The option of `read`; raises ValueError for a tokenizer of another kind of text."""
+    """Checks the option of `read`; raises ValueError for a tokenizer of another kind of text."""
     if tokenizer != "treebank":
         raise ValueError(
             f"tokenizer={tokenizer} does not fit the raw sentences of SICK; use treebank."
@@ -46,7 +46,7 @@ SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
-    """The file of each split; raises UserError if one is missing."""
+    """Returns the file of each split; raises UserError if one is missing."""
     return list(_find(data_dir).values())
 
 
@@ -73,7 +73,7 @@ def read(data_dir: Path, options) -> Corpus:
 
 
 def read_judgments(data_dir: Path) -> dict[str, list[int]]:
-    """Split -> for each of its pairs, in order, which of `JUDGMENTS` it has.
+    """Reads the judgments: split -> for each pair, in order, an index of `JUDGMENTS`.
 
     Raises:
       UserError: see `read`.
@@ -99,7 +99,7 @@ def _read_split(path: Path, tokenizer: SentenceTokenizer) -> list[Example]:
 
 
 def _convert(row: dict) -> tuple[str, str, str, float]:
-    """pair_ID, both sentences and the score of a row. Raises ValueError with what is wrong."""
+    """Returns a row's pair_ID, sentences and score; raises ValueError with the reason."""
     name, first, second, value = (row[column] for column in COLUMNS)
     check_name("pair_ID", name)
     try:

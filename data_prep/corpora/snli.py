@@ -21,7 +21,7 @@ SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
-    """The file of each split; raises UserError if one is missing."""
+    """Returns the file of each split; raises UserError if one is missing."""
     return list(LAYOUT.find(data_dir).values())
 
 

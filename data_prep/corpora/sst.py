@@ -1,8 +1,8 @@
 """Stanford Sentiment Treebank (Socher et al. 2013), from any of its official layouts.
 
-A training example is every node of every training tree (level "phrase") or the root alone (level
-"sentence"); dev and test examples are always whole sentences. The nodes of a tree are numbered
-from 1, leaves first from left to right, then inner nodes with children before their parents.
+Training examples are all nodes of training trees (level "phrase") or the roots alone (level
+"sentence"); dev and test examples are always whole sentences. A tree's nodes are numbered from 1,
+leaves first from left to right, then inner nodes with children before their parents.
 """
 
 from pathlib import Path
@@ -25,7 +25,7 @@ EXTRA_COPIES = 3  # the authors' re-balancing, not in the paper
 def check_options(
     level: str, classes: int, repetitions: bool, rebalance: bool, contexts: bool = False
 ) -> None:
-    """The options of `read`; raises ValueError for a value that is not one of them."""
+    """Checks the options of `read`; raises ValueError for an impossible value."""
     check_choice("level", level, LEVELS)
     check_choice("classes", classes, CLASSES)
 
@@ -36,7 +36,7 @@ SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
-    """The files of the first layout found; raises UserError if there is none."""
+    """Returns the files of the first layout found; raises UserError if there is none."""
     return find_layout(Path(data_dir)).files
 
 
@@ -47,10 +47,10 @@ def read(data_dir: Path, options) -> Corpus:
       data_dir: folder that holds `sst/trees/{train,dev,test}.txt`, or
         `trainDevTestTrees_PTB.zip` in `sst/` or `archives/`, or `stanfordSentimentTreebank/`.
       options: has `level` ("phrase" or "sentence"), `classes` (5, or 2: neutral dropped),
-        `repetitions` (False keeps the first of equal tokens and label), `rebalance` (training nodes
-        that are not neutral, and whole sentences, get three more copies, with the same example
-        id, after all others), and optionally `contexts` (True keeps the sentence around each
-        phrase).
+        `repetitions` (False keeps the first of examples with equal tokens and label), `rebalance`
+        (appends three more copies, with the same example id, of training nodes that are not
+        neutral, and of whole sentences), and optionally `contexts` (True keeps the sentence around
+        each phrase).
 
     Raises:
       UserError: no layout found, or malformed data (names file and line).
@@ -77,7 +77,7 @@ def read(data_dir: Path, options) -> Corpus:
 
 
 def _select(nodes: list[Node], classes: int, repetitions: bool) -> tuple[list[Node], dict]:
-    """Nodes that are kept, and the number of those that are dropped by reason."""
+    """Returns the kept nodes, and the number of dropped nodes by reason."""
     kept, seen = [], set()
     dropped = {"neutral": 0, "repetition": 0}
     for node in nodes:
@@ -93,9 +93,9 @@ def _select(nodes: list[Node], classes: int, repetitions: bool) -> tuple[list[No
 
 
 def _rebalancing_copies(nodes: list[Node]) -> list[Node]:
-    """What the authors' code appends to the training nodes, three copies of a node in a row.
+    """Returns the copies that the authors' code appends to the training nodes, three in a row.
 
-    Its condition, sentiment <= .4 or > .6, is "not neutral" after binning.
+    The code's condition, sentiment <= .4 or > .6, is "not neutral" after binning.
     """
     return [
         node

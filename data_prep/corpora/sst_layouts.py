@@ -1,4 +1,4 @@
-"""The official layouts of the Stanford Sentiment Treebank: trees, their archive, the original."""
+"""The Stanford Sentiment Treebank's official layouts: trees, their archive, the original."""
 
 import io
 import zipfile
@@ -24,8 +24,8 @@ class Layout(NamedTuple):
     """The treebank in one of its layouts.
 
     Attributes:
-      files: all of its files.
-      read: gives the trees by split; raises UserError if a file is missing or malformed.
+      files: all files of the layout.
+      read: returns the trees by split; raises UserError if a file is missing or malformed.
     """
 
     files: list[Path]
@@ -33,10 +33,10 @@ class Layout(NamedTuple):
 
 
 def find_layout(data_dir: Path) -> Layout:
-    """The first layout found below `data_dir`.
+    """Returns the first layout found below `data_dir`.
 
     Raises:
-      UserError: there is none.
+      UserError: there is no layout.
     """
     paths = {split: data_dir / TREES / f"{split}.txt" for split in SPLITS}
     if all(path.is_file() for path in paths.values()):

@@ -1,8 +1,8 @@
-"""The original layout of the Stanford Sentiment Treebank, `stanfordSentimentTreebank/`.
+"""The Stanford Sentiment Treebank's original layout, `stanfordSentimentTreebank/`.
 
-SOStr.txt holds the words of each sentence, STree.txt the parent of each node of its tree (leaves
-from left to right, then inner nodes, as that file numbers them), dictionary.txt and
-sentiment_labels.txt a sentiment for every phrase.
+SOStr.txt holds the words of each sentence. STree.txt holds the parent of each node in its tree
+(leaves from left to right, then inner nodes by that file's numbers). dictionary.txt and
+sentiment_labels.txt hold a sentiment for every phrase.
 """
 
 import bisect
@@ -15,18 +15,18 @@ from disan_tf.common.files import read_lines
 
 NAMES = ("SOStr", "STree", "dictionary", "sentiment_labels", "datasetSplit")
 SPLIT_NUMBERS = {"1": "train", "2": "test", "3": "dev"}
-BINS = (0.2, 0.4, 0.6, 0.8)  # closed above, from the README.txt of this layout
+BINS = (0.2, 0.4, 0.6, 0.8)  # closed above, from this layout's README.txt
 
 
 def files(folder: Path) -> list[Path]:
-    """The arguments of `read_trees`, whether they are there or not."""
+    """Returns the arguments of `read_trees`, whether the files exist or not."""
     return [folder / f"{name}.txt" for name in NAMES]
 
 
 def read_trees(
     sentences: Path, parents: Path, dictionary: Path, values: Path, split_file: Path
 ) -> Trees:
-    """Trees by split: of training trees all nodes, of dev and test trees the root alone.
+    """Reads trees by split: all nodes of training trees, the roots of dev and test trees.
 
     A node's label is the bin of its phrase's sentiment.
 
@@ -61,10 +61,10 @@ def read_trees(
 def _pointer_phrases(
     words: list[str], pointers: list[str]
 ) -> tuple[list[tuple[str, ...]], list[int], int]:
-    """By node, its words and the place of the first one; and the root's number.
+    """Returns for each node its words and the first word's position, and the root's number.
 
     Raises:
-      ValueError: with what is wrong.
+      ValueError: the pointers are wrong; the message says how.
     """
     parents = [int(pointer) if pointer.isdigit() else -1 for pointer in pointers]
     if parents.count(0) != 1 or not 0 <= min(parents) <= max(parents) <= len(parents):
@@ -86,7 +86,7 @@ def _pointer_phrases(
 
 
 def _phrase_labels(dictionary: Path, values: Path) -> dict[str, int]:
-    """Label 0-4 of every phrase of the dictionary."""
+    """Reads label 0-4 for every phrase in the dictionary."""
     by_id = {}
     for number, phrase_id, value in _pairs(values, "|", header=True):
         try:
@@ -105,7 +105,7 @@ def _phrase_labels(dictionary: Path, values: Path) -> dict[str, int]:
 
 
 def _split_names(path: Path) -> list[str]:
-    """Split name of each sentence, in the order of their indices 1, 2, ..."""
+    """Reads each sentence's split name, in the order of indices 1, 2, ..."""
     names = []
     for number, index, split in _pairs(path, ",", header=True):
         if index != str(number - 1) or split not in SPLIT_NUMBERS:

@@ -10,8 +10,8 @@ from disan_tf.common.errors import UserError
 
 RESTORE = restore("sst")
 
-# Each node holds the tokens below it, so memory grows with the product of these.
-DEEPEST = 200  # nodes above each other
+# Each node holds the tokens below it, so memory grows with the product of these limits.
+DEEPEST = 200  # levels of a tree
 LONGEST = 10_000  # words of a sentence
 
 # Tokens may hold a no-break space ("2<U+00A0>1\/2"), so only ASCII white space separates.
@@ -22,12 +22,12 @@ class Node(NamedTuple):
     """A tree node.
 
     Attributes:
-      example_id: of the example that it makes.
+      example_id: the id of its example.
       tokens: its leaves.
       label: 0 to 4.
       is_sentence: whether it is the root.
       sentence: the leaves of the root.
-      start: how many of them precede its own.
+      start: how many of the root's leaves precede its own.
     """
 
     example_id: str
@@ -43,7 +43,7 @@ Span = tuple[int, tuple[str, ...], int]  # label, tokens, start
 
 
 def make_nodes(name: str, spans: Sequence[Span], root: int) -> list[Node]:
-    """Nodes in their order; the root (counted from 1) is named `name`, node k `name.k`."""
+    """Makes nodes in order; the root (counted from 1) is named `name`, node k `name.k`."""
     sentence = spans[root - 1][1]
     return [
         Node(name if k == root else f"{name}.{k}", tokens, label, k == root, sentence, start)
@@ -58,11 +58,11 @@ def parse_trees(lines: Iterable[tuple[int, str]], split: str, path: Path) -> lis
 
     Args:
       lines: line number and text.
-      split: begins the names of the nodes.
+      split: the prefix of node names.
       path: the file, for errors.
 
     Raises:
-      UserError: a tree is malformed, or there is none.
+      UserError: a tree is malformed, or there is no tree.
     """
     trees = []
     for number, text in lines:
@@ -78,7 +78,7 @@ def parse_trees(lines: Iterable[tuple[int, str]], split: str, path: Path) -> lis
 
 
 def _parse_tree(text: str, name: str) -> list[Node]:
-    """The nodes of one bracketed tree. Raises ValueError with what is wrong."""
+    """Returns a bracketed tree's nodes; raises ValueError with the reason."""
     words, leaves, inner = [], [], []  # spans are (label, first word, end)
     stack = []  # open nodes: [label, first word, has a word, has children]
     pieces = iter(_PIECES.findall(text))
@@ -117,7 +117,7 @@ def _open_node(stack: list[list], words: list[str], label: str) -> None:
 
 
 def check_size(depth: int, words: int) -> None:
-    """Raises ValueError for a tree that is deeper, or longer, than a sentence can be."""
+    """Raises ValueError for a tree deeper or longer than a sentence can be."""
     if depth > DEEPEST:
         raise ValueError(f"the tree is more than {DEEPEST} nodes deep")
     if words > LONGEST:
@@ -125,5 +125,5 @@ def check_size(depth: int, words: int) -> None:
 
 
 def malformed(path: Path, number: int, what: str) -> UserError:
-    """The error of a line of one of the treebank's files."""
+    """Returns the error for a line in one of the treebank's files."""
     return UserError(f"{path}, line {number}: {what}; {RESTORE}.")

@@ -1,7 +1,8 @@
-"""Data of one's own: tables with a text or two, and a class or a score, in each row.
+"""A user's own data: tables with one or two texts, and a class or a score, in each row.
 
-A table is a `.csv` file, a `.jsonl` file of one JSON object a line, or else has tabs between its
-columns, in which quotes are plain characters. It is in UTF-8, and its first line names the columns.
+A table is a `.csv` file, a `.jsonl` file with one JSON object a line, or else a file with tabs
+between columns, in which quotes are plain characters. It is in UTF-8, and its first line names the
+columns.
 """
 
 import math
@@ -16,7 +17,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.options import check_at_least
 from disan_tf.text.tables import check_name, read_rows
 
-MOST_CLASSES = 1000  # a column of more different labels is not one of classes
+MOST_CLASSES = 1000  # a column with more distinct labels does not hold classes
 AMONG = " among the columns {columns}"
 REMEDY = "correct the table, or name its columns with --config.data.{text,second_text,label,score}"
 
@@ -37,7 +38,7 @@ def check_options(
     lowest: int,
     highest: int,
 ) -> None:
-    """The options of `read`; raises ValueError for those that do not go together."""
+    """Checks the options of `read`; raises ValueError for options that do not fit together."""
     if not train:
         raise ValueError("train is empty; name the table of training examples, e.g. reviews.csv.")
     if not text:
@@ -60,14 +61,14 @@ def check_options(
 
 
 def text_fields(options) -> tuple[str, ...]:
-    """The texts of an example are those that the model of a text, a class or a score reads."""
+    """Returns the names of an example's texts, as the model for the task reads them."""
     if not options.second_text:
         return ("sentence",)
     return ("sentence_a", "sentence_b") if options.score else ("premise", "hypothesis")
 
 
 def split_names(options) -> tuple[str, ...]:
-    """There is a test part if it has a file or a share."""
+    """Returns the names of the splits; "test" exists if it has a file or a share."""
     has_test = options.test or options.test_share
     return ("train", "dev", "test") if has_test else ("train", "dev")
 
@@ -76,10 +77,10 @@ CHECKS, FIELDS, SPLITS = (check_options,), text_fields, split_names
 
 
 def files(data_dir: Path, options) -> list[Path]:
-    """The tables that the options name, that of the training part first.
+    """Returns the tables in the options, the training table first.
 
     Raises:
-      UserError: one is missing.
+      UserError: a table is missing.
     """
     return list(_find(data_dir, options).values())
 
@@ -88,15 +89,15 @@ def read(data_dir: Path, options) -> Corpus:
     """Reads tables.
 
     Args:
-      data_dir: the folder below which the tables lie.
+      data_dir: the folder that holds the tables.
       options: has `train`, `dev` and `test`, the names of the tables (or their absolute paths).
-        Where `dev` or `test` is "", `dev_share` or `test_share` of the training examples take its
-        place, stratified by class; `split_seed` decides which. `text`, `second_text` ("" = there
-        is one text), `label` or `score`, and `example_id` ("" = the number of the line) name
-        columns. `classes` has the classes in their order; () = the labels of the training table,
-        in alphabetical order, or in the order of numbers if all are. Scores lie between `lowest`
-        and `highest`, the points of the scale are the whole numbers from one to the other. And
-        `tokenizer`.
+        Where `dev` or `test` is "", it is replaced by `dev_share` or `test_share` of the training
+        examples, stratified by class; `split_seed` decides which examples. `text`, `second_text`
+        ("" = there is one text), `label` or `score`, and `example_id` ("" = the line number) name
+        columns. `classes` has the classes in order; () = the training table's labels, in
+        alphabetical order, or in numerical order if all are numbers. Scores lie between `lowest`
+        and `highest`; the points of the scale are the whole numbers between them. `tokenizer`
+        names the tokenizer.
 
     Raises:
       UserError: a missing table or column, a malformed row, a label that the training table lacks,
@@ -128,7 +129,7 @@ class _Row(NamedTuple):
 
 
 def _find(data_dir: Path, options) -> dict[str, Path]:
-    """The path of each table by the split that it holds."""
+    """Finds the tables: split -> path."""
     names = {"train": options.train, "dev": options.dev, "test": options.test}
     paths = {split: Path(data_dir) / name for split, name in names.items() if name}
     for split, path in paths.items():
@@ -141,7 +142,7 @@ def _find(data_dir: Path, options) -> dict[str, Path]:
 
 
 def _read_file(path: Path, split: str, options, classes: Sequence[str]) -> list[_Row]:
-    """The rows of a table; `classes` are those that a label may be, () = any."""
+    """Reads a table's rows; `classes` are the allowed labels, () = any."""
     texts = [name for name in (options.text, options.second_text) if name]
     target = options.score or options.label
     columns = dict.fromkeys([*texts, target, *filter(None, [options.example_id])], AMONG)
@@ -163,7 +164,7 @@ def _read_file(path: Path, split: str, options, classes: Sequence[str]) -> list[
 
 
 def _label(row: dict, column: str, classes: Sequence[str]) -> str:
-    """The label of a row. Raises ValueError if it is empty or not one of `classes`."""
+    """Returns a row's label; raises ValueError if it is empty or not in `classes`."""
     label = row[column]
     if isinstance(label, (dict, list)) or label is None:
         raise ValueError(f"{column} is neither a string nor a number")
@@ -180,7 +181,7 @@ def _label(row: dict, column: str, classes: Sequence[str]) -> str:
 
 
 def _score(row: dict, options) -> float:
-    """The score of a row. Raises ValueError if it is no number, or not on the scale."""
+    """Returns a row's score; raises ValueError if it is no number, or not on the scale."""
     value = row[options.score]
     try:
         score = math.nan if isinstance(value, bool) else float(value)
@@ -195,7 +196,7 @@ def _score(row: dict, options) -> float:
 
 
 def _classes(path: Path, options, rows: Sequence[_Row]) -> tuple[str, ...]:
-    """The labels of the training table in the order of the alphabet, or of numbers if all are.
+    """Returns the training table's labels, sorted as text, or as numbers if all are numbers.
 
     Raises:
       UserError: there is one label, or there are too many for classes.
@@ -214,7 +215,7 @@ def _classes(path: Path, options, rows: Sequence[_Row]) -> tuple[str, ...]:
 
 
 def _draw_parts(rows: dict[str, list[_Row]], options) -> dict[str, list[_Row]]:
-    """The rows of every split: those of its table, or a share of the training table's."""
+    """Returns each split's rows, from its table or as a share of the training table."""
     left, parts, whole = rows["train"], dict(rows), len(rows["train"])
     for split, share in (("test", options.test_share), ("dev", options.dev_share)):
         if split in rows or not share:

@@ -19,7 +19,7 @@ def check_options(
     test_share: float,
     split_seed: int,
 ) -> None:
-    """The options of `read`; raises ValueError for shares that leave a part empty, and the like."""
+    """Checks the options of `read`; raises ValueError, e.g. for shares that leave a part empty."""
     check_at_least("longest", longest, 0)
     if min(dev_share, test_share) <= 0 or dev_share + test_share >= 1:
         raise ValueError(
@@ -35,7 +35,7 @@ SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
-    """The shards that there are now, in the order of their names; raises UserError without any."""
+    """Returns the existing shards, sorted by name; raises UserError without any."""
     folder = Path(data_dir) / options.texts
     paths = sorted(folder.glob("*.txt"))
     if not paths:
@@ -52,8 +52,8 @@ def read(data_dir: Path, options) -> Corpus:
     Args:
       data_dir: folder that holds `<options.texts>/*.txt`, in UTF-8.
       options: has `texts`, `repetitions` (False keeps the first of equal lines), `longest` (lines
-        of more tokens are dropped; 0 = none), `dev_share` and `test_share` (of the lines that are
-        kept), `split_seed` (decides which lines those are), and `tokenizer`.
+        with more tokens are dropped; 0 = no limit), `dev_share` and `test_share` (shares of the
+        kept lines), `split_seed` (decides which lines are dev and test), and `tokenizer`.
 
     Raises:
       UserError: no shard, or a line that is not UTF-8.
@@ -76,7 +76,7 @@ def read(data_dir: Path, options) -> Corpus:
 
 
 def _select(sentences, options):
-    """(row, tokens) of the lines that are kept, and the number of those dropped by reason."""
+    """Returns (row, tokens) of the kept lines, and the number of dropped lines by reason."""
     kept, seen, dropped = [], set(), {"blank": 0, "too long": 0, "repetition": 0}
     for row, tokens in enumerate(sentences):
         if not tokens:
@@ -92,7 +92,7 @@ def _select(sentences, options):
 
 
 def _parts(count, options):
-    """The number of the split of each line, `<int64>[lines]`."""
+    """Returns each line's split as a number, `<int64>[lines]`."""
     shares = options.dev_share, options.test_share
     order = np.random.default_rng(options.split_seed).permutation(count)
     dev, test = (round(share * count) for share in shares)

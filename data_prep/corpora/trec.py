@@ -1,7 +1,7 @@
-"""TREC question types (Li and Roth 2002): what kind of answer does a question ask for?
+"""TREC question types (Li and Roth 2002): the kind of answer that a question asks for.
 
 The questions are tokenised. There is no official dev split; a seeded part of the training questions
-takes its place.
+replaces it.
 """
 
 from pathlib import Path
@@ -35,7 +35,7 @@ RESTORE = restore("trec")
 
 
 def check_options(classes: int) -> None:
-    """The option of `read` beside those of a hold-out; raises ValueError for unknown classes."""
+    """Checks the option of `read` besides a hold-out's; raises ValueError for unknown classes."""
     check_choice("classes", classes, CLASSES)
 
 
@@ -45,7 +45,7 @@ SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
-    """The file of each official split; raises UserError if one is missing."""
+    """Returns the file of each official split; raises UserError if one is missing."""
     return list(_find(data_dir).values())
 
 
@@ -56,7 +56,7 @@ def read(data_dir: Path, options) -> Corpus:
       data_dir: folder that holds `trec/train_5500.label` and `trec/TREC_10.label`.
       options: has `classes` (6 coarse or 50 fine ones), `dev_share` (the part of the training
         questions, stratified by class, that selects the model), `split_seed` (decides which
-        questions those are), and `tokenizer` ("whitespace": the questions are tokenised).
+        questions are in that part), and `tokenizer` ("whitespace": the questions are tokenised).
 
     Raises:
       UserError: a missing file, or malformed data (names file and line).
@@ -81,7 +81,7 @@ def _find(data_dir: Path) -> dict[str, Path]:
 
 
 def _read_file(path: Path, split: str, options) -> list[Example]:
-    """One question a line, `COARSE:fine question`; blank lines are skipped."""
+    """Reads one question a line, `COARSE:fine question`; blank lines are skipped."""
     names, labels, texts = [], [], []
     for number, line in read_lines(path, "latin-1"):
         if line.strip():
@@ -96,7 +96,7 @@ def _read_file(path: Path, split: str, options) -> list[Example]:
 
 
 def _label(name: str, classes: int, path: Path, number: int) -> int:
-    """The label of a fine class name, which is checked even where the coarse part suffices."""
+    """Returns a fine class name's label; checks the name even where the coarse part suffices."""
     if name not in CLASSES[50]:
         raise UserError(
             f"{path}, line {number}: {name!r} is not one of TREC's 50 classes, such as "

@@ -1,1 +1,1 @@
-"""The official archives: where they are, how they are fetched and unpacked."""
+"""Fetches and unpacks the official archives."""

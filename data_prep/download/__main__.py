@@ -1,4 +1,4 @@
-"""`python -m data_prep.download sst --data_dir=data`."""
+"""The command `python -m data_prep.download sst --data_dir=data`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The official files of all corpora and word vectors: addresses, sizes and digests."""
+"""All corpora's and word vectors' official files: addresses, sizes and digests."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, Optional
@@ -8,12 +8,12 @@ class Archive(NamedTuple):
     """An official zip archive, or a single file of any other kind.
 
     Attributes:
-      address: from the corpus' home page, or from scripts that its users share.
-      folder: below the data directory, where it is unpacked or copied.
-      size, sha256: in bytes and in hexadecimal; None where the publisher's are not known.
-      rows: the members that must be there, and their numbers of lines; None allows any number.
-      whole: whether other members are unpacked too.
-      megabytes: that it has at most, where its size is not known; more is not fetched.
+      address: the address on the corpus' home page, or in scripts that users share.
+      folder: the target folder below the data directory.
+      size, sha256: in bytes and in hexadecimal; None where the publisher gives none.
+      rows: required members, and their numbers of lines; None allows any number.
+      whole: whether to unpack other members too.
+      megabytes: the most that is fetched, where the size is not known.
     """
 
     address: str
@@ -26,7 +26,7 @@ class Archive(NamedTuple):
 
     @property
     def most(self) -> int:
-        """The bytes that are fetched at most."""
+        """The largest number of bytes that is fetched."""
         return self.size or self.megabytes * 1_000_000
 
     @property

@@ -1,8 +1,8 @@
 """Fetches the official archives and unpacks them into the layout that the readers expect.
 
 Run as `python -m data_prep.download sst --data_dir=data`; `data_prep.download.archives` lists the
-names. Archives are kept in `<data_dir>/archives`; an archive put there by hand is used after the
-same checks. When the command is run again, a broken download continues where it stopped.
+names. Archives are kept in `<data_dir>/archives`; an archive placed there by hand passes the same
+checks. When the command is run again, a broken download continues where it stopped.
 """
 
 import argparse
@@ -27,14 +27,14 @@ _STALLED = f"fewer than {LEAST:,} bytes in {TIMEOUT} s"
 
 
 def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) -> None:
-    """Downloads `archive` unless it is there, checks it and unpacks it (or copies a single file).
+    """Downloads `archive` unless it exists, checks it and unpacks it (or copies a single file).
 
     Args:
-      base_url: a mirror that holds a file of the same name.
+      base_url: a mirror that holds a file with the same name.
 
     Raises:
-      UserError: the network fails, or the bytes or the members of the archive are wrong. Nothing is
-        unpacked then. A download with a wrong digest is removed, a file put by hand is kept.
+      UserError: the network fails, or the archive's bytes or members are wrong. In these cases
+        nothing is unpacked. A download with a wrong digest is removed, a user's own file is kept.
     """
     path = Path(data_dir) / "archives" / archive.name
     url = f"{base_url.rstrip('/')}/{archive.name}" if base_url else archive.address
@@ -63,11 +63,11 @@ def fetch(url: str, part: Path, most: int, remedy: str) -> None:
     """Downloads `url` into `part`, after the bytes that an earlier attempt left there.
 
     Args:
-      most: bytes that the file may have. A longer one is removed.
+      most: bytes that the file may have; a longer file is removed.
 
     Raises:
-      UserError: the server cannot be reached, stalls, or sends more than that, or the connection
-        broke; what was received is kept.
+      UserError: the server cannot be reached, stalls, or sends more than `most` bytes, or the
+        connection broke; received bytes are kept.
     """
     part.parent.mkdir(parents=True, exist_ok=True)
     watchdog = Watchdog()
@@ -93,10 +93,10 @@ def fetch(url: str, part: Path, most: int, remedy: str) -> None:
 
 
 def _receive(url: str, part: Path, most: int, watchdog: Watchdog) -> tuple[int, Optional[int]]:
-    """Appends to `part` what it lacks, until it is too long.
+    """Appends the missing bytes to `part`, until it is too long.
 
     Returns:
-      How many bytes it has, and how many it should have, None where the server does not say.
+      The number of bytes, and the expected number, None where the server does not say.
     """
     response, start, total = _open(url, part.stat().st_size if part.exists() else 0, watchdog)
     if response is None:
@@ -112,8 +112,8 @@ def _open(url: str, start: int, watchdog: Watchdog):
     """Requests the bytes from `start` on.
 
     Returns:
-      (response, its first byte, size of the whole or None); the response is None if all bytes are
-      there already. A server that does not support ranges starts at 0 again.
+      (response, its first byte, size of the whole or None); the response is None if no bytes are
+      missing. A server that does not support ranges starts at 0 again.
     """
     headers = {"Range": f"bytes={start}-"} if start else {}
     try:
@@ -138,22 +138,22 @@ def _open(url: str, start: int, watchdog: Watchdog):
 
 
 def _copy(response, file, start: int, total: Optional[int], most: int, watchdog: Watchdog) -> int:
-    """Copies the body and shows the progress on standard error; returns the number of bytes.
+    """Copies the body and prints the progress to standard error; returns the number of bytes.
 
-    It ends after `most` bytes of the file, with one more where there are more.
+    If the file has more than `most` bytes, the copy ends one byte after `most`.
     """
-    received, shown = 0, 0.0
+    received, last_print = 0, 0.0
     interval = 0.5 if sys.stderr.isatty() else 10.0  # seconds
     end = "\r" if sys.stderr.isatty() else "\n"
-    while (room := min(BLOCK, most + 1 - start - received)) > 0:
-        block = response.read1(room)
+    while (size := min(BLOCK, most + 1 - start - received)) > 0:
+        block = response.read1(size)
         if not block:
             break
         file.write(block)
         received += len(block)
         watchdog.count(len(block))
-        if time.monotonic() - shown > interval:
-            shown = time.monotonic()
+        if time.monotonic() - last_print > interval:
+            last_print = time.monotonic()
             print(_progress(start + received, total), end=end, file=sys.stderr, flush=True)
     print(_progress(start + received, total), file=sys.stderr)
     return received
@@ -168,7 +168,7 @@ def check(archive: Archive, path: Path, remedy: str) -> str:
     """Compares a file's digest with the official or the recorded one; returns it.
 
     Raises:
-      UserError: it differs, or the file is a web page, or should be a zip archive and is not.
+      UserError: the digest differs, or the file is a web page, or is no zip archive but should be.
     """
     digest, size = sha256(path), path.stat().st_size
     expected, wanted = _expected(archive, path)
@@ -184,7 +184,7 @@ def check(archive: Archive, path: Path, remedy: str) -> str:
 
 
 def _expected(archive: Archive, path: Path) -> tuple[Optional[str], str]:
-    """The digest to compare with (None for a file without any), and what it is called."""
+    """Returns the digest to compare with (None if there is none), and its description."""
     if archive.sha256:
         size = f"{archive.size:,} bytes and" if archive.size else "sha256"
         return archive.sha256, f"the official {size}"
@@ -198,13 +198,13 @@ def _expected(archive: Archive, path: Path) -> tuple[Optional[str], str]:
 
 
 def _record(path: Path) -> Path:
-    """Where the digest of an archive is recorded if its publisher names none."""
+    """Returns the path of an archive's recorded digest, for archives without an official one."""
     name = path.name[: -len(".part")] if path.name.endswith(".part") else path.name
     return path.with_name(name + ".sha256")
 
 
 def _describe(path: Path, name: str) -> str:
-    """What a file is if it is not what its name says, with its first bytes; "" if it is."""
+    """Describes a file that contradicts its name, with its first bytes; "" if it fits."""
     with open(path, "rb") as file:
         head = file.read(60)
     pages = (b"<!doctype html", b"<html", b"<head", b"<?xml")

@@ -1,4 +1,4 @@
-"""Archives -> folders: all of an archive or nothing, and nothing outside the folder."""
+"""Unpacks archives into folders: a whole archive or nothing, and nothing outside the folder."""
 
 import errno
 import filecmp
@@ -17,10 +17,10 @@ from disan_tf.common.files import scratch_folder
 
 BLOCK = 1 << 20  # bytes read at a time
 
-EXPANSION = 30  # of an archive at most; text expands three- to sevenfold
-ALLOWANCE = 1 << 20  # bytes that any archive may have
+EXPANSION = 30  # an archive's largest expansion; text expands three- to sevenfold
+ALLOWANCE = 1 << 20  # bytes that any archive may expand to
 
-# What `zipfile` raises on damaged archives.
+# Errors that `zipfile` raises on damaged archives.
 ZIP_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -38,7 +38,7 @@ LineCounts = Mapping[str, Optional[int]]
 
 
 def one_line(text) -> str:
-    """A message from outside, or a name, as the part of a line."""
+    """Converts an external message, or a name, to a part of one line."""
     printable = "".join(character if character.isprintable() else " " for character in str(text))
     return " ".join(printable.split())[:200]
 
@@ -47,13 +47,13 @@ def unpack(path: Path, folder: Path, rows: LineCounts, whole: bool = True) -> No
     """Unpacks a zip archive into `folder`, or copies a file of any other kind: all or nothing.
 
     Args:
-      rows: members that must be there, and their numbers of lines (None: any number).
-      whole: whether the other members are unpacked too.
+      rows: required members, and their numbers of lines (None: any number).
+      whole: whether to unpack the other members too.
 
     Raises:
-      UserError: the archive is broken, lacks a member or rows of it, holds a member twice, or one
-        whose path would leave the folder, expands out of proportion, or another file of the same
-        name lies there already.
+      UserError: the archive is broken, lacks a member or a member's rows, holds a member twice or a
+        member whose path would leave the folder, or expands out of proportion; or the folder has
+        another file with the same name.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with scratch_folder(folder / path.stem) as scratch:
@@ -92,7 +92,7 @@ def _write_members(path: Path, folder: Path, rows: LineCounts, whole: bool) -> l
 
 
 def _members(archive: zipfile.ZipFile, path: Path, rows: LineCounts, whole: bool) -> list[str]:
-    """The names of the members to be unpacked."""
+    """Returns the names of the members to unpack."""
     members = [info for info in archive.infolist() if not info.filename.startswith("__MACOSX/")]
     for info in members:
         _refuse_unsafe(info, path)
@@ -124,7 +124,7 @@ def _refuse_bomb(size: int, path: Path) -> None:
 
 
 def _refuse_unsafe(info: zipfile.ZipInfo, path: Path) -> None:
-    """Refuses links, devices, and every path that could leave the folder, on any system."""
+    """Rejects links, devices, and every path that could leave the folder, on any system."""
     name = info.filename.replace("\\", "/")
     kind = stat.S_IFMT(info.external_attr >> 16)
     outside = name.startswith("/") or ":" in name or ".." in PurePosixPath(name).parts

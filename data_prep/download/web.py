@@ -1,4 +1,4 @@
-"""Requests over http and https alone, and a watchdog that ends those that come to a standstill."""
+"""Requests over http and https alone, and a watchdog that ends stalled requests."""
 
 import contextlib
 import socket
@@ -8,16 +8,16 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 
 TIMEOUT = 60  # seconds without a byte before the server counts as gone
-LEAST = 60_000  # bytes in these seconds, before a server counts as stalled: 1 kB a second
+LEAST = 60_000  # with fewer bytes in TIMEOUT seconds a server counts as stalled: 1 kB a second
 
 
 class Watchdog:
-    """Shuts connections down once they bring fewer than `LEAST` bytes in `TIMEOUT` seconds.
+    """A watchdog that ends connections with fewer than `LEAST` bytes in `TIMEOUT` seconds.
 
     A timeout of the socket alone would let a server send a byte a minute for ever.
 
     Attributes:
-      has_barked: whether that has happened.
+      has_barked: whether the watchdog has ended connections.
     """
 
     def __init__(self):
@@ -29,12 +29,12 @@ class Watchdog:
         self._sockets.append(connection)
 
     def count(self, received: int) -> None:
-        """Notes that bytes have come."""
+        """Counts received bytes."""
         self._received += received
 
     @contextlib.contextmanager
     def awake(self) -> Iterator[None]:
-        """Inside it, the connections are watched."""
+        """Watches the connections within the context."""
         thread = threading.Thread(target=self._run, daemon=True)
         thread.start()
         try:
@@ -55,11 +55,11 @@ class Watchdog:
 
 
 def open_url(url: str, headers: Mapping[str, str], watchdog: Watchdog):
-    """The response to a GET request, whose redirects are followed.
+    """Returns the response to a GET request, following redirects.
 
     Raises:
-      ValueError: the address, or one to which the server redirects, is not of http or https.
-      OSError, http.client.HTTPException: there is no proper answer.
+      ValueError: the address, or a redirect's address, is not http or https.
+      OSError, http.client.HTTPException: there is no proper response.
     """
     _check_scheme(url)
     http, https = urllib.request.HTTPHandler(), urllib.request.HTTPSHandler()
@@ -88,7 +88,7 @@ def _check_scheme(url: str) -> None:
 
 
 def _watched(do_open, watchdog: Watchdog):
-    """`AbstractHTTPHandler.do_open` that shows each socket to a watchdog."""
+    """Returns an `AbstractHTTPHandler.do_open` that passes each socket to a watchdog."""
 
     def make(connection_class):
         class Connection(connection_class):

@@ -1,17 +1,17 @@
-"""A small grammar that writes sentence pairs whose label needs both sentences, in SNLI's format.
+"""A small grammar that writes sentence pairs in SNLI's format; a label needs both sentences.
 
-A sentence says who does what to whom, and perhaps where:
+A sentence has an agent, a verb, a patient and perhaps a place:
 
     premise        The man is chasing the dog in the park.
     entailment     The person is chasing the animal.
     neutral        The fire-fighter is ...           (if the premise says "the person")
     contradiction  The dog is chasing the man.
 
-A part of the hypothesis holds if it is that of the premise or more general; it is open if it is
-more specific, or if the premise does not mention it; otherwise it fails. The pair is a
+A part of the hypothesis holds if it equals the premise's part or is more general. It is open if it
+is more specific, or if the premise does not mention it. Otherwise it fails. The pair is a
 contradiction if a part fails, neutral if none fails and one is open, and else an entailment; a
-denial ("isn't") swaps entailment and contradiction. Only the order of the words says who does it
-to whom.
+denial ("isn't") swaps entailment and contradiction. Only the word order distinguishes the agent
+from the patient.
 
 Run as `python -m data_prep.synthetic.pairs --data_dir=data`.
 """
@@ -42,7 +42,7 @@ Tree = Union[str, tuple]  # a word, or the two parts of a binary parse
 
 
 class Sentence(NamedTuple):
-    """Who does what to whom, where ("" does not say), and whether it is denied."""
+    """Agent, verb, patient, place ("" = none), and whether the sentence is denied."""
 
     agent: str
     verb: str
@@ -51,7 +51,7 @@ class Sentence(NamedTuple):
     denied: bool = False
 
     def tree(self) -> Tree:
-        """The binary parse, a full stop at its end."""
+        """Returns the binary parse, with a full stop at its end."""
         predicate: Tree = (self.verb, ("the", self.patient))
         if self.place:
             preposition, article, noun = self.place.split()
@@ -60,12 +60,12 @@ class Sentence(NamedTuple):
         return (("The", self.agent), ((copula, predicate), "."))
 
     def text(self) -> str:
-        """The sentence as people write it."""
+        """Returns the sentence as people write it."""
         return " ".join(leaves(self.tree())).replace(" n't", "n't").replace(" .", ".")
 
 
 def leaves(tree: Tree) -> Iterator[str]:
-    """The words of a parse from left to right."""
+    """Yields the words of a parse from left to right."""
     if isinstance(tree, str):
         yield tree
     else:
@@ -74,12 +74,12 @@ def leaves(tree: Tree) -> Iterator[str]:
 
 
 def bracketed(tree: Tree) -> str:
-    """`( The ( dog ... ) )`, as SNLI writes binary parses."""
+    """Formats a binary parse as in SNLI, `( The ( dog ... ) )`."""
     return tree if isinstance(tree, str) else f"( {' '.join(map(bracketed, tree))} )"
 
 
 def relation(premise: Sentence, hypothesis: Sentence) -> str:
-    """The gold label of a pair whose premise is not denied."""
+    """Returns the gold label of a pair whose premise is not denied."""
     parts = [
         _noun_relation(premise.agent, hypothesis.agent),
         "holds" if hypothesis.verb == premise.verb else "fails",
@@ -106,7 +106,7 @@ def _place_relation(known: str, claimed: str) -> str:
 
 
 def draw_pairs(random: Random, size: int, seen: set) -> Sequence[tuple[Sentence, Sentence, str]]:
-    """Draws `size` pairs with their labels, none of them in `seen`, and adds them to `seen`.
+    """Draws `size` pairs with labels that are not in `seen`, and adds the pairs to `seen`.
 
     The three labels are equally frequent.
     """
@@ -115,10 +115,10 @@ def draw_pairs(random: Random, size: int, seen: set) -> Sequence[tuple[Sentence,
     while len(pairs) < size:
         premise = _draw_premise(random)
         hypothesis = _draw_hypothesis(random, premise)
-        wanted = labels[len(pairs) % len(labels)]
-        if relation(premise, hypothesis) == wanted and (premise, hypothesis) not in seen:
+        label = labels[len(pairs) % len(labels)]
+        if relation(premise, hypothesis) == label and (premise, hypothesis) not in seen:
             seen.add((premise, hypothesis))
-            pairs.append((premise, hypothesis, wanted))
+            pairs.append((premise, hypothesis, label))
     random.shuffle(pairs)
     return pairs
 
@@ -129,7 +129,7 @@ def _draw_premise(random: Random) -> Sentence:
 
 
 def _draw_hypothesis(random: Random, premise: Sentence) -> Sentence:
-    """The premise with some of its parts changed, perhaps denied."""
+    """Draws a variation of the premise: some parts changed, perhaps denied."""
     agent, verb, patient, place, _ = premise
     if random.random() < 0.3:
         agent, patient = patient, agent
@@ -142,7 +142,7 @@ def _draw_hypothesis(random: Random, premise: Sentence) -> Sentence:
 
 
 def _vary(random: Random, noun: str) -> str:
-    """The noun, its general word, or a more specific one."""
+    """Returns the noun, its general word, or a more specific noun."""
     related = KINDS.get(noun, (GENERAL.get(noun),))
     return random.choice((noun, noun, random.choice(related)))
 
@@ -152,10 +152,10 @@ def write_pairs(directory: Path, seed: int, sizes: Mapping[str, int] = SIZES) ->
 
     Args:
       seed: equal seeds and sizes write equal bytes.
-      sizes: the number of pairs of each split.
+      sizes: the number of pairs in each split.
 
     Raises:
-      UserError: another corpus is there (it may be the real one, so it is kept).
+      UserError: another corpus exists there (perhaps the real one, so it is kept).
     """
     seen: set = set()
     texts = {}

@@ -1,8 +1,8 @@
 """A small grammar that writes sentiment trees in which word order decides the label.
 
-The demo and the tests train on it, because it needs no download. A sentiment is a number from -2
-(very negative) to 2 (very positive); a node's label in the file is that number plus 2. A node's
-sentiment is a function of its children's:
+The demo and the tests train on the trees, because they need no download. A sentiment is a number
+from -2 (very negative) to 2 (very positive); a node's label in the file is its sentiment plus 2. A
+node's sentiment is a function of its children's sentiments:
 
     very x = 2 sign(x)         not x, than x = -sign(x)       x but y = y
     fairly x = sign(x)         less x, more x = x             x though y = x (though y = 0)
@@ -63,12 +63,12 @@ class Tree(NamedTuple):
     children: tuple["Tree", ...] = ()
 
     def __str__(self) -> str:
-        """The Penn-Treebank form, `(3 (2 very) (3 good))`."""
+        """Returns the Penn-Treebank form, `(3 (2 very) (3 good))`."""
         inside = self.word or " ".join(map(str, self.children))
         return f"({self.sentiment + 2} {inside})"
 
     def tokens(self) -> tuple[str, ...]:
-        """The words from left to right."""
+        """Returns the words from left to right."""
         if self.word:
             return (self.word,)
         return tuple(token for child in self.children for token in child.tokens())
@@ -79,10 +79,10 @@ def write_treebank(directory: Path, seed: int, sizes: Mapping[str, int] = SIZES)
 
     Args:
       seed: equal seeds and sizes write equal bytes.
-      sizes: the number of trees of each split.
+      sizes: the number of trees in each split.
 
     Raises:
-      UserError: another treebank is there (it may be the real one, so it is kept).
+      UserError: another treebank exists there (perhaps the real one, so it is kept).
     """
     folder = Path(directory) / "sst" / "trees"
     seen: set = set()
@@ -94,7 +94,7 @@ def write_treebank(directory: Path, seed: int, sizes: Mapping[str, int] = SIZES)
 
 
 def write_new(texts: Mapping[Path, str], kind: str) -> None:
-    """Writes files. If one of them exists with another text, writes none and raises UserError."""
+    """Writes files; if a file exists with another text, writes none and raises UserError."""
     for path, text in texts.items():
         if path.exists() and path.read_bytes() != text.encode():
             raise UserError(
@@ -105,7 +105,7 @@ def write_new(texts: Mapping[Path, str], kind: str) -> None:
 
 
 def draw_trees(random: Random, size: int, seen: set) -> Sequence[Tree]:
-    """Draws `size` sentences whose words, in their order, are not in `seen`, and adds them."""
+    """Draws `size` sentences whose word sequences are not in `seen`, and adds these to `seen`."""
     trees: list = []
     while len(trees) < size:
         fresh = {tree.tokens(): tree for tree in _draw_sentences(random)}
@@ -116,7 +116,7 @@ def draw_trees(random: Random, size: int, seen: set) -> Sequence[Tree]:
 
 
 def _draw_sentences(random: Random) -> Iterator[Tree]:
-    """One sentence, or a contrast and its mirror image; a contrast counts twice in the mixture."""
+    """Yields a sentence, or a contrast and its mirror image; contrasts count twice in the mix."""
     sign = random.choice((-1, 1))
     first = _clause(random, sign)
     form = random.choice(("clause", "conjunction", "conjunction", "contrast"))
@@ -131,7 +131,7 @@ def _draw_sentences(random: Random) -> Iterator[Tree]:
 
 
 def _clause(random: Random, sign: int) -> Tree:
-    """A determiner, a noun, a copula and an adjective phrase of the wanted sign."""
+    """Draws a determiner, a noun, a copula and an adjective phrase with the given sign."""
     subject = _join(0, Tree(0, random.choice(DETERMINERS)), Tree(0, random.choice(NOUNS)))
     phrase = _adjective_phrase(random, sign)
     predicate = _join(phrase.sentiment, Tree(0, random.choice(COPULAS)), phrase)
@@ -139,7 +139,7 @@ def _clause(random: Random, sign: int) -> Tree:
 
 
 def _adjective_phrase(random: Random, sign: int) -> Tree:
-    """An adjective under at most two operators; the whole has the wanted sign."""
+    """Draws an adjective under at most two operators; the whole has the given sign."""
     form = random.choice(
         ("plain", "plain", "amplified", "amplified", "softened", "never less", "never less")
         + ("negated", "negated amplified", "less", "compared")
@@ -170,7 +170,7 @@ def _adjective(random: Random, sign: int) -> Tree:
 
 
 def operate(word: str, tree: Tree) -> Tree:
-    """The phrase of an operator ("very", "not", "than", ...) and what it is applied to."""
+    """Applies an operator ("very", "not", "than", ...) to a phrase."""
     sign = int(np.sign(tree.sentiment))
     if word in AMPLIFIERS:
         sentiment = 2 * sign
@@ -184,19 +184,19 @@ def operate(word: str, tree: Tree) -> Tree:
 
 
 def comparison(first: Tree, second: Tree) -> Tree:
-    """ "more dull than funny": the first adjective decides."""
+    """Joins a comparison, "more dull than funny": the first adjective decides."""
     sign = int(np.sign(first.sentiment))
     return _join(sign, operate("more", first), operate("than", second))
 
 
 def conjunction(first: Tree, second: Tree) -> Tree:
-    """Two clauses of one sign; the stronger one decides."""
+    """Joins two clauses with equal signs: the stronger clause decides."""
     stronger = max(first.sentiment, second.sentiment, key=abs)
     return _join(stronger, first, _join(second.sentiment, Tree(0, "and"), second))
 
 
 def contrast(first: Tree, word: str, second: Tree) -> Tree:
-    """Two clauses of opposite signs: the second decides after "but", the first before "though"."""
+    """Joins clauses with opposite signs: the second decides in "but", the first in "though"."""
     if word in LAST_DECIDES:
         return _join(second.sentiment, first, _join(second.sentiment, Tree(0, word), second))
     return _join(first.sentiment, first, _join(0, Tree(0, word), second))

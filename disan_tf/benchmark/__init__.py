@@ -1,1 +1,1 @@
-"""How long models take on this machine, beside the authors' formulation of them."""
+"""Measurements of models' speed on this machine, beside the authors' formulation."""

@@ -1,4 +1,4 @@
-"""The attention core, forward and backward, in all of its forms and over lengths."""
+"""Times of the attention core, forward and backward, in all its forms and over lengths."""
 
 import os
 
@@ -19,19 +19,19 @@ _LARGEST = 8 * 2**30
 
 
 def measure_core(config, repetitions: int, lengths=None) -> list[dict]:
-    """Times of one direction of the attention at a config's batch size and units.
+    """Measures the attention in one direction at a config's batch size and units.
 
     Returns:
       For each length {"length", "forms"}; a form has its times, "elements_per_ns" (pairs that
-      may attend * features) and, where the dense form was measured, "dense_ratio", how many
-      times faster than the dense form it is.
+      may attend * features) and, where the dense form was measured, "dense_ratio", its speedup
+      over the dense form.
     """
     batch, units = config.train.batch_size, config.encoder.units
     return [_measure_length(length, batch, units, repetitions) for length in lengths or LENGTHS]
 
 
 def measure_core_memory(config, lengths=None) -> list[dict]:
-    """{"length", "form", "peak_gib"} of processes that compute the core alone."""
+    """Returns {"length", "form", "peak_gib"} of processes that compute the core alone."""
     batch, units = config.train.batch_size, config.encoder.units
     return [
         {"length": length, "form": form, "peak_gib": peak_gib(_run, form, length, batch, units)}
@@ -41,7 +41,7 @@ def measure_core_memory(config, lengths=None) -> list[dict]:
 
 
 def measure_core_threads(config, repetitions: int, lengths=None) -> list[dict]:
-    """Speedup of the fastest form by all processors, in processes of their own.
+    """Measures the fastest form's speedup by all processors, in separate processes.
 
     Returns:
       For each length {"length", "form", "one_ms", "all_ms", "speedup"}.
@@ -59,15 +59,15 @@ def measure_core_threads(config, repetitions: int, lengths=None) -> list[dict]:
 
 
 def forms_at(length: int, batch: int, units: int) -> list[str]:
-    """The forms that this machine has and that fit into memory."""
+    """Returns the forms that this machine has and that fit into memory."""
     fits = 8 * 4 * batch * length**2 * units <= _LARGEST
     return [form for form in ["dense", *available_forms()] if fits or form not in _QUADRATIC]
 
 
 def make_core(form: str, length: int, batch: int, units: int, rate: float = 1.0):
-    """A compiled function without arguments: the context and all three gradients.
+    """Compiles a function without arguments that returns the context and all three gradients.
 
-    With a rate below 1, this share of the heads and of the dependents is selected, at random.
+    With a rate below 1, this share of heads and of dependents is selected at random.
     """
     *inputs, upstream = (
         tf.random.stateless_normal([batch, length, units], [0, seed]) for seed in range(4)
@@ -87,7 +87,7 @@ def make_core(form: str, length: int, batch: int, units: int, rate: float = 1.0)
 
 
 def _selected(shape, rate, seed):
-    """A mask <bool> in which this share of each row is True, to the nearest number."""
+    """Draws a mask <bool> with this share of True in each row, to the nearest number."""
     ranks = tf.argsort(tf.argsort(tf.random.stateless_uniform(shape, [1, seed]), axis=1), axis=1)
     return ranks < round(rate * shape[1])
 

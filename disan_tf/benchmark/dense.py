@@ -1,17 +1,17 @@
-"""The yardstick: DiSAN for SNLI as its authors formulate it, in plain TensorFlow.
+"""The reference for speed: DiSAN for SNLI in its authors' formulation, in plain TensorFlow.
 
 Dense [batch, length, length, dim] tensors, an additive -1e30, `tf.nn.softmax`, automatic gradients;
-no blocks, no recomputation, nothing of `disan_tf.layers`. It is as fast as this formulation can be
-made here: one compiled function, broadcasting instead of tiled copies, the division by c before the
-tensors become large, and matrix products of rank 2 (that of a rank-3 tensor and a matrix becomes a
-batch product, whose gradient makes the whole step three times as slow).
+no blocks, no recomputation, no `disan_tf.layers`. The code is as fast as this formulation can be
+made here: one compiled function, broadcasting instead of tiled copies, division by c before the
+tensors become large, and matrix products of rank 2. (TensorFlow multiplies a rank-3 tensor by a
+matrix as a batch product, whose gradient makes the whole step three times as slow.)
 """
 
 from typing import NamedTuple
 
 import tensorflow as tf
 
-# What `tf.train.AdadeltaOptimizer(0.5)` and the moving average are in the authors' code.
+# Settings of `tf.train.AdadeltaOptimizer(0.5)` and the moving average in the authors' code.
 LEARNING_RATE, RHO, EPSILON, DECAY = 0.5, 0.95, 1e-8, 0.999
 _FORBIDDEN = -1e30
 _WORDS_START = 2  # ids 0 and 1 are the zero vector
@@ -33,7 +33,7 @@ class DenseSizes(NamedTuple):
 
 
 def dense_attention(head, dependent, value, mask, *, direction: str, scale: float = 5.0):
-    """DiSAN Eq. 15 and 11 for one direction, "forward" or "backward".
+    """Computes DiSAN's Eq. 15 and 11 for one direction, "forward" or "backward".
 
     Args:
       head, dependent, value: <float32>[batch, length, dim].
@@ -55,9 +55,9 @@ def dense_attention(head, dependent, value, mask, *, direction: str, scale: floa
 
 
 class DenseDisan(tf.Module):
-    """Premise and hypothesis -> logits, both encoded with the same weights.
+    """A model from premise and hypothesis to logits, both encoded with the same weights.
 
-    Its weights have the names of those of the model in `disan_tf.models`; nothing else is shared.
+    Its weights have the same names as in `disan_tf.models`' model; nothing else is shared.
 
     Args:
       sizes: see `DenseSizes`.
@@ -97,7 +97,7 @@ class DenseDisan(tf.Module):
         return self._linear("head.logits", hidden, training)
 
     def encode(self, ids, training: bool = False):
-        """Sentence vectors, <float32>[batch, 2 * units]."""
+        """Computes sentence vectors, <float32>[batch, 2 * units]."""
         mask = tf.not_equal(ids, 0)
         x = tf.gather(self.weights["embedding.trained"], tf.maximum(ids - _WORDS_START, 0))
         x *= tf.cast(ids >= _WORDS_START, tf.float32)[:, :, None]
@@ -106,7 +106,7 @@ class DenseDisan(tf.Module):
         return self._source2token(tf.concat([forward, backward], axis=-1), mask, training)
 
     def _directional(self, direction, x, mask, training):
-        """Eq. 14 to 20."""
+        """Computes Eq. 14 to 20."""
         block = f"encoder.{direction}_block"
         h = self.activation(self._linear(f"{block}.input_map", x, training))
         dropped = self._drop(h, training)
@@ -120,7 +120,7 @@ class DenseDisan(tf.Module):
         return (gate * h + (1.0 - gate) * s) * tf.cast(mask, tf.float32)[:, :, None]
 
     def _source2token(self, u, mask, training):
-        """Eq. 12 and 13."""
+        """Computes Eq. 12 and 13."""
         hidden = self._linear("encoder.source2token.token_map", u, training)
         logits = self._linear("encoder.source2token.score_map", self.activation(hidden), training)
         logits += (1.0 - tf.cast(mask, tf.float32)[:, :, None]) * _FORBIDDEN
@@ -143,7 +143,7 @@ class DenseDisan(tf.Module):
         self._add(f"{name}.dense.bias", [columns])
 
     def _add(self, name, shape):
-        """A variable: matrices by Glorot's uniform rule, vectors 0, as by `tf.get_variable`."""
+        """Adds a variable: Glorot-uniform matrices and zero vectors, as `tf.get_variable` does."""
         initial = tf.keras.initializers.GlorotUniform(seed=len(self.weights))
         value = initial(shape) if len(shape) == 2 else tf.zeros(shape)
         self.weights[name] = tf.Variable(value, name=name.replace(".", "_"))
@@ -151,7 +151,7 @@ class DenseDisan(tf.Module):
 
 
 def make_dense_train_step(model: DenseDisan):
-    """The authors' whole training step, with their optimizer and their moving average.
+    """Returns the authors' whole training step, with their optimizer and moving average.
 
     Returns:
       A traced-once function (premise, hypothesis <int32>[batch, length], label <int32>[batch])
@@ -161,7 +161,7 @@ def make_dense_train_step(model: DenseDisan):
     optimizer = tf.keras.optimizers.legacy.Adadelta(LEARNING_RATE, rho=RHO, epsilon=EPSILON)
     optimizer._create_all_weights(variables)
     average = tf.train.ExponentialMovingAverage(DECAY)
-    average.apply(variables)  # makes its variables, which the traced function may not
+    average.apply(variables)  # creates its variables, which the traced function may not do
 
     @tf.function(input_signature=[*_PAIR, _LABEL], autograph=False)
     def train_step(premise, hypothesis, label):
@@ -179,7 +179,7 @@ def make_dense_train_step(model: DenseDisan):
 
 
 def make_dense_inference(model: DenseDisan):
-    """A traced-once function (premise, hypothesis) -> logits, without dropout."""
+    """Returns a traced-once function (premise, hypothesis) -> logits, without dropout."""
     return tf.function(
         lambda premise, hypothesis: model(premise, hypothesis, training=False),
         input_signature=_PAIR,

@@ -1,4 +1,4 @@
-"""Time of an epoch and of inference for the encoders of the DiSAN paper's Table 1."""
+"""Times of an epoch and of inference for the encoders in the DiSAN paper's Table 1."""
 
 from typing import Optional
 
@@ -15,15 +15,15 @@ from disan_tf.benchmark.timing import WARM_UPS, measure
 
 
 def measure_encoders(config, repetitions: int, batches: Optional[int] = None) -> dict:
-    """Pairs per second of training and inference, DiSAN and the five baselines in turns.
+    """Measures pairs per second in training and inference, DiSAN and five baselines in turns.
 
-    All read the same batches, planned as in training, of the lengths of SNLI, and compute in
-    `config.dtype`; see `measure_epoch` for how batches are chosen.
+    All encoders read the same batches, planned as in training, with SNLI's lengths, and compute in
+    `config.dtype`; `measure_epoch` describes the sample of batches.
 
     Returns:
       {"pairs", "sampled_batches", "dtype", "encoders"}; an encoder has "parameters",
       "pairs_per_second", their "min" and "max" over the repetitions, "epoch_seconds" for all pairs
-      of SNLI, "inference_pairs_per_second", and "disan_ratio", its epoch in epochs of DiSAN.
+      of SNLI, "inference_pairs_per_second", and "disan_ratio", its epoch's time over DiSAN's.
     """
     batches = batches or default_batches(config)
     split = snli_shaped_split(config.seed)
@@ -63,7 +63,7 @@ def measure_encoders(config, repetitions: int, batches: Optional[int] = None) ->
 
 
 def _variant(config, name):
-    """The config with another encoder."""
+    """Returns the config with another encoder."""
     config = config.copy_and_resolve_references()
     if name in BASELINES:
         with config.unlocked():

@@ -1,4 +1,4 @@
-"""An epoch shaped like SNLI's, input pipeline included, from a random sample of its batches."""
+"""Speed of an epoch shaped like SNLI's, input pipeline included, from a sample of its batches."""
 
 import json
 from collections.abc import Sequence
@@ -20,24 +20,24 @@ from disan_tf.benchmark.timing import WARM_UPS, measure
 from disan_tf.input_pipeline import BatchPlan, Split, WordFeatures, make_dataset, padding_share
 
 TRAINING_PAIRS = 549_367  # labelled training pairs of SNLI 1.0
-_PAIRS = 1280  # of a repetition
+_PAIRS = 1280  # pairs in a repetition
 _FIELDS = ("premise", "hypothesis")
 _LENGTHS = Path(__file__).with_name("snli_lengths.json")
 
 
 def measure_epoch(config, repetitions: int, batches: Optional[int] = None) -> dict:
-    """Pairs per second of training: ours in batches planned as in training, and the authors'.
+    """Measures pairs per second of training: ours in batches planned as in training, the authors'.
 
     The authors shuffle, and pad every batch to its longest premise and hypothesis. Ids are random,
-    lengths those of SNLI; both use our input pipeline. The estimate is a ratio of sums over a
-    sample of an epoch's batches: sorted by their padded size, every n-th, and so in every
-    repetition (sorted batches differ so much that a random sample was a tenth off).
+    lengths as in SNLI; both forms use our input pipeline. The estimate is a ratio of sums over a
+    sample of an epoch's batches: every n-th batch by padded size, in every repetition (sorted
+    batches differ so much that a random sample was a tenth off).
 
     Returns:
       {"pairs", "sampled_batches", "forms"}; a form has "pairs_per_second", their "min" and "max"
       over the repetitions, "epoch_minutes" for all pairs of SNLI, "padding_share" of its whole
-      plan and, if it is ours, "dense_ratio". Beside DSA stands DiSAN, both with batches as their
-      own configs plan them; "disan_ratio" is how many times faster than DiSAN DSA is.
+      plan and, if it is ours, "dense_ratio". DSA is compared with DiSAN, both in batches as their
+      own configs plan them; "disan_ratio" is DSA's speedup over DiSAN.
     """
     split = snli_shaped_split(config.seed, config.data.get("word_length", 0))
     arguments = [spec.name for spec in inputs_of(config)] + ["label"]
@@ -66,14 +66,14 @@ def measure_epoch(config, repetitions: int, batches: Optional[int] = None) -> di
 
 
 def default_batches(config) -> int:
-    """Batches of a repetition: always about as many pairs, whatever the batch size."""
+    """Returns a repetition's number of batches: about equally many pairs for any batch size."""
     return max(1, _PAIRS // config.train.batch_size)
 
 
 def snli_shaped_split(seed: int, word_length: int = 0) -> Split:
-    """Pairs of random ids, with the (premise, hypothesis) lengths of `snli_lengths.json`.
+    """Draws pairs of random ids, with the (premise, hypothesis) lengths of `snli_lengths.json`.
 
-    Unless `word_length` is 0, words have that many random characters, and random flags.
+    Unless `word_length` is 0, words have `word_length` random characters, and random flags.
     """
     table = np.array(json.loads(_LENGTHS.read_text(encoding="utf-8"))["counts"])
     lengths = np.repeat(table[:, :2], table[:, 2], axis=0)
@@ -96,15 +96,15 @@ def _random_features(generator, ids, word_length):
 
 
 class Sample:
-    """Batches of a plan, of which every run takes the next few.
+    """A sample of a plan's batches, of which every run uses the next few.
 
     Args:
       plan: all batches of an epoch, see `disan_tf.input_pipeline.plan_batches`.
-      split: their pairs.
+      split: the pairs.
       step: a function of `arguments`.
-      arguments: names, as in a batch.
-      batches: of a run.
-      runs: how many runs there will be.
+      arguments: names of a batch's arrays.
+      batches: number of batches in a run.
+      runs: number of runs.
     """
 
     def __init__(self, plan, split, step, arguments: Sequence[str], batches: int, runs: int):
@@ -117,7 +117,7 @@ class Sample:
         self._batches = iter(make_dataset(split, by_size[chosen]))
 
     def run(self) -> None:
-        """The step on the next batches."""
+        """Calls the step on the next batches."""
         pairs = 0
         for batch in islice(self._batches, self._count):
             self._step(*(batch[name] for name in self._arguments))
@@ -125,7 +125,7 @@ class Sample:
         self.pairs.append(pairs)
 
     def speeds(self, timing) -> dict:
-        """{"pairs_per_second", "min", "max"} of all runs but the first ones, which warm up."""
+        """Returns {"pairs_per_second", "min", "max"} of all runs after the warm-up."""
         pairs = self.pairs[WARM_UPS:]
         assert len(pairs) == len(timing.seconds)
         speeds = [count / seconds for count, seconds in zip(pairs, timing.seconds)]
@@ -134,13 +134,13 @@ class Sample:
 
 
 def _positions(plan, split):
-    """Positions of every batch, padding included."""
+    """Counts the positions of every batch, padding included."""
     lengths = np.where((plan >= 0)[..., None], split.field_lengths[plan], 0)
     return np.sum(plan >= 0, axis=1) * lengths.max(axis=1).sum(axis=1)
 
 
 def plan_of(config, split: Split) -> np.ndarray:
-    """All batches of an epoch, planned as in training."""
+    """Returns all batches of an epoch, planned as in training."""
     train = config.train
     return BatchPlan(
         split.field_lengths, train.batch_size, train.window, config.seed, train.batch_tokens
@@ -148,7 +148,7 @@ def plan_of(config, split: Split) -> np.ndarray:
 
 
 def _unsorted_plan(config, split):
-    """All batches of an epoch as the authors make them, without a last smaller one."""
+    """Returns all batches of an epoch as the authors draw them, without a smaller last batch."""
     size = config.train.batch_size
     order = np.random.default_rng(config.seed).permutation(len(split))
     return order[: len(order) // size * size].reshape(-1, size)

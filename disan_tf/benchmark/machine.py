@@ -1,4 +1,4 @@
-"""What a reader of a measurement must know about the machine."""
+"""A description of the machine, for the readers of a measurement."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ from disan_tf.ops import available_forms
 
 
 def describe_machine() -> dict:
-    """Processor, threads, versions, and the forms of the attention that work here."""
+    """Returns processor, threads, versions, and the forms of attention that work here."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),

@@ -1,4 +1,4 @@
-"""The matrix products and convolutions of a step alone: the time that no other op can save."""
+"""A step's matrix products and convolutions alone: a lower bound on its time."""
 
 from typing import NamedTuple, Union
 
@@ -6,11 +6,10 @@ import tensorflow as tf
 
 
 class Product(NamedTuple):
-    """<float>[rows, inner] times <float>[inner, columns].
+    """A matrix product, <float>[rows, inner] times <float>[inner, columns].
 
     Attributes:
-      to_input: whether training needs the gradient for the first operand; fixed word vectors
-        need none.
+      to_input: whether training needs the first operand's gradient; fixed word vectors need none.
     """
 
     rows: int
@@ -24,7 +23,7 @@ class Product(NamedTuple):
 
     @property
     def shapes(self) -> tuple:
-        """Of input, weights and result."""
+        """The shapes of input, weights and result."""
         return (self.rows, self.inner), (self.inner, self.columns), (self.rows, self.columns)
 
     def apply(self, x, weights):
@@ -51,7 +50,7 @@ class Windows(NamedTuple):
 
     @property
     def shapes(self) -> tuple:
-        """Of input, weights and result."""
+        """The shapes of input, weights and result."""
         tokens, kernel = (self.batch, self.length), (self.width, self.inner, self.columns)
         return (*tokens, self.inner), kernel, (*tokens, self.columns)
 
@@ -63,11 +62,11 @@ Work = Union[Product, Windows]
 
 
 def step_products(config, lengths: tuple, classes: int) -> list[Work]:
-    """The products of a forward pass of the encoder "disan" or "dsa" and its head.
+    """Returns the products in a forward pass through the encoder "disan" or "dsa" and its head.
 
     Args:
       config: a config of `configs/`.
-      lengths: padded length of each sentence of an example; one, or two for pairs.
+      lengths: padded length of each sentence in an example; one, or two for pairs.
       classes: number of classes.
     """
     if config.encoder.name == "dsa":
@@ -81,10 +80,10 @@ def step_products(config, lengths: tuple, classes: int) -> list[Work]:
 
 
 def dsa_products(config, lengths: tuple, classes: int) -> list[Work]:
-    """`step_products` of DSA: Eq. 2, 3, 5, 6, Eq. 1 of the static attention, and the head.
+    """Returns `step_products` for DSA: Eq. 2, 3, 5, 6, static attention's Eq. 1, and the head.
 
-    The products of Algorithm 1, with one vector of each sentence, are left out: they are bound by
-    memory, not by arithmetic.
+    Algorithm 1's products, with one vector per sentence, are left out: they are bound by memory,
+    not by arithmetic.
     """
     encoder, batch = config.encoder, config.train.batch_size
     dynamic = encoder.attention == "dynamic"
@@ -103,7 +102,7 @@ def dsa_products(config, lengths: tuple, classes: int) -> list[Work]:
 
 
 def _dense_cnn(config, length) -> list[Work]:
-    """The towers, then the compression."""
+    """Returns the convolutions of the towers, then the compression."""
     encoder, dim = config.encoder, config.data.embedding_dim
     batch, trainable = config.train.batch_size, config.embedding.trainable
     work = []
@@ -119,28 +118,28 @@ def _dense_cnn(config, length) -> list[Work]:
 
 
 def _windows(batch, length, inner, width, columns, to_input) -> Work:
-    """Windows of one token are a plain product."""
+    """Returns a convolution, or a plain product for windows of one token."""
     if width == 1:
         return Product(batch * length, inner, columns, to_input)
     return Windows(batch, length, inner, width, columns, to_input)
 
 
 def total_flops(products: list[Work], backward: bool) -> int:
-    """Floating-point operations; a gradient costs as much as the product itself."""
+    """Counts floating-point operations; a gradient costs as much as the product itself."""
     passes = [1 + (1 + product.to_input if backward else 0) for product in products]
     return sum(count * product.flops for count, product in zip(passes, products))
 
 
 def make_products(products: list[Work], dtype: tf.DType, backward: bool):
-    """A compiled function without arguments that computes the products and nothing else.
+    """Compiles a function without arguments that computes only the products.
 
-    Every product has operands of its own, so that none can be shared or computed beforehand, and
-    an entry of its result is returned, so that none can be left out.
+    Every product has operands of its own, so that no product can be shared or computed beforehand.
+    The function returns an entry of every result, so that no product can be left out.
 
     Args:
       products: see `step_products`.
-      dtype: of operands and results.
-      backward: whether also the gradients for both operands are computed.
+      dtype: dtype of operands and results.
+      backward: whether the gradients for both operands are computed too.
     """
     operands = [_operands(product, seed, dtype) for seed, product in enumerate(products)]
 
@@ -161,7 +160,7 @@ def make_products(products: list[Work], dtype: tf.DType, backward: bool):
 
 
 def _encoder_products(config, tokens):
-    """DiSAN Eq. 14, 15 (two maps) and 19 (two) for both directions, and Eq. 12."""
+    """Returns DiSAN's Eq. 14, 15 (two maps) and 19 (two) for both directions, and Eq. 12."""
     units = config.encoder.units
     block = [Product(tokens, config.data.embedding_dim, units)]
     block += [Product(tokens, units, units)] * 4
@@ -169,7 +168,7 @@ def _encoder_products(config, tokens):
 
 
 def _operands(product, seed, dtype):
-    """Input, weights and the gradient of the result."""
+    """Returns input, weights and the result's gradient."""
     return [
         tf.cast(tf.random.stateless_normal(shape, [seed, part]), dtype)
         for part, shape in enumerate(product.shapes)

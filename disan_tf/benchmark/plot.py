@@ -8,7 +8,7 @@ _COLOURS = {"dense": "tab:red", "plain": "tab:orange", "lean": "tab:blue", "nati
 
 
 def plot_core(core: list[dict], memory: list[dict]) -> bytes:
-    """A PNG with a curve for every form.
+    """Draws a PNG with a curve for every form.
 
     Args:
       core: see `disan_tf.benchmark.core.measure_core`.
@@ -32,7 +32,7 @@ def plot_core(core: list[dict], memory: list[dict]) -> bytes:
 
 
 def _draw(axes, points, label):
-    """Curves of (form, length, value)."""
+    """Draws curves of (form, length, value)."""
     for form in dict.fromkeys(form for form, *_ in points):
         curve = [point[1:] for point in points if point[0] == form]
         axes.plot(*zip(*curve), marker="o", label=form, color=_COLOURS.get(form))

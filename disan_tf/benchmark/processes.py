@@ -1,4 +1,4 @@
-"""Functions in processes of their own, for their peak memory or for another number of threads."""
+"""Calls of functions in new processes, for their peak memory or other numbers of threads."""
 
 import multiprocessing
 import resource
@@ -9,15 +9,15 @@ from typing import Callable
 
 
 def peak_gib(function: Callable, *arguments) -> float:
-    """Peak resident memory in GiB of a new process that calls `function(*arguments)`.
+    """Returns the peak resident memory in GiB of a new process calling `function(*arguments)`.
 
-    TensorFlow itself takes about 0.4 GiB of it. The function must be importable by name.
+    TensorFlow itself uses about 0.4 GiB. The function must be importable by name.
     """
     return in_new_process(_call, function, arguments)
 
 
 def in_new_process(function: Callable, *arguments):
-    """What `function(*arguments)` returns in a new process; it must be importable by name."""
+    """Calls `function(*arguments)` in a new process; it must be importable by name."""
     fresh = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=fresh) as process:
         return process.submit(function, *arguments).result()
@@ -29,7 +29,7 @@ def _call(function, arguments):
 
 
 def peak() -> float:
-    """Peak resident memory of this process in GiB."""
+    """Returns this process' peak resident memory in GiB."""
     status = Path("/proc/self/status")
     if status.exists():  # on Linux, getrusage gives the parent's peak where that was higher
         fields = dict(line.split(":", 1) for line in status.read_text().splitlines())

@@ -1,4 +1,4 @@
-"""What hard attention costs and saves: times over the share of selected tokens."""
+"""Times of hard attention by the share of selected tokens."""
 
 import contextlib
 
@@ -20,14 +20,14 @@ _OTHERS = ("without_hard_attention", "iterative")  # variants to compare with
 
 
 def measure_selection(config, repetitions: int, lengths=LENGTHS, pair_lengths=PAIR_LENGTHS) -> dict:
-    """Times of attention core, layer and model by the share of heads and dependents selected.
+    """Measures attention core, layer and model by the share of selected heads and dependents.
 
     Returns:
-      "core" and "layer": for each length {"length", "forms"}, the times of forward and backward
-      by form and rate, with "ratio", the share of the time at rate 1; the layer's forms are
-      "native" and "portable". "model": for each pair of lengths {"lengths",
-      "train", "inference"}, times by rate and beside them "all" (nothing sampled),
-      "without_hard_attention" and "iterative" (half of the tokens), with "ratio" to "all".
+      "core" and "layer": for each length {"length", "forms"}, forward and backward times by form
+      and rate, with "ratio", the share of the time at rate 1; the layer's forms are "native" and
+      "portable". "model": for each pair of lengths {"lengths", "train", "inference"}, times by
+      rate and for "all" (nothing sampled), "without_hard_attention" and "iterative" (half of the
+      tokens), with "ratio" to "all".
     """
     sizes = config.train.batch_size, config.encoder.units
     return {
@@ -58,7 +58,7 @@ def _layer(config, length, batch, units, repetitions):
 
 
 def _make_layer(config, length, batch, units, rate):
-    """A compiled function without arguments: the layer's output and the gradient of its input."""
+    """Compiles a function without arguments: the layer's output and its input's gradient."""
     layer = ReinforcedSelfAttention(units, config.encoder.activation)
     x = tf.random.stateless_normal([batch, length, units], [0, 1])
     mask = tf.ones([batch, length], tf.bool)
@@ -77,7 +77,7 @@ def _make_layer(config, length, batch, units, rate):
 
 
 def choose_at_rate(samplers, rate: float) -> None:
-    """Makes samplers choose this share of all tokens, whatever the tokens are."""
+    """Makes samplers select this share of all tokens, whatever the tokens are."""
     for sampler in samplers:
         kernel, bias = (sampler.score.dense.kernel, sampler.score.dense.bias)
         kernel.assign(tf.zeros_like(kernel))
@@ -107,7 +107,7 @@ def _model(config, lengths, repetitions):
 
 
 def model_steps(config, batch):
-    """Training steps and inferences by rate, and "all"."""
+    """Returns training steps and inferences by rate, and "all"."""
     steps = _hard_steps(config)
     samplers = steps["samplers"]
 
@@ -126,7 +126,7 @@ def model_steps(config, batch):
 
 
 def _hard_steps(config):
-    """The compiled steps of a model with hard attention, and its samplers."""
+    """Returns the compiled steps of a model with hard attention, and its samplers."""
     model = build(config)
     return {
         **make_method(config, model).steps,
@@ -144,7 +144,7 @@ def _variant(config, name):
 
 
 def _by_form(timings):
-    """{"forms": {form: {rate: times}}} of timings by (form, rate)."""
+    """Converts timings by (form, rate) to {"forms": {form: {rate: times}}}."""
     forms = {}
     for form, rate in timings:
         forms.setdefault(form, {})[str(rate)] = timings[form, rate]
@@ -152,7 +152,7 @@ def _by_form(timings):
 
 
 def _ratios(timings, whole):
-    """The times, with their "ratio" to those of `whole`."""
+    """Returns times with their "ratio" to the times of `whole`."""
     return {
         name: {**timing.summary(), "ratio": timing.median / timings[whole].median}
         for name, timing in timings.items()

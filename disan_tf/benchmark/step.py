@@ -1,4 +1,4 @@
-"""Training step and inference of a config's model, beside the dense form and the products."""
+"""Times of a config's training step and inference, beside the dense form and the products."""
 
 import numpy as np
 import tensorflow as tf
@@ -29,28 +29,28 @@ _SENTENCE_LENGTHS = ((20,), (40,))
 
 
 def is_pair(config) -> bool:
-    """Whether the config's model reads two sentences, and names their relation."""
+    """Returns whether the config's model classifies the relation between two sentences."""
     return config.task.name == "nli"
 
 
 def inputs_of(config) -> list[tf.TensorSpec]:
-    """What the config's model reads."""
+    """Returns the input specs of the config's model."""
     return input_specs(TASKS[config.task.name].fields, make_embedding(config, Sources((WORDS, 0))))
 
 
 def measure_steps(config, repetitions: int, lengths=None) -> list[dict]:
-    """Times of whole steps at fixed lengths, without padding.
+    """Measures whole steps at fixed lengths, without padding.
 
     The dense form keeps the authors' moving average of all weights (16 of its 229 ms at 15/8); ours
-    has one only if `train.moving_average` asks for it.
+    has one only if `train.moving_average` is above 0.
 
     Returns:
       For each kind and lengths {"kind", "lengths", "gflop", "forms"}. The forms are ours by
-      dtype, for pairs "dense", and "products float32" and "products mixed_bfloat16". All have
-      their times; ours also "products_ratio", their time over that of the products in their
-      dtype, and "dense_ratio", how many times faster than the dense form they are. Beside DSA on
-      pairs stand DiSAN with batches as large, "disan float32" and "disan mixed_bfloat16", and its
-      dense form; "disan_ratio" is how many times faster than DiSAN in its dtype DSA is.
+      dtype, for pairs "dense", and "products float32" and "products mixed_bfloat16". All forms
+      have times. Ours also have "products_ratio", their time divided by the products' time in the
+      same dtype, and "dense_ratio", the speedup over the dense form. DSA on pairs is compared with
+      DiSAN with equal batches, "disan float32" and "disan mixed_bfloat16", and DiSAN's dense form;
+      "disan_ratio" is DSA's speedup over DiSAN in the same dtype.
     """
     forms = {name: make_steps(name, config) for name in form_names(config)}
     return [
@@ -61,7 +61,7 @@ def measure_steps(config, repetitions: int, lengths=None) -> list[dict]:
 
 
 def measure_step_memory(config, lengths=None) -> list[dict]:
-    """{"lengths", "form", "peak_gib"} of processes that do two training steps."""
+    """Returns {"lengths", "form", "peak_gib"} of processes that run two training steps."""
     options = config.to_dict()
     return [
         {"lengths": list(tokens), "form": form, "peak_gib": peak_gib(_run, form, options, tokens)}
@@ -71,7 +71,7 @@ def measure_step_memory(config, lengths=None) -> list[dict]:
 
 
 def form_names(config) -> list[str]:
-    """The forms to compare: dense, if it knows the task; DiSAN, beside DSA; ours by dtype."""
+    """Returns the forms to compare: dense, if it has the task; DiSAN, for DSA; ours by dtype."""
     if not is_pair(config) or config.encoder.name == "drcn":
         return list(DTYPES)
     beside = [f"disan {dtype}" for dtype in DTYPES] if config.encoder.name == "dsa" else []
@@ -79,12 +79,12 @@ def form_names(config) -> list[str]:
 
 
 def default_lengths(config) -> tuple:
-    """Lengths of the sentences of the examples, as in the published timings."""
+    """Returns the sentence lengths of the examples, as in the published timings."""
     return PAIR_LENGTHS if is_pair(config) else _SENTENCE_LENGTHS
 
 
 def form_config(form: str, config) -> ConfigDict:
-    """What a form trains: the config, or beside DSA a DiSAN with batches as large."""
+    """Returns a form's config: `config`, or for comparison with DSA a DiSAN with equal batches."""
     if config.encoder.name == "dsa" and form not in DTYPES:
         beside = disan("disan_snli", config.data.corpus, config.task.name)
         beside.data.embedding_dim = config.data.embedding_dim
@@ -97,7 +97,7 @@ def form_config(form: str, config) -> ConfigDict:
 
 
 def make_steps(form: str, config) -> dict:
-    """{"train": f(*ids, label), "inference": f(*ids)}, compiled; `form`: see `form_names`."""
+    """Compiles {"train": f(*ids, label), "inference": f(*ids)}; `form`: see `form_names`."""
     config = form_config(form, config)
     if form == "dense":
         model = DenseDisan(_dense_sizes(config))
@@ -108,12 +108,12 @@ def make_steps(form: str, config) -> dict:
 
 
 def count_config_parameters(config) -> int:
-    """Parameters of the config's model, without the embedding."""
+    """Counts the parameters of the config's model, without the embedding."""
     return count_parameters(build(config))
 
 
 def make_batch(config, lengths: tuple) -> tuple:
-    """Random inputs of sentences of these lengths, and labels <int32>[batch]."""
+    """Draws random inputs for sentences of these lengths, and labels <int32>[batch]."""
     generator = np.random.default_rng(0)
     batch, arrays = config.train.batch_size, []
     for number, spec in enumerate(inputs_of(config)):
@@ -129,7 +129,7 @@ def make_batch(config, lengths: tuple) -> tuple:
 
 
 def build(config):
-    """The config's model, with as many words as SNLI has."""
+    """Builds the config's model, with as many words as SNLI has."""
     return build_model(config, (WORDS, 0), _classes(config))
 
 

@@ -2,7 +2,7 @@
 
 
 def core_table(records: list[dict]) -> str:
-    """Times of the attention core by length and form."""
+    """Formats the attention core's times by length and form."""
     rows = [
         [
             length["length"],
@@ -19,7 +19,7 @@ def core_table(records: list[dict]) -> str:
 
 
 def memory_table(records: dict) -> str:
-    """Peak memory of processes that ran one form of the core, or of the training step."""
+    """Formats the peak memory of processes that ran one form of the core or training step."""
     rows = [["core", row["length"], row["form"], row["peak_gib"]] for row in records["core"]]
     rows += [["step", _lengths(row), row["form"], row["peak_gib"]] for row in records["step"]]
     rows = [[*row[:-1], _number(row[-1], 2)] for row in rows]
@@ -27,7 +27,7 @@ def memory_table(records: dict) -> str:
 
 
 def threads_table(records: list[dict]) -> str:
-    """Times of the attention core on one thread and on all."""
+    """Formats the attention core's times on one thread and on all."""
     rows = [
         [
             row["length"],
@@ -43,7 +43,7 @@ def threads_table(records: list[dict]) -> str:
 
 
 def step_table(records: list[dict]) -> str:
-    """Times of whole steps and of their matrix products."""
+    """Formats the times of whole steps and of their matrix products."""
     rows = [
         [
             row["kind"],
@@ -64,7 +64,7 @@ def step_table(records: list[dict]) -> str:
 
 
 def epoch_table(record: dict) -> str:
-    """Speed of an epoch."""
+    """Formats an epoch's speed."""
     rows = [
         [
             form,
@@ -82,7 +82,7 @@ def epoch_table(record: dict) -> str:
 
 
 def encoders_table(record: dict) -> str:
-    """Speed of the rows of Table 1."""
+    """Formats the speed of Table 1's rows."""
     rows = [
         [
             name,
@@ -100,7 +100,7 @@ def encoders_table(record: dict) -> str:
 
 
 def selection_table(record: dict) -> str:
-    """Times by the share of selected heads and dependents."""
+    """Formats times by the share of selected heads and dependents."""
     rows = [
         [what, row["length"], form, rate, *_times(times), _ratio(times, "ratio")]
         for what in ("core", "layer")
@@ -135,7 +135,7 @@ def _number(value, digits):
 
 
 def _table(title, head, rows):
-    """Columns as wide as their widest cell, aligned to the right."""
+    """Formats columns as wide as their widest cell, aligned to the right."""
     rows = [[str(cell) for cell in row] for row in [head, *rows]]
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in rows]

@@ -1,4 +1,4 @@
-"""Medians of functions that take turns, so that a busy minute of the machine slows them all."""
+"""Median times of functions that run in turns, so that a busy minute slows all of them."""
 
 import statistics
 import time
@@ -8,7 +8,7 @@ WARM_UPS = 2
 
 
 class Timing(NamedTuple):
-    """Seconds of all repetitions of one function."""
+    """The seconds of a function's repetitions."""
 
     seconds: tuple
 
@@ -17,7 +17,7 @@ class Timing(NamedTuple):
         return statistics.median(self.seconds)
 
     def summary(self) -> dict:
-        """The numbers that go into the JSON file, in milliseconds."""
+        """Returns the numbers for the JSON file, in milliseconds."""
         return {
             "median_ms": 1e3 * self.median,
             "min_ms": 1e3 * min(self.seconds),
@@ -28,10 +28,10 @@ class Timing(NamedTuple):
 def measure(
     functions: dict[str, Callable], repetitions: int, settle: bool = True
 ) -> dict[str, Timing]:
-    """Times every function `repetitions` times, in turns, after `WARM_UPS` calls of it.
+    """Times every function `repetitions` times, in turns, after `WARM_UPS` calls.
 
-    With `settle`, a call that is not timed precedes every timed one: the caches then hold what the
-    function itself left there, as in a training, and not what another function did.
+    With `settle`, a call without timing precedes every timed call: the caches then hold the
+    function's own data, as in training, and not another function's.
     """
     for function in functions.values():
         for _ in range(WARM_UPS):

@@ -21,11 +21,12 @@ def make_dataset(split: Split, batches: np.ndarray) -> Union[tf.data.Dataset, La
         skipped.
 
     Returns:
-      A dataset of dictionaries: for each field of the split, e.g. "sentence", <int32>[batch,
-      longest] token ids with 0 for padding; if the split has word features "<field>_characters"
-      <int32>[batch, longest, word_length] and, of pairs, "<field>_match" <int32>[batch, longest],
-      with 0 for padding too; if its biLM's layers are cached "<field>_layers", see
-      `LayeredBatches`; "label" [batch] in the dtype of the labels; "index" <int64>[batch].
+      A dataset of dictionaries, where 0 is padding:
+        "<field>", e.g. "sentence": token ids <int32>[batch, longest];
+        "<field>_characters", with word features: <int32>[batch, longest, word_length];
+        "<field>_match", with word features of pairs: <int32>[batch, longest];
+        "<field>_layers", with cached biLM layers: see `LayeredBatches`;
+        "label": [batch] in the dtype of the labels; "index": <int64>[batch].
     """
     spellings = split.features and tf.constant(split.features.spellings)
     fields = [_make_gather(split, field, spellings) for field in split.fields]
@@ -46,7 +47,7 @@ def make_dataset(split: Split, batches: np.ndarray) -> Union[tf.data.Dataset, La
 
 
 def _make_gather(split, field, spellings):
-    """A function of indices <int64>[batch] that returns the tensors of one field by name."""
+    """Makes a function: indices <int64>[batch] -> one field's tensors by name."""
     ids, offsets = tf.constant(split.ids[field]), tf.constant(split.offsets[field])
     features = split.features
     if features is None:
@@ -66,7 +67,7 @@ def _make_gather(split, field, spellings):
 
 
 def _locate(offsets, indices):
-    """Which positions hold a token, <bool>[batch, longest], and the token's place in the array."""
+    """Returns the mask of tokens <bool>[batch, longest], and their places in the array."""
     starts = tf.gather(offsets, indices)
     lengths = tf.gather(offsets, indices + 1) - starts
     positions = tf.range(tf.reduce_max(lengths))[None, :]
@@ -75,5 +76,5 @@ def _locate(offsets, indices):
 
 
 def _pad(values, real, flat):
-    """`values` [tokens] at the places of `_locate`, 0 elsewhere: [batch, longest]."""
+    """Gathers `values` [tokens] at `_locate`'s places, 0 elsewhere: [batch, longest]."""
     return tf.where(real, tf.gather(values, flat), tf.constant(0, values.dtype))

@@ -1,4 +1,4 @@
-"""The cached layers of a biLM in batches."""
+"""Batches with the cached layers of a biLM."""
 
 import concurrent.futures
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ class CachedLayers(NamedTuple):
 
     Attributes:
       vectors: <float16>[tokens, layers, dim], memory-mapped.
-      starts: by field, <int64>[examples], the place of the first token of each example.
+      starts: by field, <int64>[examples], the place of each example's first token.
     """
 
     vectors: np.ndarray
@@ -40,7 +40,7 @@ class LayerFiles:
         self._vectors = self._array(names.LAYERS)
 
     def split(self, name: str, fields: Iterable[str]) -> CachedLayers:
-        """The layers of the split called `name`."""
+        """Returns the layers of the split `name`."""
         starts = {field: self._array(names.starts(name, field)) for field in fields}
         return CachedLayers(self._vectors, starts)
 
@@ -49,14 +49,14 @@ class LayerFiles:
 
 
 class LayeredBatches:
-    """The batches of a dataset with "<field>_layers" <float16>[batch, longest, layers, dim] added.
+    """A dataset's batches with "<field>_layers" <float16>[batch, longest, layers, dim] added.
 
-    They are copied from the memory-mapped file by a thread that is one batch ahead; padding is 0.
-    (A tf.data pipeline would need a Python function for it, which is no faster.)
+    A thread copies the layers from the memory-mapped file, one batch ahead; padding is 0.
+    (A tf.data pipeline would need a Python function, which is no faster.)
 
     Args:
-      dataset: of `make_dataset`.
-      layers: of its split.
+      dataset: a dataset from `make_dataset`.
+      layers: the layers of the dataset's split.
       lengths: <int64>[examples, fields], see `Split`.
     """
 

@@ -1,6 +1,6 @@
-"""Whether the numbers of a split are possible: quick passes over its arrays when it is opened.
+"""Checks that a split's numbers are possible: quick passes over its arrays when it is opened.
 
-Numbers that are out of range would train to the end, or fail inside TensorFlow.
+Numbers out of range would train to the end, or fail inside TensorFlow.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from disan_tf.text.lookup import FIRST_WORD_ID, UNKNOWN_ID
 
 
 def check_range(name: str, array: np.ndarray, low, high) -> None:
-    """Raises ValueError unless the numbers of the array called `name` are in `low` to `high`."""
+    """Raises ValueError unless the numbers of the array `name` lie in `low` to `high`."""
     least, most = array.min(initial=high), array.max(initial=low)
     if not (least >= low and most <= high):  # neither holds of NaN
         raise ValueError(f"{name}.npy holds numbers from {least} to {most}, not {low} to {high}")
@@ -31,11 +31,11 @@ def check_split(name: str, split, words: int, classes: list, genres: list) -> No
     """Checks the numbers of a `Split` whose arrays have the right lengths.
 
     Args:
-      name: of the split.
+      name: the split's name.
       split: see `disan_tf.input_pipeline.corpus`.
-      words: how many the vocabulary has.
-      classes: the names of the labels, or the points of the scale where labels are scores.
-      genres: those of the corpus, if examples have any.
+      words: the number of words in the vocabulary.
+      classes: the labels' names, or the points of the scale where labels are scores.
+      genres: the corpus' genres, if it names any.
 
     Raises:
       ValueError: names the first array with an impossible number.
@@ -53,12 +53,12 @@ def check_split(name: str, split, words: int, classes: list, genres: list) -> No
 
 
 def check_contexts(name: str, contexts, lengths: np.ndarray, spellings: int) -> None:
-    """Checks the `Contexts` of the split called `name`.
+    """Checks the `Contexts` of the split `name`.
 
     Args:
       contexts: see `disan_tf.input_pipeline.corpus`.
       lengths: <int64>[examples], the tokens of each phrase.
-      spellings: how many rows there are.
+      spellings: the number of rows of `spellings`.
 
     Raises:
       ValueError: names the first array with an impossible number.
@@ -70,13 +70,13 @@ def check_contexts(name: str, contexts, lengths: np.ndarray, spellings: int) -> 
         raise ValueError(f"{places}.npy has not a row of two numbers for each example")
     sentences, starts = contexts.places.T
     check_range(places, sentences, 0, len(contexts.offsets) - 2)
-    room = np.diff(contexts.offsets)[sentences] - starts
-    if starts.min(initial=0) < 0 or (room < lengths).any():
+    available = np.diff(contexts.offsets)[sentences] - starts
+    if starts.min(initial=0) < 0 or (available < lengths).any():
         raise ValueError(f"{places}.npy places phrases outside of their sentences")
 
 
 def _bounds(name, split, words, classes) -> Iterator[tuple]:
-    """(name, array, least, most) of all arrays of numbers of a split."""
+    """Yields (name, array, least, most) for each numeric array of a split."""
     for field in split.fields:
         yield names.ids(name, field), split.ids[field], UNKNOWN_ID, FIRST_WORD_ID + words - 1
     is_score = np.issubdtype(split.labels.dtype, np.floating)

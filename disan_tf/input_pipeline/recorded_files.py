@@ -1,7 +1,7 @@
 """Files that a manifest records: sizes, SHA-256 digests, and dtypes and shapes of arrays.
 
-A file is compared with its record before anything of it is mapped, which costs nothing. Digests
-cost as much as reading everything, and are compared on demand, by `--mode=doctor`.
+Sizes, dtypes and shapes are compared before a file is mapped, at no cost. Digests cost a full
+read; `--mode=doctor` compares them on demand.
 """
 
 import math
@@ -18,11 +18,11 @@ from disan_tf.common.files import sha256
 from disan_tf.input_pipeline.format import KINDS
 
 _READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-_LONGEST_HEADER = 1000  # bytes; those of our arrays have 128
+_LONGEST_HEADER = 1000  # bytes; our arrays' headers have 128
 
 
 class Header(NamedTuple):
-    """What an `.npy` file says of its array, which fills the file from byte `offset` to the end."""
+    """The header of an `.npy` file, whose array goes from byte `offset` to the end."""
 
     dtype: np.dtype
     shape: tuple[int, ...]
@@ -39,7 +39,7 @@ def read_header(path: Path) -> Header:
 
     Raises:
       OSError: the file cannot be opened.
-      ValueError: it is not an array of numbers or bytes that is all there.
+      ValueError: the file is not a complete array of numbers or bytes.
     """
     if path.exists() and not path.is_file():
         raise ValueError("it is not a file")
@@ -48,7 +48,7 @@ def read_header(path: Path) -> Header:
         try:
             read = _READERS[npy.read_magic(file)]
             shape, is_fortran, dtype = read(file, max_header_size=_LONGEST_HEADER)
-        except Exception as error:  # the parser of Python literals within raises what it likes
+        except Exception as error:  # its parser of Python literals may raise any error
             kind = type(error).__name__
             raise ValueError(f"it does not begin as an array does: {kind}") from None
         header = Header(dtype, shape, "F" if is_fortran else "C", file.tell(), size)
@@ -60,7 +60,7 @@ def read_header(path: Path) -> Header:
 
 
 def _check_kind(path: Path, header: Header) -> None:
-    """Raises ValueError unless an array has the dtype and the axes that its name stands for."""
+    """Raises ValueError unless an array has the dtype and the axes that its name implies."""
     dtypes, axes = KINDS[path.stem.rpartition(".")[2]]
     name = "bytes" if header.dtype.kind == "S" else header.dtype.name
     if name not in dtypes or len(header.shape) != axes or not header.dtype.isnative:
@@ -68,7 +68,7 @@ def _check_kind(path: Path, header: Header) -> None:
 
 
 def record_files(paths: Iterable[Path]) -> dict[str, dict]:
-    """By name, what a manifest records of files: bytes, sha256, and of arrays dtype and shape."""
+    """Returns the records of files by name: bytes, sha256, and for arrays dtype and shape."""
     records = {}
     for path in paths:
         records[path.name] = {"bytes": path.stat().st_size, "sha256": sha256(path)}
@@ -79,14 +79,14 @@ def record_files(paths: Iterable[Path]) -> dict[str, dict]:
 
 
 def open_array(path: Path, records: dict, remedy: str) -> np.ndarray:
-    """A recorded array, memory-mapped.
+    """Opens a recorded array, memory-mapped.
 
     Args:
-      records: those of its folder, see `record_files`.
+      records: the folder's records, see `record_files`.
       remedy: what to do about a damaged file.
 
     Raises:
-      UserError: it is missing or damaged, or is not as it was recorded.
+      UserError: the file is missing or damaged, or differs from its record.
     """
     try:
         header, record = read_header(path), _record(records, path.name)
@@ -103,7 +103,7 @@ def check_size(path: Path, records: dict, remedy: str) -> Path:
     """Returns the path of a recorded file.
 
     Raises:
-      UserError: the file is missing, or has not as many bytes as were recorded.
+      UserError: the file is missing, or its size differs from the record.
     """
     try:
         size, recorded = path.stat().st_size, _record(records, path.name)["bytes"]
@@ -115,7 +115,7 @@ def check_size(path: Path, records: dict, remedy: str) -> Path:
 
 
 def damaged_files(folder: Path, records: dict) -> Iterator[str]:
-    """The names of recorded files that are missing or have other bytes; reads all of them."""
+    """Yields the names of recorded files that are missing or differ; reads all files."""
     for name, record in records.items():
         path = folder / name
         if not path.is_file() or sha256(path) != record["sha256"]:

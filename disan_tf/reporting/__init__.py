@@ -1,1 +1,1 @@
-"""Work directories -> recorded results -> the papers' tables and those of the READMEs."""
+"""Work directories -> recorded results -> the papers' tables and the READMEs' tables."""

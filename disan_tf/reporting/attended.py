@@ -1,4 +1,4 @@
-"""The files that `attend` writes of each line, read back."""
+"""Readers of the files that `attend` writes for each line."""
 
 import json
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ WEIGHT_VECTORS = "weight_vectors"
 
 
 class Sentence(NamedTuple):
-    """One sentence of a line.
+    """A line's sentence.
 
     Attributes:
       tokens: its words.
-      tensors: what its encoder looked at, by the names of `encoder.attend`.
-      record: of the line.
+      tensors: its attention weights and gates, by the names of `encoder.attend`.
+      record: the line's record.
     """
 
     tokens: list[str]
@@ -25,16 +25,16 @@ class Sentence(NamedTuple):
     record: dict
 
     def mean(self, name: str) -> np.ndarray:
-        """Mean of a tensor over its features."""
+        """Returns a tensor's mean over its features."""
         return self.tensors[name].mean(axis=-1, dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class AttendedLine:
-    """What a model looked at in a line.
+    """A model's attention in a line.
 
     Attributes:
-      path: of its JSON.
+      path: the path of the JSON file.
       record: the JSON.
       fields: ("sentence",), or the names of the sentences of a pair.
     """
@@ -45,12 +45,12 @@ class AttendedLine:
 
     @property
     def number(self) -> int:
-        """Of the input's line, from 1."""
+        """The number of the input line, from 1."""
         return int(self.path.stem)
 
     @property
     def tokens(self) -> list[list[str]]:
-        """Of each field."""
+        """The tokens of each field."""
         return [
             self.record["tokens" if len(self.fields) == 1 else f"{field}_tokens"]
             for field in self.fields
@@ -58,7 +58,7 @@ class AttendedLine:
 
     @property
     def texts(self) -> list[str]:
-        """Of each field: its text as it was given, or its tokens."""
+        """The text of each field as in the input, or its tokens."""
         if len(self.fields) == 1:
             return [self.record["text"]]
         return [
@@ -68,40 +68,40 @@ class AttendedLine:
 
     @property
     def answer(self) -> str:
-        """The label, or the score with two digits."""
+        """The predicted label, or the predicted score with two digits."""
         return self.record["label"] if "label" in self.record else f"{self.record['score']:.2f}"
 
     def tensors(self) -> dict[str, np.ndarray]:
-        """Name -> <float32>[token, feature] or [head, dependent, feature], read anew each time.
+        """Reads name -> <float32>[token, feature] or [head, dependent, feature].
 
-        Those of a few hundred long lines would fill the memory.
+        They are not kept: the tensors of a few hundred long lines would fill the memory.
         """
         with np.load(self.path.with_suffix(".npz"), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays if not name.endswith(WEIGHT_VECTORS)}
 
     def sentences(self) -> list[Sentence]:
-        """Each sentence of the line with its own tensors."""
+        """Returns the line's sentences, each with its own tensors."""
         named = [{} for _ in self.fields]
         for name, tensor in self.tensors().items():
             named[self.field(name)][self.short(name)] = tensor
         return [Sentence(*pair, self.record) for pair in zip(self.tokens, named)]
 
     def mean(self, name: str) -> np.ndarray:
-        """Mean over the features of a tensor."""
+        """Returns a tensor's mean over its features."""
         return np.array(self.record[f"{name}_mean"])
 
     def field(self, name: str) -> int:
-        """The number of the field to which a tensor belongs."""
+        """Returns the index of the field to which a tensor belongs."""
         if len(self.fields) == 1:
             return 0
         return next(n for n, field in enumerate(self.fields) if name.startswith(f"{field}_"))
 
     def short(self, name: str) -> str:
-        """The name of a tensor without its field."""
+        """Returns a tensor's name without its field."""
         return name if len(self.fields) == 1 else name[len(self.fields[self.field(name)]) + 1 :]
 
     def kind(self, name: str) -> str:
-        """ "token", or whether heads attend to their "own" sentence or to the "other" one."""
+        """Returns "token", or "own" or "other", the sentence to which heads attend."""
         if len(self.record["axes"][name]) == 2:
             return "token"
         is_own = len(self.fields) == 1 or name.endswith("attention")
@@ -109,7 +109,7 @@ class AttendedLine:
 
 
 def read_lines(folder: Path) -> Iterator[AttendedLine]:
-    """The lines of a folder that `attend` has written, in order."""
+    """Yields the lines that `attend` has written into a folder, in order."""
     for path in sorted(folder.glob("[0-9]*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
         yield AttendedLine(path, record, _fields(record))

@@ -51,7 +51,7 @@ _SELECTION_KEYS = ("1.0", "0.5", "0.25", "0.1", "all", "without_hard_attention",
 
 
 def benchmark_tables(folder: Path) -> str:
-    """A title and a table for each benchmark of a folder, by name."""
+    """Renders a title and a table for each benchmark in a folder, sorted by name."""
     return "\n".join(
         _benchmark(read_json(path, "restore it from the repository"))
         for path in sorted(folder.glob("*.json"))
@@ -176,7 +176,7 @@ def _drcn_table(record):
 
 
 def _peaks(record):
-    """Lengths -> form -> its record of the memory of training steps, where that was measured."""
+    """Returns lengths -> form -> record of training steps' memory, where it was measured."""
     peaks = {}
     for measured in record.get("memory", {"step": []})["step"]:
         peaks.setdefault(_lengths(measured), {})[measured["form"]] = measured
@@ -184,7 +184,7 @@ def _peaks(record):
 
 
 def _joined(forms, key, digits):
-    """The values of those forms that have the key."""
+    """Joins the values of the forms that have the key."""
     return ", ".join(f"{form[key]:,.{digits}f}" for form in forms if key in form)
 
 

@@ -1,4 +1,4 @@
-"""How far two models differ on the same test examples, and how sure that is."""
+"""The difference between two models on the same test examples, with its 95 % interval."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Optional
@@ -10,11 +10,11 @@ _RESAMPLES, _BATCH, _LEVEL = 2000, 100, 0.95
 
 
 class Answers(NamedTuple):
-    """What one trained model answered to the examples of a split, in its order.
+    """The predictions and gold labels of one trained model on a split, in its order.
 
     Attributes:
       predictions: <uint8 or float32>[examples], classes or scores.
-      labels: the same of the gold labels.
+      labels: <uint8 or float32>[examples], the gold labels.
     """
 
     predictions: np.ndarray
@@ -32,19 +32,19 @@ class Interval(NamedTuple):
 def difference(
     ours: Sequence[Answers], others: Sequence[Answers], score: str
 ) -> Optional[Interval]:
-    """The mean score of some members minus that of others, with a paired bootstrap interval.
+    """Computes the mean score of `ours` minus that of `others`, with a bootstrap interval.
 
     The interval is the percentile bootstrap's (Efron and Tibshirani 1993, Sec. 13.3) over the
-    examples, 2,000 resamples: each draws examples with replacement, the same for all models, whose
-    scores on them are averaged over the members. It tells what another draw of test examples would
-    change; what another seed would, the deviation over the members does.
+    examples, 2,000 resamples. Each resample draws examples with replacement, the same for all
+    models, and averages the scores over the members. The interval covers the choice of test
+    examples; the deviation over the members covers the choice of seeds.
 
     Args:
       ours, others: the members of two series, at least one each.
       score: "accuracy" or "pearson".
 
     Returns:
-      None where the members were not scored on the same examples.
+      The interval; None where the members were not scored on the same examples.
     """
     labels = ours[0].labels
     members = [*ours, *others]
@@ -68,13 +68,13 @@ def difference(
 
 
 def _accuracies(members, signs):
-    """One column: the signed share of the members that are right about an example."""
+    """Returns one column: the signed share of members that classify an example correctly."""
     correct = [member.predictions == member.labels for member in members]
     return (np.tensordot(signs, np.array(correct, float), axes=1),), np.mean
 
 
 def _correlations(members, signs):
-    """Columns whose means give every member's r: y, y^2, and p, p^2, p y of each."""
+    """Returns the columns whose means give all r's: y, y^2, and p, p^2, p y per member."""
     y = members[0].labels.astype(np.float64)
     predictions = [member.predictions.astype(np.float64) for member in members]
     columns = [y, y * y, *(column for p in predictions for column in (p, p * p, p * y))]

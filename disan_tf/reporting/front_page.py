@@ -1,4 +1,4 @@
-"""Our best figures beside those of the five papers, for the README of the repository."""
+"""Our best figures beside the five papers' figures, for the repository's README."""
 
 from typing import NamedTuple
 
@@ -18,12 +18,12 @@ _HEAD = (
 
 
 class Claim(NamedTuple):
-    """What a paper claims on a corpus.
+    """A paper's claim on a corpus.
 
     Attributes:
-      paper, corpus: as the table names them.
+      paper, corpus: their names in the table.
       table: a key of `TABLES`.
-      models: the rows that are the paper's own model, the strongest last.
+      models: the rows with the paper's own model, the strongest last.
     """
 
     paper: str
@@ -58,10 +58,10 @@ CLAIMS = (
 
 
 def front_page_table(results: dict[str, dict]) -> str:
-    """A line for each claim: the paper's test figure, and ours of the run that is best on dev.
+    """Renders a line for each claim: the paper's test figure, and ours from the run best on dev.
 
-    Ours is of the same model; only where the paper has no figure of our best model, its strongest
-    stands there, and ours names its own.
+    Both figures belong to the same model. Where the paper has no figure for our best model, its
+    strongest model's figure stands there, and ours names its own model.
 
     Args:
       results: see `disan_tf.reporting.result_files.read_results`.

@@ -1,7 +1,7 @@
-"""The runs that the papers' tables still lack, with the hours that they would take.
+"""The runs that the papers' tables still lack, with their estimated hours.
 
-`checkpoints/missing_runs.json` names the commands and the tables that lack them, and what
-`python -m tests.measurements.missing_runs` timed of each: a step of training and an evaluation.
+`checkpoints/missing_runs.json` names the commands, the tables that lack them, and the times that
+`python -m tests.measurements.missing_runs` measured: of a training step and of an evaluation.
 """
 
 import shlex
@@ -27,10 +27,10 @@ class MissingRun(NamedTuple):
     """A run, or series of runs, that nobody has recorded.
 
     Attributes:
-      tables: the names of those that lack it, such as "resan_table_1".
-      command: trains it.
-      hours: of all its members, on `machine`; None = not timed.
-      machine: such as "AMD EPYC, 2 threads, beside nothing else".
+      tables: the names of the tables that lack it, such as "resan_table_1".
+      command: the command that trains it.
+      hours: the hours of all members on `machine`; None = not timed.
+      machine: a description such as "AMD EPYC, 2 threads, beside nothing else".
     """
 
     tables: tuple[str, ...]
@@ -40,10 +40,10 @@ class MissingRun(NamedTuple):
 
 
 def read_missing_runs(path: Path, results: dict[str, dict]) -> list[MissingRun]:
-    """Those of the file that no recorded result has; [] where there is no file.
+    """Returns the file's runs that have no recorded result; [] where there is no file.
 
     Args:
-      path: of `missing_runs.json`.
+      path: the path of `missing_runs.json`.
       results: see `disan_tf.reporting.result_files.read_results`.
 
     Raises:
@@ -64,7 +64,7 @@ def read_missing_runs(path: Path, results: dict[str, dict]) -> list[MissingRun]:
 
 
 def add_missing_runs(tables: dict[str, str], runs: list[MissingRun]) -> dict[str, str]:
-    """File name -> text of tables, those in Markdown with the runs at the end that they lack."""
+    """Appends to each Markdown table the runs that it lacks: file name -> text."""
     return {
         name: text + _end([run for run in runs if name.removesuffix(".md") in run.tables])
         for name, text in tables.items()
@@ -94,7 +94,7 @@ def _hours(timed: Optional[dict]) -> Optional[float]:
 
 
 def _words(command: str) -> frozenset[str]:
-    """A command whose flags may stand in any order; one with an open quotation is a single word."""
+    """Returns a command's words in no order; a command with an open quotation is one word."""
     try:
         return frozenset(shlex.split(command))
     except ValueError:

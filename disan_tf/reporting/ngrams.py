@@ -1,10 +1,10 @@
-"""Perplexities of n-gram models, to stand beside those of a biLM.
+"""Perplexities of n-gram models, for comparison with a biLM's.
 
     python -m disan_tf.reporting.ngrams --prepared=runs/bilm/prepared/text-...
 
-prints those of a unigram and of a trigram model (interpolated Kneser-Ney with modified discounts,
-Chen and Goodman 1999) on the dev and test lines, over the vocabulary of the prepared corpus. Both
-predict what the forward biLM predicts: every word, unknown words as one, and the end of the
+prints the perplexities of a unigram and a trigram model (interpolated Kneser-Ney with modified
+discounts, Chen and Goodman 1999) on the dev and test lines, over the prepared corpus' vocabulary.
+Both predict what the forward biLM predicts: every word, unknown words as one, and the end of the
 sentence.
 """
 
@@ -19,12 +19,12 @@ import numpy as np
 from disan_tf.common.errors import UserError, exit_status
 from disan_tf.input_pipeline import PreparedCorpus, Split
 
-BEGIN, END = 0, 1  # then the unknown word, 2, and the others; as in `disan_tf.models.LanguageModel`
+BEGIN, END = 0, 1  # unknown word = 2, other words above; as in `disan_tf.models.LanguageModel`
 ORDER = 3
 
 
 def perplexities(corpus: PreparedCorpus, splits: Sequence[str] = ("dev", "test")) -> dict:
-    """{"unigram": {split: perplexity}, "trigram": {...}} of a corpus of single sentences."""
+    """Returns {"unigram": {split: perplexity}, "trigram": {...}} for single sentences."""
     words = sum(corpus.words) + 3
     train = _stream(corpus.split("train"))
     held_out = {name: _stream(corpus.split(name)) for name in splits}
@@ -35,7 +35,7 @@ def perplexities(corpus: PreparedCorpus, splits: Sequence[str] = ("dev", "test")
 
 
 def _stream(split: Split) -> np.ndarray:
-    """All sentences as <int64>[tokens], each after two begins and before an end."""
+    """Returns all sentences as <int64>[tokens], each after two begins and before an end."""
     pieces = []
     ids, offsets = split.ids["sentence"], split.offsets["sentence"]
     for start, end in zip(offsets[:-1], offsets[1:]):
@@ -44,29 +44,29 @@ def _stream(split: Split) -> np.ndarray:
 
 
 def _predicted(text: np.ndarray) -> np.ndarray:
-    """The positions that are predicted: all but the begins."""
+    """Returns the predicted positions: all but the begins."""
     return np.flatnonzero(text != BEGIN)
 
 
 def _unigram(train, text, words) -> float:
-    """By relative frequency, with one added to each count."""
+    """Returns a unigram model's perplexity: relative frequencies, one added to each count."""
     counts = np.bincount(train[_predicted(train)], minlength=words) + 1.0
     counts[BEGIN] = 0.0
     return float(np.exp(-np.mean(np.log(counts[text[_predicted(text)]] / counts.sum()))))
 
 
 def kneser_ney(train: np.ndarray, text: np.ndarray, words: int) -> float:
-    """The perplexity of an interpolated trigram model.
+    """Returns the perplexity of an interpolated trigram model.
 
     p_n(w | h) = max(c(hw) - D(c(hw)), 0) / c(h.) + (sum of the D's of h) / c(h.) * p_(n-1)(w | h'),
 
-    where h' is h without its first word, c counts trigrams, and for shorter n-grams the different
-    words before them; p_0 is uniform. The discount D is D_1, D_2 or D_3+ by c, or half of c, at
-    most 1.5, where no n-gram has a c of 1, 2 or 3.
+    where h' is h without its first word, c counts trigrams, and for shorter n-grams the distinct
+    words before them; p_0 is uniform. The discount D is D_1, D_2 or D_3+ by c. Where one of the
+    counts 1, 2 and 3 does not occur, it is c / 2, at most 1.5.
 
     Args:
       train, text: see `_stream`.
-      words: of the vocabulary, begin and end among them.
+      words: size of the vocabulary, begin and end included.
     """
     places = _predicted(text)
     probability = np.full(len(places), 1.0 / (words - 1))
@@ -89,7 +89,7 @@ def kneser_ney(train: np.ndarray, text: np.ndarray, words: int) -> float:
 
 
 def _counts(train, words) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-    """Distinct n-grams as sorted numbers, their counts, and n, from 1 to `ORDER`."""
+    """Yields distinct n-grams as sorted numbers, their counts, and n, from 1 to `ORDER`."""
     places = _predicted(train)
     number, by_size = np.zeros(len(places), np.int64), {}
     for size in range(1, ORDER + 1):  # the n-gram that ends at each place, first word first
@@ -102,7 +102,7 @@ def _counts(train, words) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
 
 
 def _discounts(counts) -> np.ndarray:
-    """D by count, <float64>[4]; the last holds for counts of 3 and more."""
+    """Returns D by count, <float64>[4]; the last holds for counts of 3 and more."""
     n = np.array([np.sum(counts == k) for k in range(1, 5)], float)
     if not n[:3].all():  # too small a text for their estimates
         return np.array([0.0, 0.5, 1.0, 1.5])
@@ -112,7 +112,7 @@ def _discounts(counts) -> np.ndarray:
 
 
 def _find(table, keys):
-    """Whether keys stand in a sorted table, and where (anywhere if not)."""
+    """Returns whether keys stand in a sorted table, and where (anywhere if not)."""
     where = np.minimum(np.searchsorted(table, keys), len(table) - 1)
     return table[where] == keys, where
 

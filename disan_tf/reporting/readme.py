@@ -1,4 +1,4 @@
-"""The READMEs' tables of recorded results and benchmarks, each between marks of its own.
+"""The READMEs' tables of recorded results and benchmarks, which stand between marks.
 
 <!-- results: begin -->
 <!-- results: end -->
@@ -22,10 +22,10 @@ FILES = {  # name of the marks -> the file that has them
 
 
 def update_readmes(repository: Path = CHECKPOINTS.parent) -> None:
-    """Puts the tables between their marks.
+    """Writes the tables between their marks.
 
     Raises:
-      UserError: marks are missing; then no file is changed.
+      UserError: marks are missing; no file is changed.
     """
     tables = _tables(repository / "checkpoints")
     texts = {
@@ -45,7 +45,7 @@ def _tables(checkpoints) -> dict[str, str]:
 
 
 def _between_marks(path, name, content) -> str:
-    """The text of a README with new content between its marks."""
+    """Returns a README's text with new content between its marks."""
     marks = (f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n")
     before, begin, rest = path.read_text(encoding="utf-8").partition(marks[0])
     _, end, after = rest.partition(marks[1])

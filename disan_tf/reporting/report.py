@@ -1,15 +1,15 @@
-"""`--mode=report`: a tree of work directories -> recorded results, and the tables made of them.
+"""`--mode=report`: records the results of a tree of work directories, and writes the tables.
 
     <output>/results/<name>.json      one for each run or series, named for its place in the tree
-    <output>/predictions/<name>.npz   what its models answered to the test examples
+    <output>/predictions/<name>.npz   its models' predictions for the test examples
     <output>/tables/                  the papers' tables with our runs beside, see `paper_tables`,
-                                      of what `--mode=transfer` recorded, and of accuracy against
-                                      the number of training examples, each with the runs of
+                                      the results of `--mode=transfer`, and accuracy against the
+                                      number of training examples; each lists the runs of
                                       <output>/missing_runs.json that it lacks
-    <output>/figures/scaling.svg      the latter as a picture, and one for each table, see
-                                      `figures.table_curves`
+    <output>/figures/scaling.svg      a picture of accuracy against training examples, and one for
+                                      each table, see `figures.table_curves`
 
-`note.txt` in the folder of a run or series says why its figures differ from the paper's.
+`note.txt` in a run's or series' folder says why its figures differ from the paper's.
 """
 
 import os
@@ -40,12 +40,12 @@ from disan_tf.runs.series_summary import summarise_series
 
 
 def report(runs: Optional[Path], output: Path) -> None:
-    """Records what is finished below `runs`, and writes all tables anew.
+    """Records all finished runs below `runs`, and writes all tables anew.
 
     Args:
       runs: a work directory, a series or a tree of them; None = only write the tables.
-      output: gets `results/`, `predictions/`, `tables/` and `figures/`. With `checkpoints/` of this
-        repository, the READMEs' tables are written too.
+      output: gets `results/`, `predictions/`, `tables/` and `figures/`. If it is this repository's
+        `checkpoints/`, the READMEs' tables are written too.
 
     Raises:
       UserError: `runs` holds no run.
@@ -58,10 +58,10 @@ def report(runs: Optional[Path], output: Path) -> None:
     )
     curves = fit_curves(results, predictions)
     draw_curves(curves, output / "figures")
-    shown = leave_out_parts(results, curves)
-    draw_table_curves(shown, output / "figures")
+    table_results = leave_out_parts(results, curves)
+    draw_table_curves(table_results, output / "figures")
     tables = {
-        **render_tables(shown, predictions, read_speeds(output / "benchmarks")),
+        **render_tables(table_results, predictions, read_speeds(output / "benchmarks")),
         **transfer_tables(output / "results"),
         **scaling_tables(curves),
     }
@@ -74,7 +74,7 @@ def report(runs: Optional[Path], output: Path) -> None:
 
 
 def find_results(runs: Optional[Path]) -> dict[str, dict]:
-    """The recorded results of this repository, and those of what is finished below `runs`."""
+    """Returns this repository's recorded results, and the results of finished runs below `runs`."""
     results = read_results(CHECKPOINTS / "results")
     for folder in find_runs(Path(runs)) if runs else ():
         try:
@@ -85,12 +85,12 @@ def find_results(runs: Optional[Path]) -> dict[str, dict]:
 
 
 def find_work_directories(root) -> list[Path]:
-    """All work directories at and below `root`, those of the members of a series too."""
+    """Returns all work directories at and below `root`, members of series included."""
     return sorted(path.parent for path in Path(root).rglob("metrics.jsonl"))
 
 
 def find_runs(root: Path) -> Iterator[Path]:
-    """Work directories and series at and below `root`; members of a series are left out."""
+    """Yields work directories and series at and below `root`, without members of series."""
     for folder, folders, files in os.walk(root):
         folders.sort()
         if "series.json" in files or "config.json" in files:
@@ -99,17 +99,17 @@ def find_runs(root: Path) -> Iterator[Path]:
 
 
 def summarise(folder: Path, previous: dict) -> dict:
-    """The result of a run or series.
+    """Returns the result of a run or series.
 
     Args:
-      folder: of the run or series.
-      previous: its last recorded result; its command and note stay where the folder has none.
+      folder: the folder of the run or series.
+      previous: the last recorded result; its command and note stay where the folder has none.
 
     Returns:
       "command", "paper", "note", and what `summarise_series` or `summarise_run` returns.
 
     Raises:
-      UserError: it is not finished, or a file is not what a training writes.
+      UserError: the run is not finished, or a file is not as a training writes it.
     """
     try:
         is_series = (folder / "series.json").exists()
@@ -126,7 +126,7 @@ def summarise(folder: Path, previous: dict) -> dict:
 
 
 def _record(root: Path, results: Path, predictions: Path) -> None:
-    """Writes the results of a tree, and a line for each run that is not finished."""
+    """Writes a tree's results, and prints a line for each run that is not finished."""
     folders = list(find_runs(root))
     if not folders:
         raise UserError(f"{root} holds no work directory; name the folder of your runs.")
@@ -144,7 +144,7 @@ def _record(root: Path, results: Path, predictions: Path) -> None:
 
 
 def _name(root, folder) -> str:
-    """What a run is called: its place in the tree."""
+    """Returns a run's name: its path below the root."""
     return "-".join(folder.relative_to(root).parts) or folder.resolve().name
 
 

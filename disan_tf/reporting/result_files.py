@@ -1,9 +1,9 @@
-"""The files of recorded results, checked as they are read.
+"""Readers and writers of recorded results; files are checked as they are read.
 
-<folder>/results/<name>.json      what `summarise_run` or `summarise_series` returns, with
-                                  "paper" (what the paper reports), "note" (why ours differs)
-                                  and "command"
-<folder>/predictions/<name>.npz   the answers of each member to the test examples
+<folder>/results/<name>.json      the result of `summarise_run` or `summarise_series`, with
+                                  "paper" (the paper's figures), "note" (why ours differ) and
+                                  "command"
+<folder>/predictions/<name>.npz   each member's predictions for the test examples
 """
 
 import math
@@ -76,7 +76,7 @@ _SERIES = {
 
 
 def read_results(folder: Path) -> dict[str, dict]:
-    """Name -> result of each JSON file of a folder, by name.
+    """Reads a folder's JSON files: name -> result, sorted by name.
 
     Raises:
       UserError: a file is no result, or contradicts itself.
@@ -95,7 +95,7 @@ def _read_result(path: Path) -> dict:
 
 
 def _contradiction(result: dict, is_series: bool) -> Optional[str]:
-    """What in a result of the right types cannot be, or None."""
+    """Describes a contradiction in a result whose types are right, or returns None."""
     members = result["members"] if is_series else [result]
     if not members:
         return "members is empty"
@@ -116,7 +116,7 @@ def _contradiction(result: dict, is_series: bool) -> Optional[str]:
 
 
 def read_predictions(folder: Path) -> dict[str, list[Answers]]:
-    """Name -> the `Answers` of each member of a recorded run or series, as `write_predictions`.
+    """Reads what `write_predictions` wrote: name -> the `Answers` of each member.
 
     Raises:
       UserError: a file is damaged.
@@ -143,10 +143,10 @@ def _read_answers(path: Path) -> list[Answers]:
 
 
 def write_predictions(path: Path, workdirs: Mapping[str, Path]) -> None:
-    """Keeps what the best models answered to the test examples, if all of them wrote it down.
+    """Writes the best models' predictions for the test examples, if all members have them.
 
     Args:
-      path: of the file.
+      path: the path of the file.
       workdirs: name of each member -> its work directory.
     """
     arrays = {}
@@ -162,7 +162,7 @@ def write_predictions(path: Path, workdirs: Mapping[str, Path]) -> None:
 
 
 def read_speeds(benchmarks: Path) -> dict[str, dict]:
-    """Encoder of DiSAN's Table 1 -> how fast it is, by the benchmark of them all; {} without it."""
+    """Reads the encoders' benchmark: encoder of DiSAN's Table 1 -> speed; {} without a file."""
     path = benchmarks / "disan_encoders.json"
     if not path.is_file():
         return {}

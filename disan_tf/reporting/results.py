@@ -1,6 +1,6 @@
-"""What recorded results tell: their scores, and descriptions for the tables.
+"""The scores of recorded results, and their descriptions for the tables.
 
-A single run is what `summarise_run` returns, a series what `summarise_series` returns.
+`summarise_run` returns the result of a single run, `summarise_series` that of a series.
 """
 
 from typing import Optional
@@ -9,17 +9,17 @@ _UNKNOWN = "not recorded"
 
 
 def mean(run: dict, split: str, score: str) -> Optional[float]:
-    """The score of a run on a split, or the mean over a series; None where there is none."""
+    """Returns a run's score on a split, or a series' mean; None where there is none."""
     return run.get("mean", run).get(split, {}).get(score)
 
 
 def deviation(run: dict, split: str, score: str) -> Optional[float]:
-    """The standard deviation over a series; None where there is none."""
+    """Returns the standard deviation over a series; None where there is none."""
     return run.get("standard_deviation", {}).get(split, {}).get(score)
 
 
 def describe_members(run: dict) -> str:
-    """Such as "seed 1", "seeds 1, 2, 3" or "seed 1, 10 folds"."""
+    """Describes seeds and folds, as "seed 1", "seeds 1, 2, 3" or "seed 1, 10 folds"."""
     data = run["config"]["data"]
     single = [{"seed": run["config"]["seed"], "fold": data.get("fold")}]
     members = run.get("members", single)
@@ -34,9 +34,9 @@ def describe_members(run: dict) -> str:
 
 
 def describe_examples(run: dict) -> str:
-    """The share of the official training examples that a run saw.
+    """Describes the share of the official training examples that a run saw.
 
-    Such as "94,108 of 550,152 pairs (17.1 %)".
+    For instance "94,108 of 550,152 pairs (17.1 %)".
     """
     data = run["data"]
     official = data["official_training_examples"]
@@ -47,9 +47,9 @@ def describe_examples(run: dict) -> str:
 
 
 def describe_vectors(run: dict) -> str:
-    """The share of the training tokens whose words have a vector of the vector file.
+    """Describes the share of training tokens with a vector in the vector file.
 
-    Such as "92.0 %" or, for a run without a vector file, "no vectors".
+    For instance "92.0 %" or, for a run without a vector file, "no vectors".
     """
     covered = run["data"]["training_tokens_covered"]
     if covered is None:
@@ -58,13 +58,13 @@ def describe_vectors(run: dict) -> str:
 
 
 def vectors_of(run: dict) -> str:
-    """The vector file of a run and its size, such as "glove/glove.6B.100d*.txt, 100 dimensions"."""
+    """Describes a run's vector file, as "glove/glove.6B.100d*.txt, 100 dimensions"."""
     data = run["config"]["data"]
     return f"{data['vectors'] or 'no vectors'}, {data['embedding_dim']} dimensions"
 
 
 def percent(share: float) -> str:
-    """With three digits, such as "92.0 %" or "3.64 %"."""
+    """Formats a share with three digits, such as "92.0 %" or "3.64 %"."""
     text = f"{100 * share:#.3g}".rstrip(".")
     return f"{text} %"
 

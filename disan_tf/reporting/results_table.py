@@ -1,4 +1,4 @@
-"""All recorded runs in one table, for `checkpoints/README.md`."""
+"""The table of all recorded runs, for `checkpoints/README.md`."""
 
 from disan_tf.reporting.markdown import markdown_table
 from disan_tf.reporting.paper_tables.all_tables import paper_headline
@@ -16,7 +16,7 @@ _HEAD = (
     "test",
     "test, paper",
 )
-_SCORES = (  # the first that a run has is shown
+_SCORES = (  # the table has the first that a run has
     Score("accuracy", "test"),
     Score("Pearson's r", "test", "pearson", 1, 4, "r"),
     Score("perplexity", "test", "perplexity", 1, 2, "perplexity"),
@@ -24,7 +24,7 @@ _SCORES = (  # the first that a run has is shown
 
 
 def results_table(results: dict[str, dict]) -> str:
-    """A line for each recorded run or series, by name; accuracies in per cent.
+    """Renders a line for each recorded run or series, by name; accuracies in per cent.
 
     Args:
       results: see `disan_tf.reporting.result_files.read_results`.

@@ -1,4 +1,4 @@
-"""What `--mode=transfer` recorded, as one table: `tables/transfer.md` and `.csv`."""
+"""The table of `--mode=transfer`'s recorded results: `tables/transfer.md` and `.csv`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from disan_tf.common.files import read_json
 from disan_tf.reporting.markdown import csv_table, markdown_table
 
-NAME = "transfer"  # of the folder of results, and of the table
+NAME = "transfer"  # name of the results' folder and of the table
 _REMEDY = "run --mode=transfer again, or restore it from the repository"
 _SCORES = {
     "dim": int,
@@ -41,14 +41,14 @@ parts. Below the vectors of a model stand those of two encoders that were never 
 
 
 class Column(NamedTuple):
-    """A column of the table.
+    """A table's column.
 
     Attributes:
       head: its heading.
-      task: a key of the scores of a result.
-      score: on its test part.
+      task: a key of a result's scores.
+      score: a score on the task's test part.
       scale: 100 where the table has per cent.
-      digits: after the point.
+      digits: digits after the point.
     """
 
     head: str
@@ -58,7 +58,7 @@ class Column(NamedTuple):
     digits: int = 1
 
     def cell(self, tasks: dict) -> str:
-        """The score, with its standard deviation in parentheses; "" of a task without scores."""
+        """Formats the score and, in parentheses, its deviation; "" for a task without scores."""
         if self.task not in tasks:
             return ""
         test = tasks[self.task]["test"]
@@ -85,10 +85,10 @@ _COLUMNS = (
 
 
 def transfer_tables(results: Path) -> dict[str, str]:
-    """File name -> text of both forms of the table; {} where nothing is recorded.
+    """Renders both forms of the table: file name -> text; {} where nothing is recorded.
 
     Args:
-      results: folder of the recorded results.
+      results: the folder with the recorded results.
 
     Raises:
       UserError: a recorded result is damaged.
@@ -114,7 +114,7 @@ def _rows(name: str, result: dict) -> Iterator[list[str]]:
 
 
 def _known(tasks: dict) -> str:
-    """The range over the tasks of the share of tokens that an encoder knows."""
+    """Returns the range, over the tasks, of an encoder's share of known tokens."""
     shares = [scores["known_tokens"] for scores in tasks.values()]
     if None in shares:
         return ""
@@ -123,7 +123,7 @@ def _known(tasks: dict) -> str:
 
 
 def _lines(name: str, result: dict) -> Iterator[dict]:
-    """A line for each encoder and task, with all that is recorded."""
+    """Yields a line with all recorded values for each encoder and task."""
     for encoder, tasks in result["scores"].items():
         for task, scores in tasks.items():
             (criterion,) = scores["dev"]

@@ -30,11 +30,11 @@ BYTE_CHARACTERS = 261  # ids, 0 not included
 
 
 def ascii_ids(tokens: tf.Tensor, word_length: int) -> tf.Tensor:
-    """The ids of the first characters of each token, among `ASCII_CHARACTERS`.
+    """Returns the ids of each token's first characters, below `ASCII_CHARACTERS`.
 
     Args:
       tokens: `<string>[tokens]`.
-      word_length: how many characters are kept.
+      word_length: the number of characters to keep.
 
     Returns:
       `<int32>[tokens, word_length]`.
@@ -54,7 +54,7 @@ def ascii_ids(tokens: tf.Tensor, word_length: int) -> tf.Tensor:
 
 
 def byte_ids(tokens: tf.Tensor, word_length: int = 50) -> tf.Tensor:
-    """The ids of each token's bytes; long tokens are cut before the end marker.
+    """Returns the ids of each token's bytes; long tokens are cut before the end marker.
 
     Args:
       tokens: `<string>[tokens]`.
@@ -85,7 +85,7 @@ def byte_ids(tokens: tf.Tensor, word_length: int = 50) -> tf.Tensor:
 
 
 def sentence_markers(word_length: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """The `byte_ids` of the words that begin and end a sentence, two `<int32>[word_length]`."""
+    """Returns `byte_ids` of the words that begin and end a sentence, `<int32>[word_length]`."""
     begin, end = (
         tf.pad(
             tf.constant([_BEGIN_WORD, marker, _END_WORD]),
@@ -98,5 +98,5 @@ def sentence_markers(word_length: int) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def real_length(ids: tf.Tensor) -> tf.Tensor:
-    """The characters, markers included, of the longest word of `<int32>[words, word_length]`."""
+    """Returns the longest word's length, markers included, in `<int32>[words, word_length]`."""
     return tf.reduce_max(tf.reduce_sum(tf.cast((ids != _PADDING) & (ids != 0), tf.int32), axis=1))

@@ -1,4 +1,4 @@
-"""What models read of sentences besides word ids: characters, match flags; in graph ops alone."""
+"""Inputs of models besides word ids: characters and match flags, in graph ops alone."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,11 @@ from disan_tf.text.word_forms import WordForms
 
 
 class TextToCharacters(TextToIds):
-    """What models that a biLM feeds read: word ids and the ids of the words' bytes.
+    """The inputs of biLM-fed models: word ids and the ids of the words' bytes.
 
     Args:
       words, tokenizer, lowercase, split, keep_empty: see `TextToIds`.
-      word_length: of the biLM.
+      word_length: the biLM's word length.
 
     Raises:
       UserError: see `TextToIds` and `byte_ids`.
@@ -34,14 +34,13 @@ class TextToCharacters(TextToIds):
         self._word_length = word_length
 
     def inputs(self, *tokens: tf.RaggedTensor) -> list[tf.Tensor]:
-        """What a model reads of tokenised sentences, `<string>[batch, tokens]` each.
+        """Returns the model's inputs for tokenised sentences, `<string>[batch, tokens]` each.
 
-        Characters are those of the tokens in their own case. A line without tokens is one unknown
-        word without characters.
+        Characters keep their case. A line without tokens is one unknown word without characters.
 
         Returns:
-          The ids of each, `<int32>[batch, length]`, then the characters of each, `<int32>[batch,
-          length, word_length]`, 0 after the end of a sentence.
+          The ids of each field, `<int32>[batch, length]`, then the characters of each field,
+          `<int32>[batch, length, word_length]`, 0 after the end of a sentence.
         """
         ids, characters = super().inputs(*tokens), []
         for sentences, padded in zip(tokens, ids):
@@ -52,12 +51,12 @@ class TextToCharacters(TextToIds):
 
 
 class TextToPairFeatures(TextToIds):
-    """What models of pairs read that need more than word ids (DRCN Sec. 3.1.1 and 3.2.2).
+    """The inputs of pair models that need more than word ids (DRCN Sec. 3.1.1 and 3.2.2).
 
     Args:
       words, tokenizer, lowercase, split, keep_empty: see `TextToIds`.
       forms: the stems and lemmas.
-      word_length: how many characters of a word are kept.
+      word_length: the number of characters to keep of a word.
 
     Raises:
       UserError: see `TextToIds`.
@@ -79,14 +78,14 @@ class TextToPairFeatures(TextToIds):
         self._word_length = word_length
 
     def inputs(self, *tokens: tf.RaggedTensor) -> list[tf.Tensor]:
-        """What a model reads of pairs of tokenised sentences, `<string>[batch, tokens]` each.
+        """Returns the model's inputs for tokenised pairs, `<string>[batch, tokens]` each.
 
         Words that the vocabulary lacks have characters and flags too. A line without tokens is one
         unknown word without characters that matches nothing.
 
         Args:
-          tokens: of the first sentences and of the second; or of sentences without partners, whose
-            words match nothing.
+          tokens: the first sentences, then the second ones; or single sentences, whose words match
+            nothing.
 
         Returns:
           [ids of first, ids of second, characters of first, characters of second, match of first,

@@ -70,7 +70,7 @@ class TextToIds(tf.Module):
         )
 
     def tokens(self, strings: tf.Tensor) -> tf.RaggedTensor:
-        """`<string>[batch]` -> `<string>[batch, tokens]`, escaped, in their own case, UTF-8."""
+        """Tokenises `<string>[batch]` -> `<string>[batch, tokens]`: escaped, case kept, UTF-8."""
         tokens = self._tokenizer.tokenize(strings)
         if self._split:
             tokens = split_words(tokens, self._keep_empty)
@@ -78,17 +78,17 @@ class TextToIds(tf.Module):
         return tokens.with_flat_values(valid)
 
     def from_tokens(self, tokens: tf.RaggedTensor) -> tf.Tensor:
-        """`<string>[batch, tokens]` -> `<int32>[batch, length]`, see `__call__`."""
+        """Looks up `<string>[batch, tokens]` -> `<int32>[batch, length]`, see `__call__`."""
         words = tokens.flat_values
         ids = self._table.lookup(lower(words) if self._lowercase else words)
         return fill_empty_rows(tokens.with_flat_values(ids), UNKNOWN_ID).to_tensor(PADDING_ID)
 
     def inputs(self, *tokens: tf.RaggedTensor) -> list[tf.Tensor]:
-        """What a model reads: the ids of each field, in the order of the arguments."""
+        """Returns the model's inputs: the ids of each field, in the order of the arguments."""
         return [self.from_tokens(field) for field in tokens]
 
     def __call__(self, strings: tf.Tensor) -> tf.Tensor:
-        """`<string>[batch]` -> `<int32>[batch, length]`, zero-padded to the longest line.
+        """Looks up `<string>[batch]` -> `<int32>[batch, length]`, zero-padded to the longest line.
 
         A line without tokens is one unknown word, so that every line has a prediction.
         """

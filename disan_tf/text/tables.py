@@ -14,7 +14,7 @@ from disan_tf.common.files import read_lines
 T = TypeVar("T")
 
 LONGEST_VALUE = 131_072  # characters, as in `csv`
-LONGEST_NAME = 255  # an array of names gives each the room of the longest
+LONGEST_NAME = 255  # an array pads all names to the longest
 
 # The official tables of SNLI and MultiNLI have five columns of annotators' labels, but few pairs
 # were labelled by five people.
@@ -22,11 +22,11 @@ _ANNOTATOR = re.compile("label[0-9]+")
 
 
 def parse_json(line: str) -> dict:
-    """The JSON object of a line, in a form that can be written as JSON again.
+    """Parses a line as a JSON object that can be written as JSON again.
 
     Raises:
-      ValueError: with what is wrong. Python's parser takes NaN, 1e999 and half of a surrogate pair,
-        but no JSON file may hold them.
+      ValueError: the line is not such an object. NaN, 1e999 and half of a surrogate pair are
+        rejected, which Python's parser accepts and no JSON file may hold.
     """
     try:
         row = _DECODER.decode(line)
@@ -54,7 +54,7 @@ _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
 
 
 def _check_unicode(row: dict) -> None:
-    """Refuses escapes of half a surrogate pair, which is no character and cannot be written."""
+    """Rejects escapes of half a surrogate pair, which is no character and cannot be written."""
     text = json.dumps(row, ensure_ascii=False)
     try:
         text.encode("utf-8")
@@ -64,7 +64,7 @@ def _check_unicode(row: dict) -> None:
 
 
 class Table:
-    """Columns with tabs between them; quotes are plain characters.
+    """A table with tabs between columns; quotes are plain characters.
 
     Columns of annotators (label1, label2, ...) at the end of the header may be missing at the end
     of a row.
@@ -76,7 +76,7 @@ class Table:
       ValueError: two columns have one name.
     """
 
-    is_open = False  # no row goes on in the next line
+    is_open = False  # no row continues in the next line
 
     def __init__(self, header: str):
         self.columns = _check_names(header.split("\t"))
@@ -85,7 +85,7 @@ class Table:
             self._required -= 1
 
     def parse(self, line: str) -> dict[str, str]:
-        """The values of a line by column. Raises ValueError if there are too few or too many."""
+        """Returns a line's values by column; raises ValueError for too few or too many."""
         values = line.split("\t")
         if not self._required <= len(values) <= len(self.columns):
             raise ValueError(f"{len(values)} columns, and the header has {len(self.columns)}")
@@ -93,13 +93,13 @@ class Table:
 
 
 class CommaTable:
-    """Columns with commas between them (RFC 4180): quoted values hold commas, quotes and lines.
+    """A table with commas between columns (RFC 4180); quotes enclose commas, quotes and lines.
 
     Args:
       header: the first line, which names the columns.
 
     Attributes:
-      columns: their names.
+      columns: the names of the columns.
       is_open: whether the last line ended inside a quoted value.
 
     Raises:
@@ -114,11 +114,11 @@ class CommaTable:
         _check_names(self.columns)
 
     def parse(self, line: str) -> Optional[dict[str, str]]:
-        """The values by column of the row that a line ends; None where a quoted value goes on.
+        """Returns the values by column of the row that a line ends; None inside a quoted value.
 
         Raises:
           ValueError: too few or too many values, text after a quoted value, or a value of more
-            than 131,072 characters, which a missing quote makes.
+            than 131,072 characters, as after a missing quote.
         """
         values = self._values(line)
         if values is None:
@@ -162,11 +162,11 @@ def read_rows(
 
     Args:
       path: a `.jsonl` file of JSON objects, a `.csv` file, or else a table with tabs.
-      columns: the names that every row must have -> what the error adds if a name is missing,
-        where "{columns}" stands for those that there are.
-      convert: raises ValueError with what is wrong with a row.
+      columns: names that every row must have -> the end of the error if one is missing, where
+        "{columns}" stands for the row's names.
+      convert: makes a row's value; raises ValueError if the row is wrong.
       remedy: what to do about a damaged file.
-      strings: those of `columns` whose values must be strings; None = all.
+      strings: the columns whose values must be strings; None = all.
 
     Raises:
       UserError: the file is missing, or a line is malformed (names file and line).
@@ -203,7 +203,7 @@ def _check_columns(names: Collection[str], columns: Mapping[str, str]) -> None:
 
 
 def check_string(name: str, value, most: int = LONGEST_VALUE) -> None:
-    """Raises ValueError if the value of a column is no string of at most so many characters."""
+    """Raises ValueError unless a column's value is a string of at most `most` characters."""
     if type(value) is not str:
         raise ValueError(f"{name} is not a string ({json.dumps(value)[:40]})")
     if len(value) > most:
@@ -211,5 +211,5 @@ def check_string(name: str, value, most: int = LONGEST_VALUE) -> None:
 
 
 def check_name(column: str, value) -> None:
-    """`check_string` of a value that names a row, or its kind."""
+    """Checks a value that names a row or its kind, see `check_string`."""
     check_string(column, value, LONGEST_NAME)

@@ -4,7 +4,7 @@ r"""Tokenizers made of TensorFlow graph ops only, so that a SavedModel can hold 
 LDC99T42/tokenization.html) and the escapes of its Stanford descendants, the Sentiment Treebank
 among them. `whitespace` reads corpora that are tokenised already.
 
-RE2, the engine of the ops, has no look-around. Three facts replace it:
+RE2, the engine of the ops, has no look-around. Three properties replace it:
 
 - `regex_split_with_offsets` consumes its input match by match, so an alternation of token
   patterns whose matches are kept is a lexer: a pattern starts only where the last token ended.
@@ -83,7 +83,7 @@ _ESCAPES = (
     (r"\x03", "n"),
 )
 
-# Where the authors of DiSAN divide words of SNLI: hyphens, dashes, slash, tilde, quotes, degree.
+# DiSAN's authors divide SNLI's words at hyphens, dashes, slash, tilde, quotes and degree sign.
 _JOINTS = "([-\u2212\u2014\u2013/~\"'\u201c\u2019\u201d\u2018\u00b0])"
 
 
@@ -117,7 +117,7 @@ def split_words(tokens: tf.RaggedTensor, keep_empty: bool = False) -> tf.RaggedT
 
 
 def make_tokenizer(name: str, escape: bool = True) -> tensorflow_text.TokenizerWithOffsets:
-    """The tokenizer called `name`; `escape` applies to `treebank` alone.
+    """Returns the tokenizer `name`; `escape` applies to `treebank` alone.
 
     Raises:
       UserError: no tokenizer has this name.
@@ -144,30 +144,30 @@ def _split_clitic(tokens, starts):
     splits = tf.gather(pieces.row_splits, tokens.row_splits)
     ragged = tf.RaggedTensor.from_row_splits(pieces.values, splits, validate=False)
     offsets = (ragged.with_values(origin + places.values) for places in (begins, stops))
-    return (ragged, *offsets)  # one partition for the three: each check of one costs an `If`
+    return (ragged, *offsets)  # they share one partition: a check of it costs an `If`
 
 
 class WhitespaceTokenizer(tensorflow_text.TokenizerWithOffsets):
-    """Tokens of text that is tokenised already: whatever is separated by ASCII white space.
+    """Splits text that is tokenised already at ASCII white space.
 
     A no-break space belongs to its token: the Sentiment Treebank has such tokens (`2\u00a01\\/2`),
     and tokens joined by spaces must come back as they were. Offsets are as in `TreebankTokenizer`.
     """
 
     def tokenize(self, input: tf.Tensor) -> tf.RaggedTensor:
-        """`<string>[batch]` -> `<string>[batch, tokens]`; a blank string has no tokens."""
+        """Tokenises `<string>[batch]` -> `<string>[batch, tokens]`; none from blank strings."""
         return self.tokenize_with_offsets(input)[0]
 
     def tokenize_with_offsets(
         self, input: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-        """As `tokenize`, with `<int64>[batch, tokens]` byte offsets: starts, exclusive ends."""
+        """Tokenises, with `<int64>[batch, tokens]` byte offsets: starts, exclusive ends."""
         text = tf.strings.regex_replace(tf.convert_to_tensor(input), r"\x00", " ")
         return tensorflow_text.regex_split_with_offsets(text, r"[\t-\r ]+")
 
 
 class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
-    r"""Penn-Treebank tokens of raw text.
+    r"""Splits raw text into Penn-Treebank tokens.
 
     Separates punctuation, quotes, clitics (`do n't`, `it 's`, `dogs '`) and `can not`; numbers,
     abbreviations, initials, hyphenated words and words with a slash stay whole. A double quote
@@ -188,13 +188,13 @@ class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
         self._table = _ESCAPES if escape else _MARKS
 
     def tokenize(self, input: tf.Tensor) -> tf.RaggedTensor:
-        """`<string>[batch]` -> `<string>[batch, tokens]`; a blank string has no tokens."""
+        """Tokenises `<string>[batch]` -> `<string>[batch, tokens]`; none from blank strings."""
         return self.tokenize_with_offsets(input)[0]
 
     def tokenize_with_offsets(
         self, input: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-        """As `tokenize`, with `<int64>[batch, tokens]` byte offsets: starts, and ends (exclusive).
+        """Tokenises, with `<int64>[batch, tokens]` byte offsets: starts, exclusive ends.
 
         The offsets count bytes of the raw string, whether a token is escaped or not.
         """

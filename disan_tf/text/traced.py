@@ -31,5 +31,5 @@ class TracedTextToIds:
         }
 
     def inputs(self, *tokens: tf.RaggedTensor) -> Sequence[tf.Tensor]:
-        """Returns what a model reads of the tokens of each field; see `TextToIds.inputs`."""
+        """Returns the model's inputs for the tokens of each field; see `TextToIds.inputs`."""
         return self._inputs[len(tokens)](*tokens)

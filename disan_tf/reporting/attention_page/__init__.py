@@ -1,1 +1,1 @@
-"""The attention page: what `attend` wrote, to look at in a browser."""
+"""The attention page, which displays the files of `attend` in a browser."""

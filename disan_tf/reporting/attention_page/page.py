@@ -1,8 +1,8 @@
-"""Writes `index.html`: the attention of many lines on a page that needs no network.
+"""Writes `index.html`: the attention in many lines, on a page that needs no network.
 
-Weights are stored in bytes, 0 to 255 of the largest of a tensor, so that a page has at most
-`MAX_BYTES`: the means over the features of all lines, and as many single features as there is room
-for. What is left out is said on the page.
+Weights are stored as bytes, scaled so that a tensor's largest weight is 255. A page has at most
+`MAX_BYTES`: every line's means over the features, and as many single features as fit. The page
+says what it leaves out.
 """
 
 import base64
@@ -19,16 +19,16 @@ NAME = "index.html"
 MAX_BYTES = 10_000_000
 MAX_LINES = 1000  # in the list of sentences
 MAX_FEATURES = 32
-_SAMPLE = 16  # lines that decide which features are shown
+_SAMPLE = 16  # lines that decide which features are on the page
 _PARTS = Path(__file__).parent
 
 
 def write_page(folder: Path, title: str) -> None:
-    """Writes the page of the lines that `attend` has written into a folder, if there are any.
+    """Writes a page for the lines that `attend` has written into a folder, if there are any.
 
     Args:
       folder: see `disan_tf.serving.inference.attend`.
-      title: name of the model.
+      title: the model's name.
     """
     lines = list(read_lines(folder))
     if lines:
@@ -36,19 +36,19 @@ def write_page(folder: Path, title: str) -> None:
 
 
 def render_page(lines: list[AttendedLine], title: str) -> str:
-    """The page as HTML; see `write_page`."""
+    """Returns the page as HTML; see `write_page`."""
     style, script, page = (
         (_PARTS / f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js", "html")
     )
-    room = MAX_BYTES - len(style.encode()) - len(script.encode()) - len(page.encode()) - 10_000
-    shown = _lines_that_fit(lines, room)
-    count = min(MAX_FEATURES, _features_that_fit(shown, room))
-    features = choose_features(shown, count)
+    capacity = MAX_BYTES - len(style.encode()) - len(script.encode()) - len(page.encode()) - 10_000
+    kept = _lines_that_fit(lines, capacity)
+    count = min(MAX_FEATURES, _features_that_fit(kept, capacity))
+    features = choose_features(kept, count)
     content = {
         "title": title,
-        "about": _describe(lines, shown, count),
+        "about": _describe(lines, kept, count),
         "features": {name: numbers.tolist() for name, numbers in features.items()},
-        "lines": [_line(line, features) for line in shown],
+        "lines": [_line(line, features) for line in kept],
     }
     parts = {
         "%SCRIPT_HASH%": _digest(script),
@@ -57,13 +57,13 @@ def render_page(lines: list[AttendedLine], title: str) -> str:
         "%SCRIPT%": script,
         "%DATA%": as_data(content),
     }
-    for name, part in parts.items():  # the data last: no text of a sentence is replaced
+    for name, part in parts.items():  # the data last: no sentence is searched for placeholders
         page = page.replace(name, part)
     return page
 
 
 def as_data(content) -> str:
-    """JSON that can stand in a <script>: nothing in it ends that or begins a comment."""
+    """Returns JSON that is safe within <script>: it ends no script and begins no comment."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -75,33 +75,33 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _lines_that_fit(lines, room) -> list[AttendedLine]:
-    """The first lines whose means the page has room for."""
-    shown, left = [], room
+def _lines_that_fit(lines, capacity) -> list[AttendedLine]:
+    """Returns the first lines whose means fit on the page."""
+    kept, left = [], capacity
     for line in lines:
         size = len(as_data(_line(line, {})).encode())
-        if size <= left and len(shown) < MAX_LINES:
-            shown.append(line)
+        if size <= left and len(kept) < MAX_LINES:
+            kept.append(line)
             left -= size
-    return shown
+    return kept
 
 
-def _features_that_fit(shown, room) -> int:
-    """How many features of each tensor the page has room for beside the means."""
-    used = sum(len(as_data(_line(line, {})).encode()) for line in shown)
-    each = 0
-    for line in shown:
+def _features_that_fit(kept, capacity) -> int:
+    """Returns how many features per tensor fit on the page beside the means."""
+    used = sum(len(as_data(_line(line, {})).encode()) for line in kept)
+    feature_bytes = 0
+    for line in kept:
         for name in _names(line):
             cells = np.asarray(line.record[f"{name}_mean"]).size
-            each += -(-cells // 3) * 4 + 12  # base64, and the largest weight
-    return (room - used) // max(each, 1)
+            feature_bytes += -(-cells // 3) * 4 + 12  # base64, and the largest weight
+    return (capacity - used) // max(feature_bytes, 1)
 
 
 def choose_features(lines: list[AttendedLine], count: int) -> dict[str, np.ndarray]:
-    """Name of each tensor -> the numbers of the features that are shown, in their order.
+    """Returns the features to display: tensor name -> their indices in ascending order.
 
-    These are the features whose weights vary most between tokens, in the first lines that have the
-    tensor; tensors of as many features that are attention between tokens decide for the gates too.
+    Their weights vary most between tokens, in the first lines with the tensor. Gates get the
+    features that are chosen for attention between tokens, if both have equally many.
     """
     spread = {}
     for line in lines[:_SAMPLE] if count > 0 else ():
@@ -126,7 +126,7 @@ def _names(line):
 
 
 def _line(line: AttendedLine, features) -> dict:
-    """What the page holds of a line."""
+    """Builds the page's record for one line."""
     whole = line.tensors() if features else {}
     tensors = [
         _tensor(line, name, whole[name][..., features[name]] if name in features else None)
@@ -150,7 +150,7 @@ def _line(line: AttendedLine, features) -> dict:
 
 
 def _tensor(line, name, features) -> dict:
-    """A tensor's mean and, unless they are None, its features <float32>[..., feature]."""
+    """Returns a tensor's mean and, unless `features` is None, its <float32>[..., feature]."""
     mean = line.mean(name)
     parts = [mean, *(() if features is None else np.moveaxis(features, -1, 0))]
     high = [float(part.max(initial=0.0)) for part in parts]
@@ -167,7 +167,7 @@ def _tensor(line, name, features) -> dict:
 
 
 def quantise(weights: np.ndarray, high: float) -> np.ndarray:
-    """Weights from 0 to `high` as <uint8>; one that is not 0 is at least 1."""
+    """Converts weights from 0 to `high` to <uint8>; a weight above 0 becomes at least 1."""
     if not high:
         return np.zeros(weights.shape, np.uint8)
     steps = np.rint(weights * (255.0 / high))
@@ -175,9 +175,9 @@ def quantise(weights: np.ndarray, high: float) -> np.ndarray:
 
 
 def _views(tensors) -> list[dict]:
-    """What is drawn at a time: all attention within sentences, or one function towards the other.
+    """Returns the page's views: all attention within sentences, or one function between them.
 
-    Of the latter both sentences are drawn together.
+    A view of a function between sentences draws both sentences.
     """
     views = {}
     for index, tensor in enumerate(tensors):
@@ -187,13 +187,13 @@ def _views(tensors) -> list[dict]:
     return [{"name": name, "tensors": indices} for name, indices in views.items()]
 
 
-def _describe(lines, shown, count) -> str:
-    """What the page shows, and what it leaves out."""
-    text = f"{len(shown):,} of {len(lines):,} lines. "
-    if len(shown) < len(lines):
+def _describe(lines, kept, count) -> str:
+    """Describes what the page displays and what it leaves out."""
+    text = f"{len(kept):,} of {len(lines):,} lines. "
+    if len(kept) < len(lines):
         text += "The others found no room on this page; their .npz files lie beside it. "
     widest = max(
-        (tensor.shape[-1] for line in shown[:1] for tensor in line.tensors().values()), default=1
+        (tensor.shape[-1] for line in kept[:1] for tensor in line.tensors().values()), default=1
     )
     if widest > 1 and count >= widest:
         text += f"A weight is the mean of up to {widest:,} features, or that of a single one. "

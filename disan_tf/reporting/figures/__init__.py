@@ -1,1 +1,1 @@
-"""The figures of the papers, drawn of our models and runs."""
+"""The papers' figures, drawn from our models and runs."""

@@ -1,4 +1,4 @@
-"""What stands beside a figure, and the list of all figures."""
+"""Captions of figures, and the list of all figures."""
 
 from pathlib import Path
 
@@ -21,12 +21,12 @@ its runs; these and `scaling` are drawn by `--mode=report`.
 
 
 def caption(figure: PaperFigure, subject: str, command: str) -> str:
-    """Markdown beside a picture.
+    """Returns a picture's caption in Markdown.
 
     Args:
-      figure: of a paper.
-      subject: of what it is drawn.
-      command: that draws it again.
+      figure: a paper's figure.
+      subject: the model or the runs in it.
+      command: the command that draws it again.
     """
     lines = [
         f"# Figure {figure.number} of the {figure.paper} paper\n",
@@ -42,7 +42,7 @@ def caption(figure: PaperFigure, subject: str, command: str) -> str:
 
 
 def figures_readme(folder: Path) -> str:
-    """The list of all figures of the papers, with the files in a folder, or why there are none."""
+    """Returns the list of the papers' figures, with their files in a folder, or why none."""
     head = ("figure", "shows", "ours")
     rows = [
         (f"{figure.paper}, {figure.number}", figure.shows, _ours(figure, folder))
@@ -52,7 +52,7 @@ def figures_readme(folder: Path) -> str:
 
 
 def _ours(figure: PaperFigure, folder: Path) -> str:
-    """Links to the captions of a figure, one for each model; or the reason why there are none."""
+    """Returns links to a figure's captions, one per model, or the reason why there are none."""
     found = sorted(folder.glob(f"**/{figure.name}.md"))
     if found:
         return ", ".join(f"[{_label(path, folder)}]({path.relative_to(folder)})" for path in found)

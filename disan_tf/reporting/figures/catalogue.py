@@ -1,4 +1,4 @@
-"""Every figure of the five papers: what it shows, and how ours is drawn or why there is none."""
+"""All figures of the five papers: what they show, and how ours are drawn or why there is none."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,27 +6,27 @@ from typing import Callable, Optional
 
 from disan_tf.reporting.figures import curves, masks, pairs, sentences
 
-# What is drawn: see `PaperFigure.source`.
+# Sources of figures: see `PaperFigure.source`.
 LINES, VECTORS, RESULTS, LOSSES, CODE = "lines", "vectors", "results", "losses", "code"
 _DRAWING = "a drawing of how it works, without numbers of a model"
 
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure of a paper.
+    """A paper's figure.
 
     Attributes:
       paper: "DiSAN", "ReSAN", "DSA", "DRCN" or "ELMo-DiSAN".
-      number: in the paper.
-      shows: what it shows.
-      model: of which model, in the paper.
-      source: `LINES` or `VECTORS` of `attend`, `RESULTS` that are recorded, `LOSSES` of a run, or
-        `CODE` alone; "" = it cannot be drawn.
-      draw: from the source to a picture, or to None where that has too little.
-      needs: what it cannot be drawn without, for people.
-      differs: what our picture is unlike the paper's in, whatever the model.
-      variant: `LOSSES`: the variant of `configs/drcn_snli.py` that was trained.
-      runs: `RESULTS`: the names of those that are drawn.
+      number: its number in the paper.
+      shows: a description of its content.
+      model: the model that the paper draws.
+      source: `LINES` or `VECTORS` of `attend`, recorded `RESULTS`, `LOSSES` of a run, or `CODE`
+        alone; "" = it cannot be drawn.
+      draw: draws the source; returns None where the source has too little data.
+      needs: a description of the data that it needs.
+      differs: how our picture differs from the paper's, whatever the model.
+      variant: for `LOSSES`, the trained variant of `configs/drcn_snli.py`.
+      runs: for `RESULTS`, returns the names of the drawn results.
     """
 
     paper: str
@@ -42,12 +42,12 @@ class PaperFigure:
 
     @property
     def name(self) -> str:
-        """Of its files, such as "disan_figure_6"."""
+        """The name of its files, such as "disan_figure_6"."""
         return f"{self.paper.lower().replace('-', '_')}_figure_{self.number}"
 
     @property
     def encoder(self) -> str:
-        """`config.encoder.name` of the models that it can be drawn of."""
+        """The `config.encoder.name` of the models that it can show."""
         return self.paper.lower()
 
 
@@ -65,7 +65,7 @@ _PAIRS = ("a contradiction", "an entailment", "a neutral pair")
 
 
 def _co_attention(number: int) -> PaperFigure:
-    """Figures 3 to 8: two for each pair, one for each sentence that reads the other."""
+    """Returns one of Figures 3 to 8: two for each pair, one for each reading sentence."""
     line, field = divmod(number - 3, 2)
     reader = ("the premise reads the hypothesis", "the hypothesis reads the premise")[field]
     return PaperFigure(

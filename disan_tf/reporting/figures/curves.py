@@ -11,7 +11,7 @@ from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, elmo_varian
 from disan_tf.reporting.paper_tables.rendering import accuracy_by_length
 from disan_tf.reporting.results import describe_members
 
-# Okabe and Ito's colours, which the colour-blind tell apart, each with a mark of its own.
+# Okabe and Ito's colours, which the colour-blind can distinguish, with different markers.
 STYLES = (
     {"color": "#0072b2", "marker": "o", "linestyle": "-"},
     {"color": "#d55e00", "marker": "s", "linestyle": "--"},
@@ -29,7 +29,7 @@ _ELMO = {  # variant -> the curve's name
 
 
 def accuracy_against_length(results: dict[str, dict]) -> Optional[Figure]:
-    """DiSAN Fig. 5: accuracy on SST's test sentences by their length, with standard deviations."""
+    """Draws DiSAN Fig. 5: accuracy on SST's test sentences by length, with deviations."""
     rows = accuracy_by_length(results)
     if not rows:
         return None
@@ -53,7 +53,7 @@ def accuracy_against_length(results: dict[str, dict]) -> Optional[Figure]:
 
 
 def accuracy_against_epochs(results: dict[str, dict]) -> Optional[Figure]:
-    """ELMo-DiSAN Fig. 6: test accuracy by epoch, means over the seeds with their range."""
+    """Draws ELMo-DiSAN Fig. 6: test accuracy by epoch, means over the seeds with their range."""
     rows = [row for row in accuracy_per_epoch(results) if row["test, %"]]
     if not rows:
         return None
@@ -83,21 +83,21 @@ def accuracy_against_epochs(results: dict[str, dict]) -> Optional[Figure]:
 
 
 def runs_by_length(results: dict[str, dict]) -> list[str]:
-    """The results that `accuracy_against_length` draws."""
+    """Returns the names of the results that `accuracy_against_length` draws."""
     return list(dict.fromkeys(row["run"] for row in accuracy_by_length(results)))
 
 
 def runs_by_epoch(results: dict[str, dict]) -> list[str]:
-    """The results that `accuracy_against_epochs` draws."""
+    """Returns the names of the results that `accuracy_against_epochs` draws."""
     return [name for name, run in results.items() if run["config"]["name"] == "elmo_disan_sst"]
 
 
 def losses(records: Sequence[dict]) -> Optional[Figure]:
-    """DRCN Fig. 2 and 9: loss of training and of dev by epoch.
+    """Draws DRCN Fig. 2 and 9: training and dev loss by epoch.
 
     Args:
-      records: of a `metrics.jsonl`; a point of the training curve is the mean of all its lines
-        since the evaluation before.
+      records: lines of `metrics.jsonl`; a point of the training curve is the mean of all training
+        lines since the previous evaluation.
     """
     train, dev, since = [], [], []
     for record in records:

@@ -1,7 +1,7 @@
 """The example sentences that the papers print, as input of `attend`.
 
-DiSAN Sec. 5.4, ReSAN Sec. 5.3, DRCN Fig. 3, 5 and 7. Those of DSA stand in its pictures alone, so
-its figures have the sentences of DiSAN and ReSAN, which are of the same corpus.
+DiSAN Sec. 5.4, ReSAN Sec. 5.3, DRCN Fig. 3, 5 and 7. DSA prints its sentences in pictures alone, so
+its figures have the sentences of DiSAN and ReSAN, which come from the same corpus.
 """
 
 import json
@@ -17,15 +17,15 @@ EXAMPLES = Path(__file__).parent / "examples.jsonl"
 def write_examples(
     path: Path, paper: str, fields: Sequence[str], text_name: Callable[[str], str]
 ) -> None:
-    """Writes a paper's sentences as JSON lines that a model of these fields reads.
+    """Writes a paper's sentences as JSON lines for a model with these fields.
 
-    The sentences of the paper come in twos: a line for each, or of a pair of fields one for both.
+    The paper's sentences come in twos: a line holds one sentence, or both if there are two fields.
 
     Args:
-      path: of the file.
+      path: the path of the file.
       paper: a value of "papers" in `EXAMPLES`.
-      fields: of the model.
-      text_name: from a field to the name of its text in a record.
+      fields: the model's fields.
+      text_name: returns the name of a field's text in a record.
     """
     lines = []
     for _, text in read_lines(EXAMPLES):

@@ -1,8 +1,8 @@
-"""`--mode=figures`: draws the figures of the papers, with a caption each, and lists them all.
+"""`--mode=figures`: draws the papers' figures with captions, and lists them all.
 
-<output>/README.md                          every figure of the papers: its files, or why none
-<output>/<model>/disan_figure_6.svg, .png, .md      of a model's attention
-<output>/disan_figure_5.svg, .png, .md              of runs
+<output>/README.md                                  all figures: their files, or why none
+<output>/<model>/disan_figure_6.svg, .png, .md      a figure of a model's attention
+<output>/disan_figure_5.svg, .png, .md              a figure of runs
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,14 +26,14 @@ _COMMAND = "python run.py --mode=figures"
 
 
 class DrawnModel(NamedTuple):
-    """Of which model a figure is.
+    """The model in a figure.
 
     Attributes:
-      name: of the released model, or of its config.
+      name: the name of the released model, or of its config.
       config: its config.
-      step: of its weights.
-      lines: of which sentences its attention is.
-      command: that draws it again.
+      step: the training step of its weights.
+      lines: a description of the sentences it reads.
+      command: the command that draws the figure again.
     """
 
     name: str
@@ -43,7 +43,7 @@ class DrawnModel(NamedTuple):
     command: str
 
     def describe(self) -> str:
-        """Encoder, corpus and step, for a caption."""
+        """Returns encoder, corpus and step, for a caption."""
         data = self.config["data"]
         vectors = data["vectors"] or "no file of vectors"
         return (
@@ -54,10 +54,10 @@ class DrawnModel(NamedTuple):
 
 
 def check_names(names: Sequence[str], has_model: bool) -> None:
-    """Raises UserError for a name that no figure has, or one that cannot be drawn.
+    """Raises UserError for an unknown figure, or one that cannot be drawn.
 
     Args:
-      names: of figures.
+      names: names of figures.
       has_model: whether a model was named.
     """
     figures = {figure.name: figure for figure in FIGURES}
@@ -73,22 +73,22 @@ def check_names(names: Sequence[str], has_model: bool) -> None:
 
 
 def drawable(encoder: str, names: Sequence[str]) -> str:
-    """The paper whose figures show an encoder's attention, as `examples.jsonl` names it.
+    """Returns the paper whose figures show an encoder's attention, as named in `examples.jsonl`.
 
     Args:
       encoder: `config.encoder.name`.
-      names: of the figures that are wanted; none = all.
+      names: names of the figures to draw; none = all.
 
     Raises:
-      UserError: there is none, or none of that name.
+      UserError: the encoder has no figure, or none with that name.
     """
-    shown = [(figure.encoder, figure.name) for figure in FIGURES if figure.source in _OF_MODELS]
-    if encoder not in dict(shown):
+    available = [(figure.encoder, figure.name) for figure in FIGURES if figure.source in _OF_MODELS]
+    if encoder not in dict(available):
         raise UserError(
             f"no paper has figures of the attention of {encoder}; choose a model of "
-            f"{', '.join(sorted(dict(shown)))}, or look at it with --mode=attend."
+            f"{', '.join(sorted(dict(available)))}, or look at it with --mode=attend."
         )
-    own = [name for each, name in shown if each == encoder]
+    own = [name for owner, name in available if owner == encoder]
     if names and not set(names) & set(own):
         raise UserError(
             f"--figures={','.join(names)} is not of {encoder}; choose {join_choices(own)}."
@@ -97,13 +97,13 @@ def drawable(encoder: str, names: Sequence[str]) -> str:
 
 
 def draw_model(folder: Path, model: DrawnModel, output: Path, names: Sequence[str]) -> None:
-    """Draws what a model's attention in some lines shows.
+    """Draws the figures of a model's attention in some lines.
 
     Args:
-      folder: what `attend` wrote.
-      model: whose attention it is.
-      output: gets a folder of the model's name.
-      names: of the figures; none = all of the model's paper.
+      folder: the output folder of `attend`.
+      model: the model.
+      output: gets a folder with the model's name.
+      names: names of the figures; none = all figures of the model's paper.
     """
     vectors = folder / "weight_vectors.json"
     sources = {
@@ -111,8 +111,8 @@ def draw_model(folder: Path, model: DrawnModel, output: Path, names: Sequence[st
         VECTORS: read_json(vectors, "attend again") if vectors.exists() else {},
     }
     for figure in FIGURES:
-        wanted = figure.encoder == model.config["encoder"]["name"] and figure.source in sources
-        if wanted and (not names or figure.name in names):
+        is_drawable = figure.encoder == model.config["encoder"]["name"] and figure.source in sources
+        if is_drawable and (not names or figure.name in names):
             text = caption(figure, model.describe(), model.command)
             _draw(figure, sources[figure.source], output / model.name, text)
     write_atomically(output / "README.md", figures_readme(output))
@@ -121,13 +121,13 @@ def draw_model(folder: Path, model: DrawnModel, output: Path, names: Sequence[st
 def draw_runs(
     results: dict[str, dict], runs: Sequence[Path], output: Path, names: Sequence[str]
 ) -> None:
-    """Draws what recorded results and work directories show.
+    """Draws the figures of recorded results and work directories.
 
     Args:
       results: see `disan_tf.reporting.result_files.read_results`.
       runs: work directories.
       output: gets the figures.
-      names: of the figures; none = all.
+      names: names of the figures; none = all.
     """
     for figure in FIGURES:
         if names and figure.name not in names:
@@ -157,7 +157,7 @@ def _draw(figure, source, folder: Path, text: str) -> None:
 
 
 def _share(config) -> str:
-    """How many examples a model was trained on, where it is not all of its corpus."""
+    """Describes how many examples a model was trained on, unless it is the whole corpus."""
     examples = config["train"].get("examples")
     return f", {examples:,} training examples" if examples else ""
 
@@ -168,7 +168,7 @@ def _describe_runs(figure, results) -> str:
 
 
 def _run_of(variant, runs):
-    """The work directory with a finished evaluation of a DRCN of this variant, or None."""
+    """Returns a work directory with an evaluated DRCN of this variant, or None."""
     for run in runs:
         config = read_config(run)
         if config["name"] == "drcn_snli" and drcn_variant(config) == variant:

@@ -1,4 +1,4 @@
-"""Figure 3 of the DiSAN paper: which tokens may attend to which, as the code has it."""
+"""Figure 3 of the DiSAN paper: the positional masks, drawn from the code."""
 
 import numpy as np
 import tensorflow as tf
@@ -13,7 +13,7 @@ _MASKS = {"diagonal": "diag-disabled", "forward": "forward", "backward": "backwa
 
 
 def positional_masks(_=None) -> Figure:
-    """A panel for each mask; a cell is filled where the row's token attends to the column's."""
+    """Draws a panel per mask; a cell is filled where the row's token attends to the column's."""
     figure = plots.new_figure(8.4, 3.1)
     places, words = tf.range(_TOKENS), [str(place) for place in range(1, _TOKENS + 1)]
     for axes, (direction, title) in zip(figure.subplots(1, len(_MASKS)), _MASKS.items()):

@@ -1,4 +1,4 @@
-"""Figures 3 to 8 of the DRCN paper: how the words of one sentence read those of the other."""
+"""Figures of sentence pairs: DRCN's 3 to 8, and of weight vectors: DSA's 2."""
 
 from collections.abc import Sequence
 from typing import Optional
@@ -9,31 +9,31 @@ from matplotlib.figure import Figure
 from disan_tf.common import plots
 from disan_tf.reporting.attended import AttendedLine
 
-_LAYERS = 3  # that are shown: the first, the middle one and the last
+_LAYERS = 3  # drawn layers: the first, the middle one and the last
 _CELL = 0.24  # inches
 
 
 def co_attention(lines: Sequence[AttendedLine], number: int, field: int) -> Optional[Figure]:
-    """The attention matrices of a pair: a row for each function, columns for the layers.
+    """Draws a pair's attention matrices: a row for each function, a column for each layer.
 
     Args:
-      lines: of `attend`.
-      number: of the line, from 0.
-      field: 0 = how the first sentence reads the second, 1 = the other way round.
+      lines: lines of `attend`.
+      number: the index of the line, from 0.
+      field: 0 = the first sentence reads the second, 1 = the second reads the first.
     """
     if number >= len(lines) or len(lines[number].fields) == 1:
         return None
     line = lines[number]
     sentence, other = line.sentences()[field], line.tokens[1 - field]
     functions, layers = functions_and_layers(sentence.tensors)
-    shown = sorted({layers[0], layers[len(layers) // 2], layers[-1]})[:_LAYERS]
+    drawn_layers = sorted({layers[0], layers[len(layers) // 2], layers[-1]})[:_LAYERS]
     width = 1.1 + _CELL * len(other)
     figure = plots.new_figure(
-        width * len(shown), (1.2 + _CELL * len(sentence.tokens)) * len(functions)
+        width * len(drawn_layers), (1.2 + _CELL * len(sentence.tokens)) * len(functions)
     )
-    panels = figure.subplots(len(functions), len(shown), squeeze=False)
+    panels = figure.subplots(len(functions), len(drawn_layers), squeeze=False)
     for row, function in zip(panels, functions):
-        for axes, layer in zip(row, shown):
+        for axes, layer in zip(row, drawn_layers):
             image = plots.heat_map(
                 axes, sentence.mean(f"{function}_{layer}"), sentence.tokens, other, mark_rows=True
             )
@@ -44,21 +44,21 @@ def co_attention(lines: Sequence[AttendedLine], number: int, field: int) -> Opti
 
 
 def functions_and_layers(names: Sequence[str]) -> tuple[list[str], list[int]]:
-    """The attention functions, in their order, and the layers, from 1, of "<function>_<layer>"."""
+    """Returns the attention functions and the layers, from 1, of names "<function>_<layer>"."""
     split = [name.rpartition("_") for name in names]
     functions = list(dict.fromkeys(function for function, _, _ in split))
     return functions, sorted({int(layer) for _, _, layer in split})
 
 
 def weight_vectors(vectors: dict) -> Optional[Figure]:
-    """DSA Fig. 2: the dynamic weight vectors of many sentences in two dimensions.
+    """Draws DSA Fig. 2: the dynamic weight vectors of many sentences in two dimensions.
 
     Args:
       vectors: the contents of `weight_vectors.json`, {} where there is none.
     """
     if len(vectors.get("sentences", ())) < 50:
         return None
-    points = np.array([each["coordinates"] for each in vectors["sentences"]])  # [n, attentions, 2]
+    points = np.array([item["coordinates"] for item in vectors["sentences"]])  # [n, attentions, 2]
     shares = vectors["explained"][0]
     figure = plots.new_figure(5.2, 5.0)
     axes = figure.add_subplot()

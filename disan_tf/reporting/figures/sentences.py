@@ -1,6 +1,6 @@
-"""Figures of what sentences attend to: DiSAN's 6 to 8, ReSAN's 2 and 3, DSA's 3 and 4.
+"""Figures of attention within sentences: DiSAN's 6 to 8, ReSAN's 2 and 3, DSA's 3 and 4.
 
-A function takes the lines of `attend` and gives a picture, or None where they are too few.
+Each function draws the lines of `attend`, or returns None where they are too few.
 """
 
 from collections.abc import Sequence
@@ -12,26 +12,26 @@ from matplotlib.figure import Figure
 from disan_tf.common import plots
 from disan_tf.reporting.attended import AttendedLine, Sentence
 
-_SENTENCES = 2  # of a figure, as in the papers
-_NUMBERED = 12  # words of a sentence whose cells can hold numbers
-_MOST = 4  # sentences of DSA's figures
+_SENTENCES = 2  # sentences in a figure, as in the papers
+_NUMBERED = 12  # most words of a sentence whose cells hold numbers
+_MOST = 4  # sentences in DSA's figures
 _CELL = 0.42  # inches
 
 
 def attention_matrices(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """DiSAN Fig. 6: forward and backward attention of two sentences, means over the features."""
+    """Draws DiSAN Fig. 6: forward and backward attention of two sentences, feature means."""
     sentences = _first(lines)
     return _matrices(sentences, _draw_matrix) if sentences else None
 
 
 def selected_matrices(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """ReSAN Fig. 2: the same with heads as columns, and the selections as squares."""
+    """Draws ReSAN Fig. 2: attention with heads as columns, and the selections as squares."""
     sentences = _first(lines)
     return _matrices(sentences, _draw_selected_matrix) if sentences else None
 
 
 def gates(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """DiSAN Fig. 7, ReSAN Fig. 3: the fusion gates of two sentences, means over the features."""
+    """Draws DiSAN Fig. 7, ReSAN Fig. 3: the fusion gates of two sentences, feature means."""
     sentences = _first(lines)
     if not sentences:
         return None
@@ -50,7 +50,7 @@ def gates(lines: Sequence[AttendedLine]) -> Optional[Figure]:
 
 
 def word_in_contexts(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """DiSAN Fig. 8: the source2token weights of a word in two sentences, of every feature."""
+    """Draws DiSAN Fig. 8: a word's source2token weights in two sentences, for every feature."""
     marked = [sentence for line in lines for sentence in line.sentences() if _place(sentence) >= 0]
     pairs = list(zip(marked[::2], marked[1::2]))
     if not pairs:
@@ -74,7 +74,7 @@ def word_in_contexts(lines: Sequence[AttendedLine]) -> Optional[Figure]:
 
 
 def parallel_attentions(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """DSA Fig. 3: the words that each of several attentions weighs."""
+    """Draws DSA Fig. 3: the weights of several attentions on words."""
     sentences = _first(lines, _MOST)
     if not sentences or sentences[0].tensors["attention"].shape[-1] == 1:
         return None
@@ -82,7 +82,7 @@ def parallel_attentions(lines: Sequence[AttendedLine]) -> Optional[Figure]:
 
 
 def single_attention(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """DSA Fig. 4: the words that a single attention weighs."""
+    """Draws DSA Fig. 4: the weights of a single attention on words."""
     sentences = _first(lines, _MOST)
     if not sentences or sentences[0].tensors["attention"].shape[-1] > 1:
         return None
@@ -90,7 +90,7 @@ def single_attention(lines: Sequence[AttendedLine]) -> Optional[Figure]:
 
 
 def _strips(sentences, name) -> Figure:
-    """A panel for each sentence with a row for each attention in parallel."""
+    """Draws a panel for each sentence, with a row for each parallel attention."""
     count = sentences[0].tensors["attention"].shape[-1]
     longest = max(len(sentence.tokens) for sentence in sentences)
     size = (2.0 + _CELL * longest, len(sentences) * (1.0 + 0.28 * count))
@@ -105,7 +105,7 @@ def _strips(sentences, name) -> Figure:
 
 
 def _first(lines, count=_SENTENCES) -> list[Sentence]:
-    """The first sentences of lines that name no word; fewer than two are too few."""
+    """Returns the first sentences whose lines name no word; fewer than two are too few."""
     sentences = [
         sentence for line in lines if "word" not in line.record for sentence in line.sentences()
     ]
@@ -113,19 +113,19 @@ def _first(lines, count=_SENTENCES) -> list[Sentence]:
 
 
 def _named(sentence: Sentence, ending: str) -> list[str]:
-    """The directions of the two blocks."""
+    """Returns tensors' names without an ending that they have: the two blocks' directions."""
     return [name.removesuffix(ending) for name in sentence.tensors if name.endswith(ending)]
 
 
 def _place(sentence: Sentence) -> int:
-    """Where the sentence has the word that its record names; -1 = nowhere."""
+    """Returns the position of the word that the sentence's record names; -1 = absent."""
     tokens = [token.casefold() for token in sentence.tokens]
     word = str(sentence.record.get("word", "")).casefold()
     return tokens.index(word) if word in tokens else -1
 
 
 def _matrices(sentences, draw) -> Figure:
-    """A row of panels for each sentence, one for each direction."""
+    """Draws a row of panels for each sentence, a panel for each direction."""
     longest = max(len(sentence.tokens) for sentence in sentences)
     side = 1.4 + _CELL * longest
     figure = plots.new_figure(2 * side + 0.8, len(sentences) * side)
@@ -134,9 +134,9 @@ def _matrices(sentences, draw) -> Figure:
         names = _named(sentence, "_attention")
         weights = [sentence.mean(f"{name}_attention") for name in names]
         high = max(map(plots.contested, weights)) or 1.0
-        for axes, name, each in zip(row, names, weights):
+        for axes, name, matrix in zip(row, names, weights):
             axes.set_title(f"{name} attention", fontsize=10)
-            image = draw(axes, each, sentence, high)
+            image = draw(axes, matrix, sentence, high)
         figure.colorbar(
             image, ax=row, label="probability, mean of the features", shrink=0.8, extend="max"
         )
@@ -170,7 +170,7 @@ def _draw_selected_matrix(axes, weights, sentence, high):
 
 
 def _mark_selected(axes, sentence, name, above) -> None:
-    """A square at each column's top or row's end, black where the token is selected."""
+    """Draws a square at each column's top or row's end, black where the token is selected."""
     for place, selected in enumerate(sentence.tensors[name].max(axis=-1)):
         rim = len(sentence.tokens) - 0.1
         column, row = (place, -0.85) if above else (rim, place)

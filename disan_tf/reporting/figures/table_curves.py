@@ -1,7 +1,7 @@
-"""A picture for each of the papers' tables: how our runs learnt, and how they score by length.
+"""Pictures for the papers' tables: our runs' learning curves, and their scores by length.
 
-A picture has dev scores by epoch, test accuracy by sentence length and, of hard attention, the
-selected fractions by epoch; runs with other word vectors have panels of their own.
+A picture has dev scores by epoch, test accuracy by sentence length and, for hard attention, the
+selected fractions by epoch. Runs with other word vectors have panels of their own.
 """
 
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ from disan_tf.reporting.figures.curves import STYLES
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.table import Table
 
-FEWEST = 20  # examples of a length whose accuracy is drawn
+FEWEST = 20  # examples that a length must have to be drawn
 
 
 class Line(NamedTuple):
     """A recorded run or series in a picture.
 
     Attributes:
-      run: its result.
+      run: the result.
       style: colour, marker and dashes.
     """
 
@@ -32,7 +32,7 @@ class Line(NamedTuple):
 
 
 def draw_table_curves(results: Mapping[str, dict], folder: Path) -> None:
-    """Writes a picture for each table of which a model was run.
+    """Writes a picture for each table that has runs.
 
     Args:
       results: see `disan_tf.reporting.result_files.read_results`.
@@ -45,10 +45,10 @@ def draw_table_curves(results: Mapping[str, dict], folder: Path) -> None:
 
 
 def picture(table: Table, lines: Mapping[str, Line]) -> Figure:
-    """The panels for which there is data, a row of them for each kind of word vectors.
+    """Draws the panels that have data, in a row for each kind of word vectors.
 
     Args:
-      table: of a paper.
+      table: a paper's table.
       lines: see `table_lines`.
     """
     panels = [_draw_dev_scores]
@@ -69,7 +69,7 @@ def picture(table: Table, lines: Mapping[str, Line]) -> Figure:
 
 
 def table_lines(table: Table, results: Mapping[str, dict]) -> dict[str, Line]:
-    """The lines of all runs of a table by "<model>: <run>", in its order; no two look alike."""
+    """Returns the table's lines by "<model>: <run>", in its order; no two look alike."""
     names = [name for names in table.by_vectors(results).values() for name in names]
     labels = [f"{_model(table, results[name])}: {name}" for name in names]
     return {
@@ -88,7 +88,7 @@ def _style(number: int) -> dict:
 
 
 def _draw_dev_scores(axes, table: Table, lines) -> None:
-    """The criterion of each member by epoch."""
+    """Draws each member's dev score by epoch."""
     score = table.headline
     for label, (run, style) in lines.items():
         for number, member in enumerate(_members(run)):
@@ -101,7 +101,7 @@ def _draw_dev_scores(axes, table: Table, lines) -> None:
 
 
 def _draw_lengths(axes, table: Table, lines) -> None:
-    """Accuracy on test by the length of a sentence, or of the longer one of a pair."""
+    """Draws test accuracy by sentence length, in pairs the longer sentence's."""
     found = {name for line in lines.values() for name in _by_length(line.run)}
     bins = [name for name in LENGTH_BINS if name in found]
     for run, style in lines.values():
@@ -113,7 +113,7 @@ def _draw_lengths(axes, table: Table, lines) -> None:
 
 
 def _draw_selections(axes, table: Table, lines) -> None:
-    """The fractions of heads and, fainter, of dependents that each member selected, by epoch."""
+    """Draws the fractions of heads and, fainter, dependents that members selected, by epoch."""
     for run, style in lines.values():
         for member, curve in _selections(run):
             epochs = [step * member["epochs"] / member["steps"] for step, *_ in curve]
@@ -132,7 +132,7 @@ def _criterion(table: Table) -> str:
 
 
 def _by_length(run: dict) -> dict[str, float]:
-    """Tokens -> accuracy on test, where there are `FEWEST` examples; of a series the mean."""
+    """Returns tokens -> test accuracy, a series' mean, where there are `FEWEST` examples."""
     found = run.get("by_length") or run.get("test", {}).get("by_length", {})
     return {
         name: scores["accuracy"]
@@ -143,10 +143,10 @@ def _by_length(run: dict) -> dict[str, float]:
 
 
 def _selections(run: dict) -> list[tuple[dict, list]]:
-    """The members with hard attention, each with lists of a step and the two fractions."""
+    """Returns the members with hard attention, with their [step, heads, dependents]."""
     return [(member, curve) for member in _members(run) if (curve := member.get("selection_curve"))]
 
 
 def _members(run: dict) -> list[dict]:
-    """The runs of a series; a single run is its own member."""
+    """Returns a series' runs; a single run is its own member."""
     return run.get("members", [run])

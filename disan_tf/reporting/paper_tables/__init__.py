@@ -1,1 +1,1 @@
-"""What the papers' tables report, and ours beside it."""
+"""The papers' tables with our results beside them."""

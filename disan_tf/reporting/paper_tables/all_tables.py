@@ -1,4 +1,4 @@
-"""The tables of all papers, and which of them has a config's model."""
+"""All papers' tables, and functions that find a config's model in them."""
 
 from typing import Optional
 
@@ -16,13 +16,13 @@ TABLES: dict[str, Table] = {
 
 
 def find_row(config: dict) -> Optional[tuple[Table, Row]]:
-    """The first of the tables that has a config's model, and its row; None if none has it."""
+    """Returns the first table that has a config's model, and its row; None if none has it."""
     rows = ((table, row) for table in TABLES.values() for row in table.rows)
     return next((place for place in rows if place[1].matches(config)), None)
 
 
 def paper_figures(config: dict) -> str:
-    """What its paper reports of a config's model beside train, "" if nothing.
+    """Returns the paper's figures for a config's model on all splits but train, "" if none.
 
     For instance "85.62", or ".8695 (.0012) / .8139 (.0012) / .2879 (.0036)".
     """
@@ -35,6 +35,6 @@ def paper_figures(config: dict) -> str:
 
 
 def paper_headline(config: dict) -> str:
-    """The paper's figure of the `Table.headline` for a config's model, "" if there is none."""
+    """Returns the paper's `Table.headline` figure for a config's model, "" if there is none."""
     place = find_row(config)
     return place[0].headline_figure(place[1]) if place else ""

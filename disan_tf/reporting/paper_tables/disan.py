@@ -1,7 +1,7 @@
-"""Tables 1 to 5 of the DiSAN paper: what it reports of the models that we build.
+"""Tables 1 to 5 of the DiSAN paper: its figures for the models that we build.
 
 Shen et al. 2018, sections 5.1 to 5.3. Figures are as printed, but Table 3 prints shares, which are
-per cent here; rows that the paper took from others are left out.
+per cent here. Rows that the paper quotes from other papers are left out.
 """
 
 from functools import partial
@@ -18,7 +18,7 @@ from disan_tf.reporting.paper_tables.table import (
 
 
 def disan_variant(config: dict) -> Optional[str]:
-    """The variant of `configs/disan_*.py` that has the encoder of a config; None = in no table."""
+    """Returns the variant of `configs/disan_*.py` with a config's encoder; None = in no table."""
     encoder = config["encoder"]
     if config["embedding"]["name"] != "words":
         return None

@@ -1,7 +1,7 @@
-"""Table 1 of the multiway DRCN paper: what it reports of its seven models.
+"""Table 1 of the multiway DRCN paper: its figures for seven models.
 
-Au, Haran and Sandler, section 5.1. Figures are as printed. It does not say on what and when it
-measures the training loss; ours is that of the whole training data without dropout.
+Au, Haran and Sandler, section 5.1. Figures are as printed. The paper does not say on what and when
+it measures the training loss; ours is measured on the whole training data without dropout.
 """
 
 from typing import Optional
@@ -31,7 +31,7 @@ _AS_IN_THE_PAPER = {
 
 
 def drcn_variant(config: dict) -> Optional[str]:
-    """The variant of `configs/drcn_snli.py` that a config is; None = not in the paper."""
+    """Returns a config's variant of `configs/drcn_snli.py`; None = not in the paper."""
     encoder = config["encoder"]
     if config["task"]["hypothesis_only"] or not _AS_IN_THE_PAPER.items() <= encoder.items():
         return None

@@ -1,7 +1,7 @@
-"""Tables 1 and 2 of the DSA paper: what it reports of the models that we build.
+"""Tables 1 and 2 of the DSA paper: its figures for the models that we build.
 
-Yoon, Lee and Lee 2018, sections 4.1 and 4.2. Figures are as printed; rows that the paper took from
-others are left out, but for the baselines of Table 2 that we build.
+Yoon, Lee and Lee 2018, sections 4.1 and 4.2. Figures are as printed. Rows that the paper quotes
+from other papers are left out, except the baselines of Table 2 that we build.
 """
 
 from functools import partial
@@ -14,7 +14,7 @@ _POOLINGS = {"last": "bi_lstm", "self_attention": "bi_lstm_self_attention"}
 
 
 def dsa_variant(config: dict) -> Optional[str]:
-    """The variant of `configs/dsa_*.py` that a config is, whatever its first convolution."""
+    """Returns a config's variant of `configs/dsa_*.py`, whatever its first convolution."""
     encoder = config["encoder"]
     if encoder["name"] == "pooled_bi_lstm":
         return _POOLINGS[encoder["pooling"]]

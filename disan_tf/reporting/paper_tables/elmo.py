@@ -1,8 +1,8 @@
 """Tables I to III and Figure 6 of the ELMo-DiSAN paper.
 
-Essam, Eldawlatly and Abbas, section IV. Figures are as printed. Rows without a figure of the paper
-are ours alone. The text gives 18.6 % for the neutral class with ELMo, where its Table III has 95 of
-389, 24.4 %: it divides by the sum of the next row.
+Essam, Eldawlatly and Abbas, section IV. Figures are as printed. Rows without a paper's figure are
+ours alone. The paper's text gives 18.6 % for the neutral class with ELMo, but Table III has 95 of
+389, 24.4 %: the text divides by the sum of the next row.
 """
 
 from typing import Optional
@@ -38,11 +38,11 @@ CONFUSIONS = {
     ),
 }
 OFFICIAL = "2x4096_512_2048cnn_2xhighway"
-COST = {"glove": 1, "": 6}  # variant -> time of a training, in those of DiSAN + GloVe
+COST = {"glove": 1, "": 6}  # variant -> training time relative to DiSAN + GloVe
 
 
 def elmo_variant(config: dict) -> Optional[str]:
-    """The variant of `configs/elmo_disan_sst.py` that a config is; None = not in the table."""
+    """Returns a config's variant of `configs/elmo_disan_sst.py`; None = not in the table."""
     embedding = config["embedding"]
     if embedding["name"] == "words":
         return "glove" if config["data"]["vectors"] else "random"
@@ -68,10 +68,10 @@ ELMO_TABLES = (
 
 
 def render_confusions(results: dict[str, dict]) -> str:
-    """Tables II and III and those of our runs, with the share of each class that is right.
+    """Renders the confusion matrices of Tables II and III and of our runs, with recalls.
 
     Args:
-      results: see `disan_tf.reporting.result_files.read_results`; a series has the sum of its
+      results: see `disan_tf.reporting.result_files.read_results`; a series has the sum over its
         members.
     """
     matrices = {f"{model}, the paper": matrix for model, matrix in CONFUSIONS.items()}
@@ -94,7 +94,7 @@ def _rows(matrix):
 
 
 def accuracy_per_epoch(results: dict[str, dict]) -> list[dict]:
-    """Figure 6: a line for each evaluation of a training, with its epoch and accuracies.
+    """Returns the rows of Figure 6: the epoch and the accuracies of each evaluation.
 
     Args:
       results: see `render_confusions`; each member of a series has rows of its own.
@@ -118,9 +118,9 @@ def _accuracies(title, run):
 
 
 def costs(results: dict[str, dict]) -> list[dict]:
-    """What a run costs beside GloVe: a line for each run of the table, with the paper's ratio.
+    """Returns each run's training cost relative to GloVe, with the paper's ratio.
 
-    The ratio is of the seconds of an epoch of the same examples; "" without a run of GloVe on them.
+    The ratio compares the seconds of an epoch on the same examples; "" = no GloVe run on them.
     """
     runs = {
         name: run

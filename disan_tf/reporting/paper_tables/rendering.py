@@ -1,7 +1,7 @@
-"""The tables of the papers with our runs beside them, as Markdown and CSV.
+"""The papers' tables with our runs beside them, as Markdown and CSV.
 
-A row of a paper has a line for each recorded run of its model, or says "not run". Runs with other
-word vectors stand apart in Markdown, see `Table.by_vectors`.
+A paper's row has a line for each recorded run of its model, or says "not run". In Markdown, runs
+with other word vectors have a part of their own, see `Table.by_vectors`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,12 +26,12 @@ def render_tables(
     predictions: Mapping[str, Sequence[Answers]] = MappingProxyType({}),
     speeds: Mapping[str, dict] = MappingProxyType({}),
 ) -> dict[str, str]:
-    """File name -> text, of all tables; figures without data have no file.
+    """Renders all tables: file name -> text; figures without data have no file.
 
     Args:
       results: see `disan_tf.reporting.result_files.read_results`.
       predictions: see `disan_tf.reporting.result_files.read_predictions`.
-      speeds: of the encoders of DiSAN's Table 1 by their names, from a benchmark of them.
+      speeds: encoder of DiSAN's Table 1 -> its speed, see `read_speeds`.
     """
     files = {}
     for name, table in TABLES.items():
@@ -57,7 +57,7 @@ def _runs_of(row: Row, results):
 
 
 def _lines(table: Table, row: Row, runs, speeds) -> list[dict]:
-    """Column -> cell, for each of our runs of a row; without a run there is one line."""
+    """Returns column -> cell for each of our runs of a row; without a run there is one line."""
     if not runs:
         return [_line(table, row, _NOT_RUN, {"command": row.command}, speeds)]
     return [
@@ -71,7 +71,7 @@ def _describe(run):
 
 
 def _line(table: Table, row: Row, name: str, run: dict, speeds) -> dict:
-    """The paper's figures with those of one run, in the order of the columns."""
+    """Returns the paper's figures and one run's figures, in the order of the columns."""
     size = run.get("parameters")
     narrow = "config" in run and run["config"]["data"]["embedding_dim"] < max(VECTOR_DIMS)
     line = {
@@ -80,7 +80,7 @@ def _line(table: Table, row: Row, name: str, run: dict, speeds) -> dict:
         **{key: run.get(key, "") for key in _DESCRIPTIONS},
         "parameters, paper": row.parameters,
         "parameters, ours": f"{size:,}" if size else "",
-        **_times(row, {} if narrow else speeds),  # that are of encoders on the papers' vectors
+        **_times(row, {} if narrow else speeds),  # measured on vectors as large as the papers'
         **_ours(run, table.headline, "dev", f"dev{_OURS}"),
     }
     for score, figure in zip(table.scores, row.figures):
@@ -94,9 +94,9 @@ def _line(table: Table, row: Row, name: str, run: dict, speeds) -> dict:
 
 
 def _times(row: Row, speeds) -> dict:
-    """The paper's times on SNLI, and ours where a benchmark measured the row's encoder.
+    """Returns the paper's times on SNLI, and ours where a benchmark measured the row's encoder.
 
-    An epoch is one of the whole corpus; inference that of all dev pairs (ReSAN's Table 1).
+    Epochs cover the whole corpus; inference covers all dev pairs (ReSAN's Table 1).
     """
     speed = speeds.get(row.variant or row.model.lower(), {}) if row.seconds or row.inference else {}
     epoch, pairs = speed.get("epoch_seconds"), speed.get("inference_pairs_per_second")
@@ -128,7 +128,7 @@ def _add_differences(table: Table, lines, results, predictions) -> None:
 
 
 def _peer(table: Table, run, mains):
-    """The name of the main model's run on the same data that has most members, or None."""
+    """Returns the main model's run with most members on the same data, by name, or None."""
     if run is None:
         return None
     peers = [name for name, main in mains.items() if _data(table, main) == _data(table, run)]
@@ -136,7 +136,7 @@ def _peer(table: Table, run, mains):
 
 
 def _data(table: Table, run):
-    """The options of a run's data, and how many of the training examples it drew, 0 = all."""
+    """Returns a run's data options, and how many training examples it drew, 0 = all."""
     config = run["config"]
     apart = ("seed", *table.told_apart_by)
     options = {key: value for key, value in config["data"].items() if key not in apart}
@@ -144,12 +144,12 @@ def _data(table: Table, run):
 
 
 def _ours(run, score: Score, split: str, name: str) -> dict:
-    """Value and standard deviation as text, "" where there is none."""
+    """Returns value and standard deviation as text, "" where there is none."""
     return {name: score.mean(run, split), f"{name}{_DEVIATION}": score.deviation(run, split)}
 
 
 def accuracy_by_length(results) -> list[dict]:
-    """Figure 5: accuracy on SST's test sentences by length, for each series of DiSAN."""
+    """Returns the data of Figure 5: accuracy on SST's test sentences by length per series."""
     (row,) = (row for row in TABLES["disan_table_2"].rows if row.variant == "")
     return [
         {
@@ -169,7 +169,7 @@ def _per_cent(share):
 
 
 def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
-    """A part for each kind of word vectors, what was not run in the first; then the commands."""
+    """Renders a part for each kind of word vectors, missing runs in the first; then commands."""
     title = f"# Table {table.number} of the {table.paper} paper: {table.title}\n\n"
     first = next(iter(kinds))
     parts = ""
@@ -182,7 +182,7 @@ def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
 
 
 def _part(lines) -> str:
-    """Empty columns are left out; deviations stand in parentheses."""
+    """Renders lines without empty columns and with deviations in parentheses."""
     hidden = ("command", "note")
     columns = [
         column
@@ -195,7 +195,7 @@ def _part(lines) -> str:
 
 
 def _curves(table: Table, lines) -> str:
-    """The picture of the table's runs, if there is one; see `figures.table_curves`."""
+    """Links the picture of the table's runs, if there is one; see `figures.table_curves`."""
     if all(line["run"] == _NOT_RUN for line in lines):
         return ""
     return f"![dev scores by epoch, and scores by length](../figures/{table.name}.png)\n\n"
@@ -207,7 +207,7 @@ def _cell(line, column):
 
 
 def _remark(line):
-    """The command of a line, and why its figures differ from the paper's."""
+    """Returns a line's command, and why its figures differ from the paper's."""
     command = f"`{line['command']}`" if line["command"] else "command not recorded"
     note = f". {line['note'].rstrip('.')}" if line["note"] else ""
     return f"- {line['model']}, {line['run']}: {command}{note}."

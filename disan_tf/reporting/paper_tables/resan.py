@@ -1,8 +1,8 @@
-"""Tables 1 to 4 of the ReSAN paper: what it reports of the models that we build.
+"""Tables 1 to 4 of the ReSAN paper: its figures for the models that we build.
 
 Shen et al. 2018, sections 5.1 and 5.2, and appendix A. Figures are as printed, without bold face,
-per cent signs and the stars of Table 4 (the two accuracies differ by chance); rows that the paper
-took from others are left out.
+per cent signs and the stars of Table 4 (the two accuracies differ by chance). Rows that the paper
+quotes from other papers are left out.
 """
 
 from functools import partial
@@ -30,10 +30,10 @@ _OTHERS = {  # encoder.name -> variant, where they differ
 
 
 def resan_variant(config: dict) -> Optional[str]:
-    """The variant of `configs/resan_*.py` that a config is.
+    """Returns a config's variant of `configs/resan_*.py`.
 
-    ELU, which the authors' code has on SNLI, may stand in for ReLU. None for what is in no table:
-    the rest of the authors' code, another activation or another reward.
+    ELU, which the authors' code has on SNLI, may replace ReLU. None = in no table: the rest of the
+    authors' code, another activation or another reward.
     """
     encoder, reward = config["encoder"], config.get("policy", {}).get("reward", "product")
     name, directions = encoder["name"], encoder.get("directions", ())

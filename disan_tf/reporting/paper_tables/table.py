@@ -1,4 +1,4 @@
-"""What a table of a paper is: columns, rows, and which runs stand beside a row."""
+"""A paper's table: columns, rows, and the runs that stand beside a row."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,22 +8,22 @@ from typing import Callable, Optional
 from disan_tf.reporting.results import deviation, mean, vectors_of
 from disan_tf.runs.run_summary import CRITERIA
 
-VECTOR_DIMS = (100, 300)  # of `glove_100d` and of the papers; smaller ones are for tests
-CLASSES = {"sst": 5, "trec": 6}  # of the corpora whose configs have a choice
+VECTOR_DIMS = (100, 300)  # `glove_100d` and the papers; smaller vectors are for tests
+CLASSES = {"sst": 5, "trec": 6}  # corpora whose configs have a choice
 FIVE_RUNS = "--seeds=1,2,3,4,5"
 
 
 @dataclass(frozen=True)
 class Score:
-    """A column of a table.
+    """A table's column.
 
     Attributes:
       name: its heading.
-      split: ours, on which it is measured.
-      key: of the scores, see `disan_tf.training.evaluation.evaluate`.
+      split: our split on which it is measured.
+      key: its key among the scores, see `disan_tf.training.evaluation.evaluate`.
       scale: 100 where the table has per cent.
-      digits: after the point.
-      sign: stands before a figure where it appears among those of other scores.
+      digits: digits after the point.
+      sign: stands before a figure where several scores appear together.
     """
 
     name: str
@@ -34,15 +34,15 @@ class Score:
     sign: str = ""
 
     def mean(self, run: dict, split: Optional[str] = None) -> str:
-        """As text, of a recorded run or series, on `split` or its own; "" where there is none."""
+        """Formats a run's or series' mean on `split` or its own; "" where there is none."""
         return self._text(mean(run, split or self.split, self.key))
 
     def deviation(self, run: dict, split: Optional[str] = None) -> str:
-        """The standard deviation over a series as text, see `mean`."""
+        """Formats the standard deviation over a series, see `mean`."""
         return self._text(deviation(run, split or self.split, self.key))
 
     def show(self, run: dict, split: Optional[str] = None) -> str:
-        """Such as "75.22", or of a series "r 0.8685 (0.0010)"; "" where there is none."""
+        """Formats a run as "75.22", a series as "r 0.8685 (0.0010)"; "" where there is none."""
         value, spread = self.mean(run, split), self.deviation(run, split)
         return " ".join(filter(None, [value and self.sign, value, spread and f"({spread})"]))
 
@@ -65,14 +65,14 @@ class Row:
     Attributes:
       model: its name in the table.
       config: the name of its file in `configs/`, which is `config.name` too.
-      variant: of that file, "" = the default.
-      figures: for each column of the table, as printed.
-      variant_of: the variant that a run's config is in the paper's tables; None = in none of them.
-      parameters: without word vectors, as printed.
+      variant: the file's variant, "" = the default.
+      figures: the figure of each column, as printed.
+      variant_of: returns a config's variant in the paper's tables; None = in no table.
+      parameters: number of parameters without word vectors, as printed.
       seconds: T(s)/epoch, on a GTX 1080 Ti.
-      inference: inference T(s), on the same.
-      flags: of our command besides --config: the paper's runs or folds.
-      classes: of the corpus; None = those of `CLASSES`.
+      inference: inference T(s), on a GTX 1080 Ti.
+      flags: our command's flags besides --config: the paper's runs or folds.
+      classes: number of classes; None = as in `CLASSES`.
     """
 
     model: str
@@ -88,12 +88,12 @@ class Row:
 
     @property
     def command(self) -> str:
-        """The command that trains it."""
+        """The command that trains the model."""
         variant = f":{self.variant}" if self.variant else ""
         return f"python run.py --config=configs/{self.config}.py{variant} {self.flags}".rstrip()
 
     def matches(self, config: dict) -> bool:
-        """Whether a run of this config is a run of this model."""
+        """Returns whether a run with this config is a run of this model."""
         data = config["data"]
         return (
             config["name"] == self.config
@@ -105,19 +105,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a paper.
+    """A paper's table.
 
     Attributes:
       paper: "DiSAN", "ReSAN", "DSA", "DRCN" or "ELMo-DiSAN".
-      number: in the paper.
+      number: its number in the paper.
       title: its corpus.
-      scores: the columns of the paper and of ours.
+      scores: the columns that the paper and we have.
       rows: the models that we build.
-      further: columns of ours alone.
-      part: names a part of a table of the paper that is several of ours.
-      main: the variant that is the paper's own model, to which the others are compared.
-      told_apart_by: options of `config.data` in which rows differ; in all others, models that are
-        compared are alike.
+      further: columns that only we have.
+      part: names a part where we divide the paper's table into several.
+      main: the variant of the paper's own model, to which the others are compared.
+      told_apart_by: options of `config.data` in which rows differ; compared models agree in all
+        other options.
     """
 
     paper: str
@@ -137,20 +137,20 @@ class Table:
 
     @property
     def headline(self) -> Score:
-        """The score that stands for all of them: accuracy or Pearson's r on test."""
+        """The score that summarises a row: accuracy or Pearson's r on test."""
         scores = (score for score in self.scores if score.split == "test")
         return next(score for score in scores if score.key in CRITERIA)
 
     def headline_figure(self, row: Row) -> str:
-        """The paper's figure of the headline, such as "85.62" or "r .8695 (.0012)"."""
+        """Returns the paper's headline figure, such as "85.62" or "r .8695 (.0012)"."""
         figure = row.figures[self.scores.index(self.headline)]
         return f"{self.headline.sign} {figure}".strip() if figure else ""
 
     def by_vectors(self, results: Mapping[str, dict]) -> dict[str, list[str]]:
-        """Word vectors, see `vectors_of` -> the runs of the table that were trained with them.
+        """Groups the table's runs: word vectors, see `vectors_of` -> names of runs.
 
-        Runs stand in the order of the rows; first come the vectors of most trainings. Where the
-        rows themselves differ in vectors, or all are alike, there is one kind, "".
+        Runs stand in the order of the rows. Vectors with more trainings come first. Where rows
+        differ in vectors, or all runs have the same, there is one group, "".
 
         Args:
           results: see `disan_tf.reporting.result_files.read_results`.
@@ -169,6 +169,6 @@ class Table:
 
     @property
     def name(self) -> str:
-        """Of its files, such as "disan_table_1"."""
+        """The name of its files, such as "disan_table_1"."""
         part = f"_{self.part}" if self.part else ""
         return f"{self.paper.lower().replace('-', '_')}_table_{self.number}{part}"

@@ -1,1 +1,1 @@
-"""What more training data would give: accuracy against the number of training examples."""
+"""Accuracy against the number of training examples, with forecasts for more."""

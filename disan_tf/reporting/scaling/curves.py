@@ -1,4 +1,4 @@
-"""Recorded results of one model that was trained on different numbers of examples."""
+"""Curves: recorded results of one model trained on different numbers of examples."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,9 +10,9 @@ import numpy as np
 from disan_tf.reporting.differences import Answers
 from disan_tf.reporting.paper_tables.all_tables import find_row, paper_headline
 
-FEWEST_SIZES = 4  # three decide a law of three constants, and one tests it
-WHOLE = {"snli": 549_367}  # pairs with a gold label (Bowman et al. 2015), which can be trained on
-# How long a run trains, and what is measured beside, may differ from size to size.
+FEWEST_SIZES = 4  # three determine a law's three constants, and one tests it
+WHOLE = {"snli": 549_367}  # training pairs with a gold label (Bowman et al. 2015)
+# The length of training and the measurements may differ between sizes.
 _OF_A_RUN = ("examples", "steps", "patience", "evaluate_every", "checkpoint_every", "log_every")
 
 
@@ -20,8 +20,8 @@ class Member(NamedTuple):
     """One trained model.
 
     Attributes:
-      error: the share of the test examples that it gets wrong.
-      answers: what it predicted for them; None = that was not kept.
+      error: the share of wrong predictions on the test examples.
+      answers: its predictions for them; None = not kept.
     """
 
     error: float
@@ -29,7 +29,7 @@ class Member(NamedTuple):
 
 
 class Point(NamedTuple):
-    """The models that were trained on so many examples, one for each seed."""
+    """The models trained on one number of examples, one for each seed."""
 
     examples: int
     members: tuple[Member, ...]
@@ -41,7 +41,7 @@ class Point(NamedTuple):
 
     @property
     def deviation(self) -> Optional[float]:
-        """The standard deviation over the members; None of a single one."""
+        """The standard deviation over the members; None for a single member."""
         errors = [member.error for member in self.members]
         return float(np.std(errors, ddof=1)) if len(errors) > 1 else None
 
@@ -50,11 +50,11 @@ class Curve(NamedTuple):
     """A model on a corpus.
 
     Attributes:
-      model: as its paper calls it, or the name of its encoder.
-      corpus, unit: such as "SNLI" and "pairs".
-      points: by the number of examples.
-      whole: the number of training examples of the official corpus.
-      paper: the paper's accuracy on test in per cent, trained on the whole corpus; "" = none.
+      model: its name in the paper, or its encoder's name.
+      corpus, unit: names such as "SNLI" and "pairs".
+      points: its points, sorted by number of examples.
+      whole: the official corpus' number of training examples.
+      paper: the paper's test accuracy in per cent, trained on the whole corpus; "" = none.
       runs: the names of the results.
     """
 
@@ -70,7 +70,7 @@ class Curve(NamedTuple):
 def find_curves(
     results: Mapping[str, dict], predictions: Mapping[str, Sequence[Answers]]
 ) -> list[Curve]:
-    """The models that were trained on at least two numbers of examples, and alike in all else.
+    """Finds the models trained on at least two numbers of examples, and alike in all else.
 
     Args:
       results: see `disan_tf.reporting.result_files.read_results`.
@@ -88,9 +88,9 @@ def find_curves(
 
 
 def training_examples(run: dict) -> int:
-    """How many examples a run was trained on.
+    """Returns how many examples a run was trained on.
 
-    They are fewer than it read where the corpus leaves long sentences out of the training.
+    A run trains on fewer than it read where the corpus leaves long sentences out of training.
     """
     kept = run["data"]["training_examples"]
     drawn = run["config"]["train"].get("examples") or kept
@@ -125,7 +125,7 @@ def _members(run: dict, answers: Optional[Sequence[Answers]]) -> Iterator[Member
 
 
 def _errors(run: dict) -> Iterator[float]:
-    """The error of each member on test; none where the score is not an accuracy."""
+    """Yields each member's test error; nothing where the score is not an accuracy."""
     scores = [member["scores"] for member in run["members"]] if "members" in run else [run]
     for member in scores:
         accuracy = member.get("test", {}).get("accuracy")
@@ -134,7 +134,7 @@ def _errors(run: dict) -> Iterator[float]:
 
 
 def _shared_config(config: dict) -> str:
-    """All of a config that the runs of a curve share."""
+    """Returns the part of a config that all runs of a curve share."""
     config = deepcopy(config)
     for section, names in (
         (config, ("seed", "evaluate")),

@@ -1,4 +1,4 @@
-"""The picture of the curves: `figures/scaling.svg` and `.png`, with a caption beside."""
+"""The curves' picture: `figures/scaling.svg` and `.png`, with a caption beside."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from disan_tf.reporting.scaling.curves import Curve
 from disan_tf.reporting.scaling.law import Curves, Fit
 
 NAME = "scaling"
-_STEP = 1.05  # between the bars of two curves, so that none hides another
+_STEP = 1.05  # factor between two curves' bars, so that none hides another
 _CAPTION = """# Test accuracy against the number of training examples
 
 ![accuracy against the number of training examples]({name}.png)
@@ -28,7 +28,7 @@ Marks are means over the seeds of recorded runs, lines the law error = a + b N^-
 
 
 def draw_curves(curves: Curves, folder: Path) -> None:
-    """Writes the picture of the curves that have a law, and its caption; nothing where none has."""
+    """Writes the picture of the curves with a law, and its caption; nothing where none has one."""
     drawn = [(curve, fit) for curve, fit in curves if fit]
     if drawn:
         plots.save_picture(picture(drawn), folder / NAME)
@@ -36,7 +36,7 @@ def draw_curves(curves: Curves, folder: Path) -> None:
 
 
 def picture(drawn: Sequence[tuple[Curve, Fit]]) -> Figure:
-    """Points, laws and forecasts of all curves in one pair of axes."""
+    """Draws the points, laws and forecasts of all curves in one pair of axes."""
     figure = plots.new_figure(6.8, 4.4)
     axes = figure.add_subplot()
     for number, (curve, fit) in enumerate(drawn):
@@ -50,9 +50,9 @@ def picture(drawn: Sequence[tuple[Curve, Fit]]) -> Figure:
 
 
 def _draw(axes, curve: Curve, fit: Fit, style: dict, beside: float) -> None:
-    """One curve: marks with deviations, its law, and `beside` the whole corpus the other figures.
+    """Draws a curve: points with deviations, its law, the forecast's interval and the paper.
 
-    These are the interval of the forecast, and what the paper measured.
+    The interval and the paper's figure stand at the whole corpus' size times `beside`.
     """
     colour = style["color"]
     sizes = [point.examples for point in curve.points]

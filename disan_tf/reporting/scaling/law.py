@@ -1,6 +1,6 @@
-"""The law error = a + b N^-c of a number N of training examples, and forecasts by it.
+"""The law error = a + b N^-c for N training examples, and its forecasts.
 
-A power law with a constant describes the error of neural models over many numbers of examples
+A power law with a constant describes neural models' errors over a wide range of training set sizes
 (Hestness et al. 2017, *Deep Learning Scaling is Predictable, Empirically*).
 """
 
@@ -24,31 +24,31 @@ _EXPONENTS = (0.01, 2.0)  # the bounds of c
 
 
 class Law(NamedTuple):
-    """error = a + b N^-c with a, b >= 0."""
+    """The law error = a + b N^-c with a, b >= 0."""
 
     a: float
     b: float
     c: float
 
     def error(self, examples):
-        """For a number of training examples, or an array of them."""
+        """Returns the error for a number of training examples, or for an array of numbers."""
         return self.a + self.b * np.asarray(examples, np.float64) ** -self.c
 
 
 class Forecast(NamedTuple):
-    """An error for a number of examples, with its 95 % interval where that could be told."""
+    """An error for a number of examples, with its 95 % interval where it can be computed."""
 
     error: float
     interval: Optional[tuple[float, float]]
 
 
 class Fit(NamedTuple):
-    """What the points of a curve tell.
+    """A law fitted to a curve, and its forecasts.
 
     Attributes:
-      law: of all points.
+      law: the law fitted to all points.
       whole: its forecast for the whole corpus.
-      held_out: the forecast for the largest number of examples by the law of all other points.
+      held_out: the forecast for the largest number of examples, fitted to all other points.
     """
 
     law: Law
@@ -60,14 +60,14 @@ Curves = Sequence[tuple[Curve, Optional[Fit]]]  # None where a curve has too few
 
 
 def fit_curves(results: Mapping[str, dict], predictions: Mapping[str, Sequence[Answers]]) -> Curves:
-    """The curves of recorded results, each with its law; see `find_curves`."""
+    """Returns the curves of recorded results with their laws; see `find_curves`."""
     return [(curve, fit_curve(curve)) for curve in find_curves(results, predictions)]
 
 
 def leave_out_parts(results: Mapping[str, dict], curves: Curves) -> dict[str, dict]:
-    """Results without those that stand for a point of a law below its largest number of examples.
+    """Returns results without a law's points below its largest number of examples.
 
-    The papers' tables are of runs on all that there is; other draws stay, which no law explains.
+    The papers' tables hold runs on all available examples. Smaller draws stay if they have no law.
     """
     parts = {
         name
@@ -79,7 +79,7 @@ def leave_out_parts(results: Mapping[str, dict], curves: Curves) -> dict[str, di
 
 
 def fit_curve(curve: Curve) -> Optional[Fit]:
-    """The law of a curve; None where it has fewer than `FEWEST_SIZES` points."""
+    """Fits a law to a curve; None where the curve has fewer than `FEWEST_SIZES` points."""
     if len(curve.points) < FEWEST_SIZES:
         return None
     *others, last = curve.points
@@ -91,10 +91,10 @@ def fit_curve(curve: Curve) -> Optional[Fit]:
 
 
 def fit_law(examples: np.ndarray, errors: np.ndarray) -> Law:
-    """The law with the least squared error.
+    """Fits the law with the least squared error.
 
-    For a given c the best a and b are those of a linear regression on N^-c whose coefficients are
-    not negative; c is found between 0.01 and 2.
+    For a given c, a linear regression on N^-c with coefficients that are not negative gives the
+    best a and b; c is searched between 0.01 and 2.
 
     Args:
       examples: numbers of training examples <int>[points].
@@ -113,7 +113,7 @@ def fit_law(examples: np.ndarray, errors: np.ndarray) -> Law:
 
 
 def _regress(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """a, b >= 0 with the least squared error of y = a + b x, for positive x and y."""
+    """Returns a, b >= 0 with the least squared error of y = a + b x, for positive x and y."""
     x_mean, y_mean = x.mean(), y.mean()
     b = max(0.0, np.dot(x - x_mean, y - y_mean) / np.dot(x - x_mean, x - x_mean))
     a = y_mean - b * x_mean
@@ -121,12 +121,12 @@ def _regress(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def forecast(points: Sequence[Point], examples: int) -> Forecast:
-    """The error that the law of some points has for another number of examples.
+    """Forecasts the error for another number of examples by a law fitted to points.
 
     The interval is the percentile bootstrap's (Efron and Tibshirani 1993, Sec. 13.3), 500
-    resamples: each draws test examples with replacement, the same for all models, and of every
-    point as many members as it has. There is none where the predictions of a member were not kept,
-    or are not of the same examples.
+    resamples. Each resample draws test examples with replacement, the same for all models, and for
+    every point as many members as it has. There is no interval where a member's predictions were
+    not kept, or belong to other examples.
     """
     error = float(fit_law(*points_to_arrays(points)).error(examples))
     wrong = _wrong(points)
@@ -143,16 +143,16 @@ def forecast(points: Sequence[Point], examples: int) -> Forecast:
 
 
 def points_to_arrays(points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray]:
-    """Number of training examples <int>[members] and error <float>[members] of all members."""
+    """Returns all members' training examples <int>[members] and errors <float>[members]."""
     pairs = [(point.examples, member.error) for point in points for member in point.members]
     examples, errors = map(np.array, zip(*pairs))
     return examples, errors
 
 
 def _wrong(points) -> Optional[list[np.ndarray]]:
-    """For each point which test examples its members got wrong, <bool>[members, test examples]."""
+    """Returns for each point its members' wrong predictions <bool>[members, test examples]."""
     answers = [member.answers for point in points for member in point.members]
-    if any(each is None or not np.array_equal(each.labels, answers[0].labels) for each in answers):
+    if any(part is None or not np.array_equal(part.labels, answers[0].labels) for part in answers):
         return None
     return [
         np.stack([member.answers.predictions != member.answers.labels for member in point.members])
@@ -161,7 +161,7 @@ def _wrong(points) -> Optional[list[np.ndarray]]:
 
 
 def _resample(wrong: Sequence[np.ndarray], generator: np.random.Generator) -> np.ndarray:
-    """The errors of drawn members on drawn test examples, <float>[members]."""
+    """Returns the errors of drawn members on drawn test examples, <float>[members]."""
     count = wrong[0].shape[1]
     weights = np.bincount(generator.integers(count, size=count), minlength=count) / count
     return np.concatenate(

@@ -1,4 +1,4 @@
-"""The tables of the curves: `tables/scaling.md`, and its points as `scaling.csv`."""
+"""The curves' tables: `tables/scaling.md`, and their points as `scaling.csv`."""
 
 from collections.abc import Iterator
 from typing import Optional
@@ -36,7 +36,7 @@ and a test of it, need {FEWEST_SIZES} numbers.
 
 
 def scaling_tables(curves: Curves) -> dict[str, str]:
-    """File name -> text; without any curve one sentence says what is missing.
+    """Renders the tables: file name -> text; without curves, a sentence about the missing data.
 
     Args:
       curves: see `fit_curves`.
@@ -58,7 +58,7 @@ def scaling_tables(curves: Curves) -> dict[str, str]:
 
 
 def describe_missing_sizes(curve: Curve) -> str:
-    """A sentence about a curve that has too few points for a fit."""
+    """Returns a sentence about a curve that has too few points for a fit."""
     sizes = " and ".join(f"{point.examples:,}" for point in curve.points)
     return (
         f"{curve.model} on {curve.corpus} was trained on {sizes} {curve.unit}, and a law needs "
@@ -67,7 +67,7 @@ def describe_missing_sizes(curve: Curve) -> str:
 
 
 def show(forecast: Forecast) -> str:
-    """The accuracy of a forecast in per cent, such as "84.10 (82.95 to 85.02)"."""
+    """Formats a forecast's accuracy in per cent, such as "84.10 (82.95 to 85.02)"."""
     text = _per_cent(forecast.error)
     if forecast.interval is None:
         return f"{text} (no interval: predictions were not kept)"
@@ -93,7 +93,7 @@ def _row(curve: Curve, fit: Fit) -> list[str]:
 
 
 def _lines(curve: Curve, fit: Optional[Fit]) -> Iterator[dict]:
-    """A line for each point."""
+    """Yields a line for each point."""
     for point in curve.points:
         yield {
             "model": curve.model,

@@ -4,7 +4,7 @@
       --output=predictions.jsonl
 
 writes predictions-00000-of-00012.jsonl and so on. Beam's own options are passed on to it, --runner
-and those of the runner among them.
+and the runner's options among them.
 """
 
 import argparse
@@ -25,7 +25,7 @@ _WORKERS = "apache_beam.runners.portability.local_job_service"
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:
-    """Runs the pipeline, and prints what it wrote."""
+    """Runs the pipeline, and prints a summary."""
     parser = _parser()
     own, others = parser.parse_known_args(arguments)
     if own.shard_bytes < LEAST_SHARD:
@@ -42,7 +42,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
     from disan_tf.serving.beam.steps import thread_variables
 
     os.environ.update(thread_variables(own.threads))  # TensorFlow has made no threads yet
-    logging.getLogger(_WORKERS).setLevel(logging.ERROR)  # they warn of Beam's own flags
+    logging.getLogger(_WORKERS).setLevel(logging.ERROR)  # its services warn of Beam's own flags
     print(run(options=options, **vars(own)))
 
 
@@ -66,11 +66,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _beam_options(words: Sequence[str], own: dict):
-    """Beam's options of the words of the command line that are not ours.
+    """Parses Beam's options from the command-line words that are not ours.
 
     Raises:
-      UserError: a word is no flag, or a flag is known neither to us nor to Beam; other runners than
-        that of this machine may have flags that Beam does not know.
+      UserError: a word is no flag, or a flag is known neither to us nor to Beam; runners on other
+        machines may have flags that Beam does not know.
     """
     from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions, TypeOptions
 

@@ -1,7 +1,7 @@
 """TFRecord files of `tf.train.Example`s, each with a record of `serving.inference.records`.
 
-A string is a feature of one value of bytes, a list of strings one of several; numbers likewise.
-What else a record may hold, such as objects, is written as the bytes of its JSON.
+A string is a bytes feature with one value, a list of strings a feature with several; numbers
+likewise. Other values, such as objects, are written as the bytes of their JSON.
 """
 
 import json
@@ -27,7 +27,7 @@ class ExampleFiles:
       fields: the sentences that a record must have.
 
     Attributes:
-      unit: what is numbered.
+      unit: the name of a numbered item, for errors.
     """
 
     unit = "record"
@@ -41,7 +41,7 @@ class ExampleFiles:
 
         Nothing can be read after that place.
         """
-        with tempfile.NamedTemporaryFile() as copy:  # TensorFlow reads files of its own systems
+        with tempfile.NamedTemporaryFile() as copy:  # TensorFlow reads only its own file systems
             with FileSystems.open(path) as file:
                 shutil.copyfileobj(file, copy)
             copy.flush()
@@ -54,10 +54,10 @@ class ExampleFiles:
                 yield [*_whole(dataset.skip(count)), None]
 
     def record(self, example: Optional[bytes], number: int, path: str) -> dict:
-        """The record of an example.
+        """Parses an example into its record.
 
         Raises:
-          UserError: it cannot be read, is not UTF-8 or has not the model's sentences.
+          UserError: the example cannot be read, is not UTF-8 or lacks the model's sentences.
         """
         where = f"{path}, {self.unit} {number}"
         if example is None:
@@ -75,7 +75,7 @@ class ExampleFiles:
 
 
 def to_example(record: dict) -> bytes:
-    """A record as a serialised `tf.train.Example`."""
+    """Serialises a record as a `tf.train.Example`."""
     features = {name: _feature(value) for name, value in record.items()}
     return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString(
         deterministic=True
@@ -93,7 +93,7 @@ def write_examples(file: BinaryIO, examples: Iterable[bytes]) -> None:
 
 
 def _whole(dataset) -> Iterator[bytes]:
-    """The records before the first damaged one."""
+    """Yields the records before the first damaged one."""
     try:
         yield from dataset.as_numpy_iterator()
     except tf.errors.DataLossError:

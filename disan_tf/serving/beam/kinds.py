@@ -1,4 +1,4 @@
-"""What the pipeline writes: predictions as JSON lines, or vectors as arrays or TFRecords."""
+"""The kinds of output: predictions as JSON lines, or vectors as arrays or TFRecords."""
 
 from collections.abc import Sequence
 from typing import BinaryIO, Callable, Optional
@@ -18,7 +18,7 @@ from disan_tf.serving.inference.predict import describe, make_prediction_step, p
 from disan_tf.serving.inference.records import SENTENCE
 from disan_tf.serving.inference.submissions import JsonLines
 
-Answer = Callable[[Sequence[dict]], list[bytes]]  # records -> the row of each
+Answer = Callable[[Sequence[dict]], list[bytes]]  # records -> their rows
 
 
 class Predictions:
@@ -26,11 +26,11 @@ class Predictions:
 
     Args:
       bundle: the model.
-      dtype: of vectors.
+      dtype: the dtype of vectors.
 
     Attributes:
       fields: the sentences that a record must have.
-      blank: the row of a line that cannot be read, or None if it has none.
+      blank: the row of a line that cannot be read, or None if no row is written for it.
 
     Raises:
       UserError: the model has no such output.
@@ -42,19 +42,19 @@ class Predictions:
         self.fields = bundle.model.fields
 
     def make_answer(self, bundle: Bundle) -> Answer:
-        """The function that a worker calls with records."""
+        """Returns the function that a worker calls with records."""
         step, text_to_ids, form = (
             make_prediction_step(bundle.model),
             bundle.traced_text_to_ids(),
             JsonLines(),
         )
 
-        def answer(records):
+        def compute_rows(records):
             sentences = tokenise(records, text_to_ids, self.fields)
             rows = predict_all(step, sentences, text_to_ids, BATCH_SIZE)
             return [form.line(record, describe(*row, bundle)) for record, row in zip(records, rows)]
 
-        return answer
+        return compute_rows
 
     def write(self, file: BinaryIO, rows: Sequence[bytes]) -> None:
         """Writes a shard."""
@@ -69,15 +69,15 @@ class VectorExamples(Predictions):
         self.fields = SENTENCE
 
     def make_answer(self, bundle: Bundle) -> Answer:
-        """The function that a worker calls with records."""
+        """Returns the function that a worker calls with records."""
         step, text_to_ids = make_encoding_step(bundle), bundle.traced_text_to_ids()
 
-        def answer(records):
+        def compute_rows(records):
             sentences = tokenise(records, text_to_ids, self.fields)
             vectors = encode_all(step, sentences, text_to_ids, BATCH_SIZE)
             return list(map(self._row, records, vectors))
 
-        return answer
+        return compute_rows
 
     def write(self, file: BinaryIO, rows: Sequence[bytes]) -> None:
         """Writes a shard."""

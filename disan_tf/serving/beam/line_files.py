@@ -18,7 +18,7 @@ class LineFiles:
       fields: the sentences that a record must have.
 
     Attributes:
-      unit: what is numbered.
+      unit: the name of a numbered item, for errors.
     """
 
     unit = "line"
@@ -32,5 +32,5 @@ class LineFiles:
             yield from raw_chunks(file.read)
 
     def record(self, line: Optional[bytes], number: int, path: str) -> dict:
-        """The record of a line; raises UserError, see `read_record`."""
+        """Parses a line into its record; raises UserError, see `read_record`."""
         return read_record(line, number, path, self._parse)

@@ -22,7 +22,7 @@ from disan_tf.serving.inference.model import load_reader
 
 
 class Summary(NamedTuple):
-    """What was done.
+    """The outcome of a run.
 
     Attributes:
       shards, bad_lines: patterns of the files that were written.
@@ -52,21 +52,21 @@ def run(
     threads: int = 0,
     allow_module: Sequence[str] = (),
 ) -> Summary:
-    """Answers every line of the input that can be read.
+    """Writes predictions or vectors for every line of the input that can be read.
 
-    The answers of a shard are in the order of its lines; shards are in the order of the files'
-    names, and of the lines of a file. A line that cannot be read does not end the job: it is
-    written beside, as {"file": ..., "line": ..., "reason": ..., "content": ...}.
+    A shard's rows are in the order of its lines; shards are in the order of the files' names, then
+    of their lines. A line that cannot be read does not end the job: it is written to a separate
+    file, as {"file": ..., "line": ..., "reason": ..., "content": ...}.
 
     Args:
       checkpoint: see `disan_tf.load`; the workers must have it too.
       input: a path or a pattern.
-      output: a path whose ending says what is written, see `KINDS`; see `Target` for the names.
-      options: of Beam.
+      output: a path whose ending selects the kind, see `KINDS`; see `Target` for the names.
+      options: Beam's options.
       input_format: "text", "jsonl" or "tfrecord"; None = by the files' names.
-      vector_dtype: of vectors in .npy files.
-      shard_bytes: of the input, for an output shard.
-      threads: of TensorFlow in a worker; 0 = as many as there are cores.
+      vector_dtype: the dtype of vectors in .npy files.
+      shard_bytes: the input's bytes for an output shard.
+      threads: TensorFlow's threads in a worker; 0 = one for each core.
       allow_module: modules with the model's encoder, which workers need too.
 
     Raises:
@@ -96,17 +96,17 @@ def run(
 
 
 def _connect(pipeline, chunks, files, handler, kind, target, count) -> None:
-    """Chunks -> files of answers, and of lines that cannot be read."""
+    """Adds the steps from chunks to files of rows, and of lines that cannot be read."""
     parsed = chunks | "Parse" >> beam.ParDo(steps.ParseRecords(files)).with_outputs(
         steps.BAD, main="records"
     )
     bad = parsed[steps.BAD]
-    answers = (
+    results = (
         parsed.records
         | "Predict" >> RunInference(KeyedModelHandler(handler).with_no_batching())
         | "ByShard" >> beam.MapTuple(_by_shard).with_output_types(steps.Row)
     )
-    rows = [answers, pipeline | "Shards" >> beam.Create([(n, (0, b"")) for n in range(count)])]
+    rows = [results, pipeline | "Shards" >> beam.Create([(n, (0, b"")) for n in range(count)])]
     if kind.blank is not None:
         rows.append(bad | "Blanks" >> beam.Map(_blank, kind.blank).with_output_types(steps.Row))
     written = [
@@ -138,7 +138,7 @@ def _blank(bad: steps.Row, blank: bytes) -> steps.Row:
 
 @contextlib.contextmanager
 def _temporary(folder: str) -> Iterator[None]:
-    """A folder that is removed in the end."""
+    """Makes a folder, and removes it in the end."""
     FileSystems.mkdirs(folder)
     try:
         yield
@@ -147,7 +147,7 @@ def _temporary(folder: str) -> Iterator[None]:
 
 
 def _wait(result) -> dict[str, int]:
-    """The counters of a job that has ended."""
+    """Waits for a job to end; returns its counters."""
     state = result.wait_until_finish()
     if state != PipelineState.DONE:
         raise UserError(f"the job ended as {state}; its runner's log says why.")

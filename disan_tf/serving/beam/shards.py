@@ -1,4 +1,4 @@
-"""Which files are read, and which are written: shards, in the order of the input."""
+"""The files of the input and the output: shards, in the order of the input."""
 
 import glob
 import math
@@ -25,9 +25,9 @@ class Source(NamedTuple):
     """A file of the input.
 
     Attributes:
-      path: where it is.
+      path: its path.
       first: the number of its first shard.
-      shards: how many it gives.
+      shards: the number of its shards.
     """
 
     path: str
@@ -36,12 +36,12 @@ class Source(NamedTuple):
 
 
 def find_sources(pattern: str, shard_bytes: int) -> list[Source]:
-    """The files that a pattern matches, in the order of their names.
+    """Finds the files that a pattern matches, in the order of their names.
 
-    A file gives a shard for each `shard_bytes` of it, a compressed one a single shard.
+    A file has a shard for every `shard_bytes`; a compressed file has a single shard.
 
     Raises:
-      UserError: there is none, or its file system is not known.
+      UserError: no file matches, or the file system is not known.
     """
     sources, first = [], 0
     for path, size in sorted(_match(pattern, "--input").items()):
@@ -55,10 +55,10 @@ def find_sources(pattern: str, shard_bytes: int) -> list[Source]:
 
 
 def find_format(sources: Sequence[Source], input_format: Optional[str]) -> str:
-    """The format of all files: the one that is given, or what their names end with.
+    """Returns the format of all files: `input_format`, or else what their names end with.
 
     Raises:
-      UserError: they end differently.
+      UserError: the names end differently.
     """
     if input_format is not None:
         return input_format
@@ -70,19 +70,19 @@ def find_format(sources: Sequence[Source], input_format: Optional[str]) -> str:
 
 
 class Target:
-    """The names of the output.
+    """The paths of the output.
 
     Args:
-      output: such as "folder/predictions.jsonl", of which the first of three shards is
-        "folder/predictions-00000-of-00003.jsonl", and its bad lines
+      output: a path such as "folder/predictions.jsonl". The first of three shards is then
+        "folder/predictions-00000-of-00003.jsonl", and the file of its bad lines
         "folder/predictions.bad-lines-00000-of-00003.jsonl".
-      count: of the shards.
-      endings: one of which the output must have.
+      count: the number of shards.
+      endings: the endings that the output may have.
 
     Attributes:
-      ending: of the output.
+      ending: the output's ending.
       folder: a temporary folder beside the output.
-      shards, bad_lines: paths with `{:05d}` in the place of a shard's number.
+      shards, bad_lines: paths with `{:05d}` for a shard's number.
 
     Raises:
       UserError: the output exists, has another ending, or is on a file system that is not known.
@@ -104,19 +104,19 @@ class Target:
         self.folder = FileSystems.join(parent, f"{temporary_prefix(path)}{uuid.uuid4().hex}")
 
     def check_absent(self) -> None:
-        """Raises UserError where there are shards of this output's name."""
+        """Raises UserError if shards with this output's name exist."""
         for pattern in self.patterns:
             for path in _match(pattern, "--output"):
                 raise UserError(f"{path} exists already; name another output or delete it.")
 
 
 def _match(pattern: str, flag: str) -> dict[str, int]:
-    """The files of a pattern: path -> bytes."""
+    """Returns the files that match a pattern: path -> bytes."""
     if FileSystems.get_scheme(pattern) is None:  # Beam would walk through all folders below
         return {path: os.path.getsize(path) for path in glob.glob(pattern) if os.path.isfile(path)}
     try:
         (result,) = FileSystems.match([pattern])
-    except ValueError as error:  # of a scheme that is not known
+    except ValueError as error:  # the scheme is not known
         raise UserError(f"{flag}={pattern}: {error}.") from None
     return {metadata.path: metadata.size_in_bytes for metadata in result.metadata_list}
 

@@ -23,11 +23,11 @@ NAMESPACE = "disan_tf"  # of the counters
 BAD = "bad"  # the tag of lines that cannot be read
 SHOWN = 1000  # characters of such a line
 
-Row = tuple[int, tuple[int, bytes]]  # shard, (number of the line, what is written of it)
+Row = tuple[int, tuple[int, bytes]]  # shard, (number of the line, its row)
 
 
 class ReadChunks(beam.DoFn):
-    """Source -> chunks (path, shard, number of the first line, lines).
+    """Reads a source as chunks (path, shard, number of the first line, lines).
 
     Args:
       files: reads the input's format.
@@ -38,7 +38,7 @@ class ReadChunks(beam.DoFn):
         self._files, self._shard_bytes = files, shard_bytes
 
     def process(self, source: Source) -> Iterator[tuple[str, int, int, list[Optional[bytes]]]]:
-        """A chunk belongs to the shard in which it begins."""
+        """Yields chunks; a chunk belongs to the shard in which it begins."""
         number, offset = 1, 0
         for lines in self._files.chunks(source.path):
             if lines:
@@ -49,7 +49,7 @@ class ReadChunks(beam.DoFn):
 
 
 class ParseRecords(beam.DoFn):
-    """Chunk -> [((shard, number of the line), record), ...]; what cannot be read is tagged `BAD`.
+    """Parses a chunk -> [((shard, line number), record), ...]; unreadable lines are tagged `BAD`.
 
     Args:
       files: reads the input's format.
@@ -61,7 +61,7 @@ class ParseRecords(beam.DoFn):
         self._bad = Metrics.counter(NAMESPACE, BAD)
 
     def process(self, chunk):
-        """Every line is in the list or in the other output, as a JSON object with the reason."""
+        """Yields a list of records; unreadable lines are tagged JSON objects with the reason."""
         path, shard, first, lines = chunk
         records = []
         for number, line in enumerate(lines, start=first):
@@ -78,13 +78,13 @@ class ParseRecords(beam.DoFn):
 
 
 class AnswerHandler(ModelHandler):
-    """Loads a model in a worker, and gives the rows of records.
+    """Loads a model in a worker, and computes the rows of records.
 
     Args:
       checkpoint: see `disan_tf.load`.
-      make_answer: the method of `disan_tf.serving.beam.kinds`.
-      threads: of TensorFlow in a worker; 0 = as many as there are cores.
-      modules: which a worker imports first, see `allow_modules`.
+      make_answer: a method from `disan_tf.serving.beam.kinds`.
+      threads: TensorFlow's threads in a worker; 0 = one for each core.
+      modules: the modules that a worker imports first, see `allow_modules`.
     """
 
     def __init__(
@@ -95,29 +95,29 @@ class AnswerHandler(ModelHandler):
         self._env_vars = thread_variables(threads)
 
     def load_model(self):
-        """The function that gives the rows of records."""
+        """Returns the function that computes the rows of records."""
         atexit.register(_release)
         allow_modules(self._modules)
         return self._make_answer(load_reader(self._checkpoint))
 
     def run_inference(self, batch, model, inference_args=None) -> Iterable[bytes]:
-        """The rows of the records of a chunk, which are put into batches by length."""
+        """Computes the rows of a chunk's records, which are put into batches by length."""
         return model(batch)
 
 
 def thread_variables(threads: int) -> dict[str, str]:
-    """The variables of the environment that TensorFlow takes its number of threads from."""
+    """Returns the environment variables that set TensorFlow's number of threads."""
     names = ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
     return dict.fromkeys(names, str(threads)) if threads else {}
 
 
 class WriteShards(beam.DoFn):
-    """(shard, rows) -> (path of a temporary file, its name when all are written).
+    """Writes (shard, rows) -> (path of a temporary file, its final path).
 
     Args:
-      folder: of the temporary files.
-      name: of shards, with `{:05d}` in the place of the number.
-      write: is called with a file and the rows, in the order of the lines.
+      folder: the folder of the temporary files.
+      name: a shard's path, with `{:05d}` for its number.
+      write: a function of a file and the rows, in the order of the lines.
     """
 
     def __init__(self, folder: str, name: str, write: Callable):
@@ -126,9 +126,9 @@ class WriteShards(beam.DoFn):
     def process(
         self, element: tuple[int, Iterable[tuple[int, bytes]]]
     ) -> Iterator[tuple[str, str]]:
-        """Lines are numbered from 1: number 0 says that there is the shard."""
+        """Writes a shard; line numbers begin at 1, and number 0 only says that the shard exists."""
         shard, rows = element
-        path = FileSystems.join(self._folder, uuid.uuid4().hex)  # of this attempt
+        path = FileSystems.join(self._folder, uuid.uuid4().hex)  # this attempt's own
         file = FileSystems.create(path, compression_type=CompressionTypes.UNCOMPRESSED)
         with file:
             self._write(file, [row for number, row in sorted(rows) if number])
@@ -136,20 +136,20 @@ class WriteShards(beam.DoFn):
 
 
 class NameFiles(beam.DoFn):
-    """Gives all temporary files their names, once all are written.
+    """Gives all temporary files their final paths, once all are written.
 
     Args:
-      target: of the pipeline.
+      target: the pipeline's output.
     """
 
     def __init__(self, target: Target):
         self._target = target
 
     def process(self, element: tuple[None, Iterable[tuple[str, str]]]) -> Iterable[None]:
-        """What has its name already, in an attempt that failed later, is left as it is.
+        """Renames the files that no earlier attempt, which failed later, has renamed already.
 
         Raises:
-          UserError: another run was faster.
+          UserError: another run wrote the same output first.
         """
         (found,) = FileSystems.match([FileSystems.join(self._target.folder, "*")])
         waiting = {os.path.basename(metadata.path) for metadata in found.metadata_list}
@@ -165,7 +165,7 @@ class NameFiles(beam.DoFn):
 
 
 def _release() -> None:
-    """Makes Beam let go of the model while TensorFlow can still take it apart."""
+    """Makes Beam release the model while TensorFlow can still destroy it."""
     shared.Shared().acquire(lambda: None)
 
 

@@ -1,4 +1,4 @@
-"""Asks an exported model, with nothing of disan_tf: what a deployed process does.
+"""Predicts with an exported model, without disan_tf, as a deployed process does.
 
 python -m disan_tf.serving.export.ask --saved_model=runs/x/saved_model "a sentence" "another one"
 python -m disan_tf.serving.export.ask --saved_model=runs/y/saved_model --pair "premise" "hypothesis"
@@ -29,19 +29,19 @@ def main(arguments=None) -> None:
     if not rows or any(len(row) != len(inputs) for row in rows):
         form = "sentences" if len(inputs) == 1 else "--pair and two sentences, again for each pair"
         parser.error(f"{options.saved_model} takes {' and '.join(inputs)}; give {form}")
-    for row, answer in zip(rows, ask(saved_model, dict(zip(inputs, zip(*rows))))):
-        print(f"{answer}: {' | '.join(row)}")
+    for row, prediction in zip(rows, ask(saved_model, dict(zip(inputs, zip(*rows))))):
+        print(f"{prediction}: {' | '.join(row)}")
 
 
 def ask(saved_model: Path, texts: dict) -> list[str]:
-    """For each row of the inputs' texts its class with the probability, or its score."""
+    """Returns, for each row of the texts, its class with the probability, or its score."""
     model = tf.saved_model.load(str(saved_model))
     constants = {name: tf.constant(column) for name, column in texts.items()}
-    answers = model.signatures["serving_default"](**constants)
-    if "score" in answers:
-        return [f"{score:.3f}" for score in answers["score"].numpy()]
-    best = answers["probabilities"].numpy().max(axis=1)
-    return [f"{name.decode()} ({p:.3f})" for name, p in zip(answers["class"].numpy(), best)]
+    outputs = model.signatures["serving_default"](**constants)
+    if "score" in outputs:
+        return [f"{score:.3f}" for score in outputs["score"].numpy()]
+    best = outputs["probabilities"].numpy().max(axis=1)
+    return [f"{name.decode()} ({p:.3f})" for name, p in zip(outputs["class"].numpy(), best)]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A trained language model -> the official files of a biLM."""
+"""Exports a trained language model as the official files of a biLM."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from disan_tf.runs.bundle import load_bundle
 
 
 def export_bilm(bundle_directory, name) -> tuple[Path, Path]:
-    """Writes `<name>_options.json` and `<name>_weights.hdf5`, as the official releases call them.
+    """Writes `<name>_options.json` and `<name>_weights.hdf5`, the names of the official releases.
 
     Raises:
       UserError: the bundle is damaged.

@@ -1,4 +1,4 @@
-"""What a trained model is exported as."""
+"""Exports trained models: SavedModels, TFLite, ONNX or official biLM files."""
 
 from pathlib import Path
 from typing import Optional
@@ -24,17 +24,17 @@ def export_model(
 
     Args:
       bundle_directory: see `disan_tf.runs.bundle`.
-      workdir: where they go without an output.
-      output: the folder of the models; the files of a biLM begin with it.
+      workdir: the folder of the files if there is no output.
+      output: the folder of the models, or the start of the biLM files' paths.
       kind: "saved_model" or a key of `disan_tf.serving.export.conversions.FORMATS`.
-      max_tokens: how many tokens of a sentence are read; None = all.
+      max_tokens: the number of tokens to read of a sentence; None = all.
 
     Returns:
-      The paths of what it wrote.
+      The written paths.
 
     Raises:
-      UserError: the bundle is damaged, the output cannot be written, or the model cannot be
-        exported so.
+      UserError: the bundle is damaged, the output cannot be written, or the model has no export
+        of this kind.
     """
     if max_tokens is not None and max_tokens < 1:
         raise UserError(f"--max_tokens={max_tokens} must be at least 1.")

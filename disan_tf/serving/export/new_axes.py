@@ -9,14 +9,14 @@ _MASKS = ("new_axis_mask", "begin_mask", "end_mask", "shrink_axis_mask", "ellips
 
 
 def without_new_axes(traced, specs: Sequence[tf.TensorSpec]):
-    """The function of a traced one, with constants for weights and ExpandDims for new axes.
+    """Rewrites a traced function with constants for weights and ExpandDims for new axes.
 
     Args:
-      traced: a concrete function, whose results are a dictionary.
-      specs: of its inputs.
+      traced: a concrete function that returns a dictionary.
+      specs: the specs of its inputs.
 
     Returns:
-      A concrete function of inputs by the names of `specs`.
+      A concrete function whose inputs have the names of `specs`.
     """
     frozen = convert_variables_to_constants_v2(traced, lower_control_flow=False)
     graph = frozen.graph.as_graph_def()
@@ -37,11 +37,11 @@ def without_new_axes(traced, specs: Sequence[tf.TensorSpec]):
 
 
 def _replace(nodes, reference: str) -> None:
-    """Puts ExpandDims in the place of slices that only add axes.
+    """Replaces slices that only add axes by ExpandDims.
 
     Args:
-      nodes: of a graph, or of a function.
-      reference: how an input names a node.
+      nodes: the nodes of a graph or a function.
+      reference: the format of a node's name in an input.
     """
     by_name = {node.name: node for node in nodes}
     for node in by_name.values():
@@ -68,7 +68,7 @@ def _make_expand_dims(node, source: str, axis: str, element: int) -> None:
 
 
 def _new_axes(node, by_name) -> list[int]:
-    """The axes that a slice adds, in ascending order; none of other nodes or of slices of parts."""
+    """Returns the axes that a slice adds, ascending; [] for other nodes and partial slices."""
     if node.op != "StridedSlice" or not node.attr["new_axis_mask"].i:
         return []
     new, begin, end, shrink, ellipsis = (node.attr[name].i for name in _MASKS)

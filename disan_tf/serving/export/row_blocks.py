@@ -1,29 +1,29 @@
-"""Rows of a batch in blocks of similar length, in a graph: long texts cost short ones nothing."""
+"""Blocks of rows with similar lengths, in a graph: long texts cost short ones nothing."""
 
 from typing import Callable
 
 import tensorflow as tf
 
-# Tokens and padding of a block of rows: enough for products of full speed, few enough that a block
-# needs little memory.
+# Tokens and padding in a block of rows: enough for matrix products at full speed, few enough for
+# little memory.
 BLOCK_POSITIONS = 1536
-# Rows come in multiples: TensorFlow slices rows of aligned length without copying them.
+# The number of rows is a multiple: TensorFlow slices aligned rows without copying them.
 MULTIPLE = 4
 
 
 def in_row_blocks(
     function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor], lengths: tf.Tensor, size: int
 ) -> tf.Tensor:
-    """The results of all rows of a batch, computed in blocks of rows of similar length.
+    """Computes the results of a batch in blocks of rows with similar lengths.
 
-    Memory is that of a block of `BLOCK_POSITIONS`, or of one row that is longer; no row of a block
-    is shorter than half of its longest one.
+    Memory is bounded by a block of `BLOCK_POSITIONS`, or by one row that is longer; no row of a
+    block is shorter than half of its longest one.
 
     Args:
-      function: (the numbers of some rows <int32>[block], the greatest lengths of their sentences
-        <int32>[fields]) -> <float32>[block, size]. A row's result must not depend on the others.
-      lengths: of the sentences of each row, <int32>[batch, fields], at least 1.
-      size: of a result.
+      function: (numbers of rows <int32>[block], their greatest lengths by field <int32>[fields])
+        -> <float32>[block, size]. A row's result must not depend on other rows.
+      lengths: the lengths of sentences, <int32>[batch, fields], at least 1.
+      size: the size of a row's result.
 
     Returns:
       <float32>[batch, size], in the order of the rows.

@@ -1,4 +1,4 @@
-"""A bundle -> two SavedModels: one for text and one for ids."""
+"""Exports a bundle as two SavedModels: one for text and one for ids."""
 
 import errno
 import functools
@@ -30,12 +30,12 @@ METADATA = "assets.extra/metadata.json"  # in the folder that TensorFlow leaves 
 
 
 class _Export(NamedTuple):
-    """What a SavedModel holds.
+    """The contents of a SavedModel.
 
     Attributes:
       graphs: its functions.
-      metadata: of `METADATA`.
-      text_to_ids: which it needs for text.
+      metadata: the content of `METADATA`.
+      text_to_ids: the look-up that text needs.
     """
 
     graphs: Graphs
@@ -44,7 +44,7 @@ class _Export(NamedTuple):
 
 
 class _Module(tf.Module):
-    """What is loaded; `hub.KerasLayer` looks for these attributes."""
+    """The object that is loaded; `hub.KerasLayer` looks for these attributes."""
 
     variables = trainable_variables = regularization_losses = ()
 
@@ -52,45 +52,46 @@ class _Module(tf.Module):
 def export_saved_model(
     bundle_directory, output_dir, max_tokens: Optional[int] = None
 ) -> tuple[Path, Path]:
-    """Exports a trained model; what they predict equals what the bundle does, but for rounding.
+    """Exports a trained model; its predictions equal the bundle's, but for rounding.
 
     `saved_model/1/` takes raw text; its process needs `import tensorflow_text`, whose ops
     TensorFlow Serving has built in. An empty string is one unknown token. Signatures:
 
         serving_default: text <string>[batch] -> class <string>[batch],
             class_names <string>[batch, classes], probabilities <float32>[batch, classes]
-        encode: text -> vectors <float32>[batch, dim]; not where the encoder never reads one
-            sentence without the other (DRCN)
+        encode: text -> vectors <float32>[batch, dim]; absent if the encoder reads only pairs
+            (DRCN)
         attend: text -> tokens <string>[batch, length], and the encoder's attention tensors,
             averaged over the features: <float32>[batch, head, dependent] or [batch, length];
             "" and 0 after a sentence's end. Texts whose tensors would need more than
-            `ATTEND_MEMORY` are refused
+            `ATTEND_MEMORY` are rejected
 
-    Models of pairs take `premise` and `hypothesis`, or `sentence_a` and `sentence_b`, in place of
-    `text`, and their `attend` has these names before those of its tensors ("premise_tokens"); but
-    `encode` takes `text`: one encoder serves both sentences. Models of relatedness answer score
-    <float32>[batch], the expected point, and probabilities of the points.
+    Pair models take `premise` and `hypothesis`, or `sentence_a` and `sentence_b`, in place of
+    `text`. In `attend` these names precede the tensors' names ("premise_tokens"); `encode` still
+    takes `text`, since one encoder serves both sentences. Relatedness models return score
+    <float32>[batch], the expected point, and the points' probabilities.
 
-    `saved_model_ids/1/` takes ids <int32>[batch, length] (0 = padding, 1 = unknown, the k-th word
-    of the vocabulary, from 0, is k + 2), or for pairs `<field>_ids`, and what else the model reads
-    of their words (of DRCN `<field>_characters` and `<field>_match`, which
-    `disan_tf.text.TextToPairFeatures` makes of text; of ELMo-fed models `characters`, made by
-    `disan_tf.text.TextToCharacters`), and needs TensorFlow alone. It has
-    serving_default and encode. `assets.extra/metadata.json` of each names the task, its inputs in
-    their order, the classes or the range of the score, the config, the step, and the limits of
-    lengths; `assets.extra/tf_serving_warmup_requests` warms TensorFlow Serving up.
+    `saved_model_ids/1/` needs TensorFlow alone. It takes ids <int32>[batch, length] (0 = padding,
+    1 = unknown, the k-th word of the vocabulary, from 0, is k + 2), or for pairs `<field>_ids`, and
+    the model's other inputs: for DRCN `<field>_characters` and `<field>_match`, made by
+    `disan_tf.text.TextToPairFeatures`; for ELMo-fed models `characters`, made by
+    `disan_tf.text.TextToCharacters`. It has serving_default and encode.
 
-    serving_default and encode compute the rows in blocks of similar length, in memory that grows
-    with the length of the longest row. The loaded object itself is `encode` for a whole batch,
-    gives a tensor, and has gradients: `hub.KerasLayer` takes it. Its `trainable_variables` are
-    those that training changed.
+    In both, `assets.extra/metadata.json` names the task, the inputs in order, the classes or the
+    score's range, the config, the step, and the length limits;
+    `assets.extra/tf_serving_warmup_requests` warms TensorFlow Serving up.
+
+    serving_default and encode compute the rows in blocks of similar length; memory grows with the
+    longest row. The loaded object itself is `encode` for a whole batch, returns a tensor and has
+    gradients, as `hub.KerasLayer` expects. Its `trainable_variables` are the weights that training
+    changed.
 
     Args:
       bundle_directory: see `disan_tf.runs.bundle`.
-      output_dir: where the two models go. 1 is the number of the version, as TensorFlow Serving
-        reads it: an export takes the next one, in one renaming, and then removes the older.
-      max_tokens: how many tokens of a sentence are read, the others are cut off; all signatures
-        then have an output `truncated` <bool>[batch]. None = all.
+      output_dir: the folder of the two models. 1 is the version, as TensorFlow Serving reads it:
+        an export takes the next number, in one renaming, and then removes older versions.
+      max_tokens: the number of tokens to read of a sentence, without the rest; all signatures then
+        have an output `truncated` <bool>[batch]. None = all.
 
     Returns:
       The paths of the versions in `saved_model/` and `saved_model_ids/`.
@@ -111,15 +112,15 @@ def export_saved_model(
 
 
 def save_ids_model(bundle: Bundle, folder: Path, max_tokens: Optional[int]) -> None:
-    """Writes what `saved_model_ids/1/` holds into a folder."""
+    """Writes the contents of `saved_model_ids/1/` into a folder."""
     _save(bundle, _of_ids(bundle, methods_of(bundle), max_tokens), folder)
 
 
 def write_version(folder: Path, write: Callable[[Path], None]) -> Path:
-    """The folder `<number>/` that `write` filled.
+    """Writes the next version, `<number>/`, with `write`; returns its folder.
 
-    Versions that were there before it began are removed; what another process exports meanwhile
-    stays beside.
+    Versions from before the call are removed; versions that another process exports meanwhile
+    stay.
     """
     older = _versions(folder)
     with scratch_folder(folder) as scratch:
@@ -131,7 +132,7 @@ def write_version(folder: Path, write: Callable[[Path], None]) -> Path:
 
 
 def newest_version(folder: Path) -> Optional[Path]:
-    """The version of the largest number in a folder of exports, or None if it has none."""
+    """Returns the version with the largest number in a folder of exports, or None."""
     return max(_versions(folder), key=_number, default=None)
 
 
@@ -144,7 +145,7 @@ def _number(version: Path) -> int:
 
 
 def _add_version(new: Path, folder: Path) -> Path:
-    """Puts an export in its place as the newest version."""
+    """Moves an export into the folder as the newest version; returns its path."""
     folder.mkdir(exist_ok=True)
     newest = newest_version(folder)
     number = _number(newest) + 1 if newest else 1
@@ -172,7 +173,7 @@ def _of_ids(bundle: Bundle, methods, max_tokens) -> _Export:
 
 
 def _save(bundle: Bundle, export: _Export, folder: Path) -> None:
-    """Saves functions with what they refer to: weights and vocabulary.
+    """Saves functions with their weights and vocabulary.
 
     The Keras model stays outside: as an attribute it would be traced and saved a second time,
     layer by layer, in Keras' own form.
@@ -190,7 +191,7 @@ def _save(bundle: Bundle, export: _Export, folder: Path) -> None:
             calls = [call.get_concrete_function()]
             vars(module)["__call__"] = call
         module.text_to_ids = export.text_to_ids
-        # Only what is read: the counters of dropout are not.
+        # Only the weights that are read: the counters of dropout are not.
         module.variables = _weights_of(bundle.model, [*signatures.values(), *calls])
         read = _weights_of(bundle.model, calls)
         module.trainable_variables = [weight for weight in read if weight.trainable]
@@ -201,13 +202,13 @@ def _save(bundle: Bundle, export: _Export, folder: Path) -> None:
 
 
 def _weights_of(model, traced: Sequence) -> list[tf.Variable]:
-    """The weights that some traced functions read."""
+    """Returns the weights that traced functions read."""
     read = {id(tensor) for function in traced for tensor, _ in function.graph.captures}
     return [weight for weight in model.weights if id(weight.handle) in read]
 
 
 def as_function(served: Served, in_dictionary: bool = False):
-    """The `tf.function` of its inputs, or of one dictionary with their names."""
+    """Makes a `tf.function` of the inputs, or of one dictionary with their names."""
     if not in_dictionary:
         return tf.function(served.function, input_signature=served.specs, autograph=False)
 
@@ -219,7 +220,7 @@ def as_function(served: Served, in_dictionary: bool = False):
 
 
 def _warm_up(signatures: dict[str, Served]) -> Iterator[tuple[str, dict]]:
-    """Requests of a single sentence and of several, for each signature."""
+    """Yields requests with a single sentence and with several, for each signature."""
     for name, served in signatures.items():
         for rows in (1, 16):
             yield name, {spec.name: _example(spec, rows) for spec in served.specs}
@@ -232,7 +233,7 @@ def _example(spec, rows):
 
 
 def describe_model(bundle: Bundle, max_tokens: Optional[int]) -> dict:
-    """What `metadata.json` tells of a model that reads so many tokens of a sentence."""
+    """Returns the content of `metadata.json` for a model with this limit of tokens."""
     classes, about = bundle.classes, {}
     if bundle.model.label_dtype.is_floating:
         about["score_range"] = [float(classes[0]), float(classes[-1])]

@@ -1,4 +1,4 @@
-"""What an exported model computes, of ids or of text: the functions behind its signatures."""
+"""The functions behind the signatures of exported models, for ids and for text."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class Served(NamedTuple):
 
     Attributes:
       function: tensors in the order of `specs` -> {name: tensor}, or a tensor.
-      specs: with the inputs' names.
+      specs: the specs of the inputs, with their names.
     """
 
     function: Callable
@@ -32,14 +32,14 @@ class Served(NamedTuple):
 
 
 class Method(NamedTuple):
-    """What a model is asked for.
+    """A function of a model, and the form of its inputs and outputs.
 
     Attributes:
       function: ids and word features -> <float32>[batch, size], traced once.
-      size: of its result.
+      size: the size of a row of its result.
       describe: the result -> the outputs by name.
-      fields: of the sentences that it reads.
-      specs: of its inputs.
+      fields: the sentences that it reads.
+      specs: the specs of its inputs.
     """
 
     function: Callable
@@ -50,12 +50,12 @@ class Method(NamedTuple):
 
 
 class Graphs(NamedTuple):
-    """What a model is exported as.
+    """The functions of an exported model.
 
     Attributes:
-      signatures: by their names.
-      function: that of the loaded object itself, which gives the vectors of a whole batch: it has
-        gradients. None where a sentence alone has no vector.
+      signatures: the signatures by name.
+      function: the loaded object's own function, which encodes a whole batch and has gradients.
+        None if a single sentence has no vector.
     """
 
     signatures: Mapping[str, Served]
@@ -63,7 +63,7 @@ class Graphs(NamedTuple):
 
 
 def methods_of(bundle: Bundle) -> dict[str, Method]:
-    """What a model is asked for, by the names of signatures; each is traced once for all exports.
+    """Returns a model's methods by signature; a method is traced once for all exports.
 
     Args:
       bundle: a model whose attention has form "saved".
@@ -97,15 +97,15 @@ def methods_of(bundle: Bundle) -> dict[str, Method]:
 
 
 def graphs_of_ids(methods: Mapping[str, Method], max_tokens: Optional[int]) -> Graphs:
-    """Functions of ids <int32>[batch, length] and word features.
+    """Makes the functions of ids <int32>[batch, length] and word features.
 
     XLA can compile the function of the object itself: it has neither blocks of rows nor shapes
     that depend on the data.
 
     Args:
       methods: see `methods_of`.
-      max_tokens: how many tokens of a sentence are read; None = all. With it `truncated`
-        <bool>[batch] is an output of the signatures.
+      max_tokens: the number of tokens to read of a sentence; None = all. With a number,
+        `truncated` <bool>[batch] is an output of the signatures.
     """
     signatures = {
         name: Served(_in_blocks_of_ids(method, max_tokens), served_specs(method.specs))
@@ -127,13 +127,13 @@ def graphs_of_text(
     max_tokens: Optional[int],
     attend_tokens: int,
 ) -> Graphs:
-    """Functions of text <string>[batch].
+    """Makes the functions of text <string>[batch].
 
     Args:
       bundle: a model whose attention has form "saved".
       methods, max_tokens: see `graphs_of_ids`.
-      text_to_ids: the bundle's.
-      attend_tokens: a text that has more has no attention tensors, see `attend_limit`.
+      text_to_ids: the bundle's look-up.
+      attend_tokens: the limit of tokens for attention tensors, see `attend_limit`.
     """
     tokens = _traced_once(text_to_ids.tokens, [tf.TensorSpec([None], tf.string)])
     signatures = {
@@ -153,7 +153,7 @@ def graphs_of_text(
 
 
 def _traced_once(function, specs):
-    """The function as a graph that other graphs call, traced when the first of them is."""
+    """Makes a function a graph that other graphs call, traced with the first of them."""
 
     @functools.cache
     def graph():
@@ -168,9 +168,9 @@ def _traced_once(function, specs):
 
 
 def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
-    """Ids -> numbers alone, for a whole batch: "probabilities", "score" and "vectors".
+    """Makes a function of ids that returns numbers alone, for a whole batch.
 
-    There is a score of models of relatedness, and vectors of models of one sentence.
+    All models have "probabilities", relatedness models "score", sentence models "vectors".
     """
     model = bundle.model
 
@@ -195,7 +195,7 @@ def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
 
 
 def _describe(outputs, bundle):
-    """What `serving_default` gives for logits <float32>[batch, classes]."""
+    """Returns `serving_default`'s outputs for logits <float32>[batch, classes]."""
     predictions, probabilities = bundle.model.predictions(outputs), tf.nn.softmax(outputs)
     if bundle.model.label_dtype.is_floating:
         return {"score": predictions, "probabilities": probabilities}
@@ -239,7 +239,7 @@ def _in_blocks_of_text(method: Method, text_to_ids, tokens, max_tokens):
 
 
 def _in_blocks(method, of_rows, lengths, max_tokens):
-    """The outputs of a method, see `in_row_blocks`; with `max_tokens` also which rows are cut."""
+    """Computes a method's outputs in row blocks; with `max_tokens` also `truncated`."""
     read = tf.clip_by_value(lengths, 1, max_tokens or lengths.dtype.max)
     outputs = method.describe(in_row_blocks(of_rows, read, method.size))
     return {**outputs, **_truncated(lengths, max_tokens)}
@@ -250,7 +250,7 @@ def _truncated(lengths, max_tokens) -> dict:
 
 
 def _ends(ids):
-    """The position after the last token of each row, <int32>[batch]."""
+    """Returns the position after the last token of each row, <int32>[batch]."""
     positions = tf.range(1, tf.shape(ids)[1] + 1)
     return tf.maximum(0, tf.reduce_max(tf.where(ids != 0, positions, 0), axis=1))
 
@@ -260,13 +260,13 @@ def _text_specs(fields):
 
 
 def attend_limit(bundle: Bundle) -> int:
-    """How many tokens of one text have attention tensors that fit into `ATTEND_MEMORY`."""
+    """Returns the length of the longest text whose attention tensors fit `ATTEND_MEMORY`."""
     specs = served_specs(bundle.model.signatures()["attend"])
     return longest_text(make_attention_step(bundle.model), specs, ATTEND_MEMORY)
 
 
 def _attention_of_text(model, text_to_ids, tokens, max_tokens, limit):
-    """Function of texts -> tokens of each sentence, and feature means of the attention tensors.
+    """Makes a function: texts -> each sentence's tokens, and means of attention tensors.
 
     The tensors are 0 for heads and tokens that are padding. A mean over the features keeps the
     result small: the tensors themselves have [batch, length, length, dim] numbers.
@@ -293,7 +293,7 @@ def _attention_of_text(model, text_to_ids, tokens, max_tokens, limit):
 
 
 def _check_size(tokens, limit):
-    """Fails for texts whose attention tensors are larger than that of one of `limit` tokens."""
+    """Fails if the texts need larger attention tensors than one text of `limit` tokens."""
     longest = tf.reduce_max(tf.stack([words.bounding_shape(1) for words in tokens]))
     return tf.debugging.assert_less_equal(
         tokens[0].nrows() * longest**2,

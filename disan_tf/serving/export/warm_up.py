@@ -1,8 +1,8 @@
-"""Warm-up requests: what TensorFlow Serving sends to a model before it opens it to clients.
+"""Warm-up requests, which TensorFlow Serving sends to a model before it opens it to clients.
 
-The messages are those of tensorflow-serving-api (`PredictionLog` in
-tensorflow_serving/apis/prediction_log.proto), of which a request needs three; a package for them
-would fix the version of protobuf. A tensor is its serialized `TensorProto` here, which has the same
+The messages come from tensorflow-serving-api (`PredictionLog` in
+tensorflow_serving/apis/prediction_log.proto). A request needs three of them, and the package would
+fix the version of protobuf. A tensor is here its serialized `TensorProto`, which has the same
 bytes.
 """
 
@@ -34,8 +34,8 @@ def write_requests(
     """Writes the requests that warm a SavedModel up.
 
     Args:
-      saved_model: its folder.
-      name: of the model.
+      saved_model: the SavedModel's folder.
+      name: the model's name.
       requests: signatures, and their inputs by name.
     """
     path = saved_model / FILE
@@ -56,7 +56,7 @@ def _message(name, signature, inputs):
 
 @functools.cache
 def _classes() -> dict:
-    """The classes of `_MESSAGES`, in a pool of their own."""
+    """Makes the classes of `_MESSAGES`, in a pool of their own."""
     file = descriptor_pb2.FileDescriptorProto(
         name="disan_tf/warm_up.proto", package=_PACKAGE, syntax="proto3"
     )

@@ -1,4 +1,4 @@
-"""What a model looks at in lines of text: its attention tensors, as .npz and JSON."""
+"""The attention tensors of a model for lines of text, as .npz and JSON."""
 
 import functools
 import json
@@ -37,34 +37,34 @@ def attend(
     The .npz holds the tensors of `encoder.attend` for this sentence alone, without padding, all
     float32: for DiSAN "forward_attention" and "backward_attention" [head, dependent, feature],
     "forward_gate" and "backward_gate" [token, feature], "source2token" [token, feature]. The JSON
-    holds the line's record, "text", "tokens", what `predict` gives for it, the names of the
-    "axes", and under "<name>_mean" each tensor's mean over the features, rounded to 6 digits.
+    holds the line's record, "text", "tokens", the prediction as `predict` writes it, the names of
+    the "axes", and under "<name>_mean" each tensor's mean over the features, rounded to 6 digits.
 
-    Of DSA there are "attention" [token, feature] of the last iteration, with a feature for each
-    attention in parallel, "attention_1" and so on of those before it, and "weight_vectors"
-    [iteration, attention, feature]; of all lines together, `weight_vectors.npz` and `.json` hold
-    the dynamic weight vectors in two dimensions, see `WeightVectors.write`.
+    DSA has "attention" [token, feature] of the last iteration, with a feature for each parallel
+    attention, "attention_1" and so on of earlier iterations, and "weight_vectors" [iteration,
+    attention, feature]. For all lines together, `weight_vectors.npz` and `.json` hold the dynamic
+    weight vectors in two dimensions, see `WeightVectors.write`.
 
-    Of DRCN there are "premise_cosine_1" [premise, hypothesis, 1] and so on: for each attention
-    function and each layer, how the words of the first sentence attend to those of the other.
+    DRCN has "premise_cosine_1" [premise, hypothesis, 1] and so on, for each attention function and
+    layer: the attention of the first sentence's words to the other sentence's words.
 
-    Of a pair both have "<field>_" before the names of each sentence's tensors: "premise_tokens",
-    "hypothesis_source2token".
+    For pairs both files have "<field>_" before the names of a sentence's tensors:
+    "premise_tokens", "hypothesis_source2token".
 
     Args:
       bundle: the model.
       input_path: a file, or "-" for standard input.
       output_dir: a folder that is absent or empty; it appears when it is complete.
       input_format: see `read_chunks`.
-      finish: is called with the folder before that takes its name, to add files to it.
+      finish: adds files to the folder before it takes its name.
 
-    How long a text may be for the memory at hand is told on standard error before the first.
+    The length limit for the free memory is printed to standard error before the first line.
 
     Returns:
       The number of lines.
 
     Raises:
-      UserError: see `read_chunks`; a text is too long; or the folder holds something or cannot be
+      UserError: see `read_chunks`; a text is too long; or the folder is not empty or cannot be
         written.
     """
     target, fields = _check_target(output_dir), bundle.model.fields
@@ -97,7 +97,7 @@ def attend(
 
 
 def make_attention_step(model) -> Callable[..., dict[str, tf.Tensor]]:
-    """The model's inputs -> its attention tensors by name; compiled."""
+    """Compiles a function: the model's inputs -> its attention tensors by name."""
     return tf.function(
         lambda *inputs: {**model.attend(*inputs), **model.weight_vectors(*inputs)},
         input_signature=served_specs(model.signatures()["attend"]),
@@ -110,22 +110,22 @@ class LengthLimit:
 
     Args:
       weights: see `make_attention_step`.
-      specs: of its inputs.
+      specs: the specs of its inputs.
     """
 
     def __init__(self, weights: Callable, specs: Sequence[tf.TensorSpec]):
         memory = free_memory()
         self._most = longest_text(weights, specs, memory)
-        self._room = f"{memory / 1e9:,.1f} GB of free memory"
+        self._memory = f"{memory / 1e9:,.1f} GB of free memory"
 
     def __str__(self) -> str:
-        return f"attention tensors of up to {self._most:,} tokens fit into the {self._room}"
+        return f"attention tensors of up to {self._most:,} tokens fit into the {self._memory}"
 
     def check(self, sentences: Sequence[Sequence[str]], where: str) -> None:
         """Raises UserError for a text that is too long.
 
         Args:
-          sentences: the tokens of each.
+          sentences: each sentence's tokens.
           where: the place of the text, with which the message begins.
         """
         longest = max(map(len, sentences))
@@ -148,7 +148,7 @@ def _check_target(output_dir) -> Path:
 
 
 def _with_tokens(record: dict, fields, sentences) -> dict:
-    """The record with the tokens of each sentence, and the text of one that was tokens alone."""
+    """Adds each sentence's tokens to a record, and the text of sentences given as tokens."""
     texts = {
         text_name(field): " ".join(tokens)
         for field, tokens in zip(fields, sentences)
@@ -170,5 +170,5 @@ def _axes(name, tensor):
 
 
 def _mean(tensor):
-    """Mean over the features as nested lists; each has `axes` without its last."""
+    """Returns the mean over the features as nested lists, with `axes` without the last."""
     return tensor.mean(axis=-1, dtype=np.float64).round(6).tolist()

@@ -1,4 +1,4 @@
-"""Sentences -> vectors: those of a model's encoder, in the order of the input."""
+"""Encodes sentences as vectors of a model's encoder, in the order of the input."""
 
 import json
 import os
@@ -34,13 +34,13 @@ def encode(
 
     Args:
       bundle: the model.
-      input_path: a file, or "-" for standard input; its records have `text` or `tokens`, of a model
-        of pairs too, whose one encoder reads both sentences.
-      output_path: a file that does not exist, and appears when it is complete: of the name `.npy`,
-        an array [lines, dim], or `.jsonl`, the records with a list `vector`.
+      input_path: a file, or "-" for standard input; its records have `text` or `tokens`, also for
+        pair models, whose one encoder reads both sentences.
+      output_path: a file that does not exist, and appears when it is complete: `.npy`, an array
+        [lines, dim], or `.jsonl`, the records with a list `vector`.
       input_format: see `read_chunks`.
-      dtype: of the array, one of `DTYPES`.
-      batch_size: lines in a batch, at most.
+      dtype: the array's dtype, one of `DTYPES`.
+      batch_size: the most lines in a batch.
 
     Returns:
       The number of lines, and the seconds that they took.
@@ -74,10 +74,10 @@ def encode(
 
 
 def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:
-    """A sentence's ids and word features -> vectors <float32>[batch, dim]; compiled.
+    """Compiles a function: ids and word features -> vectors <float32>[batch, dim].
 
     Raises:
-      UserError: the encoder reads no sentence without the other.
+      UserError: the encoder reads only pairs.
     """
     model, specs = bundle.model, bundle.model.signatures()
     if "encode" not in specs:
@@ -94,7 +94,7 @@ def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:
 
 
 def encode_all(step, sentences: Sequence[tuple], text_to_ids, batch_size: int) -> np.ndarray:
-    """Vectors <float32>[sentences, dim] of what `tokenise` gives, in its order."""
+    """Encodes `tokenise`'s sentences as <float32>[sentences, dim], in the same order."""
     lengths = np.array([[len(tokens) for tokens in record] for record in sentences])
     vectors = None
     for batch in batches_of_similar_length(lengths, batch_size):
@@ -111,14 +111,14 @@ def _line(record: dict, vector: np.ndarray) -> bytes:
 
 
 def vector_size(bundle: Bundle) -> int:
-    """The numbers of a sentence's vector."""
+    """Returns the size of a sentence's vector."""
     specs = bundle.model.signatures()["encode"]
     zeros = [tf.zeros([size or 1 for size in spec.shape], spec.dtype) for spec in specs]
     return int(bundle.model.encode(*zeros).shape[-1])
 
 
 def _with_header(raw: Path, shape: tuple, dtype: str) -> Path:
-    """A .npy file of raw numbers, whose count is known only now; copied block by block."""
+    """Copies raw numbers, whose count is known only now, into a .npy file block by block."""
     path = raw.with_name("with_header")
     header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
     with open(path, "wb") as target, open(raw, "rb") as source:

@@ -7,13 +7,13 @@ from disan_tf.common.errors import UserError
 from disan_tf.serving.inference.lines import look_up
 from disan_tf.serving.inference.records import SENTENCE
 
-WORDS = 5  # that are named of a sentence
+WORDS = 5  # named per sentence
 SOURCE2TOKEN = "source2token"
 MAX_PAIRS = 1 << 18  # token pairs of a batch, whose attention is dense
 
 
 class Explanation:
-    """Names the tokens with the largest source2token weights, means over the features.
+    """Names the tokens with the largest source2token weights (means over the features).
 
     Args:
       bundle: the model.
@@ -35,13 +35,13 @@ class Explanation:
             )
 
     def __call__(self, sentences, text_to_ids) -> list[dict]:
-        """For each record {"explanation": [{"token", "position", "weight"}, ...]}.
+        """Returns {"explanation": [{"token", "position", "weight"}, ...]} for each record.
 
-        The largest weight comes first; positions count from 0. Of a pair both sentences have one,
-        "<field>_explanation".
+        The largest weight comes first; positions count from 0. In a pair each sentence has an
+        explanation, "<field>_explanation".
 
         Args:
-          sentences: of each record the tokens of its sentences, see `tokenise`.
+          sentences: the tokens of each record's sentences, see `tokenise`.
           text_to_ids: the look-up of the model.
         """
         named = [{} for _ in sentences]
@@ -55,7 +55,7 @@ class Explanation:
         return named
 
     def _weights(self, *inputs):
-        """The weights of the fields that have some, <float32>[batch, length]."""
+        """Returns the weights <float32>[batch, length] of the fields that have some."""
         attended = self._model.attend(*inputs)
         fields = self._model.fields
         names = {
@@ -69,7 +69,7 @@ class Explanation:
         }
 
     def _batches(self, sentences):
-        """Indices of records whose attention is small enough, those of similar length together."""
+        """Yields indices of records with similar lengths, as many as `MAX_PAIRS` allows."""
         longest = [max(map(len, record)) for record in sentences]
         batch = []
         for index in sorted(range(len(sentences)), key=longest.__getitem__):
@@ -82,12 +82,12 @@ class Explanation:
 
 
 def explanation_name(field: str) -> str:
-    """The name of a field's explanation in a record."""
+    """Returns the name of a field's explanation in a record."""
     return "explanation" if (field,) == SENTENCE else f"{field}_explanation"
 
 
 def heaviest(tokens, weights: np.ndarray) -> list[dict]:
-    """The tokens of the largest weights <float>[length], of equal ones the earlier first."""
+    """Returns the tokens with the largest weights <float>[length]; earlier ones win ties."""
     order = np.argsort(-weights[: len(tokens)], kind="stable")[:WORDS]
     return [
         {"token": tokens[index], "position": int(index), "weight": float(f"{weights[index]:.4g}")}

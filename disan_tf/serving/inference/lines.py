@@ -24,16 +24,16 @@ def read_chunks(
 ) -> Iterator[list[dict]]:
     """Yields the records of all lines, in order, in chunks.
 
-    A chunk is what one read of at most `CHUNK_BYTES` gives: memory is bounded, and who writes
-    lines into a pipe and waits for their predictions gets them.
+    A chunk comes from one read of at most `CHUNK_BYTES`: memory is bounded, and a program that
+    writes lines into a pipe and waits for their predictions gets them.
 
     Args:
       path: a file, or "-" for standard input. Lines end with a newline alone; a carriage return
         before it, and a byte order mark at the start, are left out. An empty line is a line.
       input_format: "text", "jsonl", "tsv" or "csv", see `serving.inference.records`; None = the
         name's ending, else "text".
-      fields: of the model: the sentences that a record must have.
-      check: is called with each record, and its file and line.
+      fields: the model's sentences, which a record must have.
+      check: a function called with each record, and its file and line.
 
     Raises:
       UserError: the format is unknown, the file cannot be opened, a line is too long, not UTF-8 or
@@ -68,7 +68,7 @@ def raw_chunks(read: Callable[[int], bytes]) -> Iterator[list[Optional[bytes]]]:
     A line longer than `LONGEST_LINE` is None, as soon as its length is known.
 
     Args:
-      read: gives at most so many of the next bytes, and none at the end.
+      read: returns at most so many of the next bytes, and none at the end.
     """
     rest, is_skipping = b"", False
     for block in iter(lambda: read(CHUNK_BYTES), b""):
@@ -87,13 +87,13 @@ def raw_chunks(read: Callable[[int], bytes]) -> Iterator[list[Optional[bytes]]]:
 
 
 def read_record(line: Optional[bytes], number: int, name, parse: TextParser) -> Optional[dict]:
-    """The record of a line of `raw_chunks`, or None for a line that is none (a header).
+    """Parses a line of `raw_chunks`; returns None for a line without a record (a header).
 
     Args:
-      line: as `raw_chunks` gives it.
-      number: of the line, from 1.
-      name: of the file, for errors.
-      parse: of the file's format.
+      line: as `raw_chunks` yields it.
+      number: the line's number, from 1.
+      name: the file's name, for errors.
+      parse: the parser of the file's format.
 
     Raises:
       UserError: the line is too long, not UTF-8 or not a record.
@@ -110,9 +110,9 @@ def tokenise(
     text_to_ids: Union[TextToIds, TracedTextToIds],
     fields: Sequence[str] = SENTENCE,
 ) -> list[tuple[list[str], ...]]:
-    """For each record the tokens of its sentences, in the order of `fields`.
+    """Returns the tokens of each record's sentences, in the order of `fields`.
 
-    A sentence without any has one empty token, which is unknown.
+    A sentence without tokens gets one empty token, which is unknown.
     """
     return list(zip(*(_tokenise_field(records, text_to_ids, field) for field in fields)))
 
@@ -120,10 +120,10 @@ def tokenise(
 def look_up(
     sentences: Sequence[tuple], text_to_ids: Union[TextToIds, TracedTextToIds]
 ) -> Sequence[tf.Tensor]:
-    """What a model reads of what `tokenise` gives, see `inputs` of `text_to_ids`.
+    """Returns the model's inputs for `tokenise`'s sentences, see `text_to_ids.inputs`.
 
-    These are word ids, for each field <int32>[batch, length], zero-padded, and after them whatever
-    else the model was trained on.
+    First come word ids, for each field <int32>[batch, length], zero-padded, then the other inputs
+    that the model was trained on.
     """
     return text_to_ids.inputs(*(_ragged(tokens) for tokens in zip(*sentences)))
 
@@ -140,7 +140,7 @@ def _tokenise_field(records, text_to_ids, field):
 
 
 def _ragged(tokens):
-    """Lists of tokens as <string>[batch, tokens]."""
+    """Converts lists of tokens to <string>[batch, tokens]."""
     flat = tf.constant([token for sentence in tokens for token in sentence], tf.string)
     lengths = tf.constant([len(sentence) for sentence in tokens], tf.int64)
     return tf.RaggedTensor.from_row_lengths(flat, lengths)

@@ -22,7 +22,7 @@ from disan_tf.serving.inference.predict import (
 from disan_tf.serving.inference.records import SENTENCE, text_name
 from disan_tf.serving.release.released import find_bundle
 
-_SHORT = 200  # tokens, whose attention tensors need some hundred MB; the memory is not asked for
+_SHORT = 200  # tokens, whose attention tensors need some hundred MB; free memory is not checked
 Texts = Union[str, Sequence[str]]  # a sentence, or the two of a pair
 
 
@@ -34,11 +34,11 @@ def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "Loade
 
     Args:
       checkpoint: the name of a released model, a work directory, or a folder with a `model.json`.
-      encoder: the class of the model's encoder, if it is not one of this package.
+      encoder: the class of the model's encoder, if another package defines it.
 
     Raises:
       UserError: there is no such model, it is damaged, it is a language model, or its encoder is
-        another class than `encoder`, or of a module that is not imported.
+        another class than `encoder`, or from a module that is not imported.
     """
     folder = find_bundle(checkpoint)
     if encoder is not None:
@@ -50,7 +50,7 @@ def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "Loade
 
 
 def load_reader(checkpoint: Union[str, Path]) -> Bundle:
-    """The bundle of a model that reads sentences; see `load`."""
+    """Loads the bundle of a model that reads sentences; see `load`."""
     bundle = load_bundle(find_bundle(checkpoint))
     if not bundle.model.signatures():
         raise UserError(f"{bundle.directory} holds a language model, which reads no sentences.")
@@ -63,7 +63,7 @@ class LoadedModel:
     Results come in the order of the input, whatever the batches; every function is compiled once.
 
     Attributes:
-      classes: names of the classes, or the points of the scale of scores.
+      classes: the classes' names, or the points of the scores' scale.
       fields: the names of the texts that a prediction reads.
 
     Example:
@@ -81,17 +81,17 @@ class LoadedModel:
         self.fields = tuple(text_name(field) for field in bundle.model.fields)
 
     def encode(self, sentences: Sequence[str], batch_size: int = BATCH_SIZE) -> np.ndarray:
-        """The vectors of sentences.
+        """Encodes sentences as vectors.
 
         Args:
-          sentences: raw text; of pairs too they are encoded one by one.
-          batch_size: sentences in a batch, at most.
+          sentences: raw text; pair models encode single sentences too.
+          batch_size: the most sentences in a batch.
 
         Returns:
           <float32>[sentences, dim].
 
         Raises:
-          UserError: the encoder reads no sentence without the other (DRCN).
+          UserError: the encoder reads only pairs (DRCN).
         """
         step, tokens = self._encoding_step, self._tokenise(sentences, SENTENCE)
         if not tokens:
@@ -99,9 +99,9 @@ class LoadedModel:
         return encode_all(step, tokens, self._text_to_ids, batch_size)
 
     def similarity(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
-        """Cosines of the vectors of all sentences of two lists, <float32>[first, second].
+        """Computes the cosines between two lists' sentence vectors, <float32>[first, second].
 
-        That of a vector of zeros is 0.
+        A vector of zeros has cosines of 0.
 
         Raises:
           UserError: see `encode`.
@@ -110,10 +110,10 @@ class LoadedModel:
         return one @ other.T
 
     def predict(self, sentences: Sequence[Texts], batch_size: int = BATCH_SIZE) -> list[dict]:
-        """What the model says of sentences, or of pairs (first, second).
+        """Predicts labels or scores for sentences, or for pairs (first, second).
 
         Returns:
-          For each `label`, or `score` of a model of relatedness, and `probabilities` by class.
+          For each input `label`, or `score` for relatedness, and `probabilities` by class.
 
         Raises:
           ValueError: a text where the model reads pairs, or the reverse.
@@ -125,10 +125,10 @@ class LoadedModel:
         return [describe(*row, self._bundle) for row in rows]
 
     def attend(self, sentence: Texts) -> dict[str, Union[list[str], np.ndarray]]:
-        """What the model looks at in a sentence, or in a pair.
+        """Computes the attention tensors for a sentence, or for a pair.
 
         Returns:
-          "tokens" (of pairs "<field>_tokens"), and the tensors of
+          "tokens" (for pairs "<field>_tokens"), and the tensors of
           `disan_tf.serving.inference.attend`, <float32>[head, dependent, feature] and
           [token, feature].
 

@@ -1,4 +1,4 @@
-"""Predictions for sentences and for pairs of them, as JSON lines or for a leaderboard."""
+"""Predictions for sentences and for pairs, as JSON lines or for a leaderboard."""
 
 import contextlib
 import os
@@ -19,16 +19,16 @@ from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
 from disan_tf.serving.inference.records import SENTENCE
 from disan_tf.serving.inference.submissions import make_output_format
 
-MAX_POSITIONS = 1 << 14  # tokens and padding of a batch: one of long lines holds fewer lines
+MAX_POSITIONS = 1 << 14  # tokens and padding of a batch: fewer lines if they are long
 
 
 class Counts(NamedTuple):
-    """What was predicted.
+    """Numbers of predicted rows.
 
     Attributes:
-      rows: all of the input.
-      gold: those with a `gold_label`, whatever it is.
-      unlabeled: those of them whose `gold_label` is no class of the model, such as "-".
+      rows: all rows of the input.
+      gold: rows with a `gold_label`, whatever it is.
+      unlabeled: rows whose `gold_label` is no class of the model, such as "-".
     """
 
     rows: int
@@ -45,17 +45,17 @@ def predict(
     batch_size: int = 64,
     explain: bool = False,
 ) -> Counts:
-    """Answers every line of the input, in order.
+    """Predicts for every line of the input, in order.
 
-    The JSON object of a line holds its record, label and probabilities, or, of a model of
-    relatedness, score and probabilities of the points:
+    A line's JSON object holds its record, label and probabilities. A relatedness model has the
+    score and the points' probabilities:
 
         {"text": "a good film", "label": "positive", "probabilities": {"negative": 0.02, ...}}
         {"premise": "...", "hypothesis": "...", "label": "neutral", "probabilities": {...}}
         {"sentence_a": "...", "sentence_b": "...", "score": 3.7, "probabilities": {"1": ...}}
 
-    Memory is bounded by the chunks of `read_chunks`. Fields of the input are carried over, gold
-    labels among them; only those of the prediction are replaced.
+    Memory is bounded by the chunks of `read_chunks`. The input's fields are carried over, gold
+    labels among them; only the prediction's fields are replaced.
 
     Args:
       bundle: the model.
@@ -64,7 +64,7 @@ def predict(
         output, which gets the predictions chunk by chunk.
       input_format: see `read_chunks`.
       output_format: "jsonl", or a key of `disan_tf.serving.inference.submissions.SUBMISSIONS`.
-      batch_size: lines in a batch, at most.
+      batch_size: the most lines in a batch.
       explain: whether a line names the tokens that weigh most, see `Explanation`.
 
     Raises:
@@ -79,13 +79,13 @@ def predict(
         file.write(form.header)
         for records in read_chunks(input_path, input_format, fields, form.check):
             sentences = tokenise(records, text_to_ids, fields)
-            predictions = predict_all(step, sentences, text_to_ids, batch_size)
-            answers = [describe(*row, bundle) for row in predictions]
+            rows = predict_all(step, sentences, text_to_ids, batch_size)
+            predictions = [describe(*row, bundle) for row in rows]
             if explanation:
-                for answer, added in zip(answers, explanation(sentences, text_to_ids)):
-                    answer.update(added)
-            for record, answer in zip(records, answers):
-                file.write(form.line(record, answer))
+                for prediction, added in zip(predictions, explanation(sentences, text_to_ids)):
+                    prediction.update(added)
+            for record, prediction in zip(records, predictions):
+                file.write(form.line(record, prediction))
                 lines += 1
             file.flush()
             counts = _count(counts, records, bundle.classes)
@@ -100,9 +100,9 @@ def _explanation(bundle, output_format) -> Explanation:
 
 
 def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:
-    """The inputs of a model's method, by the names that they have when it is served.
+    """Gives the inputs of a model's method the names that they have when it is served.
 
-    Of one sentence these are `ids` and the names of its word features, of pairs `<field>_ids` and
+    Sentence models have `ids` and the names of word features, pair models `<field>_ids` and
     `<field>_<feature>`.
 
     Args:
@@ -120,10 +120,10 @@ def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:
 
 
 def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
-    """The model's inputs -> probabilities, predictions; compiled.
+    """Compiles a function: the model's inputs -> probabilities, predictions.
 
-    Probabilities are <float32>[batch, classes]; predictions are class numbers <int32>[batch] or, of
-    a model of relatedness, scores <float32>[batch].
+    Probabilities are <float32>[batch, classes]; predictions are class numbers <int32>[batch] or,
+    for relatedness, scores <float32>[batch].
     """
 
     @tf.function(input_signature=served_specs(model.input_specs()), autograph=False)
@@ -135,7 +135,7 @@ def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
 
 
 def describe(probabilities: np.ndarray, prediction: np.generic, bundle: Bundle) -> dict:
-    """A row of `make_prediction_step`'s results as `label` or `score`, and `probabilities`."""
+    """Describes a prediction by its `label` or `score`, and its `probabilities`."""
     named = {"probabilities": dict(zip(bundle.classes, map(_digits, probabilities)))}
     if bundle.model.label_dtype.is_floating:
         return {"score": _digits(prediction), **named}
@@ -153,7 +153,7 @@ def _count(counts: Counts, records, classes) -> Counts:
 
 
 def predict_all(step, sentences, text_to_ids, batch_size) -> list[tuple]:
-    """(probabilities, prediction) of each record's sentences, in their order."""
+    """Returns (probabilities, prediction) for each record's sentences, in order."""
     rows = [None] * len(sentences)
     lengths = np.array([[len(tokens) for tokens in record] for record in sentences])
     for batch in batches_of_similar_length(lengths, batch_size):
@@ -164,7 +164,7 @@ def predict_all(step, sentences, text_to_ids, batch_size) -> list[tuple]:
 
 
 def batches_of_similar_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
-    """Indices of records of similar <int>[records, fields] lengths."""
+    """Yields indices of records with similar lengths <int>[records, fields]."""
     for batch in evaluation_batches(lengths, batch_size):
         yield from _divide(batch[batch >= 0], lengths)
 
@@ -181,7 +181,7 @@ def _divide(batch, lengths):
 
 @contextlib.contextmanager
 def _output(path) -> Iterator[BinaryIO]:
-    """A file that takes its name when the block ends without an error, or standard output."""
+    """Opens a file that gets its name if the block ends without an error, or standard output."""
     if path == "-":
         check_open(sys.stdout, "--output")
         sys.stdout.flush()

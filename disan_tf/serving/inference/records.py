@@ -1,7 +1,7 @@
-"""Lines of a file -> records, for models of one sentence and of two.
+"""Parses lines into records, for models of one sentence and of two.
 
-A record is a dictionary that holds each sentence of the model as a string, which the tokenizer
-splits, or as a list of tokens, looked up as they are, and whatever else its line held:
+A record is a dictionary with each sentence of the model, and all other fields of its line. A
+sentence is a string, which the tokenizer splits, or a list of tokens, looked up as they are:
 
     one sentence            "text", or "tokens"
     premise, hypothesis     "premise" or "sentence1", or "premise_tokens"; the other likewise
@@ -15,7 +15,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.text.tables import CommaTable, Table, parse_json
 
 SENTENCE = ("sentence",)  # the fields of a model of one sentence
-_TEXTS = {  # field -> names of its text; after our own that of the corpora's files
+_TEXTS = {  # field -> names of its text: ours, then the one in the corpora's files
     "sentence": ("text",),
     "premise": ("premise", "sentence1"),
     "hypothesis": ("hypothesis", "sentence2"),
@@ -25,39 +25,39 @@ _TEXTS = {  # field -> names of its text; after our own that of the corpora's fi
 
 
 def text_name(field: str) -> str:
-    """Our name for the text of a field."""
+    """Returns our name for the text of a field."""
     return _TEXTS[field][0]
 
 
 def tokens_name(field: str) -> str:
-    """The name of a field's list of tokens."""
+    """Returns the name of a field's list of tokens."""
     return "tokens" if (field,) == SENTENCE else f"{field}_tokens"
 
 
 def find_text(record: dict, field: str) -> Optional[str]:
-    """The text of a field under the first of its names that the record has."""
+    """Returns a field's text under the first of its names that the record has, or None."""
     return next((record[name] for name in _TEXTS[field] if name in record), None)
 
 
 class TextParser:
-    """A sentence a line; for models of two, both with a tab between them.
+    """Parses a sentence a line; for models of two, both with a tab between them.
 
     Args:
-      fields: of the model.
+      fields: the model's sentences.
 
     Call arguments:
-      line: without its end.
+      line: the line without its end.
       where: file and line, for errors.
 
     Returns:
-      The line's record, or None for a line that is none (a header).
+      The line's record, or None for a line without a record (a header).
     """
 
     def __init__(self, fields: Sequence[str]):
         self._fields = fields
 
     def end(self, where: str) -> None:
-        """Raises UserError where the input may not end after the line `where`."""
+        """Raises UserError if the input must not end after the line `where`."""
 
     def __call__(self, line: str, where: str) -> Optional[dict]:
         sentences = [line] if len(self._fields) == 1 else line.split("\t")
@@ -70,7 +70,7 @@ class TextParser:
 
 
 class JsonParser(TextParser):
-    """A JSON object a line."""
+    """Parses a JSON object a line."""
 
     def __call__(self, line: str, where: str) -> Optional[dict]:
         try:
@@ -81,7 +81,7 @@ class JsonParser(TextParser):
 
 
 class TableParser(TextParser):
-    """The rows of a table, see `disan_tf.text.tables`."""
+    """Parses the rows of a table, see `disan_tf.text.tables`."""
 
     make_table = Table
 
@@ -106,7 +106,7 @@ class TableParser(TextParser):
 
 
 class CommaTableParser(TableParser):
-    """The rows of a table with commas between its columns."""
+    """Parses the rows of a table with commas between its columns."""
 
     make_table = CommaTable
 
@@ -115,7 +115,7 @@ PARSERS = {"text": TextParser, "jsonl": JsonParser, "tsv": TableParser, "csv": C
 
 
 def check_record(record: dict, fields, where: str) -> dict:
-    """The record, if it has each sentence in a form that the model can read."""
+    """Returns the record; raises UserError unless the model can read all its sentences."""
     for field in fields:
         listed, names = tokens_name(field), _TEXTS[field]
         if not {listed, *names} & record.keys():

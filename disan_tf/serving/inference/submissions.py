@@ -1,4 +1,4 @@
-"""What predictions are written as: JSON lines, or a file that a leaderboard of MultiNLI takes."""
+"""Formats of predictions: JSON lines, or a file for one of MultiNLI's leaderboards."""
 
 import json
 import re
@@ -13,15 +13,15 @@ RESTORE = "restore the official file"
 
 
 class JsonLines:
-    """Each record with its answer, as a JSON object a line."""
+    """Formats a record with its prediction as a JSON object a line."""
 
     header = b""
 
     def check(self, record: dict, where: str) -> None:
-        """Any record will do."""
+        """Accepts any record."""
 
     def line(self, record: dict, answer: dict) -> bytes:
-        """The line of a record and its answer."""
+        """Returns the line of a record and its prediction."""
         return json.dumps({**record, **answer}, ensure_ascii=False).encode("utf-8") + b"\n"
 
     def finish(self, rows: int, lines: int) -> None:
@@ -31,13 +31,13 @@ class JsonLines:
 
 
 class Submission(JsonLines):
-    """A column that names each row, and its label.
+    """A table with the name and the label of each row.
 
     Args:
-      input_path, output_path: of the predictions.
+      input_path, output_path: see `disan_tf.serving.inference.predict.predict`.
 
-    Subclasses say which `columns` (the first is a field of the records too), which `separator`,
-    and how many rows the official `sizes` are, by the name of the input or of the output.
+    Subclasses define the `columns` (the first is a field of the records too), the `separator`, and
+    the official `sizes` in rows, by the name of the input or the output.
     """
 
     columns: tuple[str, str]
@@ -50,7 +50,7 @@ class Submission(JsonLines):
         self.header = f"{self.separator.join(self.columns)}\n".encode()
 
     def check(self, record: dict, where: str) -> None:
-        """Raises UserError if a row has no name, or that of another one."""
+        """Raises UserError if a row has no name, or another row's name."""
         key = self.columns[0]
         value = record.get(key)
         if type(value) not in (str, int) or not re.fullmatch(r'[^\s,"]+', str(value)):
@@ -62,7 +62,7 @@ class Submission(JsonLines):
         self._seen[str(value)] = where
 
     def line(self, record: dict, answer: dict) -> bytes:
-        """The line of a record and its answer."""
+        """Returns the line of a record and its prediction."""
         return f"{record[self.columns[0]]}{self.separator}{answer['label']}\n".encode()
 
     def finish(self, rows: int, lines: int) -> None:
@@ -77,7 +77,7 @@ class Submission(JsonLines):
 
 
 class Kaggle(Submission):
-    """For the Kaggle competitions of MultiNLI, from its files with a pairID."""
+    """A table for MultiNLI's Kaggle competitions, from its files with a pairID."""
 
     columns = ("pairID", "gold_label")
     separator = ","
@@ -89,7 +89,7 @@ class Kaggle(Submission):
 
 
 class Glue(Submission):
-    """For GLUE, from its tables with an index."""
+    """A table for GLUE, from its tables with an index."""
 
     columns = ("index", "prediction")
     separator = "\t"
@@ -100,7 +100,7 @@ SUBMISSIONS = {"kaggle": Kaggle, "glue": Glue}
 
 
 def make_output_format(name: str, bundle, input_path, output_path) -> Union[JsonLines, Submission]:
-    """The output format of a `Bundle`'s predictions.
+    """Makes the output format of a `Bundle`'s predictions.
 
     Args:
       name: "jsonl" or a key of `SUBMISSIONS`.

@@ -1,4 +1,4 @@
-"""How long a text may be for the memory at hand, known before its attention tensors are made."""
+"""Length limits for texts, from the free memory, before attention tensors are computed."""
 
 import contextlib
 import os
@@ -9,10 +9,10 @@ from typing import Callable
 import numpy as np
 import tensorflow as tf
 
-_SAMPLES = (8, 16, 24)  # tokens: three lengths give the square that a longer text costs
+_SAMPLES = (8, 16, 24)  # tokens: three lengths determine the quadratic cost of longer texts
 _MOST_TOKENS = 10**7
 
-# Measured with texts of 300 to 900 tokens: DiSAN of 300 features needs 3.1 times the bytes of its
+# Measured with texts of 300 to 900 tokens: DiSAN with 300 features needs 3.1 times the bytes of its
 # tensors, and DRCN 69 bytes for each mean over the features, which is written as text.
 _COPIES = 4
 _MEAN_BYTES = 100
@@ -32,11 +32,11 @@ _CONTAINERS = (
 
 
 def longest_text(weights: Callable, specs: Sequence[tf.TensorSpec], memory: int) -> int:
-    """The tokens of the longest text whose attention tensors fit into `memory` bytes.
+    """Returns the length of the longest text whose attention tensors fit into `memory`.
 
     Args:
-      weights: gives attention tensors by name, whose bytes are a square of the number of tokens.
-      specs: of its inputs, `[batch, length, ...]`.
+      weights: returns attention tensors by name, whose bytes are quadratic in the tokens.
+      specs: the specs of its inputs, `[batch, length, ...]`.
       memory: bytes, see `free_memory`.
     """
     costs = [_cost(weights, specs, tokens) for tokens in _SAMPLES]
@@ -49,7 +49,7 @@ def longest_text(weights: Callable, specs: Sequence[tf.TensorSpec], memory: int)
 
 
 def _cost(weights, specs, tokens: int) -> int:
-    """The bytes that a text of so many tokens needs."""
+    """Returns the bytes that a text with so many tokens needs."""
     shapes = [[1, tokens, *(size or 1 for size in spec.shape[2:])] for spec in specs]
     inputs = [tf.ones(shape, spec.dtype) for shape, spec in zip(shapes, specs)]
     tensors = [tensor.numpy() for tensor in weights(*inputs).values()]
@@ -58,20 +58,20 @@ def _cost(weights, specs, tokens: int) -> int:
 
 
 def free_memory() -> int:
-    """The bytes that this process may still take, of the machine and of its container."""
-    rooms = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    with contextlib.suppress(OSError, ValueError):  # there is no such file but on Linux
+    """Returns the bytes that this process may still use, on its machine and in its container."""
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    with contextlib.suppress(OSError, ValueError):  # the file exists on Linux alone
         lines = Path("/proc/meminfo").read_text().splitlines()
         (available,) = [line for line in lines if line.startswith("MemAvailable:")]
-        rooms.append(int(available.split()[1]) << 10)
+        limits.append(int(available.split()[1]) << 10)
     for names in _CONTAINERS:
         with contextlib.suppress(OSError, ValueError, KeyError):  # "max" is no number
-            rooms.append(_room(*names))
-    return max(0, min(rooms))
+            limits.append(_free_in_container(*names))
+    return max(0, min(limits))
 
 
-def _room(most: str, used: str, stat: str, cached: str) -> int:
-    """What a container may still take: caches count as used, and give way."""
+def _free_in_container(most: str, used: str, stat: str, cached: str) -> int:
+    """Returns a container's free bytes, and its caches, which count as used but give way."""
     most, used = (int((_CGROUP / name).read_text()) for name in (most, used))
     caches = dict(line.split() for line in (_CGROUP / stat).read_text().splitlines())
     return most - used + int(caches[cached])

@@ -1,4 +1,4 @@
-"""The dynamic weight vectors of many sentences in two dimensions, Figure 2 of the DSA paper."""
+"""The dynamic weight vectors of many sentences in two dimensions (DSA's Figure 2)."""
 
 import json
 from pathlib import Path
@@ -13,15 +13,15 @@ NAME = "weight_vectors"  # of the tensor [iteration, attention, feature] of an e
 class WeightVectors:
     """Collects the dynamic weight vectors of sentences.
 
-    That of a sentence is z_j before the last iteration, with which this one weighs the words (DSA
-    Sec. 3.3); with one iteration it is that of the only one.
+    A sentence's vector is z_j before the last iteration, which weighs the words with it (DSA
+    Sec. 3.3); with a single iteration it is z_j of that one.
     """
 
     def __init__(self):
         self._rows, self._vectors = [], []
 
     def add(self, line: int, tensors: dict[str, np.ndarray]) -> None:
-        """Takes in what `attend` gives for a line, <float32>[iteration, attention, feature]."""
+        """Adds a line's tensors from `attend`, <float32>[iteration, attention, feature]."""
         for name, tensor in tensors.items():
             if name.endswith(NAME):
                 field = name[: -len(NAME)].rstrip("_") or "sentence"
@@ -32,8 +32,8 @@ class WeightVectors:
         """Writes `weight_vectors.npz` and `.json`, if there were any.
 
         The .npz holds "vectors" <float32>[sentence, attention, feature], "coordinates" <float64>
-        [sentence, attention, 2] and "explained" <float64>[attention, 2]; the JSON the same without
-        the vectors, and which sentence is which: its number of the input's line, and its field.
+        [sentence, attention, 2] and "explained" <float64>[attention, 2]. The JSON holds the same
+        without the vectors, and each sentence's line in the input and its field.
         """
         if not self._vectors:
             return
@@ -53,10 +53,10 @@ class WeightVectors:
 
 
 def principal_components(vectors: np.ndarray, components: int = 2):
-    """Coordinates on the axes of the largest variance (PCA), and the axes' shares of all variance.
+    """Computes principal components: coordinates, and the axes' shares of all variance.
 
-    Of each axis the entry that is largest without its sign is positive. Axes that do not exist,
-    since there are too few vectors or features, have coordinates and shares of 0.
+    An axis' entry of largest magnitude is positive. Axes that do not exist, since there are too few
+    vectors or features, have coordinates and shares of 0.
 
     Args:
       vectors: <float>[vectors, features].

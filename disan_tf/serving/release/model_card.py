@@ -1,9 +1,9 @@
-"""The README of a released model, from what is known of it."""
+"""The README of a released model, from its config, its scores and its corpus."""
 
 from typing import Optional
 
 _INPUTS = {1: "sentences.txt", 2: "pairs.txt"}  # by the number of sentences
-_CORPORA = {  # config.data.corpus -> what it is
+_CORPORA = {  # config.data.corpus -> its description
     "sst": "the Stanford Sentiment Treebank (Socher et al. 2013), film reviews",
     "snli": "the Stanford Natural Language Inference corpus (Bowman et al. 2015; CC BY-SA 4.0), "
     "captions of photographs",
@@ -31,17 +31,17 @@ def model_card(
     vectors: Optional[dict] = None,
     series: Optional[dict] = None,
 ) -> str:
-    """The card in Markdown.
+    """Returns the model card in Markdown.
 
     Args:
-      name: of the folder.
-      model: its class, of `disan_tf.models.factory.TASKS`.
-      info: its `model.json`.
+      name: the folder's name.
+      model: the model's class, from `disan_tf.models.factory.TASKS`.
+      info: the content of its `model.json`.
       scores: its criterion on dev and test.
-      command: that trained it.
-      vectors: what the manifest of its corpus says of its vector file; None where it has but the
+      command: the command that trained it.
+      vectors: the vector file's entry in the manifest of the corpus; None if the model has only the
         words of its corpus.
-      series: the recorded result of the trainings to which it belongs; None = of none.
+      series: the recorded result of its series of trainings; None without one.
     """
     rows = _rows(model, info, scores, vectors, series)
     table = "".join(f"| {name} | {content} |\n" for name, content in rows.items())
@@ -69,13 +69,13 @@ of all files.
 
 
 def _member(config):
-    """Which training of a series it was."""
+    """Names the training in its series, by seed and fold."""
     fold = config["data"].get("fold")
     return f"seed {config['seed']}" + (f" and fold {fold}" if fold is not None else "")
 
 
 def _rows(model, info, scores, vectors, series) -> dict[str, str]:
-    """The card's table, see `model_card`."""
+    """Returns the card's table, see `model_card`."""
     corpus, trained = info["config"]["data"]["corpus"], info["words"][0]
     rows = {
         "task": _task(model, info["classes"]),
@@ -113,7 +113,7 @@ def _score_row(criterion, scores):
 
 
 def _series_row(criterion, series):
-    """Mean and deviation on test, before rounding, of the trainings of which dev chose this one."""
+    """Returns the series' test mean and deviation, before rounding; dev chose this training."""
     members = len(series.get("members", [0]))
     mean = series.get("mean", series)["test"][criterion]
     spread = (series.get("standard_deviation") or {}).get("test", {}).get(criterion)

@@ -1,11 +1,11 @@
-"""A trained model -> `checkpoints/<name>/` with a model card, and a row of the manifest.
+"""Publishes a trained model: `checkpoints/<name>/`, a model card, and a row of the manifest.
 
 python -m disan_tf.serving.release --workdir=demo/run --name=demo --command="make demo"
 python -m disan_tf.serving.release --workdir=runs/trec/seed-1 --name=disan_trec \
     --prepared=prepared/trec-0123456789ab --result=disan_trec
 
 With `--prepared`, the same corpus prepared with `--config.data.fixed_words=all`, the model gets all
-words of its vector file; its matrices are stored in half precision, and it is scored so.
+words of its vector file; it is stored, and then scored, with matrices in half precision.
 """
 
 import argparse
@@ -39,14 +39,14 @@ def release(
     """Copies the best model of an evaluated work directory; returns the new folder.
 
     Args:
-      workdir: of the training.
-      name: of the model.
-      command: that trained it; "" = that of `run.json`.
-      checkpoints: gets the folder, and the row of its `manifest.tsv`.
+      workdir: the work directory of the training.
+      name: the model's name.
+      command: the command that trained it; "" = the one in `run.json`.
+      checkpoints: the parent of the new folder, with a `manifest.tsv` that gets a row.
       prepared: the corpus of the training, prepared with all words of the vector file; None leaves
         the model as it is.
-      result: name of the recorded result of the series to which the training belongs, whose mean
-        and deviation the card shows; "" = none.
+      result: the name of the series' recorded result, whose mean and deviation the card shows;
+        "" = none.
 
     Raises:
       UserError: there is no such model, it is damaged, or it was not evaluated; or `prepared` is
@@ -89,7 +89,7 @@ def release(
 
 
 def _extend(bundle: Bundle, corpus: PreparedCorpus, directory: Path) -> None:
-    """Saves a model with all words of `corpus`; those that it was trained on keep their vectors."""
+    """Saves a model with all words of `corpus`; its training words keep their vectors."""
     trained = bundle.info["words"][0]
     words = corpus.vocabulary
     if corpus.words[0] != trained or words[:trained] != bundle.vocabulary[:trained]:
@@ -119,7 +119,7 @@ def _add_row(checkpoints, name, info, criterion, scores):
 
 
 def main(arguments=None) -> int:
-    """The command line; returns the exit status."""
+    """Runs the command line; returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="disan_tf.serving.release",
         description=__doc__,

@@ -10,10 +10,10 @@ COLUMNS = ("name", "config", "sha256", "parameters", "criterion", "dev", "test")
 
 
 def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
-    """The folder of a model.
+    """Finds the folder of a model.
 
     Args:
-      checkpoint: a work directory, a folder with a `model.json`, or a name of the manifest.
+      checkpoint: a work directory, a folder with a `model.json`, or a name in the manifest.
       checkpoints: the folder of the manifest.
 
     Raises:
@@ -39,13 +39,13 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
 
 
 def model_name(bundle) -> str:
-    """What a `Bundle` is called: a released one by its folder, another one by its config."""
+    """Returns a `Bundle`'s name: its folder's if it is released, otherwise its config's."""
     is_released = bundle.directory.resolve().parent == CHECKPOINTS
     return bundle.directory.name if is_released else bundle.info["name"]
 
 
 def read_manifest(path: Path) -> dict:
-    """name -> row of the manifest.
+    """Reads the manifest: name -> row.
 
     Raises:
       UserError: a row lacks the columns of `COLUMNS`, or is damaged.
@@ -67,7 +67,7 @@ def read_manifest(path: Path) -> dict:
 
 
 def _check(path, digest):
-    """`model.json` holds the digests of the model's other files, so this one covers them all."""
+    """Checks the digest of `model.json`, which holds the digests of the model's other files."""
     if not path.is_file() or sha256(path) != digest:
         raise UserError(
             f"{path} is not the file that the manifest describes (SHA-256 {digest[:12]}...); "

@@ -1,1 +1,1 @@
-"""What frozen vectors of sentences are worth: the transfer tasks of SentEval."""
+"""Scores of frozen sentence vectors on SentEval's transfer tasks."""

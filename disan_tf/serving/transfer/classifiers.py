@@ -2,12 +2,12 @@
 
 The strength C of the regularisation is chosen on data that do not score the classifier:
 
-    all               nested cross-validation: each of ten folds scores a classifier of the other
-                      nine, on which another ten folds choose its C
+    all               nested cross-validation: each of ten folds scores a classifier trained on the
+                      other nine, on which another ten folds choose its C
     train, test       ten folds of train choose C
-    train, dev, test  dev chooses C, and the classifier is that of train
+    train, dev, test  dev chooses C for a classifier trained on train
 
-Folds are stratified by class and seeded. As with the scikit-learn of today, and not with that of
+Folds are stratified by class and seeded. As in today's scikit-learn, unlike the version of
 SentEval's days, more than two classes share one softmax, and the bias is not regularised.
 """
 
@@ -31,8 +31,8 @@ except ImportError:
 
 FOLDS, SEED = 10, 1111  # SentEval's
 STRENGTHS = tuple(2.0**power for power in range(-2, 4))
-STRENGTHS_OF_FOLDS = tuple(2.0**power for power in range(-1, 6))  # of train and test alone
-_MOST_STEPS = 5000  # of L-BFGS, which takes some hundreds
+STRENGTHS_OF_FOLDS = tuple(2.0**power for power in range(-1, 6))  # for train and test alone
+_MOST_STEPS = 5000  # of L-BFGS, which needs some hundreds
 
 
 class Part(NamedTuple):
@@ -66,13 +66,13 @@ def score_vectors(x: Mapping[str, np.ndarray], y: Mapping[str, np.ndarray]) -> d
     """Trains and scores classifiers on one task.
 
     Args:
-      x: split -> features <float>[examples, features]; the splits are those of one protocol above.
+      x: split -> features <float>[examples, features], with the splits of one protocol above.
       y: split -> classes <int>[examples], or scores <float>[examples], which need a dev split.
 
     Returns:
-      "dev" and "test" -> score -> value, and "strengths", the C that was chosen (for each of the
-      outer folds). For classes there is "accuracy", over the folds its mean, with
-      "standard_deviation"; for scores "pearson", and on test "spearman" and "mse".
+      "dev" and "test" -> metric -> value, and "strengths", the chosen C (for each outer fold).
+      Classes have "accuracy", for folds its mean, with "standard_deviation"; scores have "pearson",
+      and on test "spearman" and "mse".
     """
     parts = {split: Part(x[split], y[split]) for split in x}
     return _PROTOCOLS[tuple(parts)](**parts)
@@ -108,7 +108,7 @@ _PROTOCOLS = {
 
 
 def _outcome(train: Part, test: Part, strength: float, dev: float) -> dict:
-    """The scores of the classifier of the whole training split with the strength that was found."""
+    """Scores a classifier of the whole training split with the strength that was found."""
     predictions = fit(train, strength).predict(test.x)
     if _is_score(test):
         criterion, scores = "pearson", correlation_scores(predictions, test.y)
@@ -118,9 +118,9 @@ def _outcome(train: Part, test: Part, strength: float, dev: float) -> dict:
 
 
 def search(folds: Iterable[tuple[Part, Part]], strengths: Sequence[float]) -> tuple[float, float]:
-    """The strength with the best mean score over the folds, of equals the first, and that score.
+    """Returns the first strength with the best mean score over the folds, and this score.
 
-    A classifier starts from the one of the strength before, which halves the time.
+    A classifier starts from the previous strength's weights, which halves the time.
     """
     scores = []
     for train, dev in folds:
@@ -133,7 +133,7 @@ def search(folds: Iterable[tuple[Part, Part]], strengths: Sequence[float]) -> tu
 
 
 def fit(train: Part, strength: float) -> LogisticRegression:
-    """A classifier with a given strength."""
+    """Trains a classifier with a given strength."""
     return _fit(_make_model(train), train, strength)
 
 
@@ -144,9 +144,9 @@ def _fit(model, train, strength):
 
 
 def _make_model(train: Part) -> LogisticRegression:
-    """Newton's method for two classes takes 5 steps where L-BFGS takes 190 to 650 (600 features).
+    """Makes an untrained model, with Newton's method for two classes, otherwise with L-BFGS.
 
-    That is a third of the time.
+    Newton's 5 steps take a third of the time of L-BFGS' 190 to 650 steps (600 features).
     """
     kind = RelatednessRegression if _is_score(train) else LogisticRegression
     solver = "newton-cholesky" if len(np.unique(train.y)) == 2 else "lbfgs"
@@ -158,6 +158,6 @@ def _is_score(part: Part) -> bool:
 
 
 def _folds(whole: Part) -> Iterator[tuple[Part, Part]]:
-    """Training and scored part of each fold."""
+    """Yields the training part and the scored part of each fold."""
     for rows in StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(*whole):
         yield tuple(Part(whole.x[chosen], whole.y[chosen]) for chosen in rows)

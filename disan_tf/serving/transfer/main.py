@@ -26,14 +26,14 @@ from disan_tf.serving.transfer.encoders import (
 )
 
 FORMAT = 1
-_BEST = "best"  # the folder of the model of a work directory
+_BEST = "best"  # the model's folder in a work directory
 _RESULT = {"inputs": {str: dict}, "scores": {str: dict}}
-_DECISIVE = ("weights_sha256", "vectors", "versions", "protocol")  # for whether scores still hold
+_DECISIVE = ("weights_sha256", "vectors", "versions", "protocol")  # reruns need them equal
 ReadVectors = Callable[[list[str]], tuple[tuple[str, ...], np.ndarray, dict]]
 
 
 def transfer(bundle: Bundle, tasks: Sequence, read_vectors: ReadVectors, folder: Path) -> Path:
-    """Scores a model's vectors on tasks, and beside them those of two encoders without training.
+    """Scores the vectors of a model, and of two untrained encoders, on tasks.
 
     The result is written after each task; scores of an earlier run on the same weights, word
     vectors and corpora are kept.
@@ -41,9 +41,9 @@ def transfer(bundle: Bundle, tasks: Sequence, read_vectors: ReadVectors, folder:
     Args:
       bundle: the model.
       tasks: see `data_prep.transfer_tasks.TransferTask`.
-      read_vectors: words -> those that have a vector, their vectors <float32>[words, dim], and the
-        file, as in `TransferTask.inputs`.
-      folder: gets the result.
+      read_vectors: words -> the words that have a vector, their vectors <float32>[words, dim], and
+        the file, as in `TransferTask.inputs`.
+      folder: the folder of the result.
 
     Returns:
       The file of the result.
@@ -51,7 +51,7 @@ def transfer(bundle: Bundle, tasks: Sequence, read_vectors: ReadVectors, folder:
     Raises:
       UserError: the model has no vectors of single sentences, or no word has a vector.
     """
-    make_encoding_step(bundle)  # refuses models that read two sentences together
+    make_encoding_step(bundle)  # rejects models that read two sentences together
     for warning in dict.fromkeys(warning for task in tasks for warning in task.warnings):
         print(warning)
     words, vectors, files = _read_vectors(bundle, tasks, read_vectors)
@@ -66,13 +66,13 @@ def transfer(bundle: Bundle, tasks: Sequence, read_vectors: ReadVectors, folder:
                 scores[task.name] = _score(task, encoder)
                 write_json(path, result)
             test = scores[task.name]["test"]
-            shown = ", ".join(f"{score} {value:.4f}" for score, value in test.items())
-            print(f"{name}, {task.name}: {shown}", flush=True)
+            metrics = ", ".join(f"{score} {value:.4f}" for score, value in test.items())
+            print(f"{name}, {task.name}: {metrics}", flush=True)
     return path
 
 
 def _read_vectors(bundle, tasks, read_vectors) -> tuple:
-    """What `read_vectors` has for the words of all tasks; nothing for a model without vectors."""
+    """Reads the vectors of all tasks' words; nothing for a model without a vector file."""
     if not has_word_vectors(bundle):
         print("the model was trained without a file of word vectors: it stands alone")
         return (), None, {}
@@ -80,7 +80,7 @@ def _read_vectors(bundle, tasks, read_vectors) -> tuple:
 
 
 def _with_recorded(path: Path, result: dict) -> dict:
-    """A result with the inputs and scores of the last one, if that is of the same things."""
+    """Adds the last result's inputs and scores, if `_DECISIVE` entries and files are equal."""
     if not path.exists():
         return result
     last = read_json(path, "delete it", _RESULT)
@@ -92,7 +92,7 @@ def _with_recorded(path: Path, result: dict) -> dict:
 
 
 def describe(bundle: Bundle) -> dict:
-    """What a result says of its model, of the versions and of the protocol."""
+    """Describes the model, the versions and the protocol of a result."""
     return {
         "format": FORMAT,
         "command": f"python run.py --mode=transfer --checkpoint={result_name(bundle)}",
@@ -111,18 +111,18 @@ def describe(bundle: Bundle) -> dict:
 
 
 def result_name(bundle: Bundle) -> str:
-    """The name of a model's folder, or of the work directory in which that is."""
+    """Returns the name of a model's folder, or of the work directory around it."""
     folder = bundle.directory.resolve()
     return folder.parent.name if folder.name == _BEST else folder.name
 
 
 def pair_features(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """[|u - v|; u * v] of vectors <float>[pairs, dim], <float>[pairs, 2 dim], as in SentEval."""
+    """Computes SentEval's [|u - v|; u * v] <float>[pairs, 2 dim] of <float>[pairs, dim]."""
     return np.concatenate([np.abs(first - second), first * second], axis=1)
 
 
 def _score(task, encoder: Encoder) -> dict:
-    """The scores of an encoder on a task, the size of its vectors, and how much text it knows."""
+    """Scores an encoder on a task; adds the size of its vectors, and its known tokens."""
     started = time.monotonic()
     texts = list(dict.fromkeys(_texts(task)))
     vectors = encoder.encode(texts)
@@ -141,11 +141,11 @@ def _score(task, encoder: Encoder) -> dict:
 
 
 def _features(vectors, examples) -> np.ndarray:
-    """What the classifier reads of examples of one text or of two."""
+    """Returns the classifier's features for examples of one text or of two."""
     fields = [vectors[rows] for rows in np.transpose(examples)]
     return fields[0] if len(fields) == 1 else pair_features(*fields)
 
 
 def _texts(task) -> list[str]:
-    """All texts of a task, in order."""
+    """Lists all texts of a task, in order."""
     return [text for examples in task.texts.values() for texts in examples for text in texts]

@@ -1,7 +1,7 @@
-"""What is taken from tensorflow-addons (TFA): a bar, moving averages of weights, F1 and kappa.
+"""Functions of tensorflow-addons (TFA): a progress bar, moving averages of weights, F1, kappa.
 
-TFA is no longer developed, and its last release goes with TensorFlow 2.15. `with_tfa` alone imports
-it; `without_tfa` has the same functions, and checkpoints of either continue with the other.
+TFA is no longer developed, and its last release goes with TensorFlow 2.15. Only `with_tfa` imports
+TFA; `without_tfa` has the same functions, and checkpoints of one continue with the other.
 """
 
 import functools
@@ -17,7 +17,7 @@ legacy_keras.check()
 
 @functools.cache
 def backend() -> ModuleType:
-    """`with_tfa` where TFA can be imported, otherwise `without_tfa`."""
+    """Returns `with_tfa` if TFA can be imported, otherwise `without_tfa`."""
     try:
         from disan_tf.addons import with_tfa
     except ImportError:
@@ -30,7 +30,7 @@ def backend() -> ModuleType:
 def progress_bar(
     batch_size: Optional[int] = None, describe: Callable[[dict], str] = str
 ) -> tf.keras.callbacks.Callback:
-    """A progress bar for terminals: steps, time left, loss, score, sentences per second.
+    """Returns a progress bar for terminals: steps, time left, loss, score, sentences per second.
 
     Args:
       batch_size: sentences in a step; None = the speed is not shown.
@@ -40,7 +40,7 @@ def progress_bar(
 
 
 def moving_average(optimizer, decay: float) -> tf.keras.optimizers.legacy.Optimizer:
-    """`optimizer`, wrapped to keep exponential moving averages of the weights.
+    """Wraps `optimizer` to keep exponential moving averages of the weights.
 
     After each step average = decay * average + (1 - decay) * weight, from the initial weight on;
     `assign_average_vars(variables)` gives variables the values of their averages.
@@ -49,7 +49,7 @@ def moving_average(optimizer, decay: float) -> tf.keras.optimizers.legacy.Optimi
 
 
 def f1_scores(labels: tf.Tensor, predictions: tf.Tensor, classes: int) -> tf.Tensor:
-    """F1 of each class, <float32>[classes], from <int32>[examples] labels and predictions.
+    """Computes F1 of each class, <float32>[classes], from <int32>[examples] labels and predictions.
 
     The F1 of a class that is neither a label nor a prediction is 0.
     """
@@ -57,8 +57,8 @@ def f1_scores(labels: tf.Tensor, predictions: tf.Tensor, classes: int) -> tf.Ten
 
 
 def cohen_kappa(labels: tf.Tensor, predictions: tf.Tensor, classes: int) -> float:
-    """Cohen's kappa of <int32>[examples] labels and predictions.
+    """Computes Cohen's kappa of <int32>[examples] labels and predictions.
 
-    If all labels and predictions are of one class it is undefined, and 0 is returned.
+    If all labels and predictions are of one class, kappa is undefined, and 0 is returned.
     """
     return backend().cohen_kappa(labels, predictions, classes)

@@ -1,4 +1,4 @@
-"""What both progress bars show, and where they start."""
+"""The text and the start of both progress bars."""
 
 from typing import Optional
 
@@ -15,6 +15,6 @@ def start_at(bar: tqdm.tqdm, done: int) -> None:
 
 
 def speed(bar: tqdm.tqdm, batch_size: Optional[int]) -> str:
-    """Sentences per second as text; "" while it is unknown, or without a batch size."""
+    """Returns sentences per second as text; "" if the speed or the batch size is unknown."""
     rate = bar.format_dict["rate"]  # steps per second; None at first
     return f"{SEPARATOR}{rate * batch_size:,.0f} sentences/s" if rate and batch_size else ""

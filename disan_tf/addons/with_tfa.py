@@ -41,7 +41,7 @@ class ProgressBar(tfa.callbacks.TQDMProgressBar):
         super().on_epoch_end(epoch, {name: total / steps for name, total in self.logs.items()})
 
     def on_test_begin(self, logs=None):
-        """No bar for evaluations, unlike in TFA."""
+        """Shows no bar for evaluations, unlike TFA."""
 
     def on_test_end(self, logs=None):
         self.tqdm.write(f"step {logs['step']:,}: {self._describe(logs)}")

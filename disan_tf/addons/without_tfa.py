@@ -97,7 +97,7 @@ class MovingAverage(tf.keras.optimizers.legacy.Optimizer):
 
     @property
     def learning_rate(self):
-        """The variable of the wrapped optimizer's learning rate."""
+        """The wrapped optimizer's learning rate, a variable."""
         return self._optimizer.learning_rate
 
     @learning_rate.setter

@@ -1,4 +1,4 @@
-"""ELMo: a language model of both directions over characters, and what models make of its layers."""
+"""ELMo: a bidirectional language model over characters, and the mix of its layers."""
 
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.elmo.projected_lstm import ProjectedLSTM

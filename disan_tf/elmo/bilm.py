@@ -1,4 +1,4 @@
-"""A language model of both directions, as an encoder of words in their context."""
+"""A bidirectional language model (biLM), as an encoder of words in their context."""
 
 from collections.abc import Sequence
 from typing import Optional
@@ -21,23 +21,23 @@ DIRECTIONS = ("forward", "backward")
 class BiLM(BaseLayer):
     """All layers of ELMo's biLM (Peters et al. 2018; ELMo-DiSAN paper, Sec. III-A, Eq. 14).
 
-    A sentence is its words between the two words that mark its begin and its end; of those two no
-    vector is returned. Layer 0 is the word's own vector, twice; layer j is [forward_j; backward_j],
-    where each direction's layer reads the one below it.
+    A sentence is read between two marker words, for its begin and its end, whose vectors are not
+    returned. Layer 0 is the word's own vector, twice; layer j is [forward_j; backward_j], where
+    each direction's layer reads the layer below.
 
     Sentences are independent of each other here. The official code carries each row's states on
-    from one batch to the next, so that a sentence has other vectors in another batch: `advance`
-    does so too, if it is handed the states after the batch before.
+    from one batch to the next, so that the vectors depend on earlier batches. `advance` does the
+    same if it gets the states after the previous batch.
 
     Args:
       units: size of a direction's output, the official projection_dim.
-      cells: size of its memory.
-      layers: recurrent ones in each direction.
+      cells: size of a direction's memory.
+      layers: number of recurrent layers in each direction.
       filters, character_dim, highways, activation: see `TokenEncoder`.
       cell_clip, projection_clip: see `ProjectedLSTM`.
       skip_connections: whether a layer above the first adds its input to its output.
-      word_length: characters of a word.
-      dropout: at the input of each recurrent layer.
+      word_length: number of characters in a word.
+      dropout: rate at the input of each recurrent layer.
       l2, seed: see `BaseLayer`.
 
     Call arguments:
@@ -74,7 +74,7 @@ class BiLM(BaseLayer):
             raise ValueError(f"filters={filters} must be at most as wide as a word, {word_length}.")
         self.units = units
         self.cells = cells
-        self.filters = [list(each) for each in filters]
+        self.filters = [list(pair) for pair in filters]
         self.layers = check_at_least("layers", layers, 1)
         self.character_dim = check_at_least("character_dim", character_dim, 1)
         self.highways = highways
@@ -128,13 +128,13 @@ class BiLM(BaseLayer):
     def advance(
         self, characters, mask, states: Optional[Sequence[States]] = None, training=None
     ) -> tuple[tf.Tensor, list[States]]:
-        """What a call returns, and the states after this batch.
+        """Returns the result of a call, and the states after this batch.
 
         Args:
           characters, mask, training: see the call arguments.
-          states: of the forward layers, then of the backward ones. A smaller batch goes on with
-            their first rows and leaves the others as they are, further rows of a larger one start
-            from zeros, all as in the official code; None = zeros.
+          states: states of the forward layers, then of the backward layers; None = zeros. As in
+            the official code, a smaller batch continues the first rows and keeps the other rows;
+            in a larger batch, additional rows start from zeros.
         """
         x, real = self.encode_tokens(characters, mask)
         layers, after = self.read(x, real, states, training)
@@ -142,10 +142,10 @@ class BiLM(BaseLayer):
         return tf.where(mask[:, :, None, None], inner, tf.zeros([], inner.dtype)), after
 
     def encode_tokens(self, characters, mask) -> tuple[tf.Tensor, tf.Tensor]:
-        """The word vectors with those of the two markers, <float>[batch, length + 2, units].
+        """Computes the vectors of words and markers, <float>[batch, length + 2, units].
 
         Returns:
-          The vectors, anything on padding, and their mask <bool>[batch, length + 2].
+          The vectors, arbitrary on padding, and their mask <bool>[batch, length + 2].
         """
         begin, end = sentence_markers(self.word_length)
         characters = tf.where(mask[:, :, None], characters, 0)
@@ -157,11 +157,11 @@ class BiLM(BaseLayer):
         return self.tokens(characters), tf.sequence_mask(count + 2, tf.shape(characters)[1])
 
     def read(self, x, mask, states=None, training=None) -> tuple[tf.Tensor, list[States]]:
-        """All layers over word vectors, <float>[batch, length, 1 + layers, 2 * units], and states.
+        """Returns all layers, <float>[batch, length, 1 + layers, 2 * units], and the states.
 
         Args:
-          x: <float>[batch, length, units].
-          mask, states, training: see `advance`; the mask is that of x.
+          x: word vectors, <float>[batch, length, units].
+          mask, states, training: see `advance`; `mask` is the mask of x.
         """
         both, after = [], []
         for direction, stack in enumerate((self.forward, self.backward)):
@@ -193,7 +193,7 @@ class BiLM(BaseLayer):
 
 
 def _rows(states: States, count) -> States:
-    """The first rows, and zeros for those that there are not."""
+    """Returns the first `count` rows, with zeros for missing rows."""
     return tuple(
         tf.pad(state[:count], [[0, tf.maximum(0, count - tf.shape(state)[0])], [0, 0]])
         for state in states
@@ -201,5 +201,5 @@ def _rows(states: States, count) -> States:
 
 
 def _continued(old: States, new: States) -> States:
-    """The new rows, and the old ones below them."""
+    """Returns the new rows, and below them the remaining old rows."""
     return tuple(tf.concat([b, a[tf.shape(b)[0] :]], axis=0) for a, b in zip(old, new))

@@ -1,15 +1,15 @@
 """The layers of a biLM for every sentence of a prepared corpus, computed once.
 
-A folder beside the prepared corpus, `elmo-<digest of weights, options, sentences and so on>/`,
-shared by corpora that differ in their word vectors or the seed of these:
+They are in a folder beside the prepared corpus, `elmo-<digest of weights, options, sentences and so
+on>/`. Corpora that differ only in word vectors, or in the vectors' seed, share the folder:
 
-    layers.npy                    <float16>[tokens, layers, dim], those of all distinct sentences
-    <split>.<field>.starts.npy    <int64>[examples], where the first token of each example stands
-    progress.json                 while it is made: how many batches are on the disk
+    layers.npy                    <float16>[tokens, layers, dim], layers of all distinct sentences
+    <split>.<field>.starts.npy    <int64>[examples], row in layers.npy of each example's first token
+    progress.json                 during the computation: number of batches on the disk
     cache.json                    written last: the files' sizes, dtypes, shapes and digests;
                                   sentences, tokens, seconds, versions
 
-Sorted batches are what makes it fast. A biLM of the official sizes, 1,000 sentences of the treebank
+Sorted batches make this fast. A biLM of the official sizes, 1,000 sentences of the treebank
 (20,174 tokens), float32, two threads: 63 sentences a second, 10 one at a time; 124 MB of layers,
 2.8 GB of memory at most (`tests/measurements/bilm_encoding.py`).
 """
@@ -36,18 +36,18 @@ from disan_tf.input_pipeline.cached_layers import LayerFiles
 from disan_tf.input_pipeline.recorded_files import read_header, record_files
 
 FORMAT = 2
-BATCH_TOKENS = 4096  # of a batch, padding and markers included
-FLUSH_SECONDS = 30  # between two notes of the progress
+BATCH_TOKENS = 4096  # tokens of a batch, padding and markers included
+FLUSH_SECONDS = 30  # between two updates of progress.json
 
 
 class Sentences(NamedTuple):
     """The distinct sentences of a corpus.
 
     Attributes:
-      rows: by sentence, <int32>[tokens], rows of `spellings`.
-      starts: <int64>[sentences + 1], where each sentence stands in `layers.npy`.
-      numbers: by (split, field), <int64>[examples], the sentence of each.
-      shifts: by (split, field), <int64>[examples], how many tokens of it stand before the example.
+      rows: for each sentence <int32>[tokens], rows of `spellings`.
+      starts: <int64>[sentences + 1], first row of each sentence in `layers.npy`.
+      numbers: by (split, field), <int64>[examples], the sentence of each example.
+      shifts: by (split, field), <int64>[examples], number of sentence tokens before the example.
     """
 
     rows: list[np.ndarray]
@@ -57,19 +57,19 @@ class Sentences(NamedTuple):
 
 
 def cache_layers(corpus: PreparedCorpus, bilm: BiLM, phrases: str = "own") -> LayerFiles:
-    """Finds the layers of a corpus in its cache, or computes them; what is begun goes on.
+    """Opens the cached layers of a corpus, or computes them; resumes an interrupted run.
 
-    Of processes that want the same layers one computes them, and the others wait.
+    If several processes want the same layers, one computes them and the others wait.
 
     Args:
-      corpus: prepared for a biLM.
-      bilm: that biLM, with its weights.
-      phrases: "own" reads each phrase as a sentence of its own; "cut" reads the sentence from which
-        it is, and takes the layers of its words.
+      corpus: a corpus prepared for a biLM.
+      bilm: the biLM with its weights.
+      phrases: "own" reads each phrase as a sentence of its own; "cut" reads the sentence around it,
+        and takes the layers of the phrase's words.
 
     Raises:
-      UserError: the disk has no room for them, a file of the cache is damaged, or phrases are to be
-        cut and the corpus does not tell from what.
+      UserError: the layers do not fit on the disk, a file of the cache is damaged, or phrases are
+        to be cut and the corpus has no sentences around them.
     """
     if phrases == "cut" and all(corpus.contexts(split) is None for split in corpus.splits):
         raise UserError(
@@ -99,7 +99,7 @@ def _key(corpus, bilm, phrases) -> str:
 
 
 def _digest(corpus, phrases) -> str:
-    """Of the words of all examples and, where phrases are cut, of the sentences around them."""
+    """Returns a digest of all examples' words and, to cut phrases, of the sentences around them."""
     arrays = {}
     for name in corpus.splits:
         split, contexts = corpus.split(name), corpus.contexts(name)
@@ -156,7 +156,7 @@ def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM, phrases: str) -> No
 
 
 def find_sentences(corpus: PreparedCorpus, phrases: str = "own") -> Sentences:
-    """The distinct sentences of all splits, in the order of their first appearance."""
+    """Finds the distinct sentences of all splits, in the order of their first appearance."""
     known, rows, numbers, shifts = {}, [], {}, {}
     for name in corpus.splits:
         split, contexts = corpus.split(name), corpus.contexts(name)
@@ -174,7 +174,7 @@ def find_sentences(corpus: PreparedCorpus, phrases: str = "own") -> Sentences:
 
 
 def _number(spelling, offsets, known, rows) -> np.ndarray:
-    """The number of each sentence, <int64>[sentences]; new ones enter `known` and `rows`."""
+    """Numbers the sentences, <int64>[sentences]; adds new sentences to `known` and `rows`."""
     numbers = np.empty(len(offsets) - 1, np.int64)
     for place, (start, end) in enumerate(zip(offsets[:-1], offsets[1:])):
         words = np.asarray(spelling[start:end])
@@ -185,7 +185,7 @@ def _number(spelling, offsets, known, rows) -> np.ndarray:
 
 
 def plan_batches(sentences: Sentences, batch_tokens: int = BATCH_TOKENS) -> list[np.ndarray]:
-    """Sentences sorted by length, as many to a batch as fit into `batch_tokens`, at least one."""
+    """Sorts sentences by length into batches of at most `batch_tokens`, or of one sentence."""
     lengths = np.diff(sentences.starts)
     order = np.argsort(lengths, kind="stable")
     batches, start = [], 0
@@ -199,7 +199,10 @@ def plan_batches(sentences: Sentences, batch_tokens: int = BATCH_TOKENS) -> list
 
 
 def make_encoder(bilm: BiLM):
-    """Characters <int32>[batch, length, word_length], lengths <int64>[batch] -> float16 layers."""
+    """Returns a function from characters and lengths to float16 layers.
+
+    Its arguments are <int32>[batch, length, word_length] and <int64>[batch].
+    """
 
     @tf.function(
         input_signature=[
@@ -226,7 +229,7 @@ def _encode_batch(encode, sentences, batch, spellings, layers):
 
 
 def _open(path: Path, shape, sentences: int):
-    """The memory-mapped array, a new one where there is none of this shape."""
+    """Opens the memory-mapped array; makes a new one if there is none of this shape."""
     if path.is_file():
         if _fits(path, shape):
             return np.load(path, mmap_mode="r+", allow_pickle=False)
@@ -241,7 +244,7 @@ def _open(path: Path, shape, sentences: int):
         raise _no_room(path, f"it needs {need / 1e9:,.1f} GB")
     layers = np.lib.format.open_memmap(path, "w+", np.float16, shape)
     try:
-        with open(path, "r+b") as file:  # a write into the map could not fail in a sentence
+        with open(path, "r+b") as file:  # a failed write into the map has no message
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
     except OSError as error:
         path.unlink()
@@ -265,10 +268,10 @@ def _no_room(path, reason) -> UserError:
 
 
 def _progress(folder: Path, batches: int) -> int:
-    """How many batches an interrupted run has left on the disk."""
+    """Returns the number of batches that an interrupted run left on the disk."""
     path = folder / "progress.json"
     if not path.is_file():
         return 0
     progress = read_json(path, f"delete {folder}", {"batches": int, "of": int})
-    is_of_these = progress["of"] == batches and 0 <= progress["batches"] <= batches
-    return progress["batches"] if is_of_these else 0
+    fits_plan = progress["of"] == batches and 0 <= progress["batches"] <= batches
+    return progress["batches"] if fits_plan else 0

@@ -1,4 +1,4 @@
-"""What an ELMo-fed model reads of a word: the mixed layers of a biLM, and perhaps its vector."""
+"""ELMo's input for a word: the mixed layers of a biLM, and optionally the word's vector."""
 
 from typing import Optional
 
@@ -20,13 +20,11 @@ class ElmoEmbedding(BaseLayer, Embedding):
     """ELMo vectors, ELMo_k = gamma * sum_j s_j h_kj (ELMo-DiSAN paper, Eq. 13), of each word.
 
     Args:
-      bilm: the arguments of the `BiLM`, but for the Keras dtype policy, which is that of this
-        layer.
-      cached: whether a call takes the biLM's layers, which were computed before, in place of the
-        characters from which it computes them.
+      bilm: arguments of the `BiLM`, without the Keras dtype policy, which is this layer's.
+      cached: whether a call takes precomputed biLM layers in place of characters.
       trainable_bilm: whether the biLM is trained with the task; its dropout acts only then.
       normalize, mix_l2: see `ScalarMix`.
-      words: None, or the arguments of a `WordEmbedding` whose vectors stand after ELMo's.
+      words: None, or the arguments of a `WordEmbedding` whose vectors follow ELMo's.
       dropout, l2, seed: see `BaseLayer`; `dropout` is the biLM's.
 
     Call arguments:
@@ -36,7 +34,7 @@ class ElmoEmbedding(BaseLayer, Embedding):
       training: whether dropout acts.
 
     Returns:
-      <float>[batch, length, dim, and that of the words]; exactly 0 on padding.
+      <float>[batch, length, dim of ELMo + dim of the words]; exactly 0 on padding.
     """
 
     def __init__(
@@ -88,11 +86,11 @@ class ElmoEmbedding(BaseLayer, Embedding):
 
     @property
     def bilm_options(self):
-        filters = self._bilm_options["filters"]  # Keras wraps lists, and JSON takes none of these
+        filters = self._bilm_options["filters"]  # Keras wraps lists, which JSON rejects
         return {**self._bilm_options, "filters": [[int(n) for n in pair] for pair in filters]}
 
     def set_pretrained(self, vectors, bilm=None):
-        """Assigns the weights of the biLM, and the vectors of the words where there are any."""
+        """Assigns the biLM's weights, and the word vectors if there are any."""
         for name, weight in official_tensors(self.bilm).items():
             weight.assign(bilm[name])
         if self.words is not None:

@@ -1,4 +1,4 @@
-"""The weights of a biLM by the names that they have in the official releases."""
+"""The weights of a biLM by their names in the official releases."""
 
 import tensorflow as tf
 
@@ -6,7 +6,7 @@ from disan_tf.elmo.bilm import BiLM
 
 
 def official_tensors(bilm: BiLM) -> dict[str, tf.Variable]:
-    """The official name of each weight."""
+    """Returns official name -> weight of a biLM."""
     tokens = bilm.tokens
     tensors = {"char_embed": tokens.vectors}
     for number, pair in enumerate(zip(tokens.kernels, tokens.biases)):
@@ -30,5 +30,5 @@ def official_tensors(bilm: BiLM) -> dict[str, tf.Variable]:
 
 
 def cell_name(direction: int, number: int) -> str:
-    """Where the tensors of a recurrent layer stand; direction 0 is forward, 1 backward."""
+    """Returns the prefix of a layer's tensor names; direction 0 is forward, 1 backward."""
     return f"RNN_{direction}/RNN/MultiRNNCell/Cell{number}/LSTMCell"

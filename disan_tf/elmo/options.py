@@ -8,8 +8,8 @@ from disan_tf.elmo.bilm import BiLM
 from disan_tf.elmo.token_encoder import ACTIVATIONS
 from disan_tf.text.characters import BYTE_CHARACTERS
 
-# Where each argument of `BiLM` stands in the file, and the official code's value where it is
-# absent; ... = it must be there.
+# The section and key of each `BiLM` argument in the file, and the official code's default;
+# ... = required.
 _PLACES = {
     "units": ("lstm", "projection_dim", ...),
     "cells": ("lstm", "dim", ...),
@@ -22,15 +22,15 @@ _PLACES = {
     "activation": ("char_cnn", "activation", ...),
     "word_length": ("char_cnn", "max_characters_per_token", ...),
 }
-_OR_NONE = ("cell_clip", "projection_clip", "highways")  # null there is 0 here
+_OR_NONE = ("cell_clip", "projection_clip", "highways")  # null in the file is 0 in `BiLM`
 _WHOLE = ("units", "cells", "layers", "highways", "word_length")
 
 
 def read_options(path: PathLike) -> dict:
-    """The arguments of the `BiLM` that a file describes.
+    """Reads the arguments of the `BiLM` that a file describes.
 
-    The file may tell more, of the training; `n_characters`, where it is told, must be 261 or, as
-    the official release asks for use, 262.
+    The file may have further values, for training. `n_characters`, if present, must be 261 or 262;
+    the official release asks for 262 for use.
 
     Raises:
       UserError: the file is missing or no JSON, lacks a value, or has one that is not supported.
@@ -72,7 +72,7 @@ def read_options(path: PathLike) -> dict:
 
 
 def official_options(bilm: BiLM) -> dict:
-    """The content of the `options.json` of a biLM, as the official code reads it for use."""
+    """Returns the content of a biLM's `options.json`, as the official code reads it for use."""
     parts = {"lstm": {}, "char_cnn": {}}
     for name, (part, key, _) in _PLACES.items():
         value = getattr(bilm, name)

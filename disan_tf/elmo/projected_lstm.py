@@ -21,9 +21,9 @@ class ProjectedLSTM(BaseLayer):
     c_t = clip(sigmoid(f + 1) * c_(t-1) + sigmoid(i) * tanh(j), cell_clip)
     h_t = clip(W_P (sigmoid(o) * tanh(c_t)), projection_clip)
 
-    Where `cells` equals `units` there is neither W_P nor its clip, as in the official code. Where
-    the mask is False the states stay as they were and h is 0. Products have the layer's precision,
-    states are float32.
+    If `cells` equals `units` there is neither W_P nor its clip, as in the official code. Where the
+    mask is False the states do not change and h is 0. Products have the layer's precision, states
+    are float32.
 
     Args:
       units: size of h.
@@ -79,7 +79,7 @@ class ProjectedLSTM(BaseLayer):
     def call(self, x, mask, states: Optional[States] = None):
         kernels = tf.split(tf.cast(self.kernel, x.dtype), [x.shape[-1], self.units])
         product = tf.cast(project(x, kernels[0]), tf.float32) + self.bias
-        states = states or self._nothing(tf.shape(x)[0])
+        states = states or self._zero_states(tf.shape(x)[0])
         c, h = self._loop(product, mask, states, kernels[1])
         last = 0 if self.backward else -1
         after = c[last], h[last]
@@ -87,11 +87,11 @@ class ProjectedLSTM(BaseLayer):
         h = tf.where(mask[:, :, None], h, tf.zeros([], h.dtype))
         return tf.cast(h, x.dtype), after
 
-    def _nothing(self, batch) -> States:
+    def _zero_states(self, batch) -> States:
         return tf.zeros([batch, self.cells]), tf.zeros([batch, self.units])
 
     def _loop(self, product, mask, states, kernel):
-        """c and h after each token, <float32>[length, batch, ...]."""
+        """Computes c and h after each token, <float32>[length, batch, ...]."""
         projection = None
         if self.cells > self.units:
             projection = tf.cast(self.projection, kernel.dtype)

@@ -1,4 +1,4 @@
-"""The layers of a biLM as one vector a token."""
+"""The mix of a biLM's layers into one vector per token."""
 
 import tensorflow as tf
 
@@ -8,14 +8,14 @@ from disan_tf.layers.serialization import serializable
 
 @serializable
 class ScalarMix(tf.keras.layers.Layer):
-    """gamma * sum_j s_j h_j, the s_j softmax-normalised (ELMo-DiSAN paper, Eq. 13).
+    """The mix gamma * sum_j s_j h_j, with s_j from a softmax (ELMo-DiSAN paper, Eq. 13).
 
     The logits of s start at 0, so that all layers weigh the same, and gamma at 1. With `normalize`
     each layer is first shifted and scaled to mean 0 and variance 1 over all features of all real
-    tokens of the batch, as in the official code: then the result depends on the batch.
+    tokens of the batch, as in the official code; the result then depends on the batch.
 
     Args:
-      layers: how many, the token layer among them.
+      layers: number of layers, the token layer included.
       normalize: see above.
       l2: weight of the sum of the squared logits in the loss; Peters et al. (2018) call it lambda.
 

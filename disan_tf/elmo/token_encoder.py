@@ -26,24 +26,24 @@ class TokenEncoder(BaseLayer):
         m = activation(max_t (W_w [c_t; ...; c_(t+w-1)] + b_w))
 
     the concatenation of all m runs through highway layers (`Highway` with ReLU) and a linear map;
-    the map is left out where it would keep the size, as in the official code.
+    the map is left out if it would keep the size, as in the official code.
 
-    Padding after a word has a vector of its own, and all windows of padding alone are equal: one of
-    them is enough, so words are cut to the longest of the batch. Equal words are computed once.
+    Padding after a word has a vector of its own. All windows of padding alone are equal and one is
+    enough, so words are cut to the longest word of the batch. Equal words are computed once.
 
     Args:
       units: size of a word's vector.
-      filters: (width, how many of it) of each convolution.
+      filters: (width, number of filters) of each convolution.
       dim: size of c_t.
-      highways: how many highway layers.
+      highways: number of highway layers.
       activation: "relu" or "tanh".
-      dropout, l2, seed: see `BaseLayer`; nothing is dropped here.
+      dropout, l2, seed: see `BaseLayer`; there is no dropout here.
 
     Call arguments:
       characters: <int32>[..., word_length], see `disan_tf.text.characters.byte_ids`.
 
     Returns:
-      <float>[..., units]; of a word of zeros that of zero vectors.
+      <float>[..., units]; a word of zeros has the result for zero vectors.
 
     Raises:
       ValueError: an activation that the official models do not have, or no filter.
@@ -98,14 +98,14 @@ class TokenEncoder(BaseLayer):
 
     def call(self, characters):
         words = tf.reshape(characters, [-1, tf.shape(characters)[-1]])
-        words = tf.pad(words, [[1, 0], [0, 0]])  # at least one
+        words = tf.pad(words, [[1, 0], [0, 0]])  # at least one word
         words, places = tf.raw_ops.UniqueV2(x=words, axis=[0])
         vectors = tf.gather(self._encode(words), places[1:])
         shape = tf.concat([tf.shape(characters)[:-1], [self.units]], axis=0)
         return tf.ensure_shape(tf.reshape(vectors, shape), [*characters.shape[:-1], self.units])
 
     def _encode(self, words):
-        """<int32>[words, word_length] -> <float>[words or more, units]."""
+        """Encodes <int32>[words, word_length] as <float>[words or more, units]."""
         words = tf.pad(words, [[0, -tf.shape(words)[0] % ROWS_MULTIPLE], [0, 0]])
         widest = max(width for width, _ in self.filters)
         words = words[:, : real_length(words) + widest]

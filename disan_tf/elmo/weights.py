@@ -1,4 +1,4 @@
-"""The official `weights.hdf5` of a biLM, read and written."""
+"""Reads and writes the official `weights.hdf5` of a biLM."""
 
 import io
 from pathlib import Path
@@ -14,17 +14,17 @@ from disan_tf.elmo.options import official_options, read_options
 
 
 def load_bilm(options_path: PathLike, weights_path: PathLike, dtype="float32") -> BiLM:
-    """A biLM from the two official files.
+    """Loads a biLM from the two official files.
 
     Args:
       options_path: see `read_options`.
-      weights_path: an HDF5 file. Tensors of the official training that a biLM for use lacks, such
-        as the softmax, may be there.
+      weights_path: an HDF5 file. It may have further tensors of the official training, such as the
+        softmax.
       dtype: the Keras dtype policy.
 
     Raises:
-      UserError: a file is missing or damaged, or they do not fit; the sentence names the first
-        tensor that does not, and both shapes.
+      UserError: a file is missing or damaged, or the two do not fit; the message names the first
+        tensor that does not fit, and both shapes.
     """
     bilm = BiLM(**read_options(options_path), name="bilm", dtype=dtype)
     bilm.build([None, None, bilm.word_length])
@@ -33,12 +33,12 @@ def load_bilm(options_path: PathLike, weights_path: PathLike, dtype="float32") -
 
 
 def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its options") -> None:
-    """Assigns the tensors of a file; nothing is assigned where one is missing or does not fit.
+    """Assigns the tensors of a file; assigns none if one is missing or does not fit.
 
     Args:
-      bilm: a built one.
+      bilm: a built biLM.
       path: see `load_bilm`.
-      options_path: what the sentence of an error calls the source of the shapes.
+      options_path: name for the source of the shapes in error messages.
 
     Raises:
       UserError: see `load_bilm`.
@@ -62,9 +62,9 @@ def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its optio
 
 
 def save_bilm(bilm: BiLM, options_path: PathLike, weights_path: PathLike) -> None:
-    """Writes the two official files; each appears when it is whole.
+    """Writes the two official files; each appears when it is complete.
 
-    HDF5 ends the process where a write fails: it writes into memory.
+    HDF5 writes into memory, since it ends the process if a write to the disk fails.
     """
     content = io.BytesIO()
     with h5py.File(content, "w") as file:
@@ -75,7 +75,7 @@ def save_bilm(bilm: BiLM, options_path: PathLike, weights_path: PathLike) -> Non
 
 
 def _official_shape(name, weight):
-    """A convolution has a height there, of 1."""
+    """Returns a weight's official shape; convolutions have an additional height of 1."""
     return (1, *weight.shape) if name.startswith("CNN/W_") else tuple(weight.shape)
 
 
@@ -103,7 +103,7 @@ def _read(file, name, weight, path, options_path):
 
 
 def _check_layers(file, bilm, path, options_path):
-    """A file with more layers would load, and mean something else."""
+    """Raises UserError if the file has more layers: it would load, as a different model."""
     more = {
         cell_name(0, bilm.layers): f"lstm.n_layers of {bilm.layers}",
         f"CNN/W_cnn_{len(bilm.filters)}": f"{len(bilm.filters)} filters",

@@ -1,6 +1,6 @@
-"""Token vectors -> sentence vector: one file for each model of the papers.
+"""Encoders, which turn token vectors into a sentence vector: one file for each model.
 
-`disan_tf.encoders.base` says how one is added.
+`disan_tf.encoders.base` explains how to add an encoder.
 """
 
 from disan_tf.encoders.additive import AdditiveEncoder

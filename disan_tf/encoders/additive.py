@@ -17,7 +17,7 @@ class AdditiveEncoder(SentenceEncoder):
 
     Args:
       units: size of the attention's hidden layer; None = the size of x.
-      activation: of the hidden layer.
+      activation: activation of the hidden layer.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
     Call arguments:
@@ -48,7 +48,7 @@ class AdditiveEncoder(SentenceEncoder):
         return self.attention(x, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """The attention weights without dropout, "attention" <float32>[batch, length, 1]."""
+        """Computes the weights without dropout, "attention" <float32>[batch, length, 1]."""
         return {"attention": self.attention.attention_weights(x, mask)}
 
     def get_config(self):

@@ -1,4 +1,4 @@
-"""What the encoders of sentences and of pairs of sentences have in common."""
+"""The base classes of encoders for sentences and for sentence pairs."""
 
 import tensorflow as tf
 
@@ -10,13 +10,13 @@ from disan_tf.layers.precision import shared_conversions
 
 
 class PairEncoder(BaseLayer):
-    """Token vectors of two sentences -> a vector of each, in which the sentences may meet.
+    """Base of encoders that give each sentence of a pair a vector, which may depend on both.
 
     A subclass defines `encode_pair` and `attend_pair`.
 
-    To add an encoder, subclass this, or `SentenceEncoder` for one that reads a sentence by itself,
-    in a file of this folder, and enter it in `disan_tf.encoders.ENCODERS` by the name that
-    `config.encoder.name` has; all other values of `config.encoder` are arguments of its
+    To add an encoder, subclass this class in a file of this folder, or `SentenceEncoder` if it
+    reads a sentence by itself. Enter it in `disan_tf.encoders.ENCODERS` by the name that
+    `config.encoder.name` has. All other values of `config.encoder` are arguments of the
     constructor, which checks them (ValueError: "name=value must be ...").
 
     Args:
@@ -24,16 +24,16 @@ class PairEncoder(BaseLayer):
     """
 
     keeps_tokens = False
-    samplers = ()  # the layers that choose tokens, whose weights are trained by policy gradient
+    samplers = ()  # layers that select tokens, with weights trained by policy gradient
 
     def encode_pair(self, first, second, first_mask, second_mask, selections=None, training=None):
-        """The vectors of both sentences.
+        """Computes the vectors of both sentences.
 
         Args:
           first, second: <float>[batch, first length, dim] and [batch, second length, dim].
           first_mask, second_mask: <bool>[batch, length], True = real token.
-          selections: what `select` of a `SentenceEncoder` with hard attention chose in each; None =
-            what it chooses greedily.
+          selections: the result of `select` for each sentence, if the encoder has hard attention;
+            None = greedy selections.
           training: whether dropout acts.
 
         Returns:
@@ -42,14 +42,14 @@ class PairEncoder(BaseLayer):
         raise NotImplementedError
 
     def attend_pair(self, first, second, first_mask, second_mask) -> list[dict]:
-        """The named attention tensors of each sentence, <float32>[batch, ...], without dropout.
+        """Computes both sentences' attention tensors by name, <float32>[batch, ...], no dropout.
 
         Args: see `encode_pair`.
         """
         raise NotImplementedError
 
     def weight_vectors(self, x, mask):
-        """Vectors with which a sentence weighs its own tokens; None where there are none.
+        """Returns the vectors with which a sentence weighs its tokens; None if there are none.
 
         Args:
           x: <float>[batch, length, dim].
@@ -62,7 +62,7 @@ class PairEncoder(BaseLayer):
 
 
 class SentenceEncoder(PairEncoder):
-    """Token vectors -> one vector; of a pair both sentences are read by the same weights.
+    """Base of encoders that read each sentence by itself, both of a pair with the same weights.
 
     A subclass defines `call(x, mask, training)`, which returns <float>[batch, size] of
     x <float>[batch, length, dim] and mask <bool>[batch, length], and `attend(x, mask)`, a
@@ -71,12 +71,12 @@ class SentenceEncoder(PairEncoder):
     An encoder with hard attention has `samplers`, takes `selections` as an argument of its call,
     and has `select(x, mask, how, training)`, which returns `Selections`
     (`disan_tf.layers.hard_attention.selections`); see `Sampler.select`
-    (`disan_tf.layers.hard_attention.sampler`). Without `selections` it chooses greedily.
+    (`disan_tf.layers.hard_attention.sampler`). Without `selections` it selects greedily.
 
     Args:
-      activation: of the subclass's maps.
-      attention_form: form of `disan_tf.ops.directional_attention`; an encoder without a DiSA block
-        has no use for it.
+      activation: activation of the subclass's maps.
+      attention_form: form of `disan_tf.ops.directional_attention`; encoders without a DiSA block
+        ignore it.
       dropout, l2, seed: see `BaseLayer`.
     """
 
@@ -86,7 +86,7 @@ class SentenceEncoder(PairEncoder):
         self.attention_form = attention_form
 
     def encode(self, x, mask, selections=None, training=None):
-        """The sentence's vector; `selections` are passed on where there are any."""
+        """Computes the sentence vector, with `selections` if there are any."""
         chosen = {} if selections is None else {"selections": selections}
         return self(x, mask=mask, training=training, **chosen)
 
@@ -102,7 +102,7 @@ class SentenceEncoder(PairEncoder):
         return [self.attend(first, first_mask), self.attend(second, second_mask)]
 
     def add_source2token(self, dim: int) -> Source2Token:
-        """A built `Source2Token` child for vectors of this size."""
+        """Builds a `Source2Token` sublayer for vectors of size `dim`."""
         layer = Source2Token(self.activation, **self.child_options("source2token"))
         build_child(layer, [None, None, dim])
         return layer

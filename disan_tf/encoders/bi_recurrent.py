@@ -13,13 +13,13 @@ from disan_tf.ops.elementwise import copies
 class BiRecurrentEncoder(SentenceEncoder):
     """Base of encoders with a recurrent layer in each direction, then `Source2Token`.
 
-    A subclass creates its layers with `add_directions` in `build`, before it calls this class's,
-    and returns them from `directions`. A subclass that compresses the states in another way
+    A subclass creates its layers with `add_directions` in `build`, before `super().build`, and
+    returns them from `directions`. A subclass that compresses the states in another way
     overrides `build_pool`, `pool` and `attend`.
 
     Args:
-      units: of the recurrent layers.
-      activation: of source2token (the authors' code: relu).
+      units: size of the recurrent layers.
+      activation: activation of source2token (the authors' code: relu).
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
     Call arguments:
@@ -43,11 +43,11 @@ class BiRecurrentEncoder(SentenceEncoder):
         super().build(input_shape)
 
     def build_pool(self, dim: int) -> None:
-        """Creates the layers of `pool`, for states of this size."""
+        """Creates the layers of `pool`, for states of size `dim`."""
         self.source2token = self.add_source2token(dim)
 
     def add_directions(self, layer_class: type, input_shape) -> tuple:
-        """Two built layers of a subclass of `Recurrent`, which read forward and backward."""
+        """Builds two layers of a `Recurrent` subclass, which read forward and backward."""
         forward = layer_class(self.units, **self.child_options("forward"))
         backward = layer_class(self.units, backward=True, **self.child_options("backward"))
         for layer in (forward, backward):
@@ -55,7 +55,7 @@ class BiRecurrentEncoder(SentenceEncoder):
         return forward, backward
 
     def directions(self) -> tuple[Recurrent, Recurrent]:
-        """The layers that read forward and backward."""
+        """Returns the layers that read forward and backward."""
         raise NotImplementedError
 
     def call(self, x, mask=None, training=None):
@@ -63,15 +63,15 @@ class BiRecurrentEncoder(SentenceEncoder):
         return self.pool(self.states(x, mask, training), mask, training)
 
     def pool(self, states, mask, training=None):
-        """The sentence vector, from the states <float>[batch, length, 2 * units]."""
+        """Computes the sentence vector from the states <float>[batch, length, 2 * units]."""
         return self.source2token(states, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """The weights without dropout, "source2token" <float32>[batch, length, 2 * units]."""
+        """Computes weights without dropout, "source2token" <float32>[batch, length, 2 * units]."""
         return {"source2token": self.source2token.attention_weights(self.states(x, mask), mask)}
 
     def states(self, x, mask, training=None):
-        """[h_fw; h_bw], <float>[batch, length, 2 * units]."""
+        """Computes [h_fw; h_bw], <float>[batch, length, 2 * units]."""
         states = [
             layer(copy, mask=mask, training=training)
             for layer, copy in zip(self.directions(), copies(x, 2))

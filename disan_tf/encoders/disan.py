@@ -29,8 +29,8 @@ class DiSAN(SentenceEncoder):
 
     Args:
       units: d_h of the DiSA blocks; None = the size of x.
-      directions: of the two blocks, see `DirectionalSelfAttention`.
-      activation: of Eq. 12 and 14.
+      directions: directions of the two blocks, see `DirectionalSelfAttention`.
+      activation: activation of Eq. 12 and 14.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
     Call arguments:
@@ -86,13 +86,13 @@ class DiSAN(SentenceEncoder):
         return self.source2token(u, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """Attention weights and gates without dropout.
+        """Computes the attention weights and gates, without dropout.
 
         Returns:
           "forward_attention", "backward_attention" <float32>[batch, head, dependent, units],
           "forward_gate", "backward_gate" <float32>[batch, length, units] and "source2token"
-          <float32>[batch, length, 2 * units]. If both blocks have the same direction, they are
-          called "first" and "second" instead.
+          <float32>[batch, length, 2 * units]. If both blocks have the same direction, the
+          names begin with "first" and "second" instead.
         """
         first = self.forward_block.attend(x, mask)
         second = self.backward_block.attend(x, mask)

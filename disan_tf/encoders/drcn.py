@@ -23,27 +23,27 @@ RECURRENCES = ("rnn", "lstm")
 class DRCN(PairEncoder):
     """Densely connected recurrent layers with co-attention between two sentences.
 
-    The multiway DRCN paper (Au, Haran and Sandler), Sec. 3.1.2, after Kim et al. (2018). With x^1
-    the words, in the layers l = 1, ..., L, with the same weights for both sentences
+    The multiway DRCN paper (Au, Haran and Sandler), Sec. 3.1.2, after Kim et al. (2018). With the
+    words x^1, the layers l = 1, ..., L compute, with the same weights for both sentences,
 
-        h^l = dropout(H_l(x^l)),  a^l = co-attention of h^l to the other sentence's   (Eq. 3)
+        h^l = dropout(H_l(x^l)),  a^l = co-attention of h^l to the other sentence's h^l   (Eq. 3)
         x^(l+1) = [x^l; h^l; a^l]
 
     H_1 is a Bi-LSTM; the others are plain recurrent layers, or Bi-LSTMs too (Kim et al.). The
-    co-attention of the first layer has parameters of its own, that of the others shares them. A
-    bottleneck (Kim et al.'s autoencoder) may follow each layer but the last. At the end the words'
-    maximum in each feature is the sentence's vector.
+    first layer's co-attention has parameters of its own, the other layers share theirs. A
+    bottleneck (Kim et al.'s autoencoder) may follow each layer but the last. The sentence vector is
+    the maximum over the words, feature by feature.
 
     100 units on 633-dimensional words: vectors of 1,833 numbers.
 
     Args:
-      units: of a recurrent layer, in each direction.
+      units: size of a recurrent layer, in each direction.
       layers: L.
-      recurrence: of the layers after the first, "rnn" or "lstm" (in both directions).
+      recurrence: kind of the layers after the first, "rnn" or "lstm" (in both directions).
       functions, aggregation: see `MultiwayCoAttention`.
       own_parameters: whether the co-attention of each layer has parameters of its own.
       bottleneck_units: size of the bottlenecks; 0 = there are none.
-      dropout, l2, seed: see `BaseLayer`; what is dropped is h^l, all matrices decay.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on h^l, all matrices are regularised.
 
     Call arguments:
       first, second: <float>[batch, first length, dim] and [batch, second length, dim], words.
@@ -76,7 +76,7 @@ class DRCN(PairEncoder):
         self.aggregation = aggregation
         self.own_parameters = own_parameters
         self.bottleneck_units = check_at_least("bottleneck_units", bottleneck_units, 0)
-        self._add_co_attention("co_attention_1")  # refuses wrong functions before anything is built
+        self._add_co_attention("co_attention_1")  # rejects wrong functions before building
 
     def build(self, input_shape):
         dim = input_shape[-1]
@@ -107,11 +107,11 @@ class DRCN(PairEncoder):
         return 2 * self.units
 
     def recurrent(self, layer: int) -> list:
-        """The directions of H_l, which count from 0 here."""
+        """Returns the directions of H_l; `layer` counts from 0."""
         return [self.forward[layer], *self.backward[layer : layer + 1]]
 
     def _co_attention_of(self, layer, dim):
-        """The layer's own, or the one that all layers after the first share."""
+        """Returns the layer's own co-attention, or the one that the later layers share."""
         if layer > 2 and not self.own_parameters:
             return self.co_attentions[1]
         co_attention = self._add_co_attention(f"co_attention_{layer}")
@@ -139,18 +139,18 @@ class DRCN(PairEncoder):
         return tf.split(_maximum(x, pair.mask), 2)
 
     def _states(self, layer, x, pair, training=None):
-        """h of both sentences, <float>[2 * batch, length, units], of x <float>[rows, dim]."""
+        """Computes both sentences' h <float>[2 * batch, length, units] of x <float>[rows, dim]."""
         directions = self.recurrent(layer)
         states = [direction(x, mask=pair.mask, training=training) for direction in directions]
         states = tf.concat(states, axis=-1)
         return self.dropouts[layer](states, training=training, places=pair.places)
 
     def _grown(self, layer, x, h, a, mask, training=None):
-        """x <float>[rows, dim] of the next layer, Eq. 3."""
+        """Computes the next layer's x <float>[rows, dim], Eq. 3."""
         x = tf.concat([x, real_tokens(h, mask), real_tokens(a, mask)], axis=-1)
         if layer < len(self.bottlenecks):
             tokens = tf.math.count_nonzero(mask, dtype=tf.int32)
-            real = tf.sequence_mask([tokens], tf.shape(x)[0])  # as if all were of one sentence
+            real = tf.sequence_mask([tokens], tf.shape(x)[0])  # as if of one sentence
             x = self.bottlenecks[layer](x[None], mask=real, training=training)[0]
         return x
 
@@ -158,7 +158,7 @@ class DRCN(PairEncoder):
         return self(first, second, first_mask, second_mask, training=training)
 
     def attend_pair(self, first, second, first_mask, second_mask):
-        """Co-attention, how the words of one sentence read those of the other.
+        """Computes the co-attention weights between the words of both sentences.
 
         Returns:
           For each sentence "<function>_<layer>" <float32>[batch, own length, other length, 1];
@@ -189,11 +189,11 @@ class DRCN(PairEncoder):
 
 
 class _Pair:
-    """Two batches of sentences as one, padded to the longer: recurrent layers run once for both.
+    """Two batches of sentences, padded and joined: recurrent layers run once for both.
 
     Attributes:
-      masks: of both, <bool>[batch, length], of lengths from `pad_length`.
-      mask: of the joined ones, <bool>[2 * batch, longer length].
+      masks: masks of both batches, <bool>[batch, length], padded by `pad_length`.
+      mask: mask of the joined batch, <bool>[2 * batch, longer length].
       places: see `Dropout`.
     """
 
@@ -203,25 +203,25 @@ class _Pair:
         self.places = _places(tf.shape(self.mask)[1])
 
     def words(self, first, second):
-        """The tokens <float>[rows, dim] of both, of <float>[batch, length, dim] as they came."""
+        """Joins both batches <float>[batch, length, dim] into tokens <float>[rows, dim]."""
         second = tf.cast(second, first.dtype)  # Keras casts only the first argument
         return real_tokens(self.join(pad_length(first), pad_length(second)), self.mask)
 
     def join(self, first, second):
-        """<...>[batch, length, dim] of both -> [2 * batch, longer length, dim]."""
+        """Joins both <...>[batch, length, dim] into [2 * batch, longer length, dim]."""
         lengths = [tf.shape(mask)[1] for mask in self.masks]
         surpluses = [tf.maximum(*lengths) - length for length in lengths]
         padded = (tf.pad(x, [[0, 0], [0, n], [0, 0]]) for x, n in zip((first, second), surpluses))
         return tf.concat(list(padded), axis=0)
 
     def split(self, joined):
-        """What `join` joined, or what became of it, with the lengths of the masks."""
+        """Splits a joined tensor into both batches, with the lengths of the masks."""
         pairs = zip(tf.split(joined, 2), self.masks)
         return [half[:, : tf.shape(mask)[1]] for half, mask in pairs]
 
 
 def _places(length) -> Optional[Places]:
-    """Of the tokens of joined sentences in a share of a batch: all first ones come first."""
+    """Returns the joined tokens' `Places` in a shared batch, first sentences before second ones."""
     share = batch_share.current()
     if share is None:
         return None
@@ -231,14 +231,14 @@ def _places(length) -> Optional[Places]:
 
 
 def _cut(weights, first, second):
-    """Weights between the words of both sentences without those of the padding that we added."""
+    """Cuts our added padding off the weights between both sentences' words."""
     lengths = [tf.shape(sentence)[1] for sentence in (first, second)]
     forth, back = weights
     return forth[:, : lengths[0], : lengths[1]], back[:, : lengths[1], : lengths[0]]
 
 
 def _maximum(x, mask):
-    """The largest of each sentence's real tokens, feature by feature; 0 without any.
+    """Computes the maximum over each sentence's real tokens, per feature; 0 without tokens.
 
     Args:
       x: <float>[rows, dim], see `real_tokens`.

@@ -38,15 +38,15 @@ class DSAEncoder(SentenceEncoder):
     Args:
       units: d_o, the size of an attention.
       attentions: m, the number of attentions in parallel.
-      iterations: r.
+      iterations: r, see `DynamicSelfAttention`.
       attention: "dynamic", or "static", the paper's baseline of one `StaticSelfAttention`.
       word_dropout: rate on the word vectors.
       layers, first_units, dense_units, widths, compressed_units, first_width: L, d_1, d_l, k, d_c
         and the width of h^1 (0 = k), see `DenselyConnectedCNN`.
-      negative_slope: of every LeakyReLU.
+      negative_slope: slope of every LeakyReLU.
       init_scale: see `DenselyConnectedCNN`.
-      attention_form, dropout, l2, seed: see `SentenceEncoder`; `dropout` is that of the
-        convolutions.
+      attention_form, dropout, l2, seed: see `SentenceEncoder`; `dropout` is the rate of
+        the convolutions.
 
     Call arguments:
       x: <float>[batch, length, dim], word vectors.
@@ -131,17 +131,17 @@ class DSAEncoder(SentenceEncoder):
         return self.attention(**self._convolve(words, mask, training), training=training)
 
     def _convolve(self, words, mask, training=None):
-        """X^c of Eq. 5, as arguments of the attention layer."""
+        """Computes X^c of Eq. 5, as arguments of the attention layer."""
         rows = PackedRows(mask, gap=self.cnn.reach)
         features = self.cnn(rows.pack(words), mask=rows.mask, places=rows.places, training=training)
         return {"x": rows.tokens(features), "mask": mask, "sentences": rows.sentences}
 
     def attend(self, x, mask):
-        """The attention weights without dropout, see the attention layer's own `attend`."""
+        """Computes the attention weights without dropout, see the attention layer's `attend`."""
         return self.attention.attend(**self._convolve(x, mask))
 
     def weight_vectors(self, x, mask):
-        """See `DynamicSelfAttention.weight_vectors`; None for static attention."""
+        """Returns `DynamicSelfAttention.weight_vectors`; None for static attention."""
         if self.attention_kind == "static":
             return None
         return self.attention.weight_vectors(**self._convolve(x, mask))

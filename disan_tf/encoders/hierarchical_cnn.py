@@ -22,21 +22,20 @@ class HierarchicalCNNEncoder(SentenceEncoder):
     x^l = sqrt(0.5) * (a * sigmoid(b) + x^(l-1))
     s = source2token(W2 x^L + b2)
 
-    The convolution sees zeros on padding, and W2 restores the size of x. A baseline of ReSAN's
+    The convolution reads zeros on padding, and W2 restores the size of x. A baseline of ReSAN's
     Table 1, which says "3-layer 300D CNN with kernel length 5", gated linear units and residual
-    connections; why it is read so stands in `disan_tf/encoders/README.md`. 300 units on
-    300-dimensional vectors: 3,063,000 parameters, or 3,424,203 with the head for language
-    inference (ReSAN: 3.4m).
+    connections; `disan_tf/encoders/README.md` explains this reading. 300 units on 300-dimensional
+    vectors: 3,063,000 parameters, or 3,424,203 with the head for language inference (ReSAN: 3.4m).
 
-    Left out of Gehring et al., because ReSAN does not name them: position embeddings, weight
-    normalisation, their initialisation, and the scaling of the encoder's gradients. As for every
+    Some parts of Gehring et al. are left out because ReSAN does not name them: position embeddings,
+    weight normalisation, initialisation, and the scaling of the encoder's gradients. As for every
     map of this package, dropout acts on the input of W2 too.
 
     Args:
       units: size of x^l.
       layers: L, the number of convolutions.
       width: tokens in a window.
-      activation: of source2token (the authors' code: relu).
+      activation: activation of source2token (the authors' code: relu).
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
     Call arguments:
@@ -80,11 +79,11 @@ class HierarchicalCNNEncoder(SentenceEncoder):
         return self.source2token(u, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """The weights without dropout, "source2token" <float32>[batch, length, dim]."""
+        """Computes the weights without dropout, "source2token" <float32>[batch, length, dim]."""
         return {"source2token": self.source2token.attention_weights(self._states(x, mask), mask)}
 
     def _states(self, x, mask, training=None):
-        """W2 x^L + b2, <float>[batch, length, dim]."""
+        """Computes W2 x^L + b2, <float>[batch, length, dim]."""
         x = self.input_map(x, training=training)
         for convolution in self.convolutions:
             x, residual = copies(x, 2)

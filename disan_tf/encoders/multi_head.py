@@ -21,7 +21,7 @@ class MultiHeadEncoder(SentenceEncoder):
     Args:
       heads: number of heads.
       units: size of a head.
-      activation: of source2token; the heads have none.
+      activation: activation of source2token; the heads have none.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
     Call arguments:
@@ -59,7 +59,7 @@ class MultiHeadEncoder(SentenceEncoder):
         return self.source2token(u, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """The attention weights without dropout.
+        """Computes the attention weights without dropout.
 
         Returns:
           "attention" <float32>[batch, head token, dependent token, heads] and "source2token"
@@ -77,6 +77,6 @@ class MultiHeadEncoder(SentenceEncoder):
 
 
 def _with_positions(x, mask):
-    """x plus positional encodings, <float>[batch, length, dim]; 0 on padding."""
+    """Adds positional encodings to x, <float>[batch, length, dim]; 0 on padding."""
     positions = tf.cast(positional_encoding(tf.shape(x)[1], x.shape[-1]), x.dtype)
     return tf.where(mask[:, :, None], x + positions, tf.zeros([], x.dtype))

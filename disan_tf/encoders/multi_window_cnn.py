@@ -15,10 +15,10 @@ from disan_tf.ops.elementwise import copies
 
 @serializable
 class MultiWindowCNNEncoder(SentenceEncoder):
-    """Kim (2014), "Convolutional Neural Networks for Sentence Classification", Eq. 1 to 3.
+    """The CNN of Kim (2014), "Convolutional Neural Networks for Sentence Classification", Eq. 1-3.
 
     c_i = activation(w . x_(i:i+h-1) + b)                    (2)
-    c = [c_1, ..., c_n], and of c the maximum                (3)
+    c = [c_1, ..., c_n], and the maximum of c                (3)
 
     for `units` feature maps w of every window size h, on the word vectors x (1). A baseline of
     ReSAN's Table 1, with windows of 3, 4 and 5 tokens and 200 maps for each size. On
@@ -26,14 +26,14 @@ class MultiWindowCNNEncoder(SentenceEncoder):
     (ReSAN: 1.4m).
 
     This differs from Kim in two ways. A window is centred on every token, with zeros outside the
-    sentence (his windows lie inside, so that a sentence shorter than a window has none). And
-    dropout acts on the word vectors, with one mask for all window sizes, as in the code of ReSAN's
-    authors for BiBloSAN (his acts on the sentence vector, where our heads have it too).
+    sentence (Kim's windows lie inside, so a sentence shorter than a window has none). And dropout
+    acts on the word vectors, with one mask for all window sizes, as in the ReSAN authors' code for
+    BiBloSAN (Kim's acts on the sentence vector, where our heads have dropout too).
 
     Args:
       windows: sizes h, in tokens.
-      units: feature maps of a window size.
-      activation: of the maps (Kim and the authors' code: relu).
+      units: number of feature maps per window size.
+      activation: activation of the maps (Kim and the authors' code: relu).
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
     Call arguments:
@@ -76,7 +76,7 @@ class MultiWindowCNNEncoder(SentenceEncoder):
         return tf.where(tf.reduce_any(mask, axis=1)[:, None], largest, tf.zeros([], maps.dtype))
 
     def attend(self, x, mask):
-        """The tokens at which the feature maps have their maxima, without dropout.
+        """Finds the tokens at which the feature maps have their maxima, without dropout.
 
         Returns:
           "maximum" <float32>[batch, length, len(windows) * units]: 1 at the first token with the
@@ -87,7 +87,7 @@ class MultiWindowCNNEncoder(SentenceEncoder):
         return {"maximum": tf.where(mask[:, :, None], weights, 0.0)}
 
     def _maps(self, x, mask, training=None):
-        """The maps c, <float>[batch, length, len(windows) * units]; the lowest float on padding."""
+        """Computes c, <float>[batch, length, len(windows) * units]; the lowest float on padding."""
         x = self.input_dropout(x, training=training)
         maps = tf.concat(
             [

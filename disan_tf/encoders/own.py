@@ -1,8 +1,8 @@
 """Encoders of other packages, by the name "my_package.my_module:MyEncoder".
 
-A name may stand in a file from a stranger, such as the `model.json` of a bundle, and importing a
-module runs its code. So only `import_encoder` imports, for names that the user has written;
-`own_encoder` finds encoders of modules that are imported, and those of `give_encoder`.
+A name may come from an untrusted file, such as the `model.json` of a bundle, and importing a module
+runs its code. So only `import_encoder` and `allow_modules` import, for names that the user has
+written; `own_encoder` finds the encoders of imported modules and of `give_encoder`.
 """
 
 import importlib
@@ -16,7 +16,7 @@ _given: dict[str, type] = {}  # by the name in a config
 
 
 def import_encoder(name: str) -> type:
-    """Imports the module of a name with a colon, which the user has written; returns the class.
+    """Imports the module of a user's name with a colon, and returns the class.
 
     The module must be one that Python can import: installed, or in `PYTHONPATH`.
 
@@ -51,7 +51,7 @@ def allow_modules(names: Iterable[str]) -> None:
 
 
 def give_encoder(name: str, encoder: type) -> None:
-    """Lets `own_encoder` return a class for a name, wherever the class was defined.
+    """Registers a class for `own_encoder` by a name, wherever the class was defined.
 
     Raises:
       ValueError: the class has another name, or is no encoder.

@@ -60,7 +60,7 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
         return tf.concat([last, first], axis=-1)
 
     def attend(self, x, mask):
-        """The tokens that the vector comes from, without dropout.
+        """Finds the tokens that the sentence vector comes from, without dropout.
 
         Returns:
           For "self_attention" the result of `StaticSelfAttention.attend`; for "last", "ends"
@@ -75,7 +75,7 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
 
 
 def _ends(mask):
-    """Whether a token is the last real token, and the first, <bool>[batch, length, 2]."""
+    """Returns whether a token is the last and the first real token, <bool>[batch, length, 2]."""
     real = tf.cast(mask, tf.int32)
     last = mask & (tf.cumsum(real, axis=1, reverse=True) == 1)
     first = mask & (tf.cumsum(real, axis=1) == 1)

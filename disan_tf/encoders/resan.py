@@ -22,13 +22,13 @@ class ReSAN(SentenceEncoder):
 
     Args:
       units, unselected, shared, sampling: see `ReinforcedSelfAttention`.
-      activation: of samplers, blocks and source2token.
+      activation: activation of samplers, blocks and source2token.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
     Call arguments:
       x: <float>[batch, length, dim], word vectors.
       mask: <bool>[batch, length], True = real token.
-      selections: of `select`; None = greedy ones.
+      selections: result of `select`; None = greedy selections.
       training: whether dropout acts.
 
     Returns:
@@ -77,7 +77,7 @@ class ReSAN(SentenceEncoder):
         return list(self.attention.samplers.values())
 
     def select(self, x, mask, how, training=None):
-        """See `ReinforcedSelfAttention.select`."""
+        """Selects heads and dependents, see `ReinforcedSelfAttention.select`."""
         return self.attention.select(x, mask, how, training)
 
     def call(self, x, mask=None, selections=None, training=None):
@@ -86,7 +86,7 @@ class ReSAN(SentenceEncoder):
         return self.source2token(u, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """Selections, attention weights and gates, with greedy selections and without dropout.
+        """Computes greedy selections, attention weights and gates, without dropout.
 
         Returns:
           The tensors of `ReinforcedSelfAttention.attend` except "output" and "mask", and

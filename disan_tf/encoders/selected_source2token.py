@@ -21,13 +21,13 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
 
     Args:
       units: size of the sampler's hidden layer; None = the size of x.
-      activation: of sampler and source2token.
+      activation: activation of sampler and source2token.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
     Call arguments:
       x: <float>[batch, length, dim], word vectors.
       mask: <bool>[batch, length], True = real token.
-      selections: of `select`; None = greedy ones.
+      selections: result of `select`; None = greedy selections.
       training: whether dropout acts.
 
     Returns:
@@ -69,7 +69,7 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
         return self.source2token(x, mask=selections.heads[0], training=training)
 
     def attend(self, x, mask):
-        """The selection and the attention weights, greedily selected and without dropout.
+        """Computes the greedy selection and the attention weights, without dropout.
 
         Returns:
           "selected_words" <float32>[batch, length, 1], 1 where a word was selected, and

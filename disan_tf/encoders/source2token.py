@@ -12,7 +12,7 @@ class Source2TokenEncoder(SentenceEncoder):
     300-dimensional vectors: 180,600 parameters.
 
     Args:
-      activation: of Eq. 12.
+      activation: activation of Eq. 12.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
     Call arguments:
@@ -37,5 +37,5 @@ class Source2TokenEncoder(SentenceEncoder):
         return self.source2token(x, mask=mask, training=training)
 
     def attend(self, x, mask):
-        """The weights without dropout, "source2token" <float32>[batch, length, dim]."""
+        """Computes the weights without dropout, "source2token" <float32>[batch, length, dim]."""
         return {"source2token": self.source2token.attention_weights(x, mask)}

@@ -1,4 +1,4 @@
-"""The papers' mechanisms as Keras layers. They know nothing of configs, corpora or files."""
+"""The papers' mechanisms as Keras layers, independent of configs, corpora and files."""
 
 from disan_tf.common import legacy_keras
 

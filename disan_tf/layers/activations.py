@@ -1,4 +1,4 @@
-"""Activations by name, as configs have them."""
+"""Activations by name, as in configs."""
 
 import tensorflow as tf
 
@@ -6,7 +6,7 @@ from disan_tf.common.options import suggestion
 
 
 def activation_of(activation):
-    """The Keras activation of a name, or of what else `tf.keras.activations.get` takes.
+    """Returns the activation for a name, or for any argument of `tf.keras.activations.get`.
 
     Raises:
       ValueError: Keras has no such activation.

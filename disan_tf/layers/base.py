@@ -14,10 +14,10 @@ class BaseLayer(tf.keras.layers.Layer):
     A subclass creates and builds its sublayers in `build`, with the `add_...` methods or with
     `child_options`: each sublayer then has this layer's dropout rate, weight decay and dtype
     policy, and a seed that derives from this layer's seed and the sublayer's name. The contract
-    that every layer keeps (masks, padding, precision) stands in `disan_tf/layers/README.md`.
+    of every layer (masks, padding, precision) is in `disan_tf/layers/README.md`.
 
-    A mask may be Keras' implicit one, that of the layers before; an explicit mask wins, and without
-    any all tokens are real. The mask goes on with the output as long as that has a vector for each
+    The mask may be implicit: Keras passes it on from earlier layers. An explicit mask has priority,
+    and without a mask all tokens are real. The output keeps the mask if it has a vector for each
     token.
 
     Args:
@@ -39,27 +39,27 @@ class BaseLayer(tf.keras.layers.Layer):
         self.supports_masking = True
 
     def compute_mask(self, inputs, mask=None):
-        """The mask of the output; None where it has no tokens any more."""
+        """Returns the output's mask; None if the output has no vectors of tokens."""
         if mask is None or not self.keeps_tokens:
             return None
         return tf.convert_to_tensor(mask)  # Keras marks it
 
     def add_linear(self, name: str, input_dim: int, units: int, **options) -> Linear:
-        """A built `Linear` sublayer; `options` override the layer's dropout, l2 and dtype."""
+        """Builds a `Linear` sublayer; `options` override the layer's dropout, l2 and dtype."""
         shared = {"dropout": self.dropout, "l2": self.l2, "dtype": self.dtype_policy}
         linear = Linear(units, name=name, seed=site_seed(self.seed, name), **{**shared, **options})
         build_child(linear, [None, None, input_dim])
         return linear
 
     def add_dropout(self, name: str) -> Dropout:
-        """A built `Dropout` sublayer."""
+        """Builds a `Dropout` sublayer."""
         seed = site_seed(self.seed, name)
         dropout = Dropout(self.dropout, seed, name=name, dtype=self.dtype_policy)
         build_child(dropout, None)
         return dropout
 
     def add_projection(self, name: str, input_dim: int, units: int) -> tf.keras.layers.Dense:
-        """A built matrix product without bias, dropout or weight decay."""
+        """Builds a matrix product without bias, dropout or weight decay."""
         projection = tf.keras.layers.Dense(
             units, use_bias=False, name=name, dtype=self.dtype_policy
         )
@@ -67,20 +67,20 @@ class BaseLayer(tf.keras.layers.Layer):
         return projection
 
     def add_uncast_weight(self, name: str, shape: list, initializer, l2: float = 0.0):
-        """A weight that Keras leaves in float32 under mixed precision: the layer itself casts it.
+        """Adds a weight that Keras leaves in float32 under mixed precision; the layer casts it.
 
         Args:
-          name: of the weight.
-          shape: of the weight.
+          name: name of the weight.
+          shape: shape of the weight.
           initializer: a Keras initializer or its name.
-          l2: see `BaseLayer`; a weight decays only if it is given here.
+          l2: see `BaseLayer`; 0 = the weight does not decay.
         """
         return self.add_weight(
             name, shape, None, initializer, weight_decay(l2), experimental_autocast=False
         )
 
     def child_options(self, name: str) -> dict:
-        """The constructor arguments that any `BaseLayer` sublayer of this name shares."""
+        """Returns the shared constructor arguments for a `BaseLayer` sublayer of this name."""
         return {
             "dropout": self.dropout,
             "l2": self.l2,

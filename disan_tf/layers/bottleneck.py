@@ -15,26 +15,26 @@ class Bottleneck(BaseLayer):
 
     z = dropout(ReLU(W_e x + b_e)),  x' = W_d z + b_d
 
-    z is the result. Every training call adds a loss, in float32 for every dtype,
+    The result is z. Every training call adds a loss, in float32 for every dtype,
 
         weight * mean over the real tokens of ||x - x'||^2 / dim
 
     which is 0 for a batch without tokens. The paper does not say whether the gradient of this loss
     also flows through its target x. Here it does not, since features could shrink to be easier to
-    reconstruct; it reaches the layers below through z. Dropout acts on z, which is one reading of
+    reconstruct; the gradient reaches the layers below through z. Dropout acts on z, one reading of
     the paper's "encoded features of the autoencoder with a dropout rate of 0.2" (Sec. 4).
 
     200 units on 1000-dimensional features: 401,200 parameters.
 
     Args:
       units: size of z.
-      weight: of the reconstruction in the loss, at least 0.
+      weight: weight of the reconstruction error in the loss, at least 0.
       dropout, l2, seed: see `BaseLayer`; W_e and W_d are regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].
       mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts and the reconstruction's loss is added.
+      training: whether dropout acts and the reconstruction loss is added.
 
     Returns:
       z, <float>[batch, length, units]; exactly 0 on padding.
@@ -69,7 +69,7 @@ class Bottleneck(BaseLayer):
         return z
 
     def _reconstruction_error(self, x, z, mask):
-        """The mean of ||x - x'||^2 / dim over the real tokens, <float32>[]."""
+        """Computes the mean of ||x - x'||^2 / dim over the real tokens, <float32>[]."""
         target = tf.cast(tf.stop_gradient(x), tf.float32)
         error = target - tf.cast(self.decoder(z), tf.float32)
         real = tf.cast(mask, tf.float32)

@@ -1,12 +1,12 @@
-"""How a layer builds the layers inside of it."""
+"""Construction of a layer's sublayers."""
 
 import tensorflow as tf
 
 
 def build_child(layer: tf.keras.layers.Layer, input_shape) -> None:
-    """Builds a sublayer inside of a layer's `build`, with its name before those of its weights.
+    """Builds a sublayer inside a layer's `build`, and puts its name before its weights' names.
 
-    So names of weights are unique in a model, which Keras' `.h5` files need.
+    Weight names are thus unique in a model, as Keras' `.h5` files require.
     """
     with tf.name_scope(layer.name):
         layer.build(input_shape)

@@ -12,12 +12,12 @@ from disan_tf.ops.dropout import apply_mask, keep_mask
 
 
 def site_seed(seed: int, site: str) -> int:
-    """The 31-bit seed of a sublayer, from its parent's seed and its own name."""
+    """Returns a sublayer's 31-bit seed, from the parent's seed and the sublayer's name."""
     return zlib.crc32(f"{seed}/{site}".encode()) & 0x7FFFFFFF
 
 
 def add_count(layer: tf.keras.layers.Layer) -> tf.Variable:
-    """A new weight of a layer, <int64>[], that counts its calls; on all replicas alike."""
+    """Adds a weight <int64>[] that counts a layer's calls, equal on all replicas."""
     return layer.add_weight(
         "calls",
         [],
@@ -29,10 +29,10 @@ def add_count(layer: tf.keras.layers.Layer) -> tf.Variable:
 
 
 def next_seed(seed: int, calls: tf.Variable) -> tf.Tensor:
-    """The seed of a layer's next stateless draw, <int64>[2]; adds 1 to its count of `calls`.
+    """Returns the seed <int64>[2] of a layer's next stateless draw, and adds 1 to `calls`.
 
-    Each replica of a `tf.distribute` strategy draws for itself, the first as if it were alone; but
-    those that share a batch (`disan_tf.ops.batch_share`) have one seed.
+    Each replica of a `tf.distribute` strategy has a seed of its own, the first the seed of a single
+    process. Replicas that share a batch (`disan_tf.ops.batch_share`) have one seed.
     """
     first, context = tf.constant(seed, tf.int64), tf.distribute.get_replica_context()
     is_shared = batch_share.current() is not None
@@ -43,11 +43,11 @@ def next_seed(seed: int, calls: tf.Variable) -> tf.Tensor:
 
 
 class Places(NamedTuple):
-    """Which rows of a tensor of the global batch a replica's tensor <float>[..., dim] has.
+    """The rows of a global tensor that a replica's tensor <float>[..., dim] holds.
 
     Attributes:
-      rows: <int32>[...], their numbers in the global tensor, read as <float>[count, dim].
-      count: <int32>[], the global tensor's rows.
+      rows: <int32>[...], indices of the rows in the global tensor, read as <float>[count, dim].
+      count: <int32>[], number of rows in the global tensor.
     """
 
     rows: tf.Tensor
@@ -56,7 +56,7 @@ class Places(NamedTuple):
 
 @serializable
 class Dropout(tf.keras.layers.Layer):
-    """Keras' Dropout, over stateless random numbers: y = keep * x / (1 - rate) in training.
+    """Keras' Dropout with stateless random numbers: y = keep * x / (1 - rate) in training.
 
     The mask of the n-th training call is a function of (seed, n) alone, and n is a variable that
     is saved with the weights: a training that is killed and resumed draws the same masks as one
@@ -69,9 +69,9 @@ class Dropout(tf.keras.layers.Layer):
 
     Call arguments:
       x: <float>[...].
-      training: whether entries are dropped; if not, x is returned as it is.
-      places: where the first axis of x does not count the rows of the batch: which rows of the
-        whole tensor these are, in the `Share` of a batch; see `Places`.
+      training: whether entries are dropped; if not, x is returned unchanged.
+      places: the `Places` of x in the global tensor, for a `Share` of a batch; only needed if the
+        first axis of x is not the batch.
 
     Returns:
       y, <float>[...].
@@ -111,11 +111,11 @@ class Dropout(tf.keras.layers.Layer):
         return x * tf.cast(self._factors(places, x.shape[-1]), x.dtype)
 
     def keep(self, entries: tf.Tensor, first: Optional[tf.Tensor] = None) -> tf.Tensor:
-        """The next mask, for a number of entries; see `disan_tf.ops.dropout.keep_mask`."""
+        """Draws the next mask for a number of entries; see `disan_tf.ops.dropout.keep_mask`."""
         return keep_mask(entries, next_seed(self.seed, self.calls), self.rate, first)
 
     def _factors(self, places, dim):
-        """1 / (1 - rate) or 0 for each entry of the rows at `places`."""
+        """Returns 1 / (1 - rate) or 0 for each entry of the rows at `places`."""
         whole = tf.ones([places.count, dim])
         mask = self.keep(tf.size(whole, tf.int64))
         return tf.gather(apply_mask(whole, mask, self.rate), places.rows)

@@ -17,7 +17,7 @@ class Highway(BaseLayer):
     units: 180,600 parameters.
 
     Args:
-      activation: of the transformed part.
+      activation: activation of the transformed part.
       dropout, l2, seed: see `BaseLayer`; W_t and W_g are regularised.
 
     Call arguments:

@@ -1,4 +1,4 @@
-"""He's initialisation, and what dropout changes about it."""
+"""He's initialisation, and its adaptation to dropout."""
 
 import tensorflow as tf
 
@@ -8,7 +8,7 @@ INIT_SCALES = ("keep", "rate")
 
 
 def he_normal(seed: int, keep: float = 1.0) -> tf.keras.initializers.VarianceScaling:
-    """The normal distribution with mean 0 and standard deviation sqrt(2 * keep / fan_in).
+    """Returns the normal distribution with mean 0 and standard deviation sqrt(2 * keep / fan_in).
 
     With keep = 1 this is the rule of He et al. (2015), Sec. 2.2, for rectified activations.
     Gehring et al. (2017), Sec. 3.5, multiply the variance by the probability that dropout keeps an
@@ -31,13 +31,13 @@ def he_normal(seed: int, keep: float = 1.0) -> tf.keras.initializers.VarianceSca
 
 
 def variance_factor(init_scale: str, rate: float) -> float:
-    """The factor `keep` of `he_normal` for a layer whose input is dropped at a rate.
+    """Returns the factor `keep` of `he_normal` for a layer with dropout on its input.
 
     Args:
       init_scale: "keep", the probability 1 - rate that an entry is kept (Gehring et al. 2017, Sec.
-        3.5); or "rate", the rate itself, which is what the DSA paper's appendix says literally
+        3.5); or "rate", the rate itself, as the DSA paper's appendix says literally
         ("square root of the dropout rate" times the weights), and 1 without dropout.
-      rate: in [0, 1).
+      rate: dropout rate in [0, 1).
 
     Raises:
       ValueError: an unknown `init_scale`.
@@ -46,5 +46,5 @@ def variance_factor(init_scale: str, rate: float) -> float:
 
 
 def check_init_scale(init_scale: str) -> str:
-    """Returns `init_scale`, or raises ValueError with the known ones."""
+    """Returns `init_scale`, or raises ValueError with the known values."""
     return check_choice("init_scale", init_scale, INIT_SCALES)

@@ -14,7 +14,7 @@ from disan_tf.ops.elementwise import bias_activation
 
 @serializable
 class Linear(tf.keras.layers.Layer):
-    """activation(dropout(x) W + b), from which the other layers are built.
+    """A dense layer, activation(dropout(x) W + b), which the other layers use.
 
     As in the authors' code, dropout acts on the input, and l2 * 0.5 * ||W||^2 is added to the loss
     for W, but not for b.
@@ -22,11 +22,11 @@ class Linear(tf.keras.layers.Layer):
     Args:
       units: size of the result.
       activation: Keras activation or None.
-      use_bias: whether there is a b; it is initialised to 0.
+      use_bias: whether there is a b, which is initialised to 0.
       dropout: rate, in [0, 1).
       l2: weight of 0.5 * ||W||^2 in the loss.
       seed: seed of the dropout masks.
-      kernel_initializer: of W, a Keras initializer or its name.
+      kernel_initializer: for W, a Keras initializer or its name.
 
     Call arguments:
       x: <float>[..., dim].
@@ -83,11 +83,11 @@ class Linear(tf.keras.layers.Layer):
         return self.activate(self.product(x, training))
 
     def product(self, x, training=None):
-        """dropout(x) W, <float>[..., units]."""
+        """Computes dropout(x) W, <float>[..., units]."""
         return project(self.dropout(x, training=training), cast_weight(self.dense.kernel, x.dtype))
 
     def activate(self, product, activation=None):
-        """activation(product + b); without an argument the layer's own activation."""
+        """Computes activation(product + b), by default with the layer's own activation."""
         activation = activation or self.activation
         if not self.use_bias:
             return activation(product)
@@ -107,7 +107,7 @@ class Linear(tf.keras.layers.Layer):
 
 
 def project(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
-    """x W for <float>[..., dim] and <float>[dim, units] of one dtype, as one product of rank 2.
+    """Computes x W for <float>[..., dim] and <float>[dim, units] of one dtype, by a rank-2 product.
 
     In a product of higher rank the gradient of W would be a batch of matrices before it is summed.
     """
@@ -118,5 +118,5 @@ def project(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
 
 
 def weight_decay(l2: float) -> Optional[tf.keras.regularizers.Regularizer]:
-    """The regulariser l2 * 0.5 * ||W||^2 (Keras' L2 has no factor 0.5); None for l2 = 0."""
+    """Returns the regulariser l2 * 0.5 * ||W||^2 (Keras' L2 has no 0.5); None for l2 = 0."""
     return tf.keras.regularizers.L2(0.5 * l2) if l2 else None

@@ -1,4 +1,4 @@
-"""Masks of tokens that a caller may leave out."""
+"""Token masks that a caller may leave out."""
 
 from typing import Optional
 
@@ -6,7 +6,7 @@ import tensorflow as tf
 
 
 def token_mask(x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> tf.Tensor:
-    """`mask`, or where it is None, True for all tokens.
+    """Returns `mask`, or True for all tokens if it is None.
 
     Args:
       x: [batch, length, ...].

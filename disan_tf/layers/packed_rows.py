@@ -1,4 +1,4 @@
-"""Several sentences in one row, so that a convolution meets little padding."""
+"""Several sentences in one row, so that a convolution reads little padding."""
 
 import tensorflow as tf
 
@@ -8,16 +8,16 @@ from disan_tf.ops.batch_share import all_rows, current
 from disan_tf.ops.xla import is_compiled
 
 SENTENCES_PER_ROW = 8
-LEAST_SAVING = 0.25  # of the batch's positions, for packing to be worth its copies
+LEAST_SAVING = 0.25  # least fraction of positions to save, for packing to pay
 
 
 class PackedRows:
     """A batch of sentences, laid out for convolutions in fewer and fuller rows.
 
     The sentences, sorted from the longest to the shortest, are dealt to the rows back and forth,
-    `SENTENCES_PER_ROW` to a row, so that all rows are about equally long; a gap of padding follows
-    every sentence. A convolution whose windows reach no further than the gap then computes what it
-    would compute for each sentence alone. If this saves less than `LEAST_SAVING` of the positions,
+    `SENTENCES_PER_ROW` to a row, so that all rows are about equally long. A gap of padding follows
+    every sentence, so a convolution whose windows reach no further than the gap gives the same
+    results as for each sentence alone. If packing saves less than `LEAST_SAVING` of the positions,
     the batch stays as it is.
 
     Args:
@@ -25,8 +25,8 @@ class PackedRows:
       gap: tokens of padding after a sentence.
 
     Attributes:
-      mask: <bool>[rows, width], True = real token, of the rows.
-      places: of the rows' tokens, see `Dropout`; None where the batch is whole.
+      mask: mask of the rows, <bool>[rows, width], True = real token.
+      places: places of the rows' tokens, see `Dropout`; None if the batch is whole.
 
     Example:
       >>> x, mask = tf.ones([2, 5, 8]), tf.ones([2, 5], tf.bool)
@@ -56,7 +56,7 @@ class PackedRows:
         self.mask = self._choose(self._packed_mask, lambda: mask)
 
     def _shared(self, ends, gap, length, tokens):
-        """Whether packing pays for the global batch, and the `Places` of the rows' tokens in it."""
+        """Returns whether packing pays for the global batch, and `Places` of the rows' tokens."""
         share, ends = current(), all_rows(ends)
         rows = -(-share.batch // SENTENCES_PER_ROW)
         starts, width = _deal(tf.where(ends > 0, ends + gap, 0), rows)
@@ -75,7 +75,7 @@ class PackedRows:
         return self._pays, Places(self._choose(packed, unpacked), count)
 
     def pack(self, x: tf.Tensor) -> tf.Tensor:
-        """<float>[batch, length, dim] -> [rows, width, dim], with arbitrary values in the gaps."""
+        """Packs <float>[batch, length, dim] into [rows, width, dim]; gaps have arbitrary values."""
 
         def pack():
             return self._in_rows(tf.gather_nd(x, self._places))
@@ -83,7 +83,7 @@ class PackedRows:
         return tf.ensure_shape(self._choose(pack, lambda: x), [None, None, x.shape[-1]])
 
     def tokens(self, x: tf.Tensor) -> tf.Tensor:
-        """<float>[rows, width, dim] -> <float>[tokens, dim], for maps of independent tokens.
+        """Gathers <float>[tokens, dim] from [rows, width, dim], for maps of independent tokens.
 
         Some rows of the result may be padding, or repeat another token.
         """
@@ -96,7 +96,7 @@ class PackedRows:
         return tf.ensure_shape(self._choose(select, lambda: flat), [None, x.shape[-1]])
 
     def sentences(self, tokens: tf.Tensor) -> tf.Tensor:
-        """The result of `tokens`, or of a map of it, as <float>[batch, length, dim]."""
+        """Turns the result of `tokens`, or a map of it, into <float>[batch, length, dim]."""
         dim = tokens.shape[-1]
         shape = tf.concat([tf.shape(self._sentences), [dim]], axis=0)
         sentences = self._choose(
@@ -124,7 +124,7 @@ def _deal(sizes, rows):
     """Deals sentences to rows.
 
     Args:
-      sizes: of the sentences with their gaps, <int32>[batch].
+      sizes: lengths of the sentences with their gaps, <int32>[batch].
       rows: number of rows.
 
     Returns:
@@ -142,6 +142,6 @@ def _deal(sizes, rows):
 
 
 def _back_and_forth(x):
-    """<int32>[rows, columns] with every other row reversed."""
+    """Reverses every other row of <int32>[rows, columns]."""
     odd = tf.range(tf.shape(x)[0])[:, None] % 2 == 1
     return tf.where(odd, tf.reverse(x, [1]), x)

@@ -1,17 +1,17 @@
-"""Sequences without padding, or without the tokens that were not selected."""
+"""Sequences without padding, or without unselected tokens."""
 
 import tensorflow as tf
 
 from disan_tf.ops.batch_share import all_rows
 from disan_tf.ops.xla import is_compiled
 
-# Sizes are rounded up to these, so that oneDNN meets, and compiles products for, fewer shapes.
+# Sizes are rounded up to these multiples, so that oneDNN compiles products for fewer shapes.
 ROWS_MULTIPLE = 128
 LENGTH_MULTIPLE = 8
 
 
 def pack(x: tf.Tensor, selected: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """The selected tokens of each sentence, in their order, at its beginning.
+    """Moves the selected tokens of each sentence to its beginning, in their order.
 
     Args:
       x: <float>[batch, length, dim].
@@ -27,7 +27,7 @@ def pack(x: tf.Tensor, selected: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def packed_mask(selected: tf.Tensor) -> tf.Tensor:
-    """The mask of packed sentences, <bool>[batch, packed length].
+    """Returns the mask of packed sentences, <bool>[batch, packed length].
 
     The packed length is the greatest number of selected tokens in a sentence, at least 1.
     """
@@ -36,7 +36,7 @@ def packed_mask(selected: tf.Tensor) -> tf.Tensor:
 
 
 def real_tokens(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """The tokens of all sentences in one sequence, without padding.
+    """Joins the tokens of all sentences into one sequence without padding.
 
     A map that treats tokens independently then costs nothing for padding.
 
@@ -56,7 +56,7 @@ def real_tokens(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
 
 
 def scatter_tokens(tokens: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """The inverse of `real_tokens`: <float>[rows, dim] -> [batch, length, dim], 0 on padding."""
+    """Inverts `real_tokens`: <float>[rows, dim] -> [batch, length, dim], 0 on padding."""
     if is_compiled():
         shape = tf.concat([tf.shape(mask), [tokens.shape[-1]]], axis=0)
         return tf.where(mask[:, :, None], tf.reshape(tokens, shape), tf.zeros([], tokens.dtype))
@@ -67,7 +67,7 @@ def scatter_tokens(tokens: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
 
 
 def pad_length(x: tf.Tensor) -> tf.Tensor:
-    """[batch, length, ...], padded with 0 or False to a multiple of `LENGTH_MULTIPLE`."""
+    """Pads [batch, length, ...] with 0 or False to a multiple of `LENGTH_MULTIPLE`."""
     x = tf.convert_to_tensor(x)
     surplus = -tf.shape(x)[1] % LENGTH_MULTIPLE
     return tf.pad(x, [[0, 0], [0, surplus], *[[0, 0]] * (x.shape.rank - 2)])

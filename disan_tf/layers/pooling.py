@@ -6,7 +6,7 @@ from disan_tf.ops import masked_softmax
 
 
 def average_tokens(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """sum_i softmax_i(logits) x_i over the tokens that `mask` admits, DiSAN Eq. 2 to 4.
+    """Computes sum_i softmax_i(logits) x_i over the tokens that `mask` admits, DiSAN Eq. 2 to 4.
 
     Args:
       logits: <float>[batch, length, 1].
@@ -23,7 +23,7 @@ def average_tokens(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tenso
 
 
 def weighted_sums(weights: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
-    """s_j = sum_i weights_ji x_i.
+    """Computes s_j = sum_i weights_ji x_i.
 
     Args:
       weights: <float32>[batch, heads, dependents].
@@ -36,11 +36,11 @@ def weighted_sums(weights: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
 
 
 def masked_mean(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """The mean of the tokens that `mask` admits, <float>[batch, dim]; 0 without tokens."""
+    """Computes the mean of the tokens that `mask` admits, <float>[batch, dim]; 0 without tokens."""
     real = tf.where(mask[:, :, None], tf.cast(x, tf.float32), 0.0)
     return tf.cast(tf.reduce_sum(real, axis=1) / token_counts(mask)[:, None], x.dtype)
 
 
 def token_counts(mask: tf.Tensor) -> tf.Tensor:
-    """The number of True in each row, at least 1, <float32>[batch]."""
+    """Returns the number of True in each row, at least 1, <float32>[batch]."""
     return tf.maximum(1.0, tf.reduce_sum(tf.cast(mask, tf.float32), axis=1))

@@ -1,4 +1,4 @@
-"""Weights cast once to the dtype of the computation, however often they are used."""
+"""Weights that are cast to the computation's dtype once, however often they are used."""
 
 import contextlib
 import threading
@@ -10,7 +10,7 @@ _scope = threading.local()
 
 @contextlib.contextmanager
 def shared_conversions():
-    """Inside, `cast_weight` casts each weight once.
+    """Makes `cast_weight` cast each weight once inside the context.
 
     A tied encoder uses its weights for both sentences: without this, mixed precision would cast
     them, and their gradients, twice.
@@ -26,7 +26,7 @@ def shared_conversions():
 
 
 def cast_weight(weight: tf.Variable, dtype: tf.DType) -> tf.Tensor:
-    """The value of `weight` as `dtype`."""
+    """Returns the value of `weight` as `dtype`."""
     casts = getattr(_scope, "casts", None)
     if casts is None:
         return tf.cast(weight, dtype)

@@ -1,4 +1,4 @@
-"""Keras finds the classes of this package by name: files load without `custom_objects`."""
+"""Registration of classes with Keras, so that files load without `custom_objects`."""
 
 import tensorflow as tf
 

@@ -1,1 +1,1 @@
-"""Every score of predictions, once; NumPy arrays of a whole split in, numbers out."""
+"""Metrics of predictions: functions from the NumPy arrays of a whole split to numbers."""

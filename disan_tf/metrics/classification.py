@@ -1,4 +1,4 @@
-"""Scores of predicted classes."""
+"""Metrics of predicted classes."""
 
 from collections.abc import Sequence
 from typing import Optional
@@ -12,7 +12,7 @@ LENGTH_BINS = {"1-4": 1, "5-11": 5, "12-24": 12, "25-37": 25, "38+": 38}  # name
 
 
 def accuracy(predictions: np.ndarray, labels: np.ndarray) -> float:
-    """The share of correct predictions."""
+    """Returns the fraction of correct predictions."""
     return float(np.mean(predictions == labels))
 
 
@@ -23,7 +23,7 @@ def classification_scores(
     lengths: np.ndarray,
     genres: Optional[np.ndarray] = None,
 ) -> dict:
-    """All scores of a split.
+    """Computes all metrics of a split.
 
     Precision, recall and F1 of a class are 0 where they are undefined (a class that never occurs);
     macro F1 is the mean of F1 = 2 precision recall / (precision + recall) over all classes.
@@ -31,7 +31,7 @@ def classification_scores(
     Args:
       predictions: <int>[examples].
       labels: <int>[examples].
-      classes: names.
+      classes: names of the classes.
       lengths: <int>[examples], see `accuracy_by_length`.
       genres: <bytes>[examples]; None if the corpus has none.
 
@@ -73,7 +73,7 @@ def _class_scores(predictions, labels, classes):
 
 
 def accuracy_by_length(correct: np.ndarray, lengths: np.ndarray) -> dict:
-    """Accuracy in bins of sentence length, DiSAN Fig. 5.
+    """Computes the accuracy in bins of sentence length, DiSAN Fig. 5.
 
     The figure's axis has no numbers in the text; its discussion names (5,12), (25,38) and
     38 or more tokens. We take these as half-open: 1-4, 5-11, 12-24, 25-37, 38+.
@@ -90,7 +90,7 @@ def accuracy_by_length(correct: np.ndarray, lengths: np.ndarray) -> dict:
 
 
 def accuracy_by_genre(correct: np.ndarray, genres: np.ndarray) -> dict:
-    """Genre -> {"count", "accuracy"}, of <bool>[examples] and <bytes>[examples], by name."""
+    """Returns genre -> {"count", "accuracy"}, by name, from <bool> and <bytes>[examples]."""
     return {genre.decode(): _share(correct[genres == genre]) for genre in np.unique(genres)}
 
 

@@ -1,13 +1,13 @@
-"""Scores of predicted numbers: correlation, squared error, calibration."""
+"""Metrics of predicted numbers: correlation, squared error, calibration."""
 
 import numpy as np
 
 
 def pearson(predictions: np.ndarray, labels: np.ndarray) -> float:
-    """Pearson's r, computed in float64.
+    """Computes Pearson's r in float64.
 
-    It is undefined, and 0 here, where the predictions or the labels are all the same: so the first
-    evaluations of a training have a score, and a better one can follow.
+    If all predictions or all labels are the same, r is undefined, and 0 is returned: the first
+    evaluations of a training then have a score that later ones can exceed.
     """
     centred = [
         np.asarray(values, np.float64) - np.mean(values, dtype=np.float64)
@@ -20,17 +20,17 @@ def pearson(predictions: np.ndarray, labels: np.ndarray) -> float:
 
 
 def spearman(predictions: np.ndarray, labels: np.ndarray) -> float:
-    """Spearman's rho: Pearson's r of the ranks; equal values share the mean of their ranks."""
+    """Computes Spearman's rho, Pearson's r of the ranks; equal values share their mean rank."""
     return pearson(_ranks(predictions), _ranks(labels))
 
 
 def mean_squared_error(predictions: np.ndarray, labels: np.ndarray) -> float:
-    """The mean of the squared differences, computed in float64."""
+    """Computes the mean of the squared differences in float64."""
     return float(np.mean(np.square(np.asarray(predictions, np.float64) - labels)))
 
 
 def correlation_scores(predictions: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-    """ "pearson", "spearman" and "mse" of <float>[examples] predictions and labels."""
+    """Returns "pearson", "spearman" and "mse" of <float>[examples] predictions and labels."""
     return {
         "pearson": pearson(predictions, labels),
         "spearman": spearman(predictions, labels),
@@ -39,12 +39,12 @@ def correlation_scores(predictions: np.ndarray, labels: np.ndarray) -> dict[str,
 
 
 def calibration(predictions: np.ndarray, labels: np.ndarray, points: int) -> dict:
-    """What is predicted where the gold score lies between two points of the scale.
+    """Computes the mean prediction for gold scores between two points of the scale.
 
     Args:
       predictions: <float>[examples].
       labels: <float>[examples], from 1 to `points`.
-      points: of the scale.
+      points: number of points on the scale.
 
     Returns:
       "[1, 2)", ... "[4, 5]" -> {"count", "mean_label", "mean_answer", "mse"}; the means of a bin
@@ -66,7 +66,7 @@ def calibration(predictions: np.ndarray, labels: np.ndarray, points: int) -> dic
 
 
 def _ranks(values):
-    """Ranks from 1, <float64>[examples]."""
+    """Returns the ranks from 1, <float64>[examples]."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[places]
 

@@ -1,4 +1,4 @@
-"""Perplexities of a language model of both directions."""
+"""Perplexities of a bidirectional language model."""
 
 import numpy as np
 
@@ -6,11 +6,11 @@ DIRECTIONS = ("forward", "backward")
 
 
 def perplexities(sums: np.ndarray) -> dict[str, float]:
-    """Perplexities, exp of the mean -ln p of a word; unknown words and boundaries count as words.
+    """Computes perplexities, exp of a word's mean -ln p; unknown words and boundaries are words.
 
     Args:
       sums: <float32>[examples, 3], the sums of -ln p in nats over each sentence, forward and
-        backward, and how many words each direction predicts.
+        backward, and the number of words that each direction predicts.
 
     Returns:
       "log_likelihood" (the mean of ln p over both directions, in nats), "perplexity",

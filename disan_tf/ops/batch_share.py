@@ -1,7 +1,7 @@
 """The share of a global batch that one replica of a `tf.distribute` strategy computes.
 
-Inside `sharing`, layers and training steps know the whole batch; elsewhere a batch is whole, and
-the functions here give back what they are given.
+Inside `sharing`, layers and training steps compute a share of the global batch. Elsewhere a batch
+is whole, and these functions return their arguments unchanged.
 """
 
 import contextlib
@@ -18,11 +18,11 @@ class Share(NamedTuple):
     """Consecutive rows of a global batch.
 
     Attributes:
-      rows: <int32>[], of this replica; at least 1.
-      first: <int32>[], the place of the first one in the global batch.
-      batch: <int32>[], rows of the global batch.
-      is_real: <int32>[], 1; 0 where the batch has too few rows for this replica, which then
-        computes a row of another one, and counts for nothing.
+      rows: <int32>[], number of rows of this replica; at least 1.
+      first: <int32>[], index of the first row in the global batch.
+      batch: <int32>[], number of rows in the global batch.
+      is_real: <int32>[], 1, or 0 if the batch has too few rows for this replica. The replica then
+        computes a row of another replica, which is not counted.
     """
 
     rows: tf.Tensor
@@ -32,13 +32,13 @@ class Share(NamedTuple):
 
     @property
     def fraction(self) -> tf.Tensor:
-        """The replica's part of the global batch, <float32>[]."""
+        """The replica's fraction of the global batch, <float32>[]."""
         return tf.cast(self.is_real * self.rows / self.batch, tf.float32)
 
 
 @contextlib.contextmanager
 def sharing(share: Share) -> Iterator[None]:
-    """Inside, what this thread calls or traces is of a share."""
+    """Sets the share that this thread computes and traces inside the context."""
     _scope.share = share
     try:
         yield
@@ -47,36 +47,36 @@ def sharing(share: Share) -> Iterator[None]:
 
 
 def current() -> Optional[Share]:
-    """The share of this thread; None where batches are whole."""
+    """Returns this thread's share; None if batches are whole."""
     return getattr(_scope, "share", None)
 
 
 def part_of_mean(mean: tf.Tensor) -> tf.Tensor:
-    """What a mean over the rows of a share adds to that over the global batch."""
+    """Scales the mean over a share's rows to its part of the global batch's mean."""
     share = current()
     return mean if share is None else mean * share.fraction
 
 
 def part_of_all(value: tf.Tensor) -> tf.Tensor:
-    """What each of the replicas adds to a value that all of them have."""
+    """Divides a value that all replicas have by their number, so that the sum is the value."""
     return value if current() is None else value / _replicas()
 
 
 def total(x):
-    """The sums over the replicas of <float>[...], with gradients, or of a list of tensors."""
+    """Sums <float>[...], with gradients, or a list of tensors over the replicas."""
     if current() is None:
         return x
     return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, x)
 
 
 def real_rows(x: tf.Tensor) -> tf.Tensor:
-    """x <float or int>[rows, ...], times 0 where the rows count for nothing."""
+    """Multiplies x <float or int>[rows, ...] by 0 if this replica's rows are not counted."""
     share = current()
     return x if share is None else x * tf.cast(share.is_real, x.dtype)
 
 
 def all_rows(x: tf.Tensor) -> tf.Tensor:
-    """The rows of the global batch, <int32>[batch, ...], of those of each share."""
+    """Gathers all replicas' rows into the global batch, <int32>[batch, ...]."""
     share = current()
     if share is None:
         return x
@@ -86,7 +86,10 @@ def all_rows(x: tf.Tensor) -> tf.Tensor:
 
 
 def mean_of_tokens(sums: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
-    """sums / count <float32>[], or 0 of no tokens; of a share, what has that as replicas' mean."""
+    """Returns sums / count <float32>[], or 0 without tokens.
+
+    In a share, the mean over the replicas' results is the mean over the global batch's tokens.
+    """
     if current() is None:
         return tf.math.divide_no_nan(sums, count)
     return tf.math.divide_no_nan(real_rows(sums) * _replicas(), total(real_rows(count)))

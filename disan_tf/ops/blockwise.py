@@ -3,20 +3,20 @@
 The plain form keeps about eight tensors of [batch, length, length, dim] for its gradient. The lean
 form walks over blocks of heads (forward pass) and of dependents (backward pass), keeps only the
 context and the softmax denominators, and computes the rest again. A block also skips the range of
-pairs that its direction forbids, nearly half of all (measured: twice as fast as the plain form).
+pairs that its direction forbids, nearly half of them (measured: twice as fast as the plain form).
 """
 
 import tensorflow as tf
 
 from disan_tf.ops.direction_mask import positional_mask
 
-# Numbers in one tensor of a block: few enough for the caches, enough that the cost of starting an
-# operation does not show (measured: 1 << 18 to 1 << 22 differ by a fifth).
+# Numbers in one tensor of a block. They fit into the caches, and hide the cost of starting an
+# operation (measured: 1 << 18 to 1 << 22 differ by a fifth).
 BLOCK_NUMBERS = 1 << 21
 
 
 def lean_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
-    """DiSAN Eq. 15 and 11, block by block; the arguments are those of `directional_attention`."""
+    """Computes DiSAN Eq. 15 and 11 in blocks; for the arguments see `directional_attention`."""
     head, dependent = (tf.cast(tensor, tf.float32) for tensor in (head, dependent))
 
     @tf.custom_gradient
@@ -36,7 +36,7 @@ def lean_attention(head, dependent, value, mask, *, direction, head_mask=None, s
 
 
 def lean_forward(head, dependent, value, mask, direction, scale):
-    """Context s_j and softmax denominator, both <float32>[batch, length, dim]."""
+    """Returns the context s_j and the softmax denominator, both <float32>[batch, length, dim]."""
     length, (size, blocks) = tf.shape(head)[1], _blocks(head)
     head = tf.pad(head, [[0, 0], [0, blocks * size - length], [0, 0]])
     within, positions = tf.range(size), tf.range(length)
@@ -68,7 +68,7 @@ def lean_forward(head, dependent, value, mask, direction, scale):
 
 
 def lean_backward(upstream, head, dependent, value, context, denominator, mask, direction, scale):
-    """Gradients for head, dependent and value.
+    """Computes the gradients for head, dependent and value.
 
     With p_ij the attention, g_j the upstream gradient and t_ij the tanh:
     dv_i = sum_j p_ij g_j and d(dependent_i + head_j) = p_ij g_j (v_i - s_j) (1 - t_ij^2).
@@ -115,7 +115,7 @@ def lean_backward(upstream, head, dependent, value, context, denominator, mask, 
 
 
 def _blocks(tensor):
-    """Tokens in a block and number of blocks, for <float32>[batch, length, dim]."""
+    """Returns the tokens in a block and the number of blocks, for <float32>[batch, length, dim]."""
     length = tf.maximum(tf.shape(tensor)[1], 1)  # one empty block for a batch without tokens
     fitting = BLOCK_NUMBERS // tf.maximum(tf.size(tensor), 1)
     size = tf.clip_by_value(fitting, 1, length)
@@ -123,14 +123,14 @@ def _blocks(tensor):
 
 
 def _range(heads, length, direction):
-    """The range of dependents that at least one of the block's heads may attend to."""
+    """Returns the range of dependents that any head of the block may attend to."""
     start = tf.minimum(heads[0] + 1, length) if direction == "backward" else 0
     end = tf.minimum(heads[-1], length) if direction == "forward" else length
     return start, end
 
 
 def _weights(head, dependent, pairs, scale):
-    """tanh((dependent_i + head_j) / scale), and exp(scale * tanh) for `pairs`, 0 for the others.
+    """Returns tanh((dependent_i + head_j) / scale), and exp(scale * tanh) for `pairs`, else 0.
 
     The logits lie in [-scale, scale], so no maximum has to be subtracted.
     """
@@ -139,7 +139,7 @@ def _weights(head, dependent, pairs, scale):
 
 
 def unblock(array, like, blocks, size):
-    """TensorArray of [batch, size, dim] blocks -> [batch, blocks * size, dim]."""
+    """Joins a TensorArray of [batch, size, dim] blocks into [batch, blocks * size, dim]."""
     shape = tf.shape(like)
     stacked = tf.reshape(array.stack(), [blocks, shape[0], size, shape[2]])
     return tf.reshape(tf.transpose(stacked, [1, 0, 2, 3]), [shape[0], blocks * size, shape[2]])

@@ -1,8 +1,8 @@
-"""Scores of all pairs of words of two sentences, without a tensor [batch, L1, L2, dim].
+"""Scores of all word pairs in two sentences, without a tensor [batch, L1, L2, dim].
 
-Written plainly, a score v^T tanh(...) makes such a tensor in every operation, and its gradient
-keeps them. Here a loop walks over blocks of the first sentence's positions, forward and backward,
-and the backward pass computes a block again.
+In plain TensorFlow, every operation of a score v^T tanh(...) makes such a tensor, and the gradient
+keeps them all. Here a loop walks over blocks of positions in the first sentence, forward and
+backward, and the backward pass computes a block again.
 """
 
 from typing import Callable, Optional
@@ -11,13 +11,13 @@ import tensorflow as tf
 
 from disan_tf.ops.native import runtime
 
-# Numbers in one tensor of a block (measured: 1 << 20 is up to a quarter slower, for it leaves the
-# caches).
+# Numbers in one tensor of a block (measured: 1 << 20 exceeds the caches and is up to a quarter
+# slower).
 BLOCK_NUMBERS = 1 << 18
 
 
 def additive_scores(first: tf.Tensor, second: tf.Tensor, vector: tf.Tensor) -> tf.Tensor:
-    """e_ij = sum_k vector_k tanh(first_ik + second_jk), in float32 for every input dtype.
+    """Computes e_ij = sum_k vector_k tanh(first_ik + second_jk), in float32 for every input dtype.
 
     Args:
       first: <float>[batch, first length, dim].
@@ -44,17 +44,17 @@ def product_scores(
     vector: tf.Tensor,
     pairs: Optional[tf.Tensor] = None,
 ) -> tf.Tensor:
-    """e_ij = vector^T tanh((first_i * second_j) kernel).
+    """Computes e_ij = vector^T tanh((first_i * second_j) kernel).
 
-    The product with `kernel` has its dtype, all else is float32.
+    The product with `kernel` has the dtype of `kernel`; everything else is float32.
 
     Args:
       first: <float>[batch, first length, dim].
       second: <float>[batch, second length, dim].
       kernel: <float>[dim, units].
       vector: <float32>[units].
-      pairs: <bool>[batch, first length, second length], the pairs to score; the others cost
-        nothing, and their scores are 0. None = all.
+      pairs: <bool>[batch, first length, second length], the pairs to score; None = all.
+        Other pairs cost nothing and score 0.
 
     Returns:
       <float32>[batch, first length, second length]. All inputs receive gradients.
@@ -69,7 +69,7 @@ def product_scores(
 
 
 def _score_products(products, kernel, vector):
-    """The scores <float32>[...] of first_i * second_j, <float32>[..., dim]."""
+    """Computes the scores <float32>[...] of the products first_i * second_j <float32>[..., dim]."""
     dim, units = kernel.shape
     features = tf.matmul(tf.reshape(tf.cast(products, kernel.dtype), [-1, dim]), kernel)
     features = tf.reshape(features, [*tf.unstack(tf.shape(products)[:-1]), units])
@@ -77,7 +77,7 @@ def _score_products(products, kernel, vector):
 
 
 def _chosen_product_scores(first, second, kernel, vector, pairs):
-    """`product_scores` of chosen pairs, in blocks of a fixed number of pairs for all batches."""
+    """Computes the `product_scores` of chosen pairs, in blocks of one size for all batches."""
     dim = kernel.shape[0]
     indices, shape = tf.cast(tf.where(pairs), tf.int32), tf.shape(pairs)
     block = max(1, BLOCK_NUMBERS // dim)
@@ -108,7 +108,7 @@ def _chosen_product_scores(first, second, kernel, vector, pairs):
 
 
 def _chosen_gradient(upstream, words, first, second, kernel, vector):
-    """Gradients of the inputs of `_chosen_product_scores`, summed in float32."""
+    """Computes the gradients for `_chosen_product_scores`, summed in float32."""
 
     def add(sums, block):
         *block_words, block_upstream = block
@@ -132,7 +132,7 @@ def _chosen_gradient(upstream, words, first, second, kernel, vector):
 
 
 def _weigh(features: tf.Tensor, vector: tf.Tensor) -> tf.Tensor:
-    """features^T vector, <float32>[...], for <float32>[..., dim] and <float32>[dim]."""
+    """Computes features^T vector, <float32>[...], for <float32>[..., dim] and <float32>[dim]."""
     weighted = tf.matmul(tf.reshape(features, [-1, vector.shape[0]]), vector[:, None])
     return tf.reshape(weighted, tf.shape(features)[:-1])
 
@@ -141,7 +141,7 @@ def _weigh(features: tf.Tensor, vector: tf.Tensor) -> tf.Tensor:
 def _blockwise(
     score: Callable, first: tf.Tensor, second: tf.Tensor, *weights: tf.Tensor
 ) -> tf.Tensor:
-    """score(first, second, *weights), block by block, for float32 sentences."""
+    """Computes score(first, second, *weights) block by block, for float32 sentences."""
 
     @tf.custom_gradient
     def scores(first, second, *weights):
@@ -164,7 +164,7 @@ def _forward(score, first, second, *weights):
 
 
 def _backward(score, upstream, first, second, *weights):
-    """Gradients for the inputs of `score`, summed over the blocks in float32."""
+    """Computes the gradients for the inputs of `score`, summed over the blocks in float32."""
     shared = [second, *weights]
 
     def body(start, end, first_gradient, *sums):
@@ -183,9 +183,9 @@ def _backward(score, upstream, first, second, *weights):
 
 
 def _walk(body, first, second, grown, *sums):
-    """The last results of body(start, end, grown, *sums), called for the blocks of `first` in turn.
+    """Calls body(start, end, grown, *sums) for each block of `first`; returns the last results.
 
-    `body` returns the new `grown`, longer by the block in axis 1, and the new `sums`.
+    `body` returns `grown`, extended by the block along axis 1, and the new `sums`.
     """
     batch, length, dim = tf.unstack(tf.shape(first))
     numbers = tf.maximum(batch * tf.shape(second)[1] * dim, 1)  # for one position

@@ -1,4 +1,4 @@
-"""Which (head, dependent) pairs a direction, a mask and a selection allow."""
+"""The (head, dependent) pairs that a direction, a mask and a selection allow."""
 
 from typing import Optional
 
@@ -11,7 +11,7 @@ MAX_SCALE = 40.0
 
 
 def check_direction(direction: str) -> str:
-    """Returns `direction`, or raises ValueError with the known ones."""
+    """Returns `direction`, or raises ValueError with the known directions."""
     return check_choice("direction", direction, DIRECTIONS)
 
 
@@ -23,7 +23,7 @@ def check_scale(scale: float) -> float:
 
 
 def positional_mask(heads: tf.Tensor, dependents: tf.Tensor, direction: str) -> tf.Tensor:
-    """DiSAN Eq. 16 to 18 as booleans: True where M_ij is 0.
+    """Returns DiSAN Eq. 16 to 18 as booleans, True where M_ij is 0.
 
     Args:
       heads: <int32>[h], positions j of the tokens that receive context.
@@ -40,7 +40,7 @@ def positional_mask(heads: tf.Tensor, dependents: tf.Tensor, direction: str) -> 
 def admissible_pairs(
     mask: tf.Tensor, direction: str, head_mask: Optional[tf.Tensor] = None
 ) -> tf.Tensor:
-    """The (head, dependent) pairs of whole sentences that may attend.
+    """Returns whether each head of a sentence may attend to each dependent.
 
     Args:
       mask: <bool>[batch, length], True = may be attended to.

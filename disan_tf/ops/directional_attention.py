@@ -1,4 +1,4 @@
-"""Directional attention, DiSAN Eq. 15 and 11: forms that agree, and one of linear time."""
+"""Directional attention, DiSAN Eq. 15 and 11: exact forms, and an approximation in linear time."""
 
 from typing import Optional
 
@@ -24,7 +24,7 @@ def attention_weights(
     head_mask: Optional[tf.Tensor] = None,
     scale: float = 5.0,
 ) -> tf.Tensor:
-    """p(z_k = i | x, x_j) of DiSAN Eq. 15: <float32>[batch, head, dependent, feature]."""
+    """Computes p(z_k = i | x, x_j), DiSAN Eq. 15, <float32>[batch, head, dependent, feature]."""
     head = tf.cast(head, tf.float32)[:, :, None, :]  # [batch, head, 1, feature]
     dependent = tf.cast(dependent, tf.float32)[:, None, :, :]  # [batch, 1, dependent, feature]
     logits = scale * tf.tanh((dependent + head) / scale)
@@ -33,7 +33,7 @@ def attention_weights(
 
 
 def plain_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
-    """DiSAN Eq. 15 and 11, dense: it holds several [batch, length, length, dim] tensors."""
+    """Computes DiSAN Eq. 15 and 11 densely, with several [batch, length, length, dim] tensors."""
     weights = attention_weights(
         head, dependent, mask, direction=direction, head_mask=head_mask, scale=scale
     )
@@ -42,13 +42,13 @@ def plain_attention(head, dependent, value, mask, *, direction, head_mask=None, 
 
 
 def _auto_attention(*args, **options) -> tf.Tensor:
-    """The fastest form that this machine has; XLA fuses the plain one."""
+    """Calls this machine's fastest form; under XLA the plain form, which XLA fuses."""
     form = plain_attention if is_compiled() else lean_attention
     return (native_attention if is_used() else form)(*args, **options)
 
 
 def _linear_attention(*args, **options) -> tf.Tensor:
-    """The linear form, native where it is available; under XLA the exact one."""
+    """Calls the linear form, native if available; under XLA the exact plain form."""
     form = plain_attention if is_compiled() else linear_attention
     return (native_linear_attention if is_used() else form)(*args, **options)
 
@@ -64,7 +64,7 @@ FORMS = {
 
 
 def available_forms() -> list[str]:
-    """The distinct exact forms that can train on this machine."""
+    """Returns the distinct exact forms that can train on this machine."""
     return ["plain", "lean"] if unavailable() else ["plain", "lean", "native"]
 
 
@@ -95,15 +95,15 @@ def directional_attention(
       scale: c of Eq. 15, above 0 and at most 40, so that no maximum has to be subtracted.
       form: "native" (C++ for this CPU), "lean" (portable, memory O(batch * length * dim)), "saved"
         (for SavedModels: as lean, or linear for long texts), "plain" (dense, for tests), "linear"
-        (time O(length), to within 1e-4, for documents), or "auto": native where it is available,
-        plain where XLA compiles it, else lean.
+        (time O(length), to within 1e-4, for documents), or "auto": native if available, plain
+        under XLA, else lean.
 
     Returns:
       <float>[batch, length, dim], the dtype of `value`. All three inputs receive gradients.
 
     Raises:
-      ValueError: an unknown direction or form, a scale outside (0, 40], or form "native" where it
-        is not available.
+      ValueError: an unknown direction or form, a scale outside (0, 40], or form "native" if it is
+        not available.
     """
     check_direction(direction)
     return FORMS[check_choice("form", form, FORMS)](

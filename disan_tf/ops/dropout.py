@@ -1,4 +1,4 @@
-"""Dropout masks from TensorFlow's stateless random numbers: the same in both forms."""
+"""Dropout masks from TensorFlow's stateless random numbers, identical in both forms."""
 
 from typing import Optional
 
@@ -7,22 +7,22 @@ import tensorflow as tf
 from disan_tf.ops.native import runtime
 
 _LEVELS = 1 << 16  # a mask compares 16 random bits with the rate
-_COUNTED = 8  # entries for each 128 random bits, which Philox makes of one number
+_COUNTED = 8  # entries per 128 random bits, which Philox computes from one counter
 
 
 def keep_mask(
     entries: tf.Tensor, seed: tf.Tensor, rate: float, first: Optional[tf.Tensor] = None
 ) -> tf.Tensor:
-    """A dropout mask: every entry is kept with probability 1 - rate, to within 2^-17.
+    """Draws a dropout mask that keeps entries with probability 1 - rate, to within 2^-17.
 
     Entry e is kept where the e-th 16-bit word of TensorFlow's stateless Philox stream is at least
     round(2^16 rate). That probability is at least 2^-16.
 
     Args:
-      entries: <int>[], how many.
+      entries: <int>[], number of entries.
       seed: <int64>[2].
       rate: in [0, 1).
-      first: <int64>[], the number of the first entry, where these are part of a larger mask.
+      first: <int64>[], index of the first entry, if the entries are part of a larger mask.
 
     Returns:
       <bool>[entries], or in the native form <int64>[ceil(entries / 64)] with one bit per entry, the
@@ -44,7 +44,7 @@ def keep_mask(
 
 
 def _later_entries(entries, seed, threshold, first):
-    """`keep_mask` of the entries from `first` on."""
+    """Draws the part of a `keep_mask` that begins at entry `first`."""
     key, counter = tf.raw_ops.StatelessRandomGetKeyCounter(seed=seed)
     low = counter[0] + tf.cast(first // _COUNTED, tf.uint64)
     carry = tf.cast(low < counter[0], tf.uint64)
@@ -62,7 +62,7 @@ def _later_entries(entries, seed, threshold, first):
 
 
 def _shifted(bits, count):
-    """The bits <int64>[n] without the first `count` <int64>[], which is below 63."""
+    """Drops the first `count` <int64>[] bits of <int64>[n]; `count` is below 63."""
     bits, count = tf.bitcast(bits, tf.uint64), tf.cast(count, tf.uint64)
     one, most = tf.constant(1, tf.uint64), tf.constant(63, tf.uint64)
     following = tf.concat([bits[1:], tf.zeros([1], tf.uint64)], axis=0)
@@ -71,7 +71,7 @@ def _shifted(bits, count):
 
 
 def apply_mask(x: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
-    """x / (1 - rate) where the mask `keep` of `keep_mask` keeps an entry, else 0."""
+    """Returns x / (1 - rate) where the `keep_mask` `keep` keeps an entry, else 0."""
     factor = 1.0 / (1.0 - rate)
     if keep.dtype != tf.bool:
         if x.dtype in runtime.DTYPES:

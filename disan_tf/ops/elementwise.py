@@ -1,7 +1,7 @@
-"""What stands between the matrix products, as one native pass over memory or portable TensorFlow.
+"""Operations between matrix products, as one native pass over memory or portable TensorFlow.
 
-A training step spends about as long on these as on its products when every arithmetic operation
-reads and writes its tensors. Both forms agree to rounding.
+If every arithmetic operation reads and writes its tensors, a training step spends about as long on
+these operations as on the products. Both forms agree to rounding.
 """
 
 from typing import Callable, NamedTuple
@@ -32,10 +32,10 @@ class LeakyReLU(NamedTuple):
 
 
 def copies(x: tf.Tensor, number: int) -> list[tf.Tensor]:
-    """`number` names of one tensor, whose gradients are added in one pass.
+    """Returns one tensor `number` times; adds the gradients in one pass.
 
-    TensorFlow's own sum of the gradients of a tensor that is used several times works entry by
-    entry in bfloat16 (measured: a twelfth of a training step).
+    TensorFlow itself adds the gradients of a tensor with several uses entry by entry in bfloat16
+    (measured: a twelfth of a training step).
     """
     if _is_native(x):
         return runtime.operations().disan_copies(x, N=number)
@@ -43,7 +43,7 @@ def copies(x: tf.Tensor, number: int) -> list[tf.Tensor]:
 
 
 def bias_activation(x: tf.Tensor, bias: tf.Tensor, activation: Callable) -> tf.Tensor:
-    """activation(x + bias).
+    """Computes activation(x + bias).
 
     Args:
       x: <float>[..., dim].
@@ -67,7 +67,7 @@ def fusion_gate(
     s: tf.Tensor,
     mask: tf.Tensor,
 ) -> tf.Tensor:
-    """F * h + (1 - F) * s with F = sigmoid(token + context + bias), DiSAN Eq. 19 and 20.
+    """Computes F * h + (1 - F) * s with F = sigmoid(token + context + bias), DiSAN Eq. 19 and 20.
 
     Args:
       token, context: <float>[batch, length, dim], W2 h and W1 s.
@@ -84,7 +84,7 @@ def fusion_gate(
 
 
 def softmax_pool(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """sum_i softmax_i(logits) * x_i over the tokens, feature by feature, DiSAN Eq. 6 and 13.
+    """Computes sum_i softmax_i(logits) * x_i over the tokens, per feature, DiSAN Eq. 6 and 13.
 
     The arithmetic is float32 for every dtype.
 

@@ -1,4 +1,4 @@
-"""Interpolation of the attention's weights in the head: e^(c tanh((a + b) / c)), few nodes for a.
+"""Interpolation of the attention weight e^(c tanh((a + b) / c)) in the head a, with few nodes.
 
 With z(a) = tanh((a - m) / 2c), where m is the middle of the heads and Z the largest |z|,
 
@@ -6,13 +6,13 @@ With z(a) = tanh((a - m) / 2c), where m is the middle of the heads and Z the lar
   K_r(b) = e^(c tanh((x_r + b) / c) - c z(x_r))
 
 with Lagrange's polynomials L_r over the Chebyshev nodes u_r = cos(pi (r + 1/2) / R) and
-x_r = m + 2c artanh(Z u_r). Both the map z, which moves the poles of the tanh away, and the factor
-e^(c z), which takes half of the weight's growth, lower the rank R that an error needs: to that of
-the best approximation of that rank (by singular values), measured for c = 5 and heads in [-6, 6].
+x_r = m + 2c artanh(Z u_r). Two things lower the rank R that an error needs: the map z moves the
+poles of the tanh away, and the factor e^(c z) takes half of the weight's growth. Measured for c = 5
+and heads in [-6, 6], R is the rank of the best approximation (by singular values).
 
-The error relative to the weight depends on c and on the half-width w = max |a - m| alone, whatever
-the dependents b are. So does the error of the derivative, which (1) gives with the derivative K'_r
-in place of K_r.
+The weight's relative error depends only on c and on the half-width w = max |a - m|, not on the
+dependents b. The same holds for the derivative, which (1) gives with the derivative K'_r in place
+of K_r.
 """
 
 import functools
@@ -20,21 +20,21 @@ import functools
 import numpy as np
 
 RANKS = (8, 12, 16, 20, 24, 28, 32)
-_ERROR = 3e-5  # of the interpolation; the rest of 1e-4 is for N / D and for rounding
+_ERROR = 3e-5  # of the interpolation; N / D and rounding have the rest of 1e-4
 _ROUNDING = 4e-5
 
 
 def nodes(rank: int) -> tuple[np.ndarray, np.ndarray]:
-    """u_r, and the numerators of the barycentric formula of L_r: both <float64>[rank]."""
+    """Returns u_r and the numerators of L_r's barycentric formula, both <float64>[rank]."""
     angles = np.pi * (np.arange(rank) + 0.5) / rank
     return np.cos(angles), np.sin(angles) * (-1.0) ** np.arange(rank)
 
 
 @functools.cache
 def widest(scale: float) -> tuple[float, ...]:
-    """For each of `RANKS` the largest half-width of the heads for which its error is small enough.
+    """Returns for each of `RANKS` the largest half-width of the heads with a small enough error.
 
-    The numbers do not fall with the rank. Found by bisection, in half a second a scale.
+    The half-widths do not decrease with the rank. A bisection finds them in half a second a scale.
     """
     widths = []
     for rank in RANKS:
@@ -53,7 +53,7 @@ def _is_close(rank, width, scale) -> bool:
 
 
 def _errors(rank, width, scale):
-    """The largest relative error of (1), and how many times larger its terms are than its sum."""
+    """Returns the largest relative error of (1), and the ratio of its absolute terms to its sum."""
     u, numerators = nodes(rank)
     half = np.tanh(width / (2 * scale))  # Z
     at = np.cos(np.pi * np.arange(2 * rank + 1) / (2 * rank))  # nodes, the middles and the ends

@@ -1,14 +1,15 @@
-"""Directional attention in time O(length), in portable TensorFlow, to within 1e-4 of the exact one.
+"""Directional attention in time O(length), in portable TensorFlow, exact to within 1e-4.
 
-The weight of a pair is nearly a sum of R products of a function of the head and one of the
-dependent (`interpolation`, 1). The sums over the dependents before a head, or after it, are then
+The weight of a pair is nearly a sum of R products L_r(head) K_r(dependent) (`interpolation`, 1,
+with its first factor in L_r). The sums over the dependents before a head, or after it, are then
 running sums over the tokens:
 
   N_j = sum_r L_r(a_j) sum_(i<j) K_r(b_i) v_i,   D_j = sum_r L_r(a_j) sum_(i<j) K_r(b_i)     (2)
 
-and s_j = N_j / D_j. Blocks of tokens carry them; memory is O(batch * length * dim). Within a block
-they are products with a triangle of ones: where a GPU multiplies float32 as TF32, which
-`tf.config.experimental.enable_tensor_float_32_execution(False)` ends, they have the errors of TF32.
+and s_j = N_j / D_j. Blocks of tokens pass the running sums on; memory is O(batch * length * dim).
+Within a block the sums are products with a triangle of ones. They have the errors of TF32 if a GPU
+multiplies float32 as TF32; `tf.config.experimental.enable_tensor_float_32_execution(False)` ends
+this.
 """
 
 import numpy as np
@@ -19,16 +20,16 @@ from disan_tf.ops.interpolation import RANKS, nodes, widest
 
 # Numbers in one tensor of a block.
 BLOCK_NUMBERS = 1 << 19
-# Tokens below which the lean form is as fast; with 256 it takes 2.6 times as long.
+# Tokens below which the lean form is as fast; with 256 tokens it takes 2.6 times as long.
 SHORTEST = 128
 
 
 def linear_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
-    """DiSAN Eq. 15 and 11; the arguments are those of `directional_attention`.
+    """Computes DiSAN Eq. 15 and 11; for the arguments see `directional_attention`.
 
-    The context is within 1e-4 of the exact one, relative to the largest value of the feature, and
-    so are the gradients. Short batches are computed exactly, and those with heads too far apart in
-    one feature.
+    Context and gradients are within 1e-4 of the exact ones, relative to the largest value of the
+    feature. Short batches, and batches with heads too far apart in one feature, are computed
+    exactly.
     """
     if head_mask is None:
         head_mask = tf.ones_like(mask)
@@ -41,7 +42,7 @@ def linear_attention(head, dependent, value, mask, *, direction, head_mask=None,
 
 
 def _attend(kernel, is_used, head, dependent, value, mask, direction):
-    """The context, interpolated if `is_used` and otherwise exact, with its gradient."""
+    """Computes the context and its gradient, interpolated if `is_used` and otherwise exactly."""
     options = (mask, direction, kernel.scale)
 
     @tf.custom_gradient
@@ -74,12 +75,12 @@ class Interpolation:
 
     Args:
       head: <float32>[batch, length, dim].
-      chosen: <bool>[batch, length, 1], True = receives context; the others have no influence.
+      chosen: <bool>[batch, length, 1], True = receives context; other tokens have no influence.
       scale: c.
 
     Attributes:
-      rank: R, <int32>[]; the least of `RANKS` that is enough for all heads.
-      is_close: <bool>[], whether there is one.
+      rank: R, <int32>[]; the smallest of `RANKS` that suffices for all heads.
+      is_close: <bool>[], whether such a rank exists.
     """
 
     def __init__(self, head, chosen, scale):
@@ -104,7 +105,7 @@ class Interpolation:
         self._nodes = (2 * scale * tf.atanh(offset))[:, None]  # x_r - m, [batch, 1, rank, dim]
 
     def of_heads(self, head):
-        """e^(c z) L_r, <float32>[batch, length, rank, dim], of <float32>[batch, length, dim]."""
+        """Returns e^(c z) L_r, <float32>[batch, length, rank, dim], for a block of heads."""
         z = tf.tanh((head - self._middle) / (2 * self.scale))
         position = tf.clip_by_value(z / self._half, -1.0, 1.0)  # heads outside are not chosen
         distance = position[:, :, None] - self._u
@@ -113,7 +114,7 @@ class Interpolation:
         return terms * factor[:, :, None]
 
     def of_dependents(self, dependent, mask):
-        """K_r, 0 outside the mask, and its derivative, both as in `of_heads`."""
+        """Returns K_r, 0 outside the mask, and the derivative of K_r, shaped as in `of_heads`."""
         centred = (dependent + self._middle)[:, :, None]  # first: both may be large and opposite
         tanh = tf.tanh((centred + self._nodes) / self.scale)
         weights = tf.exp(self.scale * tanh - self._offset)
@@ -122,7 +123,7 @@ class Interpolation:
 
 
 def interpolate(kernel, head, dependent, value, mask, direction, with_slopes=False):
-    """s_j and D_j; `with_slopes` also the derivative of s_j by a_j times D_j.
+    """Returns s_j and D_j, and if `with_slopes`, D_j times the derivative of s_j by a_j.
 
     All are <float32>[batch, length, dim].
     """
@@ -150,7 +151,7 @@ def interpolate(kernel, head, dependent, value, mask, direction, with_slopes=Fal
 def _backward(
     kernel, upstream, head, dependent, value, context, denominator, slope, mask, direction
 ):
-    """Gradients for head, dependent and value; the last two from sums over the heads.
+    """Computes the gradients for head, dependent and value; the last two are sums over heads.
 
     With h_j = g_j / D_j: dv_i = sum_r K_r(b_i) G_r and db_i = sum_r K'_r(b_i) (v_i G_r - Q_r),
     where G_r = sum_j L_r(a_j) h_j and Q_r = sum_j L_r(a_j) h_j s_j.
@@ -171,12 +172,12 @@ def _backward(
 
 
 def _scan(compute, count, rank, arrays, reverse):
-    """Calls `compute` for blocks of tokens, with the sums over the tokens before or after each.
+    """Calls `compute` for blocks of tokens, with running sums over earlier or later tokens.
 
     Args:
       compute: (before, *blocks of the arrays) -> `count` results <float32>[batch, size, dim], where
-        before(columns) turns as many <float32>[batch, size, rank, dim] into their running sums
-        over all tokens before each one, or after it with `reverse`.
+        before(columns) replaces `count` tensors <float32>[batch, size, rank, dim] by running sums
+        over all earlier tokens, or over all later tokens with `reverse`.
 
     Returns:
       The results, <float32>[batch, length, dim].
@@ -218,7 +219,7 @@ def _scan(compute, count, rank, arrays, reverse):
 
 
 def _tables():
-    """`nodes` of all ranks, padded with 0: two <float64>[len(RANKS), largest rank]."""
+    """Returns the `nodes` of all ranks, padded with 0: two <float64>[len(RANKS), largest rank]."""
     tables = np.zeros([2, len(RANKS), RANKS[-1]])
     for number, rank in enumerate(RANKS):
         tables[:, number, :rank] = nodes(rank)

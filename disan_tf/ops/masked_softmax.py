@@ -1,14 +1,14 @@
-"""The one way in which this package does a masked softmax."""
+"""The masked softmax that the whole package uses."""
 
 import tensorflow as tf
 
 
 def masked_softmax(logits: tf.Tensor, mask: tf.Tensor, axis: int) -> tf.Tensor:
-    """Softmax over the entries that `mask` admits; a row that admits nothing is exactly 0.
+    """Computes the softmax over the entries that `mask` admits; a row without any is exactly 0.
 
     The arithmetic is float32 for every input dtype. An additive mask of -1e30 would give NaN in
-    float16, and one of -inf would give NaN in rows that are masked completely, in values or in
-    gradients; `where`, softmax, `where` gives neither.
+    float16. A mask of -inf would give NaN in completely masked rows, in values or in gradients.
+    The sequence `where`, softmax, `where` gives no NaN.
 
     Args:
       logits: <float>[...], any rank.

@@ -1,6 +1,6 @@
 """A recurrent layer as one native operation for all steps of a batch.
 
-It has a native form alone; the portable form is the loop of `disan_tf.layers.recurrent`.
+The operation has a native form alone; the portable form is the loop of `disan_tf.layers.recurrent`.
 """
 
 import tensorflow as tf
@@ -11,7 +11,7 @@ from disan_tf.ops.native import runtime
 def recurrence(
     product: tf.Tensor, mask: tf.Tensor, kernel: tf.Tensor, *, cell: str, backward: bool
 ) -> tf.Tensor:
-    """The state h after every token; where the mask is False the states stay unchanged and h is 0.
+    """Returns the state h after every token; where the mask is False, states stay and h is 0.
 
     "lstm": [i; j; f; o] = product_t + h_(t-1) kernel, c_t = sigmoid(f + 1) * c_(t-1) + sigmoid(i) *
     tanh(j), h_t = sigmoid(o) * tanh(c_t); "rnn": h_t = tanh(product_t + h_(t-1) kernel). A sigmoid

@@ -1,12 +1,12 @@
-"""Directional attention for SavedModels: portable TensorFlow alone, without a gradient of its own.
+"""Directional attention for SavedModels: portable TensorFlow alone, without a custom gradient.
 
-A process without this package can load it, and TensorFlow derives its gradient, in memory that the
-square of the length needs. Forwards it needs O(batch * length * dim). Two ways:
+A process without this package can load the model. The forward pass needs O(batch * length * dim)
+memory. TensorFlow derives the gradient, whose memory grows with the length's square. Two ways:
 
-- short texts, head by head, exactly. Tokens lie outermost, [length, batch * dim], so that a head
-  meets its dependents in one long row each (measured: a fifth faster than [batch, length, dim]).
+- short texts, head by head, exactly. Tokens are the first axis, [length, batch * dim], so that
+  every dependent of a head is one long row (measured: a fifth faster than [batch, length, dim]).
 - long texts in linear time, to within 1e-4 (`disan_tf.ops.linear_attention`), unless their heads
-  are too far apart for that.
+  lie too far apart.
 
 XLA, whose slices have fixed sizes, computes all pairs the first way.
 """
@@ -17,12 +17,12 @@ from disan_tf.ops.direction_mask import positional_mask
 from disan_tf.ops.linear_attention import Interpolation, interpolate
 from disan_tf.ops.xla import is_compiled
 
-# Tokens from which on the linear form is the faster one.
+# Number of tokens from which on the linear form is faster.
 SHORTEST = 128
 
 
 def saved_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
-    """DiSAN Eq. 15 and 11; the arguments are those of `directional_attention`."""
+    """Computes DiSAN Eq. 15 and 11; for the arguments see `directional_attention`."""
     inputs = [tf.cast(tensor, tf.float32) for tensor in (head, dependent, value)]
     if head_mask is None:
         head_mask = tf.ones_like(mask)
@@ -41,18 +41,18 @@ def saved_attention(head, dependent, value, mask, *, direction, head_mask=None, 
 
 
 def _by_heads(head, dependent, value, mask, direction, scale):
-    """The exact context, <float32>[batch, length, dim]."""
+    """Computes the exact context head by head, <float32>[batch, length, dim]."""
     shape = tf.shape(head)
     length, positions = shape[1], tf.range(shape[1])
     steps = tf.maximum(length, 1)  # one, with a head of zeros, for a batch without tokens
     heads, dependents = _tokens_first(head * (1 / scale)), _tokens_first(dependent * (1 / scale))
     heads, values = tf.pad(heads, [[0, steps - length], [0, 0]]), _tokens_first(value)
-    taking_part = _tokens_first(tf.broadcast_to(tf.cast(mask, tf.float32)[:, :, None], shape))
+    attended = _tokens_first(tf.broadcast_to(tf.cast(mask, tf.float32)[:, :, None], shape))
 
     def body(j, contexts):
         start, end = (0, None) if is_compiled() else _range(j, length, direction)
         tanh = tf.tanh(dependents[start:end] + tf.gather(heads, j))
-        weights = tf.exp(scale * tanh) * taking_part[start:end]  # no maximum: |tanh| <= 1
+        weights = tf.exp(scale * tanh) * attended[start:end]  # no maximum: |tanh| <= 1
         if is_compiled() or direction == "diagonal":
             pairs = positional_mask(tf.reshape(j, [1]), positions[start:end], direction)
             weights *= tf.cast(pairs, tf.float32)[0, :, None]
@@ -73,11 +73,11 @@ def _by_heads(head, dependent, value, mask, direction, scale):
 
 
 def _tokens_first(tensor):
-    """[batch, length, dim] -> [length, batch * dim]."""
+    """Transposes [batch, length, dim] to [length, batch * dim]."""
     batch, length, dim = tf.unstack(tf.shape(tensor))
     return tf.reshape(tf.transpose(tensor, [1, 0, 2]), [length, batch * dim])
 
 
 def _range(j, length, direction):
-    """The range of dependents that the head may attend to."""
+    """Returns the range of dependents that the head may attend to."""
     return j + 1 if direction == "backward" else 0, j if direction == "forward" else length

@@ -1,4 +1,4 @@
-"""Whether what is being traced will be compiled by XLA, which takes no operations of ours."""
+"""Detection of traced functions that XLA will compile, which cannot use native operations."""
 
 import contextlib
 import sys
@@ -13,7 +13,7 @@ _scope = threading.local()
 
 @contextlib.contextmanager
 def compilable() -> Iterator[None]:
-    """Inside it, all that this thread traces can be compiled: no shape depends on the data."""
+    """Makes this thread trace functions that XLA can compile: no shape depends on the data."""
     before = getattr(_scope, "compilable", False)
     _scope.compilable = True
     try:
@@ -24,11 +24,11 @@ def compilable() -> Iterator[None]:
 
 @tf.autograph.experimental.do_not_convert
 def is_compiled() -> bool:
-    """Whether a function with `jit_compile=True` is being traced, or this is inside `compilable`.
+    """Returns whether XLA will compile the function being traced, or this is inside `compilable`.
 
-    So with `tf.function(jit_compile=True)` and with Keras' `compile(jit_compile=True)`. TensorFlow
-    tells it nowhere, so the functions that are being traced are looked for on the stack; the answer
-    is kept with the graph.
+    XLA compiles with `tf.function(jit_compile=True)` and with Keras' `compile(jit_compile=True)`.
+    TensorFlow does not expose this to the function, so the stack is searched for functions that are
+    being traced. The result is stored with the graph.
     """
     if tf.executing_eagerly():
         return False

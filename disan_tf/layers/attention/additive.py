@@ -16,12 +16,12 @@ class AdditiveSelfAttention(TokenAttention):
     p = softmax over the tokens i of f(x_i)                  (1 to 3)
     s = sum_i p_i x_i                                        (4)
 
-    The bias b is that of the authors' code; w has none.
+    The bias b is in the authors' code; w has no bias.
 
     Args:
-      units: size of W x_i; None = that of x.
-      activation: of Eq. 5.
-      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W and w, of which only W is
+      units: size of W x_i; None = the size of x.
+      activation: activation of Eq. 5.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W and w; only W is
         regularised.
 
     Call arguments:

@@ -36,7 +36,7 @@ class DirectionalSelfAttention(BaseLayer):
     Args:
       units: d_h of the paper; None = the size of x.
       direction: "forward", "backward" or "diagonal".
-      activation: of Eq. 14.
+      activation: activation of Eq. 14.
       scale: c of Eq. 15.
       attention_form: form of `disan_tf.ops.directional_attention`.
       dropout, l2, seed: see `BaseLayer`; Wh, Wf1 and Wf2 are regularised.
@@ -106,7 +106,7 @@ class DirectionalSelfAttention(BaseLayer):
         return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 19, 20
 
     def attend(self, x, mask):
-        """Attention weights and gates without dropout.
+        """Computes the attention weights and gates, without dropout.
 
         Returns:
           A dictionary: "attention" <float32>[batch, head, dependent, units], "gate" (F of
@@ -116,7 +116,7 @@ class DirectionalSelfAttention(BaseLayer):
         return {"attention": weights, **self._gated(h, s, mask)}
 
     def _soft_attention(self, x, dependents, heads=None):
-        """The attention weights, and h and s <float>[batch, length, units]."""
+        """Computes the attention weights, and h and s <float>[batch, length, units]."""
         h, _, head, dependent = self._project(x)
         weights = attention_weights(
             head, dependent, dependents, direction=self.direction, head_mask=heads, scale=self.scale
@@ -125,13 +125,13 @@ class DirectionalSelfAttention(BaseLayer):
         return weights, h, tf.cast(s, h.dtype)
 
     def _gated(self, h, s, mask):
-        """F and u, where u is 0 outside the mask."""
+        """Computes F, and u, which is 0 outside the mask."""
         gate = self.fusion_gate.gate(h, s)
         u = tf.where(mask[:, :, None], gate * h + (1.0 - gate) * s, 0.0)
         return {"gate": tf.cast(gate, tf.float32), "output": u}
 
     def _project(self, x, training=None):
-        """h, h again, W2 h + b1 and W1 h, all <float>[batch, length, units]."""
+        """Computes h twice, W2 h + b1 and W1 h, all <float>[batch, length, units]."""
         h = self.input_map(x, training=training)  # Eq. 14, [batch, length, units]
         h, value, dropped = copies(h, 3)
         dropped = self.attention_dropout(dropped, training=training)

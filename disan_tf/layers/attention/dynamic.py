@@ -37,7 +37,7 @@ class DynamicSelfAttention(BaseLayer):
       units: d_o, the size of every z_j.
       attentions: m, the number of attentions in parallel.
       iterations: r; with r = 1, z_j is the tanh of the words' mean.
-      negative_slope: of LeakyReLU.
+      negative_slope: slope of LeakyReLU.
       dropout, l2, seed: see `BaseLayer`; dropout acts on the input of W, which is regularised. The
         paper has no dropout here.
 
@@ -46,7 +46,7 @@ class DynamicSelfAttention(BaseLayer):
         sentences, <float>[tokens, dim].
       mask: <bool>[batch, length], True = real token.
       sentences: a function that turns <float>[tokens, units] into <float>[batch, length, units],
-        such as `PackedRows.sentences`; None = x has sentences already.
+        such as `PackedRows.sentences`; None = x already has sentences.
       training: whether dropout acts.
 
     Returns:
@@ -93,7 +93,7 @@ class DynamicSelfAttention(BaseLayer):
         return tf.cast(z, self.compute_dtype)
 
     def attend(self, x, mask, sentences=None):
-        """The weights a_ij without dropout, which sum to 1 over the tokens.
+        """Computes the weights a_ij without dropout, which sum to 1 over the tokens.
 
         Returns:
           A dictionary of <float32>[batch, length, attentions]: "attention" of the last iteration
@@ -106,14 +106,14 @@ class DynamicSelfAttention(BaseLayer):
         return {**named, "attention": last}
 
     def weight_vectors(self, x, mask, sentences=None):
-        """z_j of each iteration without dropout, <float32>[batch, iterations, attentions, units].
+        """Computes z_j without dropout, <float32>[batch, iterations, attentions, units].
 
-        Those of the last iteration but one are the dynamic weight vectors of the paper's Fig. 2.
+        The last iteration but one gives the dynamic weight vectors of the paper's Fig. 2.
         """
         return tf.stack([z[:, :, 0] for z in self._iterate(x, mask, sentences)[1]], axis=1)
 
     def _iterate(self, x, mask, sentences=None, training=None):
-        """a <float32>[batch, attentions, 1, length] and z [..., 1, units] of every iteration."""
+        """Returns a <float32>[batch, attentions, 1, length] and z [..., 1, units] per iteration."""
         projected = self._project(x, mask, sentences, training)
         q = tf.zeros(tf.shape(projected)[:3])[:, :, None]  # [batch, attentions, 1, length]
         weights, vectors = [], []
@@ -125,7 +125,7 @@ class DynamicSelfAttention(BaseLayer):
         return weights, vectors
 
     def _project(self, x, mask, sentences, training):
-        """xhat of Eq. 6, <float32>[batch, attentions, length, units]."""
+        """Computes xhat of Eq. 6, <float32>[batch, attentions, length, units]."""
         product = self.projection.product(x, training)
         projected = self.projection.activate(product, LeakyReLU(self.negative_slope))
         if sentences is not None:

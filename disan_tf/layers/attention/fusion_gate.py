@@ -14,9 +14,9 @@ class FusionGate(BaseLayer):
     F = sigmoid(W1 s + W2 h + b)                             (19)
     u = F * h + (1 - F) * s                                  (20)
 
-    This differs from the paper because b is the sum of three biases, as in the authors' code:
-    only so do the parameters amount to the paper's counts, and Adadelta updates the three
-    separately. Dropout acts on the inputs of W1 and W2, not on the mixed h and s.
+    This differs from the paper because b is the sum of three biases, as in the authors' code.
+    Three biases give the paper's parameter counts, and Adadelta updates them separately.
+    Dropout acts on the inputs of W1 and W2, not on the mixed h and s.
 
     Args:
       dropout, l2, seed: see `BaseLayer`; W1 and W2 are regularised.
@@ -43,7 +43,7 @@ class FusionGate(BaseLayer):
         super().build(input_shape)
 
     def gate(self, h, s, training=None):
-        """F of Eq. 19, <float>[batch, length, dim]."""
+        """Computes F of Eq. 19, <float>[batch, length, dim]."""
         token, context, bias = self._summands(h, s, training)
         return tf.sigmoid(token + context + bias)
 
@@ -54,7 +54,7 @@ class FusionGate(BaseLayer):
         return fusion_gate(*self._summands(to_token, to_context, training), h, s, mask)
 
     def _summands(self, h, s, training):
-        """W2 h, W1 s and b."""
+        """Computes W2 h, W1 s and b."""
         token = self.token_map.product(h, training)
         context = self.context_map.product(s, training)
         bias = self.token_map.dense.bias + self.context_map.dense.bias + self.bias

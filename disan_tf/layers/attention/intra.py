@@ -22,7 +22,7 @@ class IntraAttention(BaseLayer):
     The mean is over the real tokens.
 
     Args:
-      units: size of W1 x_i; None = that of x.
+      units: size of W1 x_i; None = the size of x.
       dropout, l2, seed: see `VanillaAttention`.
 
     Call arguments:
@@ -56,7 +56,7 @@ class IntraAttention(BaseLayer):
         return self.attention(x, masked_mean(x, mask), mask=mask, training=training)
 
     def attention_weights(self, x, mask):
-        """p without dropout, <float32>[batch, length, 1]; sums to 1 over the tokens."""
+        """Computes p without dropout, <float32>[batch, length, 1]; sums to 1 over the tokens."""
         return self.attention.attention_weights(x, masked_mean(x, mask), mask)
 
     def get_config(self):

@@ -15,8 +15,8 @@ class MultiDimAttention(QueryAttention):
     Without W2 q this is `Source2Token`.
 
     Args:
-      activation: of Eq. 8.
-      query_dim: size of the query; None = that of x, as in the paper.
+      activation: activation of Eq. 8.
+      query_dim: size of the query; None = the size of x, as in the paper.
       dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1, W2 and W, which are
         regularised.
 
@@ -47,7 +47,7 @@ class MultiDimAttention(QueryAttention):
         super().build(input_shape)
 
     def logits(self, x, query, training=None):
-        """f(x_i, q) of Eq. 8, <float>[batch, length, dim]."""
+        """Computes f(x_i, q) of Eq. 8, <float>[batch, length, dim]."""
         query = self.query_map(query, training=training)[:, None, :]
         hidden = self.token_map.activate(self.token_map.product(x, training) + query)
         return self.score_map(hidden, training=training)

@@ -20,16 +20,16 @@ class MultiHeadSelfAttention(BaseLayer):
     s = concat(H_1; ...; H_heads)                                                (36)
     H_i = attend(Wq_i x, Wk_i x, Wv_i x)                                         (37)
 
-    Unlike Keras' MultiHeadAttention it takes one sequence as queries, keys and values, and, as in
-    the authors' code, no matrix follows the heads. Dropout acts on x (one mask for queries, keys
-    and values) and on the attention weights; a token attends to itself too. All matrices are one
-    variable, [3, heads, dim, units], so that Glorot's limit is a small one:
+    Unlike in Keras' MultiHeadAttention, queries, keys and values come from one sequence. As in the
+    authors' code, no matrix follows the heads. Dropout acts on x (one mask for queries, keys and
+    values) and on the attention weights; a token attends to itself too. All matrices are one
+    variable, [3, heads, dim, units], which makes Glorot's limit small:
     sqrt(6 / (3 heads (dim + units))).
 
     Args:
       heads: number of heads.
       units: size of a head.
-      activation: of queries, keys and values; the papers have none.
+      activation: activation of queries, keys and values; the papers have none.
       use_bias: whether queries, keys and values have biases.
       dropout, l2, seed: see `BaseLayer`; all matrices are regularised.
 
@@ -79,12 +79,12 @@ class MultiHeadSelfAttention(BaseLayer):
         return tf.reshape(context, [*tf.unstack(tf.shape(x))[:2], self.heads * self.units])
 
     def attention_weights(self, x, mask):
-        """The softmaxes without dropout, <float32>[batch, query, key, heads]."""
+        """Computes the softmaxes without dropout, <float32>[batch, query, key, heads]."""
         queries, keys, _ = self._project(x)
         return tf.transpose(_weights(queries, keys, mask), [0, 2, 3, 1])
 
     def _project(self, x):
-        """Queries, keys and values, all <float>[batch, heads, length, units]."""
+        """Computes queries, keys and values, all <float>[batch, heads, length, units]."""
         kernel = tf.transpose(cast_weight(self.kernel, x.dtype), [2, 0, 1, 3])
         product = project(x, tf.reshape(kernel, [x.shape[-1], 3 * self.heads * self.units]))
         if self.use_bias:
@@ -105,7 +105,7 @@ class MultiHeadSelfAttention(BaseLayer):
 
 
 def _weights(queries, keys, mask):
-    """The softmaxes, <float32>[batch, heads, query, key]; 0 where query or key is padding."""
+    """Computes the softmaxes <float32>[batch, heads, query, key]; 0 if query or key is padding."""
     logits = tf.matmul(queries, keys, transpose_b=True) / queries.shape[-1] ** 0.5
     pairs = mask[:, :, None] & mask[:, None, :]
     return masked_softmax(logits, pairs[:, None], axis=-1)

@@ -1,11 +1,11 @@
-"""Positions as vectors."""
+"""Vectors of positions."""
 
 import numpy as np
 import tensorflow as tf
 
 
 def positional_encoding(length: tf.Tensor, dim: int) -> tf.Tensor:
-    """The sinusoids of Vaswani et al. (2017), Sec. 3.5.
+    """Computes the sinusoids of Vaswani et al. (2017), Sec. 3.5.
 
     PE[position, 2i]     = sin(position / 10000^(2i / dim))
     PE[position, 2i + 1] = cos(position / 10000^(2i / dim))

@@ -15,11 +15,11 @@ class QueryAttention(TokenAttention):
     a = [f(x_1, q), ..., f(x_n, q)],  P = softmax(a) over the tokens    (1 to 3)
     s = sum_i P_i * x_i                                                 (4)
 
-    A subclass also builds `query_map`, and overrides `logits`.
+    A subclass also builds `query_map` and overrides `logits`.
 
     Args:
       activation: see `TokenAttention`.
-      query_dim: size of the query; None = that of x.
+      query_dim: size of the query; None = the size of x.
       dropout, l2, seed: see `BaseLayer`.
 
     Call arguments:
@@ -42,11 +42,11 @@ class QueryAttention(TokenAttention):
         return self.pool(self.logits(to_logits, query, training), x, mask)
 
     def attention_weights(self, x, query, mask):
-        """P without dropout, <float32>, shaped like `logits`; sums to 1 over the tokens."""
+        """Computes P without dropout, <float32>, shaped like `logits`; sums to 1 over tokens."""
         return masked_softmax(self.logits(x, query), mask[:, :, None], axis=1)
 
     def logits(self, x, query, training=None):
-        """f(x_i, q), <float>[batch, length, units], with one unit for each weight."""
+        """Computes f(x_i, q), <float>[batch, length, units], with one unit for each weight."""
         raise NotImplementedError
 
     def get_config(self):

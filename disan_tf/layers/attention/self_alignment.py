@@ -21,10 +21,10 @@ class SelfAlignment(BaseLayer):
     p_j = softmax over the tokens i != j of f(x_i, x_j)
     s_j = sum_i p_ji x_i
 
-    As in Hu et al. (2017) no token attends to itself; there W1 and W2 are the identity.
+    As in Hu et al. (2017), no token attends to itself; in their model W1 and W2 are the identity.
 
     Args:
-      units: size of W1 x_i; None = that of x.
+      units: size of W1 x_i; None = the size of x.
       dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1 and W2, which are
         regularised.
 
@@ -57,7 +57,7 @@ class SelfAlignment(BaseLayer):
         return weighted_sums(self.attention_weights(x, mask, training), x)
 
     def attention_weights(self, x, mask, training=None):
-        """p, <float32>[batch, head, dependent]; sums to 1 over the dependents."""
+        """Computes p, <float32>[batch, head, dependent], which sums to 1 over the dependents."""
         dependent, head = (
             tf.cast(linear(x, training=training), tf.float32)
             for linear in (self.dependent_map, self.head_map)

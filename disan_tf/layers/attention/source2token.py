@@ -13,7 +13,7 @@ class Source2Token(TokenAttention):
     s = sum_i P_i * x_i                                      (13)
 
     Args:
-      activation: of Eq. 12.
+      activation: activation of Eq. 12.
       dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1 and W, which are
         regularised.
 

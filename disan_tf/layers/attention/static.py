@@ -27,16 +27,16 @@ class StaticSelfAttention(TokenAttention):
 
     Args:
       units: size of xhat_i and of W' xhat_i; None = xhat_i is x_i itself.
-      negative_slope: of LeakyReLU.
-      activation: of Eq. 1.
-      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W, W' and v, of which W and
-        W' are regularised. The paper has no dropout here.
+      negative_slope: slope of LeakyReLU.
+      activation: activation of Eq. 1.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W, W' and v; W and W' are
+        regularised. The paper has no dropout here.
 
     Call arguments:
       x: <float>[batch, length, dim], finite on padding too; or, with `sentences`, the tokens of all
         sentences, <float>[tokens, dim].
       mask: <bool>[batch, length], True = real token.
-      sentences: see `DynamicSelfAttention`; with it the maps need not read padding.
+      sentences: see `DynamicSelfAttention`; with `sentences` the maps need not read padding.
       training: whether dropout acts.
 
     Returns:
@@ -80,16 +80,16 @@ class StaticSelfAttention(TokenAttention):
         return self._compress(self._project(x, training), mask, training, sentences)
 
     def attend(self, x, mask, sentences=None):
-        """The weights a without dropout, "attention" <float32>[batch, length, 1]."""
+        """Computes the weights a without dropout, "attention" <float32>[batch, length, 1]."""
         x = x if sentences is None else sentences(x)
         return {"attention": self.attention_weights(x, mask)}
 
     def attention_weights(self, x, mask):
-        """a without dropout, <float32>[batch, length, 1]; sums to 1 over the tokens."""
+        """Computes a without dropout, <float32>[batch, length, 1]; sums to 1 over the tokens."""
         return super().attention_weights(self._project(x), mask)
 
     def _project(self, x, training=None):
-        """xhat of Eq. 6, shaped like x but for `units`."""
+        """Computes xhat of Eq. 6, shaped like x except for `units`."""
         if not self.units:
             return x
         product = self.projection.product(x, training)

@@ -14,12 +14,12 @@ class TokenAttention(BaseLayer):
     a = [f(x_1), ..., f(x_n)],  P = softmax(a) over the tokens    (1 to 3)
     s = sum_i P_i * x_i                                           (4)
 
-    A subclass builds `token_map` and `score_map`, whose composition is f. As it stands, the class
-    expects a score for every feature of a token; a subclass with one score for a token sets `pool`
-    to `average_tokens`.
+    A subclass builds `token_map` and `score_map`, whose composition is f. By default the class
+    expects a score for every feature of a token; a subclass with one score per token sets `pool` to
+    `average_tokens`.
 
     Args:
-      activation: between the two maps.
+      activation: activation between the two maps.
       dropout, l2, seed: see `BaseLayer`.
 
     Call arguments:
@@ -43,7 +43,7 @@ class TokenAttention(BaseLayer):
         return self._compress(x, token_mask(x, mask), training)
 
     def _compress(self, x, mask, training, sentences=None):
-        """s of Eq. 4; `sentences` as in `DynamicSelfAttention`, None = x has sentences already."""
+        """Computes s of Eq. 4; for `sentences` see `DynamicSelfAttention`."""
         x, to_logits = copies(x, 2)
         logits = self.logits(to_logits, training)
         if sentences is not None:
@@ -51,11 +51,11 @@ class TokenAttention(BaseLayer):
         return self.pool(logits, x, mask)
 
     def attention_weights(self, x, mask):
-        """P without dropout, <float32>, shaped like `logits`; sums to 1 over the tokens."""
+        """Computes P without dropout, <float32>, shaped like `logits`; sums to 1 over tokens."""
         return masked_softmax(self.logits(x), mask[:, :, None], axis=1)
 
     def logits(self, x, training=None):
-        """f(x_i), <float>[batch, length, units of `score_map`]."""
+        """Computes f(x_i), <float>[batch, length, units of `score_map`]."""
         return self.score_map(self.token_map(x, training=training), training=training)
 
     def get_config(self):

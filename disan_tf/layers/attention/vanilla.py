@@ -23,11 +23,11 @@ class VanillaAttention(QueryAttention):
 
     Args:
       compatibility: f, "additive" or "multiplicative".
-      units: size of W1 x_i and W2 q; None = that of x.
-      query_dim: size of the query; None = that of x.
-      activation: of the additive f.
-      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1, W2 and w, of which W1
-        and W2 are regularised.
+      units: size of W1 x_i and W2 q; None = the size of x.
+      query_dim: size of the query; None = the size of x.
+      activation: activation of the additive f.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1, W2 and w; W1 and W2
+        are regularised.
 
     Call arguments:
       x: <float>[batch, length, dim].
@@ -73,7 +73,7 @@ class VanillaAttention(QueryAttention):
         super().build(input_shape)
 
     def logits(self, x, query, training=None):
-        """f(x_i, q), <float>[batch, length, 1]."""
+        """Computes f(x_i, q), <float>[batch, length, 1]."""
         token = self.token_map(x, training=training)  # [batch, length, units]
         query = self.query_map(query, training=training)
         if self.compatibility == "multiplicative":

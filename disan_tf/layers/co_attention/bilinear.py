@@ -16,7 +16,7 @@ class BilinearAttention(PairAttention):
 
     The paper prints v^T, but its tanh is of a number, so v is a number too. It is initialised to 1,
     so that scores lie between -1 and 1 like the cosine's, and W by Glorot's rule. Products with W
-    have the layer's precision, those between words are float32.
+    have the layer's precision, products between words are float32.
 
     Parameters: 40,001 for 200 dimensions, 10,001 for 100.
 

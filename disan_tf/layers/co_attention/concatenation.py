@@ -16,8 +16,8 @@ class ConcatenationAttention(PairAttention):
     e_ij = v^T tanh(W [first_i; second_j])
          = v^T tanh(W_1 first_i + W_2 second_j)   with W = [W_1 W_2]
 
-    The second line, which multiplies words and not pairs of words by W, is the paper's Eq. 7, which
-    the paper takes for a different function. (Eq. 8 and 10 print h_q with the index i for j.) W, as
+    The second line multiplies words, not pairs of words, by W. It is the paper's Eq. 7, which the
+    paper treats as a different function. (Eq. 8 and 10 print h_q with the index i for j.) W, as
     one matrix for both words, and v are initialised by Glorot's rule.
 
     Parameters: 80,200 for 200 dimensions, 20,100 for 100.

@@ -14,7 +14,7 @@ class CosineAttention(PairAttention):
 
     e_ij = cos(first_i, second_j)
 
-    in float32; 0 if one of the two is 0. It has no parameters.
+    in float32; 0 if one of the two vectors is 0. The function has no parameters.
 
     Arguments, call arguments and result: see `PairAttention`.
 
@@ -31,7 +31,7 @@ class CosineAttention(PairAttention):
 
 
 def _unit(x):
-    """x / ||x||, <float32>[..., dim]; 0, without a gradient, where ||x|| is 0."""
+    """Computes x / ||x||, <float32>[..., dim]; 0, without a gradient, where ||x|| is 0."""
     x = tf.cast(x, tf.float32)
     square = tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)
     has_norm = square > LEAST_SQUARED_NORM

@@ -30,16 +30,16 @@ AGGREGATIONS = ("words", "functions")
 
 @serializable
 class MultiwayCoAttention(BaseLayer):
-    """Two sentences attend to each other in several ways, multiway DRCN Eq. 6.
+    """Co-attention between two sentences in several ways, multiway DRCN Eq. 6.
 
     x = [a_1; ...; a_k]          of the contexts a of k attention functions
     a_combined = BiLSTM(x)
 
     An attention function has the same parameters in both directions. The BiLSTM has dim / 2 units
-    in each direction, so that a_combined has the size of one context, and its initial states are 0;
-    it reads both sentences as one batch. The paper does not say along which axis it reads: along
-    the words of a sentence ("words"), or, at every word, along the contexts in the order of
-    `functions`, in which case the last state of each direction is kept ("functions"). A single
+    in each direction, so that a_combined has the size of one context. Its initial states are 0, and
+    it reads both sentences as one batch. The paper does not name the axis of the BiLSTM. With
+    "words" the BiLSTM reads along a sentence's words. With "functions" it reads the contexts of
+    every word in the order of `functions`, and keeps the last state of each direction. A single
     function has no BiLSTM: a_combined is its context.
 
     Parameters by dimensions:
@@ -53,7 +53,7 @@ class MultiwayCoAttention(BaseLayer):
     Args:
       functions: letters of the paper's Table 1, joined by "-" in any order: B (bilinear), Ca
         (concatenation), Cs (cosine), D (dot), M (minus).
-      aggregation: what the BiLSTM reads along, "words" or "functions".
+      aggregation: axis that the BiLSTM reads along, "words" or "functions".
       l2: see `BaseLayer`; matrices are regularised, vectors and biases are not.
       dropout, seed: see `BaseLayer`; like the paper, this layer has no dropout.
 
@@ -62,7 +62,7 @@ class MultiwayCoAttention(BaseLayer):
       second: <float>[batch, second length, dim]; both are finite on padding too.
       first_mask: <bool>[batch, first length], True = real token.
       second_mask: <bool>[batch, second length].
-      training: of no effect here.
+      training: has no effect here.
 
     Returns:
       a_combined of the first sentence <float>[batch, first length, dim] and of the second <float>
@@ -123,10 +123,10 @@ class MultiwayCoAttention(BaseLayer):
         return tuple(self._aggregate(list(contexts), attending))
 
     def attend(self, first, second, first_mask, second_mask):
-        """The attention weights of all functions.
+        """Computes the attention weights of all functions.
 
         Returns:
-          function's name -> (<float32>[batch, first length, second length], which sums to 1 over
+          name of a function -> (<float32>[batch, first length, second length], which sums to 1 over
           the second sentence, and <float32>[batch, second length, first length]).
         """
         first, second = (tf.cast(sentence, self.compute_dtype) for sentence in (first, second))
@@ -138,7 +138,7 @@ class MultiwayCoAttention(BaseLayer):
         return weights
 
     def _aggregate(self, contexts, masks):
-        """a_combined of both sentences, from their x and the masks of attending words."""
+        """Computes a_combined of both sentences from their x and the attending words' masks."""
         if len(self.attentions) == 1:
             pairs = zip(contexts, masks)
             return [tf.where(mask[:, :, None], x, tf.zeros([], x.dtype)) for x, mask in pairs]
@@ -173,7 +173,7 @@ class MultiwayCoAttention(BaseLayer):
 
 
 def split_letters(functions: str) -> list:
-    """The letters of e.g. "B-Ca-Cs-M"; ValueError if one is unknown or repeated."""
+    """Returns the letters of e.g. "B-Ca-Cs-M"; raises ValueError if one is unknown or repeated."""
     letters = functions.split("-")
     if not set(letters) <= set(FUNCTIONS) or len(set(letters)) < len(letters):
         known = ", ".join(FUNCTIONS)
@@ -182,12 +182,12 @@ def split_letters(functions: str) -> list:
 
 
 def _contexts(scores, attended, mask):
-    """x = [a_1; ...; a_k], <float>[batch, length, k * dim], in one softmax and one product.
+    """Computes x = [a_1; ...; a_k] <float>[batch, length, k * dim], in one softmax and one product.
 
     Args:
       scores: e of the functions, <float32>[batch, length, attended length].
       attended: the other sentence, <float>[batch, attended length, dim].
-      mask: of the other sentence, <bool>[batch, attended length].
+      mask: mask of the other sentence, <bool>[batch, attended length].
     """
     scores = tf.stack(scores, axis=2)  # [batch, length, k, attended length]
     batch, length, functions, others = tf.unstack(tf.shape(scores))

@@ -25,7 +25,7 @@ class Convolution(BaseLayer):
       units: number of feature maps (Keras: filters).
       width: tokens in a window (Keras: kernel_size).
       activation: Keras activation or None.
-      kernel_initializer: of W, a Keras initializer or its name; b is initialised to 0.
+      kernel_initializer: for W, a Keras initializer or its name; b is initialised to 0.
       dropout, l2, seed: see `BaseLayer`; dropout acts on x and W is regularised.
 
     Call arguments:
@@ -67,7 +67,7 @@ class Convolution(BaseLayer):
         return tf.where(real, self.convolve(x), zero)
 
     def convolve(self, x, activation=None):
-        """The convolution without mask and dropout.
+        """Computes the convolution without mask and dropout.
 
         Args:
           x: <float>[batch, length, dim]; it must be 0 on padding, unless the width is 1.
@@ -92,12 +92,13 @@ class Convolution(BaseLayer):
 
 
 def _same_convolution(x, kernel):
-    """`tf.nn.conv1d` with padding "SAME", except where TensorFlow's is wrong.
+    """Computes `tf.nn.conv1d` with padding "SAME", and avoids two errors of TensorFlow.
 
-    In bfloat16 it never sees fewer tokens than the window has: TensorFlow 2.19's kernels for
-    processors with AMX were wrong by 134 % for 5 tokens and a window of 12. Such short sentences
-    get zeros up to the window's width, and what is computed of these is cut off; longer ones are
-    neither copied nor changed by a bit. Of a batch without rows it keeps the channels of x.
+    In bfloat16, TensorFlow 2.19's kernels for processors with AMX were wrong by 134 % for 5 tokens
+    and a window of 12. Sentences shorter than the window therefore get zeros up to the window's
+    width, and the surplus of the result is cut off; longer sentences are neither copied nor changed
+    by a bit. For a batch without rows, `tf.nn.conv1d` keeps the channels of x; here the result has
+    `units` channels.
     """
     length, (width, _, units) = tf.shape(x)[1], kernel.shape
     if x.dtype == tf.bfloat16:

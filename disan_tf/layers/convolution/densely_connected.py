@@ -1,4 +1,4 @@
-"""A CNN whose convolutions see the results of all convolutions before them."""
+"""A CNN whose convolutions read the results of all earlier convolutions."""
 
 from collections.abc import Sequence
 from typing import Optional
@@ -20,10 +20,10 @@ LEAST_SQUARED_NORM = 1e-12  # a shorter vector is not normalised: its gradient w
 
 @serializable
 class DenselyConnectedCNN(BaseLayer):
-    """The CNN with dense connection of Yoon, Lee and Lee (2018), DSA Eq. 2 to 5.
+    """The densely connected CNN of Yoon, Lee and Lee (2018), DSA Eq. 2 to 5.
 
-    With h(x) = LeakyReLU(dropout(W [window of x] + b)), where every h has weights of its own, the
-    function Phi_k has, for l = 2, ..., L,
+    Every h(x) = LeakyReLU(dropout(W [window of x] + b)) has weights of its own. The function Phi_k
+    is, for l = 2, ..., L,
 
     X^1 = h^1(X^0)                                      (2)
     X^l = h^l(concat[X^(l-1), ..., X^1])                (3)
@@ -33,16 +33,16 @@ class DenselyConnectedCNN(BaseLayer):
 
     X^c = h^c(concat[Phi_k1(X^0), Phi_k2(X^0), X^0])    (5)
 
-    compresses two (or more) of them. At the end every x_i^c is divided by its L2 norm, in float32
+    compresses two (or more) Phi_k. At the end every x_i^c is divided by its L2 norm, in float32
     for every dtype; a vector whose norm is under 1e-6 becomes 0 and gets no gradient.
 
-    LeakyReLU commutes with dropout, which therefore acts on its result. On padding all X^l are 0
-    as a convolution sees them. W is initialised by `he_normal`, with the `variance_factor` of its
+    LeakyReLU commutes with dropout, so dropout acts on the result of LeakyReLU. A convolution reads
+    X^l = 0 on padding. W is initialised by `he_normal`, with the `variance_factor` of its
     dropout, and b to 0.
 
     Parameters on 300-dimensional words: 197,250 for k = 3, 298,500 for k = 5 and 315,300 in h^c,
     in all 811,050. With `first_width=None` they are 1,081,050, which fits the paper's totals,
-    although it says "kernel size 1" of h^1.
+    although the paper gives h^1 "kernel size 1".
 
     Args:
       layers: L.
@@ -51,14 +51,14 @@ class DenselyConnectedCNN(BaseLayer):
       widths: the k of every Phi_k.
       compressed_units: d_c, the size of x_i^c.
       first_width: tokens in a window of h^1; None = k.
-      negative_slope: of LeakyReLU; PyTorch's default is 0.01.
+      negative_slope: slope of LeakyReLU; PyTorch's default is 0.01.
       init_scale: see `variance_factor`.
       dropout, l2, seed: see `BaseLayer`; every W is regularised.
 
     Call arguments:
       x: X^0, <float>[batch, length, dim], word vectors.
       mask: <bool>[batch, length], True = real token.
-      places: of the tokens in the global batch, see `Dropout`.
+      places: places of the tokens in the global batch, see `Dropout`.
       training: whether dropout acts.
 
     Returns:
@@ -109,7 +109,7 @@ class DenselyConnectedCNN(BaseLayer):
         super().build(input_shape)
 
     def _add_h(self, name, input_dim, units, width):
-        """The convolution and the dropout of one h."""
+        """Adds the convolution and the dropout of one h."""
         self.output_dropouts.append(self.add_dropout(f"{name}_dropout"))
         factor = variance_factor(self.init_scale, self.dropout)
         convolution = Convolution(
@@ -125,7 +125,7 @@ class DenselyConnectedCNN(BaseLayer):
 
     @property
     def reach(self) -> int:
-        """The greatest distance between two tokens of one window."""
+        """The greatest distance of a token in a window from the window's centre."""
         return max(*self.widths, self.first_width or 1) // 2
 
     def call(self, x, mask=None, places=None, training=None):
@@ -140,8 +140,8 @@ class DenselyConnectedCNN(BaseLayer):
         return l2_normalized(compressed, real)
 
     def _phi(self, tower, x, real, places, training):
-        """[X^L, ..., X^1] of one Phi_k, Eq. 2 to 4; X^L is not 0 on padding."""
-        results = []  # X^l, ..., X^1, in as many copies as they are still to be used
+        """Computes [X^L, ..., X^1] of one Phi_k, Eq. 2 to 4; X^L is not 0 on padding."""
+        results = []  # X^l, ..., X^1, each with one copy for every later use
         for layer in range(self.layers):
             if layer:
                 x = tf.concat([unused.pop() for unused in results], axis=-1)
@@ -153,7 +153,7 @@ class DenselyConnectedCNN(BaseLayer):
         return [unused.pop() for unused in results]
 
     def _h(self, index, x, places, training):
-        """LeakyReLU(dropout(W [window of x] + b))."""
+        """Computes LeakyReLU(dropout(W [window of x] + b))."""
         x = self.convolutions[index].convolve(x, LeakyReLU(self.negative_slope))
         return self.output_dropouts[index](x, training=training, places=places)
 
@@ -172,7 +172,7 @@ class DenselyConnectedCNN(BaseLayer):
 
 
 def l2_normalized(x: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
-    """x / ||x|| along the last axis where `real` <bool>[..., 1] is True, and 0 elsewhere."""
+    """Computes x / ||x|| along the last axis where `real` <bool>[..., 1] is True, else 0."""
     wide = tf.cast(x, tf.float32)
     square = tf.reduce_sum(tf.square(wide), axis=-1, keepdims=True)
     scale = tf.math.rsqrt(tf.maximum(square, LEAST_SQUARED_NORM))

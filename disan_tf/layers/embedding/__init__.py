@@ -1,1 +1,1 @@
-"""Word ids, or characters, to word vectors."""
+"""Layers that turn word ids or characters into word vectors."""

@@ -18,19 +18,19 @@ class CharacterCNN(BaseLayer):
         w = dropout(max_t ReLU(W [c_(t-before); ...; c_(t+after)] + b))
 
     where before = (width - 1) // 2 and after = width // 2. Id 0 is padding: its vector is 0 and
-    never trained, and no t stands there, so more padding changes nothing. The vectors of the
-    other ids start by the standard normal distribution, W by Glorot's rule and b at 0.
+    never trained, and t skips padding, so more padding changes nothing. The other vectors are
+    initialised by the standard normal distribution, W by Glorot's rule and b to 0.
 
-    Equal words are computed once: a quarter of the time on a batch of SNLI, see the room's README.
+    Equal words are computed once: a quarter of the time on a batch of SNLI, see the layers' README.
 
     Parameters: (characters - 1) * dim + width * dim * units + units; 4,112 for 96 ids.
 
     Args:
-      characters: number of ids, padding among them.
+      characters: number of ids, padding included.
       units: size of w.
       dim: size of c_t.
       width: characters in a window.
-      dropout, l2, seed: see `BaseLayer`; w is dropped and W is regularised.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on w, and W is regularised.
 
     Call arguments:
       characters: <int32>[batch, length, word length], or any other [..., word length]; word length
@@ -68,7 +68,7 @@ class CharacterCNN(BaseLayer):
     def call(self, characters, training=None):
         *outer, length = tf.unstack(tf.shape(characters))
         words = tf.reshape(characters, [tf.reduce_prod(outer), length])
-        words = tf.pad(words, [[1, 0], [0, 0]])  # a convolution refuses to have nothing to do
+        words = tf.pad(words, [[1, 0], [0, 0]])  # a convolution rejects an empty batch
         words, places = tf.raw_ops.UniqueV2(x=words, axis=[0])
         table = tf.pad(self.vectors, [[1, 0], [0, 0]])  # [ids, dim]
         maps = self.convolution(tf.gather(table, words), mask=words != 0)  # 0 on padding

@@ -1,4 +1,4 @@
-"""What DRCN reads of a word: two copies of its vector, its characters, and a flag."""
+"""DRCN's input for a word: two copies of its vector, its characters, and a flag."""
 
 from typing import Optional
 
@@ -16,20 +16,20 @@ from disan_tf.layers.serialization import serializable
 
 @serializable
 class WordCharacterEmbedding(BaseLayer, Embedding):
-    """[fixed vector; trainable vector; characters; exact-match flag] of each word.
+    """The vector [fixed vector; trainable vector; characters; exact-match flag] of each word.
 
-    Section 3.1.1 of the multiway DRCN paper, after Kim et al. (2018). Both vectors start as the
-    same pretrained ones; of the words outside the training data both stay fixed.
+    Section 3.1.1 of the multiway DRCN paper, after Kim et al. (2018). Both vectors start from
+    one pretrained vector; for words outside the training data both stay fixed.
 
-    Without the vectors, which no parameter count of the papers has, 16 numbers a character, 32
-    maps and windows of 5 of them have 4,112 parameters.
+    Parameters: 4,112 with 16 numbers a character, 32 maps and windows of 5 characters. As in the
+    papers, this count leaves out the vectors.
 
     Args:
       trainable_words, fixed_words, dim: see `WordEmbedding`.
-      word_length: characters of a word; None = any number.
+      word_length: number of characters in a word; None = any number.
       characters: number of character ids, see `CharacterCNN`.
       character_dim, character_units, character_width: `dim`, `units` and `width` of `CharacterCNN`.
-      dropout, l2, seed: see `BaseLayer`; nothing is dropped here, the convolution decays.
+      dropout, l2, seed: see `BaseLayer`; there is no dropout, the convolution is regularised.
 
     Call arguments:
       ids: <int32>[batch, length], 0 = padding.
@@ -87,7 +87,7 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
         }
 
     def set_pretrained(self, vectors, bilm=None):
-        """Both copies start as the same vectors, see `WordEmbedding.set_vectors`."""
+        """Assigns the same vectors to both copies, see `WordEmbedding.set_vectors`."""
         self.learned.set_vectors(vectors)
         self.constant.set_vectors(vectors)
 

@@ -1,4 +1,4 @@
-"""Words as the bytes that they are written with, for an encoder that reads these."""
+"""Words as bytes, for an encoder that reads bytes."""
 
 import tensorflow as tf
 
@@ -9,13 +9,13 @@ from disan_tf.layers.serialization import serializable
 
 @serializable
 class WordBytes(Embedding):
-    """The ids of the bytes of words, unchanged: a `BiLM` makes vectors of them itself.
+    """The byte ids of words, unchanged; a `BiLM` turns them into vectors.
 
     Args:
-      word_length: bytes of a word, markers included.
+      word_length: number of bytes in a word, markers included.
 
     Call arguments:
-      ids: <int32>[batch, length], 0 = padding; not read.
+      ids: <int32>[batch, length], 0 = padding; not used.
       characters: <int32>[batch, length, word_length], see `disan_tf.text.characters.byte_ids`.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Word vectors: one part that is trained, one that stays fixed."""
+"""Word vectors, of which one part is trained and one part stays fixed."""
 
 import numpy as np
 import tensorflow as tf
@@ -13,10 +13,10 @@ from disan_tf.ops.xla import is_compiled
 class WordEmbedding(Embedding):
     """Vectors of token ids, from a trainable and a fixed table.
 
-    Ids: 0 is padding and 1 the unknown word, both the zero vector and never trained; then the
-    trainable words (those of the training data), then the fixed ones (known to the vectors
-    only). Each table is asked only for ids of its own, so that a training step touches no row
-    that is not in the batch.
+    Id 0 is padding and id 1 the unknown word; both have the zero vector and are never trained. Then
+    come the trainable words (from the training data), then the fixed words (from the pretrained
+    vectors only). Each table looks up its own ids alone, so that a training step touches no row
+    outside the batch.
 
     Args:
       trainable_words: rows of the trainable table.
@@ -79,7 +79,7 @@ class WordEmbedding(Embedding):
         return tf.reshape(vectors, tf.concat([tf.shape(ids), [self.dim]], axis=0))
 
     def _all_rows(self, table, rows):
-        """A row of the table for each number, 0 for those that it lacks: in shapes for XLA."""
+        """Returns a row of the table for each number, 0 outside the table, in shapes for XLA."""
         if not table.shape[0]:
             return tf.zeros([], self.compute_dtype)
         known = (rows >= 0) & (rows < table.shape[0])

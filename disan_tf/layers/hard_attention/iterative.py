@@ -24,7 +24,7 @@ class IterativeSequenceSampling(Sampler):
 
     Args:
       units: size of h, and of W's layer; None = the size of x.
-      activation: of W's layer.
+      activation: activation of W's layer.
       backward: whether the last token is read first.
       dropout, l2, seed: see `BaseLayer`; W, w and W_rnn are regularised.
 
@@ -34,7 +34,7 @@ class IterativeSequenceSampling(Sampler):
       training: whether dropout acts.
 
     Returns:
-      p_i after greedy selection of the tokens that are read before, <float32>[batch, length]; 0 on
+      p_i, given the greedy selection of the tokens read before, <float32>[batch, length]; 0 on
       padding.
 
     Raises:
@@ -85,7 +85,7 @@ class IterativeSequenceSampling(Sampler):
         return tf.transpose(selected[:, :, 0]), tf.transpose(probabilities[:, :, 0])
 
     def _input_products(self, x, training):
-        """The products of x with W and W_rnn, plus b and b_rnn, <float32>[batch, length, ...]."""
+        """Computes x W and x W_rnn, plus b and b_rnn, <float32>[batch, length, ...]."""
         dim = x.shape[-1]
         x = self.input_dropout(x, training=training)
         kernels = tf.concat([self.hidden_kernel[:dim], self.state_kernel[:dim]], axis=1)
@@ -93,7 +93,7 @@ class IterativeSequenceSampling(Sampler):
         return products + tf.concat([self.hidden_bias, self.state_bias], axis=0)
 
     def _step(self, state, products, threshold, real):
-        """h_i <float32>[batch, units], p_i <float32>[batch, 1] and z_i <bool>[batch, 1]."""
+        """Returns h_i <float32>[batch, units], p_i <float32>[batch, 1] and z_i <bool>[batch, 1]."""
         dim = self.hidden_kernel.shape[0] - self.hidden_kernel.shape[1]
         to_hidden, to_state = tf.split(products, 2, axis=-1)
         hidden = self.activation(to_hidden + tf.matmul(state, self.hidden_kernel[dim:]))

@@ -22,7 +22,7 @@ class ReinforcedSequenceSampling(Sampler):
 
     Args:
       units: size of W's layer; None = the size of x.
-      activation: of W's layer.
+      activation: activation of W's layer.
       dropout, l2, seed: see `BaseLayer`; W and w are regularised.
 
     Call arguments:
@@ -65,6 +65,6 @@ class ReinforcedSequenceSampling(Sampler):
 
 
 def sampling_features(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """f(x)_i of ReSAN Eq. 6, <float>[batch, length, 3 * dim]."""
+    """Computes f(x)_i of ReSAN Eq. 6, <float>[batch, length, 3 * dim]."""
     mean = masked_mean(x, mask)[:, None]
     return tf.concat([x, tf.broadcast_to(mean, tf.shape(x)), x * mean], axis=-1)

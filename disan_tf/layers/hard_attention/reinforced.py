@@ -32,8 +32,8 @@ class ReinforcedSelfAttention(BaseLayer):
     and the result is [u_fw; u_bw].
 
     Args:
-      units: of each block, and of the samplers; None = the size of x.
-      activation: of blocks and samplers.
+      units: size of the blocks and the samplers; None = the size of x.
+      activation: activation of blocks and samplers.
       unselected: see `SelectiveSelfAttention`.
       shared: whether one sampler selects both heads and dependents ("ReSAN w/o dependency
         restricted").
@@ -45,7 +45,7 @@ class ReinforcedSelfAttention(BaseLayer):
     Call arguments:
       x: <float>[batch, length, dim].
       mask: <bool>[batch, length], True = real token.
-      selections: of `select`; None = greedy ones.
+      selections: result of `select`; None = greedy selections.
       training: whether dropout acts.
 
     Returns:
@@ -103,7 +103,7 @@ class ReinforcedSelfAttention(BaseLayer):
         return layer
 
     def _sampler_options(self):
-        """name -> arguments of that sampler alone."""
+        """Returns sampler name -> arguments of that sampler alone."""
         kinds = ("head",) if self.shared else ("head", "dependent")
         if self.sampling == "parallel":
             return {kind: {} for kind in kinds}
@@ -135,7 +135,7 @@ class ReinforcedSelfAttention(BaseLayer):
         return tf.concat([u_fw, u_bw], axis=-1), mask
 
     def attend(self, x, mask):
-        """Selections, attention weights and gates, with greedy selections and without dropout.
+        """Computes greedy selections, attention weights and gates, without dropout.
 
         Returns:
           A dictionary: "forward_attention" and "backward_attention" <float32>[batch, head,
@@ -173,7 +173,7 @@ class ReinforcedSelfAttention(BaseLayer):
 
 
 def check_hard_attention(unselected: str, sampling: str) -> None:
-    """Raises ValueError for unknown values, and for a pair that excludes each other."""
+    """Raises ValueError for unknown values, and for values that exclude each other."""
     check_choice("unselected", unselected, UNSELECTED)
     check_choice("sampling", sampling, SAMPLERS)
     if sampling == "iterative" and unselected == "drop":
@@ -184,6 +184,6 @@ def check_hard_attention(unselected: str, sampling: str) -> None:
 
 
 def _as_features(selected):
-    """A feature for each distinct selection, <float32>[batch, length, 1 or 2]."""
+    """Returns a feature for each distinct selection, <float32>[batch, length, 1 or 2]."""
     distinct = {id(mask): mask for mask in selected}.values()
     return tf.stack([tf.cast(mask, tf.float32) for mask in distinct], axis=-1)

@@ -11,7 +11,7 @@ from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.hard_attention.uniforms import Uniforms
 
 HOW = ("all", "sample", "greedy")
-LEAST_PROBABILITY = 1e-10  # as in the authors' code, logarithms are of no smaller probability
+LEAST_PROBABILITY = 1e-10  # smallest argument of a logarithm, as in the authors' code
 
 
 class Selection(NamedTuple):
@@ -32,8 +32,8 @@ class Sampler(BaseLayer):
     A subclass defines `call`, which returns the probabilities, and `choose`.
 
     Args:
-      units: of the hidden layers; None = the size of x.
-      activation: of the hidden layer that scores a token.
+      units: size of the hidden layers; None = the size of x.
+      activation: activation of the hidden layer that scores a token.
       dropout, l2, seed: see `BaseLayer`.
 
     Raises:
@@ -71,11 +71,11 @@ class Sampler(BaseLayer):
         return Selection(selected, log_probability(probabilities, selected, mask))
 
     def choose(self, x, mask, how: str, training=None):
-        """z <bool>[batch, length] and p(z_i = 1) <float32>[batch, length]; see `select`."""
+        """Returns z <bool>[batch, length] and p(z_i = 1) <float32>[batch, length]; see `select`."""
         raise NotImplementedError
 
     def thresholds(self, shape: tf.Tensor, how: str) -> tf.Tensor:
-        """The probabilities from which on tokens are selected, <float32>."""
+        """Returns for each token the least probability at which it is selected, <float32>."""
         return self.uniforms(shape) if how == "sample" else tf.fill(shape, 0.5)
 
     def get_config(self):
@@ -87,13 +87,13 @@ class Sampler(BaseLayer):
 
 
 def log_probability(probabilities, selected, mask) -> tf.Tensor:
-    """log p(z) = sum_i log p(z_i) over the real tokens, in nats, <float32>[batch].
+    """Computes log p(z) = sum_i log p(z_i) over the real tokens, in nats, <float32>[batch].
 
     Args:
       probabilities: p(z_i = 1), <float32>[batch, length].
       selected: z, <bool>[batch, length].
       mask: <bool>[batch, length], True = real token.
     """
-    taken = tf.where(selected, probabilities, 1.0 - probabilities)
-    taken = tf.where(mask, tf.maximum(taken, LEAST_PROBABILITY), 1.0)
-    return tf.reduce_sum(tf.math.log(taken), axis=1)
+    chosen = tf.where(selected, probabilities, 1.0 - probabilities)
+    chosen = tf.where(mask, tf.maximum(chosen, LEAST_PROBABILITY), 1.0)
+    return tf.reduce_sum(tf.math.log(chosen), axis=1)

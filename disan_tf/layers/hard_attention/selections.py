@@ -13,8 +13,8 @@ class Selections(NamedTuple):
     Attributes:
       heads: forward and backward, <bool>[batch, length], tokens that receive context.
       dependents: forward and backward, <bool>[batch, length], tokens that are attended to.
-      log_probability: of all selections together, in nats, <float32>[batch]; 0 if nothing was
-        sampled.
+      log_probability: log probability of all selections in nats, <float32>[batch]; 0 if nothing
+        was sampled.
       head_fraction: heads over real tokens, the mean of both directions, <float32>[batch].
       dependent_fraction: dependents over real tokens, likewise.
     """
@@ -27,10 +27,10 @@ class Selections(NamedTuple):
 
 
 def merge_selections(heads, dependents, mask: tf.Tensor) -> Selections:
-    """`Selections` from the samplers' own.
+    """Merges the samplers' selections.
 
     Args:
-      heads: a `Selection` for each direction; one object in several places counts as one choice.
+      heads: a `Selection` for each direction; an object that occurs several times counts once.
       dependents: a `Selection` for each direction.
       mask: <bool>[batch, length], True = real token.
     """

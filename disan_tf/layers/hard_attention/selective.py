@@ -25,9 +25,9 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
     s_j = sum_i softmax_i(f^rss(h_i, h_j)) * h_i                         (12, 13)
     u = F * h + (1 - F) * s, F = sigmoid(Wf1 s + Wf2 h + bf)             (14, 15)
 
-    with h and f of `DirectionalSelfAttention`, to which this is equal if all tokens are selected.
-    A selected head without a dependent that its direction admits has s = 0. For the s of heads that
-    are not selected see `unselected`.
+    with h and f of `DirectionalSelfAttention`; the two layers are equal if all tokens are selected.
+    A selected head without a dependent that its direction admits has s = 0. For the s of unselected
+    heads see `unselected`.
 
     Args:
       units: d_h; None = the size of x.
@@ -44,7 +44,7 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
       training: whether dropout acts.
 
     Returns:
-      u, <float>[batch, length, units], 0 on padding; for "drop" of the selected heads alone, in
+      u, <float>[batch, length, units], 0 on padding; for "drop" only the selected heads, in
       their order, see `disan_tf.layers.packing.pack`.
 
     Raises:
@@ -82,9 +82,9 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 14, 15
 
     def attend(self, x, mask, heads, dependents):
-        """As in `DirectionalSelfAttention`; attention is 0 outside the selected pairs.
+        """Computes the same as in `DirectionalSelfAttention`; attention is 0 for unselected pairs.
 
-        All tokens keep their positions: a head that is dropped has output 0.
+        All tokens keep their positions: a dropped head has output 0.
         """
         weights, h, s = self._soft_attention(x, dependents, heads)
         if self.unselected == "drop":
@@ -93,7 +93,7 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         return {"attention": weights, **self._gated(h, s, mask)}
 
     def _mean_context(self, h, mask):
-        """s of the heads that are not selected, <float>[batch, 1 or length, units]."""
+        """Computes s of the unselected heads, <float>[batch, 1 or length, units]."""
         real = tf.where(mask[:, :, None], tf.cast(h, tf.float32), 0.0)
         total, count = tf.reduce_sum(real, axis=1, keepdims=True), token_counts(mask)[:, None, None]
         if self.unselected == "mean_of_others":

@@ -18,7 +18,7 @@ class Uniforms(tf.keras.layers.Layer):
       seed: integer, see `disan_tf.layers.dropout.site_seed`.
 
     Call arguments:
-      shape: <int32>[rank]; the first number is the rows of the batch.
+      shape: <int32>[rank]; the first number counts the rows of the batch.
 
     Returns:
       <float32> of that shape.

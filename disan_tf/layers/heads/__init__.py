@@ -1,1 +1,1 @@
-"""Heads, which turn vectors of sentences (or of words) into logits: one for each paper."""
+"""Heads, which turn sentence (or word) vectors into logits, one for each paper."""

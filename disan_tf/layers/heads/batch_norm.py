@@ -16,13 +16,13 @@ _scope = threading.local()
 
 @contextlib.contextmanager
 def averaging(count: tf.Tensor) -> Iterator[None]:
-    """Inside, what this thread calls or traces is normalised by the batch, and averaged.
+    """Normalises by the batch whatever this thread calls or traces inside the context.
 
-    The averages of batch normalisation become the means over the batch at hand and those before
-    it, each of which counts the same, whatever `training` says.
+    The averages of batch normalisation become the means over this batch and the earlier batches,
+    all with the same weight, whatever `training` is.
 
     Args:
-      count: <float32>[], how many batches came before; 0 forgets the old averages.
+      count: <float32>[], number of earlier batches; 0 discards the old averages.
     """
     _scope.count = count
     try:
@@ -36,17 +36,17 @@ class BatchNormHead(BaseLayer):
 
     BN(x) = gamma * (x - mean) / sqrt(variance + epsilon) + beta
 
-    feature by feature, in float32 under every policy. In training, mean and variance are those of
-    the batch; otherwise they are moving averages v <- momentum * v + (1 - momentum) * batch, which
+    feature by feature, in float32 under every policy. In training, mean and variance are the
+    batch's; otherwise they are moving averages v <- momentum * v + (1 - momentum) * batch, which
     are saved with the weights. A batch of one example has variance 0 and becomes beta, where
-    PyTorch raises an error. For its moving average PyTorch divides a variance by n - 1, Keras by
-    n: with 256 examples that is 0.4 % less.
+    PyTorch raises an error. For the moving average PyTorch divides a variance by n - 1, Keras by
+    n, which is 0.4 % less with 256 examples.
 
     Args:
       classes: number of classes.
       hidden_units: size of a hidden layer.
       hidden_layers: number of hidden layers.
-      momentum: of the moving averages; the default is PyTorch's (which calls it momentum 0.1).
+      momentum: momentum of the moving averages; the default is PyTorch's (there momentum 0.1).
       epsilon: the default is PyTorch's.
       dropout, l2, seed: see `BaseLayer`.
 
@@ -72,11 +72,11 @@ class BatchNormHead(BaseLayer):
         self.epsilon = check_above_zero("epsilon", epsilon)
 
     def hidden_input_dims(self, input_dim: int) -> list:
-        """The sizes of the inputs of the hidden layers, of features of this size."""
+        """Returns the hidden layers' input sizes, for features of size `input_dim`."""
         return [input_dim] + [self.hidden_units] * (self.hidden_layers - 1)
 
     def add_norm(self, name: str, dim: int) -> tf.keras.layers.BatchNormalization:
-        """A built BN of <float>[batch, dim]."""
+        """Builds a BN for <float>[batch, dim]."""
         norm = BatchNormalization(
             momentum=self.momentum, epsilon=self.epsilon, name=name, dtype=self.dtype_policy
         )
@@ -95,10 +95,10 @@ class BatchNormHead(BaseLayer):
 
 
 class BatchNormalization(tf.keras.layers.BatchNormalization):
-    """Keras' layer; replicas that share a batch take mean and variance of the global batch.
+    """Keras' layer; replicas that share a batch use the global batch's mean and variance.
 
-    (With `synchronized`, Keras computes the variance as E[x^2] - E[x]^2, which rounds otherwise
-    than that of one process, and reads its moving averages by a collective operation.)
+    (With `synchronized`, Keras computes the variance as E[x^2] - E[x]^2, which rounds differently
+    from one process, and reads the moving averages by a collective operation.)
     """
 
     def call(self, inputs, training=None):
@@ -113,7 +113,7 @@ class BatchNormalization(tf.keras.layers.BatchNormalization):
         return tf.cast(normalised, inputs.dtype)
 
     def add_weight(self, *args, **kwargs):
-        """A weight; the moving averages are the same on all replicas."""
+        """Adds a weight; the moving averages are the same on all replicas."""
         if not kwargs.get("trainable", True):
             kwargs["synchronization"] = tf.VariableSynchronization.AUTO
             kwargs["aggregation"] = tf.VariableAggregation.ONLY_FIRST_REPLICA

@@ -12,7 +12,7 @@ from disan_tf.layers.serialization import serializable
 
 @serializable
 class ClassificationHead(BaseLayer):
-    """Features -> logits: a hidden layer and an output layer (DiSAN Sec. 5.2).
+    """A head from features to logits: a hidden layer and an output layer (DiSAN Sec. 5.2).
 
     hidden = activation(W_h x + b_h)
     logits = W hidden + b
@@ -20,8 +20,8 @@ class ClassificationHead(BaseLayer):
     Args:
       classes: number of classes.
       hidden_units: size of the hidden layer.
-      activation: of the hidden layer, and of the highway layer.
-      logit_bias: whether the output layer has a bias b (in the authors' SST code it has none).
+      activation: activation of the hidden layer and the highway layer.
+      logit_bias: whether the output layer has a bias b (the authors' SST code has none).
       highway: whether a `Highway` layer stands between the two (ReSAN on SNLI).
       dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of all matrices, which are
         regularised.

@@ -8,13 +8,13 @@ from disan_tf.layers.serialization import serializable
 
 @serializable
 class DRCNHead(BatchNormHead):
-    """Features -> logits: fully connected layers with batch normalisation (DRCN Sec. 3.1.3, 4.1).
+    """A head of fully connected layers with batch normalisation (DRCN Sec. 3.1.3, 4.1).
 
     x_0 = dropout(features)
     x_l = ReLU(BN_l(x_(l-1) W_l + b_l))   for l = 1, ..., L
     logits = x_L W + b
 
-    BN is that of `BatchNormHead`; in training it cancels b_l. All matrices are initialised by
+    `BatchNormHead` defines BN; in training BN cancels b_l. All matrices are initialised by
     Glorot's rule, since the papers do not say how; biases to 0.
 
     500 features, 1000 units, two hidden layers and 3 classes: 1,509,003 parameters.
@@ -24,12 +24,12 @@ class DRCNHead(BatchNormHead):
       hidden_units: size of a hidden layer; 1000 in Kim et al. (2018), Sec. 4.
       hidden_layers: L.
       momentum, epsilon: see `BatchNormHead`.
-      dropout: rate, on the features alone (multiway DRCN Sec. 4.1).
+      dropout: rate on the features alone (multiway DRCN Sec. 4.1).
       l2, seed: see `BaseLayer`; all matrices are regularised.
 
     Call arguments:
       x: features, <float>[batch, dim].
-      training: whether dropout acts, and mean and variance are those of the batch.
+      training: whether dropout acts, and BN uses the batch's mean and variance.
 
     Returns:
       Logits, <float32>[batch, classes].

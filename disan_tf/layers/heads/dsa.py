@@ -13,14 +13,14 @@ from disan_tf.ops.elementwise import LeakyReLU
 
 @serializable
 class DSAHead(BatchNormHead):
-    """Features -> logits: hidden layers with batch normalisation (DSA Appendix A and B).
+    """A head of hidden layers with batch normalisation (DSA Appendix A and B).
 
     x_0 = features
     x_l = LeakyReLU(dropout(BN_l(x_(l-1))) W_l + b_l)   for l = 1, ..., L
     logits = x_L W + b
 
-    BN is that of `BatchNormHead`. All matrices are initialised by `he_normal`, with the
-    `variance_factor` of the dropout on their inputs (W's has none), biases to 0.
+    `BatchNormHead` defines BN. All matrices are initialised by `he_normal`, with the
+    `variance_factor` of the dropout on their inputs (none on W's input), biases to 0.
 
     Parameters: 816,903 with 2400 features, 300 units and 3 classes; 5,200,131 with 9600 features
     and 512 units; 183,005 with 600 features, one hidden layer of 300 units and 5 classes.
@@ -29,7 +29,7 @@ class DSAHead(BatchNormHead):
       classes: number of classes.
       hidden_units: size of a hidden layer.
       hidden_layers: L; 2 for language inference, 1 for sentiment.
-      negative_slope: of LeakyReLU; PyTorch's default is 0.01.
+      negative_slope: slope of LeakyReLU; PyTorch's default is 0.01.
       init_scale: see `variance_factor`.
       momentum, epsilon: see `BatchNormHead`.
       dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of the W_l, and all matrices
@@ -37,7 +37,7 @@ class DSAHead(BatchNormHead):
 
     Call arguments:
       x: features, <float>[batch, dim].
-      training: whether dropout acts, and mean and variance are those of the batch.
+      training: whether dropout acts, and BN uses the batch's mean and variance.
 
     Returns:
       Logits, <float32>[batch, classes].

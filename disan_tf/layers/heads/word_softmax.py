@@ -13,20 +13,20 @@ SLICE = 512  # tokens whose logits are in memory at once
 
 @serializable
 class WordSoftmax(BaseLayer):
-    """Vectors of tokens -> the cross-entropy of the words that they predict.
+    """The cross-entropy of the words that token vectors predict.
 
     loss = -ln p(word | h) = ln(sum over all words s of exp(l_s)) - l_word,  l = W h + b
 
     with the softmax parameters Theta_s of ELMo-DiSAN's Eq. 12, which both directions share. In
     training the sum is estimated by importance sampling (Bengio and Senecal 2003; the official
-    training takes TensorFlow's sampled softmax) as
+    training uses TensorFlow's sampled softmax) as
 
     exp(l_word) + sum over the samples s != word of exp(l_s) / (negatives * q_s)
 
     where the samples are drawn by their frequency q, with replacement, and are shared by all tokens
     of a batch; the estimate is unbiased. The samples of the n-th training call are a function of
-    (seed, n), as in `Dropout`. Otherwise the sum is exact, and computed for `SLICE` tokens after
-    another to save memory.
+    (seed, n), as in `Dropout`. Otherwise the sum is exact, and computed for `SLICE` tokens at a
+    time to save memory.
 
     Args:
       classes: number of words.
@@ -114,7 +114,7 @@ class WordSoftmax(BaseLayer):
         return tf.reduce_logsumexp(tf.concat([correct[:, None], logits], axis=1), axis=1) - correct
 
     def frequencies(self, words):
-        """The frequencies q of words, <float32>[words]."""
+        """Returns the frequencies q of words, <float32>[words]."""
         ends = tf.pad(self.cumulative, [[1, 0]])
         return tf.cast(tf.gather(ends, words + 1) - tf.gather(ends, words), tf.float32)
 

@@ -21,8 +21,8 @@ class Recurrent(BaseLayer):
     alone, with independent masks for all tokens. The recurrence is float32; the product with x, of
     all tokens at once, has the layer's precision.
 
-    A subclass creates its weights in `build`, before it calls this class's, and defines `step`, and
-    `split_weights` unless it has exactly one `kernel` and one `bias`.
+    A subclass creates its weights in `build` before it calls `super().build`. It defines `step`,
+    and `split_weights` unless it has exactly one `kernel` and one `bias`.
 
     Args:
       units: size of h.
@@ -54,25 +54,25 @@ class Recurrent(BaseLayer):
         super().build(input_shape)
 
     def add_kernel(self, name: str, input_dim: int, gates: int) -> tf.Variable:
-        """A joint matrix W, <float32>[input_dim + units, gates * units]."""
+        """Adds a joint matrix W, <float32>[input_dim + units, gates * units]."""
         shape = [input_dim + self.units, gates * self.units]
         return self.add_uncast_weight(name, shape, "glorot_uniform", self.l2)
 
     def add_bias(self, name: str, gates: int, initializer: str) -> tf.Variable:
-        """A bias b, <float32>[gates * units]."""
+        """Adds a bias b, <float32>[gates * units]."""
         return self.add_uncast_weight(name, [gates * self.units], initializer)
 
     def split_weights(self, input_dim: int) -> tuple:
-        """The matrix that multiplies x, the bias, and the matrices of h that `step` takes."""
+        """Returns the matrix that multiplies x, the bias, and the matrices of h for `step`."""
         input_kernel, state_kernel = tf.split(self.kernel, [input_dim, self.units])
         return input_kernel, self.bias, state_kernel
 
     def step(self, states: tuple, product: tf.Tensor, *kernels: tf.Tensor) -> tuple:
-        """The states after a token.
+        """Computes the states after a token.
 
         Args:
-          states: those before the token, <float32>[batch, units].
-          product: of x_t with its matrix, plus the bias, <float32>[batch, gates * units].
+          states: states before the token, <float32>[batch, units].
+          product: x_t times its matrix, plus the bias, <float32>[batch, gates * units].
           kernels: the matrices of h, see `split_weights`.
         """
         raise NotImplementedError
@@ -91,7 +91,7 @@ class Recurrent(BaseLayer):
         return tf.where(mask[:, :, None], h, tf.zeros([], h.dtype))
 
     def _scan(self, product, mask, *kernels):
-        """h <float32>[batch, length, units], one `step` after another."""
+        """Computes h <float32>[batch, length, units], one `step` after another."""
         length = tf.shape(mask)[1]
         padding = tf.cast(length == 0, tf.int32)  # tf.scan refuses an empty sequence
         product = tf.pad(product, [[0, 0], [0, padding], [0, 0]])
@@ -108,7 +108,7 @@ class Recurrent(BaseLayer):
         return tf.transpose(h, [1, 0, 2])[:, :length]
 
     def _input_product(self, x, kernel, bias, training):
-        """dropout(x) W + b for all tokens, <float32>[..., gates * units]."""
+        """Computes dropout(x) W + b for all tokens, <float32>[..., gates * units]."""
         x = self.input_dropout(x, training=training)
         product = tf.cast(project(x, tf.cast(kernel, x.dtype)), tf.float32)
         return bias_activation(product, bias, tf.keras.activations.linear)

@@ -16,7 +16,7 @@ class BasicLSTM(Recurrent):
     c_t = sigmoid(f + 1) * c_(t-1) + sigmoid(i) * tanh(j)
     h_t = sigmoid(o) * tanh(c_t)
 
-    Keras' LSTM orders the gates i, f, j, o, has W in two parts, of which that of h is initialised
+    Keras' LSTM orders the gates i, f, j, o, has W in two parts, initialises the part for h
     orthogonally, and adds the 1 to the initial value of b. For padding, dropout and precision see
     `Recurrent`.
 

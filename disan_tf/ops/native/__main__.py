@@ -1,4 +1,4 @@
-"""Builds the library and prints its path, or why there is none: `python -m disan_tf.ops.native`."""
+"""Builds the library and prints its path or the error: `python -m disan_tf.ops.native`."""
 
 from disan_tf.ops.native.build import library
 from disan_tf.ops.native.runtime import unavailable

@@ -7,8 +7,8 @@ import tensorflow as tf
 from disan_tf.ops.interpolation import widest
 from disan_tf.ops.native.runtime import operations, unavailable
 
-# Exact pairs that take as long as a node of a token. Measured, by the rank: 2.6 to 3.2 forward, and
-# 2.0 to 2.5 with the gradients.
+# Number of exact pairs that take as long as one node of a token. Measured, depending on the rank:
+# 2.6 to 3.2 forward, and 2.0 to 2.5 with the gradients.
 PAIRS_PER_NODE = 3
 _DTYPES = (tf.float32, tf.bfloat16, tf.float64, tf.float16)
 
@@ -23,7 +23,7 @@ def native_attention(
     head_mask: Optional[tf.Tensor] = None,
     scale: float = 5.0,
 ) -> tf.Tensor:
-    """DiSAN Eq. 15 and 11; the arguments are those of `directional_attention`.
+    """Computes DiSAN Eq. 15 and 11; for the arguments see `directional_attention`.
 
     float32 and bfloat16 are computed in float32, float64 (for checking gradients) in float64, and
     float16 is converted to float32 and back. Memory: O(batch * length * dim).
@@ -54,10 +54,10 @@ def native_linear_attention(
     head_mask: Optional[tf.Tensor] = None,
     scale: float = 5.0,
 ) -> tf.Tensor:
-    """`disan_tf.ops.linear_attention` in C++; dtypes and errors are those of `native_attention`.
+    """Computes `linear_attention` in C++, with the dtypes and errors of `native_attention`.
 
-    The rank is chosen for every sentence and every vector of features; the kernel computes exactly
-    where that is faster, or the heads lie too far apart for the largest rank.
+    The kernel chooses a rank for every sentence and every vector of features. It computes exactly
+    where that is faster, or where the heads lie too far apart for the largest rank.
     """
     return _attend(
         "disan_linear_attention",
@@ -74,7 +74,7 @@ def native_linear_attention(
 
 
 def _attend(name, head, dependent, value, mask, head_mask, **attributes):
-    """The context that the named operation computes."""
+    """Runs the named operation and returns the context."""
     if unavailable():
         raise ValueError(f'form="native" is not available: {unavailable()}; use form="auto".')
     _check_dtypes(head, dependent, value, mask, head_mask)

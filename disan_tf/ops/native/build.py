@@ -1,10 +1,10 @@
-"""Compiles the native operations for the CPU of this machine and keeps the library.
+"""Compiles the native operations for this machine's CPU and caches the library.
 
     python -m disan_tf.ops.native
 
 The library lies in a cache folder under a key made of the sources, the TensorFlow version, the
-compiler and the CPU: whoever changes one of them gets a library of their own. Loading it runs its
-code, so nothing is loaded that another user can have put there or changed.
+compiler and the CPU: a change in one of them gives a new library. Loading a library runs its code,
+so a file that another user can have written is not loaded.
 """
 
 import hashlib
@@ -28,19 +28,19 @@ FLAGS = ("-shared", "-fPIC", "-O3", "-march=native", "-Wno-maybe-uninitialized")
 
 
 class BuildError(Exception):
-    """Why there is no library, as one clause."""
+    """An error that says in one clause why there is no library."""
 
 
 def library() -> Path:
-    """The path of the compiled library, which is built unless the cache has it.
+    """Returns the path of the compiled library, and builds it unless the cache has it.
 
-    Of several processes that ask at once one builds and the others wait. The environment variables
-    CXX (default "g++") and DISAN_TF_NATIVE_CACHE (default "disan_tf/native" in XDG_CACHE_HOME or
-    ~/.cache) name the compiler and the cache folder.
+    If several processes call this at once, one builds and the others wait. CXX (default "g++")
+    names the compiler, DISAN_TF_NATIVE_CACHE (default "disan_tf/native" in XDG_CACHE_HOME or
+    ~/.cache) the cache folder; both are environment variables.
 
     Raises:
-      BuildError: no compiler, no headers, no writable folder, the compiler fails, or the folder or
-        the library is not this user's alone.
+      BuildError: no compiler, no headers, no writable folder, the compiler fails, or another user
+        can write the folder or the library.
     """
     try:
         compiler = _compiler()
@@ -69,7 +69,7 @@ def _cache() -> Path:
 
 
 def _open_cache() -> Path:
-    """The cache folder without symbolic links, made for this user alone where there is none."""
+    """Returns the cache folder without symbolic links; makes it for this user alone if missing."""
     folder = _cache().resolve()
     for missing in [path for path in (*reversed(folder.parents), folder) if not path.exists()]:
         missing.mkdir(mode=0o700, exist_ok=True)
@@ -102,14 +102,14 @@ def _key(compiler: str) -> str:
 
 
 def _cpu() -> bytes:
-    """The model and the instruction sets of the first processor."""
+    """Returns the first processor's model and instruction sets."""
     names = (b"model name", b"flags", b"Features")
     lines = Path("/proc/cpuinfo").read_bytes().split(b"\n\n", 1)[0].splitlines()
     return b"\n".join(line for line in lines if line.startswith(names))
 
 
 def _is_whole(target: Path) -> bool:
-    """Whether the file ends with its digest; loading a truncated library would kill the process."""
+    """Returns whether the file ends with its digest; a truncated library would kill the process."""
     if not os.path.lexists(target):
         return False
     _refuse_foreign(target, stat.S_ISREG, "regular file")
@@ -118,7 +118,7 @@ def _is_whole(target: Path) -> bool:
 
 
 def _compile(compiler: str, target: Path) -> None:
-    """Compiles all sources as one unit, to a temporary name that is renamed when it is whole.
+    """Compiles all sources as one unit, to a temporary name that is renamed when complete.
 
     Reading TensorFlow's headers is most of the work; one unit reads them once.
     """

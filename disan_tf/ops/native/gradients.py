@@ -83,7 +83,7 @@ def _additive_scores(operation, upstream):
 
 @tf.RegisterGradient("DisanRecurrence")
 def _recurrence(operation, upstream, *_):
-    """For the product and the kernel; the outputs besides h exist for this function only."""
+    """Returns the gradients for product and kernel; only this uses the outputs besides h."""
     _, mask, kernel = operation.inputs
     _, gates, old_h, old_c = operation.outputs
     to_product = operations().disan_recurrence_gradient(

@@ -1,7 +1,7 @@
-"""Whether the native operations are available and used, and the library that holds them.
+"""The library of native operations, and whether they are available and used.
 
-They need Linux and a C++ compiler, and are left alone beside a GPU (the kernels are for CPUs) and
-where the environment has DISAN_TF_NATIVE=0.
+The operations need Linux and a C++ compiler. They are not used on machines with a GPU (the kernels
+are for CPUs), or if the environment has DISAN_TF_NATIVE=0.
 """
 
 import contextlib
@@ -16,14 +16,14 @@ from absl import logging
 from disan_tf.ops.native.build import BuildError, library
 from disan_tf.ops.xla import is_compiled
 
-# What the operations between matrix products take; other dtypes are computed in portable form.
+# Dtypes of the operations between matrix products; other dtypes are computed in portable form.
 DTYPES = (tf.float32, tf.bfloat16)
 _scope = threading.local()
 
 
 @functools.cache
 def unavailable() -> str:
-    """Why the native operations cannot be used, as one clause; "" when they can."""
+    """Returns in one clause why the native operations cannot be used; "" if they can."""
     if os.environ.get("DISAN_TF_NATIVE") == "0":
         return "DISAN_TF_NATIVE=0"
     if not sys.platform.startswith("linux"):
@@ -38,9 +38,10 @@ def unavailable() -> str:
 
 
 def is_used() -> bool:
-    """Whether operations are native here.
+    """Returns whether operations are native here.
 
-    They are if they are available, and if this is neither inside `portable` nor compiled by XLA.
+    They are native if they are available, and the call is neither inside `portable` nor compiled by
+    XLA.
     """
     _log_choice()
     return not unavailable() and not getattr(_scope, "portable", False) and not is_compiled()
@@ -48,7 +49,7 @@ def is_used() -> bool:
 
 @contextlib.contextmanager
 def portable():
-    """Inside it, all that this thread calls or traces is portable TensorFlow."""
+    """Uses portable TensorFlow for all that this thread calls or traces inside the context."""
     before = getattr(_scope, "portable", False)
     _scope.portable = True
     try:
@@ -66,5 +67,5 @@ def _log_choice():
 
 @functools.cache
 def operations():
-    """The loaded library; raises BuildError where it cannot be built."""
+    """Returns the loaded library; raises BuildError if it cannot be built."""
     return tf.load_op_library(str(library()))

@@ -156,11 +156,11 @@ def test_scores_name_the_shares_that_the_scored_model_selected(unbroken, corpus)
 
 def test_only_a_model_whose_samplers_have_learnt_is_kept(corpus, tmp_path):
     trainer = Trainer(_config(), corpus, tmp_path)
-    trainer._keep_if_best(4, {"accuracy": 1.0})
+    trainer.best.keep(4, {"accuracy": 1.0}, trainer.method.may_choose)
     assert not (tmp_path / "best").exists()
     assert int(trainer.state.best_step) == 4  # the early stop counts from here
     trainer.method.pretrained.assign(4)
-    trainer._keep_if_best(8, {"accuracy": 0.5})
+    trainer.best.keep(8, {"accuracy": 0.5}, trainer.method.may_choose)
     assert load_bundle(tmp_path / "best").info["scores"] == {"step": 8, "dev_accuracy": 0.5}
 
 

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
+from disan_tf.input_pipeline import BatchPlan, Split, make_dataset
 from disan_tf.layers.heads.batch_norm import averaging
 
 
@@ -42,3 +43,27 @@ def take_averages(averaging_step, dataset, inputs) -> None:
     """
     for count, batch in enumerate(dataset):
         averaging_step(tf.constant(count, tf.float32), *(batch[name] for name in inputs))
+
+
+class StatisticsUpdate:
+    """Recomputes batch normalisation's averages before an evaluation, if configured.
+
+    Args:
+      config: `train.batch_norm_batches` is the number of batches; 0 or absent = none.
+      model: the `SentenceModel`.
+      method: of training, which may average the weights.
+      split: the training examples.
+      plan: of their batches; each update takes the first ones of epoch 0.
+    """
+
+    def __init__(self, config, model, method, split: Split, plan: BatchPlan):
+        self._batches = config.train.get("batch_norm_batches", 0)
+        self._model, self._method, self._split, self._plan = model, method, split, plan
+        self._step = make_averaging_step(model)
+
+    def __call__(self) -> None:
+        """Replaces the averages by those over the batches, each of which counts the same."""
+        if self._batches:
+            dataset = make_dataset(self._split, self._plan.batches(0)[: self._batches])
+            with self._method.averaged_weights():
+                take_averages(self._step, dataset, self._model.reads)

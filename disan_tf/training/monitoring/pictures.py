@@ -71,7 +71,7 @@ class ConfusionPicture:
 
     def __call__(self) -> list[tuple[str, np.ndarray]]:
         model, dev = self._trainer.model, self._trainer.dev
-        predictions = model.predictions(self._trainer.dev_outputs).numpy()
+        predictions = model.predictions(self._trainer.scores.dev_outputs).numpy()
         figure = draw_confusion(dev.labels, predictions, self._trainer.corpus.classes)
         return [("confusion", plots.pixels(figure))]
 

@@ -385,7 +385,7 @@ FAULTS = (
     ),
     Fault(
         folder="training",
-        line="if score > float(self.state.best_score):",
+        line="if score > float(self._state.best_score):",
         fault="if score >= float(self.state.best_score):",
         tests=("test_loop.py",),
     ),

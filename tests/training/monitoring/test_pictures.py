@@ -92,11 +92,11 @@ def test_confusions_are_those_of_the_last_evaluation():
         model=model,
         dev=SimpleNamespace(labels=np.array([0, 0, 1])),
         corpus=SimpleNamespace(classes=["bad", "good"]),
-        dev_outputs=np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
+        scores=SimpleNamespace(dev_outputs=np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])),
     )
     draw = ConfusionPicture(trainer)
     ((name, sure),) = draw()
-    trainer.dev_outputs = trainer.dev_outputs[::-1]
+    trainer.scores.dev_outputs = trainer.scores.dev_outputs[::-1]
     ((_, unsure),) = draw()
     assert name == "confusion" and np.any(sure != unsure)
     assert _has(sure, plots.colours(np.ones([1, 1]), 1.0)[0, 0])

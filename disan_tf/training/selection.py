@@ -1,0 +1,107 @@
+"""Scores of the splits during a training, and the best model by its score on dev."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Optional
+
+import numpy as np
+
+from disan_tf.common.errors import UserError
+from disan_tf.input_pipeline import PreparedCorpus, Split
+from disan_tf.runs.bundle import save_bundle
+from disan_tf.training.checkpoints import TrainingState
+from disan_tf.training.outputs import run_split
+
+
+class SplitScores:
+    """Scores a model on dev and on the splits that are only watched.
+
+    Args:
+      config: `evaluate.batch_size` matters here.
+      model: the `SentenceModel`.
+      method: of training; has the evaluation steps.
+      dev: the split.
+      watched: name -> split.
+
+    Attributes:
+      dev_outputs: of the last evaluation, <float32>[examples, classes]; None before it.
+    """
+
+    def __init__(self, config, model, method, dev: Split, watched: Mapping[str, Split]):
+        self._model, self._method, self._dev, self._watched = model, method, dev, watched
+        self._batch_size = config.evaluate.batch_size
+        self.dev_outputs: Optional[np.ndarray] = None
+
+    def of_dev(self) -> dict:
+        """Returns loss and scores on dev, by which the best model is chosen."""
+        scores, self.dev_outputs = self._score(self._method.evaluation_step, self._dev)
+        return scores
+
+    def of_dev_otherwise(self) -> dict:
+        """Returns the scores on dev by the other evaluation steps, as "<step>_<score>"."""
+        found = {}
+        for name, evaluation_step in self._method.other_evaluations.items():
+            scores, _ = self._score(evaluation_step, self._dev)
+            found.update({f"{name}_{score}": value for score, value in scores.items()})
+        return found
+
+    def of_watched(self) -> dict:
+        """Returns the scores of each watched split."""
+        return {
+            name: self._score(self._method.evaluation_step, split)[0]
+            for name, split in self._watched.items()
+        }
+
+    def _score(self, evaluation_step, split: Split) -> tuple[dict, np.ndarray]:
+        outcome = run_split(evaluation_step, split, self._model.reads, self._batch_size)
+        scores = {"loss": outcome.loss, **self._model.scores(outcome.outputs, split.labels)}
+        return scores, outcome.outputs
+
+
+class BestModel:
+    """The bundle of the model with the best score on dev so far.
+
+    Args:
+      folder: of the bundle.
+      config, corpus, model: what the bundle is made of.
+      state: holds step and score of the best evaluation.
+    """
+
+    def __init__(self, folder: Path, config, corpus: PreparedCorpus, model, state: TrainingState):
+        self._folder, self._config, self._corpus = folder, config, corpus
+        self._model, self._state = model, state
+
+    def check(self) -> None:
+        """Raises UserError where the bundle was deleted: later models may not be as good."""
+        is_there = (self._folder / "model.json").is_file()
+        if np.isfinite(float(self._state.best_score)) and not is_there:
+            raise UserError(
+                f"{self._folder} is missing, the best model so far, of step "
+                f"{int(self._state.best_step):,}; restore it, or train again in another --workdir."
+            )
+
+    def keep(self, step: int, scores: dict, may_choose: bool) -> None:
+        """Writes a better model, and records its score once it is written.
+
+        Args:
+          step: of the evaluation.
+          scores: on dev.
+          may_choose: whether dev may choose the model now; else the early stop counts from here.
+        """
+        if not may_choose:
+            self._state.best_step.assign(step)
+            return
+        score = scores[self._model.criterion]
+        if score > float(self._state.best_score):
+            about = {"step": step, f"dev_{self._model.criterion}": score}
+            save_bundle(self._folder, self._model, self._config, self._corpus, about)
+            self.record(step, score)
+
+    def record(self, step: int, score: float) -> None:
+        """Records step and score of the best evaluation."""
+        self._state.best_step.assign(step)
+        self._state.best_score.assign(score)
+
+    def recorded(self) -> tuple[int, float]:
+        """Returns step and score of the best evaluation."""
+        return int(self._state.best_step), float(self._state.best_score)

@@ -1,0 +1,76 @@
+"""The log of a training: metrics of its steps, lines of `metrics.jsonl`, and the clock."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from disan_tf.input_pipeline import BatchPlan
+from disan_tf.runs.metrics_log import MetricsLog, NoLog
+from disan_tf.training.monitoring.step_metrics import dump, format_metrics, load
+
+
+class TrainingLog:
+    """Collects the metrics of steps, and writes lines of their means and of evaluations.
+
+    Args:
+      path: of `metrics.jsonl`.
+      plan: knows the epoch of a step.
+
+    Attributes:
+      steps: metrics of the steps since the last line, a dictionary for each.
+    """
+
+    def __init__(self, path: Path, plan: BatchPlan):
+        self._path, self._plan = path, plan
+        self._lines, self._started = NoLog(), time.monotonic()
+        self.steps: list[dict] = []
+
+    def open(self, step: int, saved: bytes, writes: bool) -> None:
+        """Continues the log of a training.
+
+        Args:
+          step: the last step that a checkpoint holds; later lines are removed.
+          saved: of `dump`, at that step.
+          writes: whether this process writes lines.
+        """
+        self._lines = MetricsLog(self._path, step) if writes else NoLog()
+        self._started = time.monotonic() - self._lines.seconds
+        self.steps = load(saved)
+
+    def add(self, metrics: dict) -> None:
+        """Adds the metrics of a step."""
+        self.steps.append(metrics)
+
+    def is_of_other_phase(self, metrics: dict) -> bool:
+        """Returns whether a step belongs to another phase than those that await a line."""
+        return bool(self.steps) and metrics.get("phase") != self.steps[0].get("phase")
+
+    def means(self) -> tuple[dict, int]:
+        """Returns the means over the steps, and the number of steps that loss scaling left out."""
+        means = {
+            name: float(np.mean([metrics[name] for metrics in self.steps]))
+            for name in self.steps[0]
+        }
+        return means, round(means.pop("skipped_steps") * len(self.steps))
+
+    def clear(self) -> None:
+        """Forgets the metrics of the steps, which a line has now."""
+        self.steps = []
+
+    def write(self, step: int, split: str, metrics: dict) -> None:
+        """Writes a line of metrics on a split."""
+        epoch = self._plan.epochs(step)
+        self._lines.write(step=step, epoch=epoch, split=split, **metrics, seconds=self.seconds())
+
+    def seconds(self) -> float:
+        """Returns the seconds of the training, those before a restart included."""
+        return round(time.monotonic() - self._started, 3)
+
+    def formatted(self) -> list[dict]:
+        """Returns the metrics of the steps as callbacks get them."""
+        return [format_metrics(metrics) for metrics in self.steps]
+
+    def dump(self) -> str:
+        """Returns the metrics of the steps for a checkpoint, see `open`."""
+        return dump(self.steps)

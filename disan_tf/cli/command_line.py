@@ -1,4 +1,4 @@
-"""The command line: flags, config, and the mode that they ask for. Only here `FLAGS` is read."""
+"""The command line: parses flags and config, runs the mode. Only this module reads `FLAGS`."""
 
 import inspect
 import os
@@ -58,7 +58,7 @@ flags.DEFINE_bool("debug", False, "Shows TensorFlow's log, and where in the code
 
 
 def run() -> None:
-    """Runs what `sys.argv` asks for; a mistake of the user's is one line and exit status 2."""
+    """Runs the command in `sys.argv`; prints a user's mistake in one line and exits with 2."""
     _open_standard_streams()
     if "--debug" in sys.argv:
         os.environ[quiet.LEVEL] = "0"
@@ -70,7 +70,7 @@ def run() -> None:
     except KeyboardInterrupt:
         message = "stopped; the same command goes on from the last checkpoint."
         _leave(message, signals.INTERRUPTED)
-    except BrokenPipeError:  # of a reader that has seen enough: `run.py --help | head`
+    except BrokenPipeError:  # the reader has closed the pipe: `run.py --help | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:
@@ -86,7 +86,7 @@ def _leave(sentence: str, status: int) -> None:
 
 
 def _open_standard_streams() -> None:
-    """Gives closed standard streams to the null device, lest a file gets one of their numbers."""
+    """Opens the null device for closed standard streams, so that no file gets their numbers."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
@@ -94,7 +94,7 @@ def _open_standard_streams() -> None:
 
 
 def main(_) -> None:
-    """Calls the function that --mode names with the flags that it takes."""
+    """Calls the function of --mode with the flags that it takes."""
     _check_encoding()
     logging.set_verbosity(logging.WARNING)
     mode = MODES[FLAGS.mode]
@@ -105,7 +105,7 @@ def main(_) -> None:
             takers = join_choices(name for name in MODES if flag.name in parameters_of(MODES[name]))
             raise UserError(f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}.")
     if FLAGS.allow_module:
-        from disan_tf.encoders.own import allow_modules  # which imports TensorFlow
+        from disan_tf.encoders.own import allow_modules  # imports TensorFlow
 
         allow_modules(FLAGS.allow_module)
     parameters = inspect.signature(mode).parameters.values()
@@ -118,17 +118,17 @@ def _check_encoding() -> None:
         try:
             str(flag.value).encode("utf-8")
         except UnicodeEncodeError:
-            shown = str(flag.value).encode("utf-8", "replace").decode()
-            raise UserError(f"--{flag.name}={shown} is not UTF-8; rename the path.") from None
+            printable = str(flag.value).encode("utf-8", "replace").decode()
+            raise UserError(f"--{flag.name}={printable} is not UTF-8; rename the path.") from None
 
 
 def own_flags() -> list[flags.Flag]:
-    """The flags defined above, without those that override values of a config."""
+    """Returns the flags defined above, without the overrides of config values."""
     return [flag for flag in FLAGS.flags_by_module_dict()[__name__] if "." not in flag.name]
 
 
 def _value(parameter: inspect.Parameter):
-    """The flag of a parameter's name, or its default; without one the flag must be given."""
+    """Returns the value of a parameter's flag or its default; raises UserError without either."""
     value, name = FLAGS[parameter.name].value, parameter.name
     needed = parameter.default is inspect.Parameter.empty
     if not needed and not FLAGS[name].present:
@@ -143,7 +143,7 @@ def _value(parameter: inspect.Parameter):
 
 
 def _with_config_files(argv: list[str]) -> list[str]:
-    """The arguments with the path of a config file in the place of a name of ours."""
+    """Returns the arguments with the names of bundled configs replaced by their paths."""
     arguments = list(argv)
     for number, argument in enumerate(argv):
         name, equals, value = argument.partition("=")
@@ -156,7 +156,7 @@ def _with_config_files(argv: list[str]) -> list[str]:
 
 
 def _parse(argv: list[str]) -> list[str]:
-    """Parses the flags and loads the config; where help is asked for, prints it and exits."""
+    """Parses the flags and loads the config; for a help flag, prints the help and exits."""
     if len(argv) == 1:
         example = f"{command()} {EXAMPLES[0]}"
         raise UserError(f"say what to do: {example}; {command()} --help tells more.")
@@ -167,8 +167,8 @@ def _parse(argv: list[str]) -> list[str]:
     argv = _with_config_files(argv)
     check_repetitions(argv)
     try:
-        rest, _ = FLAGS(argv), getattr(FLAGS.config, "name", None)  # only now is it loaded
-    except Exception as error:  # a config is Python, in which anything can go wrong
+        rest, _ = FLAGS(argv), getattr(FLAGS.config, "name", None)  # this loads the config
+    except Exception as error:  # a config is Python and can raise anything
         raise UserError(explain(error, argv, FLAGS)) from None
     if FLAGS.config is not None and not isinstance(FLAGS.config, ConfigDict):
         raise UserError("get_config of --config must return a ConfigDict.")

@@ -1,4 +1,4 @@
-"""The state of an installation: versions, devices, operations and data."""
+"""A report on an installation: versions, devices, operations and data."""
 
 import importlib.metadata
 import os
@@ -40,19 +40,19 @@ _FOLDERS = {
 
 
 def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
-    """What a bug report needs to say, a line each.
+    """Returns the lines of a bug report.
 
     Args:
-      data_dir: the raw corpora and vectors.
-      prepared_dir: prepared corpora, of which every file is read and compared with its digest;
-        None = none.
+      data_dir: the folder of the raw corpora and vectors.
+      prepared_dir: the folder of prepared corpora, whose files are all compared with their digests;
+        None = no comparison.
     """
     lines = [f"Python {platform.python_version()} on {platform.platform()}"]
     lines += [f"{package} {_version(package)}" for package in _PACKAGES]
     lines += [f"device {device.name}" for device in tf.config.list_logical_devices()]
     threads = tf.config.threading.get_intra_op_parallelism_threads() or "all"
     lines.append(f"threads: {threads} of {os.cpu_count()} processors")
-    lines += _needing_keras()
+    lines += _describe_backends()
     lines.append(f"data in {data_dir}:")
     lines += [f"  {_corpus(name, data_dir / folder)}" for name, folder in _FOLDERS.items()]
     vectors = sorted((data_dir / "glove").glob("*.txt"))
@@ -66,8 +66,8 @@ def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
 
 
 def _compare_digests(prepared_dir: Path) -> Iterator[str]:
-    """A line for each prepared corpus and each cache of a biLM's layers."""
-    # Only now: without Keras 2 these cannot be imported, and the rest is told all the same.
+    """Yields a line for each prepared corpus and each cache of a biLM's layers."""
+    # Imported here: these need Keras 2, and the rest of the report does not.
     from disan_tf.input_pipeline.format import CACHE, MANIFEST, RECORDS, Keys
     from disan_tf.input_pipeline.recorded_files import damaged_files
 
@@ -86,8 +86,8 @@ def _compare_digests(prepared_dir: Path) -> Iterator[str]:
             yield f"{folder.name}: {len(records)} files as they were written"
 
 
-def _needing_keras():
-    """Which Keras, addons and operations are used."""
+def _describe_backends():
+    """Returns the lines on Keras, addons and operations, or one on why Keras 2 is missing."""
     if problem := legacy_keras.problem():
         return [f"Keras: {problem}"]
     from disan_tf import addons

@@ -1,4 +1,4 @@
-"""The text of `--help`, made of the modes' functions and of the flags themselves."""
+"""The text of `--help`, built from the modes' functions and the flags."""
 
 import inspect
 import textwrap
@@ -13,16 +13,16 @@ EXAMPLES = (
     "--mode=evaluate --data_dir=data --workdir=runs/disan_sst",
     "--mode=predict --checkpoint=demo --input=lines.txt",
 )
-# The flags that stand in for others, so that a work directory is named once.
+# Flags that can be replaced by another one, so that a work directory is named once.
 STAND_INS = {"checkpoint": "workdir", "prepared_dir": "workdir"}
 _WIDTH = 100
 
 
 def help_text(modes: Mapping[str, Callable], own_flags: Sequence[flags.Flag], command: str) -> str:
-    """What each mode does and needs, three commands, and the flags by the modes that take them.
+    """Returns the help: each mode with its needs, three examples, and the flags grouped by mode.
 
     Args:
-      modes: name -> function, its parameters named as the flags that it takes; those without a
+      modes: name -> function, whose parameters are named as its flags; parameters without a
         default are needed.
       own_flags: the flags of the command line, --mode among them.
       command: what a user types before the flags.
@@ -55,13 +55,13 @@ def help_text(modes: Mapping[str, Callable], own_flags: Sequence[flags.Flag], co
 
 
 def parameters_of(mode: Callable) -> list[str]:
-    """The flags that a mode takes: those of its parameters' names, and those that stand in."""
+    """Returns the flags that a mode takes: its parameters' names and their `STAND_INS`."""
     names = list(inspect.signature(mode).parameters)
     return names + [STAND_INS[name] for name in names if name in STAND_INS]
 
 
 def _needs(mode, defaults) -> str:
-    """The flags without which a mode cannot be called; one may stand in for all others."""
+    """Returns the flags that a mode needs; a stand-in may replace several."""
     parameters = inspect.signature(mode).parameters.values()
     needed = [
         parameter.name
@@ -78,7 +78,7 @@ def _needs(mode, defaults) -> str:
 
 
 def _describe(flag) -> str:
-    """The help of a flag, and its default."""
+    """Returns the help text of a flag and its default."""
     return f"{flag.help} Default: {flag.default}." if flag.default not in (None, []) else flag.help
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a command, in a sentence: for errors of absl, ml_collections and configs."""
+"""Explains errors from absl, ml_collections and configs in one sentence."""
 
 import re
 import traceback
@@ -17,10 +17,10 @@ _OVERRIDE = re.compile(r"--?(?:no)?config\.([^=]+)(?:=(.*))?", re.DOTALL)
 
 
 def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) -> str:
-    """A sentence about an error of parsing flags, of loading a config, or of overriding it.
+    """Returns a sentence on an error in parsing flags or in loading or overriding a config.
 
     Args:
-      error: what was raised.
+      error: the exception.
       argv: the program and its arguments.
       flag_values: the flags, as far as they are parsed.
     """
@@ -35,7 +35,7 @@ def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) ->
     if path:
         try:
             config = flag_values["config"].parser.parse(path)
-        except Exception as error_of_config:  # a config is Python, in which anything can go wrong
+        except Exception as error_of_config:  # a config is Python and can raise anything
             place = _place(error_of_config, path)
             return f"--config={path}{place}: {_message(error_of_config)}"
     wrong_override = path and _wrong_override(config, path, argv)
@@ -46,10 +46,10 @@ def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) ->
 
 
 def check_repetitions(argv: list[str]) -> None:
-    """Raises UserError if an option of the config is given twice.
+    """Raises UserError if a config option is given twice.
 
-    ml_collections raises an error of its own up to 0.1.1; later versions take the last value, or
-    join the values of a tuple.
+    ml_collections raises its own error up to 0.1.1; later versions use the last value, or join the
+    values of a tuple.
     """
     names = [override[1] for override in map(_OVERRIDE.match, argv) if override]
     for name in names:
@@ -58,9 +58,9 @@ def check_repetitions(argv: list[str]) -> None:
 
 
 def check_tuples(argv: list[str], config) -> None:
-    """Raises UserError if the text of a tuple's option is no tuple.
+    """Raises UserError if the value for a tuple option is no tuple.
 
-    ml_collections refuses it up to 0.1.1; later versions make one string of it, commas and all.
+    ml_collections rejects such a value up to 0.1.1; later versions turn it into one string.
     """
     for argument, following in zip(argv, [*argv[1:], ""]):
         override = _OVERRIDE.match(argument)
@@ -77,7 +77,7 @@ def _option(config, name: str):
 
 
 def _config_file(argv) -> Optional[str]:
-    """What --config names."""
+    """Returns the value of --config, or None."""
     for argument, following in zip(argv, [*argv[1:], None]):
         name, _, value = argument.lstrip("-").partition("=")
         if name == "config" and argument.startswith("-"):
@@ -86,14 +86,14 @@ def _config_file(argv) -> Optional[str]:
 
 
 def _wanted(parser: flags.ArgumentParser, value: str) -> str:
-    """The end of a sentence about a value that a parser does not take."""
+    """Returns the end of a sentence on a rejected value: the values that a parser accepts."""
     if isinstance(parser, flags.EnumParser):
         return join_choices(parser.enum_values) + suggestion(value, parser.enum_values)
     return _TYPES.get(parser.flag_type(), _TUPLE) + "."
 
 
 def _wrong_override(config, path, argv) -> Optional[str]:
-    """A sentence about the first `--config.SECTION.NAME=VALUE` that names no option."""
+    """Returns a sentence on the first `--config.SECTION.NAME=VALUE` without an option, or None."""
     for argument in argv:
         override = _OVERRIDE.match(argument)
         if not override:
@@ -113,7 +113,7 @@ def _wrong_override(config, path, argv) -> Optional[str]:
 
 
 def _place(error, path) -> str:
-    """The line of a config file in which an error came up; "" for a sentence about its variant."""
+    """Returns ", line N" for the line of a config that raised an error; "" for a ValueError."""
     while error.__context__ is not None:
         error = error.__context__
     file = Path(path.partition(":")[0])
@@ -126,7 +126,7 @@ def _place(error, path) -> str:
 
 
 def _message(error) -> str:
-    """What an error says, as a sentence; ml_collections wraps errors, and their tracebacks."""
+    """Returns an error's message as a sentence, without ml_collections' wrappers and tracebacks."""
     while error.args and isinstance(error.args[0], Exception):
         error = error.args[0]
     message = error.args[0] if isinstance(error, KeyError) and error.args else str(error)

@@ -1,8 +1,8 @@
-"""What `run.py --mode=...` does: each mode as a function whose parameters are named as its flags.
+"""The modes of `run.py --mode=...`: functions whose parameters are named as their flags.
 
-A parameter without a default is a flag that the mode needs. The first line of a docstring is the
-mode's line of `run.py --help`. Modes import what they use as they are called: help, and a mistake
-in the flags, need no TensorFlow.
+A parameter without a default is a flag that the mode needs. The first line of a mode's docstring
+is its line in `run.py --help`. Modes import their modules when they are called, so that help and
+mistakes in the flags need no TensorFlow.
 """
 
 import sys
@@ -26,7 +26,7 @@ def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=
     from disan_tf.training import experiment, series
     from disan_tf.training.distribution import cluster
 
-    series.plan(config, seeds, folds)  # raises where a seed or a fold cannot be
+    series.plan(config, seeds, folds)  # raises for an impossible seed or fold
     refuse_other_config(Path(workdir), config)
     if seeds or folds:
         series.train_series(
@@ -65,7 +65,7 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     from disan_tf.training import evaluation, series
 
     def corpus_of(config):
-        check_options(config.data)  # it may be a stranger's
+        check_options(config.data)  # the checkpoint may be a stranger's
         splits = splits_of(config.data)
         if split not in splits:
             raise UserError(
@@ -84,7 +84,7 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
 def predict(
     checkpoint, input, output="-", input_format=None, output_format="jsonl", explain=False
 ) -> None:
-    """Predicts the labels of lines of text or of sentence pairs."""
+    """Predicts the labels of lines of text or sentence pairs."""
     from disan_tf.serving.inference.predict import predict as predict_lines
 
     counts = predict_lines(
@@ -106,7 +106,7 @@ def encode(checkpoint, input, output, input_format=None, vector_dtype="float32")
 
 
 def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
-    """Scores a model's vectors of sentences on the transfer tasks of SentEval."""
+    """Scores a model's sentence vectors on SentEval's transfer tasks."""
     from data_prep import transfer_tasks
     from disan_tf.serving.transfer.main import transfer as score
 
@@ -123,7 +123,7 @@ def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
 
 
 def attend(checkpoint, input, output, input_format=None) -> None:
-    """Writes the attention in lines of text or of sentence pairs, and a page that shows it."""
+    """Writes the attention in lines of text or sentence pairs, and a page that displays it."""
     from disan_tf.reporting.attention_page.page import NAME, write_page
     from disan_tf.serving.inference.attend import attend as attend_lines
     from disan_tf.serving.release.released import model_name
@@ -162,7 +162,7 @@ def figures(
     figures=(),
     output="figures" if IS_INSTALLED else CHECKPOINTS / "figures",
 ) -> None:
-    """Draws the papers' figures of a model's attention, or of recorded runs and of --workdir."""
+    """Draws the papers' figures from a model's attention, or from recorded runs and --workdir."""
     from disan_tf.reporting.figures.main import check_names, draw_runs
     from disan_tf.reporting.report import find_results, find_work_directories
 
@@ -209,7 +209,7 @@ MODES = {
 
 
 def _check(config) -> None:
-    """Refuses a config before anything is prepared, downloaded or trained."""
+    """Raises UserError for a wrong config, before anything is prepared, downloaded or trained."""
     import tensorflow as tf
 
     from data_prep.check_options import data_section
@@ -221,7 +221,7 @@ def _check(config) -> None:
 
 
 def _prepare(config, data_dir, prepared_dir):
-    """The `PreparedCorpus` of a config; prints its counts."""
+    """Prepares the corpus of a config and prints its counts; returns the `PreparedCorpus`."""
     import data_prep.prepare
     from data_prep import bilm_files
     from data_prep.manifest import describe_counts
@@ -237,14 +237,14 @@ def _prepare(config, data_dir, prepared_dir):
 
 
 def _checkpoints(mode, output) -> Path:
-    """The folder of results and tables; that of the repository unless another is named."""
+    """Returns the folder of results and tables: `output`, or else the repository's."""
     if output is None and IS_INSTALLED:
         raise UserError(f"--mode={mode} needs --output, the folder of results and tables.")
     return Path(output or CHECKPOINTS)
 
 
 def _draw_model(checkpoint, input, input_format, names, output) -> None:
-    """The figures of a model, of its paper's sentences or of an input's."""
+    """Draws a model's figures for the sentences of its paper or of an input file."""
     from disan_tf.common.files import scratch_folder
     from disan_tf.reporting.figures.examples import write_examples
     from disan_tf.reporting.figures.main import DrawnModel, draw_model, drawable
@@ -270,7 +270,7 @@ def _draw_model(checkpoint, input, input_format, names, output) -> None:
 
 
 def _serving(checkpoint):
-    """The model of a checkpoint, which must be one that reads text."""
+    """Loads the bundle of a checkpoint; raises UserError for a language model."""
     from disan_tf.runs.bundle import load_bundle
     from disan_tf.serving.release.released import find_bundle
 

@@ -1,1 +1,1 @@
-"""Modules that every folder may use and that use none of them."""
+"""Modules that every folder may import and that import no other folder."""

@@ -1,4 +1,4 @@
-"""The exception for a user's own mistakes, failures of the machine, and how a command ends."""
+"""The exceptions for users' mistakes and signals, and the messages for failures of the machine."""
 
 import errno
 import os
@@ -33,7 +33,7 @@ class UserError(Exception):
 
 
 class Stopped(SystemExit):
-    """A signal ended the process, which had saved what can be saved; see `disan_tf.common.signals`.
+    """The exception that a signal to end the process raises; see `disan_tf.common.signals`.
 
     Args:
       message: a sentence.
@@ -46,11 +46,11 @@ class Stopped(SystemExit):
 
 
 def explain(error: BaseException) -> Optional[str]:
-    """The sentence of an error that a user can do something about, or None for one of ours.
+    """Returns a sentence on an error that a user can remedy, or None for an error in our code.
 
-    These are `UserError`s, and what the operating system, the memory or TensorFlow's file system
-    refuse. Of a sentence that quotes what a damaged file holds, only the ends are told, and control
-    characters as escapes.
+    A user can remedy `UserError`s, a lack of memory, and errors of the operating system or of
+    TensorFlow's file system. Long sentences, such as quotes from a damaged file, are cut in the
+    middle, and control characters are escaped.
     """
     sentence = _sentence(error)
     return None if sentence is None else _shorten(sentence)
@@ -71,7 +71,7 @@ def _sentence(error: BaseException) -> Optional[str]:
     wrapped = re.search(
         r"Exception encountered when calling layer .*?\)\. (.*) Call arguments", text
     )
-    text = wrapped[1] if wrapped else text  # by Keras
+    text = wrapped[1] if wrapped else text  # wrapped by Keras
     is_memory = isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError"
     if is_memory and not _number_of(text):
         reason = f" ({text[:200]})" if text else ""
@@ -91,18 +91,18 @@ def _sentence(error: BaseException) -> Optional[str]:
 
 
 def _number_of(text: str) -> Optional[int]:
-    """The number of the error of the operating system that a library's message tells."""
+    """Returns the operating system's error number that a library's message names, or None."""
     found = re.search(r"errno = ([0-9]+)", text)  # HDF5
     if found:
         return int(found[1])
     if re.fullmatch("[0-9]+ requested and [0-9]+ written", text):  # NumPy
         return errno.ENOSPC
-    text = text.lower()  # TensorFlow begins some of them with a small letter
-    return next((it for it in _BY_NUMBER if os.strerror(it).lower() in text), None)
+    text = text.lower()  # TensorFlow begins some messages with a small letter
+    return next((code for code in _BY_NUMBER if os.strerror(code).lower() in text), None)
 
 
 def exit_status(command: Callable[[], None]) -> int:
-    """Runs a command; returns 0, or 2 after printing the sentence of an error, see `explain`."""
+    """Runs a command; returns 0, or 2 after it has printed an error, see `explain`."""
     try:
         command()
     except (UserError, OSError, MemoryError) as error:

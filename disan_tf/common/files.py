@@ -1,4 +1,4 @@
-"""Files that are never half written, and text files whose errors name the line."""
+"""Atomic writes, locks, and readers whose errors name the file and the line."""
 
 import contextlib
 import errno
@@ -24,14 +24,14 @@ from disan_tf.common.schema import Schema, check_schema
 PathLike = Union[str, Path]
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
-LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence, and may be no text
+LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence and perhaps no text
 
 
 def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
     """Writes `data` under a temporary name in the same folder, then renames it to `path`.
 
     Raises:
-      OSError: it cannot be written; names the path.
+      OSError: the file cannot be written; the error names the path.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,25 +46,25 @@ def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
         os.replace(temporary, path)
     except BaseException as error:
         os.unlink(temporary)
-        if isinstance(error, OSError) and error.filename is None:  # of a write
+        if isinstance(error, OSError) and error.filename is None:  # from a write
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
 
 
 def write_arrays(path: PathLike, **arrays) -> None:
     """Writes arrays as a compressed `.npz` file, atomically."""
-    import numpy as np  # most commands' help needs none
+    import numpy as np  # most commands' help needs no NumPy
 
-    content = io.BytesIO()  # a zip file whose disk is full complains a second time as it is closed
+    content = io.BytesIO()  # on a full disk, closing a zip file raises a second error
     np.savez_compressed(content, **arrays)
     write_atomically(path, content.getvalue())
 
 
 def temporary_prefix(target: PathLike) -> str:
-    """How a temporary name of `target` begins; removes what killed processes left of such names.
+    """Returns the prefix of a temporary name for `target`; removes leftovers of killed processes.
 
-    The prefix has this machine's name and this process' number: what another machine, or a process
-    that lives, is writing stays.
+    The prefix has this machine's name and this process' number. Temporary files of other machines
+    and of running processes are kept.
     """
     target, machine = Path(target), re.sub(r"[^\w-]", "", platform.node())[:32]
     for leftover in target.parent.glob(f".{glob.escape(target.name)}.tmp-{machine}-*"):
@@ -79,13 +79,13 @@ def _lives(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # it lives, and is another user's
+    except OSError:  # the process runs for another user
         pass
     return True
 
 
 def _remove(path: Path) -> None:
-    with contextlib.suppress(OSError):  # another process was faster, or may, and we may not
+    with contextlib.suppress(OSError):  # removed by another process, or not permitted
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
@@ -95,7 +95,7 @@ def _remove(path: Path) -> None:
 def check_open(stream, flag: str) -> None:
     """Raises UserError for a standard stream that was closed before the program began.
 
-    `disan_tf.cli.command_line` has put the null device in its place.
+    `disan_tf.cli.command_line` replaces a closed stream by the null device.
     """
     if getattr(stream, "name", None) == os.devnull:
         raise UserError(f"the standard stream is closed; name a file with {flag}.")
@@ -103,14 +103,14 @@ def check_open(stream, flag: str) -> None:
 
 @contextlib.contextmanager
 def locked(path: PathLike) -> Iterator[None]:
-    """Holds the lock of a file; waits for other processes. The file is left behind."""
+    """Holds the lock on a file; waits for other processes. The file is not removed."""
     with open(path, "a+") as lock:
-        _lock(lock, fcntl.LOCK_EX)  # released when the process ends, however it ends
+        _lock(lock, fcntl.LOCK_EX)  # released whenever the process ends
         yield
 
 
 def _lock(file, how: int) -> None:
-    """Locks an open file, or warns where its file system has no locks, as some networks' have."""
+    """Locks an open file, or warns if its file system has no locks, as some networks' have none."""
     try:
         fcntl.flock(file, how)
     except OSError as error:
@@ -125,14 +125,14 @@ def _lock(file, how: int) -> None:
 
 @contextlib.contextmanager
 def owned(folder: PathLike, wait: bool = False) -> Iterator[None]:
-    """Holds the lock of a folder, which is made when absent: one process writes into it.
+    """Holds the lock on a folder, so that one process writes into it; makes the folder if absent.
 
     Args:
-      folder: its lock is the file `.lock` in it.
+      folder: the folder; its lock is the file `.lock` in it.
       wait: whether to wait for another owner.
 
     Raises:
-      UserError: another process holds the lock, and it is not waited for.
+      UserError: another process holds the lock, and `wait` is False.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -153,7 +153,7 @@ def owned(folder: PathLike, wait: bool = False) -> Iterator[None]:
 
 
 class Owned(UserError):
-    """Another process writes into a folder."""
+    """The error if another process writes into a folder."""
 
 
 def write_json(path: PathLike, value) -> None:
@@ -166,11 +166,11 @@ def read_json(path: PathLike, remedy: str, schema: Schema = dict):
 
     Args:
       path: the file.
-      remedy: the end of the sentences of errors.
-      schema: of its content, see `check_schema`.
+      remedy: the end of error messages.
+      schema: the schema of the content, see `check_schema`.
 
     Raises:
-      UserError: the file is missing, is not JSON, or is not as the schema says.
+      UserError: the file is missing, is not JSON, or does not match the schema.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -194,11 +194,11 @@ def check_format(path: PathLike, content, known: int, remedy: str) -> None:
 def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yields `(line number from 1, text without its line end)`, splitting on newlines alone.
 
-    Unicode line separators inside a line belong to the text; a byte order mark at the start of
-    the file does not. Memory holds one line at a time.
+    Unicode line separators are kept as text; a byte order mark at the start is dropped. Memory
+    holds one line at a time.
 
     Raises:
-      UserError: the file is missing, or a line does not decode or is longer than `LONGEST_LINE`.
+      UserError: the file is missing, or a line cannot be decoded or is longer than `LONGEST_LINE`.
     """
     try:
         file = open(path, "rb")  # noqa: SIM115 (the with below closes it)
@@ -218,7 +218,7 @@ def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, s
 
 
 def bounded_lines(file: BinaryIO, name) -> Iterator[bytes]:
-    """The lines of an open file called `name`; raises UserError where one is too long."""
+    """Yields the lines of the open file `name`; raises UserError for one that is too long."""
     for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), start=1):
         if len(line) > LONGEST_LINE:
             raise too_long(name, number)
@@ -226,7 +226,7 @@ def bounded_lines(file: BinaryIO, name) -> Iterator[bytes]:
 
 
 def too_long(name, number: int) -> UserError:
-    """The error of a line that is longer than `LONGEST_LINE`."""
+    """Returns the error for a line longer than `LONGEST_LINE`."""
     return UserError(
         f"{name}, line {number}: a line may have {LONGEST_LINE:,} bytes, and this one has more; "
         "divide it or restore the file."
@@ -234,7 +234,7 @@ def too_long(name, number: int) -> UserError:
 
 
 def sha256(path: PathLike) -> str:
-    """The SHA-256 digest of a file's bytes, in hexadecimal."""
+    """Returns the SHA-256 digest of a file's bytes, in hexadecimal."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         for block in iter(lambda: file.read(1 << 20), b""):
@@ -244,13 +244,13 @@ def sha256(path: PathLike) -> str:
 
 @contextlib.contextmanager
 def scratch_folder(target: PathLike) -> Iterator[Path]:
-    """A temporary folder beside `target`, where it can be written and then renamed.
+    """Yields a temporary folder beside `target`, in which to write it before it is renamed.
 
-    What cannot be removed at the end, as where a network's file system keeps open files, stays
-    until the next command; see `temporary_prefix`.
+    Files that cannot be removed at the end, such as files that a network's file system keeps open,
+    stay until the next command; see `temporary_prefix`.
 
     Raises:
-      UserError: the folder of `target` cannot be written to.
+      UserError: the parent folder of `target` is not writable.
     """
     target = Path(target)
     try:

@@ -1,10 +1,10 @@
-"""Where the configs and the released models are: in the repository, or in an installed package."""
+"""Paths of the configs and the released models, in the repository or an installed package."""
 
 import sys
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-_BUNDLED = _PACKAGE / "bundled"  # a wheel has it, see setup.py
+_BUNDLED = _PACKAGE / "bundled"  # in a wheel, see setup.py
 IS_INSTALLED = _BUNDLED.is_dir()
 ROOT = _BUNDLED if IS_INSTALLED else _PACKAGE.parent
 CHECKPOINTS = ROOT / "checkpoints"
@@ -21,24 +21,24 @@ def program() -> str:
 
 
 def command() -> str:
-    """Returns what a user types to run `program`."""
+    """Returns the command line that runs `program`."""
     return {SCRIPT: SCRIPT, _PACKAGE.name: f"python -m {_PACKAGE.name}"}.get(
         program(), "python run.py"
     )
 
 
 def config_names() -> list[str]:
-    """The names of the configs that come with the package."""
+    """Returns the names of the configs in the package."""
     names = sorted(path.stem for path in CONFIGS.glob("*.py"))
     return [name for name in names if name not in ("__init__", "common")]
 
 
 def find_config(value: str) -> str:
-    """The file of a config, with the variant that stands behind it.
+    """Returns the path of a config file, with its variant if one is given.
 
     Args:
-      value: a path, or the name of a config that comes with the package; `:variant` may follow. A
-        path in a folder `configs` that there is not is one of the package.
+      value: a path, or the name of a config in the package; `:variant` may follow. A path
+        `configs/...` without a file means the package's config of that name.
     """
     name, colon, variant = value.partition(":")
     path = Path(name)
@@ -49,6 +49,6 @@ def find_config(value: str) -> str:
 
 
 def import_configs() -> None:
-    """Lets Python find the package `configs`, from which configs import each other."""
+    """Makes the package `configs` importable, since configs import each other from it."""
     if str(ROOT) not in sys.path:
         sys.path.append(str(ROOT))

@@ -1,7 +1,7 @@
-"""Has `tf.keras` be Keras 2, which this package is written for.
+"""Makes `tf.keras` Keras 2, which this package is written for.
 
-TensorFlow 2.15 comes with Keras 2. Later ones come with Keras 3, and take Keras 2 from the package
-tf_keras if TF_USE_LEGACY_KERAS=1 stands in the environment before `tf.keras` is first used.
+TensorFlow 2.15 comes with Keras 2. Later versions come with Keras 3, and use Keras 2 from the
+package tf_keras if TF_USE_LEGACY_KERAS=1 is set before `tf.keras` is first used.
 """
 
 import importlib.metadata
@@ -11,15 +11,15 @@ import os
 from disan_tf.common.errors import UserError
 
 VARIABLE = "TF_USE_LEGACY_KERAS"
-_YES = ("1", "true", "True")  # what TensorFlow takes for yes
+_YES = ("1", "true", "True")  # the values that TensorFlow reads as true
 
 
 class LegacyKerasError(UserError, ImportError):
-    """Why `tf.keras` is not Keras 2, and what to do."""
+    """The error if `tf.keras` is not Keras 2; its message names the remedy."""
 
 
 def choose() -> None:
-    """Asks TensorFlow for Keras 2, unless it comes with it or the environment says otherwise."""
+    """Sets TF_USE_LEGACY_KERAS=1 if TensorFlow uses Keras 3 and the variable is not set."""
     if _comes_with_keras_3():
         os.environ.setdefault(VARIABLE, "1")
 
@@ -31,8 +31,8 @@ def check() -> None:
 
 
 def problem() -> str:
-    """Why `tf.keras` is not Keras 2, as one sentence with its remedy; "" if it is."""
-    import tensorflow as tf  # `choose` comes first
+    """Returns a sentence on why `tf.keras` is not Keras 2, with a remedy; "" if it is."""
+    import tensorflow as tf  # after `choose`
 
     wanted = os.environ.get(VARIABLE) in _YES
     if not wanted and not _comes_with_keras_3():
@@ -58,7 +58,7 @@ def problem() -> str:
 
 
 def _comes_with_keras_3() -> bool:
-    """Whether TensorFlow uses Keras 3 unless told otherwise: it takes the installed `keras`."""
+    """Returns whether TensorFlow's default is Keras 3: whether the installed `keras` is."""
     try:
         return int(importlib.metadata.version("keras").split(".")[0]) >= 3
     except importlib.metadata.PackageNotFoundError:

@@ -1,12 +1,12 @@
-"""What a component may be asked for: the names, types and values of its options.
+"""Checks the options of components: their names, types and values.
 
-A component, such as an encoder, an optimizer or the reader of a corpus, says which options it takes
-by the parameters of its constructor, or of a function that checks them: by their names, by their
-annotations, and by their defaults, without which an option must be given. Which values are possible
-and which go together it checks itself: it raises ValueError("name=value must be ..."), as
-`check_choice` and the functions below that do.
+A component is, for example, an encoder, an optimizer or a corpus reader. The parameters of its
+constructor, or of a function that checks them, define its options by name, annotation and default;
+an option without a default must be given. The component checks the values and their combinations
+itself: it raises ValueError("name=value must be ..."), as do `check_choice` and the functions
+below it.
 
-`check_section` asks components for a section of a config and names the flag that is wrong.
+`check_section` checks a section of a config against its components and names the wrong flag.
 """
 
 import difflib
@@ -20,11 +20,11 @@ from typing import Any, Callable, Optional, Union
 
 from disan_tf.common.errors import UserError
 
-MOST = 2**31 - 1  # of a whole number
-MOST_UNITS = 2**16  # of one in a section that describes a model: sizes, of which weights are made
+MOST = 2**31 - 1  # the largest whole number
+MOST_UNITS = 2**16  # the largest in a section that describes a model: sizes of weights
 _MODEL = ("embedding", "encoder", "task")
-_ALIKE = 0.62  # of 1: "classify" is near to "classification", "samples" not to "splits"
-_TYPES = {  # of an annotation -> the types of its values, one value, several
+_ALIKE = 0.62  # least similarity: "classify" is near "classification", "samples" not near "splits"
+_TYPES = {  # annotation -> type of its values, words for one value, for several
     bool: (bool, "True or False", "True or False"),
     int: (numbers.Integral, "a whole number", "whole numbers"),
     float: (numbers.Real, "a finite number", "finite numbers"),
@@ -35,21 +35,21 @@ _TYPES = {  # of an annotation -> the types of its values, one value, several
 
 
 def check_section(section: str, values: Mapping, owner: str, *components: Callable) -> None:
-    """Refuses a section of a config whose options its components do not take.
+    """Raises UserError for options in a section of a config that its components do not take.
 
     Args:
-      section: its name, with dots between a section and a section within it; "" for a whole config.
+      section: its name, with dots before nested sections; "" for a whole config.
       values: option -> value.
-      owner: whose options these are, as a sentence names it: "adam".
-      components: functions or classes; each is called with the options that are parameters of it.
-        Those that a `functools.partial` gives are no options. A class has the parameters of its
-        bases too, as far as its constructor hands them on.
+      owner: the name of the options' owner in error messages, such as "adam".
+      components: functions or classes, each of which is called with the options that are its
+        parameters. Arguments that a `functools.partial` sets are no options. A class has the
+        parameters of its bases too, if its constructor passes them on.
 
     Raises:
-      UserError: naming the flag, its value, and what it may be.
+      UserError: an option is wrong; the error names its flag, its value and the possible values.
     """
-    taken = [options_of(component) for component in components]
-    known = {name: option for options in taken for name, option in options.items()}
+    by_component = [options_of(component) for component in components]
+    known = {name: option for options in by_component for name, option in options.items()}
     for name, value in values.items():
         if name not in known:
             raise UserError(_unknown(flag(section, name), value, owner, name, known))
@@ -62,7 +62,7 @@ def check_section(section: str, values: Mapping, owner: str, *components: Callab
         most = MOST_UNITS if section in _MODEL else MOST
         if name in values and not _is_within(values[name], most):
             raise UserError(f"{flag(section, name)}={values[name]} must be at most {most:,}.")
-    for component, options in zip(components, taken):
+    for component, options in zip(components, by_component):
         try:
             component(**{name: values[name] for name in options if name in values})
         except ValueError as error:
@@ -70,16 +70,16 @@ def check_section(section: str, values: Mapping, owner: str, *components: Callab
 
 
 def chosen(components: Mapping, section: str, values: Mapping, name: str = "name"):
-    """The one of several components that an option names.
+    """Returns the component that an option names.
 
     Args:
       components: name -> component.
-      section: of the config.
+      section: a section of the config.
       values: its options.
       name: the option that names a component.
 
     Raises:
-      UserError: the option is missing, or names none of them.
+      UserError: the option is missing, or names no component.
     """
     if name not in values:
         raise UserError(f"{flag(section, name)} is missing; name {join_choices(components)}.")
@@ -90,12 +90,12 @@ def chosen(components: Mapping, section: str, values: Mapping, name: str = "name
 
 
 def flag(section: str, name: str) -> str:
-    """The flag that overrides an option of a config."""
+    """Returns the flag that overrides a config option."""
     return f"--config.{section}.{name}" if section else f"--config.{name}"
 
 
 def options_of(component: Callable) -> dict[str, inspect.Parameter]:
-    """Name -> parameter, its annotation a type, of what a component takes; see `check_section`."""
+    """Returns name -> parameter, with its annotation as a type, for a component's options."""
     given = ()
     if isinstance(component, functools.partial):
         component, given = component.func, component.keywords
@@ -113,7 +113,7 @@ def options_of(component: Callable) -> dict[str, inspect.Parameter]:
 
 
 def _functions(component) -> list[Callable]:
-    """A function; or the constructors of a class and of its bases, of its package and of ours."""
+    """Returns [function]; for a class, the constructors of its MRO in its package and in ours."""
     if not inspect.isclass(component):
         return [component]
     packages = {_package(component), _package(check_section)}
@@ -132,16 +132,16 @@ def _unknown(name_of_flag, value, owner, name, known) -> str:
 
 
 def nearest(word, known: Iterable) -> Optional[str]:
-    """The known word that was probably meant, if there is one; capitals do not matter."""
-    words = {str(each).casefold(): str(each) for each in known}
-    if not isinstance(word, str):  # a number that is near is not meant
+    """Returns the known word that is most like `word`, ignoring case, or None."""
+    words = {str(item).casefold(): str(item) for item in known}
+    if not isinstance(word, str):  # a number is no misspelling of another
         return None
     near = difflib.get_close_matches(word.casefold(), words, n=1, cutoff=_ALIKE)
     return words[near[0]] if near else None
 
 
 def suggestion(word, known: Iterable) -> str:
-    """The end of a sentence about a word that is not known: "; did you mean ...?" or "."."""
+    """Returns the end of a sentence on an unknown word: "; did you mean ...?" or "."."""
     near = nearest(word, known)
     return f"; did you mean {near}?" if near else "."
 
@@ -164,7 +164,7 @@ def check_at_least(name: str, value, least):
 
 
 def check_widths(name: str, values: Sequence[int]) -> tuple:
-    """Returns `values` as a tuple: the tokens of at least one window, none under 1."""
+    """Returns `values`, widths in tokens, as a tuple; needs at least one, and none under 1."""
     if not values or min(values) < 1:
         raise ValueError(f"{name}={values} must have at least one number, and none under 1.")
     return tuple(values)
@@ -185,7 +185,7 @@ def check_rate(name: str, value: float) -> float:
 
 
 def join_choices(known: Iterable) -> str:
-    """ "a, b or c"."""
+    """Returns the items as text: "a, b or c"."""
     *others, last = map(str, known)
     return f"{', '.join(others)} or {last}" if others else last
 
@@ -195,12 +195,12 @@ def _format_value(value) -> str:
 
 
 def _is_mapping(value) -> bool:
-    """A ConfigDict has the methods of a mapping, but is none to Python."""
+    """Returns whether a value has a mapping's methods; a ConfigDict has, but is no `Mapping`."""
     return hasattr(value, "keys") and hasattr(value, "items")
 
 
 def _fits(value, annotation) -> bool:
-    """Whether a value is of the type of an annotation; an unknown annotation takes every value."""
+    """Returns whether a value matches an annotation; all values match an unknown annotation."""
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Union:
         return any(_fits(value, part) for part in parts)
@@ -212,14 +212,14 @@ def _fits(value, annotation) -> bool:
         return _is_mapping(value)
     if annotation not in _TYPES:
         return True
-    if isinstance(value, bool):  # which Python counts among the numbers
+    if isinstance(value, bool):  # a number to Python
         return annotation is bool
     is_finite = not isinstance(value, float) or math.isfinite(value)
     return is_finite and isinstance(value, _TYPES[annotation][0])
 
 
 def _is_within(value, most: int) -> bool:
-    """Whether a whole number, or all of several, are at most `most`, or the negative of it."""
+    """Returns whether the whole numbers in a value lie between `-most` and `most`."""
     if _is_list(value):
         return all(_is_within(item, most) for item in value)
     return not isinstance(value, numbers.Integral) or abs(value) <= most
@@ -230,7 +230,7 @@ def _is_list(value) -> bool:
 
 
 def _description(annotation, several: bool = False) -> str:
-    """What a value of an annotation is, for people."""
+    """Returns words for the values that an annotation allows."""
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Union:
         return " or ".join(_description(part, several) for part in parts)

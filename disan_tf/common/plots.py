@@ -1,9 +1,9 @@
-"""What pictures of attention share: heat maps labelled with words, and how a picture is saved.
+"""Heat maps labelled with words, and functions that save pictures.
 
-Only modes that draw import this module: it brings in matplotlib.
+Only modes that draw import this module, since it imports matplotlib.
 
 The colours are cividis, whose lightness grows evenly, so that a picture reads the same in grey and
-to the colour-blind. Words are never taken for mathematics, whatever signs they have.
+to the colour-blind. Words are never parsed as mathematics, whatever signs they have.
 """
 
 import io
@@ -21,13 +21,13 @@ from matplotlib.figure import Figure
 from disan_tf.common.files import write_atomically
 
 MAP = "cividis"
-ABSENT = "0.85"  # grey of what no weight may stand in
-_BRIGHT = 0.6  # of the scale; above it black is read best
-_SVG = {"svg.hashsalt": "disan_tf", "svg.fonttype": "none"}  # the same bytes each time
+ABSENT = "0.85"  # grey of cells that can have no weight
+_BRIGHT = 0.6  # share of the scale; above it, black text is easier to read
+_SVG = {"svg.hashsalt": "disan_tf", "svg.fonttype": "none"}  # identical bytes in each run
 
 
 def new_figure(width: float, height: float, constrained: bool = True) -> Figure:
-    """An empty picture of so many inches."""
+    """Returns an empty figure, its width and height in inches."""
     return Figure(figsize=(width, height), layout="constrained" if constrained else None)
 
 
@@ -45,21 +45,21 @@ def heat_map(
     """Draws weights <float>[rows, columns] from 0 to `high` with a label at each row and column.
 
     Args:
-      axes: to draw into.
+      axes: the axes to draw into.
       weights: the cells.
-      rows, columns: their labels; none = no labels.
-      high: weight of the brightest colour; None = the largest.
-      digits: of the number in each cell; None = no numbers.
+      rows, columns: their labels; empty = no labels.
+      high: the weight of the brightest colour; None = the largest.
+      digits: the decimal places of the numbers in the cells; None = no numbers.
       mark_rows: whether a dot marks the largest weight of each row.
-      mask_zeros: whether cells of exactly 0, which no weight may stand in, are grey.
+      mask_zeros: whether cells of exactly 0, which can have no weight, are grey.
 
     Returns:
       The drawn image, for a colour bar.
     """
     high = high or max(float(weights.max(initial=0.0)), 1e-9)
-    shown = np.ma.masked_equal(weights, 0.0) if mask_zeros else weights
+    visible = np.ma.masked_equal(weights, 0.0) if mask_zeros else weights
     axes.set_facecolor(ABSENT)
-    image = axes.imshow(shown, cmap=MAP, vmin=0.0, vmax=high, aspect="auto", interpolation="none")
+    image = axes.imshow(visible, cmap=MAP, vmin=0.0, vmax=high, aspect="auto", interpolation="none")
     label_ticks(axes, rows, columns)
     if digits is not None:
         _write_numbers(axes, weights, high, digits, mask_zeros)
@@ -69,7 +69,7 @@ def heat_map(
 
 
 def label_ticks(axes: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
-    """Words at the rows and, turned upwards, at the columns."""
+    """Labels the rows, and the columns upwards, with words."""
     axes.set_yticks(range(len(rows)), rows)
     axes.set_xticks(range(len(columns)), columns, rotation=90)
     axes.tick_params(length=0)
@@ -94,17 +94,16 @@ def _mark_largest(axes, weights, high):
 
 
 def contested(weights: np.ndarray) -> float:
-    """The largest weight of the rows that have a choice, by which a heat map is scaled.
+    """Returns the largest weight in rows with two or more weights, to scale a heat map; else 0.
 
-    A head with one dependent gives it all its weight, beside which nothing else would be seen. 0
-    where no row has a choice.
+    A head with one dependent gives it the weight 1, and other weights would be dark on its scale.
     """
     free = weights[np.count_nonzero(weights, axis=1) > 1]
     return float(free.max(initial=0.0))
 
 
 def colours(weights: np.ndarray, high: float, mask_zeros: bool = False) -> np.ndarray:
-    """The colours of a heat map's cells, see `heat_map`, <uint8>[rows, columns, 3]."""
+    """Returns the colours of a heat map's cells, <uint8>[rows, columns, 3]; see `heat_map`."""
     cells = colormaps[MAP](np.clip(weights / high, 0.0, 1.0), bytes=True)[..., :3]
     if mask_zeros:
         cells[weights == 0.0] = round(255 * float(ABSENT))
@@ -112,12 +111,12 @@ def colours(weights: np.ndarray, high: float, mask_zeros: bool = False) -> np.nd
 
 
 def paint(picture: np.ndarray, axes: Axes, cells: np.ndarray) -> None:
-    """Fills the inside of axes that were drawn with cells <uint8>[rows, columns, 3].
+    """Fills the inside of drawn axes with cells.
 
     Args:
       picture: the drawn figure, <uint8>[height, width, 3]; it is changed.
-      axes: of the figure.
-      cells: their colours.
+      axes: the axes of the figure.
+      cells: the colours, <uint8>[rows, columns, 3].
     """
     left, bottom, right, top = (round(edge) for edge in axes.bbox.extents)
     height, width = top - bottom, right - left
@@ -134,9 +133,9 @@ def save_picture(figure: Figure, stem: Path) -> None:
 
 
 def pixels(figure: Figure) -> np.ndarray:
-    """The picture as <uint8>[height, width, 3]."""
+    """Draws a figure and returns its pixels, <uint8>[height, width, 3]."""
     canvas = FigureCanvasAgg(figure)
-    with _missing_glyphs_are_boxes():
+    with _ignore_missing_glyphs():
         canvas.draw()
     return np.asarray(canvas.buffer_rgba())[..., :3]
 
@@ -144,13 +143,13 @@ def pixels(figure: Figure) -> np.ndarray:
 def _bytes(figure, kind):
     content = io.BytesIO()
     metadata = {"Date": None} if kind == "svg" else {"Software": None}
-    with rc_context(_SVG), _missing_glyphs_are_boxes():
+    with rc_context(_SVG), _ignore_missing_glyphs():
         figure.savefig(content, format=kind, dpi=150, metadata=metadata)
     return content.getvalue()
 
 
-class _missing_glyphs_are_boxes(warnings.catch_warnings):
-    """Words may be of scripts that matplotlib's font lacks; an SVG shows them all the same."""
+class _ignore_missing_glyphs(warnings.catch_warnings):
+    """Ignores warnings on letters that matplotlib's font lacks; an SVG displays them anyway."""
 
     def __enter__(self):
         super().__enter__()

@@ -1,4 +1,4 @@
-"""Keeps the log lines of TensorFlow's libraries off the terminal while they load."""
+"""Hides the log lines of TensorFlow's libraries while they load."""
 
 import contextlib
 import importlib.abc
@@ -20,14 +20,14 @@ _LOG_LINE = re.compile(
 class QuietImport(importlib.abc.MetaPathFinder):
     """Imports TensorFlow without the log lines that its libraries write to standard error.
 
-    TF_CPP_MIN_LOG_LEVEL=3 hides these lines once TensorFlow has loaded, not before: a notice about
-    oneDNN, and several about absent or twice registered CUDA libraries. Where that variable is
-    below 2, as `--debug` sets it, nothing is hidden. What is no log line stays, after the import;
-    so does everything if the import fails.
+    TF_CPP_MIN_LOG_LEVEL=3 hides these lines only once TensorFlow has loaded: a notice on oneDNN,
+    and several on absent or twice registered CUDA libraries. Nothing is hidden if the variable is
+    below 2, as `--debug` sets it, or if the import fails. Other lines are printed after the
+    import.
     """
 
     def find_spec(self, name, path=None, target=None):
-        """Returns the spec of the package `tensorflow`, which hides log lines as it loads."""
+        """Returns a spec for the package `tensorflow` that hides log lines as it loads."""
         if name != "tensorflow" or self not in sys.meta_path:
             return None
         sys.meta_path.remove(self)  # the other finders look for the package
@@ -50,7 +50,7 @@ def _wanted() -> bool:
 
 @contextlib.contextmanager
 def _without_log_lines() -> Iterator[None]:
-    """Collects what is written to file number 2, and passes on all but log lines at the end."""
+    """Collects the lines written to file number 2, and prints all but log lines at the end."""
     sys.stderr.flush()
     terminal = os.dup(2)
     failed = True

@@ -1,4 +1,4 @@
-"""What a JSON file of ours must look like, checked before anything believes it."""
+"""Checks the content of our JSON files against a schema before it is used."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional, Union
@@ -19,19 +19,19 @@ _NAMES = {
 
 
 def check_schema(path, content, schema: Schema, remedy: str):
-    """Returns `content`, the parsed JSON of a file, if it is as the schema says.
+    """Returns `content`, the parsed JSON of a file, if it matches the schema.
 
     Args:
       path: the file.
       content: a value.
-      schema: a type (`object` is any; a whole number is a `float` too); a tuple of schemas, one of
-        which holds; `[schema]`, a list of such values; `{str: schema}`, an object of such values;
-        or an object with a schema for each name that it must have (or may, where the name ends in
-        "?"), and others besides.
-      remedy: what to do about a file that differs.
+      schema: a type (`object` is any; a whole number is a `float` too); a tuple of alternative
+        schemas; `[schema]`, a list of such values; `{str: schema}`, an object of such values; or
+        `{name: schema}`, an object that has at least these names (a name that ends in "?" may be
+        missing).
+      remedy: the end of the error message.
 
     Raises:
-      UserError: naming the file and the place in it.
+      UserError: the content does not match; the error names the file and the place in it.
     """
     wrong = _difference(content, schema, "")
     if wrong:
@@ -40,7 +40,7 @@ def check_schema(path, content, schema: Schema, remedy: str):
 
 
 def _difference(value: Any, schema: Schema, place: str) -> Optional[str]:
-    """What is wrong with a value, or None."""
+    """Returns a clause on the first place where a value differs from its schema, or None."""
     if isinstance(schema, tuple):
         differences = [_difference(value, option, place) for option in schema]
         return None if None in differences else differences[0]
@@ -62,7 +62,7 @@ def _difference(value: Any, schema: Schema, place: str) -> Optional[str]:
 
 
 def _first(values: Union[Sequence, Mapping], schema: Schema, place: str) -> Optional[str]:
-    """What is wrong with the first of several values that differs."""
+    """Returns the first difference in a list's items or an object's values, or None."""
     items = values.items() if isinstance(values, Mapping) else enumerate(values)
     found = (_difference(value, schema, _join(place, name)) for name, value in items)
     return next(filter(None, found), None)

@@ -1,4 +1,4 @@
-"""What the process does when it is asked to end: SIGTERM, SIGHUP, and Control-C."""
+"""Handlers for the signals that end the process: SIGTERM, SIGHUP and Control-C."""
 
 import contextlib
 import os
@@ -11,17 +11,17 @@ from typing import Callable
 from disan_tf.common.errors import Stopped
 
 INTERRUPTED = 128 + signal.SIGINT
-_SOON = 0.05  # seconds, after which a destructor should be over
+_SOON = 0.05  # seconds, enough for a destructor to return
 
 
 def handle(program: str) -> None:
     """Makes SIGTERM raise `Stopped`, and a second Control-C end the process at once.
 
-    SIGHUP, of a terminal that is closed, does as SIGTERM, unless it is ignored (nohup). Python
-    ignores an exception that comes up in a destructor: such a one is raised again.
+    SIGHUP, which a closed terminal sends, acts like SIGTERM unless it is ignored (nohup). Python
+    ignores exceptions in a destructor, so the handlers raise them again.
 
     Args:
-      program: whose name begins the sentence of the second Control-C.
+      program: the program's name, which begins the message for the second Control-C.
     """
 
     def terminate(number, _):
@@ -52,7 +52,7 @@ def handle(program: str) -> None:
 
 
 def ending_signals() -> list[int]:
-    """Returns SIGTERM, and SIGHUP where there is one that is not ignored."""
+    """Returns SIGTERM, and SIGHUP if it exists and is not ignored."""
     hang_up = getattr(signal, "SIGHUP", None)
     if hang_up is None or signal.getsignal(hang_up) == signal.SIG_IGN:
         return [signal.SIGTERM]
@@ -61,19 +61,21 @@ def ending_signals() -> list[int]:
 
 @contextlib.contextmanager
 def deferred() -> Iterator[Callable[[], int]]:
-    """Remembers SIGTERM and SIGHUP in the block; yields a function that gives the first that came.
+    """Holds back SIGTERM and SIGHUP in the block; yields a function that returns the first.
 
-    It gives 0 where none came, and in a thread that is not the main one, which handles no signals.
+    The function returns 0 if no signal came, and outside the main thread, which alone handles
+    signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: 0
         return
-    came = []
+    received = []
     previous = {
-        number: signal.signal(number, lambda it, _: came.append(it)) for number in ending_signals()
+        number: signal.signal(number, lambda signum, _: received.append(signum))
+        for number in ending_signals()
     }
     try:
-        yield lambda: came[0] if came else 0
+        yield lambda: received[0] if received else 0
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)

@@ -1,7 +1,7 @@
-"""Embedding, encoder and head: one model for each task. Models read and write no files.
+"""Models of an embedding, an encoder and a head, one for each task. They access no files.
 
-`disan_tf.training.resources` reads what they start with. `disan_tf.encoders.base` says how an
-encoder is added, `disan_tf.layers.embedding.base` how an embedding is.
+`disan_tf.training.resources` reads their initial arrays. `disan_tf.encoders.base` documents how to
+add an encoder, `disan_tf.layers.embedding.base` how to add an embedding.
 """
 
 from disan_tf.models.base import SentenceModel

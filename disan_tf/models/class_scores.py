@@ -1,4 +1,4 @@
-"""Models whose outputs are logits of classes."""
+"""The losses and metrics of models whose outputs are class logits."""
 
 import tensorflow as tf
 
@@ -6,7 +6,7 @@ from disan_tf.metrics.classification import accuracy
 
 
 class ClassScores:
-    """How a `SentenceModel` of classes is trained and measured."""
+    """A mixin with the losses and metrics of a `SentenceModel` that predicts classes."""
 
     label_dtype = tf.int32
     criterion = "accuracy"
@@ -26,7 +26,7 @@ class ClassScores:
 
 
 def cross_entropies(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """-ln softmax(logits) of the right class, in nats, <float32>[batch].
+    """Computes -ln softmax(logits) of the gold class, in nats, <float32>[batch].
 
     Args:
       logits: <float32>[batch, classes].

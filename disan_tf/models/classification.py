@@ -1,4 +1,4 @@
-"""One sentence -> one of several classes."""
+"""A classifier of single sentences."""
 
 from disan_tf.layers.serialization import serializable
 from disan_tf.models.base import SentenceModel
@@ -7,7 +7,7 @@ from disan_tf.models.class_scores import ClassScores
 
 @serializable
 class SentenceClassifier(ClassScores, SentenceModel):
-    """Embedding -> encoder -> head.
+    """A classifier of one sentence: embedding -> encoder -> head.
 
     Args:
       embedding, encoder, head: see `SentenceModel`; the head has one class for each label.
@@ -31,7 +31,7 @@ class SentenceClassifier(ClassScores, SentenceModel):
         return self.head(vectors, training=training)
 
     def attend(self, *inputs):
-        """The encoder's named attention tensors for a batch."""
+        """Returns the encoder's attention tensors for a batch, by name."""
         ((x, mask),) = self.embed(*inputs)
         return self.encoder.attend(x, mask)
 

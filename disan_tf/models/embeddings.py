@@ -1,4 +1,4 @@
-"""The embeddings: `config.embedding` -> layer, and the facts about each that other modules need."""
+"""Makes the embedding of `config.embedding`, and lists the embeddings with their properties."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,12 +22,12 @@ PHRASES = ("own", "cut")
 
 @dataclass(frozen=True)
 class Sources:
-    """Where the words of a model come from.
+    """The sources of a model's words.
 
     Attributes:
       words: number of (trainable, fixed) words.
-      bilm: the arguments of the `BiLM` that feeds it; None without one.
-      cached: whether batches have the layers of that biLM in place of characters.
+      bilm: the arguments of the `BiLM` that feeds the model; None without one.
+      cached: whether batches hold the biLM's layers in place of characters.
     """
 
     words: tuple[int, int]
@@ -36,7 +36,7 @@ class Sources:
 
 
 def words(sources: Sources, shared: dict, *, dim: int, trainable: bool = True) -> Embedding:
-    """Word vectors.
+    """Makes an embedding of word vectors.
 
     Args:
       sources, shared: see `make_embedding`.
@@ -57,7 +57,7 @@ def characters(
     character_width: int = 5,
     trainable: bool = True,
 ) -> Embedding:
-    """DRCN's representation of a word: its vector twice, its characters, the exact-match flag.
+    """Makes DRCN's word embedding: the vector twice, the characters, the exact-match flag.
 
     Args:
       sources, shared: see `make_embedding`.
@@ -91,20 +91,20 @@ def elmo(
     words: bool = False,
     dropout: float = 0.0,
 ) -> Embedding:
-    """The mixed layers of a biLM.
+    """Makes an embedding of a biLM's mixed layers.
 
     Args:
       sources, shared: see `make_embedding`.
-      bilm: the name of its files; it is read before a model is made.
-      dim: of the word vectors.
-      cached: whether its layers are computed once, before the training, or in every step.
-      phrases: "own" reads each phrase of a corpus as a sentence of its own; "cut" reads the
-        sentence from which it is, and takes the layers of its words, which must be cached.
+      bilm: the name of the biLM's files, which are read before a model is made.
+      dim: the size of the word vectors.
+      cached: whether the layers are computed once, before training, or in every step.
+      phrases: "own" reads each phrase of a corpus as its own sentence; "cut" reads the sentence
+        that contains the phrase and keeps the layers of its words, which must be cached.
       trainable_bilm, normalize, mix_l2, dropout: see `ElmoEmbedding`.
-      words: whether word vectors stand beside.
+      words: whether word vectors are concatenated to the layers.
 
     Raises:
-      ValueError: naming the option that cannot be, and what it may be.
+      ValueError: an option is impossible; the error names the possible values.
     """
     if not bilm:
         raise ValueError(f"bilm={bilm} must name the files of a biLM, such as elmo/bilm_small.")
@@ -134,7 +134,7 @@ def elmo(
 
 
 def word_bytes(sources: Sources, shared: dict, *, word_length: int = 50) -> Embedding:
-    """The bytes of the words, of which the encoder of a language model makes vectors.
+    """Makes an embedding of the words' bytes, which a language model's encoder reads.
 
     Args:
       sources, shared: see `make_embedding`.
@@ -147,9 +147,9 @@ class Prepared(NamedTuple):
     """Arrays that a prepared corpus must have for an embedding.
 
     Attributes:
-      name: of the `PreparedCorpus` attribute, which is empty without them.
-      lack: a clause about a corpus without them.
-      flag: prepares them.
+      name: the `PreparedCorpus` attribute, which is empty without the arrays.
+      lack: a clause on a corpus without the arrays, for an error.
+      flag: the flag that prepares the arrays.
     """
 
     name: str
@@ -159,20 +159,20 @@ class Prepared(NamedTuple):
 
 @dataclass(frozen=True)
 class EmbeddingKind:
-    """An embedding, by its `config.embedding.name`.
+    """The properties of an embedding with a given `config.embedding.name`.
 
     Attributes:
-      make: makes the layer of `Sources` and shared arguments; its keyword arguments are the other
+      make: makes the layer from `Sources` and shared arguments; its keyword arguments are the other
         values of `config.embedding`.
-      look_up: makes the look-up of raw text of the folder of a bundle, `config.embedding`, the
-        arguments of a biLM and those of `TextToIds`; None for a model that reads no raw text.
-      files: of a prepared corpus that a bundle needs besides the vocabulary.
+      look_up: makes the look-up for raw text from a bundle's folder, `config.embedding`, a biLM's
+        arguments and the arguments of `TextToIds`; None for a model that reads no raw text.
+      files: the files of a prepared corpus that a bundle needs besides the vocabulary.
       equal: option -> option of `config.data` that must have the same value.
       required: option of `config.data` that must be set -> the reason, a clause.
-      prepared: see `Prepared`; None for ids alone.
+      prepared: the arrays it needs; None for ids alone.
       reads_bilm: whether a biLM feeds it.
-      counts_words: whether it needs the number of times that each word occurs.
-      beyond_ids: why ids are not enough to read a text, a clause; "" if they are.
+      counts_words: whether it needs the word frequencies.
+      beyond_ids: a clause on why a text needs more than ids; "" if ids suffice.
       distributes: whether several replicas can train it.
     """
 
@@ -235,14 +235,14 @@ EMBEDDINGS = {
 
 
 def make_embedding(config, sources: Sources) -> Embedding:
-    """The embedding of a config, without weights yet.
+    """Makes the embedding of a config, without weights yet.
 
     Args:
-      config: `embedding`, `train.l2`, `dtype` and `seed` matter here.
-      sources: where its words come from.
+      config: a config, of which `embedding`, `train.l2`, `dtype` and `seed` are used.
+      sources: the sources of its words.
 
     Raises:
-      ValueError: a value of `config.embedding` that does not exist, or does not fit another.
+      ValueError: a value of `config.embedding` does not exist, or contradicts another.
     """
     options = dict(config.embedding)
     shared = {

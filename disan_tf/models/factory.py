@@ -1,4 +1,4 @@
-"""A config -> a model."""
+"""Builds a model from a config."""
 
 import functools
 
@@ -52,20 +52,20 @@ def build_model(
     bilm=None,
     cached: bool = False,
 ) -> SentenceModel:
-    """A built model.
+    """Makes and builds a model.
 
     Args:
-      config: a config of `configs/`; `embedding`, `encoder`, `task`, `dtype`, `seed`, `train.l2`
-        and `train.dropout` matter here. `encoder.dropout` and `task.dropout`, where they are given,
-        win over `train.dropout`.
+      config: a config of `configs/`, of which `embedding`, `encoder`, `task`, `dtype`, `seed`,
+        `train.l2` and `train.dropout` are used. `encoder.dropout` and `task.dropout`, if given,
+        override `train.dropout`.
       words: number of (trainable, fixed) words.
-      classes: number of classes, or of the points of a scale.
+      classes: number of classes, or of the scale's points.
       attention_form: form of `disan_tf.ops.directional_attention`.
-      bilm: the arguments of the `BiLM` that feeds the model, if one does.
-      cached: whether batches have the layers of that biLM in place of characters.
+      bilm: the arguments of the `BiLM` that feeds the model, if any.
+      cached: whether batches hold the biLM's layers in place of characters.
 
     Returns:
-      The model of `TASKS` that `config.task.name` names, with initial weights.
+      A model of the class `TASKS[config.task.name]`, with initial weights.
     """
     task = TASKS[config.task.name]
     own_options = {name: config.task[name] for name in task.options if name in config.task}
@@ -78,21 +78,21 @@ def build_model(
 
 
 def check_regularisation(dropout: float, l2: float) -> None:
-    """The values of `config.train` that all layers share; raises ValueError for impossible ones."""
+    """Raises ValueError for impossible values of `config.train.dropout` and `config.train.l2`."""
     BaseLayer(dropout, l2)
 
 
 def make_encoder(config, attention_form: str = "auto"):
-    """The encoder of a config, without weights yet; see `build_model`.
+    """Makes the encoder of a config, without weights yet; see `build_model`.
 
     Raises:
-      ValueError: a value of `config.encoder` that does not exist, or does not fit another.
+      ValueError: a value of `config.encoder` does not exist, or contradicts another.
     """
     return encoder_maker(config, attention_form)(**encoder_options(config))
 
 
 def encoder_maker(config, attention_form: str = "auto") -> functools.partial:
-    """The class of an encoder with all arguments but `encoder_options`."""
+    """Returns the encoder's class as a partial with all arguments but `encoder_options`."""
     kind, given = encoder_class(config.encoder.name), {}
     if issubclass(kind, encoders.SentenceEncoder):
         given["attention_form"] = attention_form
@@ -103,7 +103,7 @@ def encoder_class(name: str) -> type:
     """Returns a class of `ENCODERS`, or of another package, see `own_encoder`.
 
     Raises:
-      ValueError: there is no such class, or its module is not imported.
+      ValueError: the class does not exist, or its module is not imported.
     """
     if ":" in name:
         return own_encoder(name)
@@ -112,39 +112,39 @@ def encoder_class(name: str) -> type:
 
 
 def encoder_options(config) -> dict:
-    """The arguments of an encoder that are values of the config."""
+    """Returns the encoder's arguments from the config."""
     return {"dropout": config.train.dropout, **_without(config.encoder, "name")}
 
 
 def encoders_of(task: type) -> list[str]:
-    """The names of the encoders that a value of `TASKS` can have."""
+    """Returns the names of the encoders that a model class of `TASKS` can have."""
     return [name for name, kind in ENCODERS.items() if issubclass(kind, task.encoder_type)]
 
 
 def make_head(config, classes: int):
-    """The head of a config, without weights yet; see `build_model`.
+    """Makes the head of a config, without weights yet; see `build_model`.
 
     Raises:
-      ValueError: a value of `config.task` that does not exist.
+      ValueError: a value of `config.task` does not exist.
     """
     return head_maker(config, classes)(**head_options(config))
 
 
 def head_maker(config, classes: int) -> functools.partial:
-    """The class of a head with all arguments but `head_options`."""
+    """Returns the head's class as a partial with all arguments but `head_options`."""
     kind = HEADS[config.task.head]
     return functools.partial(kind, classes=classes, **_shared(config, "head"))
 
 
 def head_options(config) -> dict:
-    """The arguments of a head that are values of the config."""
+    """Returns the head's arguments from the config."""
     task = TASKS[config.task.name]
     options = _without(config.task, "name", "head", *task.options)
     return {"dropout": config.train.dropout, **options}
 
 
 def _shared(config, part: str) -> dict:
-    """What encoder and head are given alike."""
+    """Returns the arguments that encoder and head share."""
     return {
         "l2": config.train.l2,
         "dtype": tf.keras.mixed_precision.Policy(config.dtype),
@@ -158,7 +158,7 @@ def _without(section, *names) -> dict:
 
 
 def count_parameters(model: tf.keras.Model) -> int:
-    """Trainable parameters without the embedding, as the papers count them."""
+    """Counts the trainable parameters without word vectors, as the papers do."""
     embeddings = (part for part in model.submodules if isinstance(part, WordEmbedding))
     vectors = {id(weight) for part in embeddings for weight in part.trainable_weights}
     counted = (weight for weight in model.trainable_weights if id(weight) not in vectors)

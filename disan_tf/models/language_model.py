@@ -1,4 +1,4 @@
-"""A biLM that predicts words, in training."""
+"""The training model of a biLM, which predicts words."""
 
 import tensorflow as tf
 
@@ -9,21 +9,21 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.metrics.perplexity import perplexities
 from disan_tf.models.base import SentenceModel
 
-BOUNDARIES = 2  # of a sentence: the first two classes; ids from 1 (unknown) follow
+BOUNDARIES = 2  # begin and end of sentence: the first classes; ids from 1 (unknown) follow
 
 
 @serializable
 class LanguageModel(SentenceModel):
-    """Characters -> biLM -> words, in both directions (ELMo-DiSAN paper, Eq. 10 to 12).
+    """A language model, characters -> biLM -> words (ELMo-DiSAN paper, Eq. 10 to 12).
 
-    The forward layers predict each word, and the end of the sentence, from the words before; the
-    backward layers each word, and its begin, from those after. Sentences are read whole and from
-    zero states, as downstream models read them; the official training cuts a stream of sentences
-    into pieces of 20 tokens and carries the states on.
+    The forward layers predict each word and the sentence's end from the words before. The backward
+    layers predict each word and the sentence's begin from the words after. Sentences are read whole
+    and from zero states, as downstream models read them; the official training cuts a stream of
+    sentences into pieces of 20 tokens and carries the states on.
 
     Args:
       embedding: a `WordBytes`.
-      encoder: a `BiLM`, which makes vectors of them itself.
+      encoder: a `BiLM`, which makes vectors from bytes itself.
       head: a `WordSoftmax` of `words + 3` classes: begin, end, unknown, and the words.
 
     Call arguments:
@@ -32,8 +32,8 @@ class LanguageModel(SentenceModel):
       training: whether dropout acts and the softmax is estimated.
 
     Returns:
-      <float32>[batch, 3]: the sums of -ln p in nats of each sentence, forward and backward, and how
-      many words each direction predicts, the boundary among them.
+      <float32>[batch, 3]: for each sentence the sums of -ln p in nats, forward and backward, and
+      the number of words that each direction predicts, with the boundary.
     """
 
     fields = ("sentence",)
@@ -46,7 +46,7 @@ class LanguageModel(SentenceModel):
 
     def __init__(self, *parts, **kwargs):
         super().__init__(*parts, **kwargs)
-        if not self.encoder.built:  # it is never called as a whole
+        if not self.encoder.built:  # the encoder itself is never called
             build_child(self.encoder, [None, None, self.encoder.word_length])
 
     @classmethod
@@ -54,7 +54,7 @@ class LanguageModel(SentenceModel):
         return sum(words) + 1 + BOUNDARIES
 
     def set_resources(self, resources):
-        """Takes the frequencies of the words."""
+        """Sets the head's word frequencies."""
         self.head.set_counts(resources.word_counts)
 
     @property
@@ -62,7 +62,7 @@ class LanguageModel(SentenceModel):
         return []
 
     def signatures(self):
-        """None: it answers no sentences; its biLM feeds other models."""
+        """Returns {}: a language model is not served; its biLM feeds other models."""
         return {}
 
     def call(self, ids, characters, training=None):
@@ -83,7 +83,7 @@ class LanguageModel(SentenceModel):
         return tf.stack([*losses, tf.cast(count + 1, tf.float32)], axis=1)
 
     def _sums(self, h, targets, predicts, training):
-        """-ln p summed over each sentence, <float32>[batch]."""
+        """Sums -ln p over each sentence, <float32>[batch]."""
         losses = self.head(
             real_tokens(h, predicts), real_tokens(targets, predicts), training=training
         )
@@ -92,7 +92,7 @@ class LanguageModel(SentenceModel):
         return tf.math.unsorted_segment_sum(losses, rows, tf.shape(targets)[0])
 
     def loss(self, outputs, labels):
-        """-ln p of a word, the mean over both directions and all words of the batch."""
+        """Returns -ln p of a word, the mean over both directions and all words in the batch."""
         forward, backward, count = tf.unstack(tf.reduce_sum(outputs, axis=0))
         return (forward + backward) / (2.0 * count)
 
@@ -103,9 +103,9 @@ class LanguageModel(SentenceModel):
         return tf.constant(outputs)
 
     def scores(self, outputs, labels):
-        """See `perplexities`."""
+        """Returns the scores of `perplexities`."""
         return perplexities(outputs)
 
     def attend(self, *inputs):
-        """Nothing is attended to."""
+        """Returns {}: a biLM has no attention."""
         return {}

@@ -10,13 +10,13 @@ import tensorflow as tf
 
 @contextlib.contextmanager
 def memory_limit(copies: int) -> Iterator[None]:
-    """In the block, variables that the machine's memory cannot hold are not made.
+    """Raises MemoryError in the block for variables that exceed the machine's memory.
 
     Args:
-      copies: of each weight: 1 to predict, 4 to train (with its gradient and the optimizer's two).
+      copies: copies of each weight: 1 to predict, 4 to train (gradient and two optimizer slots).
 
     Raises:
-      MemoryError: naming the weight whose `copies` exceed the memory that is left.
+      MemoryError: the `copies` of the weights exceed the memory; the error names the first.
     """
     memory, used = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), 0
 

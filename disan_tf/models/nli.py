@@ -1,4 +1,4 @@
-"""Two sentences -> whether the first contradicts, permits or entails the second."""
+"""Natural language inference: classifies a premise and a hypothesis."""
 
 import tensorflow as tf
 
@@ -16,18 +16,19 @@ PAIR_FEATURES = {
 
 @serializable
 class SentencePairClassifier(ClassScores, SentencePairModel):
-    """A `SentencePairModel` of classes (DiSAN Sec. 5.1).
+    """A `SentencePairModel` that predicts classes (DiSAN Sec. 5.1).
 
-    With p and h the vectors of premise and hypothesis, the head sees features of both. DiSAN of 300
-    units on 300-dimensional vectors, three classes: 2,345,403 parameters without the embedding.
+    The head reads features of the vectors p and h of premise and hypothesis. DiSAN with 300 units,
+    300-dimensional vectors and three classes has 2,345,403 parameters without the embedding.
 
     Args:
       embedding, encoder, head: see `SentencePairModel`; the head has one class for each label.
       pair_features: "difference", [p; h; p - h; p * h] with its sign as in the DiSAN authors' code,
         or "absolute", [h; p; |h - p|; h * p] (DSA Sec. 4.1), both after Mou et al. (2016), or
         "sum_and_difference", [p; h; p + h; p - h; |p - h|] (multiway DRCN, Eq. 5).
-      hypothesis_only: the premise counts as a sentence without tokens, and no word as matched: the
-        control of Gururangan et al. (2018), what a corpus gives away without its premises.
+      hypothesis_only: whether the premise is replaced by a sentence without tokens, and no word
+        counts as matched: the control of Gururangan et al. (2018), which measures how much of
+        the labels hypotheses alone give away.
 
     Call arguments:
       inputs, selections, training: see `SentencePairModel`; premise, then hypothesis.

@@ -1,4 +1,4 @@
-"""What models of sentence pairs have in common."""
+"""The base class of models for sentence pairs."""
 
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
 from disan_tf.models.base import SentenceModel, input_specs
@@ -7,11 +7,10 @@ SENTENCE = ("sentence",)  # the fields of a model of one sentence
 
 
 class SentencePairModel(SentenceModel):
-    """Embedding -> the encoder's vectors of both sentences -> their features -> head.
+    """A model of sentence pairs: embedding -> encoder -> features of both vectors -> head.
 
-    The encoder's matrices count once in the weight decay. In training each dropout site of an
-    encoder that reads one sentence at a time draws a mask for the first, then another one for the
-    second.
+    The encoder's matrices count once in the weight decay. If the encoder reads one sentence at a
+    time, each dropout site draws a mask for the first sentence, then another for the second.
 
     Args:
       embedding, head: see `SentenceModel`.
@@ -20,7 +19,7 @@ class SentencePairModel(SentenceModel):
     Call arguments:
       inputs: the ids <int32>[batch, length] of the first sentence and of the second, 0 = padding;
         then the word features of both, feature by feature. The lengths may differ.
-      selections: of both, see `SentenceModel.select`; None leaves the choice to the encoder.
+      selections: one for each, see `SentenceModel.select`; None leaves the choice to the encoder.
       training: whether dropout acts.
 
     Returns:
@@ -31,7 +30,7 @@ class SentencePairModel(SentenceModel):
     encoder_type = PairEncoder
 
     def features(self, first, second):
-        """What the head sees, <float>[batch, features], of two <float>[batch, dim] vectors."""
+        """Computes the head's inputs, <float>[batch, features], from two <float>[batch, dim]."""
         raise NotImplementedError
 
     # Keras looks for `training` among positional inputs unless it is the first keyword.
@@ -43,7 +42,7 @@ class SentencePairModel(SentenceModel):
         return self.head(self.features(*vectors), training=training)
 
     def attend(self, *inputs):
-        """The encoder's named attention tensors, with the field's name and `_` before each."""
+        """Returns the encoder's attention tensors by name; names begin with `<field>_`."""
         (first, first_mask), (second, second_mask) = self.embed(*inputs)
         attended = self.encoder.attend_pair(first, second, first_mask, second_mask)
         return {

@@ -1,4 +1,4 @@
-"""Two sentences -> how much they have to do with each other, on a scale of whole points."""
+"""Scores how related two sentences are, on a scale of whole points."""
 
 import tensorflow as tf
 
@@ -7,17 +7,17 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.metrics.correlations import correlation_scores
 from disan_tf.models.pairs import SentencePairModel
 
-_LEAST = 1e-10  # authors' code: probabilities below it count as this
+_LEAST = 1e-10  # lowest probability, as in the authors' code
 
 
 @serializable
 class RelatednessModel(SentencePairModel):
-    """A `SentencePairModel` of scores on a scale, of SICK 1 to 5 (Tai et al. 2015, Sec. 4.2).
+    """A `SentencePairModel` that predicts scores, for SICK 1 to 5 (Tai et al. 2015, Sec. 4.2).
 
-    With a and b the vectors of the sentences, the head sees [a * b; |a - b|]; so its hidden layer
-    is act(W_x (a * b) + W_+ |a - b| + b) as in the paper. Its outputs are the logits of the
-    probabilities p_k of the points k = 1, 2, ...; the model's score is sum_k k p_k. A scale that
-    begins elsewhere than with 1 is moved there and back.
+    The head reads [a * b; |a - b|] of the sentence vectors a and b; so its hidden layer is
+    act(W_x (a * b) + W_+ |a - b| + b) as in the paper. Its outputs are the logits of the
+    probabilities p_k for the points k = 1, 2, ...; the predicted score is sum_k k p_k. A scale with
+    another first point is shifted to 1 and back.
 
     Args:
       embedding, encoder, head: see `SentencePairModel`; the head has one class for each point.
@@ -59,7 +59,7 @@ class RelatednessModel(SentencePairModel):
         return expected_score(outputs) + (self.lowest - 1)
 
     def scores(self, outputs, labels):
-        """`pearson`, `spearman` and `mse` of the model's scores and the gold ones."""
+        """Returns `pearson`, `spearman` and `mse` of predicted and gold scores."""
         return correlation_scores(self.predictions(outputs).numpy(), labels)
 
     def get_config(self):
@@ -67,20 +67,20 @@ class RelatednessModel(SentencePairModel):
 
 
 def expected_score(logits: tf.Tensor) -> tf.Tensor:
-    """sum_k k softmax_k, <float32>[batch], of <float32>[batch, points]; k begins with 1."""
+    """Computes sum_k k softmax_k, k from 1, <float32>[batch], from <float32>[batch, points]."""
     points = tf.range(1.0, logits.shape[-1] + 1)
     return tf.linalg.matvec(tf.nn.softmax(logits), points)
 
 
 def sparse_distribution(scores: tf.Tensor, points: int) -> tf.Tensor:
-    """The distribution on at most two neighbouring points whose mean is the score.
+    """Returns the distribution on at most two neighbouring points whose mean is the score.
 
     t_k = floor(y) - y + 1 at k = floor(y), y - floor(y) at k = floor(y) + 1, else 0 (Tai et al.
     Sec. 4.2); this is max(0, 1 - |y - k|).
 
     Args:
       scores: <float32>[batch], from 1 to `points`.
-      points: of the scale.
+      points: number of points on the scale.
 
     Returns:
       <float32>[batch, points].
@@ -90,17 +90,17 @@ def sparse_distribution(scores: tf.Tensor, points: int) -> tf.Tensor:
 
 
 def kl_divergence(logits: tf.Tensor, scores: tf.Tensor) -> tf.Tensor:
-    """KL(t || softmax(logits)) in nats, <float32>[batch]; t is the `sparse_distribution`.
+    """Computes KL(t || softmax(logits)) in nats, <float32>[batch]; t is `sparse_distribution`.
 
     Both distributions are clipped to [1e-10, 1], as in the authors' code.
     """
     target = sparse_distribution(scores, logits.shape[-1])
-    target, answer = (tf.clip_by_value(p, _LEAST, 1.0) for p in (target, tf.nn.softmax(logits)))
-    return tf.reduce_sum(target * tf.math.log(target / answer), axis=-1)
+    target, predicted = (tf.clip_by_value(p, _LEAST, 1.0) for p in (target, tf.nn.softmax(logits)))
+    return tf.reduce_sum(target * tf.math.log(target / predicted), axis=-1)
 
 
 def half_squared_error(logits: tf.Tensor, scores: tf.Tensor) -> tf.Tensor:
-    """(sum_k k softmax_k - y)^2 / 2, <float32>[batch]."""
+    """Computes (sum_k k softmax_k - y)^2 / 2, <float32>[batch]."""
     return 0.5 * tf.square(expected_score(logits) - scores)
 
 

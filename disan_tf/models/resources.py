@@ -1,4 +1,4 @@
-"""What a model starts with besides its config."""
+"""The arrays that a model starts with besides its config."""
 
 from dataclasses import dataclass
 from typing import Optional
@@ -12,12 +12,12 @@ class Resources:
 
     Attributes:
       words: number of (trainable, fixed) words.
-      classes: number of classes, or of the points of a scale.
-      vectors: <float32>[words, dim], the word vectors of ids 2 and up.
+      classes: number of classes, or of the scale's points.
+      vectors: <float32>[words, dim], the word vectors from id 2.
       bilm: the arguments of the `BiLM` that feeds the model; None without one.
       bilm_weights: its weights, see `disan_tf.elmo.official_tensors`; None without one.
-      word_counts: <int64>[words + 2], how often each id of a word occurs in the training data, from
-        id 1 (unknown); of a language model, with the number of sentences, twice, before them.
+      word_counts: <int64>[words + 2], the frequencies of word ids in the training data, from id 1
+        (unknown); for a language model, the number of sentences, twice, comes first.
     """
 
     words: tuple[int, int]

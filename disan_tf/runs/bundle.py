@@ -1,14 +1,14 @@
-"""A trained model as a folder: everything that an answer needs, and digests of it.
+"""A trained model as a folder: all files that predictions need, and their digests.
 
     vocabulary.txt       words of ids 2 and up
-    forms.tsv            stems and lemmas of words, for models that read which words match
+    forms.tsv            stems and lemmas of words, for models that read word matches
     <name>.weights.h5    the weights, fixed vectors included
     model.json           format, the resolved config, classes, word counts, tokenizer, the
                          arguments of the biLM that feeds the model, scores, and the digests of the
-                         others
+                         other files
 
-`model.json` is written last and by rename, and what it names is not changed: so a folder always
-describes files that are whole.
+`model.json` is written last and by rename, and the files that it names are never changed. So it
+always names complete files.
 """
 
 import re
@@ -69,7 +69,7 @@ class Bundle:
     """A loaded model.
 
     Attributes:
-      directory: where it lies.
+      directory: its folder.
       config: its config.
       info: the contents of `model.json`.
       model: the `SentenceModel`.
@@ -82,16 +82,16 @@ class Bundle:
 
     @property
     def classes(self) -> list:
-        """Class names in the order of the logits."""
+        """The class names in the order of the logits."""
         return self.info["classes"]
 
     @property
     def vocabulary(self) -> list:
-        """Words in the order of their ids, from id 2."""
+        """The words in the order of their ids, from id 2."""
         return [word for _, word in read_lines(self.directory / VOCABULARY)]
 
     def text_to_ids(self) -> TextToIds:
-        """The look-up for raw text, which is tokenised as the treebanks are, escapes included."""
+        """Returns the look-up for raw text, with the treebanks' tokens and escapes."""
         options = self.info["tokenizer"]
         embedding = self.config.embedding
         return EMBEDDINGS[embedding.name].look_up(
@@ -111,16 +111,16 @@ class Bundle:
 
 
 def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = False) -> None:
-    """Writes the bundle of a model that was trained on `corpus`, replacing an older one.
+    """Writes the bundle of a model trained on `corpus`; replaces an older bundle.
 
     Args:
-      directory: the folder; made when absent.
+      directory: the folder, which is made if absent.
       model: the `SentenceModel`.
       config: its config.
       corpus: the `PreparedCorpus`.
-      scores: what is known of the model: step and dev scores.
-      halve: whether matrices, word vectors among them, are stored in half precision, in less than
-        half of the space; they are float32 again once they are loaded.
+      scores: the model's step and dev scores.
+      halve: whether matrices, with the word vectors, are stored in half precision, in less than
+        half the space; they are loaded as float32.
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
@@ -154,16 +154,16 @@ def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = Fa
 
 
 def load_bundle(directory, attention_form: str = "auto", dtype: Optional[str] = None) -> Bundle:
-    """Loads and checks a bundle. Its model computes the layers of its biLM, if it has one.
+    """Loads and checks a bundle. Its model computes its biLM's layers, if it has a biLM.
 
     Args:
       directory: the folder.
       attention_form: form of `disan_tf.ops.directional_attention`; exports need "saved".
-      dtype: `config.dtype` of the loaded model; None = that of its training.
+      dtype: `config.dtype` of the loaded model; None = the same as in training.
 
     Raises:
       UserError: a file is missing or differs from its digest, the bundle has another format, or its
-        encoder does not exist or is of a module that is not imported.
+        encoder does not exist or its module is not imported.
     """
     directory = Path(directory)
     info = read_info(directory)
@@ -183,7 +183,7 @@ def load_bundle(directory, attention_form: str = "auto", dtype: Optional[str] = 
 
 
 def _check_vocabulary(directory, info) -> None:
-    """Raises UserError unless the vocabulary has as many different words as the model."""
+    """Raises UserError unless the vocabulary has the model's number of distinct words."""
     path, count = directory / VOCABULARY, sum(info["words"])
     words = [word for _, word in read_lines(path)]
     if len(words) != count or len({*words}) != count:
@@ -191,7 +191,7 @@ def _check_vocabulary(directory, info) -> None:
 
 
 def _build(directory, config, info, attention_form):
-    """The model of a bundle; raises UserError where its config is one that no training writes."""
+    """Builds a bundle's model; raises UserError for a config that no training writes."""
     words, classes = tuple(info["words"]), len(info["classes"])
     try:
         return build_model(config, words, classes, attention_form, info["bilm"])
@@ -203,10 +203,10 @@ def _build(directory, config, info, attention_form):
 
 
 def read_info(directory) -> dict:
-    """The contents of `model.json`.
+    """Returns the content of `model.json`.
 
     Raises:
-      UserError: it is missing, damaged, or of another format.
+      UserError: the file is missing, damaged, or has another format.
     """
     path = Path(directory) / "model.json"
     info = read_json(path, "name a directory that holds a trained model")
@@ -230,7 +230,7 @@ def read_info(directory) -> dict:
 
 
 def check_digests(directory: Path, info: dict) -> None:
-    """Raises UserError for the first file that is missing or is not the one that was saved."""
+    """Raises UserError for the first file that is missing or differs from its digest."""
     for name, digest in info["sha256"].items():
         path = Path(directory) / name
         if not path.is_file():

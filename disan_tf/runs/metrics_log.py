@@ -1,4 +1,4 @@
-"""metrics.jsonl: one line for each measurement of a training."""
+"""The log `metrics.jsonl` of a training, one line for each measurement."""
 
 import json
 from pathlib import Path
@@ -11,24 +11,24 @@ _RECORD = {"step": int, "epoch": float, "split": str, "seconds": float}
 
 
 class NoLog:
-    """The log of a process that writes none."""
+    """A log for a process that writes none."""
 
     seconds = 0.0
 
     def write(self, **record) -> None:
-        """Forgets the record."""
+        """Discards the record."""
 
 
 class MetricsLog:
-    """The measurements of a training, one JSON object a line.
+    """The log of a training's measurements, one JSON object a line.
 
     Args:
       path: the file; it need not exist.
-      last_step: the step from which the training continues. Lines of later steps are removed, since
-        they will be measured again.
+      last_step: the step from which training continues. Lines of later steps are removed, since
+        these steps will be measured again.
 
     Attributes:
-      seconds: those of the last line, 0 without lines.
+      seconds: the seconds of the last line, 0 without lines.
     """
 
     def __init__(self, path, last_step: int):
@@ -44,7 +44,7 @@ class MetricsLog:
 
     @staticmethod
     def read(path) -> list:
-        """All records; an incomplete last line, left by a killed training, is ignored.
+        """Returns all records; ignores an incomplete last line, which a killed training leaves.
 
         Raises:
           UserError: a line before the last is not JSON.

@@ -1,4 +1,4 @@
-"""Where a result comes from: the command that repeats the run, and its data."""
+"""The origin of a result: the command that repeats the run, and its data."""
 
 import shlex
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _PATH_FLAGS = ("data_dir", "workdir", "prepared_dir", "output")  # differ betwee
 
 
 def command_line(arguments: Sequence[str]) -> Optional[str]:
-    """The command of a run without the paths of its machine; None if it is another program.
+    """Returns the command of a run without its machine's paths; None for another program.
 
     Args:
       arguments: `sys.argv`.
@@ -34,7 +34,7 @@ def command_line(arguments: Sequence[str]) -> Optional[str]:
 
 
 def _joined(arguments):
-    """`--name value` as `--name=value`."""
+    """Joins `--name value` to `--name=value`."""
     joined = []
     for argument in arguments:
         if argument.startswith("-") or not joined:
@@ -50,10 +50,10 @@ def _relative(config_file: str) -> str:
 
 
 def data_summary(manifest: dict) -> dict:
-    """What a result says about its prepared corpus.
+    """Returns a result's record of its prepared corpus.
 
     Args:
-      manifest: of the prepared corpus.
+      manifest: the manifest of the prepared corpus.
 
     Returns:
       "splits" (name -> number of examples), "training_examples" (kept), "training_read" and

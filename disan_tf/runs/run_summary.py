@@ -1,4 +1,4 @@
-"""What a work directory tells about its training: whether it is finished, times, curves, scores."""
+"""The summary of a work directory: state of its training, times, curves and scores."""
 
 from pathlib import Path
 
@@ -8,29 +8,29 @@ from disan_tf.common.schema import check_schema
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.work_directory import RUN, read_config
 
-CRITERIA = ("accuracy", "pearson", "log_likelihood")  # dev chooses by them, and curves show them
+CRITERIA = ("accuracy", "pearson", "log_likelihood")  # to choose on dev and for curves
 _SCORED = tuple({name: float} for name in CRITERIA)
-FRACTIONS = ("head_fraction", "dependent_fraction")  # of the tokens, that hard attention selects
+FRACTIONS = ("head_fraction", "dependent_fraction")  # of tokens that hard attention selects
 SCORES = (*CRITERIA, "spearman", "mse")  # in tables
 REMEDY = "train, then run --mode=evaluate with --split=dev and --split=test"
 
 
 def is_over(train, step: int, best_step: int) -> bool:
-    """Whether a training ends at `step`.
+    """Returns whether a training ends at `step`.
 
     Args:
       train: `config.train`.
-      step: that is done.
-      best_step: of the best evaluation so far.
+      step: the last finished step.
+      best_step: the step of the best evaluation so far.
     """
     stale = train.patience and step - best_step >= train.patience * train.evaluate_every
     return step >= train.steps or bool(stale)
 
 
 def is_finished(workdir: Path, config) -> bool:
-    """Whether nothing is left to do: trained to its end, and scored on every split but train.
+    """Returns whether a run is trained to its end and scored on every split but train.
 
-    Only small files are read; no model is built.
+    It reads small files only and builds no model.
     """
     if not all((workdir / name).is_file() for name in ("run.json", "best/model.json")):
         return False
@@ -44,13 +44,13 @@ def is_finished(workdir: Path, config) -> bool:
 
 
 def best_step(workdir: Path) -> int:
-    """The step of the model in `best/`."""
+    """Returns the step of the model in `best/`."""
     schema = {"scores": {"step": int}}
     return read_json(workdir / "best" / "model.json", REMEDY, schema)["scores"]["step"]
 
 
 def read_scores(workdir: Path) -> dict:
-    """split -> what `evaluate` returned, for the splits on which the best model was scored."""
+    """Returns split -> scores of `evaluate`, for the splits that the best model was scored on."""
     step = best_step(workdir)
     by_split = {
         path.stem: read_json(path, REMEDY, {"step": int})
@@ -60,17 +60,17 @@ def read_scores(workdir: Path) -> dict:
 
 
 def summarise_run(workdir: Path) -> dict:
-    """Config, origin, steps, times, curves and scores of a trained and evaluated run.
+    """Returns the config, origin, steps, times, curves and scores of a finished run.
 
     Returns:
       "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`;
       "steps", "epochs", "minutes", "seconds_per_epoch" (without evaluations), "best_step",
       "best_epoch", "minutes_to_best"; "dev_curve", pairs of a step and the criterion, and
-      "<split>_curve" of each watched split (`config.evaluate.splits`); of hard attention
-      "selection_curve", lists of the step of an evaluation and the fractions of heads and
-      dependents that training selected before it; the scores of each split
-      under its name; and for each watched split "best_on_<split>", the best of its curve:
-      optimistic, since the split scores what it chose.
+      "<split>_curve" for each watched split (`config.evaluate.splits`); for hard attention
+      "selection_curve", lists of an evaluation's step and the fractions of heads and dependents
+      that training selected before it; the scores of each split under its name; and for each
+      watched split "best_on_<split>", the best of its curve, which is optimistic, since the split
+      both chooses and scores the model.
 
     Raises:
       UserError: the run was not trained, or not evaluated on dev and test.
@@ -115,13 +115,13 @@ def _curve(records, split):
 
 
 def _watched(records):
-    """The curves of the splits that choose nothing."""
+    """Returns the curves of the watched splits, which choose no model."""
     names = {record["split"] for record in records} - {"train", "dev"}
     return {split: _curve(records, split) for split in sorted(names)}
 
 
 def _selections(records):
-    """The curve of the fractions selected, see `summarise_run`; {} without hard attention."""
+    """Returns the "selection_curve" of `summarise_run`; {} without hard attention."""
     found = [
         [after["step"], *(round(before[name], 4) for name in FRACTIONS)]
         for before, after in zip(records, records[1:])
@@ -131,12 +131,12 @@ def _selections(records):
 
 
 def _criterion(record):
-    """The score that dev chooses by."""
+    """Returns the score that chooses the best model on dev."""
     return next(record[name] for name in CRITERIA if name in record)
 
 
 def _best_on(records):
-    """The best of the curve of every watched split, see `summarise_run`."""
+    """Returns the best scores on every watched split, see `summarise_run`."""
     best = {}
     for split, curve in _watched(records).items():
         record = max(curve, key=_criterion)
@@ -145,7 +145,7 @@ def _best_on(records):
 
 
 def _seconds_per_epoch(records):
-    """Time of training alone: an evaluation lasts until the record of its split."""
+    """Returns the training time of an epoch, without evaluations, which end at their records."""
     pairs = zip([{"seconds": 0.0}, *records], records)
     seconds = sum(
         after["seconds"] - before["seconds"] for before, after in pairs if after["split"] == "train"

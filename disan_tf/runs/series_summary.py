@@ -1,4 +1,4 @@
-"""What the finished members of a series tell: their scores, the mean and the deviation."""
+"""The summary of a series: its finished members' scores, their mean and deviation."""
 
 import shlex
 from itertools import chain
@@ -26,14 +26,14 @@ _MEMBER_KEYS = (
 
 
 def summarise_series(workdir: Path) -> dict:
-    """The finished members of a series, and the mean and the deviation of their scores.
+    """Returns the finished members of a series, and the mean and deviation of their scores.
 
     Returns:
       "config" of the series; "versions", "commit", "command", "parameters", "inputs" and "data"
       of its first member; means of the members' steps and times; "members", each with "name",
       "seed", "fold" (or None), its steps, times and curves, and "scores": split -> score ->
-      value, where the splits that were watched during training (`config.evaluate.splits`) have a
-      "best_on_<split>" beside them, which is optimistic; "mean" and "standard_deviation" (over
+      value, with an optimistic "best_on_<split>" for each split that was watched during training
+      (`config.evaluate.splits`); "mean" and "standard_deviation" (over
       n - 1; None with a single member): split -> score -> value; "by_length", see `_by_length`; and
       for classes "confusion": the sum of the members' matrices on test.
 
@@ -61,7 +61,7 @@ def summarise_series(workdir: Path) -> dict:
 
 
 def read_members(workdir: Path) -> list[tuple[Path, dict]]:
-    """Folder and `summarise_run` of each finished member, by seed and fold."""
+    """Returns (folder, `summarise_run`) of each finished member, sorted by seed and fold."""
     members = []
     for path in chain.from_iterable(map(workdir.glob, MEMBER_CONFIGS)):
         config = ConfigDict(read_config(path.parent))
@@ -71,7 +71,7 @@ def read_members(workdir: Path) -> list[tuple[Path, dict]]:
 
 
 def series_command(command, members, config):
-    """The command of one member, of `run.json`, with the seeds and folds of all `members`."""
+    """Returns a member's command from `run.json`, with the seeds and folds of all `members`."""
     if command is None:
         return None
     numbers = {
@@ -86,7 +86,7 @@ def series_command(command, members, config):
 
 
 def render_series(summary: dict) -> str:
-    """The scores of a series as a table for people."""
+    """Formats the scores of a series as a table."""
     columns = [
         (split, score)
         for split, scores in summary["mean"].items()
@@ -122,7 +122,7 @@ def _scores(scores):
 
 
 def _over_members(members: list, statistic: Callable) -> dict:
-    """split -> score -> the statistic over the members, for the scores that all members have."""
+    """Returns split -> score -> statistic over the members, for splits that all members have."""
     return {
         split: {
             score: statistic([member[split][score] for member in members])
@@ -142,7 +142,7 @@ def _deviation(values):
 
 
 def _confusion(scores):
-    """{"confusion"}, the sum of the members' matrices; {} where a member has none."""
+    """Returns {"confusion"} with the sum of the members' matrices; {} if a member has none."""
     if not all("confusion" in member for member in scores):
         return {}
     matrices = [member["confusion"]["matrix"] for member in scores]
@@ -150,9 +150,9 @@ def _confusion(scores):
 
 
 def _by_length(runs):
-    """Accuracy on test by length, DiSAN Fig. 5.
+    """Computes the accuracy on test by length (DiSAN Fig. 5).
 
-    Bins where a member has no sentence are left out; there are none where labels are numbers.
+    Bins in which a member has no sentence are left out; numeric labels have no bins.
 
     Returns:
       Bin -> {"sentences" (the mean over the members), "accuracy", "standard_deviation"}.

@@ -1,4 +1,4 @@
-"""Weights of a model in an HDF5 file: written where there is room, read after they are checked."""
+"""Writes and reads a model's weights in an HDF5 file, with checks of disk space and content."""
 
 import os
 from collections import Counter
@@ -12,21 +12,21 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 
 REMEDY = "restore it or train the model again"
-_OVERHEAD = 1 << 20  # bytes of a file beside its numbers, at most
+_OVERHEAD = 1 << 20  # most bytes of a file besides its numbers
 
 
 def write_weights(model: tf.keras.Model, path: Path) -> None:
     """Writes the weights of a model.
 
-    HDF5 ends the process where a write fails, or tells nobody: the room is taken first, and the
-    file is read again, for others may have filled the disk in between.
+    HDF5 ends the process if a write fails, or reports no error. So the disk space is checked first,
+    and the file is read again, since other programs may have filled the disk in between.
 
     Raises:
-      OSError: there is no room.
-      UserError: the file does not hold what was written.
+      OSError: the disk is full.
+      UserError: the file does not hold the weights.
     """
     size = sum(weight.shape.num_elements() * weight.dtype.size for weight in model.weights)
-    _take_room(path, size + _OVERHEAD)
+    _check_space(path, size + _OVERHEAD)
     model.save_weights(path)
     if not _holds(model, path):
         path.unlink()
@@ -36,8 +36,8 @@ def write_weights(model: tf.keras.Model, path: Path) -> None:
         )
 
 
-def _take_room(path: Path, size: int) -> None:
-    """Raises OSError unless a file of so many bytes can be written."""
+def _check_space(path: Path, size: int) -> None:
+    """Raises OSError unless a file of `size` bytes can be written."""
     try:
         with open(path, "wb") as file:
             os.posix_fallocate(file.fileno(), 0, size)
@@ -48,20 +48,20 @@ def _take_room(path: Path, size: int) -> None:
 
 
 def _holds(model: tf.keras.Model, path: Path) -> bool:
-    """Whether the arrays of a file are the weights of a model."""
+    """Returns whether a file's arrays are the model's weights."""
     try:
         with h5py.File(path) as file:
-            there = Counter(hash(item[()].tobytes()) for item in _datasets(file))
+            stored = Counter(hash(item[()].tobytes()) for item in _datasets(file))
     except (OSError, RuntimeError, KeyError, ValueError):
         return False
-    return there == Counter(hash(weight.numpy().tobytes()) for weight in model.weights)
+    return stored == Counter(hash(weight.numpy().tobytes()) for weight in model.weights)
 
 
 def halve(path: Path) -> None:
-    """Rewrites a file of weights with all matrices as float16, compressed.
+    """Rewrites a file of weights with all matrices as compressed float16.
 
-    They are rounded to the eight significant bits that products in bfloat16 read: the other three
-    would be a fifth of the file.
+    Matrices are rounded to the eight significant bits that products in bfloat16 read; the other
+    three bits would be a fifth of the file.
     """
     whole = path.with_name(f"{path.name}.float32")
     path.rename(whole)
@@ -83,22 +83,22 @@ def halve(path: Path) -> None:
 
 
 def _round(array: np.ndarray) -> np.ndarray:
-    """Rounds float16 to eight significant bits, and to the even one of two neighbours."""
+    """Rounds float16 to eight significant bits, ties to even."""
     bits = array.view(np.uint16)
     return (bits + 3 + (bits >> 3 & 1) & 0xFFF8).view(np.float16)
 
 
 def read_weights(model: tf.keras.Model, path: Path) -> None:
-    """Gives a model the weights of a file.
+    """Loads the weights of a model from a file.
 
     Raises:
       UserError: the file is no HDF5, refers to other files, has other weights than the model, or
-        one that is not finite.
+        has weights that are not finite.
     """
     try:
         with h5py.File(path) as file:
             _check_shapes(model, list(_datasets(file)))
-        with np.errstate(over="ignore"):  # what is not finite then is refused below
+        with np.errstate(over="ignore"):  # numbers that overflow are rejected below
             model.load_weights(path)
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
@@ -110,7 +110,7 @@ def read_weights(model: tf.keras.Model, path: Path) -> None:
 
 
 def _datasets(group: h5py.Group) -> Iterator[h5py.Dataset]:
-    """All arrays of a file; raises ValueError for those that are elsewhere."""
+    """Yields all arrays of a file; raises ValueError for links and arrays in other files."""
     for name in group:
         if not isinstance(group.get(name, getlink=True), h5py.HardLink):
             raise ValueError(f"{group.name}/{name} is a link")
@@ -124,13 +124,13 @@ def _datasets(group: h5py.Group) -> Iterator[h5py.Dataset]:
 
 
 def _check_shapes(model: tf.keras.Model, datasets: list[h5py.Dataset]) -> None:
-    """Raises ValueError unless there is an array for each weight, of its shape and kind."""
-    there = Counter((item.shape, item.dtype.kind) for item in datasets)
+    """Raises ValueError unless the arrays match the weights in number, shape and kind."""
+    stored = Counter((item.shape, item.dtype.kind) for item in datasets)
     wanted = Counter(
         (tuple(weight.shape), np.dtype(weight.dtype.as_numpy_dtype).kind)
         for weight in model.weights
     )
-    for (shape, kind), count in (wanted - there).items():
+    for (shape, kind), count in (wanted - stored).items():
         raise ValueError(f"it lacks {count} arrays {shape} of kind {kind}")
-    for (shape, kind), count in (there - wanted).items():
+    for (shape, kind), count in (stored - wanted).items():
         raise ValueError(f"it has {count} arrays {shape} of kind {kind} too many")

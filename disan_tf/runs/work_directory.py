@@ -1,4 +1,4 @@
-"""A work directory's `config.json`: to which training the directory belongs."""
+"""The `config.json` of a work directory, which ties the folder to one training."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from disan_tf.common.files import check_format, read_json, write_json
 
 FORMAT = 2  # of `config.json` and `run.json`
 OTHER_VERSION = "use the version that wrote it, or train again"
-# What `run.json` tells.
+# The schema of `run.json`.
 RUN = {
     "versions": dict,
     "commit": (str, type(None)),
@@ -18,29 +18,29 @@ RUN = {
     "inputs": {str: {"sha256": str}},
     "data": {"splits": {str: int}},
 }
-# A finished training may be asked for more, and go on with other devices; everything else makes
-# another experiment, fewer steps too: the directory may hold a model of more.
+# A training may resume with more steps or patience, or on other devices. Any other change makes
+# another experiment, also fewer steps: the folder may hold a model from a later step.
 _MAY_GROW = {"train.steps", "train.patience"}
 _MAY_CHANGE = {"train.distribution"}
-# Options that older versions lacked, with the value that has their effect.
-_ADDED = {"train.clip_norm": 0.0}
+# Options that older versions lack, with the value that has the same effect.
+ADDED = {"train.clip_norm": 0.0}
 
 
 def claim(workdir: Path, config) -> None:
-    """Writes `config.json`, unless there is another one; see `refuse_other_config`."""
+    """Writes `config.json`, unless a different one exists; see `refuse_other_config`."""
     refuse_other_config(workdir, config)
     write_json(workdir / "config.json", {"format": FORMAT, **config.to_dict()})
 
 
 def refuse_other_config(workdir: Path, config) -> None:
-    """Checks that a work directory is new, or that it has the same config.
+    """Checks that a work directory is new or has the same config.
 
     Raises:
-      UserError: naming the values that differ; or see `read_config`.
+      UserError: values differ, which the error names; or see `read_config`.
     """
     if not (Path(workdir) / "config.json").exists():
         return
-    recorded = {**_ADDED, **flatten(read_config(workdir))}
+    recorded = {**ADDED, **flatten(read_config(workdir))}
     wanted = flatten(json.loads(json.dumps(config.to_dict())))  # tuples become lists
     differing = [
         f"{key} ({recorded.get(key)!r} there, {wanted.get(key)!r} here)"
@@ -55,19 +55,19 @@ def refuse_other_config(workdir: Path, config) -> None:
 
 
 def _goes_on(key, recorded, wanted) -> bool:
-    """Whether a training may go on where the value of `key` was `recorded` and is `wanted` now."""
+    """Returns whether a training may resume with `wanted` for `key` in place of `recorded`."""
     if recorded == wanted or key in _MAY_CHANGE:
         return True
-    if key not in _MAY_GROW or not isinstance(recorded, int):  # None where the file lacks it
+    if key not in _MAY_GROW or not isinstance(recorded, int):  # None if the file lacks it
         return False
-    return (wanted or math.inf) > recorded > 0  # no patience never ends
+    return (wanted or math.inf) > recorded > 0  # 0 or None patience never ends
 
 
 def read_config(workdir: Path) -> dict:
-    """The config of a work directory.
+    """Returns the config of a work directory.
 
     Raises:
-      UserError: it is damaged, or of another format.
+      UserError: the file is damaged, or has another format.
     """
     path = Path(workdir) / "config.json"
     config = read_json(path, "choose another --workdir")
@@ -76,7 +76,7 @@ def read_config(workdir: Path) -> dict:
 
 
 def flatten(tree: dict, prefix: str = "") -> dict:
-    """{"train": {"steps": 5}} -> {"train.steps": 5}."""
+    """Flattens nested names: {"train": {"steps": 5}} -> {"train.steps": 5}."""
     flat = {}
     for key, value in tree.items():
         if isinstance(value, dict):

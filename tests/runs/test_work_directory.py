@@ -1,0 +1,41 @@
+"""disan_tf/runs/work_directory.py: older work directories go on under newer configs."""
+
+import pytest
+from ml_collections import ConfigDict
+
+from configs.common import base_config
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import write_json
+from disan_tf.runs import work_directory
+
+# The options of every config when work directories got format 2.
+OF_FORMAT_2 = {
+    "name", "seed", "dtype", "data.corpus", "data.tokenizer", "data.lowercase", "data.vectors",
+    "data.fixed_words", "data.oov", "data.seed", "data.embedding_dim", "embedding.name",
+    "embedding.dim", "embedding.trainable", "task.name", "task.head", "train.batch_size",
+    "train.batch_tokens", "train.examples", "train.window", "train.moving_average", "train.steps",
+    "train.evaluate_every", "train.patience", "train.checkpoint_every", "train.log_every",
+    "train.distribution", "evaluate.batch_size", "evaluate.splits",
+}  # fmt: skip
+
+
+def _config() -> ConfigDict:
+    return base_config("demo", corpus="sst", task="classification")
+
+
+def test_an_option_that_is_new_has_a_value_for_older_work_directories():
+    new = work_directory.flatten(_config().to_dict()).keys() - OF_FORMAT_2
+    assert new == work_directory.ADDED.keys()
+
+
+@pytest.mark.parametrize("name", work_directory.ADDED)
+def test_a_directory_without_a_new_option_is_one_with_its_old_effect(name, tmp_path):
+    config, (section, option) = _config(), name.split(".")
+    recorded = config.to_dict()
+    del recorded[section][option]
+    write_json(tmp_path / "config.json", {"format": work_directory.FORMAT, **recorded})
+    config[section][option] = work_directory.ADDED[name]
+    work_directory.refuse_other_config(tmp_path, config)
+    config[section][option] = 5.0
+    with pytest.raises(UserError, match=f"another config: {name} "):
+        work_directory.refuse_other_config(tmp_path, config)

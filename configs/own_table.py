@@ -3,8 +3,8 @@
     python run.py --config=configs/own_table.py --config.data.train=reviews.csv --workdir=runs/own
 
 reads the columns `text` and `label` of data/reviews.csv. A tenth of its rows, drawn from each
-class, selects the model, another tenth tests it. data_prep/README.md describes the further steps to
-a SavedModel.
+class, selects the model; another tenth tests it. data_prep/OWN_TABLE.md describes the further
+steps to a SavedModel.
 
 Variants (`--config=configs/own_table.py:pairs`):
   pairs       two texts and a class: columns `text`, `second_text` and `label`

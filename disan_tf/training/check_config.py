@@ -1,4 +1,4 @@
-"""The check of a config, once, before anything is prepared or trained."""
+"""Checks a config before any corpus is prepared or any model is trained."""
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,12 +29,12 @@ from disan_tf.training.methods.batch_statistics import check_batch_norm_batches
 from disan_tf.training.resources import check_data
 
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
-_ANY_BILM = {"units": 1, "cells": 1, "filters": [(1, 1)]}  # its files are read later
+_ANY_BILM = {"units": 1, "cells": 1, "filters": [(1, 1)]}  # the biLM's files are read later
 
 
 @dataclass(frozen=True)
 class CorpusRules:
-    """The rules of `config.data`, each a function of it.
+    """The rules of `config.data`, as functions of that section.
 
     Attributes:
       section: returns the arguments of `check_section`.
@@ -48,22 +48,22 @@ class CorpusRules:
 
 
 def check_config(config, corpus: Optional[CorpusRules] = None) -> None:
-    """Checks every section of a config, each by the components that take its options.
+    """Checks every section of a config against the components that take its options.
 
     Args:
       config: a config of `configs/`.
-      corpus: the rules of `config.data`; None = the corpus is not looked at.
+      corpus: the rules of `config.data`; None = `config.data` is not checked.
 
     Raises:
-      UserError: an option that a component does not take, or a value that it cannot have; the
-        sentence names the flag and the possible values.
+      UserError: an option that a component does not take, or an impossible value; the message
+        names the flag and the possible values.
     """
     for section in _sections(config, corpus):
         check_section(*section)
 
 
 def _sections(config, corpus: Optional[CorpusRules]) -> Iterator[tuple]:
-    """Yields the arguments of `check_section`; a section may rely on those before it."""
+    """Yields the arguments of `check_section`; a section may rely on earlier sections."""
     yield "", config, "a config", _check_sections
     if corpus:
         yield corpus.section(config.data)
@@ -81,12 +81,12 @@ def _sections(config, corpus: Optional[CorpusRules]) -> Iterator[tuple]:
         check_batch_norm_batches,
         optimizers.check_options,
         check_distribution,
-        *_of(method, "train"),
+        *_checks(method, "train"),
     )
     splits = corpus and corpus.splits(config.data)
     evaluation = functools.partial(schedule.check_evaluation, known_splits=splits)
-    yield "evaluate", config.evaluate, "an evaluation", evaluation, *_of(method, "evaluate")
-    policy = _of(method, "policy")
+    yield "evaluate", config.evaluate, "an evaluation", evaluation, *_checks(method, "evaluate")
+    policy = _checks(method, "policy")
     _check_policy(config, policy)
     if policy:
         yield "policy", config.policy, "policy gradient", *policy
@@ -99,7 +99,7 @@ def _sections(config, corpus: Optional[CorpusRules]) -> Iterator[tuple]:
 
 
 def _check_fields(config, task, corpus: Optional[CorpusRules]) -> None:
-    """Raises UserError where a corpus has other sentences than a task reads."""
+    """Raises UserError if a corpus has other sentences than the task reads."""
     fields = corpus and tuple(corpus.fields(config.data))
     if fields and fields != task.fields:
         raise UserError(
@@ -109,7 +109,7 @@ def _check_fields(config, task, corpus: Optional[CorpusRules]) -> None:
 
 
 def _encoder(config, task) -> type:
-    """The class of the encoder, one of ours or of another package, which must fit the task."""
+    """Returns the encoder's class, ours or another package's; it must fit the task."""
     name = config.encoder.get("name")
     if not isinstance(name, str) or ":" not in name:
         return chosen(_named(ENCODERS, encoders_of(task)), "encoder", config.encoder)
@@ -144,7 +144,7 @@ def _check_sections(
 
 
 def _check_policy(config, components: Sequence) -> None:
-    """Raises UserError unless `config.policy` is there exactly for encoders with hard attention."""
+    """Raises UserError unless `config.policy` exists exactly for encoders with hard attention."""
     encoder = config.encoder.name
     if config.get("policy") is None and components:
         raise UserError(
@@ -156,7 +156,7 @@ def _check_policy(config, components: Sequence) -> None:
 
 
 def _embedding(config, task) -> tuple:
-    """Returns the section of the embedding."""
+    """Returns the arguments of `check_section` for the embedding."""
     make = functools.partial(
         chosen(_named(EMBEDDINGS, task.embeddings), "embedding", config.embedding).make,
         sources=Sources((1, 0), _ANY_BILM),
@@ -167,7 +167,7 @@ def _embedding(config, task) -> tuple:
 
 
 def _check_distribution(config) -> None:
-    """Raises UserError where the replicas of a training could not make the steps of one process."""
+    """Raises UserError if an embedding cannot be trained on several replicas."""
     name, embedding = distribution_of(config), config.embedding.name
     if name != "none" and not EMBEDDINGS[embedding].distributes:
         raise UserError(
@@ -177,7 +177,7 @@ def _check_distribution(config) -> None:
 
 
 def _task(config, task) -> tuple:
-    """Returns the section of the task: options of its head, and of the model itself."""
+    """Returns the arguments of `check_section` for the task: the head's and the model's options."""
     chosen(_named(HEADS, task.heads), "task", config.task, "head")
     own = {name: config.task[name] for name in task.options if name in config.task}
     components = [head_maker(config, classes=2)]
@@ -188,7 +188,7 @@ def _task(config, task) -> tuple:
 
 
 def _check_batch_norm(config) -> None:
-    """Raises UserError where batches are counted for a normalisation that the head lacks."""
+    """Raises UserError if `batch_norm_batches` is set for a head without batch normalisation."""
     batches = config.train.get("batch_norm_batches", 0)
     if batches and not issubclass(HEADS[config.task.head], BatchNormHead):
         raise UserError(
@@ -201,6 +201,6 @@ def _named(components: Mapping, names: Sequence[str]) -> dict:
     return {name: components[name] for name in names}
 
 
-def _of(options: Mapping, section: str) -> list:
-    """The function, if any, that checks what a method of training takes of a section."""
+def _checks(options: Mapping, section: str) -> list:
+    """Returns the function, if any, that checks a training method's options in a section."""
     return [options[section]] if section in options else []

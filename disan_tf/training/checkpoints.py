@@ -1,4 +1,4 @@
-"""Checkpoints, from which a training continues as if it had never stopped."""
+"""Checkpoints, from which a training resumes as if it had never stopped."""
 
 import re
 import shutil
@@ -18,16 +18,16 @@ class TrainingState:
     """The state of a training, saved as checkpoints.
 
     Args:
-      directory: of the checkpoints.
+      directory: the folder of the checkpoints.
       model: its weights and dropout counters are saved.
       saved: name -> further trackable objects, such as the optimizer with its slots and loss scale.
-      is_writer: whether this process saves, and mends what killed ones left.
+      is_writer: whether this process saves, and repairs what killed processes left.
 
     Attributes:
-      step: number of steps done.
-      best_step: step of the best evaluation so far.
-      best_score: score of the best evaluation so far.
-      measured: what the steps since the last line of the log gave, as JSON.
+      step: the number of steps done.
+      best_step: the step of the best evaluation so far.
+      best_score: the score of the best evaluation so far.
+      measured: the metrics of the steps since the last line in the log, as JSON.
     """
 
     def __init__(self, directory, model, saved: dict, is_writer: bool = True):
@@ -52,14 +52,14 @@ class TrainingState:
         )
 
     def newest(self) -> str:
-        """The name of the newest checkpoint; "" if there is none."""
+        """Returns the name of the newest checkpoint, or "" if there is none."""
         return Path(self._manager.latest_checkpoint or "").name
 
     def restore(self, name: Optional[str] = None) -> int:
-        """Restores the newest checkpoint, if there is one, and returns its step; else returns 0.
+        """Restores the newest checkpoint and returns its step, or returns 0 if there is none.
 
         Args:
-          name: what `newest` said to the process that writes; None = this one.
+          name: the result of `newest` in the writing process; None = in this process.
 
         Raises:
           UserError: the checkpoint is damaged, or absent.
@@ -84,15 +84,15 @@ class TrainingState:
 
 
 def mend_state(directory: Path) -> None:
-    """Writes the file `checkpoint` anew where it is missing or damaged beside whole checkpoints.
+    """Rewrites the file `checkpoint` if it is missing or damaged beside whole checkpoints.
 
-    That file names the newest checkpoint; TensorFlow begins at step 0 without it.
+    The file names the newest checkpoint; without it, TensorFlow begins at step 0.
     """
     steps = sorted(filter(None, map(_step, directory.glob("step-*.index"))))
     names = [f"step-{step}" for step in steps]
     if not names or _named(directory) in [str(directory / name) for name in names]:
         return
-    names = [name for name in names if _is_readable(directory / name)]  # the last may be torn
+    names = [name for name in names if _is_readable(directory / name)]  # the last may be incomplete
     if not names:
         print(f"No checkpoint in {directory} is whole; the training begins again.")
         return
@@ -108,7 +108,7 @@ def mend_state(directory: Path) -> None:
 
 
 def _is_readable(prefix: Path) -> bool:
-    """Whether the index of a checkpoint is whole, which TensorFlow writes last."""
+    """Returns whether a checkpoint's index, which TensorFlow writes last, is whole."""
     try:
         tf.train.load_checkpoint(str(prefix))
     except (tf.errors.OpError, RuntimeError, ValueError):
@@ -117,7 +117,7 @@ def _is_readable(prefix: Path) -> bool:
 
 
 def _remove_leftovers(directory: Path) -> None:
-    """Removes what killed processes were writing, and what they were about to remove."""
+    """Removes files that killed processes were writing or about to remove."""
     for parts in directory.glob("step-*_temp"):
         shutil.rmtree(parts)
     for name in directory.glob("checkpoint.tmp*"):
@@ -131,7 +131,7 @@ def _remove_leftovers(directory: Path) -> None:
 
 
 def _step(index: Path) -> Optional[int]:
-    """The step of a checkpoint whose files are all there, else None."""
+    """Returns the step of a checkpoint, or None if one of its files is missing."""
     name = re.fullmatch(r"(step-([0-9]+))\.index", index.name)
     if name is None or not any(index.parent.glob(f"{name[1]}.data-*")):
         return None
@@ -139,8 +139,8 @@ def _step(index: Path) -> Optional[int]:
 
 
 def _named(directory: Path) -> Optional[str]:
-    """The prefix of the checkpoint that the file `checkpoint` names, or None if it is damaged."""
+    """Returns the prefix that the file `checkpoint` names, or None if the file is damaged."""
     try:
         return tf.train.latest_checkpoint(str(directory))
-    except (ValueError, tf.errors.OpError, OSError):  # not UTF-8 is a ValueError
+    except (ValueError, tf.errors.OpError, OSError):  # ValueError: not UTF-8
         return None

@@ -1,4 +1,4 @@
-"""The scores of a trained model on one split."""
+"""Scores a trained model on one split."""
 
 from pathlib import Path
 
@@ -23,18 +23,17 @@ _SELECTIONS = ("all", "sample", "greedy")
 
 
 def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
-    """Scores a model on one split; of "train" only the examples that it was trained on.
+    """Scores a model on one split; "train" is limited to the examples of the training.
 
     Returns:
       A dictionary that JSON can hold: "config" and "step" (of the checkpoint), "split",
       "examples", "loss" (weight decay included), "criterion" (the score that chose the
-      checkpoint on dev), and the scores of the task: of classes `classification_scores`; of
-      numbers `correlation_scores` and "by_score", see `calibration`; of a language model
-      `perplexities`, "predictions" (the words predicted in each direction) and "unknown_words",
-      their share of the words. A model with hard attention has "head_fraction" and
-      "dependent_fraction", the shares of the tokens that it selected for these scores, and
-      "<how>_<score>", the criterion and the shares with all tokens, sampled and greedy selections
-      (`_SELECTIONS`).
+      checkpoint on dev), and the task's scores. Classes have `classification_scores`; numbers
+      have `correlation_scores` and "by_score", see `calibration`; a language model has
+      `perplexities`, "predictions" (the number of predicted words in each direction) and
+      "unknown_words" (the share of unknown words). A model with hard attention also has
+      "head_fraction" and "dependent_fraction", the shares of tokens selected for these scores, and
+      "<how>_<score>": the criterion and both shares for each selection in `_SELECTIONS`.
 
     Raises:
       UserError: the corpus has other classes or words than the model, or lacks the split.
@@ -43,10 +42,10 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
 
 
 def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
-    """Writes what `evaluate` returns, and what the model answered to each example; returns it.
+    """Writes and returns the scores of `evaluate`; also writes the predictions.
 
-    `<split>.json` has the scores, and of models that answer one class or number an example,
-    `<split>.npz` "predictions" and "labels", <uint8> or <float32>[examples], and "step".
+    `<split>.json` has the scores. If the model predicts one class or number for each example,
+    `<split>.npz` has "predictions" and "labels", <uint8> or <float32>[examples], and "step".
     """
     scores, predictions, labels = _score(bundle, corpus, split_name)
     if predictions.ndim == 1:
@@ -62,7 +61,7 @@ def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name:
 
 
 def _score(bundle, corpus, split_name):
-    """What `evaluate` returns; the model's predictions; the labels."""
+    """Returns the scores, see `evaluate`, the model's predictions, and the labels."""
     check_corpus(bundle, corpus)
     split, model = _split(bundle, corpus, split_name), bundle.model
     step = final_evaluation_step(bundle.config, model)
@@ -82,14 +81,14 @@ def _score(bundle, corpus, split_name):
 
 
 def _split(bundle, corpus, name):
-    """The split, of the training examples those that `train.examples` drew."""
+    """Returns a split; "train" has only the examples that `train.examples` drew."""
     split = corpus.split(name)
     examples = bundle.config.train.get("examples", 0) if name == "train" else 0
     return split.take(draw_examples(len(split), examples)) if examples else split
 
 
 def _selections(bundle, split):
-    """What `evaluate` says of hard attention besides the scores of its task."""
+    """Returns the scores that `evaluate` adds for hard attention."""
     model, evaluation = bundle.model, bundle.config.evaluate
     steps, scores = evaluation_steps(bundle.config, model), {}
     for how in _SELECTIONS:
@@ -123,22 +122,22 @@ def _words(split: Split, predictions: np.ndarray, classes: list) -> dict:
     }
 
 
-_SCORES = {"accuracy": _classes, "pearson": _numbers, "log_likelihood": _words}  # by the criterion
+_SCORES = {"accuracy": _classes, "pearson": _numbers, "log_likelihood": _words}  # by criterion
 
 
 def check_corpus(bundle: Bundle, corpus: PreparedCorpus) -> None:
-    """Raises UserError where the corpus' labels or ids mean something else to the model."""
+    """Raises UserError unless the corpus and the model have the same classes and vocabulary."""
     remedy = "prepare the corpus with the `data` values of the model's config"
     if corpus.classes != bundle.classes:
         raise UserError(
             f"{corpus.directory} has the classes {', '.join(corpus.classes)}, the model in "
             f"{bundle.directory} has {', '.join(bundle.classes)}; {remedy}."
         )
-    theirs, ours = corpus.vocabulary, bundle.vocabulary
-    if theirs != ours:
-        shared = min(len(theirs), len(ours))
-        line = next((k for k in range(shared) if theirs[k] != ours[k]), shared)
-        words = [repr(words[line]) if line < len(words) else "no word" for words in (theirs, ours)]
+    given, known = corpus.vocabulary, bundle.vocabulary
+    if given != known:
+        shared = min(len(given), len(known))
+        line = next((k for k in range(shared) if given[k] != known[k]), shared)
+        words = [repr(words[line]) if line < len(words) else "no word" for words in (given, known)]
         raise UserError(
             f"{corpus.directory / VOCABULARY} and {bundle.directory / VOCABULARY} "
             f"differ at line {line + 1} ({words[0]} and {words[1]}); {remedy}."

@@ -1,4 +1,4 @@
-"""One training in its work directory: who may use it, what is written beside the model."""
+"""Runs one training in its work directory, and writes its description beside the model."""
 
 import subprocess
 import sys
@@ -34,14 +34,14 @@ def train(
     pictures: bool = True,
     distribution: Optional[Distribution] = None,
 ) -> dict:
-    """Trains, or goes on training, in `workdir`; returns `Trainer.run`'s summary.
+    """Starts or resumes a training in `workdir`; returns the summary by `Trainer.run`.
 
     Args:
-      config: of `configs/`.
+      config: a config of `configs/`.
       corpus: the prepared corpus.
-      workdir: of this training.
+      workdir: the training's folder.
       pictures: whether TensorBoard gets pictures of attention and confusions at each evaluation.
-      distribution: None = that of the config, in this process alone.
+      distribution: None = the config's distribution, in this process alone.
 
     Raises:
       UserError: the work directory belongs to another config or other data, or see `Trainer.run`.
@@ -61,7 +61,7 @@ def train(
 
 
 def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
-    """Refuses to go on with other data under the same names, or with another biLM."""
+    """Raises UserError if a resumed training's data or biLM has changed."""
     path = workdir / "run.json"
     if not (path.exists() and any((workdir / "checkpoints").glob("*"))):
         return
@@ -69,7 +69,7 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
     check_format(path, run, FORMAT, OTHER_VERSION)
     recorded = run["inputs"]
     pairs = (corpus.manifest[Keys.INPUTS], recorded), (recorded, corpus.manifest[Keys.INPUTS])
-    changed = {name: None for these, those in pairs for name in _without(these, those)}
+    changed = {name: None for inputs, others in pairs for name in _without(inputs, others)}
     if changed:
         raise UserError(
             f"{workdir} holds a training on other contents of {', '.join(changed)}; restore them, "
@@ -77,14 +77,14 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
         )
 
 
-def _without(these: dict, those: dict) -> list[str]:
-    """The names of inputs whose contents are not among the others."""
-    digests = {file["sha256"] for file in those.values()}
-    return [name for name, file in these.items() if file["sha256"] not in digests]
+def _without(inputs: dict, others: dict) -> list[str]:
+    """Returns the names of the inputs whose contents no other input has."""
+    digests = {file["sha256"] for file in others.values()}
+    return [name for name, file in inputs.items() if file["sha256"] not in digests]
 
 
 def describe(trainer: Trainer) -> dict:
-    """What a reader of a result wants to know: versions, commit, data, size."""
+    """Returns a training's description for `run.json`: versions, commit, data, size."""
     return {
         "format": FORMAT,
         "versions": {
@@ -103,7 +103,7 @@ def describe(trainer: Trainer) -> dict:
 
 
 def introduce(trainer: Trainer) -> str:
-    """The lines that a training starts with."""
+    """Returns the first lines that a training prints."""
     lengths, rows = trainer.train.field_lengths, trainer.plan.rows
     padding = padding_share(lengths, trainer.plan.batches(0))
     return (
@@ -116,7 +116,7 @@ def introduce(trainer: Trainer) -> str:
 
 
 def _commit():
-    """The commit of the code, or None outside of a git checkout."""
+    """Returns the code's commit, or None outside a git checkout."""
     root = Path(__file__).resolve().parent
     command = ["git", "-C", str(root), "rev-parse", "HEAD"]
     try:
@@ -139,8 +139,8 @@ def _tensorboard(trainer, pictures):
 
 
 def _pictures(trainer):
-    """What is drawn at an evaluation."""
-    from disan_tf.training.monitoring.pictures import (  # with matplotlib
+    """Returns the pictures to draw at each evaluation."""
+    from disan_tf.training.monitoring.pictures import (  # imports matplotlib
         AttentionPictures,
         ConfusionPicture,
     )
@@ -152,7 +152,7 @@ def _pictures(trainer):
 
 
 def _progress(trainer):
-    """A bar on a terminal, lines in a file."""
+    """Returns a callback that shows a bar on a terminal and prints lines elsewhere."""
     examples = _examples_a_step(trainer)
     if sys.stderr.isatty():
         sentences = round(examples * len(trainer.model.fields))

@@ -1,4 +1,4 @@
-"""The training loop: a step, then logging, evaluation and saving when they are due; resume."""
+"""The training loop: steps, with logging, evaluation and saving when due, and resumption."""
 
 import math
 import signal
@@ -27,20 +27,20 @@ from disan_tf.training.training_log import TrainingLog
 
 
 class Trainer:
-    """Trains one model in one work directory; the same call again continues where it stopped.
+    """Trains one model in one work directory; the same call again resumes the training.
 
-    `run` calls, after each step, what is due in this order: log, check that weights are finite,
+    After each step, `run` does the due actions in this order: log, check that weights are finite,
     evaluate, end the epoch, save, stop.
 
     Args:
       config: a config of `configs/`.
       corpus: the prepared corpus.
       workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
-      callbacks: Keras callbacks. Their logs hold for a batch `loss`, the model's `batch_score` and
-        the other metrics of the method of training, and for an evaluation `step`, `loss` and the
-        model's dev scores. The logs of the beginning hold the `step` of the last checkpoint, and
-        `measured`, the metrics of the steps up to it that no line of the log has yet.
-      distribution: of the training over devices and processes; all of these do the same steps.
+      callbacks: Keras callbacks. A batch's logs hold `loss`, the model's `batch_score` and the
+        training method's other metrics. An evaluation's logs hold `step`, `loss` and the model's
+        dev scores. The logs of `on_train_begin` hold the `step` of the last checkpoint, and
+        `measured`, the metrics of earlier steps that are not logged yet.
+      distribution: the devices and processes, which all do the same steps; None = one device.
 
     Raises:
       UserError: a checkpoint is damaged, or the best model is gone; or see `gather_resources`.
@@ -93,16 +93,16 @@ class Trainer:
         self.best = BestModel(self.workdir / "best", config, corpus, self.model, self.state)
 
     def run(self) -> dict:
-        """Trains to `train.steps` or to the early stop.
+        """Trains until `train.steps` or the early stop.
 
         Returns:
-          {"step", "best_step", "criterion", "best_score", "seconds"}; the criterion names the best
-          score on dev.
+          {"step", "best_step", "criterion", "best_score", "seconds"}; the criterion is the name of
+          the score.
 
         Raises:
           UserError: the loss or a weight is not finite (the last good checkpoint stays), a
             checkpoint is damaged, or the best model is gone.
-          Stopped: SIGTERM or SIGHUP came; there is a checkpoint of the last step.
+          Stopped: the process received SIGTERM or SIGHUP; the last step has a checkpoint.
         """
         step = self.state.restore(self.distribution.by_chief(self.state.newest))
         self.best.check()
@@ -114,9 +114,9 @@ class Trainer:
             steps=self.epoch_steps,
         )
         callbacks.on_train_begin({"step": step, "measured": self.log.formatted()})
-        with deferred() as came:
+        with deferred() as caught:
             while not self._finished(step):
-                step = self._epoch(step, callbacks, came)
+                step = self._epoch(step, callbacks, caught)
         callbacks.on_train_end()
         return {
             "step": step,
@@ -127,38 +127,38 @@ class Trainer:
         }
 
     def batches(self, step: int) -> tf.data.Dataset:
-        """Returns the batches that are left of the epoch after `step` steps."""
+        """Returns the remaining batches of the epoch after `step` steps."""
         epoch, done = self.plan.locate(step)
         return self.distribution.dataset(self.train, self.plan.batches(epoch)[done:])
 
-    def _epoch(self, step: int, callbacks, came: Callable[[], int]) -> int:
-        """Trains to the end of an epoch, or of the training; returns the step."""
+    def _epoch(self, step: int, callbacks, caught: Callable[[], int]) -> int:
+        """Trains until the end of the epoch or of the training; returns the step."""
         epoch, _ = self.plan.locate(step)
         callbacks.on_epoch_begin(epoch)
         for batch in self.batches(step):
             callbacks.on_train_batch_begin(step)
-            metrics = self._train_on(batch, step, came)
+            metrics = self._train_on(batch, step, caught)
             others_stop = metrics.pop(STOP, False)  # the same in all workers
             if self.log.is_of_other_phase(metrics):
-                self._log_training(step)  # a line is of one phase
+                self._log_training(step)  # a line holds one phase
             self.log.add(metrics)
             step += 1
             callbacks.on_train_batch_end(step - 1, format_metrics(metrics))
             alone = self.distribution.workers == 1
-            stop = came() if alone else others_stop and (came() or signal.SIGTERM)
+            stop = caught() if alone else others_stop and (caught() or signal.SIGTERM)
             self._after_step(step, callbacks, stop)
             if self._finished(step):
                 break
         callbacks.on_epoch_end(epoch)
         return step
 
-    def _train_on(self, batch, step: int, came: Callable[[], int]) -> dict:
-        """Trains on a batch and returns its metrics; tells other workers if a signal came."""
+    def _train_on(self, batch, step: int, caught: Callable[[], int]) -> dict:
+        """Trains on a batch and returns its metrics; other workers learn of a received signal."""
         names = *self.model.reads, "label"
-        return self.method.train(step, *self.distribution.inputs(batch, names, bool(came())))
+        return self.method.train(step, *self.distribution.inputs(batch, names, bool(caught())))
 
     def _after_step(self, step: int, callbacks, stop: int) -> None:
-        """Does what is due after a step, in this order; nothing is saved after a bad loss."""
+        """Does the due actions after a step in this order; nothing is saved after a bad loss."""
         train = self.config.train
         save = is_saved(train, step) or stop
         if is_logged(train, step):
@@ -179,7 +179,7 @@ class Trainer:
             )
 
     def _log_training(self, step: int) -> None:
-        """Writes a line with the means of the steps since the last one."""
+        """Writes a line with the mean metrics of the steps since the last line."""
         means, skipped = self.log.means()
         if not math.isfinite(means["loss"]):
             first = step - len(self.log.steps) + 1
@@ -192,15 +192,15 @@ class Trainer:
         if not all(np.all(np.isfinite(weight)) for weight in self.model.trainable_weights):
             raise self._not_finite(f"A weight is not finite after step {step}")
 
-    def _not_finite(self, what: str) -> UserError:
+    def _not_finite(self, problem: str) -> UserError:
         return UserError(
-            f"{what}; the checkpoint of step {int(self.state.step)} in "
+            f"{problem}; the checkpoint of step {int(self.state.step)} in "
             f"{self.workdir / 'checkpoints'} is whole: try a smaller train.learning_rate, or dtype "
             "float32, in a new workdir."
         )
 
     def _evaluate(self, step: int, callbacks) -> None:
-        """Scores dev, which chooses the best model, and the watched splits."""
+        """Scores the watched splits, and dev, which chooses the best model."""
         callbacks.on_test_begin()
         self.update_statistics()
         scores, best = self.distribution.by_chief(lambda: self._score_and_keep(step))
@@ -213,7 +213,7 @@ class Trainer:
         callbacks.on_test_end({"step": step, **dev, "watched": scores})
 
     def _score_and_keep(self, step: int) -> tuple[dict, tuple[int, float]]:
-        """Returns the scores by split, and step and score of the best model, which is kept."""
+        """Keeps the best model; returns the scores by split, and the best step and score."""
         with self.method.averaged_weights():
             dev = self.scores.of_dev()
             self.best.keep(step, dev, self.method.may_choose)

@@ -21,13 +21,13 @@ from disan_tf.ops.native import runtime
 def adadelta(
     learning_rate: float = 0.5, rho: float = 0.95, epsilon: float = 1e-8
 ) -> tf.keras.optimizers.legacy.Optimizer:
-    """TensorFlow 1's Adadelta (Zeiler 2012), with its defaults of rho and epsilon.
+    """Returns TensorFlow 1's Adadelta (Zeiler 2012), with its default rho and epsilon.
 
-    Keras' legacy class equals it bit for bit on dense and on sparse gradients: rows of an embedding
+    Keras' legacy class is bit-identical to it on dense and on sparse gradients: embedding rows
     that are not in the batch keep their values and both accumulators. Keras' newer class decays all
     rows, and the legacy class' default epsilon, 1e-7, makes steps about three times as large.
 
-    Dense gradients take a native operation if there is one. Its results differ in the last bits: it
+    Dense gradients use a native operation if available. Its results differ in the last bits: it
     rounds the quotient of the two roots once, TensorFlow three times.
     """
     check_rate("rho", rho)
@@ -36,7 +36,7 @@ def adadelta(
 
 
 def adam(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimizer:
-    """Adam (Kingma and Ba 2015) with the defaults of the paper and of PyTorch.
+    """Returns Adam (Kingma and Ba 2015) with the defaults of the paper and PyTorch.
 
     Epsilon, 1e-8, is added to the root of the second moment before its bias is corrected (the
     paper's "epsilon hat"); PyTorch adds it afterwards. The difference is negligible.
@@ -45,19 +45,19 @@ def adam(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimizer:
 
 
 def rmsprop(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimizer:
-    """RMSProp (Hinton 2012) with the defaults of PyTorch, which adds epsilon to the root.
+    """Returns RMSProp (Hinton 2012) with PyTorch's defaults; epsilon is added to the root.
 
-    Rows of an embedding that are not in the batch keep their values and their mean square. Dense
-    gradients take a native operation if there is one.
+    Embedding rows that are not in the batch keep their values and their mean square. Dense
+    gradients use a native operation if available.
     """
     return _RMSprop(learning_rate, rho=0.99, epsilon=1e-8, name="RMSprop")
 
 
 def adagrad(learning_rate: float = 0.2, start: float = 1.0) -> tf.keras.optimizers.legacy.Optimizer:
-    """Adagrad (Duchi et al. 2011) with the official biLM's learning rate and initial sum.
+    """Returns Adagrad (Duchi et al. 2011) with the official biLM's learning rate and initial sum.
 
     Args:
-      learning_rate: of the optimizer.
+      learning_rate: the learning rate.
       start: the accumulated squares before the first step.
 
     Raises:
@@ -78,7 +78,7 @@ def check_options(
     moving_average: float,
     clip_norm: float,
 ) -> None:
-    """The options of `build_optimizer` and `apply_gradients`, those of `config.train`.
+    """Checks the options of `config.train` for `build_optimizer` and `apply_gradients`.
 
     Raises:
       UserError: an unknown optimizer, or an option that it does not take.
@@ -93,7 +93,7 @@ def check_options(
 
 
 class _Adadelta(tf.keras.optimizers.legacy.Adadelta):
-    """The legacy class; dense steps are one native pass over the numbers."""
+    """Keras' legacy class, with one native pass over the values for a dense gradient."""
 
     def _resource_apply_dense(self, grad, var, apply_state=None):
         if not runtime.is_used():
@@ -104,7 +104,7 @@ class _Adadelta(tf.keras.optimizers.legacy.Adadelta):
 
 
 class _RMSprop(tf.keras.optimizers.legacy.RMSprop):
-    """The legacy class; dense steps are one native pass over the numbers."""
+    """Keras' legacy class, with one native pass over the values for a dense gradient."""
 
     def _resource_apply_dense(self, grad, var, apply_state=None):
         if not runtime.is_used():
@@ -115,7 +115,7 @@ class _RMSprop(tf.keras.optimizers.legacy.RMSprop):
 
 
 def _settings(optimizer, var, apply_state):
-    """The step's learning rate, rho and epsilon, <float32>[]."""
+    """Returns the step's learning rate, rho and epsilon, <float32>[]."""
     key = var.device, var.dtype.base_dtype
     settings = (apply_state or {}).get(key) or optimizer._fallback_apply_state(*key)
     return [tf.cast(settings[name], tf.float32) for name in ("lr_t", "rho", "epsilon")]
@@ -124,15 +124,15 @@ def _settings(optimizer, var, apply_state):
 def build_optimizer(
     config, variables, learning_rate: Optional[float] = None
 ) -> tf.keras.optimizers.legacy.Optimizer:
-    """The optimizer that `config.train` describes.
+    """Builds the optimizer that `config.train` describes.
 
     Args:
-      config: of its values, `train.optimizer` is a key of `OPTIMIZERS` (default "adadelta"),
-        `train.optimizer_options` are arguments of that function, `train.moving_average` is the
-        decay of a moving average of the weights (0 = none), and dtype "mixed_float16" adds loss
+      config: `train.optimizer` is a key of `OPTIMIZERS` (default "adadelta"),
+        `train.optimizer_options` are that function's arguments, `train.moving_average` is the
+        decay of the weights' moving average (0 = none), and dtype "mixed_float16" adds loss
         scaling.
-      variables: those that are trained. Their slots are created here: created inside the first
-        training step, they would make TensorFlow trace that step twice.
+      variables: the trained variables. Their slots are created here: slots that the first training
+        step created would make TensorFlow trace that step twice.
       learning_rate: None = `train.learning_rate`.
     """
     make = OPTIMIZERS[config.train.get("optimizer", "adadelta")]
@@ -148,7 +148,7 @@ def build_optimizer(
 
 @contextlib.contextmanager
 def averaged_weights(optimizer, variables):
-    """Inside, the variables have the values of their moving averages, if there are any."""
+    """Gives the variables the values of their moving averages, if any, in its context."""
     optimizer = getattr(optimizer, "inner_optimizer", optimizer)
     if not hasattr(optimizer, "assign_average_vars"):
         yield

@@ -10,7 +10,7 @@ from disan_tf.input_pipeline import Split, evaluation_batches, make_dataset
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outputs on a split.
+    """The outputs and the loss on a split.
 
     Attributes:
       outputs: <float32>[examples, classes], in the split's order.
@@ -27,8 +27,8 @@ def run_split(evaluation_step, split: Split, inputs: Sequence[str], batch_size: 
     Args:
       evaluation_step: see `disan_tf.training.steps.make_evaluation_step`.
       split: the examples.
-      inputs: names of what the step takes of a batch, before the label.
-      batch_size: examples in a batch.
+      inputs: the names of the batch's tensors that the step takes before the label.
+      batch_size: the number of examples in a batch.
     """
     outputs, total = None, 0.0
     for batch in make_dataset(split, evaluation_batches(split.field_lengths, batch_size)):

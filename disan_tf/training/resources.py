@@ -1,4 +1,4 @@
-"""What a model starts with: read from the prepared corpus and from files before it is built."""
+"""Reads the resources of a model from the prepared corpus and from files."""
 
 from dataclasses import replace
 
@@ -17,19 +17,19 @@ from disan_tf.models.resources import Resources
 
 
 def gather_resources(config, corpus: PreparedCorpus) -> tuple[Resources, PreparedCorpus]:
-    """Reads what the model of a config starts with; computes the layers of its biLM, if cached.
+    """Reads the resources of a config's model; computes the biLM's layers, if cached.
 
     Args:
       config: a config of `configs/`.
       corpus: the prepared corpus.
 
     Returns:
-      The resources, and the corpus with the cached layers of the biLM, if the config wants any.
+      The resources, and the corpus, with the biLM's layers if the config caches them.
 
     Raises:
-      UserError: the corpus lacks the sentences, the labels or the word features that the config's
-        model reads, or a split of `evaluate.splits`, or has fewer training examples than
-        `train.examples`; or see `disan_tf.elmo`.
+      UserError: the corpus lacks sentences, labels or word features that the config's model reads,
+        lacks a split in `evaluate.splits`, or has fewer training examples than `train.examples`;
+        or see `disan_tf.elmo`.
     """
     _check_task(config, corpus)
     _check_splits(config, corpus)
@@ -42,23 +42,23 @@ def gather_resources(config, corpus: PreparedCorpus) -> tuple[Resources, Prepare
 
 
 def _check_task(config, corpus: PreparedCorpus) -> None:
-    """Raises UserError where a corpus lacks the sentences or the labels that the task reads."""
+    """Raises UserError if a corpus lacks the sentences or the labels that the task reads."""
     task = TASKS[config.task.name]
     fields = [" and ".join(names) for names in (corpus.fields, task.fields)]
     kinds = [
         "scores" if is_score else "classes"
         for is_score in (corpus.scores, task.label_dtype.is_floating)
     ]
-    for there, wanted in (fields, kinds):
-        if there != wanted:
+    for present, wanted in (fields, kinds):
+        if present != wanted:
             raise UserError(
-                f"{corpus.directory} holds {there}, but the task of the config reads {wanted}; "
+                f"{corpus.directory} holds {present}, but the task of the config reads {wanted}; "
                 "choose a config.task.name that fits config.data.corpus."
             )
 
 
 def _check_splits(config, corpus: PreparedCorpus) -> None:
-    """Raises UserError where a corpus lacks a split, or training examples."""
+    """Raises UserError if a corpus lacks a split or has too few training examples."""
     for name in ("dev", *config.evaluate.splits):
         corpus.split(name)
     available = len(corpus.split("train"))
@@ -70,7 +70,7 @@ def _check_splits(config, corpus: PreparedCorpus) -> None:
 
 
 def check_data(config) -> None:
-    """Raises UserError where `config.data` does not prepare what `config.embedding` reads."""
+    """Raises UserError unless `config.data` prepares the inputs of `config.embedding`."""
     embedding, data = config.embedding, config.data
     kind = EMBEDDINGS[embedding.name]
     for name, prepared in kind.equal.items():
@@ -97,14 +97,14 @@ def check_data(config) -> None:
 
 
 def _check_prepared(config, corpus: PreparedCorpus) -> None:
-    """Raises UserError where a corpus lacks the arrays that the embedding of a config reads."""
+    """Raises UserError if a corpus lacks the arrays that the config's embedding reads."""
     prepared = EMBEDDINGS[config.embedding.name].prepared
     if prepared and not getattr(corpus, prepared.name):
         raise UserError(f"{corpus.directory} {prepared.lack}; prepare it with {prepared.flag}.")
 
 
 def _gather_bilm(config, corpus, resources):
-    """Reads the biLM, and caches its layers if the config says so."""
+    """Reads the biLM, and caches its layers if configured."""
     bilm = load_bilm(*corpus.bilm, dtype=config.dtype)
     weights = {name: weight.numpy() for name, weight in official_tensors(bilm).items()}
     if config.embedding.cached:

@@ -1,4 +1,4 @@
-"""When a training logs, evaluates and saves: what `config.train` and `evaluate` may say."""
+"""The steps after which a training logs, evaluates and saves, and checks of their options."""
 
 from collections.abc import Sequence
 from typing import Optional
@@ -8,18 +8,18 @@ import numpy as np
 from disan_tf.common.options import check_at_least, suggestion
 from disan_tf.input_pipeline import BatchPlan
 
-_WITH_CURVES = ("train", "dev")  # in any training
+_WITH_CURVES = ("train", "dev")  # written by every training
 
 
 def check_batches(batch_size: int, window: int, batch_tokens: int, examples: int) -> None:
-    """The options of `config.train` that make batches; raises ValueError, see `BatchPlan`."""
+    """Checks the options of `config.train` for batches; raises ValueError, see `BatchPlan`."""
     BatchPlan(np.zeros([0, 1], np.int64), batch_size, window, 0, batch_tokens, examples)
 
 
 def check_steps(
     steps: int, evaluate_every: int, checkpoint_every: int, log_every: int, patience: int
 ) -> None:
-    """The options of `config.train` that count steps; raises ValueError for one that is too low."""
+    """Checks the options of `config.train` that count steps; raises ValueError for a low one."""
     check_at_least("steps", steps, 1)
     check_at_least("evaluate_every", evaluate_every, 1)
     check_at_least("checkpoint_every", checkpoint_every, 1)
@@ -30,10 +30,10 @@ def check_steps(
 def check_evaluation(
     batch_size: int, splits: Sequence[str], known_splits: Optional[Sequence[str]]
 ) -> None:
-    """The options of `config.evaluate`.
+    """Checks the options of `config.evaluate`.
 
     Raises:
-      ValueError: a split that the corpus lacks, or one whose curve a training writes anyway.
+      ValueError: a split that the corpus lacks, or a split that has a curve in any case.
     """
     check_at_least("batch_size", batch_size, 1)
     for split in splits:
@@ -50,19 +50,19 @@ def check_evaluation(
 
 
 def is_evaluated(train, step: int) -> bool:
-    """Whether dev is scored after `step`; `train` is `config.train`."""
+    """Returns whether dev is scored after `step`; `train` is `config.train`."""
     return step == train.steps or step % train.evaluate_every == 0
 
 
 def is_saved(train, step: int) -> bool:
-    """Whether a checkpoint is written after `step`, as after every evaluation."""
+    """Returns whether a checkpoint is written after `step`, as after every evaluation."""
     return is_evaluated(train, step) or step % train.checkpoint_every == 0
 
 
 def is_logged(train, step: int) -> bool:
-    """Whether what was measured since the last time is logged after `step`.
+    """Returns whether the metrics since the last line are logged after `step`.
 
-    That is so before every checkpoint too, so that a training which goes on there logs the same as
-    one that was never stopped.
+    They are also logged before every checkpoint, so that a resumed training logs the same lines as
+    an uninterrupted one.
     """
     return is_saved(train, step) or step % train.log_every == 0

@@ -1,4 +1,4 @@
-"""Scores of the splits during a training, and the best model by its score on dev."""
+"""Scores the splits during a training, and keeps the best model by its score on dev."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,14 +17,14 @@ class SplitScores:
     """Scores a model on dev and on the splits that are only watched.
 
     Args:
-      config: `evaluate.batch_size` matters here.
+      config: only `evaluate.batch_size` is read.
       model: the `SentenceModel`.
-      method: of training; has the evaluation steps.
+      method: the training method, which has the evaluation steps.
       dev: the split.
       watched: name -> split.
 
     Attributes:
-      dev_outputs: of the last evaluation, <float32>[examples, classes]; None before it.
+      dev_outputs: outputs of the last evaluation, <float32>[examples, classes]; None before it.
     """
 
     def __init__(self, config, model, method, dev: Split, watched: Mapping[str, Split]):
@@ -33,7 +33,7 @@ class SplitScores:
         self.dev_outputs: Optional[np.ndarray] = None
 
     def of_dev(self) -> dict:
-        """Returns loss and scores on dev, by which the best model is chosen."""
+        """Returns the loss and the scores on dev, which choose the best model."""
         scores, self.dev_outputs = self._score(self._method.evaluation_step, self._dev)
         return scores
 
@@ -62,9 +62,9 @@ class BestModel:
     """The bundle of the model with the best score on dev so far.
 
     Args:
-      folder: of the bundle.
-      config, corpus, model: what the bundle is made of.
-      state: holds step and score of the best evaluation.
+      folder: the bundle's folder.
+      config, corpus, model: the contents of the bundle.
+      state: holds the step and the score of the best evaluation.
     """
 
     def __init__(self, folder: Path, config, corpus: PreparedCorpus, model, state: TrainingState):
@@ -72,7 +72,7 @@ class BestModel:
         self._model, self._state = model, state
 
     def check(self) -> None:
-        """Raises UserError where the bundle was deleted: later models may not be as good."""
+        """Raises UserError if the bundle was deleted: later models may be worse."""
         is_there = (self._folder / "model.json").is_file()
         if np.isfinite(float(self._state.best_score)) and not is_there:
             raise UserError(
@@ -81,27 +81,27 @@ class BestModel:
             )
 
     def keep(self, step: int, scores: dict, may_choose: bool) -> None:
-        """Writes a better model, and records its score once it is written.
+        """Writes the model if it is the best so far, then records its score.
 
         Args:
-          step: of the evaluation.
-          scores: on dev.
-          may_choose: whether dev may choose the model now; else the early stop counts from here.
+          step: the step of the evaluation.
+          scores: the scores on dev.
+          may_choose: whether dev may choose the model; if not, the early stop counts from `step`.
         """
         if not may_choose:
             self._state.best_step.assign(step)
             return
         score = scores[self._model.criterion]
         if score > float(self._state.best_score):
-            about = {"step": step, f"dev_{self._model.criterion}": score}
-            save_bundle(self._folder, self._model, self._config, self._corpus, about)
+            evaluation = {"step": step, f"dev_{self._model.criterion}": score}
+            save_bundle(self._folder, self._model, self._config, self._corpus, evaluation)
             self.record(step, score)
 
     def record(self, step: int, score: float) -> None:
-        """Records step and score of the best evaluation."""
+        """Records the step and the score of the best evaluation."""
         self._state.best_step.assign(step)
         self._state.best_score.assign(score)
 
     def recorded(self) -> tuple[int, float]:
-        """Returns step and score of the best evaluation."""
+        """Returns the step and the score of the best evaluation."""
         return int(self._state.best_step), float(self._state.best_score)

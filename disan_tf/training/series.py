@@ -1,11 +1,11 @@
-"""Several trainings of one config: by seeds, by folds, or both.
+"""A series of trainings with one config: over seeds, folds, or both.
 
-    <workdir>/config.json            the config of all
-    <workdir>/seed-1/fold-0/         a work directory like any other, for each member
+    <workdir>/config.json            the config of the series
+    <workdir>/seed-1/fold-0/         the work directory of a member
     <workdir>/series.json            scores of the finished members, means, standard deviations
 
-A member is trained, and its best model is scored on every split but train; `evaluate_series` scores
-those of all members on any split.
+Each member is trained, and its best model is scored on every split but train; `evaluate_series`
+scores the best models on any split.
 """
 
 import copy
@@ -38,19 +38,19 @@ from disan_tf.training.evaluation import write_evaluation
 
 @dataclass(frozen=True)
 class Member:
-    """One training of a series: its folder below the series' and its config."""
+    """One training of a series: its config, and its folder inside the series' folder."""
 
     name: str
     config: ConfigDict
 
 
 def plan(config: ConfigDict, seeds: Sequence[str], folds: Sequence[str]) -> list[Member]:
-    """The members of a series, seed by seed.
+    """Returns the members of a series, seed by seed.
 
     Args:
-      config: its `seed`, and what refers to it (`data.seed`), and `data.fold` are replaced.
-      seeds: numbers as the command line gives them; none = that of the config.
-      folds: the same, or "all"; none = that of the config.
+      config: its `seed`, the references to it (`data.seed`), and `data.fold` are replaced.
+      seeds: numbers from the command line; none = the config's seed.
+      folds: numbers from the command line, or "all"; none = the config's fold.
 
     Raises:
       UserError: a seed or a fold is not a number, occurs twice or does not exist.
@@ -72,21 +72,21 @@ def train_series(
     prepare: Callable[[ConfigDict], PreparedCorpus],
     pictures: bool = True,
 ) -> dict:
-    """Trains and scores what is not finished; the same call again goes on where it stopped.
+    """Trains and scores the unfinished members; the same call again resumes the series.
 
-    Processes may work on different members of one series at the same time: a member that another
-    one trains comes last, when that is done.
+    Several processes may train one series at the same time. A member that another process trains
+    is postponed until that process is done.
 
     Args:
       config: see `plan`.
       workdir: the folder of the series.
       seeds: see `plan`.
       folds: see `plan`.
-      prepare: from a member's config to its prepared corpus.
+      prepare: a function from a member's config to its prepared corpus.
       pictures: see `disan_tf.training.experiment.train`.
 
     Returns:
-      What `summarise_series` returns; it is also written as `series.json`.
+      The summary by `summarise_series`, which is also written as `series.json`.
 
     Raises:
       UserError: see `plan`; or the folder holds a single training or a series of another config.
@@ -101,7 +101,7 @@ def train_series(
     if (workdir / "run.json").exists():
         raise UserError(f"{workdir} holds a single training; choose another --workdir.")
     claim(workdir, config)
-    tf.get_logger().addFilter(_is_news)
+    tf.get_logger().addFilter(_is_useful)
     postponed = []
     for member in members:
         try:
@@ -120,10 +120,10 @@ def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], Prepare
     Args:
       workdir: the folder of the series.
       split: see `write_evaluation`.
-      prepare: from a member's config to its prepared corpus.
+      prepare: a function from a member's config to its prepared corpus.
 
     Returns:
-      What `summarise_series` returns; it is also written as `series.json`.
+      The summary by `summarise_series`, which is also written as `series.json`.
 
     Raises:
       UserError: no member is finished; or see `write_evaluation`.
@@ -138,12 +138,12 @@ def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], Prepare
 
 
 def is_series(workdir) -> bool:
-    """Whether a folder holds a series, or one that was begun."""
+    """Returns whether a folder holds a series, finished or not."""
     return any(next(Path(workdir).glob(name), None) for name in ("series.json", *MEMBER_CONFIGS))
 
 
 def _record(workdir: Path) -> dict:
-    """The summary of a series, which is written and printed."""
+    """Writes, prints and returns the summary of a series."""
     summary = summarise_series(workdir)
     write_json(workdir / "series.json", summary)
     print(render_series(summary))
@@ -151,7 +151,7 @@ def _record(workdir: Path) -> dict:
 
 
 def _finish_member(workdir, members, member, prepare, pictures, wait=False):
-    """Trains a member unless that is done, or raises Owned where another process does it."""
+    """Trains a member unless it is finished; raises Owned if another process trains it."""
     folder, number = workdir / member.name, members.index(member) + 1
     with owned(folder, wait):
         claim(folder, member.config)
@@ -165,13 +165,13 @@ def _finish_member(workdir, members, member, prepare, pictures, wait=False):
         write_json(workdir / "series.json", summarise_series(workdir))
 
 
-def _is_news(record) -> bool:
-    """False for TensorFlow's advice to trace once: each member has functions of its own."""
+def _is_useful(record) -> bool:
+    """Returns False for TensorFlow's retracing warning: each member traces its own functions."""
     return "tf.function retracing" not in record.getMessage()
 
 
 def refuse_series(workdir) -> None:
-    """Raises UserError where a single training would begin inside of a series."""
+    """Raises UserError if a folder for a single training holds a series."""
     if is_series(workdir):
         raise UserError(
             f"{workdir} holds a series; say which --seeds or --folds, or choose another --workdir."
@@ -179,13 +179,13 @@ def refuse_series(workdir) -> None:
 
 
 def _numbers(flag, texts):
-    """Numbers of a flag's texts."""
+    """Returns the numbers in a flag's texts; raises UserError for a wrong text."""
     for text in texts:
         if not text.isdecimal():
             raise UserError(f"--{flag}={','.join(texts)}: {text!r} is not a whole number.")
     numbers = []
     for text in texts:
-        digits = text.lstrip("0") or "0"  # Python reads no numbers of thousands of digits
+        digits = text.lstrip("0") or "0"  # int() rejects thousands of digits
         if len(digits) > len(str(MOST)) or int(digits) > MOST:
             raise UserError(f"--{flag}={','.join(texts)}: {digits} must be at most {MOST:,}.")
         numbers.append(int(digits))
@@ -208,7 +208,7 @@ def _fold_numbers(config, folds):
 
 
 def _member_config(config, seed: Optional[int], fold: Optional[int]):
-    """A copy with this seed and fold; what refers to the seed follows it."""
+    """Returns a copy with this seed and fold; references to the seed follow it."""
     config = copy.deepcopy(config)
     if seed is not None:
         config.seed = seed
@@ -218,7 +218,7 @@ def _member_config(config, seed: Optional[int], fold: Optional[int]):
 
 
 def _train_member(folder, config, prepare, pictures):
-    """Trains, then scores the best model on all splits but train; frees the memory of both."""
+    """Trains a member, scores its best model on all splits but train, and frees the memory."""
     corpus = prepare(config)
     experiment.train(config, corpus, folder, pictures)
     missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()

@@ -9,7 +9,7 @@ from disan_tf.training.distribution.replicas import compiled_step, summed
 
 
 def make_train_step(model, optimizer, clip_norm: float = 0.0):
-    """One step of the optimizer on the model's loss + weight decay.
+    """Returns the training step: one optimizer step on the model's loss + weight decay.
 
     Args:
       model: a `SentenceModel`.
@@ -18,9 +18,9 @@ def make_train_step(model, optimizer, clip_norm: float = 0.0):
       clip_norm: see `apply_gradients`.
 
     Returns:
-      A `compiled_step` of what the model `reads` and of label [batch] of its `label_dtype`
-      -> a dictionary of this batch's <float32>[] "loss", `model.batch_score_name`, and
-      "skipped_steps", 1 where the step changed nothing.
+      A `compiled_step`: the model's inputs (`model.reads`), labels <`model.label_dtype`>[batch]
+      -> a dictionary with the batch's "loss", `model.batch_score_name`, and "skipped_steps" (1 if
+      the step changed nothing), all <float32>[].
     """
 
     def train_step(*batch):
@@ -41,16 +41,16 @@ def make_train_step(model, optimizer, clip_norm: float = 0.0):
 
 
 def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
-    """The model's inputs, label -> (outputs <float32>[batch, classes], loss <float32>[]).
+    """Returns a step: inputs, labels -> (outputs <float32>[batch, classes], loss <float32>[]).
 
-    Its arguments are those of the training step; no dropout acts.
+    It takes the same arguments as the training step, and applies no dropout.
 
     Args:
       model: a `SentenceModel`.
-      how: an encoder with hard attention chooses tokens, see
+      how: the way hard attention selects tokens, see
         `disan_tf.layers.hard_attention.sampler.Sampler.select`; None = the encoder's own way.
-      samples: with more than one, the outputs are logarithms of the mean of the probabilities of
-        so many choices.
+      samples: the number of selections; if above 1, the outputs are the logarithms of the mean
+        probabilities.
     """
 
     @tf.function(input_signature=batch_signature(model), autograph=False)
@@ -64,10 +64,10 @@ def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
 
 
 def make_selection_step(model, how: str):
-    """The model's inputs, label -> (shares <float32>[batch, 2], 0), as an evaluation step.
+    """Returns a step: inputs, labels -> (shares <float32>[batch, 2], 0), as an evaluation step.
 
-    The shares are those of the real tokens that are selected as heads and as dependents, means over
-    the sentences of an example.
+    The shares are the fractions of real tokens selected as heads and as dependents, averaged over
+    an example's sentences.
 
     Args:
       model: a `SentenceModel` whose encoder has samplers.
@@ -91,37 +91,37 @@ def _outputs(model, ids, how):
 
 
 def _log_mean_probabilities(outputs):
-    """ln of the mean of softmax(logits) over a list of logits <float32>[batch, classes]."""
+    """Computes ln mean_k softmax(logits_k) for a list of logits <float32>[batch, classes]."""
     logs = tf.stack([tf.nn.log_softmax(logits) for logits in outputs])
     return tf.reduce_logsumexp(logs, axis=0) - tf.math.log(float(len(outputs)))
 
 
 def batch_signature(model) -> list:
-    """Of the model's inputs, and of the labels."""
+    """Returns the specs of the model's inputs and of the labels."""
     return [*model.input_specs(), tf.TensorSpec([None], model.label_dtype, name="label")]
 
 
 def scaled(optimizer, loss: tf.Tensor) -> tf.Tensor:
-    """What must be differentiated: the loss, or what a loss-scale optimizer makes of it."""
+    """Returns the loss to differentiate, scaled if the optimizer scales losses."""
     return optimizer.get_scaled_loss(loss) if _scales(optimizer) else loss
 
 
 def apply_gradients(
     optimizer, gradients: list, weights: list, clip_norm: float = 0.0
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Moves the weights by the gradients of a `scaled` loss, `summed` over the replicas.
+    """Updates the weights by the gradients of a `scaled` loss, `summed` over the replicas.
 
-    Gradients are clipped here, not by Keras, which clips by the outermost optimizer alone: a moving
-    average or a loss-scale optimizer around another one would switch its clipping off.
+    Gradients are clipped here, not by Keras, in which only the outermost optimizer clips: a moving
+    average or a loss-scale optimizer around another optimizer would switch its clipping off.
 
     Args:
       optimizer: see `disan_tf.training.optimizers`.
-      gradients: of `weights`.
-      weights: those that move.
+      gradients: the gradients of `weights`.
+      weights: the weights to update.
       clip_norm: gradients with a greater global norm are scaled down to it; 0 = no clipping.
 
     Returns:
-      The gradients' norm before clipping, and 1 where they overflowed and nothing moved, else 0;
+      The gradients' norm before clipping, and 1 if they overflowed and no weight changed, else 0;
       both <float32>[].
     """
     if _scales(optimizer):
@@ -139,15 +139,15 @@ def _scales(optimizer):
 
 
 def _finite(gradients):
-    """The loss-scale optimizer's own criterion, which it does not tell."""
+    """Returns whether all gradients are finite, as the loss-scale optimizer checks internally."""
     dense = [tf.convert_to_tensor(getattr(gradient, "values", gradient)) for gradient in gradients]
     return tf.reduce_all([tf.reduce_all(tf.math.is_finite(gradient)) for gradient in dense])
 
 
 def added_losses(model) -> tuple[tf.Tensor, tf.Tensor]:
-    """The sums of what layers add to the loss, all others' and the samplers', <float32>[].
+    """Sums the losses that layers add: other layers' and the samplers' sums, both <float32>[].
 
-    That is l2 * 0.5 * ||W||^2 of their matrices, and in training a bottleneck's reconstruction.
+    Layers add l2 * 0.5 * ||W||^2 for their matrices, and a bottleneck's reconstruction in training.
     """
     samplers = [loss for sampler in model.samplers for loss in sampler.losses]
     total, hard = (

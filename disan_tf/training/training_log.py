@@ -1,4 +1,4 @@
-"""The log of a training: metrics of its steps, lines of `metrics.jsonl`, and the clock."""
+"""The log of a training: metrics of its steps, lines in `metrics.jsonl`, and the clock."""
 
 import time
 from pathlib import Path
@@ -11,14 +11,14 @@ from disan_tf.training.monitoring.step_metrics import dump, format_metrics, load
 
 
 class TrainingLog:
-    """Collects the metrics of steps, and writes lines of their means and of evaluations.
+    """Collects metrics of steps, and writes lines with their means and with scores.
 
     Args:
-      path: of `metrics.jsonl`.
-      plan: knows the epoch of a step.
+      path: the path of `metrics.jsonl`.
+      plan: the batch plan, which gives a step's epoch.
 
     Attributes:
-      steps: metrics of the steps since the last line, a dictionary for each.
+      steps: metrics of the steps since the last line, one dictionary a step.
     """
 
     def __init__(self, path: Path, plan: BatchPlan):
@@ -31,7 +31,7 @@ class TrainingLog:
 
         Args:
           step: the last step that a checkpoint holds; later lines are removed.
-          saved: of `dump`, at that step.
+          saved: the result of `dump` at that step.
           writes: whether this process writes lines.
         """
         self._lines = MetricsLog(self._path, step) if writes else NoLog()
@@ -43,11 +43,11 @@ class TrainingLog:
         self.steps.append(metrics)
 
     def is_of_other_phase(self, metrics: dict) -> bool:
-        """Returns whether a step belongs to another phase than those that await a line."""
+        """Returns whether a step belongs to another phase than the collected steps."""
         return bool(self.steps) and metrics.get("phase") != self.steps[0].get("phase")
 
     def means(self) -> tuple[dict, int]:
-        """Returns the means over the steps, and the number of steps that loss scaling left out."""
+        """Returns the means over the steps, and the number of steps that loss scaling skipped."""
         means = {
             name: float(np.mean([metrics[name] for metrics in self.steps]))
             for name in self.steps[0]
@@ -55,7 +55,7 @@ class TrainingLog:
         return means, round(means.pop("skipped_steps") * len(self.steps))
 
     def clear(self) -> None:
-        """Forgets the metrics of the steps, which a line has now."""
+        """Removes the metrics of the steps."""
         self.steps = []
 
     def write(self, step: int, split: str, metrics: dict) -> None:
@@ -64,11 +64,11 @@ class TrainingLog:
         self._lines.write(step=step, epoch=epoch, split=split, **metrics, seconds=self.seconds())
 
     def seconds(self) -> float:
-        """Returns the seconds of the training, those before a restart included."""
+        """Returns the seconds of the training, including the time before a restart."""
         return round(time.monotonic() - self._started, 3)
 
     def formatted(self) -> list[dict]:
-        """Returns the metrics of the steps as callbacks get them."""
+        """Returns the metrics of the steps in the form that callbacks get."""
         return [format_metrics(metrics) for metrics in self.steps]
 
     def dump(self) -> str:

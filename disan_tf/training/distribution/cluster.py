@@ -1,4 +1,4 @@
-"""The strategies of `tf.distribute` that `config.train.distribution` names, and lost workers."""
+"""Makes the strategy that `config.train.distribution` names, and reports lost workers."""
 
 import contextlib
 import json
@@ -14,10 +14,10 @@ from disan_tf.common.options import check_choice
 from disan_tf.training.distribution.strategy import Distribution, worker_number
 
 DISTRIBUTIONS = ("none", "mirrored", "multi_worker")
-LOST = os.EX_TEMPFAIL  # the exit status: the same commands may succeed
+LOST = os.EX_TEMPFAIL  # exit status: the same commands may succeed later
 _RESOLVERS = tf.distribute.cluster_resolver
 _HELP = "disan_tf/training/DISTRIBUTION.md shows both"
-# Of collective operations whose partner ended.
+# Errors of collective operations whose partner ended.
 _BROKEN = (
     tf.errors.AbortedError,
     tf.errors.CancelledError,
@@ -27,22 +27,22 @@ _BROKEN = (
 
 
 def check_distribution(distribution: str = "none") -> None:
-    """The option of `config.train`; raises ValueError for an unknown one."""
+    """Checks `config.train.distribution`; raises ValueError for an unknown value."""
     check_choice("distribution", distribution, DISTRIBUTIONS)
 
 
 def distribution_of(config) -> str:
-    """The value of `DISTRIBUTIONS` that a config names; older configs name none."""
+    """Returns the value in `DISTRIBUTIONS` that a config names; older configs name none."""
     return config.train.get("distribution", "none")
 
 
 def make_distribution(config) -> Distribution:
-    """What a config names; with several workers, waits until all of them have called this.
+    """Makes the distribution that a config names; several workers wait for each other.
 
-    It must be called before TensorFlow has computed anything, if there are several workers.
+    With several workers, call this before TensorFlow has computed anything.
 
     Raises:
-      UserError: the cluster is described nowhere, or wrongly.
+      UserError: the cluster's description is missing or wrong.
     """
     name = distribution_of(config)
     if name == "none":
@@ -60,10 +60,10 @@ def make_distribution(config) -> Distribution:
 
 @contextlib.contextmanager
 def report_lost_workers(distribution: Distribution) -> Iterator[None]:
-    """Turns what TensorFlow raises when another worker has ended into a sentence.
+    """Turns TensorFlow's errors about a lost worker into a sentence.
 
     Raises:
-      Stopped: another worker has ended, or cannot be reached any more.
+      Stopped: another worker has ended or cannot be reached.
     """
     try:
         yield
@@ -79,10 +79,10 @@ def report_lost_workers(distribution: Distribution) -> Iterator[None]:
 
 
 def find_workers() -> _RESOLVERS.ClusterResolver:
-    """Who the workers are, and which one this is: from TF_CONFIG, or from Slurm's variables.
+    """Finds all workers and this worker's number, from TF_CONFIG or Slurm's variables.
 
     Raises:
-      UserError: neither describes workers.
+      UserError: neither TF_CONFIG nor Slurm describes workers.
     """
     if "TF_CONFIG" in os.environ:
         return _from_tf_config(os.environ["TF_CONFIG"])
@@ -114,7 +114,7 @@ def _from_tf_config(text: str) -> _RESOLVERS.ClusterResolver:
 
 
 def _from_slurm() -> _RESOLVERS.ClusterResolver:
-    """The tasks of the job step; TensorFlow's resolver fails on nodes without a GPU."""
+    """Returns the job step's tasks; works without a GPU, where TensorFlow's own resolver fails."""
     has_gpus = "CUDA_VISIBLE_DEVICES" in os.environ or shutil.which("nvidia-smi")
     without = {"gpus_per_node": sys.maxsize, "gpus_per_task": 1, "auto_set_gpu": False}
     try:
@@ -134,6 +134,6 @@ def _from_slurm() -> _RESOLVERS.ClusterResolver:
 
 
 def _workers(resolver) -> list[str]:
-    """The addresses of all workers, the chief's first."""
+    """Returns the addresses of all workers, the chief's first."""
     jobs = resolver.cluster_spec().as_dict()
     return [*jobs.get("chief", ()), *jobs.get("worker", ())]

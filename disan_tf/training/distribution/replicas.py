@@ -1,4 +1,4 @@
-"""One training step on the replicas of a `tf.distribute` strategy: shares, sums, compilation."""
+"""A training step on a strategy's replicas: compilation, shares of the batch, sums."""
 
 from collections.abc import Sequence
 
@@ -15,22 +15,22 @@ _SHARE = tf.TensorSpec([len(Share._fields)], tf.int32, name="share")
 
 
 def compiled_step(step, signature: Sequence[tf.TensorSpec]):
-    """`step`, traced once.
+    """Compiles `step`, which is traced once.
 
     Args:
       step: a function of tensors that returns a dictionary of tensors.
-      signature: of these tensors.
+      signature: the specs of its arguments.
 
     Returns:
-      A function. Where a strategy is in scope, its first argument is whether this process is to
-      stop <float32>[], of which the sum over the replicas is added to the results as `STOP`; then
-      come the arguments of `step` for each local replica, with the numbers of a `Share` <int32>[4]
-      before each. What `step` returns must be the same on all replicas, see `summed`.
+      A function. If a strategy is in scope, its first argument is whether this process must stop,
+      <float32>[]; the sum over the replicas is added to the results as `STOP`. Then follow, for
+      each local replica, the numbers of a `Share` <int32>[4] and the arguments of `step`. The
+      results of `step` must be the same on all replicas, see `summed`.
     """
     if not tf.distribute.has_strategy():
         return tf.function(step, input_signature=signature, autograph=False)
     strategy = tf.distribute.get_strategy()
-    signature = [_SHARE, *signature]  # of a replica
+    signature = [_SHARE, *signature]  # for one replica
     local = len(strategy.extended.worker_devices)
 
     @tf.function(input_signature=[_STOP, *signature * local], autograph=False)
@@ -49,19 +49,19 @@ def compiled_step(step, signature: Sequence[tf.TensorSpec]):
 
 
 def replica_number() -> int:
-    """That of the replica that is being traced, among those of all processes."""
+    """Returns the number of the traced replica among all processes' replicas."""
     number = tf.distribute.get_replica_context().replica_id_in_sync_group
     return int(tf.get_static_value(tf.convert_to_tensor(number)))
 
 
 def summed(gradients: list, measured: dict, by_row: bool = True) -> tuple[list, dict]:
-    """The gradients and what was measured <float32>[], summed over the replicas.
+    """Sums the gradients and the metrics <float32>[] over the replicas.
 
     Args:
-      gradients: of a step; None passes.
-      measured: by name.
-      by_row: whether the rows of sparse gradients are summed before they are sent. If not, what
-        `tf.linalg.global_norm` gives, which takes each occurrence of a row, is that of one process.
+      gradients: a step's gradients; None stays None.
+      measured: the metrics by name.
+      by_row: whether a sparse gradient's rows are summed before they are sent. If not,
+        `tf.linalg.global_norm`, which takes each occurrence of a row, equals that of one process.
     """
     if batch_share.current() is None:
         return gradients, measured
@@ -74,7 +74,7 @@ def summed(gradients: list, measured: dict, by_row: bool = True) -> tuple[list, 
 
 
 def _by_row(gradient):
-    """A sparse gradient with each row once: less is sent than with each occurrence of a word."""
+    """Sums the occurrences of each row in a sparse gradient, so that less is sent."""
     if not isinstance(gradient, tf.IndexedSlices):
         return gradient
     rows, places = tf.unique(gradient.indices)
@@ -83,14 +83,15 @@ def _by_row(gradient):
 
 
 def shares_of(batches: np.ndarray, replicas: int) -> np.ndarray:
-    """Which rows of each global batch the replicas compute, <int32>[batches, replicas, 4].
+    """Assigns the rows of each global batch to the replicas.
 
     Args:
-      batches: of a plan, <int64>[batches, batch_size], negative where there are no examples.
-      replicas: of the strategy. Each has consecutive rows, as many as the others or one less.
+      batches: a plan's batches, <int64>[batches, batch_size], negative = no example.
+      replicas: the number of replicas. Each has consecutive rows, and their counts differ by
+        at most one.
 
     Returns:
-      The numbers of a `Share`.
+      The numbers of a `Share`, <int32>[batches, replicas, 4].
     """
     sizes = np.sum(batches >= 0, axis=1)[:, None]
     ends = sizes * np.arange(1, replicas + 1) // replicas
@@ -103,17 +104,17 @@ def shares_of(batches: np.ndarray, replicas: int) -> np.ndarray:
 
 
 def make_shared_dataset(split: Split, batches: np.ndarray, replicas: int, local: range):
-    """The shares of the batches of a plan, padded as the global batches are.
+    """Makes a dataset of this process' shares of the batches, padded like the global batches.
 
     Args:
       split: the examples.
       batches: see `make_dataset`.
-      replicas: of the strategy.
-      local: the numbers of those of this process.
+      replicas: the number of replicas.
+      local: the numbers of this process' replicas.
 
     Returns:
-      A dataset of tuples of a dictionary of `make_dataset` with the numbers of a `Share` as "share"
-      <int32>[4], for each local replica.
+      A dataset of tuples with one dictionary for each local replica: the tensors of
+      `make_dataset`, and the numbers of a `Share` as "share" <int32>[4].
     """
     shares = tf.data.Dataset.from_tensor_slices(shares_of(batches, replicas)[:, local])
 

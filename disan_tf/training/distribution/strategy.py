@@ -1,4 +1,4 @@
-"""One process of a training: its shares of the batches, and what the processes tell each other."""
+"""One process of a training: its shares of the batches, and messages between processes."""
 
 import contextlib
 import json
@@ -16,15 +16,15 @@ from disan_tf.training.distribution.replicas import make_shared_dataset, replica
 
 
 class Distribution:
-    """How this process works with the devices that it has, and with other processes.
+    """The devices of this process, and its communication with other processes.
 
     Args:
-      strategy: of `tf.distribute`, mirrored or multi-worker; None = one process on one device.
+      strategy: a mirrored or multi-worker strategy; None = one process on one device.
 
     Attributes:
-      replicas: those of all processes, which share each batch.
+      replicas: the number of replicas in all processes, which share each batch.
       workers: the number of processes.
-      is_chief: whether this process evaluates, and writes what a training writes.
+      is_chief: whether this process evaluates, and writes the training's files.
     """
 
     def __init__(self, strategy: Optional[tf.distribute.Strategy] = None):
@@ -41,12 +41,12 @@ class Distribution:
         self._sum = tf.function(self._sum_on_replicas, reduce_retracing=True)
 
     def scope(self) -> contextlib.AbstractContextManager:
-        """In it, variables are made on all replicas, and steps for all of them."""
+        """Returns a context in which variables and steps are made on all replicas."""
         return self._strategy.scope() if self._strategy else contextlib.nullcontext()
 
     @contextlib.contextmanager
     def writing(self, workdir: PathLike) -> Iterator[None]:
-        """In it the chief owns the work directory, see `owned`, and the others print nothing."""
+        """Lets the chief own the work directory, see `owned`; silences the other processes."""
         if self.is_chief:
             with owned(workdir):
                 yield
@@ -55,28 +55,28 @@ class Distribution:
             yield
 
     def dataset(self, split: Split, batches: np.ndarray):
-        """The batches of a plan, or this process' shares of them, see `make_shared_dataset`."""
+        """Returns a plan's batches, or this process' shares of them, see `make_shared_dataset`."""
         if self._strategy is None:
             return make_dataset(split, batches)
         return make_shared_dataset(split, batches, self.replicas, self._local)
 
     def inputs(self, batch, names, is_to_stop: bool) -> list:
-        """What a `compiled_step` takes: of an element of `dataset`, and whether to stop."""
+        """Returns a `compiled_step`'s arguments, from an element of `dataset` and a stop flag."""
         if self._strategy is None:
             return [batch[name] for name in names]
         tensors = [share[name] for share in batch for name in ("share", *names)]
         return [tf.constant(float(is_to_stop)), *tensors]
 
     def by_chief(self, function: Callable):
-        """What the function gives the chief, who alone calls it, for all: a value as in JSON."""
+        """Calls a function in the chief alone; returns its JSON result in all processes."""
         if self.workers == 1:
             return function()
         content = json.dumps(function()).encode() if self.is_chief else b""
-        (size,) = self._chiefs([len(content)])
-        return json.loads(bytes(self._chiefs([*content.ljust(size, b"\0")])[:size].tolist()))
+        (size,) = self._chief_numbers([len(content)])
+        return json.loads(bytes(self._chief_numbers([*content.ljust(size, b"\0")])[:size].tolist()))
 
     def copy_counts(self, model: tf.keras.Model) -> None:
-        """Gives all processes the chief's counts of draws: samplers draw as the chief evaluates."""
+        """Copies the chief's random counters to all processes: its samplers draw in evaluations."""
         if self.workers > 1:
             counts = [weight for weight in model.weights if weight.dtype.is_integer]
             values = self.by_chief(lambda: [int(count.numpy()) for count in counts])
@@ -84,13 +84,13 @@ class Distribution:
                 count.assign(value)
 
     def chief_first(self, function: Callable):
-        """Calls the function in all processes, in the others when the chief's call has ended."""
+        """Calls a function in all processes, first in the chief."""
         result = function() if self.is_chief else None
         self.by_chief(lambda: None)
         return result if self.is_chief else function()
 
     def check_same(self, name: str, value) -> None:
-        """Raises UserError unless all processes have this value, which JSON can hold."""
+        """Raises UserError unless all processes have the same value, which JSON must hold."""
         own = json.dumps(value, sort_keys=True)
         if self.by_chief(lambda: own) != own:
             raise UserError(
@@ -98,8 +98,8 @@ class Distribution:
                 "command, code and data."
             )
 
-    def _chiefs(self, numbers):
-        """<int32>[n] of the chief: the others' count as zeros."""
+    def _chief_numbers(self, numbers):
+        """Returns the chief's numbers, <int32>[n]; other processes add zeros."""
         own = tf.constant(numbers, tf.int32) * int(self.is_chief)
         return self._sum(own).numpy()
 
@@ -113,6 +113,6 @@ class Distribution:
 
 
 def worker_number(resolver: tf.distribute.cluster_resolver.ClusterResolver) -> int:
-    """The place of this process among the workers, of whom a chief is the first."""
+    """Returns this process' number among the workers; a chief has number 0."""
     jobs = resolver.cluster_spec().as_dict()
     return resolver.task_id + (len(jobs.get("chief", ())) if resolver.task_type == "worker" else 0)

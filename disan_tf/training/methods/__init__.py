@@ -1,4 +1,4 @@
-"""Which method of training a model needs."""
+"""Chooses the training method that a model needs."""
 
 from disan_tf.training.methods.back_propagation import BackPropagation
 from disan_tf.training.methods.policy_gradient import PolicyGradient, evaluation_steps
@@ -6,17 +6,17 @@ from disan_tf.training.steps import make_evaluation_step
 
 
 def make_method(config, model) -> BackPropagation:
-    """The method of a model, see `method_for`."""
+    """Makes the training method of a model, see `method_for`."""
     return method_for(model.samplers)(config, model)
 
 
 def method_for(samplers) -> type:
-    """`PolicyGradient` where there are samplers, else `BackPropagation`."""
+    """Returns `PolicyGradient` if there are samplers, else `BackPropagation`."""
     return PolicyGradient if samplers else BackPropagation
 
 
 def final_evaluation_step(config, model):
-    """The evaluation step of a trained model, as `evaluate.selection` says."""
+    """Returns the evaluation step of a trained model, according to `evaluate.selection`."""
     if not model.samplers:
         return make_evaluation_step(model)
     return evaluation_steps(config, model)[config.evaluate.selection]

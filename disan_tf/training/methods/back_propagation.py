@@ -11,15 +11,15 @@ from disan_tf.training.steps import make_evaluation_step, make_train_step
 
 
 def check_plateau_section(plateau: Optional[Mapping] = None) -> None:
-    """The option of `config.train` that is this method's; raises UserError, see `check_plateau`."""
+    """Checks `config.train.plateau`; raises UserError, see `check_plateau`."""
     if plateau:
         check_section("train.plateau", plateau, "a plateau", check_plateau)
 
 
 class BackPropagation:
-    """How a model without hard attention is trained; what `Trainer` asks of a method of training.
+    """Trains a model without hard attention; the interface of a training method for `Trainer`.
 
-    With `config.train.plateau` the learning rate falls when a loss does not, see `Plateau`.
+    With `config.train.plateau`, the learning rate falls when a loss stops falling, see `Plateau`.
 
     Args:
       config: a config of `configs/`.
@@ -27,9 +27,9 @@ class BackPropagation:
 
     Attributes:
       evaluation_step: see `disan_tf.training.steps.make_evaluation_step`.
-      other_evaluations: name -> evaluation step whose scores on dev are reported too.
-      saved: name -> what a checkpoint must hold besides the model, so that nothing is forgotten.
-      may_choose: whether the model is now one that the best score on dev may choose.
+      other_evaluations: name -> evaluation step whose scores on dev are also reported.
+      saved: name -> trackable object that a checkpoint must hold besides the model.
+      may_choose: whether the scores on dev may choose the current model.
     """
 
     other_evaluations: dict = {}
@@ -37,7 +37,7 @@ class BackPropagation:
 
     @staticmethod
     def options(config) -> dict[str, Callable]:
-        """Section of a config -> a function of the options in it that are this method's."""
+        """Returns, by section of a config, functions that check this method's options."""
         return {"train": check_plateau_section}
 
     def __init__(self, config, model):
@@ -52,9 +52,9 @@ class BackPropagation:
             self.saved["plateau"] = self._plateau.state
 
     def train(self, step: int, *batch) -> dict:
-        """One step on a batch after `step` steps; returns what the step measured, as floats.
+        """Trains on a batch after `step` steps; returns the step's metrics as floats.
 
-        If there is a "phase" among it, steps of another one begin a new line of metrics.jsonl.
+        If the metrics have a "phase", each phase begins a new line in metrics.jsonl.
         """
         measured = {name: float(value) for name, value in self.train_step(*batch).items()}
         if self._plateau:
@@ -62,19 +62,19 @@ class BackPropagation:
         return measured
 
     def extra_metrics(self, means: dict) -> dict:
-        """What a line of metrics.jsonl says besides the means of what the steps measured."""
+        """Returns the metrics that metrics.jsonl holds besides the steps' means."""
         return {"learning_rate": self._plateau.learning_rate} if self._plateau else {}
 
     def evaluated(self, step: int, scores: dict) -> None:
-        """Takes note of the scores on dev after `step` steps."""
+        """Receives the scores on dev after `step` steps."""
         if self._plateau:
             self._plateau.evaluated(scores["loss"])
 
     def end_epoch(self) -> None:
-        """Takes note that all batches of an epoch were learnt from, and dev was scored if due."""
+        """Ends an epoch, after its last batch and the evaluation, if due."""
         if self._plateau:
             self._plateau.end_epoch()
 
     def averaged_weights(self) -> contextlib.AbstractContextManager:
-        """Inside, the model has its moving-average weights, if the config wants any."""
+        """Returns a context in which the model has its moving-average weights, if configured."""
         return averaged_weights(self.optimizer, self._model.trainable_variables)

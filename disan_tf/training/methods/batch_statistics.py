@@ -1,4 +1,4 @@
-"""What batch normalisation needs to know before a model is scored: means and variances."""
+"""Recomputes batch normalisation's means and variances before a model is scored."""
 
 import tensorflow as tf
 
@@ -8,20 +8,19 @@ from disan_tf.layers.heads.batch_norm import averaging
 
 
 def check_batch_norm_batches(batch_norm_batches: int = 0) -> None:
-    """The option of `config.train`; raises ValueError where it is negative."""
+    """Checks `config.train.batch_norm_batches`; raises ValueError if it is negative."""
     check_at_least("batch_norm_batches", batch_norm_batches, 0)
 
 
 def make_averaging_step(model, dropout: bool = False):
-    """How many batches came before <float32>[], and what the model reads -> nothing.
+    """Returns a step: the number of earlier batches <float32>[], the model's inputs -> None.
 
-    The averages of the model's batch normalisation become those of the batches so far.
+    The step sets batch normalisation's averages to the averages over the batches so far.
 
     Args:
       model: a `SentenceModel` with a `BatchNormHead`.
-      dropout: whether it acts, other than when the model is scored: a maximum over words, half of
-        which are dropped and half doubled, is larger than that of the words, and so are its mean
-        and variance (Li et al. 2019).
+      dropout: whether dropout acts, unlike in an evaluation. Dropout of half the words and doubling
+        of the others increases a maximum over words, and its mean and variance (Li et al. 2019).
     """
     count = tf.TensorSpec([], tf.float32, name="count")
 
@@ -34,12 +33,12 @@ def make_averaging_step(model, dropout: bool = False):
 
 
 def take_averages(averaging_step, dataset, inputs) -> None:
-    """Takes the averages of batch normalisation anew (Wu and Johnson 2021, Sec. 3).
+    """Recomputes batch normalisation's averages (Wu and Johnson 2021, Sec. 3).
 
     Args:
       averaging_step: see `make_averaging_step`.
-      dataset: batches of training examples, each of which counts the same.
-      inputs: names of what the model reads of a batch.
+      dataset: batches of training examples; all batches have the same weight.
+      inputs: the names of the model's inputs in a batch.
     """
     for count, batch in enumerate(dataset):
         averaging_step(tf.constant(count, tf.float32), *(batch[name] for name in inputs))
@@ -51,9 +50,9 @@ class StatisticsUpdate:
     Args:
       config: `train.batch_norm_batches` is the number of batches; 0 or absent = none.
       model: the `SentenceModel`.
-      method: of training, which may average the weights.
+      method: the training method, which may average the weights.
       split: the training examples.
-      plan: of their batches; each update takes the first ones of epoch 0.
+      plan: the batch plan; each update uses the first batches of epoch 0.
     """
 
     def __init__(self, config, model, method, split: Split, plan: BatchPlan):
@@ -62,7 +61,7 @@ class StatisticsUpdate:
         self._step = make_averaging_step(model)
 
     def __call__(self) -> None:
-        """Replaces the averages by those over the batches, each of which counts the same."""
+        """Replaces the averages by the averages over the batches, all with the same weight."""
         if self._batches:
             dataset = make_dataset(self._split, self._plan.batches(0)[: self._batches])
             with self._method.averaged_weights():

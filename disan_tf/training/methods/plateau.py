@@ -1,4 +1,4 @@
-"""A learning rate that is reduced when a loss stops falling."""
+"""Reduces a learning rate when a loss stops falling."""
 
 import numpy as np
 import tensorflow as tf
@@ -9,7 +9,7 @@ MONITORS = ("train", "dev")
 
 
 def check_plateau(factor: float, patience: int, threshold: float, monitor: str = "train") -> None:
-    """The options of `Plateau`; raises ValueError for impossible ones."""
+    """Checks the options of `Plateau`; raises ValueError for impossible values."""
     check_above_zero("factor", check_rate("factor", factor))
     check_at_least("patience", patience, 1)
     check_rate("threshold", threshold)
@@ -19,10 +19,10 @@ def check_plateau(factor: float, patience: int, threshold: float, monitor: str =
 class Plateau:
     """Multiplies a learning rate by `factor` after `patience` epochs without a lower loss.
 
-    The loss of an epoch is either the mean training loss of its steps or the last dev loss that was
-    measured in it; an epoch without one is not counted. A loss is lower if it is below
-    best * (1 - threshold), as in the default mode of PyTorch's `ReduceLROnPlateau`; unlike there,
-    the learning rate is reduced after `patience` epochs, not after one more.
+    An epoch's loss is the mean training loss of its steps, or its last dev loss; an epoch without
+    a dev loss is then not counted. A loss is lower if it is below best * (1 - threshold), as in
+    the default mode of PyTorch's `ReduceLROnPlateau`; unlike in PyTorch, the learning rate is
+    reduced after `patience` epochs, not after one more.
 
     Args:
       optimizer: its `learning_rate` is reduced.
@@ -63,11 +63,11 @@ class Plateau:
         self._steps.assign_add(1)
 
     def evaluated(self, dev_loss: float) -> None:
-        """Takes note of a loss on dev."""
+        """Receives the loss of an evaluation on dev."""
         self._dev.assign(dev_loss)
 
     def end_epoch(self) -> None:
-        """Ends the epoch, and reduces the learning rate if it is time to."""
+        """Ends the epoch, and reduces the learning rate if due."""
         train_loss = float(self._total.numpy()) / int(self._steps.numpy())
         loss = float(self._dev.numpy()) if self._monitor == "dev" else train_loss
         self._total.assign(0.0)

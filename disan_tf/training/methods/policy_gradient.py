@@ -1,4 +1,4 @@
-"""Training of models with hard attention: REINFORCE beside back-propagation, in phases."""
+"""Trains models with hard attention by REINFORCE and back-propagation, in phases."""
 
 import contextlib
 import functools
@@ -21,7 +21,7 @@ from disan_tf.training.methods.rewards import REWARDS
 from disan_tf.training.optimizers import averaged_weights, build_optimizer
 from disan_tf.training.steps import make_evaluation_step
 
-# phase -> how tokens are chosen, what is trained
+# phase -> selection of tokens, trained weights
 PHASES = {
     "pretrain": ("all", (SOFT,)),
     "policy": ("sample", (POLICY,)),
@@ -30,7 +30,7 @@ PHASES = {
 }
 SCHEDULES = ("sim", "sep")
 SELECTIONS = ("sample", "greedy", "mean")
-_COLLAPSED = 0.01  # a selected fraction nearer to 0 or 1 than this is worth an alarm
+_COLLAPSED = 0.01  # a selected fraction nearer than this to 0 or 1 gives a warning
 
 
 class PolicyGradient(BackPropagation):
@@ -38,13 +38,13 @@ class PolicyGradient(BackPropagation):
 
     First all tokens are selected and theta_s is trained ("pretrain"), until the dev loss has not
     fallen for `policy.pretrain_patience` evaluations, or for `policy.pretrain_steps` steps. Then
-    for `policy.policy_steps` steps theta_r alone is ("policy"), and after that both: at once
-    ("both", schedule "sim"), or in turns of `policy.period` steps ("policy" and "soft", schedule
-    "sep"). Each has an Adadelta of its own. Scores on dev choose a model after "pretrain" only:
-    before, its samplers know nothing.
+    theta_r alone is trained for `policy.policy_steps` steps ("policy"). Then both are trained: at
+    once ("both", schedule "sim"), or in turns of `policy.period` steps ("policy" and "soft",
+    schedule "sep"). theta_s and theta_r have separate optimizers. Scores on dev choose a model only
+    after "pretrain": until then, the samplers are untrained.
 
-    Args and attributes: see `BackPropagation`; `config.policy` is read too, and
-    `config.evaluate.selection`: "sample", "greedy" or "mean" (of `evaluate.samples` samples).
+    Args and attributes: see `BackPropagation`. `config.policy` is also read, and
+    `config.evaluate.selection`: "sample", "greedy" or "mean" (over `evaluate.samples` samples).
     """
 
     @staticmethod
@@ -90,7 +90,7 @@ class PolicyGradient(BackPropagation):
         }
 
     def phase(self, step: int) -> str:
-        """The key of `PHASES` after `step` steps."""
+        """Returns the phase, a key of `PHASES`, after `step` steps."""
         if not self.may_choose:
             return "pretrain"
         since = step - int(self.pretrained.numpy()) - self._policy.policy_steps
@@ -108,8 +108,8 @@ class PolicyGradient(BackPropagation):
         return {**measured, "phase": list(PHASES).index(phase)}
 
     def extra_metrics(self, means):
-        """The phase by name, and which fraction of selected tokens has collapsed."""
-        phase = list(PHASES)[int(means["phase"])]  # that of all steps: the means are of one phase
+        """Returns the phase's name, and the names of collapsed fractions, if any."""
+        phase = list(PHASES)[int(means["phase"])]  # a line holds one phase
         collapsed = [
             name
             for name in FRACTIONS
@@ -160,7 +160,7 @@ class PolicyGradient(BackPropagation):
 
 
 def evaluation_steps(config, model) -> dict:
-    """Selection -> evaluation step of a model with hard attention, see `SELECTIONS`."""
+    """Returns the evaluation steps of a model with hard attention, by "all" or `SELECTIONS`."""
     return {
         "all": make_evaluation_step(model, "all"),
         "sample": make_evaluation_step(model, "sample"),
@@ -181,9 +181,9 @@ def check_policy(
     baseline: float,
     train_steps: int,
 ) -> None:
-    """The options of `config.policy`; raises ValueError for impossible ones.
+    """Checks the options of `config.policy`; raises ValueError for impossible values.
 
-    `train_steps` is `config.train.steps`, which must leave some for the other phases.
+    `train_steps` is `config.train.steps`, which must be more than `pretrain_steps`.
     """
     check_choice("reward", reward, REWARDS)
     check_choice("schedule", schedule, SCHEDULES)
@@ -201,6 +201,6 @@ def check_policy(
 
 
 def check_selection(selection: str, samples: int) -> None:
-    """The options of `config.evaluate` that hard attention adds; raises ValueError likewise."""
+    """Checks the options of `config.evaluate` for hard attention; raises ValueError."""
     check_choice("selection", selection, SELECTIONS)
     check_at_least("samples", samples, 1)

@@ -7,28 +7,28 @@ from disan_tf.training.distribution.replicas import compiled_step, summed
 from disan_tf.training.methods.rewards import policy_loss
 from disan_tf.training.steps import added_losses, apply_gradients, batch_signature, scaled
 
-SOFT, POLICY = "soft", "policy"  # trained by back-propagation, by REINFORCE
+SOFT, POLICY = "soft", "policy"  # weights trained by back-propagation, by REINFORCE
 
 
 class Baseline:
     """A moving average of the rewards, which REINFORCE may subtract from them.
 
     Args:
-      decay: of the average, in [0, 1); 0 = no baseline.
+      decay: the average's decay, in [0, 1); 0 = no baseline.
     """
 
     def __init__(self, decay: float):
         self._decay = decay
-        self.sums = tf.Variable(  # of rewards, and of their weights; on all replicas alike
+        self.sums = tf.Variable(  # of rewards and of weights, equal on all replicas
             [0.0, 0.0], trainable=False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
         )
 
     def value(self) -> tf.Tensor:
-        """<float32>[]; 0 before the first reward."""
+        """Returns the average, <float32>[]; 0 before the first reward."""
         return tf.math.divide_no_nan(self.sums[0], self.sums[1])
 
     def add(self, reward: tf.Tensor) -> None:
-        """Takes in the mean reward of a batch, <float32>[]."""
+        """Adds the mean reward of a batch, <float32>[]."""
         if self._decay:
             new = tf.stack([reward, 1.0])
             self.sums.assign(self._decay * self.sums + (1.0 - self._decay) * new)
@@ -37,24 +37,24 @@ class Baseline:
 def make_policy_step(
     model, optimizers: dict, how: str, reward, baseline: Baseline, clip_norm: float = 0.0
 ):
-    """One step of a model whose encoder has hard attention.
+    """Returns the training step of a model with hard attention.
 
     Args:
       model: a `SentenceModel`.
-      optimizers: of what is trained, SOFT or POLICY or both. The weights of SOFT have
-        the gradient of the loss (ReSAN Eq. 16), those of POLICY the policy gradient (Eq. 20);
-        either with the weight decay of its own matrices. Both come from one forward pass.
-      how: tokens are chosen, see `disan_tf.layers.hard_attention.sampler.Sampler.select`.
+      optimizers: the optimizers of the trained weights: SOFT, POLICY or both. SOFT's weights have
+        the gradient of the loss (ReSAN Eq. 16), POLICY's weights the policy gradient (Eq. 20);
+        both include their own weight decay. Both come from one forward pass.
+      how: the selection, see `disan_tf.layers.hard_attention.sampler.Sampler.select`.
       reward: a function of (losses <float32>[batch], `Selections`) -> <float32>[batch].
-      baseline: of the rewards.
-      clip_norm: of the gradients of each optimizer, see `apply_gradients`.
+      baseline: the baseline of the rewards.
+      clip_norm: limits each optimizer's gradients, see `apply_gradients`.
 
     Returns:
-      A `compiled_step` of the arguments of `make_train_step`'s, -> a dictionary of
+      A `compiled_step` with the same arguments as the step by `make_train_step` -> a dictionary of
       <float32>[]: "loss" and `model.batch_score_name`, "reward" (mean over the sentences),
       "head_fraction" and "dependent_fraction" (of the real tokens, mean over the sentences),
-      "policy_loss", "gradient_norm" and "policy_gradient_norm" (0 of what is not trained now), and
-      "skipped_steps", of either optimizer.
+      "policy_loss", "gradient_norm" and "policy_gradient_norm" (0 for weights that this step does
+      not train), and "skipped_steps", summed over the optimizers.
     """
 
     def policy_step(*batch):
@@ -103,7 +103,7 @@ def make_policy_step(
 
 
 def split_weights(model) -> tuple[list, list]:
-    """theta_s and theta_r of ReSAN section 4: all other weights, and the samplers' weights."""
+    """Returns ReSAN's theta_s (all other weights) and theta_r (the samplers' weights), Sec. 4."""
     samplers = [w for sampler in model.samplers for w in sampler.trainable_weights]
     known = {id(weight) for weight in samplers}
     return [w for w in model.trainable_weights if id(w) not in known], samplers

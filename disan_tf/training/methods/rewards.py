@@ -4,15 +4,15 @@ import tensorflow as tf
 
 
 def product_reward(losses, selections, penalty: float) -> tf.Tensor:
-    """R = -(loss + penalty * dependent fraction * head fraction), the authors' code.
+    """Computes R = -(loss + penalty * dependent fraction * head fraction), as the authors' code.
 
-    This differs from ReSAN Eq. 17, which has the probability instead of the loss and the sum of the
-    fractions instead of their product.
+    ReSAN Eq. 17 differs: it has the probability instead of the loss and the fractions' sum instead
+    of their product.
 
     Args:
-      losses: of the examples, without weight decay, <float32>[batch].
-      selections: `disan_tf.layers.hard_attention.selections.Selections` of one of the sentences of
-        the examples.
+      losses: the examples' losses, without weight decay, <float32>[batch].
+      selections: `disan_tf.layers.hard_attention.selections.Selections` for one sentence of each
+        example.
       penalty: lambda of Eq. 17.
 
     Returns:
@@ -22,7 +22,7 @@ def product_reward(losses, selections, penalty: float) -> tf.Tensor:
 
 
 def probability_reward(losses, selections, penalty: float) -> tf.Tensor:
-    """R = exp(-loss) - penalty * the mean of both fractions, ReSAN Eq. 17.
+    """Computes R = exp(-loss) - penalty * the mean of both fractions, ReSAN Eq. 17.
 
     If the loss is a cross-entropy, exp(-loss) is p(y = y*). The penalty has the sign that the text
     around Eq. 17 describes; with the printed sign, selecting tokens would be rewarded.
@@ -37,14 +37,14 @@ REWARDS = {"product": product_reward, "probability": probability_reward}
 
 
 def policy_loss(rewards, selections, baseline=0.0) -> tf.Tensor:
-    """-mean over the batch of sum_s (R_s - baseline) log pi(z_s).
+    """Computes -mean_batch sum_s (R_s - baseline) log pi(z_s).
 
-    Its gradient is minus the policy gradient of ReSAN Eq. 20; every sentence s of an example has
+    The gradient is minus the policy gradient of ReSAN Eq. 20. Every sentence s of an example has
     its own reward and selections.
 
     Args:
-      rewards: R_s of every sentence, <float32>[batch]; no gradient flows through them.
-      selections: the `Selections` of every sentence.
+      rewards: R_s for every sentence, <float32>[batch]; no gradient flows through them.
+      selections: the `Selections` for every sentence.
       baseline: subtracted from the rewards; it changes the variance of the gradient, not its mean.
 
     Returns:

@@ -1,1 +1,1 @@
-"""What people watch while a training runs."""
+"""Monitoring of a training: console, TensorBoard and pictures."""

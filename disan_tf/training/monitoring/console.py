@@ -1,4 +1,4 @@
-"""The progress of a training as lines of text, for logs and pipes."""
+"""Prints the progress of a training as lines of text, for logs and pipes."""
 
 import time
 
@@ -9,8 +9,8 @@ class ConsoleLog(tf.keras.callbacks.Callback):
     """Prints a line at every evaluation: scores, speed, time left.
 
     Args:
-      steps: of the whole training.
-      examples: mean number of examples in a step.
+      steps: the number of steps in the whole training.
+      examples: the mean number of examples in a step.
     """
 
     def __init__(self, steps: int, examples: float):
@@ -35,6 +35,6 @@ class ConsoleLog(tf.keras.callbacks.Callback):
 
 
 def describe_scores(logs: dict) -> str:
-    """The logs of an evaluation as text, such as "dev loss 1.2500, dev accuracy 0.7500"."""
+    """Formats the logs of an evaluation, such as "dev loss 1.2500, dev accuracy 0.7500"."""
     scores = {name: value for name, value in logs.items() if name not in ("step", "watched")}
     return ", ".join(f"dev {name} {value:.4f}" for name, value in scores.items())

@@ -1,4 +1,4 @@
-"""TensorBoard's event files: what a killed training will measure again is removed."""
+"""Removes events from TensorBoard's files that a resumed training will write again."""
 
 import os
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ EVENT_FILES = "events.out.tfevents.*"
 
 
 def drop_later_events(directory: Path, last_step: int) -> None:
-    """Removes what stands in event files at and below a directory beyond a step.
+    """Removes events after a step from the event files in a directory and its subfolders.
 
     Args:
-      directory: of TensorBoard's logs; it need not exist.
-      last_step: of the checkpoint from which the training goes on; 0, where there is none, leaves
-        no event file.
+      directory: the folder of TensorBoard's logs; it need not exist.
+      last_step: the step of the checkpoint from which the training resumes; 0 = there is none, and
+        all event files are removed.
     """
-    for leftover in Path(directory).rglob(".rewritten-*"):  # of a killed process
+    for leftover in Path(directory).rglob(".rewritten-*"):  # from a killed process
         leftover.unlink()
     for path in sorted(Path(directory).rglob(EVENT_FILES)):
         if not last_step:
@@ -33,7 +33,7 @@ _FRAME = 16  # bytes around a record: its length and two checksums
 
 
 def _records(path) -> Iterator[bytes]:
-    """The events of a file; what a kill has cut off is left out."""
+    """Yields the events of a file, without an incomplete last one."""
     try:
         yield from tf.data.TFRecordDataset(str(path)).as_numpy_iterator()
     except tf.errors.DataLossError:

@@ -1,4 +1,4 @@
-"""The word vectors of a trained model in TensorBoard's embedding projector."""
+"""Writes a trained model's word vectors for TensorBoard's embedding projector."""
 
 from pathlib import Path
 from typing import Optional
@@ -11,19 +11,19 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.layers.embedding.words import WordEmbedding
 from disan_tf.text.lookup import FIRST_WORD_ID
 
-WORDS = 2000  # the most frequent; the browser projects them again and again
+WORDS = 2000  # the most frequent; the browser computes projections of them
 VECTORS, LABELS, NAME = "word_vectors.tsv", "words.tsv", "word vectors"
 
 
 def write_projector(directory: Path, model, corpus: PreparedCorpus) -> None:
     """Writes the vectors of the most frequent training words, their labels and the tab's settings.
 
-    A model that reads words through a biLM alone has no such vectors: nothing is written.
+    Writes nothing for a model without word vectors, which reads words through a biLM alone.
 
     Args:
       directory: `<workdir>/tensorboard`.
       model: the `SentenceModel`.
-      corpus: on which it was trained.
+      corpus: the corpus of its training.
     """
     table = _table(model)
     if table is None:
@@ -39,14 +39,14 @@ def write_projector(directory: Path, model, corpus: PreparedCorpus) -> None:
 
 
 def _table(model) -> Optional[WordEmbedding]:
-    """The words' layer that is trained, or else the first one with trainable words."""
-    tables = [each for each in model.submodules if isinstance(each, WordEmbedding)]
-    tables = [each for each in tables if each.trainable_words]
-    return next((each for each in tables if each.trainable), tables[0] if tables else None)
+    """Returns the trained word embedding, or else the first one with trainable words."""
+    tables = [layer for layer in model.submodules if isinstance(layer, WordEmbedding)]
+    tables = [table for table in tables if table.trainable_words]
+    return next((table for table in tables if table.trainable), tables[0] if tables else None)
 
 
 def _frequent(corpus, count) -> np.ndarray:
-    """Rows of the trainable table, the most frequent word first."""
+    """Returns the trainable table's rows, the most frequent word first."""
     train = corpus.split("train")
     times = np.zeros(FIRST_WORD_ID + count, np.int64)
     for ids in train.ids.values():
@@ -55,5 +55,5 @@ def _frequent(corpus, count) -> np.ndarray:
 
 
 def label(word: str) -> str:
-    """The word on a line of its own: no line may be empty, and none has columns."""
+    """Returns a word's line in the labels' file, which may neither be empty nor hold tabs."""
     return " ".join(word.split()) or "(empty)"

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def format_metrics(metrics: dict) -> dict:
-    """Returns the metrics of a step that callbacks get."""
+    """Returns a step's metrics for callbacks."""
     return {name: value for name, value in metrics.items() if name != "skipped_steps"}
 
 

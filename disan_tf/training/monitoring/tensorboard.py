@@ -19,20 +19,20 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
     """Writes the event files of a training; a resumed training adds further files.
 
     `train/` has the loss, the score and the examples per second (without evaluations), as means
-    over the steps of a line of `metrics.jsonl`. `dev/` has the loss and the scores of every
-    evaluation, histograms of the gates and of the attention entropy on a fixed batch, the pictures,
-    and the graph of the evaluation step; `<split>/` the scores of a split that is only watched
+    over the steps of a line in `metrics.jsonl`. `dev/` has the loss and the scores of every
+    evaluation, histograms of gates and attention entropy on a fixed batch, the pictures, and the
+    evaluation step's graph. `<split>/` has the scores of a split that is only watched
     (`config.evaluate.splits`). The directory itself has the hyper-parameters and the config. Steps
-    are counted from 1, as in `metrics.jsonl`; what an earlier, killed process wrote of steps that
-    are done again is removed.
+    are counted from 1, as in `metrics.jsonl`. Events of a killed process are removed if their steps
+    are repeated.
 
     Args:
       directory: `<workdir>/tensorboard`.
       config: the training's config.
       probe: the model's inputs for the histograms.
       evaluation_step: see `disan_tf.training.steps.make_evaluation_step`.
-      examples: mean number of examples in a step.
-      pictures: functions that are called at every evaluation, and give pairs of a name and
+      examples: the mean number of examples in a step.
+      pictures: functions that are called at every evaluation, and return pairs of a name and
         <uint8>[height, width, 3].
     """
 
@@ -72,14 +72,14 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         if self._logs and logs.get("phase") != self._logs[0].get("phase"):
-            self._write_training(batch)  # a point is of one phase
+            self._write_training(batch)  # a point holds one phase
         self._logs.append(logs)
         self._steps += 1
         if is_logged(self._config.train, batch + 1):
             self._write_training(batch + 1)
 
     def _write_training(self, step):
-        examples = self._steps * self._examples  # of this process
+        examples = self._steps * self._examples  # in this process
         means = {name: np.mean([logs[name] for logs in self._logs]) for name in self._logs[0]}
         means["examples_per_second"] = examples / self._seconds()
         self._write_scalars("train", step, means)
@@ -120,27 +120,27 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
 
 
 def _as_markdown(config) -> str:
-    """The config as a block of code, which the text tab shows as it is."""
+    """Formats the config as a code block, which the text tab shows unchanged."""
     lines = json.dumps(config.to_dict(), indent=2).splitlines()
     return "".join(f"    {line}\n" for line in lines)
 
 
 def attention_histograms(model, *inputs: tf.Tensor) -> dict:
-    """Gate values, attention entropies and selections of a batch.
+    """Computes the gate values, attention entropies and selections of a batch.
 
     The entropy -sum_i p_i ln p_i is in nats: 0 if a feature attends to one token, ln n if it
     attends to n tokens equally. Padding, and tokens that may attend to nothing, are left out.
 
     Args:
       model: a `SentenceModel`.
-      inputs: of the model, ids first.
+      inputs: the model's inputs, ids first.
 
     Returns:
-      A dictionary with, for DiSAN, the names "gate/forward", "attention_entropy/forward",
-      "attention_entropy/source2token" and so on, for pairs "gate/premise_forward" and so on:
-      "gate/<name>" <float32>[tokens, units]; "attention_entropy/<name>" <float32>[heads, features]
-      of an attention between tokens, <float32>[batch, features] of an attention that compresses a
-      sentence; and "selected/<name>" <float32>[tokens, 1], 1 for selected tokens.
+      A dictionary. "gate/<name>" is <float32>[tokens, units]. "attention_entropy/<name>" is
+      <float32>[heads, features] for an attention between tokens, and <float32>[batch, features]
+      for an attention that compresses a sentence. "selected/<name>" is <float32>[tokens, 1], 1 for
+      selected tokens. DiSAN has the names "gate/forward", "attention_entropy/forward",
+      "attention_entropy/source2token" and so on; a pair has "gate/premise_forward" and so on.
     """
     attended = model.attend(*inputs)
     prefixes = [f"{field}_" for field in model.fields] if len(model.fields) > 1 else [""]
@@ -153,7 +153,7 @@ def attention_histograms(model, *inputs: tf.Tensor) -> dict:
 
 
 def _histogram(name, tensor, mask):
-    """The name and the values of a histogram, from an attention tensor of one field."""
+    """Returns a histogram's name and values, from an attention tensor of one field."""
     if name.startswith("selected_"):
         return name.replace("_", "/"), tf.boolean_mask(tensor, mask)
     if name.endswith("_gate"):
@@ -167,7 +167,7 @@ def _histogram(name, tensor, mask):
 
 
 def entropy(weights: tf.Tensor, axis: int) -> tf.Tensor:
-    """-sum p ln p of weights <float>[...] along an axis, in nats; 0 ln 0 = 0."""
+    """Computes -sum p ln p of weights <float>[...] along an axis, in nats; 0 ln 0 = 0."""
     return -tf.reduce_sum(tf.math.xlogy(weights, weights), axis=axis)
 
 
@@ -176,7 +176,7 @@ def write_hparams(config, criterion: str) -> None:
 
     Args:
       config: the training's config.
-      criterion: the dev score by which trainings are compared.
+      criterion: the dev score that compares trainings.
     """
     values = {
         "learning_rate": config.train.learning_rate,

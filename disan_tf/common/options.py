@@ -21,6 +21,7 @@ from typing import Any, Callable, Optional, Union
 from disan_tf.common.errors import UserError
 
 MOST = 2**31 - 1  # the largest whole number
+MOST_LAYERS = 100  # building more takes minutes, which a damaged file may ask for
 MOST_UNITS = 2**16  # the largest in a section that describes a model: sizes of weights
 _MODEL = ("embedding", "encoder", "task")
 _ALIKE = 0.62  # least similarity: "classify" is near "classification", "samples" not near "splits"
@@ -160,6 +161,14 @@ def check_at_least(name: str, value, least):
     """Returns `value`, which must be at least `least`; None passes."""
     if value is not None and not value >= least:
         raise ValueError(f"{name}={value} must be at least {least}.")
+    return value
+
+
+def check_layers(name: str, value: int, least: int = 1) -> int:
+    """Returns `value`, a number of layers or iterations; it must be in [least, `MOST_LAYERS`]."""
+    check_at_least(name, value, least)
+    if value > MOST_LAYERS:
+        raise ValueError(f"{name}={value} must be at most {MOST_LAYERS}.")
     return value
 
 

@@ -5,7 +5,7 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.options import check_at_least, check_layers
 from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
 from disan_tf.elmo.token_encoder import TokenEncoder
 from disan_tf.layers.base import BaseLayer
@@ -75,7 +75,7 @@ class BiLM(BaseLayer):
         self.units = units
         self.cells = cells
         self.filters = [list(pair) for pair in filters]
-        self.layers = check_at_least("layers", layers, 1)
+        self.layers = check_layers("layers", layers)
         self.character_dim = check_at_least("character_dim", character_dim, 1)
         self.highways = highways
         self.activation = activation

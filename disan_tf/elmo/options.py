@@ -4,6 +4,7 @@ from pathlib import Path
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import PathLike, read_json
+from disan_tf.common.options import MOST_LAYERS, MOST_UNITS
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.elmo.token_encoder import ACTIVATIONS
 from disan_tf.text.characters import BYTE_CHARACTERS
@@ -46,6 +47,9 @@ def read_options(path: PathLike) -> dict:
         least = 0 if name == "highways" else 3 if name == "word_length" else 1
         if not _is_whole(arguments[name]) or arguments[name] < least:
             raise _wrong(path, _name(name), arguments[name], f"a whole number of at least {least}")
+        most = MOST_LAYERS if name in ("layers", "highways") else MOST_UNITS
+        if arguments[name] > most:
+            raise _wrong(path, _name(name), arguments[name], f"at most {most:,}")
     characters = content["char_cnn"].get("n_characters", BYTE_CHARACTERS)
     if characters not in (BYTE_CHARACTERS, BYTE_CHARACTERS + 1):
         known = f"{BYTE_CHARACTERS} or {BYTE_CHARACTERS + 1}"

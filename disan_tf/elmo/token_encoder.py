@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_at_least, check_choice
+from disan_tf.common.options import check_at_least, check_choice, check_layers
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
@@ -70,7 +70,7 @@ class TokenEncoder(BaseLayer):
         self.units = check_at_least("units", units, 1)
         self.filters = [tuple(pair) for pair in filters]
         self.dim = check_at_least("dim", dim, 1)
-        self.highways = check_at_least("highways", highways, 0)
+        self.highways = check_layers("highways", highways, least=0)
         self.activation = check_choice("activation", activation, ACTIVATIONS)
 
     def build(self, input_shape):

@@ -4,7 +4,7 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_at_least, check_choice
+from disan_tf.common.options import check_at_least, check_choice, check_layers
 from disan_tf.encoders.base import PairEncoder
 from disan_tf.layers.bottleneck import Bottleneck
 from disan_tf.layers.children import build_child
@@ -70,7 +70,7 @@ class DRCN(PairEncoder):
     ):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
-        self.layers = check_at_least("layers", layers, 1)
+        self.layers = check_layers("layers", layers)
         self.recurrence = check_choice("recurrence", recurrence, RECURRENCES)
         self.functions = functions
         self.aggregation = aggregation

@@ -6,6 +6,7 @@ from disan_tf.common.options import (
     check_above_zero,
     check_at_least,
     check_choice,
+    check_layers,
     check_rate,
     check_widths,
 )
@@ -89,10 +90,10 @@ class DSAEncoder(SentenceEncoder):
             raise ValueError(f"attention=static must be a single one, and attentions={attentions}.")
         self.units = check_at_least("units", units, 1)
         self.attentions = check_at_least("attentions", attentions, 1)
-        self.iterations = check_at_least("iterations", iterations, 1)
+        self.iterations = check_layers("iterations", iterations)
         self.word_dropout = check_rate("word_dropout", word_dropout)
         self.cnn_options = {
-            "layers": check_at_least("layers", layers, 1),
+            "layers": check_layers("layers", layers),
             "first_units": check_at_least("first_units", first_units, 1),
             "units": check_at_least("dense_units", dense_units, 1),
             "widths": check_widths("widths", widths),

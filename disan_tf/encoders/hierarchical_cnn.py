@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.options import check_at_least, check_layers
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution.convolution import Convolution
@@ -57,7 +57,7 @@ class HierarchicalCNNEncoder(SentenceEncoder):
     def __init__(self, units: int = 300, layers: int = 3, width: int = 5, **kwargs):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
-        self.layers = check_at_least("layers", layers, 1)
+        self.layers = check_layers("layers", layers)
         self.width = check_at_least("width", width, 1)
 
     def build(self, input_shape):

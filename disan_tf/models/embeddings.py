@@ -212,7 +212,7 @@ EMBEDDINGS = {
         prepared=Prepared(
             "word_features", "has no characters of words", "--config.data.word_features=True"
         ),
-        beyond_ids="it reads characters and matches of words, which the text model looks up",
+        beyond_ids="it reads characters and matches of words, from tables of the text model",
     ),
     "elmo": EmbeddingKind(
         elmo,

@@ -63,6 +63,9 @@ _RUN = {
     "dev": _SCORES,
     "test": {**_SCORES, "by_length?": _LENGTHS, "confusion?": _CONFUSION},
     "train?": _SCORES,
+    "mismatched?": _SCORES,
+    "best_on_test?": _SCORES,
+    "best_on_mismatched?": _SCORES,
 }
 _SERIES = {
     "members": [

@@ -13,6 +13,7 @@ from disan_tf.common.options import (
     check_above_zero,
     check_at_least,
     check_choice,
+    check_layers,
     check_rate,
     check_section,
     chosen,
@@ -151,6 +152,13 @@ def test_a_rate_is_below_one(value):
 def test_zero_is_not_above_zero(value):
     with pytest.raises(ValueError, match="^slope=.* must be above 0.$"):
         check_above_zero("slope", value)
+
+
+@pytest.mark.parametrize("value, message", [(0, "at least 1"), (101, "at most 100")])
+def test_a_number_of_layers_has_limits(value, message):
+    with pytest.raises(ValueError, match=f"^layers={value} must be {message}"):
+        check_layers("layers", value)
+    assert check_layers("layers", 100) == 100
 
 
 def test_nothing_is_at_least_anything():

@@ -43,6 +43,7 @@ def _changed(result: dict, place: str, value) -> dict:
         ("run", "dev_curve", [[10]], "dev_curve must have lists of 2 numbers"),
         ("run", "test.accuracy", "high", "test.accuracy must be a number"),
         ("run", "test", None, "test is missing"),
+        ("run", "best_on_test", [], "best_on_test must be an object"),
         ("run", "selection_curve", [[10, 0.5]], "selection_curve must have lists of 3 numbers"),
         ("run", "test.confusion", {"matrix": [[1, 2], [3]]}, "matrix must be square"),
         ("run", "config.embedding", {}, "config is that of no training"),

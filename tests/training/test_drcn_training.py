@@ -105,7 +105,7 @@ def exported(bundle, tmp_path_factory):
 
 def _inputs(bundle):
     records = [dict(zip(bundle.model.fields, pair)) for pair in PAIRS]
-    text_to_ids = bundle.text_to_ids()
+    text_to_ids = bundle.traced_text_to_ids()
     return look_up(tokenise(records, text_to_ids, bundle.model.fields), text_to_ids)
 
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_above_zero, check_at_least
+from disan_tf.common.options import check_above_zero, check_at_least, check_layers
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.initializers import he_normal
@@ -74,7 +74,7 @@ class DynamicSelfAttention(BaseLayer):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
         self.attentions = check_at_least("attentions", attentions, 1)
-        self.iterations = check_at_least("iterations", iterations, 1)
+        self.iterations = check_layers("iterations", iterations)
         self.negative_slope = check_above_zero("negative_slope", negative_slope)
 
     def build(self, input_shape):

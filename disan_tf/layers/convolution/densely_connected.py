@@ -5,7 +5,7 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_above_zero, check_at_least, check_widths
+from disan_tf.common.options import check_above_zero, check_at_least, check_layers, check_widths
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution.convolution import Convolution
@@ -86,7 +86,7 @@ class DenselyConnectedCNN(BaseLayer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        self.layers = check_at_least("layers", layers, 1)
+        self.layers = check_layers("layers", layers)
         self.first_units = check_at_least("first_units", first_units, 1)
         self.units = check_at_least("units", units, 1)
         self.widths = check_widths("widths", widths)

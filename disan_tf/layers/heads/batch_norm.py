@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_above_zero, check_at_least, check_rate
+from disan_tf.common.options import check_above_zero, check_at_least, check_layers, check_rate
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.ops import batch_share
@@ -67,7 +67,7 @@ class BatchNormHead(BaseLayer):
         super().__init__(**kwargs)
         self.classes = check_at_least("classes", classes, 1)
         self.hidden_units = check_at_least("hidden_units", hidden_units, 1)
-        self.hidden_layers = check_at_least("hidden_layers", hidden_layers, 1)
+        self.hidden_layers = check_layers("hidden_layers", hidden_layers)
         self.momentum = check_rate("momentum", momentum)
         self.epsilon = check_above_zero("epsilon", epsilon)
 

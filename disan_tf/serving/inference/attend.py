@@ -83,9 +83,9 @@ def attend(
                 limit().check(sentences, places[count])
                 count += 1
                 inputs = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
-                tensors = {name: tensor[0].numpy() for name, tensor in weights(*inputs).items()}
+                tensors = {name: tensor.numpy()[0] for name, tensor in weights(*inputs).items()}
                 described = describe(
-                    *(tensor[0].numpy() for tensor in predict_batch(*inputs)), bundle
+                    *(tensor.numpy()[0] for tensor in predict_batch(*inputs)), bundle
                 )
                 record = {**_with_tokens(record, fields, sentences), **described}
                 _write(folder / f"{count:05d}", record, tensors)

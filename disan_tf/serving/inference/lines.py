@@ -4,14 +4,14 @@ import contextlib
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Callable, Optional, Union
+from typing import Callable, Optional
 
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import LONGEST_LINE, check_open, too_long
 from disan_tf.serving.inference.records import PARSERS, SENTENCE, TextParser, find_text, tokens_name
-from disan_tf.text import TextToIds, TracedTextToIds
+from disan_tf.text import TracedTextToIds
 
 CHUNK_BYTES = 1 << 18  # some thousand sentences
 
@@ -107,7 +107,7 @@ def read_record(line: Optional[bytes], number: int, name, parse: TextParser) -> 
 
 def tokenise(
     records: list[dict],
-    text_to_ids: Union[TextToIds, TracedTextToIds],
+    text_to_ids: TracedTextToIds,
     fields: Sequence[str] = SENTENCE,
 ) -> list[tuple[list[str], ...]]:
     """Returns the tokens of each record's sentences, in the order of `fields`.
@@ -117,33 +117,20 @@ def tokenise(
     return list(zip(*(_tokenise_field(records, text_to_ids, field) for field in fields)))
 
 
-def look_up(
-    sentences: Sequence[tuple], text_to_ids: Union[TextToIds, TracedTextToIds]
-) -> Sequence[tf.Tensor]:
+def look_up(sentences: Sequence[tuple], text_to_ids: TracedTextToIds) -> Sequence[tf.Tensor]:
     """Returns the model's inputs for `tokenise`'s sentences, see `text_to_ids.inputs`.
 
     First come word ids, for each field <int32>[batch, length], zero-padded, then the other inputs
     that the model was trained on.
     """
-    return text_to_ids.inputs(*(_ragged(tokens) for tokens in zip(*sentences)))
+    return text_to_ids.inputs(*zip(*sentences))
 
 
 def _tokenise_field(records, text_to_ids, field):
     listed = tokens_name(field)
     texts = [find_text(record, field) for record in records if listed not in record]
-    tokenised = iter(text_to_ids.tokens(tf.constant(texts, tf.string)).to_list())
-    return [
-        (record[listed] if listed in record else [token.decode() for token in next(tokenised)])
-        or [""]
-        for record in records
-    ]
-
-
-def _ragged(tokens):
-    """Converts lists of tokens to <string>[batch, tokens]."""
-    flat = tf.constant([token for sentence in tokens for token in sentence], tf.string)
-    lengths = tf.constant([len(sentence) for sentence in tokens], tf.int64)
-    return tf.RaggedTensor.from_row_lengths(flat, lengths)
+    tokenised = iter(text_to_ids.tokens(texts))
+    return [(record[listed] if listed in record else next(tokenised)) or [""] for record in records]
 
 
 def _open(path):

@@ -143,7 +143,7 @@ class LoadedModel:
         tensors = self._attention_step(*look_up([tokens], self._text_to_ids))
         prefixes = [""] if len(fields) == 1 else [f"{field}_" for field in fields]
         named = {f"{prefix}tokens": words for prefix, words in zip(prefixes, tokens)}
-        return {**named, **{name: tensor[0].numpy() for name, tensor in tensors.items()}}
+        return {**named, **{name: tensor.numpy()[0] for name, tensor in tensors.items()}}
 
     @cached_property
     def _encoding_step(self):

@@ -24,7 +24,7 @@ from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.work_directory import read_config
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
-from disan_tf.text import TextToIds
+from disan_tf.text import TextToIds, TracedTextToIds
 from tests.measurements.failures.mutators import damage, damage_json, damage_lines, damage_value
 from tests.support.finished_runs import config_of, write_run, write_selections, write_series
 from tests.support.nli import options as nli_options
@@ -168,7 +168,7 @@ def write_inputs(folder: Path) -> list[Target]:
         "pairs.txt": "hot soup\tthe soup is hot\ntea\tokra\n",
         "pairs.jsonl": '{"premise": "hot", "hypothesis": "cold", "gold_label": "-"}\n' * 2,
     }
-    look = TextToIds(["soup", "hot", "tea"], "treebank", True, False, False)
+    look = TracedTextToIds(TextToIds(["soup", "hot", "tea"], "treebank", True, False, False))
 
     def reader(name: str):
         fields = ("premise", "hypothesis") if "pairs" in name else ("sentence",)

@@ -355,8 +355,8 @@ FAULTS = (
     ),
     Fault(
         folder="metrics",
-        line="return (np.cumsum(counts) - (counts - 1) / 2)[places]",
-        fault="return np.cumsum(counts)[places]",
+        line="return pearson(rankdata(predictions), rankdata(labels))",
+        fault="return pearson(predictions, labels)",
         tests=("test_correlations.py",),
     ),
     Fault(

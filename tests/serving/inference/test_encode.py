@@ -141,4 +141,4 @@ def test_the_tokenizer_is_traced_once(bundle):
     for count in (1, 2, 5):
         model.encode(["a good film"] * count)
         model.predict(["boring"] * count)
-    assert model._text_to_ids.tokens.experimental_get_tracing_count() == 1
+    assert model._text_to_ids.split.experimental_get_tracing_count() == 1

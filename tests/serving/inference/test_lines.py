@@ -11,7 +11,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.serving.inference import lines
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
 from disan_tf.serving.inference.records import SENTENCE
-from disan_tf.text import TextToIds
+from disan_tf.text import TextToIds, TracedTextToIds
 
 NLI = ("premise", "hypothesis")
 
@@ -27,7 +27,8 @@ def write(path, content):
 
 @pytest.fixture(scope="module")
 def text_to_ids():
-    return TextToIds(["a", "film", "is", "n't", "-lrb-"], "treebank", lowercase=True)
+    plain = TextToIds(["a", "film", "is", "n't", "-lrb-"], "treebank", lowercase=True)
+    return TracedTextToIds(plain)
 
 
 def test_lines_end_with_a_newline_alone(tmp_path):

@@ -162,7 +162,7 @@ def figures(
     figures=(),
     output="figures" if IS_INSTALLED else CHECKPOINTS / "figures",
 ) -> None:
-    """Draws the papers' figures from a model's attention, or from recorded runs and --workdir."""
+    """Draws the papers' figures from a model's attention or from recorded runs."""
     from disan_tf.reporting.figures.main import check_names, draw_runs
     from disan_tf.reporting.report import find_results, find_work_directories
 

@@ -152,3 +152,23 @@ def input_specs(fields: tuple[str, ...], embedding: Embedding) -> list[tf.Tensor
         for feature, spec in embedding.word_features.items()
         for field in fields
     ]
+
+
+def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:
+    """Gives the inputs of a model's method the names that they have when it is served.
+
+    Sentence models have `ids` and the names of word features, pair models `<field>_ids` and
+    `<field>_<feature>`.
+
+    Args:
+      specs: see `SentenceModel.signatures`.
+    """
+    single = "sentence"
+    if specs[0].name == single:
+        names = {spec.name: spec.name.replace(f"{single}_", "") for spec in specs}
+        names[single] = "ids"
+    else:
+        names = {spec.name: f"{spec.name}_ids" for spec in specs[:2]}
+    return [
+        tf.TensorSpec(spec.shape, spec.dtype, names.get(spec.name, spec.name)) for spec in specs
+    ]

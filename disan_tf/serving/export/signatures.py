@@ -6,12 +6,12 @@ from typing import Callable, NamedTuple, Optional
 
 import tensorflow as tf
 
+from disan_tf.models.base import served_specs
 from disan_tf.ops.xla import compilable
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.export.row_blocks import in_row_blocks
 from disan_tf.serving.inference.attend import make_attention_step
 from disan_tf.serving.inference.encode import vector_size
-from disan_tf.serving.inference.predict import served_specs
 from disan_tf.serving.inference.records import SENTENCE, text_name
 from disan_tf.serving.inference.text_limits import longest_text
 from disan_tf.text import TextToIds

@@ -13,9 +13,10 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, write_arrays
+from disan_tf.models.base import served_specs
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
-from disan_tf.serving.inference.predict import describe, make_prediction_step, served_specs
+from disan_tf.serving.inference.predict import describe, make_prediction_step
 from disan_tf.serving.inference.records import find_text, text_name, tokens_name
 from disan_tf.serving.inference.text_limits import free_memory, longest_text
 from disan_tf.serving.inference.weight_vectors import NAME as WEIGHT_VECTORS

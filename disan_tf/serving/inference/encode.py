@@ -12,9 +12,10 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder
+from disan_tf.models.base import served_specs
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
-from disan_tf.serving.inference.predict import batches_of_similar_length, served_specs
+from disan_tf.serving.inference.predict import batches_of_similar_length
 from disan_tf.serving.inference.records import SENTENCE
 
 DTYPES = ("float32", "float16")  # of .npy files

@@ -9,6 +9,7 @@ import numpy as np
 
 from disan_tf.common.errors import UserError
 from disan_tf.encoders.own import give_encoder
+from disan_tf.models.base import served_specs
 from disan_tf.runs.bundle import Bundle, load_bundle, read_info
 from disan_tf.serving.inference.attend import LengthLimit, make_attention_step
 from disan_tf.serving.inference.encode import BATCH_SIZE, encode_all, make_encoding_step
@@ -17,7 +18,6 @@ from disan_tf.serving.inference.predict import (
     describe,
     make_prediction_step,
     predict_all,
-    served_specs,
 )
 from disan_tf.serving.inference.records import SENTENCE, text_name
 from disan_tf.serving.release.released import find_bundle

@@ -13,10 +13,10 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_open, scratch_folder
 from disan_tf.input_pipeline import evaluation_batches
+from disan_tf.models.base import served_specs
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.explain import Explanation
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
-from disan_tf.serving.inference.records import SENTENCE
 from disan_tf.serving.inference.submissions import make_output_format
 
 MAX_POSITIONS = 1 << 14  # tokens and padding of a batch: fewer lines if they are long
@@ -97,26 +97,6 @@ def _explanation(bundle, output_format) -> Explanation:
     if output_format != "jsonl":
         raise UserError(f"--explain adds to JSON lines; leave --output_format={output_format} out.")
     return Explanation(bundle)
-
-
-def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:
-    """Gives the inputs of a model's method the names that they have when it is served.
-
-    Sentence models have `ids` and the names of word features, pair models `<field>_ids` and
-    `<field>_<feature>`.
-
-    Args:
-      specs: see `disan_tf.models.SentenceModel.signatures`.
-    """
-    (single,) = SENTENCE
-    if specs[0].name == single:
-        names = {spec.name: spec.name.replace(f"{single}_", "") for spec in specs}
-        names[single] = "ids"
-    else:
-        names = {spec.name: f"{spec.name}_ids" for spec in specs[:2]}
-    return [
-        tf.TensorSpec(spec.shape, spec.dtype, names.get(spec.name, spec.name)) for spec in specs
-    ]
 
 
 def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:

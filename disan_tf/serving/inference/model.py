@@ -106,8 +106,11 @@ class LoadedModel:
         Raises:
           UserError: see `encode`.
         """
-        one, other = (_normalised(self.encode(sentences)) for sentences in (first, second))
-        return one @ other.T
+        if isinstance(first, str) or isinstance(second, str):
+            raise ValueError("two lists of sentences are expected, not one string.")
+        first, second = list(first), list(second)
+        vectors = _normalised(self.encode(first + second))
+        return vectors[: len(first)] @ vectors[len(first) :].T
 
     def predict(self, sentences: Sequence[Texts], batch_size: int = BATCH_SIZE) -> list[dict]:
         """Predicts labels or scores for sentences, or for pairs (first, second).

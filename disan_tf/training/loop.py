@@ -14,6 +14,7 @@ from disan_tf.input_pipeline import BatchPlan, PreparedCorpus
 from disan_tf.models.factory import build_model
 from disan_tf.models.memory import memory_limit
 from disan_tf.runs.run_summary import is_over
+from disan_tf.training.best_model import BestModel, SplitScores
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.distribution.replicas import STOP
 from disan_tf.training.distribution.strategy import Distribution
@@ -22,7 +23,6 @@ from disan_tf.training.methods.batch_statistics import StatisticsUpdate
 from disan_tf.training.monitoring.step_metrics import format_metrics
 from disan_tf.training.resources import gather_resources
 from disan_tf.training.schedule import is_evaluated, is_logged, is_saved
-from disan_tf.training.selection import BestModel, SplitScores
 from disan_tf.training.training_log import TrainingLog
 
 

@@ -105,9 +105,9 @@ def test_without_tf_keras_an_import_says_what_to_install(tmp_path):
     script = """
 import importlib
 sys.modules["tf_keras"] = None
-for room in ("layers", "addons", "text", "ops"):
+for folder in ("layers", "addons", "text", "ops"):
     try:
-        importlib.import_module(f"disan_tf.{room}")
+        importlib.import_module(f"disan_tf.{folder}")
     except ImportError as error:
         print(error)"""
     outcome = _python(_script(tmp_path, script), TF_USE_LEGACY_KERAS="1")

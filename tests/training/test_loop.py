@@ -138,7 +138,7 @@ def test_a_failed_write_of_the_best_model_records_no_score(corpus, tmp_path, mon
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("disan_tf.training.selection.save_bundle", fail)
+    monkeypatch.setattr("disan_tf.training.best_model.save_bundle", fail)
     trainer = Trainer(tiny_config(), corpus, tmp_path)
     with pytest.raises(OSError, match="disk full"):
         trainer.run()

@@ -9,14 +9,14 @@ import tensorflow as tf
 class Embedding(tf.keras.layers.Layer):
     """Base of layers from words to vectors <float>[batch, length, dim], exactly 0 on padding.
 
-    To add an embedding, subclass this class, and enter a function from options to embedding in
+    To add an embedding, subclass this class, and enter an `EmbeddingKind` in
     `disan_tf.models.embeddings.EMBEDDINGS`. A subclass defines
 
         call(ids, *features, training=None)
 
     with ids <int32>[batch, length] (0 = padding), then the `word_features` in their order. These
     features must be in the batches of `disan_tf.input_pipeline.make_dataset`, and for raw text in
-    the look-up of `disan_tf.runs.bundle`.
+    the kind's `look_up`.
 
     Keras' argument `trainable=False` freezes all weights of the embedding.
     """

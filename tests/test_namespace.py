@@ -37,7 +37,7 @@ def test_presets_are_the_released_models_with_task_and_score():
     presets = {preset.name: preset for preset in disan_tf.presets()}
     assert presets["disan_sick"].task == "relatedness"
     assert presets["disan_sick"].metric == "pearson"
-    assert presets["disan_snli"].classes == ("contradiction", "entailment", "neutral")
+    assert presets["disan_snli"].classes == ("contradiction", "neutral", "entailment")
     assert all(0 < preset.score <= 1 for preset in presets.values())
     for name in ("disan_trec", "demo"):
         model = disan_tf.load(name)

@@ -15,14 +15,12 @@ _CORPORA = {  # config.data.corpus -> its description
     "subj": "the subjectivity data (Pang and Lee 2004), sentences about films",
     "trec": "TREC questions (Li and Roth 2002)",
 }
-_NOT_STATED = "the authors of the corpus state none"
-_LICENCES = {  # config.data.corpus -> the licence row
-    "snli": "as the corpus: CC BY-SA 4.0",
-    "multinli": "as the corpus: most of it under the Open American National Corpus' terms, fiction "
-    "under several",
-    "sick": "as the corpus: CC BY-NC-SA 3.0, no commercial use",
-    "mpqa": "as the corpus: academic and research use only",
-    **dict.fromkeys(("sst", "cr", "subj", "trec"), _NOT_STATED),
+_LICENCES = {  # config.data.corpus -> its licence
+    "snli": "CC BY-SA 4.0",
+    "multinli": "the terms of the Open American National Corpus, and others for fiction",
+    "sick": "CC BY-NC-SA 3.0, no commercial use",
+    "mpqa": "academic and research use only",
+    **dict.fromkeys(("sst", "cr", "subj", "trec"), "its authors state no licence"),
 }
 _SYNTHETIC = "a synthetic treebank"
 _LICENCE = """
@@ -109,11 +107,11 @@ def _rows(model, info, scores, vectors, series) -> dict[str, str]:
 
 
 def licence_row(corpus: str) -> dict[str, str]:
-    """Returns the card's row on the weights' licence; no row for a corpus that is not listed."""
+    """Returns the card's row on the licence; no row for a corpus that is not listed."""
     if corpus not in _LICENCES:
         return {}
     statement = "[data statement](../../data_prep/README.md#licences)"
-    return {"licence of the weights": f"{_LICENCES[corpus]} ({statement})"}
+    return {"licence": f"treat the weights like the corpus: {_LICENCES[corpus]} ({statement})"}
 
 
 def _task(model, classes):

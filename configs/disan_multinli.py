@@ -30,6 +30,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.split_words = True  # as for SNLI
     config.data.empty_tokens = False
     config.data.length_percentile = 0.97  # as for SNLI
+    config.data.subset = ""  # a subset of the training pairs; data_prep/README.md
     config.data.split_seed = 1  # seed of dev_matched's halves; not changed by --seeds
     config.train.window = 500  # an epoch has 5,900 batches
     config.train.steps = 400_000  # as for SNLI

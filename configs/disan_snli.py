@@ -33,6 +33,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.split_words = True  # authors' code: also at hyphens, slashes and quotes
     config.data.empty_tokens = False  # authors' code only: keeps empty strings beside quotes
     config.data.length_percentile = 0.97  # authors' code: drops the longest training pairs
+    config.data.subset = ""  # a subset of the training pairs; data_prep/README.md
     config.train.window = 500  # an epoch has 8,300 batches
     config.train.steps = 400_000  # authors' code
     config.train.evaluate_every = 2000  # authors' code: 500, and in the last 100,000 steps alone

@@ -58,6 +58,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.split_words = False
     config.data.empty_tokens = False
     config.data.length_percentile = 1.0  # no pair is left out
+    config.data.subset = ""  # a subset of the training pairs; data_prep/README.md
     config.train.batch_size = 64  # Sec. 4.1
     config.train.steps = 51_504  # Sec. 4.1: 6 epochs
     config.train.evaluate_every = 8584  # an epoch

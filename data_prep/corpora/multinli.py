@@ -10,7 +10,7 @@ share their premise with a "dev" pair.
 
 from pathlib import Path
 
-from data_prep.corpora import nli_files
+from data_prep.corpora import nli_files, subsets
 from data_prep.corpora.corpus import Corpus
 from data_prep.corpora.held_out import held_out
 from data_prep.corpora.nli_files import Layout
@@ -30,14 +30,14 @@ def check_options(split_seed: int) -> None:
     check_at_least("split_seed", split_seed, 0)
 
 
-CHECKS = (nli_files.check_options, check_options)
+CHECKS = (nli_files.check_options, subsets.check_options, check_options)
 FIELDS = nli_files.FIELDS
 SPLITS = ("train", "dev", "test", "mismatched")
 
 
 def files(data_dir: Path, options) -> list[Path]:
-    """Returns the three files; raises UserError if one is missing."""
-    return list(LAYOUT.find(data_dir).values())
+    """Returns the files of the parts and of the subset; raises UserError if one is missing."""
+    return LAYOUT.files(data_dir, options)
 
 
 def read(data_dir: Path, options) -> Corpus:

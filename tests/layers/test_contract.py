@@ -10,6 +10,7 @@ from disan_tf.layers import (
     Linear,
     MultiDimAttention,
     Source2Token,
+    Token2Token,
     WordEmbedding,
 )
 from disan_tf.layers.heads.classification import ClassificationHead
@@ -101,6 +102,24 @@ class TestSource2Token(MaskContract):
 
     def call(self, layer, x, mask, training=None):
         return layer(x, mask=mask, training=training)
+
+
+class TestToken2Token(MaskContract):
+    direction = None
+    bad_arguments = (*BAD_DROPOUT, {"direction": "sideways"})
+
+    def make(self, **options):
+        return Token2Token(**{"direction": self.direction, **SHARED, **options})
+
+    def idle(self, layer):
+        return [layer.score_map.dense.bias]
+
+    def call(self, layer, x, mask, training=None):
+        return layer(x, mask=mask, training=training)
+
+
+class TestForwardToken2Token(TestToken2Token, variant=True):
+    direction = "forward"
 
 
 class TestForwardAttention(MaskContract):

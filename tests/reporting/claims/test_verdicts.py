@@ -109,7 +109,7 @@ def test_a_stand_in_cannot_be_supported():
     [
         (-0.002, 0.001, SUPPORTED),
         (-0.009, -0.004, NOT_SUPPORTED),
-        (-0.004, 0.0, UNDECIDED),
+        (-0.004, -0.001, UNDECIDED),
     ],
 )
 def test_a_claim_of_no_cost_has_a_margin(low, high, verdict):

@@ -6,6 +6,7 @@
                                       the results of `--mode=transfer`, and accuracy against the
                                       number of training examples; each lists the runs of
                                       <output>/missing_runs.json that it lacks
+    <output>/claims.md, claims.csv    the papers' claims with computed verdicts, see `claims`
     <output>/figures/scaling.svg      a picture of accuracy against training examples, and one for
                                       each table, see `figures.table_curves`
 
@@ -20,6 +21,8 @@ from typing import Optional
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, write_atomically, write_json
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.reporting.claims.all_claims import assess_claims, read_records
+from disan_tf.reporting.claims.page import render_claims
 from disan_tf.reporting.figures.table_curves import draw_table_curves
 from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
@@ -68,6 +71,9 @@ def report(runs: Optional[Path], output: Path) -> None:
     missing = read_missing_runs(output / "missing_runs.json", results)
     for name, text in add_missing_runs(tables, missing).items():
         write_atomically(output / "tables" / name, text)
+    ledger = assess_claims(read_records(results, predictions, output / "benchmarks"))
+    for name, text in render_claims(ledger).items():
+        write_atomically(output / name, text)
     if output.resolve() == CHECKPOINTS:
         update_readmes()
     print(f"tables in {output / 'tables'}")

@@ -39,8 +39,8 @@ class AdditiveEncoder(SentenceEncoder):
 
     def build(self, input_shape):
         options = self.child_options("attention")
-        self.attention = AdditiveSelfAttention(self.units, self.activation, **options)
-        build_child(self.attention, input_shape)
+        attention = AdditiveSelfAttention(self.units, self.activation, **options)
+        self.attention = build_child(attention, input_shape)
         super().build(input_shape)
 
     def call(self, x, mask=None, training=None):
@@ -50,6 +50,3 @@ class AdditiveEncoder(SentenceEncoder):
     def attend(self, x, mask):
         """Computes the weights without dropout, "attention" <float32>[batch, length, 1]."""
         return {"attention": self.attention.attention_weights(x, mask)}
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}

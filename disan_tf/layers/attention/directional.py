@@ -84,10 +84,10 @@ class DirectionalSelfAttention(BaseLayer):
         self.attention_bias = self.add_weight(
             name="attention_bias", shape=[units], initializer="zeros"
         )  # b1
-        self.fusion_gate = FusionGate(
+        gate = FusionGate(
             self.dropout, self.l2, self.seed, name="fusion_gate", dtype=self.dtype_policy
         )
-        build_child(self.fusion_gate, [None, None, units])
+        self.fusion_gate = build_child(gate, [None, None, units])
         super().build(input_shape)
 
     def call(self, x, mask=None, training=None):
@@ -142,13 +142,3 @@ class DirectionalSelfAttention(BaseLayer):
         dependent, head = tf.split(products, 2, axis=-1)
         head = bias_activation(head, self.attention_bias, tf.keras.activations.linear)
         return h, value, head, dependent
-
-    def get_config(self):
-        config = {
-            "units": self.units,
-            "direction": self.direction,
-            "activation": tf.keras.activations.serialize(self.activation),
-            "scale": self.scale,
-            "attention_form": self.attention_form,
-        }
-        return {**super().get_config(), **config}

@@ -134,12 +134,3 @@ class DynamicSelfAttention(BaseLayer):
         # Transposed once for all iterations; with one attention nothing is copied.
         projected = tf.transpose(tf.reshape(projected, split), [0, 2, 1, 3])
         return tf.cast(projected, tf.float32)
-
-    def get_config(self):
-        config = {
-            "units": self.units,
-            "attentions": self.attentions,
-            "iterations": self.iterations,
-            "negative_slope": self.negative_slope,
-        }
-        return {**super().get_config(), **config}

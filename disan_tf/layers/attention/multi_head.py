@@ -94,15 +94,6 @@ class MultiHeadSelfAttention(BaseLayer):
         split = [*tf.unstack(tf.shape(x))[:2], 3, self.heads, self.units]
         return tf.unstack(tf.transpose(tf.reshape(product, split), [2, 0, 3, 1, 4]))
 
-    def get_config(self):
-        config = {
-            "heads": self.heads,
-            "units": self.units,
-            "activation": tf.keras.activations.serialize(self.activation),
-            "use_bias": self.use_bias,
-        }
-        return {**super().get_config(), **config}
-
 
 def _weights(queries, keys, mask):
     """Computes the softmaxes <float32>[batch, heads, query, key]; 0 if query or key is padding."""

@@ -48,6 +48,3 @@ class QueryAttention(TokenAttention):
     def logits(self, x, query, training=None):
         """Computes f(x_i, q), <float>[batch, length, units], with one unit for each weight."""
         raise NotImplementedError
-
-    def get_config(self):
-        return {**super().get_config(), "query_dim": self.query_dim}

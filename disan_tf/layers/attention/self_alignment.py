@@ -65,6 +65,3 @@ class SelfAlignment(BaseLayer):
         logits = tf.matmul(head, dependent, transpose_b=True)
         pairs = admissible_pairs(mask, "diagonal", head_mask=mask)
         return masked_softmax(logits, pairs, axis=2)
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}

@@ -94,7 +94,3 @@ class StaticSelfAttention(TokenAttention):
             return x
         product = self.projection.product(x, training)
         return self.projection.activate(product, LeakyReLU(self.negative_slope))
-
-    def get_config(self):
-        config = {"units": self.units, "negative_slope": self.negative_slope}
-        return {**super().get_config(), **config}

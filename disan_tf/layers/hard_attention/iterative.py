@@ -102,6 +102,3 @@ class IterativeSequenceSampling(Sampler):
         to_state += tf.matmul(state, self.state_kernel[dim:-1])
         new = tf.tanh(to_state + tf.cast(selected, tf.float32) * self.state_kernel[-1:])  # Eq. 25
         return tf.where(real, new, state), tf.where(real, probability, 0.0), selected
-
-    def get_config(self):
-        return {**super().get_config(), "backward": self.backward}

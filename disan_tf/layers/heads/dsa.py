@@ -87,7 +87,3 @@ class DSAHead(BatchNormHead):
             product = hidden.product(norm(x, training=training), training)
             x = hidden.activate(product, LeakyReLU(self.negative_slope))
         return tf.cast(self.logits(x), tf.float32)
-
-    def get_config(self):
-        config = {"negative_slope": self.negative_slope, "init_scale": self.init_scale}
-        return {**super().get_config(), **config}

@@ -5,7 +5,6 @@ from typing import Optional
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.additive import AdditiveSelfAttention
 from disan_tf.layers.children import build_child
-from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 
 
@@ -44,7 +43,6 @@ class AdditiveEncoder(SentenceEncoder):
         super().build(input_shape)
 
     def call(self, x, mask=None, training=None):
-        mask = token_mask(x, mask)
         return self.attention(x, mask=mask, training=training)
 
     def attend(self, x, mask):

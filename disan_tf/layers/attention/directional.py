@@ -4,7 +4,7 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.layers.attention.fusion_gate import FusionGate
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
@@ -13,7 +13,7 @@ from disan_tf.layers.masks import token_mask
 from disan_tf.layers.precision import cast_weight
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import attention_weights, directional_attention
-from disan_tf.ops.direction_mask import check_direction, check_scale
+from disan_tf.ops.direction_mask import DIRECTIONS, check_scale
 from disan_tf.ops.elementwise import bias_activation, copies
 
 
@@ -69,7 +69,7 @@ class DirectionalSelfAttention(BaseLayer):
     ):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
-        self.direction = check_direction(direction)
+        self.direction = check_choice("direction", direction, DIRECTIONS)
         self.activation = tf.keras.activations.get(activation)
         self.scale = check_scale(scale)
         self.attention_form = attention_form

@@ -87,8 +87,7 @@ class DynamicSelfAttention(BaseLayer):
         super().build(input_shape)
 
     def call(self, x, mask=None, sentences=None, training=None):
-        mask = token_mask(x, mask)
-        _, vectors = self._iterate(x, mask, sentences, training)
+        _, vectors = self._iterate(x, token_mask(x, mask), sentences, training)
         z = tf.reshape(vectors[-1], [-1, self.attentions * self.units])  # Eq. 7
         return tf.cast(z, self.compute_dtype)
 

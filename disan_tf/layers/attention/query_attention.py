@@ -37,9 +37,8 @@ class QueryAttention(TokenAttention):
         self.query_dim = check_at_least("query_dim", query_dim, 1)
 
     def call(self, x, query, mask=None, training=None):
-        mask = token_mask(x, mask)
         x, to_logits = copies(x, 2)
-        return self.pool(self.logits(to_logits, query, training), x, mask)
+        return self.pool(self.logits(to_logits, query, training), x, token_mask(x, mask))
 
     def attention_weights(self, x, query, mask):
         """Computes P without dropout, <float32>, shaped like `logits`; sums to 1 over tokens."""

@@ -68,8 +68,7 @@ class IterativeSequenceSampling(Sampler):
         super().build(input_shape)
 
     def call(self, x, mask=None, training=None):
-        mask = token_mask(x, mask)
-        return self.choose(x, mask, "greedy", training)[1]
+        return self.choose(x, token_mask(x, mask), "greedy", training)[1]
 
     def choose(self, x, mask, how, training=None):
         batch, units = tf.shape(x)[0], self.state_kernel.shape[1]

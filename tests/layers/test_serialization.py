@@ -14,8 +14,8 @@ class Base(BaseLayer):
 
 
 class Derived(Base):
-    def __init__(self, *args, widths=(1, 2), name=None, rate=0.5, **kwargs):
-        super().__init__(*args, name=name, **kwargs)
+    def __init__(self, *args, widths=(1, 2), dtype=None, rate=0.5, **kwargs):
+        super().__init__(*args, dtype=dtype, **kwargs)
         self.widths = tuple(widths)
         self.halved = rate / 2
 
@@ -25,6 +25,11 @@ def test_a_config_holds_the_arguments_of_all_constructors_in_types_of_json():
     keras = {"name": "it", "trainable": True, "dtype": "float32"}
     ours = {"units": 3, "activation": "relu", "widths": [4, 5], "dropout": 0.25, "l2": 0.5}
     assert layer.get_config() == {**keras, **ours, "seed": 7}
+
+
+def test_a_config_keeps_the_policy_as_keras_writes_it():
+    ours, keras = (make(3, dtype="mixed_bfloat16").get_config() for make in (Derived, Base))
+    assert ours["dtype"] == keras["dtype"] != "float32"
 
 
 def test_a_config_says_how_weights_are_initialised():

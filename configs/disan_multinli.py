@@ -19,8 +19,8 @@ Variants (`--config=configs/disan_multinli.py:additive`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, glove_100d, tiny
-from configs.papers.disan import BASELINES, disan
+from configs.common import apply_variant, settings
+from configs.papers.disan import DISAN_VARIANTS, disan
 
 
 def get_config(variant: str = "") -> ConfigDict:
@@ -38,9 +38,7 @@ def get_config(variant: str = "") -> ConfigDict:
     return apply_variant(config, variant, VARIANTS)
 
 
-def _official(config):
-    config.data.empty_tokens = True
-    config.data.fixed_words = "all"
-
-
-VARIANTS = {**BASELINES, "glove_100d": glove_100d, "official": _official, "tiny": tiny}
+VARIANTS = {
+    **DISAN_VARIANTS,
+    "official": settings({"data.empty_tokens": True, "data.fixed_words": "all"}),
+}

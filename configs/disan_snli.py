@@ -21,8 +21,8 @@ Variants (`--config=configs/disan_snli.py:official`), with the paper's test accu
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, glove_100d, tiny
-from configs.papers.disan import BASELINES, disan
+from configs.common import apply_variant, settings
+from configs.papers.disan import DISAN_VARIANTS, disan
 from configs.papers.elmo import feed_with_elmo
 
 
@@ -40,15 +40,8 @@ def get_config(variant: str = "") -> ConfigDict:
     return apply_variant(config, variant, VARIANTS)
 
 
-def _official(config):
-    config.data.empty_tokens = True
-    config.data.fixed_words = "all"
-
-
 VARIANTS = {
-    **BASELINES,
-    "glove_100d": glove_100d,
-    "official": _official,
+    **DISAN_VARIANTS,
+    "official": settings({"data.empty_tokens": True, "data.fixed_words": "all"}),
     "elmo": feed_with_elmo,
-    "tiny": tiny,
 }

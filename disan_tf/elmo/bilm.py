@@ -175,22 +175,6 @@ class BiLM(BaseLayer):
             both.append(tf.stack(outputs, axis=2))
         return tf.concat(both, axis=-1), after
 
-    def get_config(self):
-        config = {
-            "units": self.units,
-            "cells": self.cells,
-            "filters": self.filters,
-            "layers": self.layers,
-            "character_dim": self.character_dim,
-            "highways": self.highways,
-            "activation": self.activation,
-            "cell_clip": self.cell_clip,
-            "projection_clip": self.projection_clip,
-            "skip_connections": self.skip_connections,
-            "word_length": self.word_length,
-        }
-        return {**super().get_config(), **config}
-
 
 def _rows(states: States, count) -> States:
     """Returns the first `count` rows, with zeros for missing rows."""

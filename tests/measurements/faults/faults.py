@@ -191,6 +191,12 @@ FAULTS = (
     ),
     Fault(
         folder="layers",
+        line="for base in reversed(type(self).__mro__):",
+        fault="for base in type(self).__mro__[:1]:",
+        tests=("test_serialization.py", "test_encoders.py"),
+    ),
+    Fault(
+        folder="layers",
         line='return 1.0 - rate if check_init_scale(init_scale) == "keep" else rate or 1.0',
         fault='return rate or 1.0 if check_init_scale(init_scale) == "keep" else 1.0 - rate',
         tests=("test_initializers.py",),

@@ -4,11 +4,12 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_choice
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import masked_softmax
-from disan_tf.ops.direction_mask import admissible_pairs, check_direction
+from disan_tf.ops.direction_mask import DIRECTIONS, admissible_pairs
 from disan_tf.ops.elementwise import copies
 
 
@@ -58,7 +59,7 @@ class Token2Token(BaseLayer):
     def __init__(self, activation="elu", direction: Optional[str] = None, **kwargs):
         super().__init__(**kwargs)
         self.activation = tf.keras.activations.get(activation)
-        self.direction = direction if direction is None else check_direction(direction)
+        self.direction = check_choice("direction", direction, (None, *DIRECTIONS))
 
     def build(self, input_shape):
         dim = input_shape[-1]
@@ -93,10 +94,3 @@ class Token2Token(BaseLayer):
         if self.direction is None:
             return mask[:, :, None] & mask[:, None, :]
         return admissible_pairs(mask, self.direction, head_mask=mask)
-
-    def get_config(self):
-        config = {
-            "activation": tf.keras.activations.serialize(self.activation),
-            "direction": self.direction,
-        }
-        return {**super().get_config(), **config}

@@ -69,33 +69,6 @@ def _check_splits(config, corpus: PreparedCorpus) -> None:
         )
 
 
-def check_data(config) -> None:
-    """Raises UserError unless `config.data` prepares the inputs of `config.embedding`."""
-    embedding, data = config.embedding, config.data
-    kind = EMBEDDINGS[embedding.name]
-    for name, prepared in kind.equal.items():
-        if data.get(prepared) != embedding[name]:
-            raise UserError(
-                f"--config.data.{prepared}={data.get(prepared)} must be {embedding[name]}, as "
-                f"config.embedding.{name} is."
-            )
-    for name, reason in kind.required.items():
-        if not data.get(name):
-            raise UserError(
-                f"--config.embedding.name={embedding.name} {reason}: set --config.data.{name}=True."
-            )
-    if embedding.get("phrases") == "cut" and not data.get("contexts"):
-        raise UserError(
-            "--config.embedding.phrases=cut reads the sentences around phrases: set "
-            "--config.data.contexts=True."
-        )
-    if data.get("score") and data.lowest != config.task.get("lowest", 1):
-        raise UserError(
-            f"--config.task.lowest={config.task.get('lowest', 1)} must be {data.lowest}, as "
-            "config.data.lowest is."
-        )
-
-
 def _check_prepared(config, corpus: PreparedCorpus) -> None:
     """Raises UserError if a corpus lacks the arrays that the config's embedding reads."""
     prepared = EMBEDDINGS[config.embedding.name].prepared

@@ -22,18 +22,6 @@ from disan_tf.models.language_model import LanguageModel
 from disan_tf.models.nli import SentencePairClassifier
 from disan_tf.models.relatedness import RelatednessModel
 
-__all__ = [
-    "EMBEDDINGS",
-    "ENCODERS",
-    "HEADS",
-    "TASKS",
-    "build_model",
-    "count_parameters",
-    "embedding_parts",
-    "encoder_parts",
-    "head_parts",
-]
-
 ENCODERS = {**encoders.ENCODERS, "bilm": BiLM}
 HEADS = {"plain": ClassificationHead, "dsa": DSAHead, "drcn": DRCNHead, "word_softmax": WordSoftmax}
 TASKS = {

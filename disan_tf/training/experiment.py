@@ -47,11 +47,16 @@ def train(
       UserError: the work directory belongs to another config or other data, or see `Trainer.run`.
     """
     workdir, distribution = Path(workdir), distribution or make_distribution(config)
-    if not distribution.is_chief:
-        return Trainer(config, corpus, workdir, distribution=distribution).run()
-    claim(workdir, config)
-    _check_inputs(workdir, corpus)
+    if distribution.is_chief:
+        claim(workdir, config)
+        _check_inputs(workdir, corpus)
     trainer = Trainer(config, corpus, workdir, distribution=distribution)
+    return _run_as_chief(trainer, pictures) if distribution.is_chief else trainer.run()
+
+
+def _run_as_chief(trainer: Trainer, pictures: bool) -> dict:
+    """Runs a training, with its description, its progress and TensorBoard's files."""
+    workdir = trainer.workdir
     write_json(workdir / "run.json", describe(trainer))
     print(introduce(trainer))
     trainer.callbacks = [_tensorboard(trainer, pictures), _progress(trainer)]

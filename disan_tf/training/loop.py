@@ -20,10 +20,9 @@ from disan_tf.training.distribution.replicas import STOP
 from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.methods import make_method
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
-from disan_tf.training.monitoring.step_metrics import format_metrics
 from disan_tf.training.resources import gather_resources
 from disan_tf.training.schedule import is_evaluated, is_logged, is_saved
-from disan_tf.training.training_log import TrainingLog
+from disan_tf.training.training_log import TrainingLog, format_metrics
 
 
 class Trainer:
@@ -105,7 +104,7 @@ class Trainer:
           Stopped: the process received SIGTERM or SIGHUP; the last step has a checkpoint.
         """
         step = self.state.restore(self.distribution.by_chief(self.state.newest))
-        self.best.check()
+        self.best.check_exists()
         self.log.open(step, self.state.measured.numpy(), self.distribution.is_chief)
         callbacks = tf.keras.callbacks.CallbackList(
             list(self.callbacks),

@@ -112,11 +112,6 @@ def encoder_class(name: str) -> type:
     return ENCODERS[name]
 
 
-def encoders_of(task: type) -> list[str]:
-    """Returns the names of the encoders that a model class of `TASKS` can have."""
-    return [name for name, kind in ENCODERS.items() if issubclass(kind, task.encoder_type)]
-
-
 def _shared(config, part: str) -> dict:
     """Returns the arguments that embedding, encoder and head share."""
     return {

@@ -17,7 +17,6 @@ from disan_tf.models.factory import (
     check_regularisation,
     embedding_parts,
     encoder_parts,
-    encoders_of,
     head_parts,
 )
 from disan_tf.runs.bundle import NAME
@@ -117,7 +116,8 @@ def _choose(config, corpus: Optional[CorpusRules]) -> tuple[type, type]:
     chosen(_named(HEADS, task.heads), "task", config.task, "head")
     name = config.encoder.get("name")
     if not isinstance(name, str) or ":" not in name:  # one of ours
-        return task, chosen(_named(ENCODERS, encoders_of(task)), "encoder", config.encoder)
+        fitting = [own for own, kind in ENCODERS.items() if issubclass(kind, task.encoder_type)]
+        return task, chosen(_named(ENCODERS, fitting), "encoder", config.encoder)
     try:
         encoder = import_encoder(name)
     except ValueError as error:

@@ -72,20 +72,15 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
         return
     run = read_json(path, "choose another --workdir", RUN)
     check_format(path, run, FORMAT, OTHER_VERSION)
-    recorded = run["inputs"]
-    pairs = (corpus.manifest[Keys.INPUTS], recorded), (recorded, corpus.manifest[Keys.INPUTS])
-    changed = {name: None for inputs, others in pairs for name in _without(inputs, others)}
+    inputs = corpus.manifest[Keys.INPUTS], run["inputs"]
+    digests = ({file["sha256"] for file in files.values()} for files in inputs)
+    same = set.intersection(*digests)
+    changed = {name for files in inputs for name in files if files[name]["sha256"] not in same}
     if changed:
         raise UserError(
-            f"{workdir} holds a training on other contents of {', '.join(changed)}; restore them, "
-            "or choose another --workdir."
+            f"{workdir} holds a training on other contents of {', '.join(sorted(changed))}; "
+            "restore them, or choose another --workdir."
         )
-
-
-def _without(inputs: dict, others: dict) -> list[str]:
-    """Returns the names of the inputs whose contents no other input has."""
-    digests = {file["sha256"] for file in others.values()}
-    return [name for name, file in inputs.items() if file["sha256"] not in digests]
 
 
 def describe(trainer: Trainer) -> dict:

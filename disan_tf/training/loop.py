@@ -140,7 +140,7 @@ class Trainer:
             others_stop = metrics.pop(STOP, False)  # the same in all workers
             if self.log.is_of_other_phase(metrics):
                 self._log_training(step)  # a line holds one phase
-            self.log.add(metrics)
+            self.log.steps.append(metrics)
             step += 1
             callbacks.on_train_batch_end(step - 1, format_metrics(metrics))
             alone = self.distribution.workers == 1
@@ -185,7 +185,7 @@ class Trainer:
             raise self._not_finite(f"The loss is not finite between steps {first} and {step}")
         extra = self.method.extra_metrics(means)
         self.log.write(step, "train", {**means, **extra, "skipped_steps": skipped})
-        self.log.clear()
+        self.log.steps.clear()
 
     def _check_finite(self, step: int) -> None:
         if not all(np.all(np.isfinite(weight)) for weight in self.model.trainable_weights):

@@ -33,9 +33,11 @@ def gather_resources(config, corpus: PreparedCorpus) -> tuple[Resources, Prepare
     """
     _check_task(config, corpus)
     _check_splits(config, corpus)
-    _check_prepared(config, corpus)
-    resources = Resources(corpus.words, len(corpus.classes), corpus.vectors)
     kind = EMBEDDINGS[config.embedding.name]
+    prepared = kind.prepared
+    if prepared and not getattr(corpus, prepared.name):
+        raise UserError(f"{corpus.directory} {prepared.lack}; prepare it with {prepared.flag}.")
+    resources = Resources(corpus.words, len(corpus.classes), corpus.vectors)
     if kind.counts_words:
         resources = _count_words(corpus, resources)
     return _gather_bilm(config, corpus, resources) if kind.reads_bilm else (resources, corpus)
@@ -67,13 +69,6 @@ def _check_splits(config, corpus: PreparedCorpus) -> None:
             f"--config.train.examples={config.train.examples} is more than the {available} "
             "training examples of the corpus; 0 takes all."
         )
-
-
-def _check_prepared(config, corpus: PreparedCorpus) -> None:
-    """Raises UserError if a corpus lacks the arrays that the config's embedding reads."""
-    prepared = EMBEDDINGS[config.embedding.name].prepared
-    if prepared and not getattr(corpus, prepared.name):
-        raise UserError(f"{corpus.directory} {prepared.lack}; prepare it with {prepared.flag}.")
 
 
 def _gather_bilm(config, corpus, resources):

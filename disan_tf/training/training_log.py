@@ -41,10 +41,6 @@ class TrainingLog:
             {name: np.dtype(kind).type(it) for name, (kind, it) in step.items()} for step in steps
         ]
 
-    def add(self, metrics: dict) -> None:
-        """Adds the metrics of a step."""
-        self.steps.append(metrics)
-
     def is_of_other_phase(self, metrics: dict) -> bool:
         """Returns whether a step belongs to another phase than the collected steps."""
         return bool(self.steps) and metrics.get("phase") != self.steps[0].get("phase")
@@ -56,10 +52,6 @@ class TrainingLog:
             for name in self.steps[0]
         }
         return means, round(means.pop("skipped_steps") * len(self.steps))
-
-    def clear(self) -> None:
-        """Removes the metrics of the steps."""
-        self.steps = []
 
     def write(self, step: int, split: str, metrics: dict) -> None:
         """Writes a line of metrics on a split."""

@@ -104,23 +104,20 @@ class BiLM(BaseLayer):
         super().build(input_shape)
 
     def _make_stack(self, direction):
-        stack = []
-        for number in range(self.layers):
-            name = f"{direction}_{number}"
-            stack.append(
-                ProjectedLSTM(
-                    self.units,
-                    self.cells,
-                    direction == "backward",
-                    self.cell_clip,
-                    self.projection_clip,
-                    l2=self.l2,
-                    seed=site_seed(self.seed, name),
-                    name=name,
-                    dtype=self.dtype_policy,
-                )
+        return [
+            ProjectedLSTM(
+                self.units,
+                self.cells,
+                direction == "backward",
+                self.cell_clip,
+                self.projection_clip,
+                l2=self.l2,
+                seed=site_seed(self.seed, name),
+                name=name,
+                dtype=self.dtype_policy,
             )
-        return stack
+            for name in (f"{direction}_{number}" for number in range(self.layers))
+        ]
 
     def call(self, characters, mask, training=None):
         return self.advance(characters, mask, training=training)[0]

@@ -47,11 +47,16 @@ def train(
       UserError: the work directory belongs to another config or other data, or see `Trainer.run`.
     """
     workdir, distribution = Path(workdir), distribution or make_distribution(config)
-    if not distribution.is_chief:
-        return Trainer(config, corpus, workdir, distribution=distribution).run()
-    claim(workdir, config)
-    _check_inputs(workdir, corpus)
+    if distribution.is_chief:
+        claim(workdir, config)
+        _check_inputs(workdir, corpus)
     trainer = Trainer(config, corpus, workdir, distribution=distribution)
+    return _run_as_chief(trainer, pictures) if distribution.is_chief else trainer.run()
+
+
+def _run_as_chief(trainer: Trainer, pictures: bool) -> dict:
+    """Runs a training, with its description, its progress and TensorBoard's files."""
+    workdir = trainer.workdir
     write_json(workdir / "run.json", describe(trainer))
     print(introduce(trainer))
     trainer.callbacks = [_tensorboard(trainer, pictures), _progress(trainer)]
@@ -67,20 +72,15 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
         return
     run = read_json(path, "choose another --workdir", RUN)
     check_format(path, run, FORMAT, OTHER_VERSION)
-    recorded = run["inputs"]
-    pairs = (corpus.manifest[Keys.INPUTS], recorded), (recorded, corpus.manifest[Keys.INPUTS])
-    changed = {name: None for inputs, others in pairs for name in _without(inputs, others)}
+    inputs = corpus.manifest[Keys.INPUTS], run["inputs"]
+    digests = ({file["sha256"] for file in files.values()} for files in inputs)
+    same = set.intersection(*digests)
+    changed = {name for files in inputs for name in files if files[name]["sha256"] not in same}
     if changed:
         raise UserError(
-            f"{workdir} holds a training on other contents of {', '.join(changed)}; restore them, "
-            "or choose another --workdir."
+            f"{workdir} holds a training on other contents of {', '.join(sorted(changed))}; "
+            "restore them, or choose another --workdir."
         )
-
-
-def _without(inputs: dict, others: dict) -> list[str]:
-    """Returns the names of the inputs whose contents no other input has."""
-    digests = {file["sha256"] for file in others.values()}
-    return [name for name, file in inputs.items() if file["sha256"] not in digests]
 
 
 def describe(trainer: Trainer) -> dict:

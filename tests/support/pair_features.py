@@ -24,8 +24,8 @@ def make_feature_corpus(folder: Path, word_length: int = 6, **options) -> Prepar
         features = draw_features(corpus.split(split), word_length)
         arrays = {names.SPELLINGS: features.spellings}
         for field in FIELDS:
-            arrays[names.spelling(split, field)] = features.spelling[field]
-            arrays[names.match(split, field)] = features.match[field]
+            arrays[f"{split}.{field}.spelling"] = features.spelling[field]
+            arrays[f"{split}.{field}.match"] = features.match[field]
         for name, array in arrays.items():
             np.save(names.array_file(folder, name), array)
     write_forms(folder / word_forms.FORMS, {word: tuple(forms) for word, *forms in FORMS})

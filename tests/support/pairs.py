@@ -77,9 +77,9 @@ def _draw(generator, size, longest):
 
 
 def _save(folder, name, split):
-    arrays = {names.label(name): split.labels, names.example_id(name): split.example_ids}
+    arrays = {f"{name}.label": split.labels, f"{name}.example_id": split.example_ids}
     for field in split.fields:
-        arrays[names.ids(name, field)] = split.ids[field]
-        arrays[names.offsets(name, field)] = split.offsets[field]
+        arrays[f"{name}.{field}.ids"] = split.ids[field]
+        arrays[f"{name}.{field}.offsets"] = split.offsets[field]
     for array_name, array in arrays.items():
         np.save(names.array_file(folder, array_name), array)

@@ -365,8 +365,8 @@ FAULTS = (
     ),
     Fault(
         folder="models",
-        line='return {"dropout": config.train.dropout, **_without(config.encoder, "name")}',
-        fault='return {**_without(config.encoder, "name"), "dropout": config.train.dropout}',
+        line='options = {"dropout": config.train.dropout, **_without(config.encoder, "name")}',
+        fault='options = {**_without(config.encoder, "name"), "dropout": config.train.dropout}',
         tests=("test_factory.py",),
     ),
     Fault(
@@ -649,7 +649,10 @@ FAULTS = (
         tests=("test_command_line.py",),
     ),
     Fault(
-        folder="data_prep", line="penalties[-1] = 0.0", fault="", tests=("test_bag_of_words.py",)
+        folder="data_prep",
+        line="counter = CountVectorizer(analyzer=list)",
+        fault="counter = CountVectorizer(analyzer=list, binary=True)",
+        tests=("test_bag_of_words.py",),
     ),
     Fault(
         folder="data_prep",

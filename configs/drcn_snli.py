@@ -28,9 +28,9 @@ Settings that the paper leaves open, or that differ here:
     is scored (`train.batch_norm_batches`), and saved with the model. Moving averages (0) see words
     with dropout, whose maxima are larger, and cost Cs 2.6 points; see configs/README.md.
   Bottleneck: none; it is optional (`:bottleneck`).
-  L2: half of 1e-6 times the squares of all matrices. PyTorch's weight decay, which the paper
-    presumably used, also shrinks biases and word vectors: under RMSProp it moves the vectors of
-    words outside the batch by about the learning rate in each step.
+  L2: half of 1e-6 times the squares of all matrices. The paper's is on all parameters (Sec. 4.1),
+    presumably PyTorch's weight decay, which also shrinks biases and word vectors: under RMSProp it
+    moves the vectors of words outside the batch by about the learning rate in each step.
   Learning rate: falls after each epoch whose dev loss is not below the best.
   Length of training: 6 epochs; dev accuracy selects one of them.
 

@@ -6,12 +6,14 @@ from pathlib import Path
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_format, read_json, write_json
+from disan_tf.runs.machine import MACHINE
 
 FORMAT = 2  # of `config.json` and `run.json`
 OTHER_VERSION = "use the version that wrote it, or train again"
 # The schema of `run.json`.
 RUN = {
     "versions": dict,
+    "machine?": MACHINE,
     "commit": (str, type(None)),
     "command": (str, type(None)),
     "parameters": int,

@@ -15,6 +15,7 @@ from disan_tf.common.files import check_format, read_json, write_json
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset, padding_share
 from disan_tf.input_pipeline.format import Keys
 from disan_tf.models.factory import count_parameters
+from disan_tf.runs.machine import describe_machine, load
 from disan_tf.runs.provenance import command_line, data_summary
 from disan_tf.runs.work_directory import FORMAT, OTHER_VERSION, RUN, claim
 from disan_tf.training.distribution.cluster import make_distribution
@@ -61,6 +62,7 @@ def _run_as_chief(trainer: Trainer, pictures: bool) -> dict:
     print(introduce(trainer))
     trainer.callbacks = [_tensorboard(trainer, pictures), _progress(trainer)]
     summary = trainer.run()
+    _record_load(workdir)
     write_projector(workdir / "tensorboard", trainer.model, trainer.corpus)
     return summary
 
@@ -83,8 +85,15 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
         )
 
 
+def _record_load(workdir: Path) -> None:
+    """Adds the load at the training's end to `run.json`."""
+    path = workdir / "run.json"
+    run = read_json(path, "choose another --workdir", RUN)
+    write_json(path, {**run, "machine": {**run["machine"], "load_after": load()}})
+
+
 def describe(trainer: Trainer) -> dict:
-    """Returns a training's description for `run.json`: versions, commit, data, size."""
+    """Returns a training's description for `run.json`: versions, machine, commit, data, size."""
     return {
         "format": FORMAT,
         "versions": {
@@ -93,6 +102,7 @@ def describe(trainer: Trainer) -> dict:
             "tensorflow": tf.__version__,
             "numpy": np.__version__,
         },
+        "machine": describe_machine(),
         "commit": _commit(),
         "command": command_line(sys.argv),
         "parameters": count_parameters(trainer.model),

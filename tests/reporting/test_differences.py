@@ -191,7 +191,8 @@ def test_other_data_is_not_compared(output, part, option):
     run["config"][part][option] = 10
     results = {"bi_lstm": run, "ours": json.loads((output / "results/ours.json").read_text())}
     tables = render_tables(results, read_predictions(output / "predictions"))
-    assert "difference" not in tables["disan_table_2.md"]
+    text = tables["disan_table_2.md"]
+    assert "| no run of DiSAN on these data |" in text and " to +" not in text
 
 
 def test_damaged_predictions_are_refused(output):

@@ -17,7 +17,6 @@ from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
-from disan_tf.serving.export.new_axes import without_new_axes
 from disan_tf.serving.export.saved_model import (
     as_function,
     describe_model,
@@ -133,17 +132,14 @@ class _Refused(Exception):
 
 def _to_tflite(served: Served, path: Path) -> None:
     with portable():
-        traced = as_function(served).get_concrete_function()
-        function = without_new_axes(traced, served.specs)
+        function = as_function(served).get_concrete_function()
     module = tf.Module()
-    module.function = function
-    with scratch_folder(path) as scratch:  # a SavedModel keeps the names of inputs and outputs
-        tf.saved_model.save(module, str(scratch), function)
-        try:
-            converter = tf.lite.TFLiteConverter.from_saved_model(str(scratch))
-            path.write_bytes(converter.convert())
-        except Exception as error:  # the converter's classes of errors differ by version
-            raise _Refused(_reason(error)) from None
+    module.weights = function.variables  # saved with the function, which keeps the names of inputs
+    try:
+        converter = tf.lite.TFLiteConverter.from_concrete_functions([function], module)
+        path.write_bytes(converter.convert())
+    except Exception as error:  # the converter's classes of errors differ by version
+        raise _Refused(_reason(error)) from None
 
 
 def _load_tflite(path: Path) -> Predict:
@@ -183,8 +179,7 @@ def _onnx_packages():
 def _reason(error) -> str:
     """Returns the operators that a converter lacks, or the first line of its error."""
     text = str(error).strip() or type(error).__name__
-    lacking = sorted(set(re.findall(r"'tf\.(\w+)' op is neither", text)))
-    lacking = lacking or sorted(set(re.findall(r"\"(TensorList\w+):", text)))
+    lacking = sorted(set(re.findall(r"'tf\.(\w+)' op ", text)))
     return f"it lacks {', '.join(lacking)}" if lacking else text.splitlines()[0][:200]
 
 

@@ -48,6 +48,6 @@ class MultiDimAttention(QueryAttention):
 
     def logits(self, x, query, training=None):
         """Computes f(x_i, q) of Eq. 8, <float>[batch, length, dim]."""
-        query = self.query_map(query, training=training)[:, None, :]
+        query = tf.expand_dims(self.query_map(query, training=training), 1)
         hidden = self.token_map.activate(self.token_map.product(x, training) + query)
         return self.score_map(hidden, training=training)

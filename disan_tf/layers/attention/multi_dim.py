@@ -1,5 +1,7 @@
 """Multi-dimensional attention: one weight for each feature of each token."""
 
+import tensorflow as tf
+
 from disan_tf.layers.attention.query_attention import QueryAttention
 from disan_tf.layers.serialization import serializable
 

@@ -2,6 +2,8 @@
 
 from typing import Optional
 
+import tensorflow as tf
+
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.attention.token_attention import TokenAttention
 from disan_tf.layers.masks import token_mask

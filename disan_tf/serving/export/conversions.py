@@ -23,7 +23,7 @@ from disan_tf.serving.export.saved_model import (
     save_ids_model,
     write_version,
 )
-from disan_tf.serving.export.signatures import Served, converted_function
+from disan_tf.serving.export.signatures import Served, converted_function, methods_of
 
 LENGTHS = range(1, 61)  # tokens in the sentences that check a conversion
 TOLERANCE = 1e-4  # absolute, or relative for numbers above 1
@@ -88,7 +88,7 @@ def _largest_difference(bundle: Bundle, max_tokens, predict: Predict, folder: Pa
     """Compares a model's outputs with the SavedModel's, for sentences of all `LENGTHS`."""
     original = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
     with scratch_folder(folder / "checked") as scratch:
-        save_ids_model(original, scratch / "saved_model", max_tokens)
+        save_ids_model(original, methods_of(original), max_tokens, scratch / "saved_model")
         loaded = tf.saved_model.load(str(scratch / "saved_model"))
         return max(
             _difference(loaded.signatures, predict, _sentences(bundle, length))

@@ -12,11 +12,10 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder
-from disan_tf.models.base import served_specs
+from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
 from disan_tf.serving.inference.predict import batches_of_similar_length
-from disan_tf.serving.inference.records import SENTENCE
 
 DTYPES = ("float32", "float16")  # of .npy files
 FORMATS = ("npy", "jsonl")
@@ -87,7 +86,7 @@ def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:
             "vector of one alone; choose another --checkpoint."
         )
 
-    @tf.function(input_signature=served_specs(specs["encode"]), autograph=False)
+    @tf.function(input_signature=specs["encode"], autograph=False)
     def encode_batch(*inputs):
         return tf.cast(model.encode(*inputs, training=False), tf.float32)
 

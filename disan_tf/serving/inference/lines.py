@@ -10,7 +10,8 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import LONGEST_LINE, check_open, too_long
-from disan_tf.serving.inference.records import PARSERS, SENTENCE, TextParser, find_text, tokens_name
+from disan_tf.models.base import SENTENCE
+from disan_tf.serving.inference.records import PARSERS, TextParser, find_text, tokens_name
 from disan_tf.text import TracedTextToIds
 
 CHUNK_BYTES = 1 << 18  # some thousand sentences

@@ -13,7 +13,6 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_open, scratch_folder
 from disan_tf.input_pipeline import evaluation_batches
-from disan_tf.models.base import served_specs
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.explain import Explanation
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
@@ -106,7 +105,7 @@ def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
     for relatedness, scores <float32>[batch].
     """
 
-    @tf.function(input_signature=served_specs(model.input_specs()), autograph=False)
+    @tf.function(input_signature=model.signatures()["call"], autograph=False)
     def predict_batch(*inputs):
         outputs = model(*inputs, training=False)
         return tf.nn.softmax(outputs), model.predictions(outputs)

@@ -43,11 +43,8 @@ class Predictions:
 
     def make_answer(self, bundle: Bundle) -> Answer:
         """Returns the function that a worker calls with records."""
-        step, text_to_ids, form = (
-            make_prediction_step(bundle.model),
-            bundle.traced_text_to_ids(),
-            JsonLines(),
-        )
+        step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
+        form = JsonLines()
 
         def compute_rows(records):
             sentences = tokenise(records, text_to_ids, self.fields)

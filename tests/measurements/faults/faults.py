@@ -613,8 +613,8 @@ FAULTS = (
     ),
     Fault(
         folder="disan_tf",
-        line=r'yield number, text[1:] if number == 1 and text[:1] == "\ufeff" else text',
-        fault="yield number, text",
+        line=r'return text.removeprefix("\ufeff") if number == 1 else text',
+        fault="return text",
         tests=("test_files.py",),
     ),
     Fault(

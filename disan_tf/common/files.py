@@ -200,21 +200,34 @@ def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, s
     Raises:
       UserError: the file is missing, or a line cannot be decoded or is longer than `LONGEST_LINE`.
     """
+    remedy = f"convert the file to {encoding.upper()} or restore the official one"
+    with open_bytes(path) as file:
+        for number, line in enumerate(bounded_lines(file, path), start=1):
+            yield number, decode_line(line, path, number, remedy, encoding)
+
+
+def open_bytes(path: PathLike) -> BinaryIO:
+    """Opens a file to read its bytes; raises UserError if that fails."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 (the with below closes it)
+        return open(path, "rb")
     except OSError as error:
         raise UserError(f"{path} cannot be opened ({error.strerror}).") from None
-    with file:
-        for number, line in enumerate(bounded_lines(file, path), start=1):
-            try:
-                text = line.rstrip(b"\r\n").decode(encoding)
-                yield number, text[1:] if number == 1 and text[:1] == "\ufeff" else text
-            except UnicodeDecodeError as error:
-                raise UserError(
-                    f"{path}, line {number}: byte 0x{line[error.start]:02x} at column "
-                    f"{error.start + 1} is not {encoding.upper()}; convert the file to "
-                    f"{encoding.upper()} or restore the official one."
-                ) from None
+
+
+def decode_line(line: bytes, name, number: int, remedy: str, encoding: str = "utf-8") -> str:
+    """Returns a line's text without its end and, in line 1, without a byte order mark.
+
+    Raises:
+      UserError: the line cannot be decoded; the error names the file, ends with `remedy`.
+    """
+    try:
+        text = line.rstrip(b"\r\n").decode(encoding)
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{name}, line {number}: byte 0x{line[error.start]:02x} at column {error.start + 1} is "
+            f"not {encoding.upper()}; {remedy}."
+        ) from None
+    return text.removeprefix("\ufeff") if number == 1 else text
 
 
 def bounded_lines(file: BinaryIO, name) -> Iterator[bytes]:

@@ -127,9 +127,10 @@ def _package(component) -> str:
 
 
 def _unknown(name_of_flag, value, owner, name, known) -> str:
+    shown = "{...}" if _is_mapping(value) else value
     near, takes = nearest(name, known), ", ".join(sorted(known)) or "none"
     rest = f"; did you mean {near}?" if near else f", which takes {takes}."
-    return f"{name_of_flag}={_format_value(value)} is not an option of {owner}{rest}"
+    return f"{name_of_flag}={shown} is not an option of {owner}{rest}"
 
 
 def nearest(word, known: Iterable) -> Optional[str]:
@@ -197,10 +198,6 @@ def join_choices(known: Iterable) -> str:
     """Returns the items as text: "a, b or c"."""
     *others, last = map(str, known)
     return f"{', '.join(others)} or {last}" if others else last
-
-
-def _format_value(value) -> str:
-    return "{...}" if _is_mapping(value) else str(value)
 
 
 def _is_mapping(value) -> bool:

@@ -76,4 +76,4 @@ class MultiHeadEncoder(SentenceEncoder):
 def _with_positions(x, mask):
     """Adds positional encodings to x, <float>[batch, length, dim]; 0 on padding."""
     positions = tf.cast(positional_encoding(tf.shape(x)[1], x.shape[-1]), x.dtype)
-    return tf.where(mask[:, :, None], x + positions, tf.zeros([], x.dtype))
+    return tf.where(tf.expand_dims(mask, -1), x + positions, tf.zeros([], x.dtype))

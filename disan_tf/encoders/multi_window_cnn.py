@@ -72,7 +72,9 @@ class MultiWindowCNNEncoder(SentenceEncoder):
         mask = token_mask(x, mask)
         maps = self._maps(x, mask, training)
         largest = tf.reduce_max(maps, axis=1)
-        return tf.where(tf.reduce_any(mask, axis=1)[:, None], largest, tf.zeros([], maps.dtype))
+        return tf.where(
+            tf.reduce_any(mask, axis=1, keepdims=True), largest, tf.zeros([], maps.dtype)
+        )
 
     def attend(self, x, mask):
         """Finds the tokens at which the feature maps have their maxima, without dropout.
@@ -83,7 +85,7 @@ class MultiWindowCNNEncoder(SentenceEncoder):
         """
         winner = tf.argmax(tf.cast(self._maps(x, mask), tf.float32), axis=1)
         weights = tf.one_hot(winner, tf.shape(x)[1], axis=1)
-        return {"maximum": tf.where(mask[:, :, None], weights, 0.0)}
+        return {"maximum": tf.where(tf.expand_dims(mask, -1), weights, 0.0)}
 
     def _maps(self, x, mask, training=None):
         """Computes c, <float>[batch, length, len(windows) * units]; the lowest float on padding."""
@@ -95,4 +97,4 @@ class MultiWindowCNNEncoder(SentenceEncoder):
             ],
             axis=-1,
         )
-        return tf.where(mask[:, :, None], maps, maps.dtype.min)
+        return tf.where(tf.expand_dims(mask, -1), maps, maps.dtype.min)

@@ -23,7 +23,7 @@ def pack(x: tf.Tensor, selected: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     mask = packed_mask(selected)
     first = tf.argsort(tf.cast(~selected, tf.int32), axis=1, stable=True)[:, : tf.shape(mask)[1]]
     packed = tf.gather(x, first, batch_dims=1)
-    return tf.where(mask[:, :, None], packed, tf.zeros([], x.dtype)), mask
+    return tf.where(tf.expand_dims(mask, -1), packed, tf.zeros([], x.dtype)), mask
 
 
 def packed_mask(selected: tf.Tensor) -> tf.Tensor:
@@ -59,7 +59,9 @@ def scatter_tokens(tokens: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Inverts `real_tokens`: <float>[rows, dim] -> [batch, length, dim], 0 on padding."""
     if is_compiled():
         shape = tf.concat([tf.shape(mask), [tokens.shape[-1]]], axis=0)
-        return tf.where(mask[:, :, None], tf.reshape(tokens, shape), tf.zeros([], tokens.dtype))
+        return tf.where(
+            tf.expand_dims(mask, -1), tf.reshape(tokens, shape), tf.zeros([], tokens.dtype)
+        )
     places = tf.where(mask)
     shape = tf.concat([tf.shape(mask, tf.int64), [tokens.shape[-1]]], axis=0)
     scattered = tf.scatter_nd(places, tokens[: tf.shape(places)[0]], shape)

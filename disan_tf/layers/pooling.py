@@ -16,8 +16,8 @@ def average_tokens(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tenso
     Returns:
       <float>[batch, dim], the dtype of x; exactly 0 for a sentence without tokens.
     """
-    weights = masked_softmax(logits, mask[:, :, None], axis=1)
-    real = tf.where(mask[:, :, None], tf.cast(x, tf.float32), 0.0)  # 0 times NaN is NaN
+    weights = masked_softmax(logits, tf.expand_dims(mask, -1), axis=1)
+    real = tf.where(tf.expand_dims(mask, -1), tf.cast(x, tf.float32), 0.0)  # 0 times NaN is NaN
     average = tf.matmul(weights, real, transpose_a=True)  # [batch, 1, dim]
     return tf.cast(average[:, 0], x.dtype)
 
@@ -37,8 +37,8 @@ def weighted_sums(weights: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
 
 def masked_mean(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Computes the mean of the tokens that `mask` admits, <float>[batch, dim]; 0 without tokens."""
-    real = tf.where(mask[:, :, None], tf.cast(x, tf.float32), 0.0)
-    return tf.cast(tf.reduce_sum(real, axis=1) / token_counts(mask)[:, None], x.dtype)
+    real = tf.where(tf.expand_dims(mask, -1), tf.cast(x, tf.float32), 0.0)
+    return tf.cast(tf.reduce_sum(real, axis=1) / tf.expand_dims(token_counts(mask), 1), x.dtype)
 
 
 def token_counts(mask: tf.Tensor) -> tf.Tensor:

@@ -6,6 +6,8 @@ from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.embedding.base import Embedding
 from disan_tf.models.resources import Resources
 
+SENTENCE = ("sentence",)  # the fields of a model of one sentence
+
 
 class SentenceModel(tf.keras.Model):
     """A model of an embedding, an encoder and a head; subclasses define the sentences they read.
@@ -69,12 +71,13 @@ class SentenceModel(tf.keras.Model):
         return input_specs(self.fields, self.embedding)
 
     def signatures(self) -> dict[str, list[tf.TensorSpec]]:
-        """Returns the methods that a served model offers: name -> specs of the inputs.
+        """Returns the methods that a served model offers: name -> `served_specs` of the inputs.
 
         They are "call", for predictions, "attend", and "encode" if the encoder makes vectors of
         single sentences.
         """
-        return {"call": self.input_specs(), "attend": self.input_specs()}
+        specs = served_specs(self.input_specs())
+        return {"call": specs, "attend": specs}
 
     def zeros(self) -> list[tf.Tensor]:
         """Returns the smallest inputs that build a model, of one word."""
@@ -120,8 +123,7 @@ class SentenceModel(tf.keras.Model):
         """Returns the encoder's `weight_vectors` by name; names in a pair begin with `<field>_`."""
         vectors = {}
         for field, (x, mask) in zip(self.fields, self.embed(*inputs)):
-            prefix = "" if len(self.fields) == 1 else f"{field}_"
-            vectors[f"{prefix}weight_vectors"] = self.encoder.weight_vectors(x, mask)
+            vectors[f"{prefix_of(field)}weight_vectors"] = self.encoder.weight_vectors(x, mask)
         return {name: tensor for name, tensor in vectors.items() if tensor is not None}
 
     def get_build_config(self):
@@ -154,16 +156,18 @@ def input_specs(fields: tuple[str, ...], embedding: Embedding) -> list[tf.Tensor
     ]
 
 
+def prefix_of(field: str) -> str:
+    """Returns the start of the names of a field's tensors: "", or "<field>_" in a pair."""
+    return "" if field in SENTENCE else f"{field}_"
+
+
 def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:
-    """Gives the inputs of a model's method the names that they have when it is served.
+    """Gives inputs, see `input_specs`, the names that they have in a served model.
 
     Sentence models have `ids` and the names of word features, pair models `<field>_ids` and
     `<field>_<feature>`.
-
-    Args:
-      specs: see `SentenceModel.signatures`.
     """
-    single = "sentence"
+    (single,) = SENTENCE
     if specs[0].name == single:
         names = {spec.name: spec.name.replace(f"{single}_", "") for spec in specs}
         names[single] = "ids"

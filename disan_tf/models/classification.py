@@ -1,7 +1,7 @@
 """A classifier of single sentences."""
 
 from disan_tf.layers.serialization import serializable
-from disan_tf.models.base import SentenceModel
+from disan_tf.models.base import SENTENCE, SentenceModel
 from disan_tf.models.class_scores import ClassScores
 
 
@@ -21,7 +21,7 @@ class SentenceClassifier(ClassScores, SentenceModel):
       Logits, <float32>[batch, classes].
     """
 
-    fields = ("sentence",)
+    fields = SENTENCE
 
     # Keras looks for `training` among positional inputs unless it is the first keyword.
     def call(self, *inputs, training=None, selections=None):
@@ -36,4 +36,5 @@ class SentenceClassifier(ClassScores, SentenceModel):
         return self.encoder.attend(x, mask)
 
     def signatures(self):
-        return {**super().signatures(), "encode": self.input_specs()}
+        signatures = super().signatures()
+        return {**signatures, "encode": signatures["call"]}

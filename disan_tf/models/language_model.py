@@ -7,7 +7,7 @@ from disan_tf.layers.children import build_child
 from disan_tf.layers.packing import real_tokens
 from disan_tf.layers.serialization import serializable
 from disan_tf.metrics.perplexity import perplexities
-from disan_tf.models.base import SentenceModel
+from disan_tf.models.base import SENTENCE, SentenceModel
 
 BOUNDARIES = 2  # begin and end of sentence: the first classes; ids from 1 (unknown) follow
 
@@ -36,7 +36,7 @@ class LanguageModel(SentenceModel):
       the number of words that each direction predicts, with the boundary.
     """
 
-    fields = ("sentence",)
+    fields = SENTENCE
     embeddings = ("bytes",)
     heads = ("word_softmax",)
     encoder_type = BiLM

@@ -1,9 +1,7 @@
 """The base class of models for sentence pairs."""
 
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
-from disan_tf.models.base import SentenceModel, input_specs
-
-SENTENCE = ("sentence",)  # the fields of a model of one sentence
+from disan_tf.models.base import SENTENCE, SentenceModel, input_specs, served_specs
 
 
 class SentencePairModel(SentenceModel):
@@ -54,4 +52,7 @@ class SentencePairModel(SentenceModel):
     def signatures(self):
         if not isinstance(self.encoder, SentenceEncoder):
             return super().signatures()
-        return {**super().signatures(), "encode": input_specs(SENTENCE, self.embedding)}
+        return {
+            **super().signatures(),
+            "encode": served_specs(input_specs(SENTENCE, self.embedding)),
+        }

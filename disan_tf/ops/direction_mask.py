@@ -27,7 +27,7 @@ def positional_mask(heads: tf.Tensor, dependents: tf.Tensor, direction: str) -> 
       <bool>[h, d]
     """
     compare = {"forward": tf.less, "backward": tf.greater, "diagonal": tf.not_equal}
-    return compare[direction](dependents[None, :], heads[:, None])
+    return compare[direction](dependents, tf.expand_dims(heads, 1))
 
 
 def admissible_pairs(
@@ -44,5 +44,5 @@ def admissible_pairs(
       <bool>[batch, head, dependent]
     """
     positions = tf.range(tf.shape(mask)[1])
-    pairs = positional_mask(positions, positions, direction)[None] & mask[:, None, :]
-    return pairs if head_mask is None else pairs & head_mask[:, :, None]
+    pairs = positional_mask(positions, positions, direction) & tf.expand_dims(mask, 1)
+    return pairs if head_mask is None else pairs & tf.expand_dims(head_mask, 2)

@@ -25,11 +25,11 @@ def attention_weights(
     scale: float = 5.0,
 ) -> tf.Tensor:
     """Computes p(z_k = i | x, x_j), DiSAN Eq. 15, <float32>[batch, head, dependent, feature]."""
-    head = tf.cast(head, tf.float32)[:, :, None, :]  # [batch, head, 1, feature]
-    dependent = tf.cast(dependent, tf.float32)[:, None, :, :]  # [batch, 1, dependent, feature]
+    head = tf.expand_dims(tf.cast(head, tf.float32), 2)  # [batch, head, 1, feature]
+    dependent = tf.expand_dims(tf.cast(dependent, tf.float32), 1)  # [batch, 1, dependent, feature]
     logits = scale * tf.tanh((dependent + head) / scale)
     pairs = admissible_pairs(mask, direction, head_mask)
-    return masked_softmax(logits, pairs[..., None], axis=2)
+    return masked_softmax(logits, tf.expand_dims(pairs, -1), axis=2)
 
 
 def plain_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
@@ -37,7 +37,7 @@ def plain_attention(head, dependent, value, mask, *, direction, head_mask=None, 
     weights = attention_weights(
         head, dependent, mask, direction=direction, head_mask=head_mask, scale=scale
     )
-    context = tf.reduce_sum(weights * tf.cast(value, tf.float32)[:, None, :, :], axis=2)
+    context = tf.reduce_sum(weights * tf.expand_dims(tf.cast(value, tf.float32), 1), axis=2)
     return tf.cast(context, value.dtype)
 
 

@@ -80,7 +80,7 @@ def fusion_gate(
         u, _ = runtime.operations().disan_fusion_gate(token, context, bias, h, s, mask)
         return u
     gate = tf.sigmoid(token + context + bias)
-    return tf.where(mask[:, :, None], gate * h + (1.0 - gate) * s, tf.zeros([], h.dtype))
+    return tf.where(tf.expand_dims(mask, -1), gate * h + (1.0 - gate) * s, tf.zeros([], h.dtype))
 
 
 def softmax_pool(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
@@ -97,8 +97,8 @@ def softmax_pool(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """
     if _is_native(x):
         return runtime.operations().disan_softmax_pool(logits, x, mask)
-    weights = masked_softmax(logits, mask[:, :, None], axis=1)
-    real = tf.where(mask[:, :, None], tf.cast(x, tf.float32), 0.0)  # 0 times NaN is NaN
+    weights = masked_softmax(logits, tf.expand_dims(mask, -1), axis=1)
+    real = tf.where(tf.expand_dims(mask, -1), tf.cast(x, tf.float32), 0.0)  # 0 times NaN is NaN
     return tf.cast(tf.reduce_sum(weights * real, axis=1), x.dtype)
 
 

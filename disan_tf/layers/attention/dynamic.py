@@ -114,12 +114,13 @@ class DynamicSelfAttention(BaseLayer):
     def _iterate(self, x, mask, sentences=None, training=None):
         """Returns a <float32>[batch, attentions, 1, length] and z [..., 1, units] per iteration."""
         projected = self._project(x, mask, sentences, training)
-        q = tf.zeros(tf.shape(projected)[:3])[:, :, None]  # [batch, attentions, 1, length]
+        q = tf.expand_dims(tf.zeros(tf.shape(projected)[:3]), 2)  # [batch, attentions, 1, length]
+        mask = tf.expand_dims(tf.expand_dims(mask, 1), 1)  # [batch, 1, 1, length]
         weights, vectors = [], []
         for iteration in range(self.iterations):
             if iteration:
                 q += tf.matmul(vectors[-1], projected, transpose_b=True)  # line 7
-            weights.append(masked_softmax(q, mask[:, None, None], axis=-1))  # line 4
+            weights.append(masked_softmax(q, mask, axis=-1))  # line 4
             vectors.append(tf.tanh(tf.matmul(weights[-1], projected)))  # lines 5 and 6
         return weights, vectors
 

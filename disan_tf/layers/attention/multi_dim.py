@@ -1,5 +1,7 @@
 """Multi-dimensional attention: one weight for each feature of each token."""
 
+import tensorflow as tf
+
 from disan_tf.layers.attention.query_attention import QueryAttention
 from disan_tf.layers.serialization import serializable
 
@@ -48,6 +50,6 @@ class MultiDimAttention(QueryAttention):
 
     def logits(self, x, query, training=None):
         """Computes f(x_i, q) of Eq. 8, <float>[batch, length, dim]."""
-        query = self.query_map(query, training=training)[:, None, :]
+        query = tf.expand_dims(self.query_map(query, training=training), 1)
         hidden = self.token_map.activate(self.token_map.product(x, training) + query)
         return self.score_map(hidden, training=training)

@@ -97,5 +97,5 @@ class MultiHeadSelfAttention(BaseLayer):
 def _weights(queries, keys, mask):
     """Computes the softmaxes <float32>[batch, heads, query, key]; 0 if query or key is padding."""
     logits = tf.matmul(queries, keys, transpose_b=True) / queries.shape[-1] ** 0.5
-    pairs = mask[:, :, None] & mask[:, None, :]
-    return masked_softmax(logits, pairs[:, None], axis=-1)
+    pairs = tf.expand_dims(mask, 2) & tf.expand_dims(mask, 1)
+    return masked_softmax(logits, tf.expand_dims(pairs, 1), axis=-1)

@@ -2,6 +2,8 @@
 
 from typing import Optional
 
+import tensorflow as tf
+
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.attention.token_attention import TokenAttention
 from disan_tf.layers.masks import token_mask
@@ -42,7 +44,7 @@ class QueryAttention(TokenAttention):
 
     def attention_weights(self, x, query, mask):
         """Computes P without dropout, <float32>, shaped like `logits`; sums to 1 over tokens."""
-        return masked_softmax(self.logits(x, query), mask[:, :, None], axis=1)
+        return masked_softmax(self.logits(x, query), tf.expand_dims(mask, -1), axis=1)
 
     def logits(self, x, query, training=None):
         """Computes f(x_i, q), <float>[batch, length, units], with one unit for each weight."""

@@ -52,7 +52,7 @@ class TokenAttention(BaseLayer):
 
     def attention_weights(self, x, mask):
         """Computes P without dropout, <float32>, shaped like `logits`; sums to 1 over tokens."""
-        return masked_softmax(self.logits(x), mask[:, :, None], axis=1)
+        return masked_softmax(self.logits(x), tf.expand_dims(mask, -1), axis=1)
 
     def logits(self, x, training=None):
         """Computes f(x_i), <float>[batch, length, units of `score_map`]."""

@@ -77,5 +77,7 @@ class VanillaAttention(QueryAttention):
         token = self.token_map(x, training=training)  # [batch, length, units]
         query = self.query_map(query, training=training)
         if self.compatibility == "multiplicative":
-            return tf.matmul(tf.cast(token, tf.float32), tf.cast(query, tf.float32)[:, :, None])
-        return self.score_map(self.activation(token + query[:, None, :]), training=training)
+            return tf.matmul(
+                tf.cast(token, tf.float32), tf.expand_dims(tf.cast(query, tf.float32), 2)
+            )
+        return self.score_map(self.activation(token + tf.expand_dims(query, 1)), training=training)

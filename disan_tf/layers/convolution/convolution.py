@@ -62,7 +62,7 @@ class Convolution(BaseLayer):
 
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
-        real, zero = mask[:, :, None], tf.zeros([], x.dtype)
+        real, zero = tf.expand_dims(mask, -1), tf.zeros([], x.dtype)
         x = self.input_dropout(tf.where(real, x, zero), training=training)
         return tf.where(real, self.convolve(x), zero)
 

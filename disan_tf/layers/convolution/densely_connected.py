@@ -129,7 +129,7 @@ class DenselyConnectedCNN(BaseLayer):
 
     def call(self, x, mask=None, places=None, training=None):
         mask = token_mask(x, mask)
-        real = mask[:, :, None]
+        real = tf.expand_dims(mask, -1)
         words = tf.where(real, x, tf.zeros([], x.dtype))  # X^0
         *inputs, words = copies(words, len(self.widths) + 1)
         features = []

@@ -84,4 +84,4 @@ class WordEmbedding(Embedding):
             return tf.zeros([], self.compute_dtype)
         known = (rows >= 0) & (rows < table.shape[0])
         found = tf.gather(table, tf.where(known, rows, 0))
-        return tf.cast(tf.where(known[:, None], found, 0.0), self.compute_dtype)
+        return tf.cast(tf.where(tf.expand_dims(known, -1), found, 0.0), self.compute_dtype)

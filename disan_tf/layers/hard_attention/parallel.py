@@ -66,5 +66,5 @@ class ReinforcedSequenceSampling(Sampler):
 
 def sampling_features(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Computes f(x)_i of ReSAN Eq. 6, <float>[batch, length, 3 * dim]."""
-    mean = masked_mean(x, mask)[:, None]
+    mean = tf.expand_dims(masked_mean(x, mask), 1)
     return tf.concat([x, tf.broadcast_to(mean, tf.shape(x)), x * mean], axis=-1)

@@ -78,7 +78,7 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
             h, mask = pack(h, heads)
             s, _ = pack(s, heads)
         else:
-            s = tf.where(heads[:, :, None], s, self._mean_context(to_mean, mask))
+            s = tf.where(tf.expand_dims(heads, -1), s, self._mean_context(to_mean, mask))
         return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 14, 15
 
     def attend(self, x, mask, heads, dependents):
@@ -89,13 +89,16 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         weights, h, s = self._soft_attention(x, dependents, heads)
         if self.unselected == "drop":
             return {"attention": weights, **self._gated(h, s, heads)}
-        s = tf.where(heads[:, :, None], s, self._mean_context(h, mask))
+        s = tf.where(tf.expand_dims(heads, -1), s, self._mean_context(h, mask))
         return {"attention": weights, **self._gated(h, s, mask)}
 
     def _mean_context(self, h, mask):
         """Computes s of the unselected heads, <float>[batch, 1 or length, units]."""
-        real = tf.where(mask[:, :, None], tf.cast(h, tf.float32), 0.0)
-        total, count = tf.reduce_sum(real, axis=1, keepdims=True), token_counts(mask)[:, None, None]
+        real = tf.where(tf.expand_dims(mask, -1), tf.cast(h, tf.float32), 0.0)
+        total, count = (
+            tf.reduce_sum(real, axis=1, keepdims=True),
+            tf.reshape(token_counts(mask), [-1, 1, 1]),
+        )
         if self.unselected == "mean_of_others":
             total, count = total - real, tf.maximum(1.0, count - 1.0)
         return tf.cast(total / count, h.dtype)

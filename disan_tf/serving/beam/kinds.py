@@ -5,6 +5,7 @@ from typing import BinaryIO, Callable, Optional
 
 import numpy as np
 
+from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.beam.example_files import to_example, write_examples
 from disan_tf.serving.inference.encode import (
@@ -15,7 +16,6 @@ from disan_tf.serving.inference.encode import (
 )
 from disan_tf.serving.inference.lines import tokenise
 from disan_tf.serving.inference.predict import describe, make_prediction_step, predict_all
-from disan_tf.serving.inference.records import SENTENCE
 from disan_tf.serving.inference.submissions import JsonLines
 
 Answer = Callable[[Sequence[dict]], list[bytes]]  # records -> their rows
@@ -43,11 +43,8 @@ class Predictions:
 
     def make_answer(self, bundle: Bundle) -> Answer:
         """Returns the function that a worker calls with records."""
-        step, text_to_ids, form = (
-            make_prediction_step(bundle.model),
-            bundle.traced_text_to_ids(),
-            JsonLines(),
-        )
+        step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
+        form = JsonLines()
 
         def compute_rows(records):
             sentences = tokenise(records, text_to_ids, self.fields)

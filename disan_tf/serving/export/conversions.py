@@ -17,14 +17,13 @@ from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
-from disan_tf.serving.export.new_axes import without_new_axes
 from disan_tf.serving.export.saved_model import (
     as_function,
     describe_model,
     save_ids_model,
     write_version,
 )
-from disan_tf.serving.export.signatures import Served, converted_function
+from disan_tf.serving.export.signatures import Served, converted_function, methods_of
 
 LENGTHS = range(1, 61)  # tokens in the sentences that check a conversion
 TOLERANCE = 1e-4  # absolute, or relative for numbers above 1
@@ -89,7 +88,7 @@ def _largest_difference(bundle: Bundle, max_tokens, predict: Predict, folder: Pa
     """Compares a model's outputs with the SavedModel's, for sentences of all `LENGTHS`."""
     original = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
     with scratch_folder(folder / "checked") as scratch:
-        save_ids_model(original, scratch / "saved_model", max_tokens)
+        save_ids_model(original, methods_of(original), max_tokens, scratch / "saved_model")
         loaded = tf.saved_model.load(str(scratch / "saved_model"))
         return max(
             _difference(loaded.signatures, predict, _sentences(bundle, length))
@@ -133,17 +132,14 @@ class _Refused(Exception):
 
 def _to_tflite(served: Served, path: Path) -> None:
     with portable():
-        traced = as_function(served).get_concrete_function()
-        function = without_new_axes(traced, served.specs)
+        function = as_function(served).get_concrete_function()
     module = tf.Module()
-    module.function = function
-    with scratch_folder(path) as scratch:  # a SavedModel keeps the names of inputs and outputs
-        tf.saved_model.save(module, str(scratch), function)
-        try:
-            converter = tf.lite.TFLiteConverter.from_saved_model(str(scratch))
-            path.write_bytes(converter.convert())
-        except Exception as error:  # the converter's classes of errors differ by version
-            raise _Refused(_reason(error)) from None
+    module.weights = function.variables  # saved with the function, which keeps the names of inputs
+    try:
+        converter = tf.lite.TFLiteConverter.from_concrete_functions([function], module)
+        path.write_bytes(converter.convert())
+    except Exception as error:  # the converter's classes of errors differ by version
+        raise _Refused(_reason(error)) from None
 
 
 def _load_tflite(path: Path) -> Predict:
@@ -183,8 +179,7 @@ def _onnx_packages():
 def _reason(error) -> str:
     """Returns the operators that a converter lacks, or the first line of its error."""
     text = str(error).strip() or type(error).__name__
-    lacking = sorted(set(re.findall(r"'tf\.(\w+)' op is neither", text)))
-    lacking = lacking or sorted(set(re.findall(r"\"(TensorList\w+):", text)))
+    lacking = sorted(set(re.findall(r"'tf\.(\w+)' op ", text)))
     return f"it lacks {', '.join(lacking)}" if lacking else text.splitlines()[0][:200]
 
 

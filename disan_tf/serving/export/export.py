@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Optional
 
 from disan_tf.common.errors import UserError
-from disan_tf.runs.bundle import read_info
-from disan_tf.serving.export.bilm_files import export_bilm
+from disan_tf.elmo.weights import save_bilm
+from disan_tf.runs.bundle import load_bundle, read_info
 from disan_tf.serving.export.conversions import export_converted
 from disan_tf.serving.export.saved_model import export_saved_model
 
@@ -38,19 +38,22 @@ def export_model(
     """
     if max_tokens is not None and max_tokens < 1:
         raise UserError(f"--max_tokens={max_tokens} must be at least 1.")
-    config = read_info(bundle_directory)["config"]
-    if config["task"]["name"] in _OTHER_EXPORTS:
+    if read_info(bundle_directory)["config"]["task"]["name"] == "language_model":
         if kind != SAVED_MODEL or max_tokens:
             raise UserError(
                 f"{bundle_directory} holds a language model, which is exported as the official "
                 "files of a biLM; leave --format and --max_tokens out."
             )
-        return _OTHER_EXPORTS[config["task"]["name"]](
-            bundle_directory, Path(output or f"{workdir}/{_BILM}")
-        )
+        return _export_bilm(bundle_directory, output or f"{workdir}/{_BILM}")
     if kind == SAVED_MODEL:
         return export_saved_model(bundle_directory, Path(output or workdir), max_tokens)
     return export_converted(kind, bundle_directory, Path(output or workdir), max_tokens)
 
 
-_OTHER_EXPORTS = {"language_model": export_bilm}  # by config.task.name
+def _export_bilm(bundle_directory, name: str) -> tuple[Path, Path]:
+    """Writes `<name>_options.json` and `<name>_weights.hdf5`, named as the official files."""
+    bundle = load_bundle(bundle_directory)
+    paths = Path(f"{name}_options.json"), Path(f"{name}_weights.hdf5")
+    paths[0].parent.mkdir(parents=True, exist_ok=True)
+    save_bilm(bundle.model.encoder, *paths)
+    return paths

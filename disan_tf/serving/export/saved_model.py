@@ -4,9 +4,9 @@ import errno
 import functools
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Callable, NamedTuple, Optional
+from typing import Callable, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -16,6 +16,7 @@ from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.signatures import (
     Graphs,
+    Method,
     Served,
     attend_limit,
     graphs_of_ids,
@@ -24,23 +25,8 @@ from disan_tf.serving.export.signatures import (
 )
 from disan_tf.serving.export.warm_up import write_requests
 from disan_tf.serving.inference.records import text_name
-from disan_tf.text import TextToIds
 
 METADATA = "assets.extra/metadata.json"  # in the folder that TensorFlow leaves to its users
-
-
-class _Export(NamedTuple):
-    """The contents of a SavedModel.
-
-    Attributes:
-      graphs: its functions.
-      metadata: the content of `METADATA`.
-      text_to_ids: the look-up that text needs.
-    """
-
-    graphs: Graphs
-    metadata: dict
-    text_to_ids: Optional[TextToIds] = None
 
 
 class _Module(tf.Module):
@@ -101,19 +87,28 @@ def export_saved_model(
     """
     bundle = load_bundle(bundle_directory, attention_form="saved")
     methods = methods_of(bundle)
-    exports = {
-        "saved_model": _of_text(bundle, methods, max_tokens),
-        "saved_model_ids": _of_ids(bundle, methods, max_tokens),
-    }
+    writers = {"saved_model": _save_text_model, "saved_model_ids": save_ids_model}
     return tuple(
-        write_version(Path(output_dir) / name, functools.partial(_save, bundle, export))
-        for name, export in exports.items()
+        write_version(
+            Path(output_dir) / name, functools.partial(write, bundle, methods, max_tokens)
+        )
+        for name, write in writers.items()
     )
 
 
-def save_ids_model(bundle: Bundle, folder: Path, max_tokens: Optional[int]) -> None:
+def _save_text_model(bundle: Bundle, methods, max_tokens, folder: Path) -> None:
+    text_to_ids, limit = bundle.text_to_ids(), attend_limit(bundle)
+    graphs = graphs_of_text(bundle, methods, text_to_ids, max_tokens, limit)
+    metadata = {**describe_model(bundle, max_tokens), "attend_tokens": limit}
+    _save(bundle, graphs, metadata, text_to_ids, folder)
+
+
+def save_ids_model(
+    bundle: Bundle, methods: Mapping[str, Method], max_tokens: Optional[int], folder: Path
+) -> None:
     """Writes the contents of `saved_model_ids/1/` into a folder."""
-    _save(bundle, _of_ids(bundle, methods_of(bundle), max_tokens), folder)
+    graphs = graphs_of_ids(methods, max_tokens)
+    _save(bundle, graphs, describe_model(bundle, max_tokens), None, folder)
 
 
 def write_version(folder: Path, write: Callable[[Path], None]) -> Path:
@@ -159,26 +154,13 @@ def _add_version(new: Path, folder: Path) -> Path:
         number += 1  # another process was faster
 
 
-def _of_text(bundle: Bundle, methods, max_tokens) -> _Export:
-    text_to_ids, limit = bundle.text_to_ids(), attend_limit(bundle)
-    return _Export(
-        graphs_of_text(bundle, methods, text_to_ids, max_tokens, limit),
-        {**describe_model(bundle, max_tokens), "attend_tokens": limit},
-        text_to_ids,
-    )
-
-
-def _of_ids(bundle: Bundle, methods, max_tokens) -> _Export:
-    return _Export(graphs_of_ids(methods, max_tokens), describe_model(bundle, max_tokens))
-
-
-def _save(bundle: Bundle, export: _Export, folder: Path) -> None:
+def _save(bundle: Bundle, graphs: Graphs, metadata, text_to_ids, folder: Path) -> None:
     """Saves functions with their weights and vocabulary.
 
     The Keras model stays outside: as an attribute it would be traced and saved a second time,
     layer by layer, in Keras' own form.
     """
-    graphs, module = export.graphs, _Module()
+    module = _Module()
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     with portable():  # the native operations are this machine's alone
         signatures = {
@@ -190,14 +172,14 @@ def _save(bundle: Bundle, export: _Export, folder: Path) -> None:
             call = as_function(graphs.function, in_dictionary=len(graphs.function.specs) > 1)
             calls = [call.get_concrete_function()]
             vars(module)["__call__"] = call
-        module.text_to_ids = export.text_to_ids
+        module.text_to_ids = text_to_ids
         # Only the weights that are read: the counters of dropout are not.
         module.variables = _weights_of(bundle.model, [*signatures.values(), *calls])
         read = _weights_of(bundle.model, calls)
         module.trainable_variables = [weight for weight in read if weight.trainable]
         module.regularization_losses = []
         tf.saved_model.save(module, str(folder), signatures, options)  # traces `call` again
-    write_json(folder / METADATA, export.metadata)
+    write_json(folder / METADATA, metadata)
     write_requests(folder, bundle.config.name, _warm_up(graphs.signatures))
 
 

@@ -6,13 +6,13 @@ from typing import Callable, NamedTuple, Optional
 
 import tensorflow as tf
 
-from disan_tf.models.base import served_specs
+from disan_tf.models.base import SENTENCE, prefix_of
 from disan_tf.ops.xla import compilable
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.export.row_blocks import in_row_blocks
 from disan_tf.serving.inference.attend import make_attention_step
 from disan_tf.serving.inference.encode import vector_size
-from disan_tf.serving.inference.records import SENTENCE, text_name
+from disan_tf.serving.inference.records import text_name, tokens_name
 from disan_tf.serving.inference.text_limits import longest_text
 from disan_tf.text import TextToIds
 
@@ -78,7 +78,7 @@ def methods_of(bundle: Bundle) -> dict[str, Method]:
 
     methods = {
         "serving_default": Method(
-            _traced_once(predict, served_specs(specs["call"])),
+            _traced_once(predict, specs["call"]),
             len(bundle.classes),
             lambda outputs: _describe(outputs, bundle),
             model.fields,
@@ -87,7 +87,7 @@ def methods_of(bundle: Bundle) -> dict[str, Method]:
     }
     if "encode" in specs:
         methods["encode"] = Method(
-            _traced_once(encode, served_specs(specs["encode"])),
+            _traced_once(encode, specs["encode"]),
             vector_size(bundle),
             lambda vectors: {"vectors": vectors},
             SENTENCE,
@@ -108,7 +108,7 @@ def graphs_of_ids(methods: Mapping[str, Method], max_tokens: Optional[int]) -> G
         `truncated` <bool>[batch] is an output of the signatures.
     """
     signatures = {
-        name: Served(_in_blocks_of_ids(method, max_tokens), served_specs(method.specs))
+        name: Served(_in_blocks_of_ids(method, max_tokens), method.specs)
         for name, method in methods.items()
     }
     method = methods.get("encode")
@@ -117,7 +117,7 @@ def graphs_of_ids(methods: Mapping[str, Method], max_tokens: Optional[int]) -> G
         with compilable():
             return method.function.__wrapped__(*(tensor[:, :max_tokens] for tensor in inputs))
 
-    return Graphs(signatures, method and Served(encode, served_specs(method.specs)))
+    return Graphs(signatures, method and Served(encode, method.specs))
 
 
 def graphs_of_text(
@@ -191,7 +191,7 @@ def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
         lengths = tf.stack([_ends(ids) for ids in inputs], axis=1)
         return {**numbers, **_truncated(lengths, max_tokens)}
 
-    return Served(predict, served_specs(model.input_specs()))
+    return Served(predict, model.signatures()["call"])
 
 
 def _describe(outputs, bundle):
@@ -261,8 +261,7 @@ def _text_specs(fields):
 
 def attend_limit(bundle: Bundle) -> int:
     """Returns the length of the longest text whose attention tensors fit `ATTEND_MEMORY`."""
-    specs = served_specs(bundle.model.signatures()["attend"])
-    return longest_text(make_attention_step(bundle.model), specs, ATTEND_MEMORY)
+    return longest_text(make_attention_step(bundle.model), ATTEND_MEMORY)
 
 
 def _attention_of_text(model, text_to_ids, tokens, max_tokens, limit):
@@ -280,10 +279,9 @@ def _attention_of_text(model, text_to_ids, tokens, max_tokens, limit):
             inputs = [tf.identity(tensor) for tensor in text_to_ids.inputs(*read)]
         attended, result = model.attend(*inputs), {}
         for field, words, ids in zip(model.fields, read, inputs):
-            prefix = "" if len(texts) == 1 else f"{field}_"
-            result[f"{prefix}tokens"] = words.to_tensor("", shape=tf.shape(ids, tf.int64))
+            result[tokens_name(field)] = words.to_tensor("", shape=tf.shape(ids, tf.int64))
             for name, tensor in attended.items():
-                if name.startswith(prefix):
+                if name.startswith(prefix_of(field)):
                     mean = tf.reduce_mean(tensor, axis=-1)
                     mask = ids != 0 if mean.shape.rank == 2 else (ids != 0)[:, :, None]
                     result[name] = tf.where(mask, mean, 0.0)

@@ -13,7 +13,6 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, write_arrays
-from disan_tf.models.base import served_specs
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
 from disan_tf.serving.inference.predict import describe, make_prediction_step
@@ -71,8 +70,7 @@ def attend(
     target, fields = _check_target(output_dir), bundle.model.fields
     predict_batch, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     weights = make_attention_step(bundle.model)
-    specs = served_specs(bundle.model.signatures()["attend"])
-    limit, places = functools.cache(lambda: _announced(LengthLimit(weights, specs))), []
+    limit, places = functools.cache(lambda: _announced(LengthLimit(weights))), []
     count, vectors = 0, WeightVectors()
     with scratch_folder(target) as scratch:
         folder = scratch / "lines"
@@ -101,7 +99,7 @@ def make_attention_step(model) -> Callable[..., dict[str, tf.Tensor]]:
     """Compiles a function: the model's inputs -> its attention tensors by name."""
     return tf.function(
         lambda *inputs: {**model.attend(*inputs), **model.weight_vectors(*inputs)},
-        input_signature=served_specs(model.signatures()["attend"]),
+        input_signature=model.signatures()["attend"],
         autograph=False,
     )
 
@@ -111,12 +109,11 @@ class LengthLimit:
 
     Args:
       weights: see `make_attention_step`.
-      specs: the specs of its inputs.
     """
 
-    def __init__(self, weights: Callable, specs: Sequence[tf.TensorSpec]):
+    def __init__(self, weights: Callable):
         memory = free_memory()
-        self._most = longest_text(weights, specs, memory)
+        self._most = longest_text(weights, memory)
         self._memory = f"{memory / 1e9:,.1f} GB of free memory"
 
     def __str__(self) -> str:

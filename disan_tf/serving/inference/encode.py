@@ -12,11 +12,10 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder
-from disan_tf.models.base import served_specs
+from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
-from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
-from disan_tf.serving.inference.predict import batches_of_similar_length
-from disan_tf.serving.inference.records import SENTENCE
+from disan_tf.serving.inference.lines import read_chunks, tokenise
+from disan_tf.serving.inference.predict import batches_of_inputs
 
 DTYPES = ("float32", "float16")  # of .npy files
 FORMATS = ("npy", "jsonl")
@@ -87,7 +86,7 @@ def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:
             "vector of one alone; choose another --checkpoint."
         )
 
-    @tf.function(input_signature=served_specs(specs["encode"]), autograph=False)
+    @tf.function(input_signature=specs["encode"], autograph=False)
     def encode_batch(*inputs):
         return tf.cast(model.encode(*inputs, training=False), tf.float32)
 
@@ -96,10 +95,9 @@ def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:
 
 def encode_all(step, sentences: Sequence[tuple], text_to_ids, batch_size: int) -> np.ndarray:
     """Encodes `tokenise`'s sentences as <float32>[sentences, dim], in the same order."""
-    lengths = np.array([[len(tokens) for tokens in record] for record in sentences])
     vectors = None
-    for batch in batches_of_similar_length(lengths, batch_size):
-        encoded = step(*look_up([sentences[index] for index in batch], text_to_ids)).numpy()
+    for batch, inputs in batches_of_inputs(sentences, text_to_ids, batch_size):
+        encoded = step(*inputs).numpy()
         if vectors is None:
             vectors = np.empty([len(sentences), encoded.shape[1]], np.float32)
         vectors[batch] = encoded

@@ -4,8 +4,8 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
+from disan_tf.models.base import prefix_of
 from disan_tf.serving.inference.lines import look_up
-from disan_tf.serving.inference.records import SENTENCE
 
 WORDS = 5  # named per sentence
 SOURCE2TOKEN = "source2token"
@@ -49,7 +49,7 @@ class Explanation:
             records = [sentences[index] for index in batch]
             weights = self._weigh(*look_up(records, text_to_ids))
             for number, field in enumerate(self._model.fields):
-                name = explanation_name(field)
+                name = f"{prefix_of(field)}explanation"
                 for index, tokens, row in zip(batch, records, weights[field].numpy()):
                     named[index][name] = heaviest(tokens[number], row)
         return named
@@ -57,11 +57,7 @@ class Explanation:
     def _weights(self, *inputs):
         """Returns the weights <float32>[batch, length] of the fields that have some."""
         attended = self._model.attend(*inputs)
-        fields = self._model.fields
-        names = {
-            field: SOURCE2TOKEN if (field,) == SENTENCE else f"{field}_{SOURCE2TOKEN}"
-            for field in fields
-        }
+        names = {field: f"{prefix_of(field)}{SOURCE2TOKEN}" for field in self._model.fields}
         return {
             field: tf.reduce_mean(attended[name], axis=-1)
             for field, name in names.items()
@@ -79,11 +75,6 @@ class Explanation:
             batch.append(index)
         if batch:
             yield batch
-
-
-def explanation_name(field: str) -> str:
-    """Returns the name of a field's explanation in a record."""
-    return "explanation" if (field,) == SENTENCE else f"{field}_explanation"
 
 
 def heaviest(tokens, weights: np.ndarray) -> list[dict]:

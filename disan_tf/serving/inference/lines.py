@@ -9,8 +9,9 @@ from typing import Callable, Optional
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import LONGEST_LINE, check_open, too_long
-from disan_tf.serving.inference.records import PARSERS, SENTENCE, TextParser, find_text, tokens_name
+from disan_tf.common.files import LONGEST_LINE, check_open, decode_line, open_bytes, too_long
+from disan_tf.models.base import SENTENCE
+from disan_tf.serving.inference.records import PARSERS, TextParser, find_text, tokens_name
 from disan_tf.text import TracedTextToIds
 
 CHUNK_BYTES = 1 << 18  # some thousand sentences
@@ -100,15 +101,12 @@ def read_record(line: Optional[bytes], number: int, name, parse: TextParser) -> 
     """
     if line is None:
         raise too_long(name, number)
-    where = f"{name}, line {number}"
-    text = _decode(line, where)
-    return parse(text[1:] if number == 1 and text[:1] == "\ufeff" else text, where)
+    text = decode_line(line, name, number, "convert the input to UTF-8")
+    return parse(text, f"{name}, line {number}")
 
 
 def tokenise(
-    records: list[dict],
-    text_to_ids: TracedTextToIds,
-    fields: Sequence[str] = SENTENCE,
+    records: list[dict], text_to_ids: TracedTextToIds, fields: Sequence[str] = SENTENCE
 ) -> list[tuple[list[str], ...]]:
     """Returns the tokens of each record's sentences, in the order of `fields`.
 
@@ -137,17 +135,4 @@ def _open(path):
     if path == "-":
         check_open(sys.stdin, "--input")
         return contextlib.nullcontext(sys.stdin.buffer)
-    try:
-        return open(path, "rb")
-    except OSError as error:
-        raise UserError(f"{path} cannot be opened ({error.strerror}).") from None
-
-
-def _decode(line: bytes, where: str) -> str:
-    try:
-        return line.rstrip(b"\r").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{where}: byte 0x{line[error.start]:02x} at column {error.start + 1} is not UTF-8; "
-            "convert the input to UTF-8."
-        ) from None
+    return open_bytes(path)

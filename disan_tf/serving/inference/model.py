@@ -10,17 +10,13 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.encoders.own import give_encoder
-from disan_tf.models.base import served_specs
+from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle, load_bundle, read_info
 from disan_tf.serving.inference.attend import LengthLimit, make_attention_step
 from disan_tf.serving.inference.encode import BATCH_SIZE, encode_all, make_encoding_step
 from disan_tf.serving.inference.lines import look_up, tokenise
-from disan_tf.serving.inference.predict import (
-    describe,
-    make_prediction_step,
-    predict_all,
-)
-from disan_tf.serving.inference.records import SENTENCE, text_name
+from disan_tf.serving.inference.predict import describe, make_prediction_step, predict_all
+from disan_tf.serving.inference.records import text_name, tokens_name
 from disan_tf.serving.release.released import find_bundle, model_name
 
 _SHORT = 200  # tokens, whose attention tensors need some hundred MB; free memory is not checked
@@ -187,10 +183,9 @@ class LoadedModel:
         fields = self._bundle.model.fields
         (tokens,) = self._tokenise([sentence], fields)
         if max(map(len, tokens)) > _SHORT:
-            LengthLimit(self._attention_step, self._attention_specs).check(tokens, "attend")
+            LengthLimit(self._attention_step).check(tokens, "attend")
         tensors = self._attention_step(*look_up([tokens], self._text_to_ids))
-        prefixes = [""] if len(fields) == 1 else [f"{field}_" for field in fields]
-        named = {f"{prefix}tokens": words for prefix, words in zip(prefixes, tokens)}
+        named = dict(zip(map(tokens_name, fields), tokens))
         return {**named, **{name: tensor.numpy()[0] for name, tensor in tensors.items()}}
 
     @cached_property
@@ -204,10 +199,6 @@ class LoadedModel:
     @cached_property
     def _attention_step(self):
         return make_attention_step(self._bundle.model)
-
-    @property
-    def _attention_specs(self):
-        return served_specs(self._bundle.model.signatures()["attend"])
 
     def _tokenise(self, sentences, fields) -> list[tuple]:
         if isinstance(sentences, str):

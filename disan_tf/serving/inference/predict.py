@@ -3,7 +3,7 @@
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Callable, NamedTuple, Optional
 
@@ -13,7 +13,6 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_open, scratch_folder
 from disan_tf.input_pipeline import evaluation_batches
-from disan_tf.models.base import served_specs
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.explain import Explanation
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
@@ -106,7 +105,7 @@ def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
     for relatedness, scores <float32>[batch].
     """
 
-    @tf.function(input_signature=served_specs(model.input_specs()), autograph=False)
+    @tf.function(input_signature=model.signatures()["call"], autograph=False)
     def predict_batch(*inputs):
         outputs = model(*inputs, training=False)
         return tf.nn.softmax(outputs), model.predictions(outputs)
@@ -135,12 +134,19 @@ def _count(counts: Counts, records, classes) -> Counts:
 def predict_all(step, sentences, text_to_ids, batch_size) -> list[tuple]:
     """Returns (probabilities, prediction) for each record's sentences, in order."""
     rows = [None] * len(sentences)
-    lengths = np.array([[len(tokens) for tokens in record] for record in sentences])
-    for batch in batches_of_similar_length(lengths, batch_size):
-        inputs = look_up([sentences[index] for index in batch], text_to_ids)
+    for batch, inputs in batches_of_inputs(sentences, text_to_ids, batch_size):
         for index, *row in zip(batch, *(tensor.numpy() for tensor in step(*inputs))):
             rows[index] = row
     return rows
+
+
+def batches_of_inputs(
+    sentences: Sequence[tuple], text_to_ids, batch_size: int
+) -> Iterator[tuple[np.ndarray, Sequence[tf.Tensor]]]:
+    """Yields batches of `tokenise`'s sentences: their indices and the model's inputs."""
+    lengths = np.array([[len(tokens) for tokens in record] for record in sentences])
+    for batch in batches_of_similar_length(lengths, batch_size):
+        yield batch, look_up([sentences[index] for index in batch], text_to_ids)
 
 
 def batches_of_similar_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:

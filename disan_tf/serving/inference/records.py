@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Optional
 
 from disan_tf.common.errors import UserError
+from disan_tf.models.base import prefix_of
 from disan_tf.text.tables import CommaTable, Table, parse_json
 
-SENTENCE = ("sentence",)  # the fields of a model of one sentence
 _TEXTS = {  # field -> names of its text: ours, then the one in the corpora's files
     "sentence": ("text",),
     "premise": ("premise", "sentence1"),
@@ -31,7 +31,7 @@ def text_name(field: str) -> str:
 
 def tokens_name(field: str) -> str:
     """Returns the name of a field's list of tokens."""
-    return "tokens" if (field,) == SENTENCE else f"{field}_tokens"
+    return f"{prefix_of(field)}tokens"
 
 
 def find_text(record: dict, field: str) -> Optional[str]:

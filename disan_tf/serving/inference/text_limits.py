@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable
 
@@ -31,15 +30,15 @@ _CONTAINERS = (
 )
 
 
-def longest_text(weights: Callable, specs: Sequence[tf.TensorSpec], memory: int) -> int:
+def longest_text(weights: Callable, memory: int) -> int:
     """Returns the length of the longest text whose attention tensors fit into `memory`.
 
     Args:
-      weights: returns attention tensors by name, whose bytes are quadratic in the tokens.
-      specs: the specs of its inputs, `[batch, length, ...]`.
+      weights: a `tf.function` of inputs `[batch, length, ...]` that returns attention tensors by
+        name, whose bytes are quadratic in the tokens.
       memory: bytes, see `free_memory`.
     """
-    costs = [_cost(weights, specs, tokens) for tokens in _SAMPLES]
+    costs = [_cost(weights, tokens) for tokens in _SAMPLES]
     square = np.poly1d(np.polyfit(_SAMPLES, costs, 2))
     low, high = 0, _MOST_TOKENS
     while low < high:
@@ -48,10 +47,12 @@ def longest_text(weights: Callable, specs: Sequence[tf.TensorSpec], memory: int)
     return low
 
 
-def _cost(weights, specs, tokens: int) -> int:
+def _cost(weights, tokens: int) -> int:
     """Returns the bytes that a text with so many tokens needs."""
-    shapes = [[1, tokens, *(size or 1 for size in spec.shape[2:])] for spec in specs]
-    inputs = [tf.ones(shape, spec.dtype) for shape, spec in zip(shapes, specs)]
+    inputs = [
+        tf.ones([1, tokens, *(size or 1 for size in spec.shape[2:])], spec.dtype)
+        for spec in weights.input_signature
+    ]
     tensors = [tensor.numpy() for tensor in weights(*inputs).values()]
     means = sum(tensor.size // tensor.shape[-1] for tensor in tensors)
     return sum(tensor.nbytes for tensor in tensors) * _COPIES + means * _MEAN_BYTES

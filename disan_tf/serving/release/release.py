@@ -131,14 +131,4 @@ def main(arguments=None) -> int:
     parser.add_argument("--prepared", type=Path, help="its corpus with all words of the vectors")
     parser.add_argument("--result", default="", help="recorded result of its series")
     options = parser.parse_args(arguments)
-    return exit_status(
-        lambda: print(
-            release(
-                options.workdir,
-                options.name,
-                options.command,
-                prepared=options.prepared,
-                result=options.result,
-            )
-        )
-    )
+    return exit_status(lambda: print(release(**vars(options))))

@@ -72,7 +72,13 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
             f"name of {checkpoints / 'manifest.tsv'} (known: {known})."
         )
     folder = checkpoints / str(checkpoint)
-    _check(folder / "model.json", released[str(checkpoint)]["sha256"])
+    digest = released[str(checkpoint)]["sha256"]
+    path = folder / "model.json"  # which holds the digests of the model's other files
+    if not path.is_file() or sha256(path) != digest:
+        raise UserError(
+            f"{path} is not the file that the manifest describes (SHA-256 {digest[:12]}...); "
+            "restore the folder from the repository."
+        )
     return folder
 
 
@@ -102,12 +108,3 @@ def read_manifest(path: Path) -> dict:
             )
         rows[row[0]] = dict(zip(COLUMNS, row))
     return {name: row for name, row in rows.items() if name != COLUMNS[0]}
-
-
-def _check(path, digest):
-    """Checks the digest of `model.json`, which holds the digests of the model's other files."""
-    if not path.is_file() or sha256(path) != digest:
-        raise UserError(
-            f"{path} is not the file that the manifest describes (SHA-256 {digest[:12]}...); "
-            "restore the folder from the repository."
-        )

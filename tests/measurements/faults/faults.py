@@ -26,8 +26,8 @@ FAULTS = (
     ),
     Fault(
         folder="ops",
-        line="return compare[direction](dependents[None, :], heads[:, None])",
-        fault="return compare[direction](heads[:, None], dependents[None, :])",
+        line="return compare[direction](dependents, tf.expand_dims(heads, 1))",
+        fault="return compare[direction](tf.expand_dims(heads, 1), dependents)",
         tests=("test_directional_attention.py",),
     ),
     Fault(
@@ -269,8 +269,8 @@ FAULTS = (
     ),
     Fault(
         folder="encoders",
-        line="return tf.where(mask[:, :, None], maps, maps.dtype.min)",
-        fault="return tf.where(mask[:, :, None], maps, tf.zeros([], maps.dtype))",
+        line="return tf.where(tf.expand_dims(mask, -1), maps, maps.dtype.min)",
+        fault="return tf.where(tf.expand_dims(mask, -1), maps, tf.zeros([], maps.dtype))",
         tests=("test_resan_baselines.py",),
     ),
     Fault(
@@ -617,8 +617,8 @@ FAULTS = (
     ),
     Fault(
         folder="disan_tf",
-        line=r'yield number, text[1:] if number == 1 and text[:1] == "\ufeff" else text',
-        fault="yield number, text",
+        line=r'return text.removeprefix("\ufeff") if number == 1 else text',
+        fault="return text",
         tests=("test_files.py",),
     ),
     Fault(

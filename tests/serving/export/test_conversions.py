@@ -107,7 +107,7 @@ def test_what_a_converter_refuses_is_one_sentence(bundle, tmp_path, monkeypatch)
     def refuse(*_):
         raise RuntimeError("loc: error: 'tf.Where' op is neither a custom op nor a flex op\nmore")
 
-    monkeypatch.setattr(tf.lite.TFLiteConverter, "from_saved_model", refuse)
+    monkeypatch.setattr(tf.lite.TFLiteConverter, "from_concrete_functions", refuse)
     with pytest.raises(UserError, match=r"encoder disan, .* become tflite \(it lacks Where\); exp"):
         export_converted("tflite", bundle.directory, tmp_path)
 

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from disan_tf.common.errors import UserError
+from disan_tf.models.base import SENTENCE
 from disan_tf.serving.inference import lines
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
-from disan_tf.serving.inference.records import SENTENCE
 from disan_tf.text import TextToIds, TracedTextToIds
 
 NLI = ("premise", "hypothesis")

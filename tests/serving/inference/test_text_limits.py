@@ -11,10 +11,11 @@ from disan_tf.serving.inference.text_limits import free_memory, longest_text
 SPECS = [tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None, None, 5], tf.int32)]
 
 
+@tf.function(input_signature=SPECS)
 def weights(ids, characters):
     """The tensors of DiSAN of 10 features."""
     length = tf.shape(ids)[1]
-    assert characters.shape == [1, ids.shape[1], 5]
+    tf.debugging.assert_equal(tf.shape(characters), [1, length, 5])
     return {"attention": tf.zeros([1, length, length, 10]), "gate": tf.zeros([1, length, 10])}
 
 
@@ -25,13 +26,13 @@ def cost(tokens):
 
 @pytest.mark.parametrize("tokens", [1, 7, 100, 20_000])
 def test_the_longest_text_is_that_whose_tensors_just_fit(tokens):
-    assert longest_text(weights, SPECS, cost(tokens)) == pytest.approx(tokens, abs=1)
-    assert longest_text(weights, SPECS, int(1.01 * cost(tokens)) + 5) >= tokens
+    assert longest_text(weights, cost(tokens)) == pytest.approx(tokens, abs=1)
+    assert longest_text(weights, int(1.01 * cost(tokens)) + 5) >= tokens
 
 
 def test_without_memory_no_text_fits_and_with_much_the_search_ends():
-    assert longest_text(weights, SPECS, 0) == 0
-    assert longest_text(weights, SPECS, 10**30) == 10**7
+    assert longest_text(weights, 0) == 0
+    assert longest_text(weights, 10**30) == 10**7
 
 
 def test_the_free_memory_is_that_of_this_machine():

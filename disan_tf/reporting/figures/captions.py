@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.figures.catalogue import FIGURES, PaperFigure
-from disan_tf.reporting.markdown import markdown_table
 
 _INTRODUCTION = """# The papers' figures, of our models and runs
 
@@ -43,12 +43,15 @@ def caption(figure: PaperFigure, subject: str, command: str) -> str:
 
 def figures_readme(folder: Path) -> str:
     """Returns the list of the papers' figures, with their files in a folder, or why none."""
-    head = ("figure", "shows", "ours")
-    rows = [
-        (f"{figure.paper}, {figure.number}", figure.shows, _ours(figure, folder))
+    lines = [
+        {
+            "figure": f"{figure.paper}, {figure.number}",
+            "shows": figure.shows,
+            "ours": _ours(figure, folder),
+        }
         for figure in FIGURES
     ]
-    return _INTRODUCTION + markdown_table(head, rows)
+    return _INTRODUCTION + markdown_table(lines)
 
 
 def _ours(figure: PaperFigure, folder: Path) -> str:

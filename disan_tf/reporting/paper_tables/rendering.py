@@ -7,8 +7,8 @@ with other word vectors have a part of their own, see `Table.by_vectors`.
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.reporting.differences import Answers, difference
-from disan_tf.reporting.markdown import csv_table, markdown_table
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, costs, render_confusions
 from disan_tf.reporting.paper_tables.table import VECTOR_DIMS, Row, Score, Table
@@ -191,7 +191,7 @@ def _part(lines) -> str:
         and not column.endswith(_DEVIATION)
         and any(line[column] for line in lines)
     ]
-    return markdown_table(columns, ([_cell(line, column) for column in columns] for line in lines))
+    return markdown_table([{column: _cell(line, column) for column in columns} for line in lines])
 
 
 def _curves(table: Table, lines) -> str:

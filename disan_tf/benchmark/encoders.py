@@ -10,8 +10,9 @@ from disan_tf.benchmark.epoch import (
     plan_of,
     snli_shaped_split,
 )
-from disan_tf.benchmark.step import count_config_parameters, make_steps
+from disan_tf.benchmark.step import build, change_config, make_steps
 from disan_tf.benchmark.timing import WARM_UPS, measure
+from disan_tf.models.factory import count_parameters
 
 
 def measure_encoders(config, repetitions: int, batches: Optional[int] = None) -> dict:
@@ -27,7 +28,8 @@ def measure_encoders(config, repetitions: int, batches: Optional[int] = None) ->
     """
     batches = batches or default_batches(config)
     split = snli_shaped_split(config.seed)
-    configs = {name: _variant(config, name) for name in (*BASELINES, "disan")}
+    baselines = {name: change_config(config, change) for name, change in BASELINES.items()}
+    configs = {**baselines, "disan": config}
     plan = plan_of(config, split)
     samples = {
         (name, kind): Sample(
@@ -51,7 +53,7 @@ def measure_encoders(config, repetitions: int, batches: Optional[int] = None) ->
         "dtype": config.dtype,
         "encoders": {
             name: {
-                "parameters": count_config_parameters(variant),
+                "parameters": count_parameters(build(variant)),
                 **speeds[name, "train"],
                 "epoch_seconds": TRAINING_PAIRS / speeds[name, "train"]["pairs_per_second"],
                 "inference_pairs_per_second": speeds[name, "inference"]["pairs_per_second"],
@@ -60,12 +62,3 @@ def measure_encoders(config, repetitions: int, batches: Optional[int] = None) ->
             for name, variant in configs.items()
         },
     }
-
-
-def _variant(config, name):
-    """Returns the config with another encoder."""
-    config = config.copy_and_resolve_references()
-    if name in BASELINES:
-        with config.unlocked():
-            BASELINES[name](config)
-    return config

@@ -61,12 +61,8 @@ class DenseDisan(tf.Module):
         super().__init__()
         self.dropout, self.l2 = config.train.dropout, config.train.l2
         self.activation = tf.keras.activations.get(config.encoder.activation)
-        dim, units, hidden = (
-            config.data.embedding_dim,
-            config.encoder.units,
-            config.task.hidden_units,
-        )
-        both = 2 * units
+        dim, units = config.data.embedding_dim, config.encoder.units
+        both, hidden = 2 * units, config.task.hidden_units
         self.weights, self.decayed = {}, []
         self._add("embedding.trained", [words, dim])
         for block in ("encoder.forward_block", "encoder.backward_block"):

@@ -56,11 +56,10 @@ def figures_readme(folder: Path) -> str:
 
 def _ours(figure: PaperFigure, folder: Path) -> str:
     """Returns links to a figure's captions, one per model, or the reason why there are none."""
-    found = sorted(folder.glob(f"**/{figure.name}.md"))
+    found = {
+        path: path.parent.name if path.parent != folder else "our runs"
+        for path in sorted(folder.glob(f"**/{figure.name}.md"))
+    }
     if found:
-        return ", ".join(f"[{_label(path, folder)}]({path.relative_to(folder)})" for path in found)
+        return ", ".join(f"[{label}]({path.relative_to(folder)})" for path, label in found.items())
     return f"not yet: needs {figure.needs}" if figure.source else f"none: {figure.needs}"
-
-
-def _label(path, folder):
-    return path.parent.name if path.parent != folder else "our runs"

@@ -137,7 +137,7 @@ FIGURES = (
     _resan(
         2,
         "selected heads and dependents, and attention, of two sentences",
-        draw=sentences.selected_matrices,
+        draw=partial(sentences.attention_matrices, selected=True),
         needs="a trained ReSAN, and two sentences",
         differs="Black squares are selected tokens: heads above the columns, dependents beside the "
         "rows. Both directions stand side by side.",
@@ -164,7 +164,7 @@ FIGURES = (
         3,
         "what each of several attentions weighs",
         "Multiple DSA on SNLI",
-        draw=sentences.parallel_attentions,
+        draw=partial(sentences.attentions, several=True),
         needs="a trained DSA of several attentions",
         differs=f"{_DSA_SENTENCES} All attentions are shown, where the paper chose four of eight.",
     ),
@@ -172,7 +172,7 @@ FIGURES = (
         4,
         "what a single attention weighs",
         "Single DSA on SNLI",
-        draw=sentences.single_attention,
+        draw=partial(sentences.attentions, several=False),
         needs="a trained DSA of one attention",
         differs=_DSA_SENTENCES,
     ),

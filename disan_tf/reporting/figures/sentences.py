@@ -18,16 +18,29 @@ _MOST = 4  # sentences in DSA's figures
 _CELL = 0.42  # inches
 
 
-def attention_matrices(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """Draws DiSAN Fig. 6: forward and backward attention of two sentences, feature means."""
-    sentences = _first(lines)
-    return _matrices(sentences, _draw_matrix) if sentences else None
+def attention_matrices(lines: Sequence[AttendedLine], selected: bool = False) -> Optional[Figure]:
+    """Draws DiSAN Fig. 6: forward and backward attention of two sentences, feature means.
 
-
-def selected_matrices(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """Draws ReSAN Fig. 2: attention with heads as columns, and the selections as squares."""
+    With `selected` it draws ReSAN Fig. 2: heads are columns, and squares mark the selections.
+    """
     sentences = _first(lines)
-    return _matrices(sentences, _draw_selected_matrix) if sentences else None
+    if not sentences:
+        return None
+    side = 1.4 + _CELL * max(len(sentence.tokens) for sentence in sentences)
+    figure = plots.new_figure(2 * side + 0.8, len(sentences) * side)
+    panels = figure.subplots(len(sentences), 2, squeeze=False)
+    for row, sentence in zip(panels, sentences):
+        names = _named(sentence, "_attention")
+        weights = [sentence.mean(f"{name}_attention") for name in names]
+        high = max(map(plots.contested, weights)) or 1.0
+        for axes, name, matrix in zip(row, names, weights):
+            axes.set_title(f"{name} attention", fontsize=10)
+            draw = _draw_selected_matrix if selected else _draw_matrix
+            image = draw(axes, matrix, sentence, high)
+        figure.colorbar(
+            image, ax=row, label="probability, mean of the features", shrink=0.8, extend="max"
+        )
+    return figure
 
 
 def gates(lines: Sequence[AttendedLine]) -> Optional[Figure]:
@@ -73,30 +86,19 @@ def word_in_contexts(lines: Sequence[AttendedLine]) -> Optional[Figure]:
     return figure
 
 
-def parallel_attentions(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """Draws DSA Fig. 3: the weights of several attentions on words."""
+def attentions(lines: Sequence[AttendedLine], several: bool) -> Optional[Figure]:
+    """Draws DSA Fig. 3 and 4: the weights of several attentions, or of a single one, on words.
+
+    There is a panel for each sentence, with a row for each attention.
+    """
     sentences = _first(lines, _MOST)
-    if not sentences or sentences[0].tensors["attention"].shape[-1] == 1:
+    count = sentences[0].tensors["attention"].shape[-1] if sentences else 0
+    if not sentences or several != (count > 1):
         return None
-    return _strips(sentences, "attention")
-
-
-def single_attention(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """Draws DSA Fig. 4: the weights of a single attention on words."""
-    sentences = _first(lines, _MOST)
-    if not sentences or sentences[0].tensors["attention"].shape[-1] > 1:
-        return None
-    return _strips(sentences, "weight")
-
-
-def _strips(sentences, name) -> Figure:
-    """Draws a panel for each sentence, with a row for each parallel attention."""
-    count = sentences[0].tensors["attention"].shape[-1]
     longest = max(len(sentence.tokens) for sentence in sentences)
-    size = (2.0 + _CELL * longest, len(sentences) * (1.0 + 0.28 * count))
-    figure = plots.new_figure(*size)
+    figure = plots.new_figure(2.0 + _CELL * longest, len(sentences) * (1.0 + 0.28 * count))
     panels = figure.subplots(len(sentences), squeeze=False)[:, 0]
-    labels = [name] if count == 1 else [f"{name} {number}" for number in range(1, count + 1)]
+    labels = [f"attention {number}" for number in range(1, count + 1)] if several else ["weight"]
     for axes, sentence in zip(panels, sentences):
         weights = sentence.tensors["attention"].T
         image = plots.heat_map(axes, weights, labels, sentence.tokens, digits=2)
@@ -122,25 +124,6 @@ def _place(sentence: Sentence) -> int:
     tokens = [token.casefold() for token in sentence.tokens]
     word = str(sentence.record.get("word", "")).casefold()
     return tokens.index(word) if word in tokens else -1
-
-
-def _matrices(sentences, draw) -> Figure:
-    """Draws a row of panels for each sentence, a panel for each direction."""
-    longest = max(len(sentence.tokens) for sentence in sentences)
-    side = 1.4 + _CELL * longest
-    figure = plots.new_figure(2 * side + 0.8, len(sentences) * side)
-    panels = figure.subplots(len(sentences), 2, squeeze=False)
-    for row, sentence in zip(panels, sentences):
-        names = _named(sentence, "_attention")
-        weights = [sentence.mean(f"{name}_attention") for name in names]
-        high = max(map(plots.contested, weights)) or 1.0
-        for axes, name, matrix in zip(row, names, weights):
-            axes.set_title(f"{name} attention", fontsize=10)
-            image = draw(axes, matrix, sentence, high)
-        figure.colorbar(
-            image, ax=row, label="probability, mean of the features", shrink=0.8, extend="max"
-        )
-    return figure
 
 
 def _draw_matrix(axes, weights, sentence, high):

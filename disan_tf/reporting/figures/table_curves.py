@@ -96,8 +96,8 @@ def _draw_dev_scores(axes, table: Table, lines) -> None:
             heights = [score.scale * value for _, value in member["dev_curve"]]
             name = f"_{label}" if number else label
             axes.plot(epochs, heights, label=name, **_marked_at_the_end(style, heights))
-    unit = ", %" if score.scale == 100 else ""
-    axes.set(xlabel="epochs", ylabel=f"dev {_criterion(table)}{unit}")
+    name = "accuracy, %" if score.key == "accuracy" else score.name
+    axes.set(xlabel="epochs", ylabel=f"dev {name}")
 
 
 def _draw_lengths(axes, table: Table, lines) -> None:
@@ -125,10 +125,6 @@ def _draw_selections(axes, table: Table, lines) -> None:
 
 def _marked_at_the_end(style, heights) -> dict:
     return {**style, "markevery": [len(heights) - 1], "linewidth": 1.2}
-
-
-def _criterion(table: Table) -> str:
-    return "accuracy" if table.headline.key == "accuracy" else table.headline.name
 
 
 def _by_length(run: dict) -> dict[str, float]:

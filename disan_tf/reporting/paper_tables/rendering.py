@@ -14,7 +14,6 @@ from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, costs, rend
 from disan_tf.reporting.paper_tables.table import VECTOR_DIMS, Row, Score, Table
 from disan_tf.reporting.results import describe_examples, describe_members, describe_vectors
 
-_DESCRIPTIONS = ("trained", "training examples", "tokens with vectors")
 _OURS, _DEVIATION = ", ours", ", standard deviation"
 _SNLI_DEV_PAIRS = 9842
 _NOT_RUN = "not run"
@@ -35,12 +34,12 @@ def render_tables(
     """
     files = {}
     for name, table in TABLES.items():
-        lines = [
-            line
-            for row in table.rows
-            for line in _lines(table, row, _runs_of(row, results), speeds)
-        ]
-        _add_differences(table, lines, results, predictions)
+        mains = _runs_of(table.main_row, results)
+        lines = []
+        for row in table.rows:
+            for run_name, run in (_runs_of(row, results) or {_NOT_RUN: {}}).items():
+                apart = _difference(table, run_name, run, mains, predictions)
+                lines.append(_line(table, row, run_name, run, speeds, apart))
         files[f"{name}.md"] = _markdown(table, lines, table.by_vectors(results))
         files[f"{name}.csv"] = csv_table(lines)
     files["elmo_disan_tables_2_3.md"] = render_confusions(results)
@@ -56,30 +55,18 @@ def _runs_of(row: Row, results):
     return {name: run for name, run in results.items() if row.matches(run["config"])}
 
 
-def _lines(table: Table, row: Row, runs, speeds) -> list[dict]:
-    """Returns column -> cell for each of our runs of a row; without a run there is one line."""
-    if not runs:
-        return [_line(table, row, _NOT_RUN, {"command": row.command}, speeds)]
-    return [
-        _line(table, row, name, {**run, **_describe(run)}, speeds) for name, run in runs.items()
-    ]
-
-
-def _describe(run):
-    texts = (describe_members(run), describe_examples(run), describe_vectors(run))
-    return dict(zip(_DESCRIPTIONS, texts))
-
-
-def _line(table: Table, row: Row, name: str, run: dict, speeds) -> dict:
+def _line(table: Table, row: Row, name: str, run: dict, speeds, apart: str) -> dict:
     """Returns the paper's figures and one run's figures, in the order of the columns."""
-    size = run.get("parameters")
-    narrow = "config" in run and run["config"]["data"]["embedding_dim"] < max(VECTOR_DIMS)
+    has_run = bool(run)
+    narrow = has_run and run["config"]["data"]["embedding_dim"] < max(VECTOR_DIMS)
     line = {
         "model": row.model,
         "run": name,
-        **{key: run.get(key, "") for key in _DESCRIPTIONS},
+        "trained": describe_members(run) if has_run else "",
+        "training examples": describe_examples(run) if has_run else "",
+        "tokens with vectors": describe_vectors(run) if has_run else "",
         "parameters, paper": row.parameters,
-        "parameters, ours": f"{size:,}" if size else "",
+        "parameters, ours": f"{run['parameters']:,}" if has_run else "",
         **_times(row, {} if narrow else speeds),  # measured on vectors as large as the papers'
         **_ours(run, table.headline, "dev", f"dev{_OURS}"),
     }
@@ -90,7 +77,9 @@ def _line(table: Table, row: Row, name: str, run: dict, speeds) -> dict:
             line.update(_ours(run, score, f"best_on_{score.split}", f"{score.name}, {_OPTIMISTIC}"))
     for score in table.further:
         line.update(_ours(run, score, score.split, score.name))
-    return {**line, **{key: run.get(key) or "" for key in ("command", "note")}}
+    main = f"{table.headline.name}, difference to {table.main_row.model} (95 % interval)"
+    command = run["command"] if has_run else row.command
+    return {**line, main: apart, "command": command or "", "note": run.get("note") or ""}
 
 
 def _times(row: Row, speeds) -> dict:
@@ -110,29 +99,19 @@ def _times(row: Row, speeds) -> dict:
     return times
 
 
-def _add_differences(table: Table, lines, results, predictions) -> None:
-    """Fills the column of differences to the paper's own model."""
+def _difference(table: Table, name: str, run: dict, mains, predictions) -> str:
+    """Returns the difference to the paper's own model, "" where none can be computed.
+
+    The main model's run is that with most members on the same data.
+    """
+    peers = [main for main in mains if run and _data(table, mains[main]) == _data(table, run)]
+    peer = max(peers, key=lambda main: len(mains[main].get("members", [0])), default=None)
+    if name in mains or not {name, peer} <= predictions.keys():
+        return ""
     score = table.headline
-    name = f"{score.name}, difference to {table.main_row.model} (95 % interval)"
-    mains = _runs_of(table.main_row, results)
-    for line in lines:
-        run = line["run"]
-        main = _peer(table, results.get(run), mains)
-        found = None
-        if run not in mains and {run, main} <= predictions.keys():
-            found = difference(predictions[run], predictions[main], score.key)
-        cells = [f"{score.scale * part:+.{score.digits}f}" for part in found or ()]
-        line[name] = f"{cells[0]} ({cells[1]} to {cells[2]})" if cells else ""
-        for last in ("command", "note"):
-            line[last] = line.pop(last)
-
-
-def _peer(table: Table, run, mains):
-    """Returns the main model's run with most members on the same data, by name, or None."""
-    if run is None:
-        return None
-    peers = [name for name, main in mains.items() if _data(table, main) == _data(table, run)]
-    return max(peers, key=lambda name: len(mains[name].get("members", [0])), default=None)
+    found = difference(predictions[name], predictions[peer], score.key)
+    cells = [f"{score.scale * part:+.{score.digits}f}" for part in found or ()]
+    return f"{cells[0]} ({cells[1]} to {cells[2]})" if cells else ""
 
 
 def _data(table: Table, run):

@@ -50,7 +50,7 @@ def test_matrices_are_means_over_the_features_with_heads_as_rows(lines):
 
 
 def test_hard_attention_has_heads_as_columns_and_squares_at_selected_tokens(lines):
-    figure = sentences.selected_matrices(lines(resan))
+    figure = sentences.attention_matrices(lines(resan), selected=True)
     cells = _images(figure)[0]
     forward = resan(FIRST)["forward_attention"].mean(axis=-1)
     np.testing.assert_allclose(cells.filled(0.0), forward.T, atol=1e-6)
@@ -91,12 +91,12 @@ def test_a_word_that_is_not_in_two_sentences_has_no_figure(lines, records):
 
 def test_parallel_and_single_attentions_are_different_figures(lines):
     several = lines(dsa)
-    cells = _images(sentences.parallel_attentions(several))
+    cells = _images(sentences.attentions(several, True))
     np.testing.assert_allclose(cells[0], dsa(FIRST)["attention"].T)
-    assert sentences.single_attention(several) is None
+    assert sentences.attentions(several, False) is None
     single = lines(lambda tokens: dsa(tokens, 1))
-    assert len(_images(sentences.single_attention(single))) == 2
-    assert sentences.parallel_attentions(single) is None
+    assert len(_images(sentences.attentions(single, False))) == 2
+    assert sentences.attentions(single, True) is None
 
 
 @pytest.mark.parametrize("draw", [sentences.attention_matrices, sentences.gates])

@@ -7,11 +7,12 @@ from disan_tf.benchmark.epoch import (
     TRAINING_PAIRS,
     Sample,
     default_batches,
+    measure_samples,
     plan_of,
     snli_shaped_split,
 )
 from disan_tf.benchmark.step import build, change_config, make_steps
-from disan_tf.benchmark.timing import WARM_UPS, measure
+from disan_tf.benchmark.timing import WARM_UPS
 from disan_tf.models.factory import count_parameters
 
 
@@ -43,9 +44,7 @@ def measure_encoders(config, repetitions: int, batches: Optional[int] = None) ->
         for name, variant in configs.items()
         for kind, step in make_steps(config.dtype, variant).items()
     }
-    runs = {key: sample.run for key, sample in samples.items()}
-    timings = measure(runs, repetitions, settle=False)  # a run is many batches
-    speeds = {key: samples[key].speeds(timing) for key, timing in timings.items()}
+    speeds = measure_samples(samples, repetitions)
     whole = speeds["disan", "train"]["pairs_per_second"]
     return {
         "pairs": len(split),

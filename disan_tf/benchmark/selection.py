@@ -1,6 +1,7 @@
 """Times of hard attention by the share of selected tokens."""
 
 import contextlib
+from functools import partial
 
 import numpy as np
 import tensorflow as tf
@@ -106,15 +107,12 @@ def model_steps(config, batch):
     steps = _hard_steps(config)
     samplers = steps["samplers"]
 
-    def at_rate(kind, rate):
-        def run():
-            choose_at_rate(samplers, rate)
-            return steps[kind](*batch)
+    def run(kind, rate):
+        choose_at_rate(samplers, rate)
+        return steps[kind](*batch)
 
-        return run
-
-    train = {str(rate): at_rate("both", rate) for rate in RATES}
-    inference = {str(rate): at_rate("sample", rate) for rate in RATES}
+    train = {str(rate): partial(run, "both", rate) for rate in RATES}
+    inference = {str(rate): partial(run, "sample", rate) for rate in RATES}
     train["all"] = lambda: steps["pretrain"](*batch)
     inference["all"] = lambda: steps["everything"](*batch)
     return train, inference

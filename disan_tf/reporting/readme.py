@@ -83,12 +83,7 @@ def front_page_table(results: dict[str, dict]) -> str:
 def _claim(results, name: str, corpus: str, *models: str) -> dict:
     table = TABLES[name]
     rows = {row.model: row for row in table.rows if row.model in models}
-    runs = [
-        (model, run)
-        for model, row in rows.items()
-        for run in results.values()
-        if row.matches(run["config"])
-    ]
+    runs = [(model, run) for model, row in rows.items() for run in row.runs(results).values()]
     line = {"paper": f"[{table.paper}](checkpoints/tables/{name}.md)", "corpus": corpus}
     strongest = table.headline_figure(rows[models[-1]])
     if not runs:

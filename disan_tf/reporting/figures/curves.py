@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from disan_tf.common import plots
-from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, elmo_variant
+from disan_tf.reporting.paper_tables.elmo import ELMO_TABLES, accuracy_per_epoch, elmo_variant
 from disan_tf.reporting.paper_tables.rendering import accuracy_by_length
 from disan_tf.reporting.results import describe_members
 
@@ -21,13 +21,7 @@ STYLES = (
     {"color": "#cc79a7", "marker": "D", "linestyle": ":"},
     {"color": "#000000", "marker": "v", "linestyle": (0, (5, 1))},
 )
-_ELMO = {  # variant -> the curve's name
-    "": "DiSAN + ELMo",
-    "both": "DiSAN + small biLM and GloVe",
-    "small_bilm": "DiSAN + small biLM",
-    "glove": "DiSAN + GloVe",
-    "random": "DiSAN + random vectors",
-}
+_ELMO = ("", "both", "small_bilm", "glove", "random")  # variants, by style
 
 
 def accuracy_against_length(results: dict[str, dict]) -> Optional[Figure]:
@@ -58,23 +52,17 @@ def accuracy_against_epochs(results: dict[str, dict]) -> Optional[Figure]:
         return None
     variants = {name: elmo_variant(results[name]["config"]) for name in runs_by_epoch(results)}
     axes = plots.new_figure(6.8, 4.4).add_subplot()
-    for style, (variant, label) in zip(STYLES, _ELMO.items()):
+    names = {row.variant: row.model for row in ELMO_TABLES[0].rows}
+    for style, variant in zip(STYLES, _ELMO):
         points: dict[float, list[float]] = {}
         for row in rows:
             if variants.get(row["run"].rpartition(" ")[0] or row["run"]) == variant:
                 points.setdefault(row["epoch"], []).append(float(row["test, %"]))
         if points:
-            epochs = sorted(points)
-            values = [points[epoch] for epoch in epochs]
-            axes.plot(epochs, list(map(np.mean, values)), label=label, markersize=4, **style)
-            axes.fill_between(
-                epochs,
-                list(map(min, values)),
-                list(map(max, values)),
-                alpha=0.15,
-                linewidth=0,
-                color=style["color"],
-            )
+            epochs, values = zip(*sorted(points.items()))
+            low, mean, high = (list(map(each, values)) for each in (min, np.mean, max))
+            axes.plot(epochs, mean, label=names[variant], markersize=4, **style)
+            axes.fill_between(epochs, low, high, alpha=0.15, linewidth=0, color=style["color"])
     return finish(axes, "epochs", "test accuracy, %")
 
 

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from disan_tf.common import plots
 from disan_tf.reporting.attended import AttendedLine
 
-_LAYERS = 3  # drawn layers: the first, the middle one and the last
 _CELL = 0.24  # inches
 
 
@@ -26,7 +25,7 @@ def co_attention(lines: Sequence[AttendedLine], number: int, field: int) -> Opti
     line = lines[number]
     sentence, other = line.sentences()[field], line.tokens[1 - field]
     functions, layers = functions_and_layers(sentence.tensors)
-    drawn_layers = sorted({layers[0], layers[len(layers) // 2], layers[-1]})[:_LAYERS]
+    drawn_layers = sorted({layers[0], layers[len(layers) // 2], layers[-1]})
     width = 1.1 + _CELL * len(other)
     figure = plots.new_figure(
         width * len(drawn_layers), (1.2 + _CELL * len(sentence.tokens)) * len(functions)

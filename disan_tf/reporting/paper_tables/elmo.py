@@ -123,11 +123,8 @@ def costs(results: dict[str, dict]) -> list[dict]:
 
     The ratio compares the seconds of an epoch on the same examples; "" = no GloVe run on them.
     """
-    runs = {
-        name: run
-        for name, run in results.items()
-        if any(row.matches(run["config"]) for row in ELMO_TABLES[0].rows)
-    }
+    names = {name for row in ELMO_TABLES[0].rows for name in row.runs(results)}
+    runs = {name: run for name, run in results.items() if name in names}
     base = {
         _examples(run): run["seconds_per_epoch"]
         for run in runs.values()

@@ -34,10 +34,10 @@ def render_tables(
     """
     files = {}
     for name, table in TABLES.items():
-        mains = _runs_of(table.main_row, results)
+        mains = table.main_row.runs(results)
         lines = []
         for row in table.rows:
-            for run_name, run in (_runs_of(row, results) or {_NOT_RUN: {}}).items():
+            for run_name, run in (row.runs(results) or {_NOT_RUN: {}}).items():
                 apart = _difference(table, run_name, run, mains, predictions)
                 lines.append(_line(table, row, run_name, run, speeds, apart))
         files[f"{name}.md"] = _markdown(table, lines, table.by_vectors(results))
@@ -49,10 +49,6 @@ def render_tables(
         "elmo_disan_cost.csv": costs(results),
     }
     return {**files, **{name: csv_table(lines) for name, lines in figures.items() if lines}}
-
-
-def _runs_of(row: Row, results):
-    return {name: run for name, run in results.items() if row.matches(run["config"])}
 
 
 def _line(table: Table, row: Row, name: str, run: dict, speeds, apart: str) -> dict:
@@ -138,7 +134,7 @@ def accuracy_by_length(results) -> list[dict]:
             "accuracy, %": _per_cent(scores["accuracy"]),
             "standard deviation, %": _per_cent(scores["standard_deviation"]),
         }
-        for name, run in _runs_of(row, results).items()
+        for name, run in row.runs(results).items()
         for tokens, scores in run.get("by_length", {}).items()
     ]
 
@@ -157,7 +153,9 @@ def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
         heading = f"## With {kind}\n\n" if kind else ""
         parts += f"{heading}{_part([line for line in lines if line['run'] in runs])}\n"
     remarks = "".join(f"{_remark(line)}\n" for line in lines)
-    return f"{title}{parts}{_curves(table, lines)}{remarks}"
+    picture = f"![dev scores by epoch, and scores by length](../figures/{table.name}.png)\n\n"
+    has_runs = any(line["run"] != _NOT_RUN for line in lines)  # see `figures.table_curves`
+    return f"{title}{parts}{picture if has_runs else ''}{remarks}"
 
 
 def _part(lines) -> str:
@@ -171,13 +169,6 @@ def _part(lines) -> str:
         and any(line[column] for line in lines)
     ]
     return markdown_table([{column: _cell(line, column) for column in columns} for line in lines])
-
-
-def _curves(table: Table, lines) -> str:
-    """Links the picture of the table's runs, if there is one; see `figures.table_curves`."""
-    if all(line["run"] == _NOT_RUN for line in lines):
-        return ""
-    return f"![dev scores by epoch, and scores by length](../figures/{table.name}.png)\n\n"
 
 
 def _cell(line, column):

@@ -11,8 +11,8 @@ from disan_tf.common.files import write_atomically
 from disan_tf.reporting.figures.curves import STYLES, finish
 from disan_tf.reporting.scaling.curves import Curve
 from disan_tf.reporting.scaling.law import Curves, Fit
+from disan_tf.reporting.scaling.table import NAME
 
-NAME = "scaling"
 _STEP = 1.05  # factor between two curves' bars, so that none hides another
 _CAPTION = """# Test accuracy against the number of training examples
 

@@ -7,8 +7,6 @@ tensors become large, and matrix products of rank 2. (TensorFlow multiplies a ra
 matrix as a batch product, whose gradient makes the whole step three times as slow.)
 """
 
-from typing import NamedTuple
-
 import tensorflow as tf
 
 # Settings of `tf.train.AdadeltaOptimizer(0.5)` and the moving average in the authors' code.
@@ -17,19 +15,6 @@ _FORBIDDEN = -1e30
 _WORDS_START = 2  # ids 0 and 1 are the zero vector
 _PAIR = [tf.TensorSpec([None, None], tf.int32, name=name) for name in ("premise", "hypothesis")]
 _LABEL = tf.TensorSpec([None], tf.int32, name="label")
-
-
-class DenseSizes(NamedTuple):
-    """Sizes of a `DenseDisan`; the defaults are the paper's."""
-
-    words: int
-    dim: int = 300
-    units: int = 300
-    hidden_units: int = 300
-    classes: int = 3
-    activation: str = "elu"
-    dropout: float = 0.25
-    l2: float = 5e-5
 
 
 def dense_attention(head, dependent, value, mask, *, direction: str, scale: float = 5.0):
@@ -60,7 +45,9 @@ class DenseDisan(tf.Module):
     Its weights have the same names as in `disan_tf.models`' model; nothing else is shared.
 
     Args:
-      sizes: see `DenseSizes`.
+      config: a config of `configs/disan_snli.py`.
+      words: number of words with a vector.
+      classes: number of classes.
 
     Call arguments:
       premise, hypothesis: <int32>[batch, length], 0 = padding.
@@ -70,15 +57,16 @@ class DenseDisan(tf.Module):
       Logits, <float32>[batch, classes].
     """
 
-    def __init__(self, sizes: DenseSizes):
+    def __init__(self, config, words: int, classes: int):
         super().__init__()
-        self.sizes = sizes
-        self.activation = tf.keras.activations.get(sizes.activation)
-        units, both = sizes.units, 2 * sizes.units
+        self.dropout, self.l2 = config.train.dropout, config.train.l2
+        self.activation = tf.keras.activations.get(config.encoder.activation)
+        dim, units = config.data.embedding_dim, config.encoder.units
+        both, hidden = 2 * units, config.task.hidden_units
         self.weights, self.decayed = {}, []
-        self._add("embedding.trained", [sizes.words, sizes.dim])
+        self._add("embedding.trained", [words, dim])
         for block in ("encoder.forward_block", "encoder.backward_block"):
-            self._add_linear(f"{block}.input_map", sizes.dim, units)
+            self._add_linear(f"{block}.input_map", dim, units)
             self._add(f"{block}.dependent_map.kernel", [units, units])
             self._add(f"{block}.head_map.kernel", [units, units])
             self._add(f"{block}.attention_bias", [units])
@@ -87,8 +75,8 @@ class DenseDisan(tf.Module):
             self._add(f"{block}.fusion_gate.bias", [units])
         self._add_linear("encoder.source2token.token_map", both, both)
         self._add_linear("encoder.source2token.score_map", both, both)
-        self._add_linear("head.hidden", 4 * both, sizes.hidden_units)
-        self._add_linear("head.logits", sizes.hidden_units, sizes.classes)
+        self._add_linear("head.hidden", 4 * both, hidden)
+        self._add_linear("head.logits", hidden, classes)
 
     def __call__(self, premise, hypothesis, training: bool = False):
         p, h = (self.encode(ids, training=training) for ids in (premise, hypothesis))
@@ -136,7 +124,7 @@ class DenseDisan(tf.Module):
         return tf.reshape(flat, tf.concat([tf.shape(x)[:-1], kernel.shape[1:]], axis=0))
 
     def _drop(self, x, training):
-        return tf.nn.dropout(x, self.sizes.dropout) if training else x
+        return tf.nn.dropout(x, self.dropout) if training else x
 
     def _add_linear(self, name, rows, columns):
         self.decayed.append(self._add(f"{name}.dense.kernel", [rows, columns]))
@@ -169,7 +157,7 @@ def make_dense_train_step(model: DenseDisan):
             logits = model(premise, hypothesis, training=True)
             losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=label, logits=logits)
             decay = tf.add_n([tf.nn.l2_loss(kernel) for kernel in model.decayed])
-            loss = tf.reduce_mean(losses) + model.sizes.l2 * decay
+            loss = tf.reduce_mean(losses) + model.l2 * decay
         gradients = tape.gradient(loss, variables)
         optimizer.apply_gradients(zip(gradients, variables))
         average.apply(variables)

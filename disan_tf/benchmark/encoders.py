@@ -7,11 +7,13 @@ from disan_tf.benchmark.epoch import (
     TRAINING_PAIRS,
     Sample,
     default_batches,
+    measure_samples,
     plan_of,
     snli_shaped_split,
 )
-from disan_tf.benchmark.step import count_config_parameters, make_steps
-from disan_tf.benchmark.timing import WARM_UPS, measure
+from disan_tf.benchmark.step import build, change_config, make_steps
+from disan_tf.benchmark.timing import WARM_UPS
+from disan_tf.models.factory import count_parameters
 
 
 def measure_encoders(config, repetitions: int, batches: Optional[int] = None) -> dict:
@@ -27,7 +29,8 @@ def measure_encoders(config, repetitions: int, batches: Optional[int] = None) ->
     """
     batches = batches or default_batches(config)
     split = snli_shaped_split(config.seed)
-    configs = {name: _variant(config, name) for name in (*BASELINES, "disan")}
+    baselines = {name: change_config(config, change) for name, change in BASELINES.items()}
+    configs = {**baselines, "disan": config}
     plan = plan_of(config, split)
     samples = {
         (name, kind): Sample(
@@ -41,9 +44,7 @@ def measure_encoders(config, repetitions: int, batches: Optional[int] = None) ->
         for name, variant in configs.items()
         for kind, step in make_steps(config.dtype, variant).items()
     }
-    runs = {key: sample.run for key, sample in samples.items()}
-    timings = measure(runs, repetitions, settle=False)  # a run is many batches
-    speeds = {key: samples[key].speeds(timing) for key, timing in timings.items()}
+    speeds = measure_samples(samples, repetitions)
     whole = speeds["disan", "train"]["pairs_per_second"]
     return {
         "pairs": len(split),
@@ -51,7 +52,7 @@ def measure_encoders(config, repetitions: int, batches: Optional[int] = None) ->
         "dtype": config.dtype,
         "encoders": {
             name: {
-                "parameters": count_config_parameters(variant),
+                "parameters": count_parameters(build(variant)),
                 **speeds[name, "train"],
                 "epoch_seconds": TRAINING_PAIRS / speeds[name, "train"]["pairs_per_second"],
                 "inference_pairs_per_second": speeds[name, "inference"]["pairs_per_second"],
@@ -60,12 +61,3 @@ def measure_encoders(config, repetitions: int, batches: Optional[int] = None) ->
             for name, variant in configs.items()
         },
     }
-
-
-def _variant(config, name):
-    """Returns the config with another encoder."""
-    config = config.copy_and_resolve_references()
-    if name in BASELINES:
-        with config.unlocked():
-            BASELINES[name](config)
-    return config

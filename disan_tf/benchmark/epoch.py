@@ -55,10 +55,10 @@ def measure_epoch(config, repetitions: int, batches: Optional[int] = None) -> di
         )
         for name in form_names(config)
     }
-    runs = {name: sample.run for name, sample in samples.items()}
-    timings = measure(runs, repetitions, settle=False)  # a run is many batches
-    forms = {name: _record(samples[name], timing) for name, timing in timings.items()}
+    forms = measure_samples(samples, repetitions)
     for name, form in forms.items():
+        form["epoch_minutes"] = TRAINING_PAIRS / form["pairs_per_second"] / 60
+        form["padding_share"] = samples[name].padding
         for ratio, other in (("dense_ratio", "dense"), ("disan_ratio", f"disan {name}")):
             if other in forms and name != other:
                 form[ratio] = form["pairs_per_second"] / forms[other]["pairs_per_second"]
@@ -154,7 +154,8 @@ def _unsorted_plan(config, split):
     return order[: len(order) // size * size].reshape(-1, size)
 
 
-def _record(sample, timing):
-    speeds = sample.speeds(timing)
-    minutes = TRAINING_PAIRS / speeds["pairs_per_second"] / 60
-    return {**speeds, "epoch_minutes": minutes, "padding_share": sample.padding}
+def measure_samples(samples: dict, repetitions: int) -> dict:
+    """Times samples in turns; returns the `Sample.speeds` of each."""
+    runs = {name: sample.run for name, sample in samples.items()}
+    timings = measure(runs, repetitions, settle=False)  # a run is many batches
+    return {name: sample.speeds(timings[name]) for name, sample in samples.items()}

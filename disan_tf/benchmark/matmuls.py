@@ -1,67 +1,40 @@
 """A step's matrix products and convolutions alone: a lower bound on its time."""
 
-from typing import NamedTuple, Union
+import math
+from typing import NamedTuple
 
 import tensorflow as tf
 
 
 class Product(NamedTuple):
-    """A matrix product, <float>[rows, inner] times <float>[inner, columns].
+    """A matrix product or, if its weights have three axes, a convolution.
 
     Attributes:
-      to_input: whether training needs the first operand's gradient; fixed word vectors need none.
+      x: shape of the input, [rows, inner] or [batch, length, inner].
+      weights: their shape, [inner, columns] or [width, inner, columns].
+      to_input: whether training needs the input's gradient; fixed word vectors need none.
     """
 
-    rows: int
-    inner: int
-    columns: int
+    x: tuple
+    weights: tuple
     to_input: bool = True
 
     @property
-    def flops(self) -> int:
-        return 2 * self.rows * self.inner * self.columns
+    def result(self) -> tuple:
+        """The shape of the result."""
+        return (*self.x[:-1], self.weights[-1])
 
     @property
-    def shapes(self) -> tuple:
-        """The shapes of input, weights and result."""
-        return (self.rows, self.inner), (self.inner, self.columns), (self.rows, self.columns)
+    def flops(self) -> int:
+        return 2 * math.prod(self.x[:-1]) * math.prod(self.weights)
 
     def apply(self, x, weights):
+        if len(self.weights) == 3:
+            return tf.nn.conv1d(x, weights, stride=1, padding="SAME")
         return tf.matmul(x, weights)
 
 
-class Windows(NamedTuple):
-    """A convolution over <float>[batch, length, inner], its kernel <float>[width, inner, columns].
-
-    Attributes:
-      to_input: see `Product`.
-    """
-
-    batch: int
-    length: int
-    inner: int
-    width: int
-    columns: int
-    to_input: bool = True
-
-    @property
-    def flops(self) -> int:
-        return 2 * self.batch * self.length * self.width * self.inner * self.columns
-
-    @property
-    def shapes(self) -> tuple:
-        """The shapes of input, weights and result."""
-        tokens, kernel = (self.batch, self.length), (self.width, self.inner, self.columns)
-        return (*tokens, self.inner), kernel, (*tokens, self.columns)
-
-    def apply(self, x, weights):
-        return tf.nn.conv1d(x, weights, stride=1, padding="SAME")
-
-
-Work = Union[Product, Windows]
-
-
-def step_products(config, lengths: tuple, classes: int) -> list[Work]:
+def step_products(config, lengths: tuple, classes: int) -> list[Product]:
     """Returns the products in a forward pass through the encoder "disan" or "dsa" and its head.
 
     Args:
@@ -75,11 +48,11 @@ def step_products(config, lengths: tuple, classes: int) -> list[Work]:
     hidden = config.task.hidden_units
     encoders = [_encoder_products(config, batch * length) for length in lengths]
     joined = 2 * units * (4 if len(lengths) == 2 else 1)  # [p; h; p - h; p * h]
-    head = [Product(batch, joined, hidden), Product(batch, hidden, classes)]
+    head = [_map(batch, joined, hidden), _map(batch, hidden, classes)]
     return sum(encoders, []) + head
 
 
-def dsa_products(config, lengths: tuple, classes: int) -> list[Work]:
+def dsa_products(config, lengths: tuple, classes: int) -> list[Product]:
     """Returns `step_products` for DSA: Eq. 2, 3, 5, 6, static attention's Eq. 1, and the head.
 
     Algorithm 1's products, with one vector per sentence, are left out: they are bound by memory,
@@ -91,17 +64,17 @@ def dsa_products(config, lengths: tuple, classes: int) -> list[Work]:
     for length in lengths:
         tokens = batch * length
         work += _dense_cnn(config, length)
-        work.append(Product(tokens, encoder.compressed_units, encoder.attentions * encoder.units))
+        work.append(_map(tokens, encoder.compressed_units, encoder.attentions * encoder.units))
         if not dynamic:
-            work += [Product(tokens, encoder.units, columns) for columns in (encoder.units, 1)]
+            work += [_map(tokens, encoder.units, columns) for columns in (encoder.units, 1)]
     joined = encoder.attentions * encoder.units * (4 if len(lengths) == 2 else 1)
     for _ in range(config.task.hidden_layers):
-        work.append(Product(batch, joined, config.task.hidden_units))
+        work.append(_map(batch, joined, config.task.hidden_units))
         joined = config.task.hidden_units
-    return [*work, Product(batch, joined, classes)]
+    return [*work, _map(batch, joined, classes)]
 
 
-def _dense_cnn(config, length) -> list[Work]:
+def _dense_cnn(config, length) -> list[Product]:
     """Returns the convolutions of the towers, then the compression."""
     encoder, dim = config.encoder, config.data.embedding_dim
     batch, trainable = config.train.batch_size, config.embedding.trainable
@@ -111,26 +84,30 @@ def _dense_cnn(config, length) -> list[Work]:
         work.append(_windows(batch, length, dim, first, encoder.first_units, trainable))
         for layer in range(1, encoder.layers):
             inner = encoder.first_units + (layer - 1) * encoder.dense_units
-            work.append(Windows(batch, length, inner, width, encoder.dense_units))
+            work.append(_windows(batch, length, inner, width, encoder.dense_units))
     tower = encoder.first_units + (encoder.layers - 1) * encoder.dense_units
     inner = len(encoder.widths) * tower + dim
-    return [*work, Product(batch * length, inner, encoder.compressed_units)]
+    return [*work, _map(batch * length, inner, encoder.compressed_units)]
 
 
-def _windows(batch, length, inner, width, columns, to_input) -> Work:
+def _map(rows, inner, columns, to_input=True) -> Product:
+    return Product((rows, inner), (inner, columns), to_input)
+
+
+def _windows(batch, length, inner, width, columns, to_input=True) -> Product:
     """Returns a convolution, or a plain product for windows of one token."""
     if width == 1:
-        return Product(batch * length, inner, columns, to_input)
-    return Windows(batch, length, inner, width, columns, to_input)
+        return _map(batch * length, inner, columns, to_input)
+    return Product((batch, length, inner), (width, inner, columns), to_input)
 
 
-def total_flops(products: list[Work], backward: bool) -> int:
+def total_flops(products: list[Product], backward: bool) -> int:
     """Counts floating-point operations; a gradient costs as much as the product itself."""
     passes = [1 + (1 + product.to_input if backward else 0) for product in products]
     return sum(count * product.flops for count, product in zip(passes, products))
 
 
-def make_products(products: list[Work], dtype: tf.DType, backward: bool):
+def make_products(products: list[Product], dtype: tf.DType, backward: bool):
     """Compiles a function without arguments that computes only the products.
 
     Every product has operands of its own, so that no product can be shared or computed beforehand.
@@ -162,14 +139,14 @@ def make_products(products: list[Work], dtype: tf.DType, backward: bool):
 def _encoder_products(config, tokens):
     """Returns DiSAN's Eq. 14, 15 (two maps) and 19 (two) for both directions, and Eq. 12."""
     units = config.encoder.units
-    block = [Product(tokens, config.data.embedding_dim, units)]
-    block += [Product(tokens, units, units)] * 4
-    return block * 2 + [Product(tokens, 2 * units, 2 * units)] * 2
+    block = [_map(tokens, config.data.embedding_dim, units)]
+    block += [_map(tokens, units, units)] * 4
+    return block * 2 + [_map(tokens, 2 * units, 2 * units)] * 2
 
 
 def _operands(product, seed, dtype):
     """Returns input, weights and the result's gradient."""
     return [
         tf.cast(tf.random.stateless_normal(shape, [seed, part]), dtype)
-        for part, shape in enumerate(product.shapes)
+        for part, shape in enumerate((product.x, product.weights, product.result))
     ]

@@ -1,13 +1,14 @@
 """Times of hard attention by the share of selected tokens."""
 
 import contextlib
+from functools import partial
 
 import numpy as np
 import tensorflow as tf
 
 from configs.papers.resan import RESAN_VARIANTS
 from disan_tf.benchmark.core import make_core
-from disan_tf.benchmark.step import PAIR_LENGTHS, build, make_batch, make_steps
+from disan_tf.benchmark.step import PAIR_LENGTHS, build, change_config, make_batch, make_steps
 from disan_tf.benchmark.timing import measure
 from disan_tf.layers.hard_attention.reinforced import ReinforcedSelfAttention
 from disan_tf.ops import available_forms, portable
@@ -16,7 +17,6 @@ from disan_tf.training.steps import make_evaluation_step
 
 RATES = (1.0, 0.75, 0.5, 0.25, 0.1)
 LENGTHS = (14, 40, 80)
-_OTHERS = ("without_hard_attention", "iterative")  # variants to compare with
 
 
 def measure_selection(config, repetitions: int, lengths=LENGTHS, pair_lengths=PAIR_LENGTHS) -> dict:
@@ -88,17 +88,13 @@ def choose_at_rate(samplers, rate: float) -> None:
 def _model(config, lengths, repetitions):
     batch = make_batch(config, lengths)
     train, inference = model_steps(config, batch)
-    for name in _OTHERS:
-        variant = _variant(config, name)
-        if name == "iterative":
-            steps = _hard_steps(variant)
-            train[name], inference[name] = (
-                lambda step=steps[kind]: step(*batch) for kind in ("both", "sample")
-            )
-        else:
-            steps = make_steps(config.dtype, variant)
-            train[name] = lambda step=steps["train"]: step(*batch)
-            inference[name] = lambda step=steps["inference"]: step(*batch[:-1])
+    iterative = _hard_steps(change_config(config, RESAN_VARIANTS["iterative"]))
+    train["iterative"] = lambda: iterative["both"](*batch)
+    inference["iterative"] = lambda: iterative["sample"](*batch)
+    name = "without_hard_attention"
+    steps = make_steps(config.dtype, change_config(config, RESAN_VARIANTS[name]))
+    train[name] = lambda: steps["train"](*batch)
+    inference[name] = lambda: steps["inference"](*batch[:-1])
     kinds = {"train": train, "inference": inference}
     return {
         "lengths": list(lengths),
@@ -111,15 +107,12 @@ def model_steps(config, batch):
     steps = _hard_steps(config)
     samplers = steps["samplers"]
 
-    def at_rate(kind, rate):
-        def run():
-            choose_at_rate(samplers, rate)
-            return steps[kind](*batch)
+    def run(kind, rate):
+        choose_at_rate(samplers, rate)
+        return steps[kind](*batch)
 
-        return run
-
-    train = {str(rate): at_rate("both", rate) for rate in RATES}
-    inference = {str(rate): at_rate("sample", rate) for rate in RATES}
+    train = {str(rate): partial(run, "both", rate) for rate in RATES}
+    inference = {str(rate): partial(run, "sample", rate) for rate in RATES}
     train["all"] = lambda: steps["pretrain"](*batch)
     inference["all"] = lambda: steps["everything"](*batch)
     return train, inference
@@ -134,13 +127,6 @@ def _hard_steps(config):
         "everything": make_evaluation_step(model, "all"),
         "samplers": model.encoder.samplers,
     }
-
-
-def _variant(config, name):
-    config = config.copy_and_resolve_references()
-    with config.unlocked():
-        RESAN_VARIANTS[name](config)
-    return config
 
 
 def _by_form(timings):

@@ -1,5 +1,7 @@
 """Times of a config's training step and inference, beside the dense form and the products."""
 
+from typing import Callable
+
 import numpy as np
 import tensorflow as tf
 from ml_collections import ConfigDict
@@ -7,7 +9,6 @@ from ml_collections import ConfigDict
 from configs.papers.disan import disan
 from disan_tf.benchmark.dense import (
     DenseDisan,
-    DenseSizes,
     make_dense_inference,
     make_dense_train_step,
 )
@@ -16,7 +17,7 @@ from disan_tf.benchmark.processes import peak_gib
 from disan_tf.benchmark.timing import measure
 from disan_tf.models.base import input_specs
 from disan_tf.models.embeddings import Sources
-from disan_tf.models.factory import TASKS, build_model, count_parameters, embedding_parts
+from disan_tf.models.factory import TASKS, build_model, embedding_parts
 from disan_tf.training.optimizers import build_optimizer
 from disan_tf.training.steps import make_train_step
 
@@ -91,9 +92,15 @@ def form_config(form: str, config) -> ConfigDict:
         beside.data.embedding_dim = config.data.embedding_dim
         beside.train.batch_size = config.train.batch_size
         config = beside
+    dtype = "float32" if form == "dense" else form.split()[-1]
+    return change_config(config, lambda config: config.update(dtype=dtype))
+
+
+def change_config(config, change: Callable) -> ConfigDict:
+    """Returns a copy of a config that a function has changed."""
     config = config.copy_and_resolve_references()
     with config.unlocked():
-        config.dtype = "float32" if form == "dense" else form.split()[-1]
+        change(config)
     return config
 
 
@@ -101,16 +108,14 @@ def make_steps(form: str, config) -> dict:
     """Compiles {"train": f(*ids, label), "inference": f(*ids)}; `form`: see `form_names`."""
     config = form_config(form, config)
     if form == "dense":
-        model = DenseDisan(_dense_sizes(config))
+        model = DenseDisan(config, WORDS, _classes(config))
         return {"train": make_dense_train_step(model), "inference": make_dense_inference(model)}
     model = build(config)
     optimizer = build_optimizer(config, model.trainable_variables)
-    return {"train": make_train_step(model, optimizer), "inference": _make_inference(model)}
-
-
-def count_config_parameters(config) -> int:
-    """Counts the parameters of the config's model, without the embedding."""
-    return count_parameters(build(config))
+    inference = tf.function(
+        lambda *inputs: model(*inputs, training=False), input_signature=model.input_specs()
+    )
+    return {"train": make_train_step(model, optimizer), "inference": inference}
 
 
 def make_batch(config, lengths: tuple) -> tuple:
@@ -159,25 +164,6 @@ def _record(name, timings):
         if "dense" in timings:
             record["dense_ratio"] = timings["dense"].median / timings[name].median
     return record
-
-
-def _make_inference(model):
-    return tf.function(
-        lambda *inputs: model(*inputs, training=False), input_signature=model.input_specs()
-    )
-
-
-def _dense_sizes(config):
-    return DenseSizes(
-        words=WORDS,
-        dim=config.data.embedding_dim,
-        units=config.encoder.units,
-        hidden_units=config.task.hidden_units,
-        classes=_classes(config),
-        activation=config.encoder.activation,
-        dropout=config.train.dropout,
-        l2=config.train.l2,
-    )
 
 
 def _classes(config):

@@ -1,142 +1,116 @@
 """Measurements as text tables."""
 
+from disan_tf.common.tables import text_table
+
+_COLUMNS = {  # key of a measurement -> its column and format
+    "gflop": ("GFLOP", ",.1f"),
+    "median_ms": ("median ms", ",.1f"),
+    "min_ms": ("min ms", ",.1f"),
+    "max_ms": ("max ms", ",.1f"),
+    "one_ms": ("one thread ms", ",.1f"),
+    "all_ms": ("all ms", ",.1f"),
+    "pairs_per_second": ("pairs/s", ",.0f"),
+    "min": ("min", ",.0f"),
+    "max": ("max", ",.0f"),
+    "epoch_seconds": ("epoch s", ",.0f"),
+    "epoch_minutes": ("epoch min", ",.1f"),
+    "inference_pairs_per_second": ("inference pairs/s", ",.0f"),
+    "padding_share": ("padding", ".1%"),
+    "peak_gib": ("GiB", ",.2f"),
+    "elements_per_ns": ("elements/ns", ",.2f"),
+    "speedup": ("speedup", ",.2f"),
+    "ratio": ("share of all", ",.2f"),
+    "products_ratio": ("times the products", ",.2f"),
+    "dense_ratio": ("times faster than dense", ",.2f"),
+    "disan_ratio": ("than DiSAN", ",.2f"),
+}
+
 
 def core_table(records: list[dict]) -> str:
     """Formats the attention core's times by length and form."""
-    rows = [
-        [
-            length["length"],
-            form,
-            *_times(times),
-            _number(times["elements_per_ns"], 2),
-            _ratio(times, "dense_ratio"),
-        ]
-        for length in records
-        for form, times in length["forms"].items()
+    lines = [
+        {"length": record["length"], "form": form, **_numbers(times)}
+        for record in records
+        for form, times in record["forms"].items()
     ]
-    head = ["length", "form", "median ms", "min", "max", "elements/ns", "times faster than dense"]
-    return _table("Attention core, forward and backward", head, rows)
+    return f"Attention core, forward and backward\n{text_table(lines)}"
 
 
 def memory_table(records: dict) -> str:
     """Formats the peak memory of processes that ran one form of the core or training step."""
-    rows = [["core", row["length"], row["form"], row["peak_gib"]] for row in records["core"]]
-    rows += [["step", _lengths(row), row["form"], row["peak_gib"]] for row in records["step"]]
-    rows = [[*row[:-1], _number(row[-1], 2)] for row in rows]
-    return _table("Peak memory of a process", ["what", "length", "form", "GiB"], rows)
+    lines = [
+        {"what": what, "length": _lengths(row), "form": row["form"], **_numbers(row)}
+        for what in ("core", "step")
+        for row in records[what]
+    ]
+    return f"Peak memory of a process\n{text_table(lines)}"
 
 
 def threads_table(records: list[dict]) -> str:
     """Formats the attention core's times on one thread and on all."""
-    rows = [
-        [
-            row["length"],
-            row["form"],
-            _number(row["one_ms"], 1),
-            _number(row["all_ms"], 1),
-            _number(row["speedup"], 2),
-        ]
-        for row in records
-    ]
-    head = ["length", "form", "one thread ms", "all ms", "speedup"]
-    return _table("Threads, attention core", head, rows)
+    lines = [{"length": row["length"], "form": row["form"], **_numbers(row)} for row in records]
+    return f"Threads, attention core\n{text_table(lines)}"
 
 
 def step_table(records: list[dict]) -> str:
     """Formats the times of whole steps and of their matrix products."""
-    rows = [
-        [
-            row["kind"],
-            _lengths(row),
-            _number(row["gflop"], 1),
-            form,
-            *_times(times),
-            _ratio(times, "products_ratio"),
-            _ratio(times, "dense_ratio"),
-            _ratio(times, "disan_ratio"),
-        ]
-        for row in records
-        for form, times in row["forms"].items()
+    lines = [
+        {
+            "step": record["kind"],
+            "lengths": _lengths(record),
+            "form": form,
+            **_numbers({**record, **times}),
+        }
+        for record in records
+        for form, times in record["forms"].items()
     ]
-    head = ["step", "lengths", "GFLOP", "form", "median ms", "min", "max", "times the products"]
-    head += ["times faster than dense", "than DiSAN"]
-    return _table("Training step and inference", head, rows)
+    return f"Training step and inference\n{text_table(lines)}"
 
 
 def epoch_table(record: dict) -> str:
     """Formats an epoch's speed."""
-    rows = [
-        [
-            form,
-            *(_number(row[key], 0) for key in ("pairs_per_second", "min", "max")),
-            _number(row["epoch_minutes"], 1),
-            _number(100 * row["padding_share"], 1),
-            _ratio(row, "dense_ratio"),
-            _ratio(row, "disan_ratio"),
-        ]
-        for form, row in record["forms"].items()
-    ]
-    head = ["form", "pairs/s", "min", "max", "epoch min", "padding %", "times dense", "times DiSAN"]
+    lines = [{"form": form, **_numbers(row)} for form, row in record["forms"].items()]
     title = f"SNLI-shaped epoch, from {record['sampled_batches']} batches a form"
-    return _table(title, head, rows)
+    return f"{title}\n{text_table(lines)}"
 
 
 def encoders_table(record: dict) -> str:
     """Formats the speed of Table 1's rows."""
-    rows = [
-        [
-            name,
-            f"{row['parameters']:,}",
-            *(_number(row[key], 0) for key in ("pairs_per_second", "min", "max")),
-            _number(row["epoch_seconds"], 0),
-            _number(row["disan_ratio"], 2),
-            _number(row["inference_pairs_per_second"], 0),
-        ]
+    lines = [
+        {
+            "encoder": name,
+            "parameters": row["parameters"],
+            **_numbers(row, disan_ratio="in DiSAN's epochs"),
+        }
         for name, row in record["encoders"].items()
     ]
-    head = ["encoder", "parameters", "pairs/s", "min", "max", "epoch s", "in DiSAN's epochs"]
     title = f"Encoders, {record['dtype']}, from {record['sampled_batches']} SNLI-shaped batches"
-    return _table(title, [*head, "inference pairs/s"], rows)
+    return f"{title}\n{text_table(lines)}"
 
 
 def selection_table(record: dict) -> str:
     """Formats times by the share of selected heads and dependents."""
-    rows = [
-        [what, row["length"], form, rate, *_times(times), _ratio(times, "ratio")]
-        for what in ("core", "layer")
-        for row in record[what]
-        for form, rates in row["forms"].items()
+    measured = [
+        *((what, row, row["forms"]) for what in ("core", "layer") for row in record[what]),
+        *(("model", row, {k: row[k] for k in ("train", "inference")}) for row in record["model"]),
+    ]
+    lines = [
+        {"what": what, "length": _lengths(row), "form": form, "selected": rate, **_numbers(times)}
+        for what, row, forms in measured
+        for form, rates in forms.items()
         for rate, times in rates.items()
     ]
-    rows += [
-        ["model", _lengths(row), kind, rate, *_times(times), _ratio(times, "ratio")]
-        for row in record["model"]
-        for kind in ("train", "inference")
-        for rate, times in row[kind].items()
-    ]
-    head = ["what", "length", "form", "selected", "median ms", "min", "max", "share of all"]
-    return _table("Share of selected tokens", head, rows)
+    return f"Share of selected tokens\n{text_table(lines)}"
 
 
-def _times(times):
-    return [_number(times[key], 1) for key in ("median_ms", "min_ms", "max_ms")]
-
-
-def _ratio(times, key):
-    return _number(times[key], 2) if key in times else ""
+def _numbers(record: dict, **titles) -> dict:
+    """Returns the columns of a record's measurements; some may have other titles."""
+    return {
+        titles.get(key, column): f"{record[key]:{form}}"
+        for key, (column, form) in _COLUMNS.items()
+        if key in record
+    }
 
 
 def _lengths(record):
-    return "/".join(map(str, record["lengths"]))
-
-
-def _number(value, digits):
-    return f"{value:,.{digits}f}"
-
-
-def _table(title, head, rows):
-    """Formats columns as wide as their widest cell, aligned to the right."""
-    rows = [[str(cell) for cell in row] for row in [head, *rows]]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in rows]
-    return "\n".join([title, *lines])
+    return "/".join(map(str, record.get("lengths") or [record["length"]]))

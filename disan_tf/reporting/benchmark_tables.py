@@ -3,51 +3,20 @@
 from pathlib import Path
 
 from disan_tf.common.files import read_json
-from disan_tf.reporting.markdown import markdown_table
+from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 
 _DTYPES = {"float32": "float32", "mixed_bfloat16": "bfloat16"}  # form -> its name in tables
 _STEPS = {"train": "training step", "inference": "inference"}  # kind -> its name in tables
-_SPEED_HEAD = (
-    "ms",
-    "lengths",
-    "authors' formulation",
-    "float32",
-    "bfloat16",
-    "times faster",
-    "times the products",
-)
-_ENCODERS_HEAD = (
-    "encoder",
-    "parameters",
-    "seconds an epoch",
-    "in epochs of DiSAN",
-    "in epochs of DiSAN, paper",
-    "inference, pairs a second",
-)
-_DSA_HEAD = (
-    "DSA beside DiSAN",
-    "lengths",
-    "DiSAN, authors' formulation",
-    "DiSAN, float32 and bfloat16",
-    "DSA, float32 and bfloat16",
-    "times faster than DiSAN",
-    "than the authors'",
-    "times the products",
-)
-_SELECTION_HEAD = (
-    "ms",
-    "lengths",
-    "form",
-    "all",
-    "half of all",
-    "a quarter",
-    "a tenth",
-    "nothing sampled",
-    "without hard attention",
-    "iterative sampling",
-)
-_SELECTION_KEYS = ("1.0", "0.5", "0.25", "0.1", "all", "without_hard_attention", "iterative")
+_SELECTED = {  # column -> key of its times
+    "all": "1.0",
+    "half of all": "0.5",
+    "a quarter": "0.25",
+    "a tenth": "0.1",
+    "nothing sampled": "all",
+    "without hard attention": "without_hard_attention",
+    "iterative sampling": "iterative",
+}
 
 
 def benchmark_tables(folder: Path) -> str:
@@ -59,120 +28,123 @@ def benchmark_tables(folder: Path) -> str:
 
 
 def _benchmark(record):
-    machine = record["machine"]
+    machine, config = record["machine"], record.get("config", {})
     title = (
         f"{machine['processor']}, {machine['threads']} threads, TensorFlow {machine['tensorflow']}"
     )
-    config = record.get("config", {})
     encoder = config.get("encoder", {}).get("name")
     if "encoders" in record:
         title = f"{title}, {record['encoders']['dtype']}"
-        table = markdown_table(_ENCODERS_HEAD, _encoder_rows(record["encoders"]["encoders"]))
+        lines = _encoders(record["encoders"]["encoders"])
     elif "selection" in record:
         steps = f"steps of batches of {config['train']['batch_size']}"
         title = f"{title}, {config['dtype']}, {steps}; by the share of tokens selected"
-        table = markdown_table(_SELECTION_HEAD, _selection_rows(record["selection"]))
+        lines = _selections(record["selection"])
     elif encoder == "dsa":
         title = f"{title}, batches of {config['train']['batch_size']}"
-        table = markdown_table(_DSA_HEAD, _dsa_rows(record))
-    elif encoder == "drcn":
-        table = _drcn_table(record)
+        lines = _dsa_lines(record)
     else:
-        table = markdown_table(_SPEED_HEAD, _speed_rows(record))
-    return f"{title}:\n\n{table}"
+        lines = _drcn_lines(record) if encoder == "drcn" else _speeds(record)
+    return f"{title}:\n\n{markdown_table(list(lines))}"
 
 
-def _encoder_rows(encoders):
+def _encoders(encoders):
     rows_of_paper = TABLES["disan_table_1"].rows
     paper = {row.variant or "disan": float(row.seconds) for row in rows_of_paper}
     for name, times in encoders.items():
-        yield [
-            name,
-            f"{times['parameters']:,}",
-            f"{times['epoch_seconds']:,.0f}",
-            f"{times['disan_ratio']:.2f}",
-            f"{paper[name] / paper['disan']:.2f}",
-            f"{times['inference_pairs_per_second']:,.0f}",
-        ]
+        yield {
+            "encoder": name,
+            "parameters": f"{times['parameters']:,}",
+            "seconds an epoch": f"{times['epoch_seconds']:,.0f}",
+            "in epochs of DiSAN": f"{times['disan_ratio']:.2f}",
+            "in epochs of DiSAN, paper": f"{paper[name] / paper['disan']:.2f}",
+            "inference, pairs a second": f"{times['inference_pairs_per_second']:,.0f}",
+        }
 
 
-def _selection_rows(record):
+def _selections(record):
     for what in ("core", "layer"):
         for measured in record[what]:
             for form, times in measured["forms"].items():
-                name = f"{what}, forward and backward"
-                yield [name, measured["length"], form, *_selection_times(times)]
+                yield _selection(f"{what}, forward and backward", measured["length"], form, times)
     for measured in record["model"]:
         for kind, name in _STEPS.items():
             if kind in measured:
-                yield [name, _lengths(measured), "", *_selection_times(measured[kind])]
+                yield _selection(name, _lengths(measured), "", measured[kind])
 
 
-def _selection_times(times):
-    return [f"{times[key]['median_ms']:,.1f}" if key in times else "" for key in _SELECTION_KEYS]
+def _selection(name, lengths, form, times):
+    shares = {
+        column: f"{times[key]['median_ms']:,.1f}" if key in times else ""
+        for column, key in _SELECTED.items()
+    }
+    return {"ms": name, "lengths": lengths, "form": form, **shares}
 
 
-def _speed_rows(record):
+def _speeds(record):
     for measured in record["core"]:
-        if "dense" in measured["forms"]:
-            yield _core_row(measured)
-    yield from map(_step_row, record["step"])
-    dense, *ours = (record["epoch"]["forms"][name] for name in ("dense", *_DTYPES))
-    speeds = [f"{form['pairs_per_second']:,.0f}" for form in (dense, *ours)]
-    yield ["epoch, pairs a second", "of SNLI", *speeds, _joined(ours, "dense_ratio", 1), ""]
+        if "dense" in (forms := measured["forms"]):
+            forms = {"dense": forms["dense"], "float32": forms["native"]}
+            name = "attention, forward and backward"
+            yield _speed(name, measured["length"], forms, "median_ms", digits=1, ratio_digits=0)
+    for measured in record["step"]:
+        forms = measured["forms"]
+        yield {
+            **_speed(_STEPS[measured["kind"]], _lengths(measured), forms, "median_ms"),
+            "times the products": _joined(forms, _DTYPES, "products_ratio", 2),
+        }
+    yield _speed("epoch, pairs a second", "of SNLI", record["epoch"]["forms"], "pairs_per_second")
 
 
-def _core_row(measured):
-    dense, native = measured["forms"]["dense"], measured["forms"]["native"]
-    times = [f"{form['median_ms']:,.1f}" for form in (dense, native)]
-    faster = f"{native['dense_ratio']:.0f}"
-    return ["attention, forward and backward", measured["length"], *times, "", faster, ""]
+def _speed(name, lengths, forms, key, digits=0, ratio_digits=1):
+    return {
+        "ms": name,
+        "lengths": lengths,
+        "authors' formulation": _joined(forms, ["dense"], key, digits),
+        **{column: _joined(forms, [dtype], key, digits) for dtype, column in _DTYPES.items()},
+        "times faster": _joined(forms, _DTYPES, "dense_ratio", ratio_digits),
+    }
 
 
-def _step_row(measured):
-    dense, *ours = (measured["forms"][name] for name in ("dense", *_DTYPES))
-    return [
-        _STEPS[measured["kind"]],
-        _lengths(measured),
-        *(f"{form['median_ms']:,.0f}" for form in (dense, *ours)),
-        _joined(ours, "dense_ratio", 1),
-        _joined(ours, "products_ratio", 2),
-    ]
-
-
-def _dsa_rows(record):
+def _dsa_lines(record):
     for measured in record["step"]:
         name = f"{_STEPS[measured['kind']]}, ms"
-        yield [name, _lengths(measured), *_dsa_cells(measured["forms"], "median_ms")]
+        yield _dsa_line(name, _lengths(measured), measured["forms"], "median_ms")
     if "epoch" in record:
-        epoch = _dsa_cells(record["epoch"]["forms"], "pairs_per_second")
-        yield ["epoch, pairs a second", "of SNLI", *epoch]
+        name = "epoch, pairs a second"
+        yield _dsa_line(name, "of SNLI", record["epoch"]["forms"], "pairs_per_second")
     for lengths, forms in _peaks(record).items():
-        yield ["peak memory of training, GiB", lengths, *_dsa_cells(forms, "peak_gib", 1)]
+        yield _dsa_line("peak memory of training, GiB", lengths, forms, "peak_gib", digits=1)
 
 
-def _dsa_cells(forms, key, digits=0):
-    ours = [forms[dtype] for dtype in _DTYPES]
-    disan = [forms[f"disan {dtype}"] for dtype in _DTYPES]
-    return [
-        *(_joined(group, key, digits) for group in ([forms["dense"]], disan, ours)),
-        _joined(ours, "disan_ratio", 2),
-        _joined(ours, "dense_ratio", 1),
-        _joined(ours, "products_ratio", 2),
-    ]
+def _dsa_line(name, lengths, forms, key, digits=0):
+    disan = [f"disan {dtype}" for dtype in _DTYPES]
+    return {
+        "DSA beside DiSAN": name,
+        "lengths": lengths,
+        "DiSAN, authors' formulation": _joined(forms, ["dense"], key, digits),
+        "DiSAN, float32 and bfloat16": _joined(forms, disan, key, digits),
+        "DSA, float32 and bfloat16": _joined(forms, _DTYPES, key, digits),
+        "times faster than DiSAN": _joined(forms, _DTYPES, "disan_ratio", 2),
+        "than the authors'": _joined(forms, _DTYPES, "dense_ratio", 1),
+        "times the products": _joined(forms, _DTYPES, "products_ratio", 2),
+    }
 
 
-def _drcn_table(record):
-    config, peaks = record["config"], _peaks(record)
+def _drcn_lines(record):
+    config = record["config"]
     title = f"DRCN {config['encoder']['functions']}, batches of {config['train']['batch_size']}"
-    head = [title, "pairs a second", "minutes an epoch of SNLI"]
-    head += [f"peak memory at {lengths}, GiB" for lengths in peaks]
-    rows = []
     for form, name in _DTYPES.items():
         epoch = record["epoch"]["forms"][form]
-        cells = [name, f"{epoch['pairs_per_second']:,.0f}", f"{epoch['epoch_minutes']:,.0f}"]
-        rows.append([*cells, *(f"{forms[form]['peak_gib']:.1f}" for forms in peaks.values())])
-    return markdown_table(head, rows)
+        yield {
+            title: name,
+            "pairs a second": f"{epoch['pairs_per_second']:,.0f}",
+            "minutes an epoch of SNLI": f"{epoch['epoch_minutes']:,.0f}",
+            **{
+                f"peak memory at {lengths}, GiB": f"{forms[form]['peak_gib']:.1f}"
+                for lengths, forms in _peaks(record).items()
+            },
+        }
 
 
 def _peaks(record):
@@ -183,9 +155,10 @@ def _peaks(record):
     return peaks
 
 
-def _joined(forms, key, digits):
-    """Joins the values of the forms that have the key."""
-    return ", ".join(f"{form[key]:,.{digits}f}" for form in forms if key in form)
+def _joined(forms, names, key, digits):
+    """Joins the values of the named forms that were measured and have the key."""
+    found = (forms[name] for name in names if name in forms)
+    return ", ".join(f"{form[key]:,.{digits}f}" for form in found if key in form)
 
 
 def _lengths(measured):

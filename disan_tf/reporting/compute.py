@@ -3,13 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from disan_tf.reporting.markdown import markdown_table
+from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.table import Table
 from disan_tf.reporting.results import UNKNOWN
 
 PAGE = "compute.md"
-_HEAD = ("table", "recorded runs", "trainings", "hours", "processor and threads", "load")
 _INTRODUCTION = """# Hours of training behind each table
 
 A run is a file of [results](results); a series counts one training for each seed and fold. Hours
@@ -39,26 +38,26 @@ def render_compute(results: Mapping[str, dict]) -> str:
             lines.append(_line(title, [results[name] for name in names]))
     others = [run for name, run in results.items() if name not in seen]
     lines += [_line("runs in no table", others), _line("all runs", list(results.values()))]
-    return _INTRODUCTION + markdown_table(_HEAD, lines)
+    return _INTRODUCTION + markdown_table(lines)
 
 
 def _shows(table: Table, run: dict) -> bool:
     return any(row.matches(run["config"]) for row in table.rows)
 
 
-def _line(title: str, runs: Sequence[dict]) -> tuple[str, ...]:
+def _line(title: str, runs: Sequence[dict]) -> dict[str, str]:
     trainings = [training for run in runs for training in run.get("members", [run])]
     hours = sum(training["minutes"] for training in trainings) / 60
     machines = [training.get("machine") for training in trainings]
     known = [machine for machine in machines if machine]
-    return (
-        title,
-        f"{len(runs):,}",
-        f"{len(trainings):,}",
-        f"{hours:.1f}",
-        _describe_machines(machines),
-        _describe_load(known),
-    )
+    return {
+        "table": title,
+        "recorded runs": f"{len(runs):,}",
+        "trainings": f"{len(trainings):,}",
+        "hours": f"{hours:.1f}",
+        "processor and threads": _describe_machines(machines),
+        "load": _describe_load(known),
+    }
 
 
 def _describe_machines(machines: Sequence) -> str:

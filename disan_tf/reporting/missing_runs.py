@@ -6,7 +6,7 @@
 
 import shlex
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import Optional
 
 from disan_tf.common.files import read_json
 
@@ -23,74 +23,46 @@ _MISSING_RUNS = {
 }
 
 
-class MissingRun(NamedTuple):
-    """A run, or series of runs, that nobody has recorded.
-
-    Attributes:
-      tables: the names of the tables that lack it, such as "resan_table_1".
-      command: the command that trains it.
-      hours: the hours of all members on `machine`; None = not timed.
-      machine: a description such as "AMD EPYC, 2 threads, beside nothing else".
-    """
-
-    tables: tuple[str, ...]
-    command: str
-    hours: Optional[float]
-    machine: str
-
-
-def read_missing_runs(path: Path, results: dict[str, dict]) -> list[MissingRun]:
-    """Returns the file's runs that have no recorded result; [] where there is no file.
+def read_missing_runs(path: Path, results: dict[str, dict]) -> dict[str, str]:
+    """Returns what tables lack: name, such as "resan_table_1" -> list of the runs in Markdown.
 
     Args:
-      path: the path of `missing_runs.json`.
+      path: the path of `missing_runs.json`; where there is no file, nothing is missing.
       results: see `disan_tf.reporting.result_files.read_results`.
 
     Raises:
       UserError: the file is damaged.
     """
     if not path.is_file():
-        return []
+        return {}
     content = read_json(path, "restore it from the repository", _MISSING_RUNS)
     about = content["machine"]
     threads = f"{about['threads']} thread{'s' if about['threads'] > 1 else ''}"
-    machine = f"{about['processor']}, {threads}, beside {about['beside']}"
-    recorded = {_words(result.get("command") or "") for result in results.values()}
-    return [
-        MissingRun(tuple(run["tables"]), run["command"], _hours(run["timed"]), machine)
-        for run in content["runs"]
-        if _words(run["command"]) not in recorded
-    ]
-
-
-def add_missing_runs(tables: dict[str, str], runs: list[MissingRun]) -> dict[str, str]:
-    """Appends to each Markdown table the runs that it lacks: file name -> text."""
-    return {
-        name: text + _end([run for run in runs if name.removesuffix(".md") in run.tables])
-        for name, text in tables.items()
-    }
-
-
-def _end(runs: list[MissingRun]) -> str:
-    if not runs:
-        return ""
-    lines = "".join(f"- {_text(run.hours)}: `{run.command}`.\n" for run in runs)
-    return (
-        f"\nTo be run yet, with the hours of all their steps, reckoned from the time of a step and "
-        f"of an evaluation ({runs[0].machine}):\n\n{lines}"
+    title = (
+        "\nTo be run yet, with the hours of all their steps, reckoned from the time of a step and "
+        f"of an evaluation ({about['processor']}, {threads}, beside {about['beside']}):\n\n"
     )
+    recorded = {_words(result.get("command") or "") for result in results.values()}
+    texts = {}
+    for run in content["runs"]:
+        if _words(run["command"]) not in recorded:
+            for table in run["tables"]:
+                line = f"- {_hours(run['timed'])}: `{run['command']}`.\n"
+                texts[table] = texts.get(table, title) + line
+    return texts
 
 
-def _text(hours):
-    return "not timed" if hours is None else f"{hours:.1f} hours"
+def add_missing_runs(tables: dict[str, str], missing: dict[str, str]) -> dict[str, str]:
+    """Appends to each Markdown table the runs that it lacks: file name -> text."""
+    return {name: text + missing.get(name.removesuffix(".md"), "") for name, text in tables.items()}
 
 
-def _hours(timed: Optional[dict]) -> Optional[float]:
+def _hours(timed: Optional[dict]) -> str:
     if timed is None:
-        return None
+        return "not timed"
     training = timed["steps"] * timed["step_seconds"]
     evaluating = timed["evaluations"] * timed["evaluation_seconds"]
-    return timed["members"] * (training + evaluating) / 3600
+    return f"{timed['members'] * (training + evaluating) / 3600:.1f} hours"
 
 
 def _words(command: str) -> frozenset[str]:

@@ -9,12 +9,14 @@ from pathlib import Path
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_atomically
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.benchmark_tables import benchmark_tables
 from disan_tf.reporting.claims.all_claims import assess_claims, read_records
 from disan_tf.reporting.claims.page import render_sentences
-from disan_tf.reporting.front_page import front_page_table
+from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_headline
+from disan_tf.reporting.paper_tables.table import Score
 from disan_tf.reporting.result_files import read_predictions, read_results
-from disan_tf.reporting.results_table import results_table
+from disan_tf.reporting.results import describe_examples, describe_members, describe_vectors, mean
 
 FILES = {  # name of the marks -> the file that has them
     "claims": "README.md",
@@ -22,6 +24,32 @@ FILES = {  # name of the marks -> the file that has them
     "results": "checkpoints/README.md",
     "benchmarks": "disan_tf/benchmark/README.md",
 }
+_MULTIWAY = ("B-Cs-D-M", "B-Ca-D-M", "B-Ca-Cs-D-M", "B-Ca-Cs-D", "B-Ca-Cs-M")
+CLAIMS = (  # table, corpus, and the rows with the paper's own model, the strongest last
+    ("disan_table_1", "SNLI", "DiSAN"),
+    ("disan_table_2", "SST, five classes", "DiSAN"),
+    ("disan_table_3", "MultiNLI, matched", "DiSAN"),
+    ("disan_table_4", "SICK", "DiSAN"),
+    *(("disan_table_5", corpus, f"DiSAN, {corpus}") for corpus in ("CR", "MPQA", "SUBJ", "TREC")),
+    ("resan_table_1", "SNLI", "ReSAN"),
+    ("resan_table_3", "SICK", "ReSAN"),
+    ("dsa_table_1", "SNLI", "Single DSA", "Multiple DSA"),
+    ("dsa_table_2_sst_2", "SST, two classes", "Single DSA"),
+    ("dsa_table_2_sst_5", "SST, five classes", "Single DSA"),
+    ("drcn_table_1", "SNLI", *_MULTIWAY),
+    (
+        "elmo_disan_table_1",
+        "SST, five classes",
+        "DiSAN + small biLM",
+        "DiSAN + small biLM and GloVe",
+        "DiSAN + ELMo",
+    ),
+)
+_SCORES = (  # `results_table` has the first that a run has
+    Score("accuracy", "test"),
+    Score("Pearson's r", "test", "pearson", 1, 4, "r"),
+    Score("perplexity", "test", "perplexity", 1, 2, "perplexity"),
+)
 
 
 def update_readmes(repository: Path = CHECKPOINTS.parent) -> None:
@@ -49,6 +77,62 @@ def _tables(checkpoints) -> dict[str, str]:
         "papers": front_page_table(results),
         "results": results_table(results),
         "benchmarks": benchmark_tables(checkpoints / "benchmarks"),
+    }
+
+
+def front_page_table(results: dict[str, dict]) -> str:
+    """Renders a line for each claim: the paper's test figure, and ours from the run best on dev.
+
+    Both figures belong to the same model. Where the paper has no figure for our best model, its
+    strongest model's figure stands there, and ours names its own model.
+
+    Args:
+      results: see `disan_tf.reporting.result_files.read_results`.
+    """
+    return markdown_table([_claim(results, *claim) for claim in CLAIMS])
+
+
+def _claim(results, name: str, corpus: str, *models: str) -> dict:
+    table = TABLES[name]
+    rows = {row.model: row for row in table.rows if row.model in models}
+    runs = [(model, run) for model, row in rows.items() for run in row.runs(results).values()]
+    line = {"paper": f"[{table.paper}](checkpoints/tables/{name}.md)", "corpus": corpus}
+    strongest = table.headline_figure(rows[models[-1]])
+    if not runs:
+        return {**line, "theirs": strongest, "ours": "not run"}
+    model, best = max(runs, key=lambda pair: mean(pair[1], "dev", table.headline.key))
+    figure, ours = table.headline_figure(rows[model]), table.headline.show(best)
+    return {
+        **line,
+        "theirs": figure or strongest,
+        "ours": ours if figure else f"{ours}, {model}",
+        "our training examples": describe_examples(best),
+        "tokens with vectors": describe_vectors(best),
+        "epochs": f"{best['best_epoch']:.1f}",
+    }
+
+
+def results_table(results: dict[str, dict]) -> str:
+    """Renders a line for each recorded run or series, by name; accuracies in per cent.
+
+    Args:
+      results: see `disan_tf.reporting.result_files.read_results`.
+    """
+    return markdown_table([_result(name, run) for name, run in results.items()])
+
+
+def _result(name: str, run: dict) -> dict:
+    score = next(score for score in _SCORES if score.mean(run))
+    return {
+        "run": f"{name} ({describe_members(run)})",
+        "training examples": describe_examples(run),
+        "tokens with vectors": describe_vectors(run),
+        "parameters": f"{run['parameters']:,}",
+        "best dev epoch": f"{run['best_epoch']:.1f}",
+        "minutes to it": f"{run['minutes_to_best']:.0f}",
+        "dev": score.show(run, "dev"),
+        "test": score.show(run),
+        "test, paper": paper_headline(run["config"]),
     }
 
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from disan_tf.common.files import read_json
-from disan_tf.reporting.markdown import csv_table, markdown_table
+from disan_tf.common.tables import csv_table, markdown_table
 
 NAME = "transfer"  # name of the results' folder and of the table
 _REMEDY = "run --mode=transfer again, or restore it from the repository"
@@ -40,48 +39,17 @@ parts. Below the vectors of a model stand those of two encoders that were never 
 """
 
 
-class Column(NamedTuple):
-    """A table's column.
-
-    Attributes:
-      head: its heading.
-      task: a key of a result's scores.
-      score: a score on the task's test part.
-      scale: 100 where the table has per cent.
-      digits: digits after the point.
-    """
-
-    head: str
-    task: str
-    score: str = "accuracy"
-    scale: int = 100
-    digits: int = 1
-
-    def cell(self, tasks: dict) -> str:
-        """Formats the score and, in parentheses, its deviation; "" for a task without scores."""
-        if self.task not in tasks:
-            return ""
-        test = tasks[self.task]["test"]
-        parts = [self._text(test[self.score])]
-        if _DEVIATION in test:
-            parts.append(f"({self._text(test[_DEVIATION])})")
-        return " ".join(parts)
-
-    def _text(self, value: float) -> str:
-        return f"{self.scale * value:.{self.digits}f}"
-
-
-_COLUMNS = (
-    Column("CR", "cr"),
-    Column("MPQA", "mpqa"),
-    Column("SUBJ", "subj"),
-    Column("TREC", "trec"),
-    Column("SST-2", "sst_2"),
-    Column("SICK-E", "sick_entailment"),
-    Column("SICK-R, r", "sick_relatedness", "pearson", 1, 4),
-    Column("ρ", "sick_relatedness", "spearman", 1, 4),
-    Column("MSE", "sick_relatedness", "mse", 1, 4),
-)
+_COLUMNS = {  # column -> task, score on its test part, scale, digits after the point
+    "CR": ("cr", "accuracy", 100, 1),
+    "MPQA": ("mpqa", "accuracy", 100, 1),
+    "SUBJ": ("subj", "accuracy", 100, 1),
+    "TREC": ("trec", "accuracy", 100, 1),
+    "SST-2": ("sst_2", "accuracy", 100, 1),
+    "SICK-E": ("sick_entailment", "accuracy", 100, 1),
+    "SICK-R, r": ("sick_relatedness", "pearson", 1, 4),
+    "ρ": ("sick_relatedness", "spearman", 1, 4),
+    "MSE": ("sick_relatedness", "mse", 1, 4),
+}
 
 
 def transfer_tables(results: Path) -> dict[str, str]:
@@ -97,20 +65,33 @@ def transfer_tables(results: Path) -> dict[str, str]:
     found = {path.stem: read_json(path, _REMEDY, _RESULT) for path in paths}
     if not found:
         return {}
-    head = ("vectors", "dim", "known tokens", *(column.head for column in _COLUMNS))
-    rows = [row for name, result in found.items() for row in _rows(name, result)]
+    vectors = [line for name, result in found.items() for line in _vectors(name, result)]
     remarks = "".join(f"- {name}: `{result['command']}`.\n" for name, result in found.items())
     lines = [line for name, result in found.items() for line in _lines(name, result)]
-    markdown = f"{_TITLE}{markdown_table(head, rows)}\n{remarks}"
+    markdown = f"{_TITLE}{markdown_table(vectors)}\n{remarks}"
     return {f"{NAME}.md": markdown, f"{NAME}.csv": csv_table(lines)}
 
 
-def _rows(name: str, result: dict) -> Iterator[list[str]]:
+def _vectors(name: str, result: dict) -> Iterator[dict]:
+    """Yields a line for each encoder, with its scores on all tasks."""
     about = {**result, "name": name, "encoder": result["config"]["encoder"]["name"]}
     for encoder, tasks in result["scores"].items():
-        dims = {str(scores["dim"]) for scores in tasks.values()}
-        cells = [column.cell(tasks) for column in _COLUMNS]
-        yield [_ENCODERS[encoder].format(**about), ", ".join(dims), _known(tasks), *cells]
+        dims = dict.fromkeys(str(scores["dim"]) for scores in tasks.values())
+        yield {
+            "vectors": _ENCODERS[encoder].format(**about),
+            "dim": ", ".join(dims),
+            "known tokens": _known(tasks),
+            **{column: _cell(tasks, *score) for column, score in _COLUMNS.items()},
+        }
+
+
+def _cell(tasks: dict, task: str, score: str, scale: int, digits: int) -> str:
+    """Formats a score and, in parentheses, its deviation; "" for a task without scores."""
+    if task not in tasks:
+        return ""
+    test = tasks[task]["test"]
+    value = f"{scale * test[score]:.{digits}f}"
+    return f"{value} ({scale * test[_DEVIATION]:.{digits}f})" if _DEVIATION in test else value
 
 
 def _known(tasks: dict) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
+from disan_tf.common.tables import text_table
 from disan_tf.runs.run_summary import SCORES, is_finished, summarise_run
-from disan_tf.runs.score_tables import rows_by_name, text_table
 from disan_tf.runs.work_directory import read_config
 
 MEMBER_CONFIGS = tuple(f"{name}/config.json" for name in ("seed-*", "fold-*", "seed-*/fold-*"))
@@ -93,13 +93,14 @@ def render_series(summary: dict) -> str:
         for score in SCORES
         if score in scores
     ]
-    lines = {member["name"]: member["scores"] for member in summary["members"]}
-    lines.update({"mean": summary["mean"], "standard deviation": summary["standard_deviation"]})
-    cells = {
-        name: {column: scores[column[0]].get(column[1]) for column in columns}
-        for name, scores in lines.items()
-    }
-    return text_table(rows_by_name(["", *map(" ".join, columns)], cells))
+    members = {member["name"]: member["scores"] for member in summary["members"]}
+    members.update({"mean": summary["mean"], "standard deviation": summary["standard_deviation"]})
+    return text_table(
+        [
+            {"": name, **{" ".join(column): scores[column[0]].get(column[1]) for column in columns}}
+            for name, scores in members.items()
+        ]
+    )
 
 
 def _place(config):

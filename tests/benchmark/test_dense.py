@@ -9,7 +9,6 @@ import tensorflow as tf
 
 from disan_tf.benchmark.dense import (
     DenseDisan,
-    DenseSizes,
     dense_attention,
     make_dense_inference,
     make_dense_train_step,
@@ -19,17 +18,27 @@ from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.ops import directional_attention
 from tests.support import official
+from tests.support.training_runs import load_config
 
-SIZES = DenseSizes(words=20, dim=6, units=8, hidden_units=5)
+WORDS, CLASSES, DIM, UNITS, HIDDEN_UNITS = 20, 3, 6, 8, 5
 PREMISE = np.array([[2, 3, 4, 5, 6], [7, 1, 8, 0, 0], [9, 0, 0, 0, 0]], np.int32)
 HYPOTHESIS = np.array([[21, 3, 2], [4, 0, 0], [5, 6, 0]], np.int32)
 LABELS = np.array([0, 1, 2], np.int32)
 
 
+def make_dense(**train):
+    """A small yardstick; `train` replaces options of `config.train`."""
+    config = load_config("disan_snli")
+    config.data.embedding_dim = DIM
+    config.encoder.units, config.task.hidden_units = UNITS, HIDDEN_UNITS
+    config.train.update(train)
+    return DenseDisan(config, WORDS, CLASSES)
+
+
 @pytest.fixture
 def dense():
     """A yardstick of which every weight, biases too, is random."""
-    model = DenseDisan(SIZES)
+    model = make_dense()
     generator = np.random.default_rng(3)
     for weight in model.weights.values():
         weight.assign(generator.normal(0.0, 0.5, weight.shape))
@@ -39,13 +48,13 @@ def dense():
 def our_parts(dense):
     """Our embedding, encoder and head with the yardstick's weights."""
     parts = SimpleNamespace(
-        embedding=WordEmbedding(SIZES.words, 0, SIZES.dim),
-        encoder=DiSAN(SIZES.units),
-        head=ClassificationHead(SIZES.classes, SIZES.hidden_units),
+        embedding=WordEmbedding(WORDS, 0, DIM),
+        encoder=DiSAN(UNITS),
+        head=ClassificationHead(CLASSES, HIDDEN_UNITS),
     )
     parts.embedding.build(None)
-    parts.encoder.build([None, None, SIZES.dim])
-    parts.head.build([None, 8 * SIZES.units])
+    parts.encoder.build([None, None, DIM])
+    parts.head.build([None, 8 * UNITS])
     for name, weight in dense.weights.items():
         attrgetter(name)(parts).assign(weight)
     ours = [*parts.embedding.weights, *parts.encoder.weights, *parts.head.weights]
@@ -87,7 +96,7 @@ def test_attention_and_its_gradients_equal_ours(direction):
 
 
 def test_training_lowers_the_loss_and_touches_no_other_words():
-    model = DenseDisan(SIZES._replace(dropout=0.0))
+    model = make_dense(dropout=0.0)
     before = model.weights["embedding.trained"].numpy()
     step = make_dense_train_step(model)
     losses = [float(step(PREMISE, HYPOTHESIS, LABELS)) for _ in range(20)]
@@ -104,7 +113,7 @@ def test_dropout_acts_in_training_alone(dense):
 
 
 def test_the_loss_holds_the_weight_decay():
-    model = DenseDisan(SIZES._replace(dropout=0.0, l2=2.0))
+    model = make_dense(dropout=0.0, l2=2.0)
     norms = sum(float(tf.reduce_sum(kernel**2)) for kernel in model.decayed)
     logits = model(PREMISE, HYPOTHESIS)
     entropy = tf.keras.losses.sparse_categorical_crossentropy(LABELS, logits, from_logits=True)
@@ -114,6 +123,6 @@ def test_the_loss_holds_the_weight_decay():
 
 
 def test_the_paper_s_model_has_the_paper_s_parameters():
-    weights = DenseDisan(DenseSizes(words=4)).weights
+    weights = DenseDisan(load_config("disan_snli"), 4, CLASSES).weights
     sizes = [int(tf.size(weight)) for name, weight in weights.items() if "embedding" not in name]
     assert sum(sizes) == 2_345_403

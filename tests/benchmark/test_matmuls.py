@@ -25,7 +25,7 @@ def test_the_operations_of_the_paper_s_model(lengths):
 
 def test_one_sentence_has_a_narrower_head():
     products = step_products(load_config("disan_sst"), (20,), 5)
-    assert products[-2:] == [Product(64, 600, 300), Product(64, 300, 5)]
+    assert products[-2:] == [Product((64, 600), (600, 300)), Product((64, 300), (300, 5))]
     assert len(products) == 14
 
 
@@ -81,7 +81,7 @@ def _flops(operation):
 @pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16])
 @pytest.mark.parametrize("backward, count", [(False, 2), (True, 6)])
 def test_every_product_is_computed_in_its_dtype(dtype, backward, count):
-    run = make_products([Product(64, 32, 16), Product(64, 32, 16)], dtype, backward)
+    run = make_products([Product((64, 32), (32, 16))] * 2, dtype, backward)
     kinds = [each.inputs[0].dtype for each in run.graph.get_operations() if each.type == "MatMul"]
     assert kinds == [dtype] * count
     results = [float(entry) for entry in tf.cast(run(), tf.float32)]

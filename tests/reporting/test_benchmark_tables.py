@@ -136,7 +136,9 @@ def test_encoders_have_epochs_beside_the_papers(tmp_path):
 
 
 def test_benchmarks_follow_one_another_by_name(tmp_path):
-    record = {"machine": MACHINE, "encoders": {"dtype": "float32", "encoders": {}}}
+    config = {"dtype": "float32", "train": {"batch_size": 128}}
+    layer = [{"length": 40, "forms": {"native": {"1.0": {"median_ms": 3.0}}}}]
+    record = {"config": config, "selection": {"core": [], "layer": layer, "model": []}}
     for name, processor in (("b", "Second"), ("a", "First")):
         machine = {**MACHINE, "processor": processor}
         write(tmp_path / f"{name}.json", {**record, "machine": machine})

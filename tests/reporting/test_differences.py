@@ -11,7 +11,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.reporting.differences import Answers, difference
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import report
-from disan_tf.reporting.result_files import read_predictions
+from disan_tf.reporting.result_files import read_predictions, read_results
 from tests.support.finished_runs import config_of, write_run, write_series
 
 EXAMPLES = 1000
@@ -169,6 +169,19 @@ def test_a_row_has_its_difference_to_the_papers_model(output):
     assert _cells(text, "Bi-LSTM")[column] == cell
     assert found.value == pytest.approx(-0.2, abs=0.03)
     assert _cells(text, "additive")[column].strip() == "|"
+
+
+def test_of_the_main_models_runs_that_with_most_members_is_compared(output):
+    results = read_results(output / "results")
+    single = {**results["bi_lstm"], "config": results["ours"]["config"]}
+    predictions = read_predictions(output / "predictions")
+    table = "disan_table_2.md"
+    expected = _cells(render_tables(results, predictions)[table], "Bi-LSTM")
+    results = {"a_single": single, **results, "single": single}
+    predictions.update(a_single=[_right(0.9)], single=[_right(0.9)])
+    found = _cells(render_tables(results, predictions)[table], "Bi-LSTM")
+    column = next(column for column in expected if "difference" in column)
+    assert found[column] == expected[column] != ""
 
 
 def test_predictions_are_kept_by_member(output):

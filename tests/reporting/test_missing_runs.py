@@ -6,7 +6,7 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.reporting.missing_runs import MissingRun, add_missing_runs, read_missing_runs
+from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 
 COMMAND = "python run.py --config=configs/disan_sst.py --config.train.steps=3600 --seeds=1,2"
@@ -30,28 +30,29 @@ def _entry(**changes):
 
 
 def test_hours_are_those_of_all_steps_and_evaluations_of_all_members(tmp_path):
-    (run,) = read_missing_runs(_write(tmp_path / "missing.json", [_entry()]), {})
-    machine = "Abacus, 2 threads, beside a clock"
-    assert run == MissingRun(("disan_table_2",), COMMAND, 2.0, machine)
+    missing = read_missing_runs(_write(tmp_path / "missing.json", [_entry()]), {})
+    assert list(missing) == ["disan_table_2"]
+    assert "(Abacus, 2 threads, beside a clock):" in missing["disan_table_2"]
+    assert missing["disan_table_2"].endswith(f":\n\n- 2.0 hours: `{COMMAND}`.\n")
 
 
 def test_a_recorded_run_is_not_missing_whatever_the_order_of_its_flags(tmp_path):
     path = _write(tmp_path / "missing.json", [_entry()])
     words = COMMAND.split()
     recorded = {"command": " ".join([*words[:2], *reversed(words[2:])])}
-    assert read_missing_runs(path, {"mine": recorded}) == []
+    assert read_missing_runs(path, {"mine": recorded}) == {}
     fewer = {"command": COMMAND.replace("1,2", "1")}
     assert len(read_missing_runs(path, {"mine": fewer, "old": {"command": None}})) == 1
 
 
 def test_a_command_with_an_open_quotation_is_itself(tmp_path):
     path = _write(tmp_path / "missing.json", [_entry(command="python 'run.py")])
-    assert [run.command for run in read_missing_runs(path, {})] == ["python 'run.py"]
-    assert read_missing_runs(path, {"mine": {"command": "python 'run.py"}}) == []
+    assert "`python 'run.py`" in read_missing_runs(path, {})["disan_table_2"]
+    assert read_missing_runs(path, {"mine": {"command": "python 'run.py"}}) == {}
 
 
 def test_without_a_file_nothing_is_missing(tmp_path):
-    assert read_missing_runs(tmp_path / "missing.json", {}) == []
+    assert read_missing_runs(tmp_path / "missing.json", {}) == {}
 
 
 def test_a_damaged_file_is_named(tmp_path):
@@ -60,16 +61,17 @@ def test_a_damaged_file_is_named(tmp_path):
         read_missing_runs(path, {})
 
 
-def test_a_table_ends_with_what_it_lacks():
-    runs = [
-        MissingRun(("disan_table_2", "scaling"), "one", 1.25, "an Abacus"),
-        MissingRun(("disan_table_2",), "two", None, "an Abacus"),
+def test_a_table_ends_with_what_it_lacks(tmp_path):
+    entries = [
+        _entry(tables=["disan_table_2", "scaling"], command="one"),
+        _entry(command="two", timed=None),
     ]
+    missing = read_missing_runs(_write(tmp_path / "missing.json", entries), {})
     names = ("disan_table_2.md", "disan_table_2.csv", "scaling.md", "transfer.md")
-    tables = add_missing_runs(dict.fromkeys(names, "whole\n"), runs)
+    tables = add_missing_runs(dict.fromkeys(names, "whole\n"), missing)
     assert tables["disan_table_2.md"].startswith("whole\n\n")
-    assert "an Abacus" in tables["disan_table_2.md"]
-    assert tables["disan_table_2.md"].endswith("- 1.2 hours: `one`.\n- not timed: `two`.\n")
+    assert tables["disan_table_2.md"].count("Abacus") == 1
+    assert tables["disan_table_2.md"].endswith("- 2.0 hours: `one`.\n- not timed: `two`.\n")
     assert "`one`" in tables["scaling.md"] and "`two`" not in tables["scaling.md"]
     assert tables["disan_table_2.csv"] == tables["transfer.md"] == "whole\n"
 

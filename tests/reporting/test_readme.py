@@ -11,7 +11,10 @@ from disan_tf.reporting.readme import FILES, update_readmes
 
 @pytest.fixture
 def repository(tmp_path):
-    """READMEs with marks, whose tables are outdated, and no recorded result."""
+    """READMEs with marks, whose tables are outdated, and a recorded result."""
+    result = next((CHECKPOINTS / "results").glob("disan_sst*.json"))
+    (tmp_path / "checkpoints/results").mkdir(parents=True)
+    shutil.copy(result, tmp_path / "checkpoints/results/mine.json")
     for path in set(FILES.values()):
         marks = "".join(
             f"<!-- {name}: begin -->\nearlier\n<!-- {name}: end -->\n"
@@ -30,7 +33,8 @@ def test_what_stands_between_the_marks_is_replaced_and_nothing_else(repository):
         assert text.startswith("before\n") and text.endswith("after\n") and "earlier" not in text
     assert "| [DiSAN](checkpoints/tables/" in (repository / FILES["papers"]).read_text()
     assert "- **DiSAN**. Of " in (repository / FILES["claims"]).read_text()
-    assert "| run | training examples |" in (repository / FILES["results"]).read_text()
+    results = (repository / FILES["results"]).read_text()
+    assert "| run | training examples |" in results and "| mine (seed" in results
 
 
 @pytest.mark.parametrize("name", FILES)

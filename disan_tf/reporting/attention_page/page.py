@@ -111,14 +111,11 @@ def choose_features(lines: list[AttendedLine], count: int) -> dict[str, np.ndarr
     chosen = {}
     for name, values in spread.items():
         if len(values) > 1:
-            peers = [spread[peer] for peer in spread if _decides(peer, name, spread)]
+            attention = [peer for peer in spread if peer.endswith("_attention")]
+            peers = [spread[peer] for peer in attention if len(spread[peer]) == len(values)]
             order = np.argsort(-sum(peers or [values]), kind="stable")
             chosen[name] = np.sort(order[:count])
     return chosen
-
-
-def _decides(peer, name, spread):
-    return peer.endswith("_attention") and len(spread[peer]) == len(spread[name])
 
 
 def _names(line):

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.reporting.claims.all_claims import Entry, Ledger
 from disan_tf.reporting.claims.claim import (
     ALL,
@@ -16,7 +17,6 @@ from disan_tf.reporting.claims.claim import (
     agrees,
 )
 from disan_tf.reporting.differences import Interval
-from disan_tf.reporting.markdown import csv_table, markdown_table
 
 _RULE = f"""# The five papers' claims, and what our runs say about them
 
@@ -51,19 +51,6 @@ Conditions are data, vectors, precision, options of training and number of steps
 **Left out** are statements on single sentences in pictures, which [figures](figures/README.md)
 draws, and claims to be the state of the art beyond the best model that the paper names.
 """
-_HEAD = (
-    "claim",
-    "place",
-    "paper",
-    "ours",
-    "difference (95 % interval)",
-    "on dev",
-    "interval over",
-    "training data",
-    "seeds",
-    "conditions and protocol",
-    "verdict",
-)
 _SIGNS = {True: "paper's sign", False: "opposite sign", None: ""}
 
 
@@ -71,7 +58,7 @@ def render_claims(ledger: Ledger) -> dict[str, str]:
     """Renders the ledger: file name -> text."""
     parts = [_RULE, _summary(ledger)]
     for paper, entries in ledger.items():
-        parts.append(f"## {paper}\n\n{markdown_table(_HEAD, map(_row, entries))}")
+        parts.append(f"## {paper}\n\n{markdown_table([_row(entry) for entry in entries])}")
     lines = [_line(paper, entry) for paper, entries in ledger.items() for entry in entries]
     return {"claims.md": "\n".join(parts), "claims.csv": csv_table(lines)}
 
@@ -83,17 +70,20 @@ def render_sentences(ledger: Ledger) -> str:
 
 def _summary(ledger: Ledger) -> str:
     entries = [entry for part in ledger.values() for entry in part]
-    rows = [
-        [paper, len(part), *(_count(part, verdict) for verdict in VERDICTS)]
-        for paper, part in ledger.items()
+    lines = [
+        {
+            "paper": paper,
+            "claims": len(part),
+            **{verdict: _count(part, verdict) for verdict in VERDICTS},
+        }
+        for paper, part in [*ledger.items(), ("all", entries)]
     ]
-    rows.append(["all", len(entries), *(_count(entries, verdict) for verdict in VERDICTS)])
     both, examples = (
         [entry.finding.interval for entry in entries if entry.finding.covers == covers]
         for covers in (ALL, EXAMPLES_ONLY)
     )
     return (
-        f"## Verdicts\n\n{markdown_table(('paper', 'claims', *VERDICTS), rows)}\n"
+        f"## Verdicts\n\n{markdown_table(lines)}\n"
         f"{len(both) + len(examples)} comparisons have a bootstrap interval. {len(both)} intervals "
         "are over seeds and examples. If no two models differed, about 5 % of them, "
         f"{0.05 * len(both):.2f}, would exclude 0 by chance; observed: {_excluding(both)}. "
@@ -112,21 +102,22 @@ def _count(entries: Iterable[Entry], verdict: str) -> int:
     return sum(entry.verdict == verdict for entry in entries)
 
 
-def _row(entry: Entry) -> list[str]:
+def _row(entry: Entry) -> dict[str, str]:
+    """Returns column -> cell of the page."""
     claim, finding, _ = entry
-    return [
-        claim.text,
-        claim.place,
-        finding.paper,
-        finding.ours,
-        finding.gain,
-        finding.dev,
-        finding.covers,
-        finding.share,
-        finding.seeds,
-        _conditions(entry),
-        _verdict(entry),
-    ]
+    return {
+        "claim": claim.text,
+        "place": claim.place,
+        "the paper's figures": finding.paper,
+        "ours": finding.ours,
+        "difference (95 % interval)": finding.gain,
+        "on dev": finding.dev,
+        "interval over": finding.covers,
+        "training data": finding.share,
+        "seeds": finding.seeds,
+        "conditions and protocol": _conditions(entry),
+        "verdict": _verdict(entry),
+    }
 
 
 def _conditions(entry: Entry) -> str:
@@ -153,7 +144,7 @@ def _line(paper: str, entry: Entry) -> dict[str, str]:
     bounds = finding.interval[1:] if finding.interval else ("", "")
     return {
         "paper": paper,
-        **dict(zip(_HEAD, _row(entry))),
+        **_row(entry),
         "verdict": verdict,
         "sign": _SIGNS[agrees(finding, claim.margin)],
         "low": bounds[0] and f"{bounds[0]:.6f}",

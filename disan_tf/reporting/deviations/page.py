@@ -4,13 +4,13 @@ import importlib
 from collections.abc import Mapping
 
 from disan_tf.common.installation import import_configs
+from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.deviations.deviation import Deviation
 from disan_tf.reporting.deviations.disan import DISAN
 from disan_tf.reporting.deviations.drcn import DRCN
 from disan_tf.reporting.deviations.dsa import DSA
 from disan_tf.reporting.deviations.elmo import ELMO
 from disan_tf.reporting.deviations.resan import RESAN
-from disan_tf.reporting.markdown import markdown_table
 
 PAGE = "deviations.md"
 DEVIATIONS: dict[str, tuple[Deviation, ...]] = {
@@ -20,7 +20,6 @@ DEVIATIONS: dict[str, tuple[Deviation, ...]] = {
     "DRCN": DRCN,
     "ELMo-DiSAN": ELMO,
 }
-_HEAD = ("setting", "the paper", "our default", "as run", "why, and what it may change")
 _INTRODUCTION = """# Where our runs differ from the papers
 
 Each table lists the settings of one paper in which our configs or recorded runs differ, or which
@@ -49,11 +48,17 @@ def render_deviations(results: Mapping[str, dict], defaults: Mapping[str, Mappin
     """
     parts = [_INTRODUCTION]
     for paper, rows in DEVIATIONS.items():
-        cells = [
-            (row.setting, row.paper, row.default_text(defaults), row.run_text(results), row.why)
+        lines = [
+            {
+                "setting": row.setting,
+                "the paper": row.paper,
+                "our default": row.default_text(defaults),
+                "as run": row.run_text(results),
+                "why, and what it may change": row.why,
+            }
             for row in rows
         ]
-        parts.append(f"## {paper}\n\n{markdown_table(_HEAD, cells)}")
+        parts.append(f"## {paper}\n\n{markdown_table(lines)}")
     return "\n".join(parts)
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.figures.catalogue import FIGURES, PaperFigure
-from disan_tf.reporting.markdown import markdown_table
 
 _INTRODUCTION = """# The papers' figures, of our models and runs
 
@@ -43,21 +43,23 @@ def caption(figure: PaperFigure, subject: str, command: str) -> str:
 
 def figures_readme(folder: Path) -> str:
     """Returns the list of the papers' figures, with their files in a folder, or why none."""
-    head = ("figure", "shows", "ours")
-    rows = [
-        (f"{figure.paper}, {figure.number}", figure.shows, _ours(figure, folder))
+    lines = [
+        {
+            "figure": f"{figure.paper}, {figure.number}",
+            "shows": figure.shows,
+            "ours": _ours(figure, folder),
+        }
         for figure in FIGURES
     ]
-    return _INTRODUCTION + markdown_table(head, rows)
+    return _INTRODUCTION + markdown_table(lines)
 
 
 def _ours(figure: PaperFigure, folder: Path) -> str:
     """Returns links to a figure's captions, one per model, or the reason why there are none."""
-    found = sorted(folder.glob(f"**/{figure.name}.md"))
+    found = {
+        path: path.parent.name if path.parent != folder else "our runs"
+        for path in sorted(folder.glob(f"**/{figure.name}.md"))
+    }
     if found:
-        return ", ".join(f"[{_label(path, folder)}]({path.relative_to(folder)})" for path in found)
+        return ", ".join(f"[{label}]({path.relative_to(folder)})" for path, label in found.items())
     return f"not yet: needs {figure.needs}" if figure.source else f"none: {figure.needs}"
-
-
-def _label(path, folder):
-    return path.parent.name if path.parent != folder else "our runs"

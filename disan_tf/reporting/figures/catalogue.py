@@ -128,7 +128,7 @@ FIGURES = (
     _resan(
         2,
         "selected heads and dependents, and attention, of two sentences",
-        draw=sentences.selected_matrices,
+        draw=partial(sentences.attention_matrices, selected=True),
         needs="a trained ReSAN, and two sentences",
         differs="Black squares are selected tokens: heads above the columns, dependents beside the "
         "rows. Both directions stand side by side.",

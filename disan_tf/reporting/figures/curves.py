@@ -1,13 +1,15 @@
 """Figures of runs: DiSAN's 5, DRCN's 2 and 9, ELMo-DiSAN's 6."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Optional
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from disan_tf.common import plots
-from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, elmo_variant
+from disan_tf.reporting.paper_tables.elmo import ELMO_TABLES, accuracy_per_epoch, elmo_variant
 from disan_tf.reporting.paper_tables.rendering import accuracy_by_length
 from disan_tf.reporting.results import describe_members
 
@@ -19,13 +21,7 @@ STYLES = (
     {"color": "#cc79a7", "marker": "D", "linestyle": ":"},
     {"color": "#000000", "marker": "v", "linestyle": (0, (5, 1))},
 )
-_ELMO = {  # variant -> the curve's name
-    "": "DiSAN + ELMo",
-    "both": "DiSAN + small biLM and GloVe",
-    "small_bilm": "DiSAN + small biLM",
-    "glove": "DiSAN + GloVe",
-    "random": "DiSAN + random vectors",
-}
+_ELMO = ("", "both", "small_bilm", "glove", "random")  # variants, by style
 
 
 def accuracy_against_length(results: dict[str, dict]) -> Optional[Figure]:
@@ -33,10 +29,9 @@ def accuracy_against_length(results: dict[str, dict]) -> Optional[Figure]:
     rows = accuracy_by_length(results)
     if not rows:
         return None
-    figure = plots.new_figure(6.4, 4.2)
-    axes = figure.add_subplot()
+    axes = plots.new_figure(6.4, 4.2).add_subplot()
     bins = list(dict.fromkeys(row["tokens"] for row in rows))
-    for style, run in zip(_cycle(), dict.fromkeys(row["run"] for row in rows)):
+    for style, run in zip(cycle(STYLES), dict.fromkeys(row["run"] for row in rows)):
         own = [row for row in rows if row["run"] == run and row["accuracy, %"] != ""]
         places = [bins.index(row["tokens"]) for row in own]
         heights = [float(row["accuracy, %"]) for row in own]
@@ -47,9 +42,7 @@ def accuracy_against_length(results: dict[str, dict]) -> Optional[Figure]:
         )
     counts = {row["tokens"]: float(row["sentences"]) for row in rows}
     axes.set_xticks(range(len(bins)), [f"{name}\n({counts[name]:.0f})" for name in bins])
-    axes.set(xlabel="tokens in a sentence (test sentences)", ylabel="test accuracy, %")
-    _finish(axes)
-    return figure
+    return finish(axes, "tokens in a sentence (test sentences)", "test accuracy, %")
 
 
 def accuracy_against_epochs(results: dict[str, dict]) -> Optional[Figure]:
@@ -58,28 +51,19 @@ def accuracy_against_epochs(results: dict[str, dict]) -> Optional[Figure]:
     if not rows:
         return None
     variants = {name: elmo_variant(results[name]["config"]) for name in runs_by_epoch(results)}
-    figure = plots.new_figure(6.8, 4.4)
-    axes = figure.add_subplot()
-    for style, (variant, label) in zip(STYLES, _ELMO.items()):
+    axes = plots.new_figure(6.8, 4.4).add_subplot()
+    names = {row.variant: row.model for row in ELMO_TABLES[0].rows}
+    for style, variant in zip(STYLES, _ELMO):
         points: dict[float, list[float]] = {}
         for row in rows:
             if variants.get(row["run"].rpartition(" ")[0] or row["run"]) == variant:
                 points.setdefault(row["epoch"], []).append(float(row["test, %"]))
         if points:
-            epochs = sorted(points)
-            values = [points[epoch] for epoch in epochs]
-            axes.plot(epochs, list(map(np.mean, values)), label=label, markersize=4, **style)
-            axes.fill_between(
-                epochs,
-                list(map(min, values)),
-                list(map(max, values)),
-                alpha=0.15,
-                linewidth=0,
-                color=style["color"],
-            )
-    axes.set(xlabel="epochs", ylabel="test accuracy, %")
-    _finish(axes)
-    return figure
+            epochs, values = zip(*sorted(points.items()))
+            low, mean, high = (list(map(each, values)) for each in (min, np.mean, max))
+            axes.plot(epochs, mean, label=names[variant], markersize=4, **style)
+            axes.fill_between(epochs, low, high, alpha=0.15, linewidth=0, color=style["color"])
+    return finish(axes, "epochs", "test accuracy, %")
 
 
 def runs_by_length(results: dict[str, dict]) -> list[str]:
@@ -110,20 +94,15 @@ def losses(records: Sequence[dict]) -> Optional[Figure]:
             since = []
     if not dev or not train:
         return None
-    figure = plots.new_figure(6.0, 4.0)
-    axes = figure.add_subplot()
+    axes = plots.new_figure(6.0, 4.0).add_subplot()
     axes.plot(*zip(*train), label="training loss", **STYLES[0])
     axes.plot(*zip(*dev), label="dev loss", **STYLES[1])
-    axes.set(xlabel="epochs", ylabel="loss (cross-entropy in nats + weight decay)")
-    _finish(axes)
-    return figure
+    return finish(axes, "epochs", "loss (cross-entropy in nats + weight decay)")
 
 
-def _cycle():
-    while True:
-        yield from STYLES
-
-
-def _finish(axes) -> None:
+def finish(axes: Axes, xlabel: str, ylabel: str) -> Figure:
+    """Adds labels, a grid and a legend to the curves in a figure's axes; returns the figure."""
+    axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
+    return axes.figure

@@ -113,8 +113,8 @@ def draw_model(folder: Path, model: DrawnModel, output: Path, names: Sequence[st
     for figure in FIGURES:
         is_drawable = figure.encoder == model.config["encoder"]["name"] and figure.source in sources
         if is_drawable and (not names or figure.name in names):
-            text = caption(figure, model.describe(), model.command)
-            _draw(figure, sources[figure.source], output / model.name, text)
+            source, own = sources[figure.source], output / model.name
+            _draw(figure, source, own, model.describe(), model.command)
     write_atomically(output / "README.md", figures_readme(output))
 
 
@@ -133,26 +133,24 @@ def draw_runs(
         if names and figure.name not in names:
             continue
         if figure.source == RESULTS:
-            subject = _describe_runs(figure, results)
-            _draw(figure, results, output, caption(figure, subject, _COMMAND))
+            _draw(figure, results, output, _describe_runs(figure, results))
         if figure.source == CODE:
-            _draw(figure, None, output, caption(figure, "the code", _COMMAND))
+            _draw(figure, None, output, "the code")
         if figure.source == LOSSES:
             run = _run_of(figure.variant, runs)
             records = MetricsLog.read(run / "metrics.jsonl") if run else []
             subject = f"the run {run.name}{_share(read_config(run))}" if run else "no run"
-            text = caption(figure, subject, f"{_COMMAND} --workdir=runs")
-            _draw(figure, records, output, text)
+            _draw(figure, records, output, subject, f"{_COMMAND} --workdir=runs")
     write_atomically(output / "README.md", figures_readme(output))
 
 
-def _draw(figure, source, folder: Path, text: str) -> None:
+def _draw(figure, source, folder: Path, subject: str, command: str = _COMMAND) -> None:
     picture = figure.draw(source)
     if picture is None:
         print(f"{figure.name}: not drawn; it needs {figure.needs}")
         return
     save_picture(picture, folder / figure.name)
-    write_atomically(folder / f"{figure.name}.md", text)
+    write_atomically(folder / f"{figure.name}.md", caption(figure, subject, command))
     print(folder / f"{figure.name}.svg")
 
 

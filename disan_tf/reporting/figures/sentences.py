@@ -18,16 +18,29 @@ _MOST = 4  # sentences in DSA's figure
 _CELL = 0.42  # inches
 
 
-def attention_matrices(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """Draws DiSAN Fig. 6: forward and backward attention of two sentences, feature means."""
-    sentences = _first(lines)
-    return _matrices(sentences, _draw_matrix) if sentences else None
+def attention_matrices(lines: Sequence[AttendedLine], selected: bool = False) -> Optional[Figure]:
+    """Draws DiSAN Fig. 6: forward and backward attention of two sentences, feature means.
 
-
-def selected_matrices(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """Draws ReSAN Fig. 2: attention with heads as columns, and the selections as squares."""
+    With `selected` it draws ReSAN Fig. 2: heads are columns, and squares mark the selections.
+    """
     sentences = _first(lines)
-    return _matrices(sentences, _draw_selected_matrix) if sentences else None
+    if not sentences:
+        return None
+    side = 1.4 + _CELL * max(len(sentence.tokens) for sentence in sentences)
+    figure = plots.new_figure(2 * side + 0.8, len(sentences) * side)
+    panels = figure.subplots(len(sentences), 2, squeeze=False)
+    for row, sentence in zip(panels, sentences):
+        names = _named(sentence, "_attention")
+        weights = [sentence.mean(f"{name}_attention") for name in names]
+        high = max(map(plots.contested, weights)) or 1.0
+        for axes, name, matrix in zip(row, names, weights):
+            axes.set_title(f"{name} attention", fontsize=10)
+            draw = _draw_selected_matrix if selected else _draw_matrix
+            image = draw(axes, matrix, sentence, high)
+        figure.colorbar(
+            image, ax=row, label="probability, mean of the features", shrink=0.8, extend="max"
+        )
+    return figure
 
 
 def gates(lines: Sequence[AttendedLine]) -> Optional[Figure]:
@@ -106,25 +119,6 @@ def _place(sentence: Sentence) -> int:
     tokens = [token.casefold() for token in sentence.tokens]
     word = str(sentence.record.get("word", "")).casefold()
     return tokens.index(word) if word in tokens else -1
-
-
-def _matrices(sentences, draw) -> Figure:
-    """Draws a row of panels for each sentence, a panel for each direction."""
-    longest = max(len(sentence.tokens) for sentence in sentences)
-    side = 1.4 + _CELL * longest
-    figure = plots.new_figure(2 * side + 0.8, len(sentences) * side)
-    panels = figure.subplots(len(sentences), 2, squeeze=False)
-    for row, sentence in zip(panels, sentences):
-        names = _named(sentence, "_attention")
-        weights = [sentence.mean(f"{name}_attention") for name in names]
-        high = max(map(plots.contested, weights)) or 1.0
-        for axes, name, matrix in zip(row, names, weights):
-            axes.set_title(f"{name} attention", fontsize=10)
-            image = draw(axes, matrix, sentence, high)
-        figure.colorbar(
-            image, ax=row, label="probability, mean of the features", shrink=0.8, extend="max"
-        )
-    return figure
 
 
 def _draw_matrix(axes, weights, sentence, high):

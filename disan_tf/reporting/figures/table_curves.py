@@ -6,7 +6,6 @@ selected fractions by epoch. Runs with other word vectors have panels of their o
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
@@ -17,18 +16,7 @@ from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.table import Table
 
 FEWEST = 20  # examples that a length must have to be drawn
-
-
-class Line(NamedTuple):
-    """A recorded run or series in a picture.
-
-    Attributes:
-      run: the result.
-      style: colour, marker and dashes.
-    """
-
-    run: dict
-    style: dict
+Lines = Mapping[str, tuple[dict, dict]]  # label -> a result; its colour, marker and dashes
 
 
 def draw_table_curves(results: Mapping[str, dict], folder: Path) -> None:
@@ -44,7 +32,7 @@ def draw_table_curves(results: Mapping[str, dict], folder: Path) -> None:
             plots.save_picture(picture(table, lines), folder / name)
 
 
-def picture(table: Table, lines: Mapping[str, Line]) -> Figure:
+def picture(table: Table, lines: Lines) -> Figure:
     """Draws the panels that have data, in a row for each kind of word vectors.
 
     Args:
@@ -52,9 +40,10 @@ def picture(table: Table, lines: Mapping[str, Line]) -> Figure:
       lines: see `table_lines`.
     """
     panels = [_draw_dev_scores]
-    panels += [_draw_lengths] if any(_by_length(line.run) for line in lines.values()) else []
-    panels += [_draw_selections] if any(_selections(line.run) for line in lines.values()) else []
-    kinds = table.by_vectors({label: line.run for label, line in lines.items()})
+    runs = {label: run for label, (run, _) in lines.items()}
+    panels += [_draw_lengths] if any(map(_by_length, runs.values())) else []
+    panels += [_draw_selections] if any(map(_selections, runs.values())) else []
+    kinds = table.by_vectors(runs)
     figure = plots.new_figure(4.8 * len(panels), 3.6 * len(kinds) + 0.2 * len(lines))
     grid = figure.subplots(len(kinds), len(panels), squeeze=False, sharey="col")
     for (kind, labels), row in zip(kinds.items(), grid):
@@ -68,18 +57,15 @@ def picture(table: Table, lines: Mapping[str, Line]) -> Figure:
     return figure
 
 
-def table_lines(table: Table, results: Mapping[str, dict]) -> dict[str, Line]:
+def table_lines(table: Table, results: Mapping[str, dict]) -> Lines:
     """Returns the table's lines by "<model>: <run>", in its order; no two look alike."""
     names = [name for names in table.by_vectors(results).values() for name in names]
-    labels = [f"{_model(table, results[name])}: {name}" for name in names]
+    models = {name: row.model for row in table.rows for name in row.runs(results)}
+    labels = [f"{models[name]}: {name}" for name in names]
     return {
-        label: Line(results[name], _style(number))
+        label: (results[name], _style(number))
         for number, (label, name) in enumerate(zip(labels, names))
     }
-
-
-def _model(table: Table, run: dict) -> str:
-    return next(row.model for row in table.rows if row.matches(run["config"]))
 
 
 def _style(number: int) -> dict:
@@ -96,13 +82,13 @@ def _draw_dev_scores(axes, table: Table, lines) -> None:
             heights = [score.scale * value for _, value in member["dev_curve"]]
             name = f"_{label}" if number else label
             axes.plot(epochs, heights, label=name, **_marked_at_the_end(style, heights))
-    unit = ", %" if score.scale == 100 else ""
-    axes.set(xlabel="epochs", ylabel=f"dev {_criterion(table)}{unit}")
+    name = "accuracy, %" if score.key == "accuracy" else score.name
+    axes.set(xlabel="epochs", ylabel=f"dev {name}")
 
 
 def _draw_lengths(axes, table: Table, lines) -> None:
     """Draws test accuracy by sentence length, in pairs the longer sentence's."""
-    found = {name for line in lines.values() for name in _by_length(line.run)}
+    found = {name for run, _ in lines.values() for name in _by_length(run)}
     bins = [name for name in LENGTH_BINS if name in found]
     for run, style in lines.values():
         shares = _by_length(run)
@@ -125,10 +111,6 @@ def _draw_selections(axes, table: Table, lines) -> None:
 
 def _marked_at_the_end(style, heights) -> dict:
     return {**style, "markevery": [len(heights) - 1], "linewidth": 1.2}
-
-
-def _criterion(table: Table) -> str:
-    return "accuracy" if table.headline.key == "accuracy" else table.headline.name
 
 
 def _by_length(run: dict) -> dict[str, float]:

@@ -42,20 +42,13 @@ _SST = {  # model, two classes, five
 
 
 def _sentiment(classes: int) -> Table:
-    column = {2: 1, 5: 2}[classes]
+    column, flags = {2: (1, "--config.data.classes=2"), 5: (2, "")}[classes]
     return _table(
         2,
         f"Stanford Sentiment Treebank, SST-{classes}",
         (Score("test", "test"),),
         tuple(
-            _row(
-                texts[0],
-                "dsa_sst",
-                variant,
-                (texts[column],),
-                classes=classes,
-                flags="" if classes == 5 else "--config.data.classes=2",
-            )
+            _row(texts[0], "dsa_sst", variant, (texts[column],), classes=classes, flags=flags)
             for variant, texts in _SST.items()
         ),
         part=f"sst_{classes}",

@@ -7,8 +7,8 @@ ours alone. The paper's text gives 18.6 % for the neutral class with ELMo, but T
 
 from typing import Optional
 
+from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.deviations.page import link_to_deviations
-from disan_tf.reporting.markdown import markdown_table
 from disan_tf.reporting.paper_tables.table import Row, Score, Table
 from disan_tf.reporting.results import describe_members
 
@@ -81,18 +81,19 @@ def render_confusions(results: dict[str, dict]) -> str:
         if run["config"]["name"] == "elmo_disan_sst" and "confusion" in scores:
             title = f"{name}, ours, {describe_members(run)}"
             matrices[title] = scores["confusion"]["matrix"]
-    head = ["gold \\ predicted", *CLASSES, "right, %"]
     texts = ["# Tables II and III of the ELMo-DiSAN paper: test sentences by class\n"]
     texts.append(f"{link_to_deviations('ELMo-DiSAN')}.\n")
-    texts += [
-        f"{title}\n\n{markdown_table(head, _rows(matrix))}" for title, matrix in matrices.items()
-    ]
+    for title, matrix in matrices.items():
+        lines = [
+            {
+                "gold \\ predicted": name,
+                **dict(zip(CLASSES, row)),
+                "right, %": f"{100 * row[number] / max(1, sum(row)):.1f}",
+            }
+            for number, (name, row) in enumerate(zip(CLASSES, matrix))
+        ]
+        texts.append(f"{title}\n\n{markdown_table(lines)}")
     return "\n".join(texts)
-
-
-def _rows(matrix):
-    for number, (name, row) in enumerate(zip(CLASSES, matrix)):
-        yield [name, *row, f"{100 * row[number] / max(1, sum(row)):.1f}"]
 
 
 def accuracy_per_epoch(results: dict[str, dict]) -> list[dict]:
@@ -124,30 +125,26 @@ def costs(results: dict[str, dict]) -> list[dict]:
 
     The ratio compares the seconds of an epoch on the same examples; "" = no GloVe run on them.
     """
-    runs = {
-        name: run
-        for name, run in results.items()
-        if any(row.matches(run["config"]) for row in ELMO_TABLES[0].rows)
-    }
+    names = {name for row in ELMO_TABLES[0].rows for name in row.runs(results)}
+    runs = {name: run for name, run in results.items() if name in names}
     base = {
         _examples(run): run["seconds_per_epoch"]
         for run in runs.values()
         if elmo_variant(run["config"]) == "glove"
     }
-    rows = []
-    for name, run in runs.items():
-        variant, glove = elmo_variant(run["config"]), base.get(_examples(run))
-        rows.append(
-            {
-                "run": name,
-                "model": _ROWS[variant][0],
-                "parameters": run["parameters"],
-                "seconds an epoch": run["seconds_per_epoch"],
-                "ratio to GloVe": round(run["seconds_per_epoch"] / glove, 2) if glove else "",
-                "ratio, paper": COST.get(variant, ""),
-            }
-        )
-    return rows
+    return [_cost(name, run, base.get(_examples(run))) for name, run in runs.items()]
+
+
+def _cost(name, run, glove):
+    variant, seconds = elmo_variant(run["config"]), run["seconds_per_epoch"]
+    return {
+        "run": name,
+        "model": _ROWS[variant][0],
+        "parameters": run["parameters"],
+        "seconds an epoch": seconds,
+        "ratio to GloVe": round(seconds / glove, 2) if glove else "",
+        "ratio, paper": COST.get(variant, ""),
+    }
 
 
 def _examples(run):

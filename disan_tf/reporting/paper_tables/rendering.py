@@ -6,11 +6,10 @@ with other word vectors have a part of their own, see `Table.by_vectors`.
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Optional
 
+from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.reporting.deviations.page import link_to_deviations
 from disan_tf.reporting.differences import Answers, difference
-from disan_tf.reporting.markdown import csv_table, markdown_table
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, costs, render_confusions
 from disan_tf.reporting.paper_tables.table import VECTOR_DIMS, Row, Score, Table
@@ -21,7 +20,6 @@ from disan_tf.reporting.results import (
     describe_vectors,
 )
 
-_DESCRIPTIONS = ("trained", "training examples", "tokens with vectors")
 _OURS, _DEVIATION = ", ours", ", standard deviation"
 _SNLI_DEV_PAIRS = 9842
 _NOT_RUN = "not run"
@@ -46,12 +44,12 @@ def render_tables(
     """
     files = {}
     for name, table in TABLES.items():
-        lines = [
-            line
-            for row in table.rows
-            for line in _lines(table, row, _runs_of(row, results), speeds)
-        ]
-        _add_differences(table, lines, results, predictions)
+        mains = table.main_row.runs(results)
+        lines = []
+        for row in table.rows:
+            for run_name, run in (row.runs(results) or {_NOT_RUN: {}}).items():
+                apart = _difference(table, row, run_name, run, mains, predictions)
+                lines.append(_line(table, row, run_name, run, speeds, apart))
         files[f"{name}.md"] = _markdown(table, lines, table.by_vectors(results))
         files[f"{name}.csv"] = csv_table(lines)
     files["elmo_disan_tables_2_3.md"] = render_confusions(results)
@@ -63,34 +61,18 @@ def render_tables(
     return {**files, **{name: csv_table(lines) for name, lines in figures.items() if lines}}
 
 
-def _runs_of(row: Row, results):
-    return {name: run for name, run in results.items() if row.matches(run["config"])}
-
-
-def _lines(table: Table, row: Row, runs, speeds) -> list[dict]:
-    """Returns column -> cell for each of our runs of a row; without a run there is one line."""
-    if not runs:
-        return [_line(table, row, _NOT_RUN, {"command": row.command}, speeds)]
-    return [
-        _line(table, row, name, {**run, **_describe(run)}, speeds) for name, run in runs.items()
-    ]
-
-
-def _describe(run):
-    texts = (describe_members(run), describe_examples(run), describe_vectors(run))
-    return dict(zip(_DESCRIPTIONS, texts))
-
-
-def _line(table: Table, row: Row, name: str, run: dict, speeds) -> dict:
+def _line(table: Table, row: Row, name: str, run: dict, speeds, apart: str) -> dict:
     """Returns the paper's figures and one run's figures, in the order of the columns."""
-    size = run.get("parameters")
-    narrow = "config" in run and run["config"]["data"]["embedding_dim"] < max(VECTOR_DIMS)
+    has_run = bool(run)
+    narrow = has_run and run["config"]["data"]["embedding_dim"] < max(VECTOR_DIMS)
     line = {
         "model": row.model,
         "run": name,
-        **{key: run.get(key, "") for key in _DESCRIPTIONS},
+        "trained": describe_members(run) if has_run else "",
+        "training examples": describe_examples(run) if has_run else "",
+        "tokens with vectors": describe_vectors(run) if has_run else "",
         "parameters, paper": row.parameters,
-        "parameters, ours": f"{size:,}" if size else "",
+        "parameters, ours": f"{run['parameters']:,}" if has_run else "",
         **_times(row, {} if narrow else speeds),  # measured on vectors as large as the papers'
         **_ours(run, table.headline, "dev", f"dev{_OURS}"),
     }
@@ -103,7 +85,9 @@ def _line(table: Table, row: Row, name: str, run: dict, speeds) -> dict:
         line.update(_ours(run, score, score.split, score.name))
         if "policy" in run.get("config", ()):  # of hard attention
             line[score.name] = line[score.name] or UNKNOWN
-    return {**line, **{key: run.get(key) or "" for key in ("command", "note")}}
+    main = f"{table.headline.name}, difference to {table.main_row.model} (95 % interval)"
+    command = run["command"] if has_run else row.command
+    return {**line, main: apart, "command": command or "", "note": run.get("note") or ""}
 
 
 def _times(row: Row, speeds) -> dict:
@@ -123,40 +107,24 @@ def _times(row: Row, speeds) -> dict:
     return times
 
 
-def _add_differences(table: Table, lines, results, predictions) -> None:
-    """Fills the column of differences to the paper's own model."""
-    score = table.headline
-    name = f"{score.name}, difference to {table.main_row.model} (95 % interval)"
-    mains = _runs_of(table.main_row, results)
-    own = {run for row in table.rows if row.variant == table.main for run in _runs_of(row, results)}
-    for line in lines:
-        run = line["run"]
-        main = _peer(table, results.get(run), mains)
-        line[name] = ""
-        if run in results and run not in own:
-            line[name] = _difference(table, run, main, predictions)
-        for last in ("command", "note"):
-            line[last] = line.pop(last)
+def _difference(table: Table, row: Row, name: str, run: dict, mains, predictions) -> str:
+    """Returns the difference to the paper's own model, or the reason why there is none.
 
-
-def _difference(table: Table, run: str, main: Optional[str], predictions) -> str:
-    """Returns the difference of two runs with its interval, or the reason why there is none."""
-    if main is None:
+    The main model's run is that with most members on the same data. The paper's own model and a
+    model without a run have no difference, "".
+    """
+    if not run or row.variant == table.main:
+        return ""
+    peers = [main for main in mains if _data(table, mains[main]) == _data(table, run)]
+    if not peers:
         return _NO_PEER.format(table.main_row.model)
-    if not {run, main} <= predictions.keys():
+    peer = max(peers, key=lambda main: len(mains[main].get("members", [0])))
+    if not {name, peer} <= predictions.keys():
         return _NO_PREDICTIONS
     score = table.headline
-    found = difference(predictions[run], predictions[main], score.key)
+    found = difference(predictions[name], predictions[peer], score.key)
     cells = [f"{score.scale * part:+.{score.digits}f}" for part in found or ()]
     return f"{cells[0]} ({cells[1]} to {cells[2]})" if cells else ""
-
-
-def _peer(table: Table, run, mains):
-    """Returns the main model's run with most members on the same data, by name, or None."""
-    if run is None:
-        return None
-    peers = [name for name, main in mains.items() if _data(table, main) == _data(table, run)]
-    return max(peers, key=lambda name: len(mains[name].get("members", [0])), default=None)
 
 
 def _data(table: Table, run):
@@ -183,7 +151,7 @@ def accuracy_by_length(results) -> list[dict]:
             "accuracy, %": _per_cent(scores["accuracy"]),
             "standard deviation, %": _per_cent(scores["standard_deviation"]),
         }
-        for name, run in _runs_of(row, results).items()
+        for name, run in row.runs(results).items()
         for tokens, scores in run.get("by_length", {}).items()
     ]
 
@@ -204,7 +172,9 @@ def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
         heading = f"## With {kind}\n\n" if kind else ""
         parts += f"{heading}{_part([line for line in lines if line['run'] in runs])}\n"
     remarks = "".join(f"{_remark(line)}\n" for line in lines)
-    return f"{title}{caption}{link}{parts}{_curves(table, lines)}{remarks}"
+    picture = f"![dev scores by epoch, and scores by length](../figures/{table.name}.png)\n\n"
+    has_runs = any(line["run"] != _NOT_RUN for line in lines)  # see `figures.table_curves`
+    return f"{title}{caption}{link}{parts}{picture if has_runs else ''}{remarks}"
 
 
 def _part(lines) -> str:
@@ -217,14 +187,7 @@ def _part(lines) -> str:
         and not column.endswith(_DEVIATION)
         and any(line[column] for line in lines)
     ]
-    return markdown_table(columns, ([_cell(line, column) for column in columns] for line in lines))
-
-
-def _curves(table: Table, lines) -> str:
-    """Links the picture of the table's runs, if there is one; see `figures.table_curves`."""
-    if all(line["run"] == _NOT_RUN for line in lines):
-        return ""
-    return f"![dev scores by epoch, and scores by length](../figures/{table.name}.png)\n\n"
+    return markdown_table([{column: _cell(line, column) for column in columns} for line in lines])
 
 
 def _cell(line, column):

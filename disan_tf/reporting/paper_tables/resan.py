@@ -52,7 +52,6 @@ _SAMPLED = (
     "Scores of models with hard attention are of sampled selections (`config.evaluate.selection`), "
     "as in the authors' code: a repeated evaluation draws other tokens and differs a little."
 )
-_row = partial(Row, variant_of=resan_variant)
 _table = partial(
     Table,
     "ReSAN",
@@ -62,36 +61,22 @@ _table = partial(
         Score("selected dependents", "test", "dependent_fraction", scale=1),
     ),
 )
-_MODELS = {
-    "bi_lstm": "Bi-LSTM",
-    "bi_gru": "Bi-GRU",
-    "multi_window_cnn": "Multi-window CNN",
-    "hierarchical_cnn": "Hierarchical CNN",
-    "multi_head": "Multi-head",
-    "disan": "DiSAN",
-    "": "ReSAN",
-    "without_unselected": "ReSAN w/o unselected heads",
-    "without_dependency_restricted": "ReSAN w/o dependency restricted",
-    "without_hard_attention": "ReSAN w/o hard attention",
-    "without_soft_attention": "ReSAN w/o soft self-attention",
-    "without_attention": "ReSAN w/o all attentions",
+_SNLI = {  # model, |theta|, T(s)/epoch, inference T(s), train accuracy, test accuracy
+    "bi_lstm": ("Bi-LSTM", "2.9m", "2080", "9.2", "90.4", "85.0"),
+    "bi_gru": ("Bi-GRU", "2.5m", "1728", "9.3", "91.9", "84.9"),
+    "multi_window_cnn": ("Multi-window CNN", "1.4m", "284", "2.4", "89.3", "83.2"),
+    "hierarchical_cnn": ("Hierarchical CNN", "3.4m", "343", "2.9", "91.3", "83.9"),
+    "multi_head": ("Multi-head", "2.0m", "345", "3.0", "89.6", "84.2"),
+    "disan": ("DiSAN", "2.4m", "587", "7.0", "91.1", "85.6"),
+    "": ("ReSAN", "3.1m", "622", "5.5", "92.6", "86.3"),
 }
-_SNLI = {  # |theta|, T(s)/epoch, inference T(s), train accuracy, test accuracy
-    "bi_lstm": ("2.9m", "2080", "9.2", "90.4", "85.0"),
-    "bi_gru": ("2.5m", "1728", "9.3", "91.9", "84.9"),
-    "multi_window_cnn": ("1.4m", "284", "2.4", "89.3", "83.2"),
-    "hierarchical_cnn": ("3.4m", "343", "2.9", "91.3", "83.9"),
-    "multi_head": ("2.0m", "345", "3.0", "89.6", "84.2"),
-    "disan": ("2.4m", "587", "7.0", "91.1", "85.6"),
-    "": ("3.1m", "622", "5.5", "92.6", "86.3"),
-}
-_ABLATIONS = {  # |theta|, inference T(s), test accuracy
-    "": ("3.1m", "5.5", "86.3"),
-    "without_unselected": ("3.1m", "5.3", "86.1"),
-    "without_dependency_restricted": ("2.8m", "4.6", "85.6"),
-    "without_hard_attention": ("2.5m", "7.0", "86.0"),
-    "without_soft_attention": ("1.0m", "1.6", "83.4"),
-    "without_attention": ("0.5m", "1.8", "83.1"),
+_ABLATIONS = {  # model, |theta|, inference T(s), test accuracy
+    "": ("ReSAN", "3.1m", "5.5", "86.3"),
+    "without_unselected": ("ReSAN w/o unselected heads", "3.1m", "5.3", "86.1"),
+    "without_dependency_restricted": ("ReSAN w/o dependency restricted", "2.8m", "4.6", "85.6"),
+    "without_hard_attention": ("ReSAN w/o hard attention", "2.5m", "7.0", "86.0"),
+    "without_soft_attention": ("ReSAN w/o soft self-attention", "1.0m", "1.6", "83.4"),
+    "without_attention": ("ReSAN w/o all attentions", "0.5m", "1.8", "83.1"),
 }
 _SICK = {  # Pearson's r, Spearman's rho, mean squared error
     "bi_lstm": (".8473 (.0013)", ".7913 (.0019)", ".3276 (.0087)"),
@@ -109,15 +94,7 @@ _SAMPLINGS = {  # model, |theta|, T(s)/epoch, inference T(s), train accuracy, te
 
 
 def _snli(variant, model, parameters, seconds, inference, *scores) -> Row:
-    return _row(
-        model,
-        "resan_snli",
-        variant,
-        scores,
-        parameters=parameters,
-        seconds=seconds,
-        inference=inference,
-    )
+    return Row(model, "resan_snli", variant, scores, resan_variant, parameters, seconds, inference)
 
 
 RESAN_TABLES = (
@@ -125,15 +102,15 @@ RESAN_TABLES = (
         1,
         "SNLI",
         ACCURACIES,
-        tuple(_snli(variant, _MODELS[variant], *printed) for variant, printed in _SNLI.items()),
+        tuple(_snli(variant, *printed) for variant, printed in _SNLI.items()),
     ),
     _table(
         2,
         "ablations on SNLI",
         (Score("test", "test"),),
         tuple(
-            _snli(variant, _MODELS[variant], parameters, "", inference, score)
-            for variant, (parameters, inference, score) in _ABLATIONS.items()
+            _snli(variant, model, parameters, "", inference, score)
+            for variant, (model, parameters, inference, score) in _ABLATIONS.items()
         ),
     ),
     _table(
@@ -141,7 +118,7 @@ RESAN_TABLES = (
         "SICK relatedness",
         RELATEDNESS,
         tuple(
-            _row(_MODELS[variant], "resan_sick", variant, scores, flags=FIVE_RUNS)
+            Row(_SNLI[variant][0], "resan_sick", variant, scores, resan_variant, flags=FIVE_RUNS)
             for variant, scores in _SICK.items()
         ),
     ),

@@ -102,6 +102,10 @@ class Row:
             and data.get("classes") in (None, self.classes or CLASSES.get(data["corpus"]))
         )
 
+    def runs(self, results: Mapping[str, dict]) -> dict[str, dict]:
+        """Returns the recorded runs of this model: name -> result."""
+        return {name: run for name, run in results.items() if self.matches(run["config"])}
+
 
 @dataclass(frozen=True)
 class Table:
@@ -157,9 +161,7 @@ class Table:
         Args:
           results: see `disan_tf.reporting.result_files.read_results`.
         """
-        names = [
-            name for row in self.rows for name, run in results.items() if row.matches(run["config"])
-        ]
+        names = [name for row in self.rows for name in row.runs(results)]
         kinds, trainings = {}, Counter()
         for name in names:
             kind = vectors_of(results[name])

@@ -8,11 +8,11 @@ from matplotlib.figure import Figure
 
 from disan_tf.common import plots
 from disan_tf.common.files import write_atomically
-from disan_tf.reporting.figures.curves import STYLES
+from disan_tf.reporting.figures.curves import STYLES, finish
 from disan_tf.reporting.scaling.curves import Curve
 from disan_tf.reporting.scaling.law import Curves, Fit
+from disan_tf.reporting.scaling.table import NAME
 
-NAME = "scaling"
 _STEP = 1.05  # factor between two curves' bars, so that none hides another
 _CAPTION = """# Test accuracy against the number of training examples
 
@@ -37,16 +37,12 @@ def draw_curves(curves: Curves, folder: Path) -> None:
 
 def picture(drawn: Sequence[tuple[Curve, Fit]]) -> Figure:
     """Draws the points, laws and forecasts of all curves in one pair of axes."""
-    figure = plots.new_figure(6.8, 4.4)
-    axes = figure.add_subplot()
+    axes = plots.new_figure(6.8, 4.4).add_subplot()
     for number, (curve, fit) in enumerate(drawn):
         _draw(axes, curve, fit, STYLES[number % len(STYLES)], beside=_STEP**number)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.set(xlabel="training examples", ylabel="test accuracy, %")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
-    return figure
+    return finish(axes, "training examples", "test accuracy, %")
 
 
 def _draw(axes, curve: Curve, fit: Fit, style: dict, beside: float) -> None:

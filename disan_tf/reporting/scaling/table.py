@@ -3,26 +3,13 @@
 from collections.abc import Iterator
 from typing import Optional
 
-from disan_tf.reporting.markdown import csv_table, markdown_table
+from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.reporting.scaling.curves import FEWEST_SIZES, Curve
 from disan_tf.reporting.scaling.law import Curves, Fit, Forecast
 
 NAME = "scaling"
 _MORE = "train on fewer or more with --config.train.examples=N"
 _PICTURE = f"![accuracy against the number of training examples](../figures/{NAME}.png)\n"
-_HEAD = (
-    "model",
-    "corpus",
-    "a, %",
-    "b, %",
-    "c",
-    "held out",
-    "measured there",
-    "forecast there",
-    "whole corpus",
-    "forecast for it",
-    "paper",
-)
 _TITLE = f"""# Test accuracy against the number of training examples
 
 The law error = a + b N^-c of runs that differ in their number N of training examples alone, fitted
@@ -44,12 +31,12 @@ def scaling_tables(curves: Curves) -> dict[str, str]:
     if not curves:
         sentence = f"No model was trained on two numbers of examples yet: {_MORE}.\n"
         return {f"{NAME}.md": _TITLE + sentence}
-    rows = [_row(curve, fit) for curve, fit in curves if fit]
+    fits = [_fit(curve, fit) for curve, fit in curves if fit]
     lines = [line for curve in curves for line in _lines(*curve)]
     parts = (
-        f"{markdown_table(_HEAD, rows)}\n{_PICTURE}" if rows else "",
+        f"{markdown_table(fits)}\n{_PICTURE}" if fits else "",
         "".join(f"- {describe_missing_sizes(curve)}\n" for curve, fit in curves if fit is None),
-        markdown_table(list(lines[0]), (list(line.values()) for line in lines)),
+        markdown_table(lines),
         "".join(
             f"- {curve.model}, {curve.corpus}: {', '.join(curve.runs)}.\n" for curve, _ in curves
         ),
@@ -75,21 +62,21 @@ def show(forecast: Forecast) -> str:
     return f"{text} ({low} to {high})"
 
 
-def _row(curve: Curve, fit: Fit) -> list[str]:
+def _fit(curve: Curve, fit: Fit) -> dict:
     last, law = curve.points[-1], fit.law
-    return [
-        curve.model,
-        curve.corpus,
-        f"{100 * law.a:.2f}",
-        f"{100 * law.b:.4g}",
-        f"{law.c:.3f}",
-        f"{last.examples:,}",
-        _per_cent(last.error),
-        show(fit.held_out),
-        f"{curve.whole:,}",
-        show(fit.whole),
-        curve.paper,
-    ]
+    return {
+        "model": curve.model,
+        "corpus": curve.corpus,
+        "a, %": f"{100 * law.a:.2f}",
+        "b, %": f"{100 * law.b:.4g}",
+        "c": f"{law.c:.3f}",
+        "held out": f"{last.examples:,}",
+        "measured there": _per_cent(last.error),
+        "forecast there": show(fit.held_out),
+        "whole corpus": f"{curve.whole:,}",
+        "forecast for it": show(fit.whole),
+        "paper": curve.paper,
+    }
 
 
 def _lines(curve: Curve, fit: Optional[Fit]) -> Iterator[dict]:

@@ -38,9 +38,8 @@ def presets() -> list[Preset]:
     """
     found = []
     for name, row in read_manifest(CHECKPOINTS / "manifest.tsv").items():
-        path = CHECKPOINTS / name / "model.json"
-        _check(path, row["sha256"])
-        info = read_json(path, "restore the folder from the repository")
+        folder = _check(CHECKPOINTS / name, row["sha256"])
+        info = read_json(folder / "model.json", "restore the folder from the repository")
         score, parameters = float(row["test"]), int(row["parameters"])
         task, classes = info["config"]["task"]["name"], tuple(info["classes"])
         found.append(Preset(name, task, classes, row["criterion"], score, parameters))
@@ -71,9 +70,12 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
             f"--checkpoint={checkpoint} is neither a work directory with a trained model nor a "
             f"name of {checkpoints / 'manifest.tsv'} (known: {known})."
         )
-    folder = checkpoints / str(checkpoint)
-    digest = released[str(checkpoint)]["sha256"]
-    path = folder / "model.json"  # which holds the digests of the model's other files
+    return _check(checkpoints / str(checkpoint), released[str(checkpoint)]["sha256"])
+
+
+def _check(folder: Path, digest: str) -> Path:
+    """Returns a folder whose `model.json`, which holds the other files' digests, has a digest."""
+    path = folder / "model.json"
     if not path.is_file() or sha256(path) != digest:
         raise UserError(
             f"{path} is not the file that the manifest describes (SHA-256 {digest[:12]}...); "

@@ -50,7 +50,7 @@ def test_matrices_are_means_over_the_features_with_heads_as_rows(lines):
 
 
 def test_hard_attention_has_heads_as_columns_and_squares_at_selected_tokens(lines):
-    figure = sentences.selected_matrices(lines(resan))
+    figure = sentences.attention_matrices(lines(resan), selected=True)
     cells = _images(figure)[0]
     forward = resan(FIRST)["forward_attention"].mean(axis=-1)
     np.testing.assert_allclose(cells.filled(0.0), forward.T, atol=1e-6)

@@ -71,7 +71,7 @@ def test_fractions_of_each_member_of_a_series_are_drawn(tmp_path):
 
 def test_no_two_runs_of_a_table_look_alike(run):
     lines = table_lines(SST, {f"run_{number}": run for number in range(25)})
-    assert len({(line.style["color"], line.style["marker"]) for line in lines.values()}) == 25
+    assert len({(style["color"], style["marker"]) for _, style in lines.values()}) == 25
 
 
 def test_relatedness_is_no_per_cent(tmp_path):

@@ -1,0 +1,53 @@
+"""Tables as Markdown, CSV and plain text.
+
+A table is a list of lines; a line maps the titles of its columns to their cells. The columns of a
+table are those of all its lines, in the order in which they first appear; a line without a cell
+leaves it empty.
+"""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+Lines = Sequence[Mapping]
+
+
+def markdown_table(lines: Lines) -> str:
+    """Renders lines as Markdown; "" where there are none."""
+    titles, *rows = _rows(lines)
+    marks = ["---"] * len(titles)
+    return "".join(f"| {' | '.join(map(str, row))} |\n" for row in (titles, marks, *rows) if titles)
+
+
+def csv_table(lines: Lines) -> str:
+    """Renders lines as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(_rows(lines))
+    return text.getvalue()
+
+
+def text_table(lines: Lines) -> str:
+    """Renders lines as text; aligns the first column left and the others right.
+
+    A number has four digits after the point or separated thousands, and None is a dash.
+    """
+    texts = [list(map(_text, row)) for row in _rows(lines)]
+    widths = [max(map(len, column)) for column in zip(*texts)]
+    alignments = [str.ljust, *[str.rjust] * len(widths)]
+    aligned = ([align(*cell) for align, *cell in zip(alignments, row, widths)] for row in texts)
+    return "\n".join("  ".join(row).rstrip() for row in aligned)
+
+
+def _rows(lines: Lines) -> list[list]:
+    """Returns the titles, then the cells of each line."""
+    titles = list(dict.fromkeys(chain.from_iterable(lines)))
+    return [titles, *([line.get(title, "") for title in titles] for line in lines)]
+
+
+def _text(value) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

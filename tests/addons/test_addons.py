@@ -9,7 +9,13 @@ import tensorflow as tf
 from disan_tf import addons
 from disan_tf.training.monitoring.console import describe_scores
 from disan_tf.training.optimizers import adadelta
-from tests.support.averaged_network import BATCHES, DECAY, averaged_network, averages, use_backend
+from tests.support.models.averaged_network import (
+    BATCHES,
+    DECAY,
+    averaged_network,
+    averages,
+    use_backend,
+)
 
 
 @pytest.fixture(autouse=True, params=["with_tfa", "without_tfa"])

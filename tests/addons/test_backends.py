@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from disan_tf import addons
 from disan_tf.addons import without_tfa
-from tests.support.averaged_network import BATCHES, averaged_network, averages, use_backend
+from tests.support.models.averaged_network import BATCHES, averaged_network, averages, use_backend
 
 BACKENDS = ("with_tfa", "without_tfa")
 

@@ -9,7 +9,7 @@ from disan_tf.benchmark.main import PARTS, benchmark
 from disan_tf.benchmark.plot import plot_core
 from disan_tf.benchmark.tables import memory_table
 from disan_tf.common.errors import UserError
-from tests.support.training_runs import tiny_config
+from tests.support.runs.training import tiny_config
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from disan_tf.encoders import DiSAN
 from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.ops import directional_attention
-from tests.support import official
+from tests.support.golden import official
 
 SIZES = DenseSizes(words=20, dim=6, units=8, hidden_units=5)
 PREMISE = np.array([[2, 3, 4, 5, 6], [7, 1, 8, 0, 0], [9, 0, 0, 0, 0]], np.int32)

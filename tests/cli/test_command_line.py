@@ -19,8 +19,8 @@ from disan_tf.cli.help import EXAMPLES
 from disan_tf.cli.modes import MODES
 from disan_tf.common.files import owned
 from disan_tf.common.installation import find_config
-from tests.support.command import run_forked as run
-from tests.support.training_runs import ROOT
+from tests.support.runs.command import run_forked as run
+from tests.support.runs.training import ROOT
 
 TINY = "--config=configs/disan_sst.py:tiny"
 

@@ -8,8 +8,8 @@ from data_prep.synthetic.treebank import write_treebank
 from disan_tf.cli import modes
 from disan_tf.common.errors import UserError
 from disan_tf.training import check_config, series
-from tests.support.finished_runs import write_series
-from tests.support.training_runs import load_config
+from tests.support.runs.finished import write_series
+from tests.support.runs.training import load_config
 
 
 @pytest.fixture

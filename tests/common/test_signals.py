@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from disan_tf.common import signals
-from tests.support.signals import needs_sighup
+from tests.support.runs.command import needs_sighup
 
 RUN = """
 import os, signal, sys, time

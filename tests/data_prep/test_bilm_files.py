@@ -12,9 +12,9 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
 from disan_tf.elmo.weights import save_bilm
 from disan_tf.input_pipeline import PreparedCorpus
-from tests.support import tiny_trees
-from tests.support.small_bilm import official_ids, small_bilm
-from tests.support.training_runs import load_config
+from tests.support.corpora import tiny_trees
+from tests.support.models.bilm import official_ids, small_bilm
+from tests.support.runs.training import load_config
 
 FILES = ("small_options.json", "small_weights.hdf5")
 COPIES = ("bilm_options.json", "bilm_weights.hdf5")

@@ -6,7 +6,7 @@ from ml_collections import ConfigDict
 from data_prep.check_options import check_options
 from data_prep.corpora import READERS
 from disan_tf.common.errors import UserError
-from tests.support.training_runs import load_config
+from tests.support.runs.training import load_config
 
 
 def refusal(config, **values):

@@ -10,9 +10,9 @@ from data_prep.corpora import READERS, Corpus, Example
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from disan_tf.input_pipeline.format import FORMAT
-from tests.support import tiny_trees
-from tests.support.readers import make_options
-from tests.support.tiny_trees import VECTORS, options
+from tests.support.corpora import tiny_trees
+from tests.support.corpora.readers import make_options
+from tests.support.corpora.tiny_trees import VECTORS, options
 
 
 @pytest.fixture

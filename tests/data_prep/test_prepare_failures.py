@@ -8,8 +8,8 @@ from data_prep import prepare as prepare_module
 from data_prep.check_options import check_options
 from data_prep.prepare import prepare
 from disan_tf.common.errors import UserError
-from tests.support import tiny_trees
-from tests.support.tiny_trees import options
+from tests.support.corpora import tiny_trees
+from tests.support.corpora.tiny_trees import options
 
 
 @pytest.fixture

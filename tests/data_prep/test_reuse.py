@@ -8,8 +8,8 @@ import pytest
 from data_prep.prepare import prepare
 from disan_tf.common.files import read_json, write_json
 from disan_tf.input_pipeline.format import FORMAT
-from tests.support import nli, tiny_trees
-from tests.support.tiny_trees import VECTORS, options
+from tests.support.corpora import nli, tiny_trees
+from tests.support.corpora.tiny_trees import VECTORS, options
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from ml_collections import ConfigDict
 from data_prep.corpora import sick
 from data_prep.transfer_tasks import SOURCES, read_tasks, read_vectors
 from disan_tf.common.errors import UserError
-from tests.support.transfer_corpora import write_transfer_corpora
+from tests.support.corpora.transfer import write_transfer_corpora
 
 
 @pytest.fixture

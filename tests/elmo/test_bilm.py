@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.elmo import BiLM
-from tests.support.layer_contract import MaskContract
-from tests.support.small_bilm import SENTENCES, SIZES, batch, layers_of, small_bilm, word_vector
+from tests.support.layers.contract import MaskContract
+from tests.support.models.bilm import SENTENCES, SIZES, batch, layers_of, small_bilm, word_vector
 
 VARIANTS = {
     "official": {},

@@ -15,7 +15,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.elmo import weights
 from disan_tf.elmo.options import read_options
 from disan_tf.elmo.weights import load_bilm, save_bilm
-from tests.support.small_bilm import SIZES, batch, small_bilm
+from tests.support.models.bilm import SIZES, batch, small_bilm
 
 REFERENCE = Path(os.environ.get("DISAN_TF_SHARED", Path(__file__).parents[3] / "shared"))
 REFERENCE = REFERENCE / "reference"

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DSAEncoder, PooledBiLSTMEncoder
-from tests.support.small_attention import MASK, X, randomised
+from tests.support.layers.small import MASK, X, randomised
 
 SMALL = {
     "units": 6,

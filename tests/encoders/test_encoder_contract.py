@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.encoders import ENCODERS
-from tests.support.layer_contract import DIM, MaskContract
+from tests.support.layers.contract import DIM, MaskContract
 
 SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5, "attention_form": "auto"}
 

@@ -11,7 +11,7 @@ from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.layers.packing import pack
 from disan_tf.models import SentencePairClassifier
 from disan_tf.models.factory import count_parameters
-from tests.support.samplers import DIM, MASK, PATTERNS, X, as_selection, count, randomised
+from tests.support.layers.samplers import DIM, MASK, PATTERNS, X, as_selection, count, randomised
 
 SELECTED = PATTERNS[0, : len(MASK), : MASK.shape[1]] & MASK
 NOTHING = np.zeros_like(MASK)

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.bottleneck import Bottleneck
-from tests.support.layer_contract import ROUNDING, MaskContract
-from tests.support.small_attention import DIM, MASK, X, randomised
+from tests.support.layers.contract import ROUNDING, MaskContract
+from tests.support.layers.small import DIM, MASK, X, randomised
 
 UNITS = 3
 

@@ -15,7 +15,7 @@ from disan_tf.layers import (
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention
 from disan_tf.layers.attention.static import StaticSelfAttention
 from disan_tf.layers.convolution.densely_connected import DenselyConnectedCNN
-from tests.support.layer_contract import MaskContract
+from tests.support.layers.contract import MaskContract
 
 SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
 BAD_DROPOUT = ({"dropout": 1.0}, {"dropout": -0.1})

@@ -13,7 +13,13 @@ from disan_tf.layers import (
     WordEmbedding,
 )
 from disan_tf.layers.heads.classification import ClassificationHead
-from tests.support.layer_contract import DIM, LENGTHS, LayerContract, MaskContract, SequenceContract
+from tests.support.layers.contract import (
+    DIM,
+    LENGTHS,
+    LayerContract,
+    MaskContract,
+    SequenceContract,
+)
 
 # Idle weights below: a bias that is the same for all tokens is nothing to the softmax over them.
 SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}

@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from disan_tf.layers import Highway
 from disan_tf.layers.heads.classification import ClassificationHead
-from tests.support.layer_contract import LayerContract, SequenceContract
-from tests.support.samplers import DIM, X, count, randomised
+from tests.support.layers.contract import LayerContract, SequenceContract
+from tests.support.layers.samplers import DIM, X, count, randomised
 
 SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
 BAD_DROPOUT = ({"dropout": 1.0}, {"dropout": -0.1})

@@ -13,7 +13,7 @@ import disan_tf.layers
 from disan_tf import encoders, layers
 from disan_tf.encoders import PairEncoder
 from disan_tf.models.factory import TASKS
-from tests.support.layer_contract import assert_near
+from tests.support.layers.contract import assert_near
 
 IDS = tf.constant([[2, 3, 4, 5], [6, 7, 0, 0], [3, 0, 0, 0]])
 DIM = 6

@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.layers.embedding.word_bytes import WordBytes
 from disan_tf.layers.heads.word_softmax import WordSoftmax
 from disan_tf.models import LanguageModel
-from tests.support.small_bilm import SIZES, batch, layers_of, small_bilm
+from tests.support.models.bilm import SIZES, batch, layers_of, small_bilm
 
 SENTENCES = [["one", "two", "three"], ["two"], ["three", "one"]]
 IDS = tf.constant([[2, 3, 4], [3, 0, 0], [1, 2, 0]])  # the second "three" is unknown

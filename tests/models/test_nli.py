@@ -9,9 +9,9 @@ from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.models import SentencePairClassifier
 from disan_tf.models.factory import build_model
-from tests.support.layer_contract import DIM, assert_near
-from tests.support.pair_models import OTHER, PairContract, with_drawn_weights
-from tests.support.training_runs import tiny_config
+from tests.support.layers.contract import DIM, assert_near
+from tests.support.layers.pair_contract import OTHER, PairContract, with_drawn_weights
+from tests.support.runs.training import tiny_config
 
 WORDS = (7, 3)
 

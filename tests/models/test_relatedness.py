@@ -17,9 +17,9 @@ from disan_tf.models.relatedness import (
     kl_divergence,
     sparse_distribution,
 )
-from tests.support.layer_contract import DIM, assert_near
-from tests.support.pair_models import OTHER, PairContract, with_drawn_weights
-from tests.support.training_runs import tiny_config
+from tests.support.layers.contract import DIM, assert_near
+from tests.support.layers.pair_contract import OTHER, PairContract, with_drawn_weights
+from tests.support.runs.training import tiny_config
 
 EVEN = tf.zeros([1, 5])  # logits of five points alike: the score 3
 

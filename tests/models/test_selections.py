@@ -8,8 +8,8 @@ from disan_tf.encoders import DiSAN, ReSAN, SelectedSource2TokenEncoder
 from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.models import RelatednessModel, SentenceClassifier, SentencePairClassifier
-from tests.support.layer_contract import DIM
-from tests.support.pair_models import OTHER, PairContract
+from tests.support.layers.contract import DIM
+from tests.support.layers.pair_contract import OTHER, PairContract
 
 IDS = tf.constant([[1, 2, 3, 4, 5], [6, 7, 8, 0, 0], [9, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
 ENCODERS = {

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from disan_tf.ops import DIRECTIONS, blockwise
 from disan_tf.ops.blockwise import lean_attention
-from tests.support.attention_problems import assert_close, make_inputs
+from tests.support.ops.attention_problems import assert_close, make_inputs
 
 ROOT = Path(__file__).resolve().parents[2]
 GIB = 1 << 30

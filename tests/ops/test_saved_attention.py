@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.ops import DIRECTIONS, saved_attention
-from tests.support.attention_problems import assert_close, attend, make_inputs, make_mask
+from tests.support.ops.attention_problems import assert_close, attend, make_inputs, make_mask
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

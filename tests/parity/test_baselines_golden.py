@@ -8,9 +8,8 @@ import tensorflow as tf
 
 from disan_tf.encoders import ENCODERS, multi_head
 from disan_tf.layers import Dropout, MultiHeadSelfAttention
-from tests.support import official
-from tests.support.backends import BACKENDS
-from tests.support.official_pairs import (
+from tests.support.golden import official
+from tests.support.golden.pairs import (
     check_attention,
     check_outputs,
     check_weight_decay,
@@ -18,6 +17,7 @@ from tests.support.official_pairs import (
     pair_loss,
     pair_model,
 )
+from tests.support.ops.backends import BACKENDS
 
 # file -> (encoder's name and options, head's activation, our attention -> the official name)
 BASELINES = {

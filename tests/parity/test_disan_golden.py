@@ -9,8 +9,8 @@ import tensorflow as tf
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import DirectionalSelfAttention, Source2Token
 from disan_tf.ops import available_forms, portable
-from tests.support import official
-from tests.support.backends import BACKENDS
+from tests.support.golden import official
+from tests.support.ops.backends import BACKENDS
 
 
 @pytest.fixture(params=available_forms())

@@ -12,8 +12,8 @@ from disan_tf.layers.hard_attention.sampler import Selection
 from disan_tf.layers.hard_attention.selections import merge_selections
 from disan_tf.layers.packing import pack, packed_mask
 from disan_tf.ops import available_forms, portable
-from tests.support import official
-from tests.support.backends import BACKENDS
+from tests.support.golden import official
+from tests.support.ops.backends import BACKENDS
 
 BLOCKS = official.names("resa_*.npz")
 KEPT = [name for name in BLOCKS if "_keep_" in name]

@@ -7,8 +7,8 @@ from disan_tf.layers import ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.parallel import sampling_features
 from disan_tf.layers.hard_attention.sampler import log_probability
 from disan_tf.layers.hard_attention.selections import merge_selections
-from tests.support import official
-from tests.support.backends import BACKENDS
+from tests.support.golden import official
+from tests.support.ops.backends import BACKENDS
 
 REAL = official.names("rss_real_*.npz")
 FAKE = "rss_fake.npz"  # everything is selected

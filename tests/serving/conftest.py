@@ -9,8 +9,7 @@ import pytest
 from disan_tf.common.files import locked
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model, newest_version
-from tests.support.tiny import make_bundle
-from tests.support.tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
+from tests.support.models.bundles import NLI, RELATEDNESS, make_bundle, make_pair_bundle
 
 _ENCODERS = {
     NLI: {"name": "source2token", "activation": "elu"},

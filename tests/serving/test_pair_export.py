@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.serving.export.saved_model import METADATA, export_saved_model
-from tests.support.exports import Question, ask, decoded
-from tests.support.tiny_pairs import CLASSES, NLI, PAIRS, attend_alone, make_pair_bundle
+from tests.support.models.bundles import NLI, PAIR_CLASSES, PAIRS, attend_alone, make_pair_bundle
+from tests.support.models.exports import Question, ask, decoded
 
 FIRST, SECOND = zip(*PAIRS)
 
@@ -60,8 +60,8 @@ def check_answer(found, pair_bundle):
         assert found.keys() == {"score", "probabilities"} and found["score"].dtype == np.float32
         np.testing.assert_allclose(found["score"], expected @ np.arange(1, 6), rtol=0, atol=5e-6)
     else:
-        assert decoded(found["class"]) == [CLASSES[NLI][row.argmax()] for row in expected]
-        assert decoded(found["class_names"]) == [CLASSES[NLI]] * len(PAIRS)
+        assert decoded(found["class"]) == [PAIR_CLASSES[NLI][row.argmax()] for row in expected]
+        assert decoded(found["class_names"]) == [PAIR_CLASSES[NLI]] * len(PAIRS)
 
 
 def test_the_text_model_answers_two_strings(pair_bundle, text_answers):

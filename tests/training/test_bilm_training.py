@@ -16,8 +16,8 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.score_tables import render_scores
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
-from tests.support.small_bilm import batch
-from tests.support.training_runs import (
+from tests.support.models.bilm import batch
+from tests.support.runs.training import (
     check_same,
     records_of,
     run_and_copy,

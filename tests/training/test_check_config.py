@@ -7,7 +7,7 @@ from data_prep.check_options import data_section
 from data_prep.corpora import fields_of, splits_of
 from disan_tf.common.errors import UserError
 from disan_tf.training.check_config import CorpusRules, check_config
-from tests.support.training_runs import config_names, load_config, variants
+from tests.support.runs.training import config_names, load_config, variants
 
 CORPUS = CorpusRules(data_section, fields_of, splits_of)
 

@@ -13,10 +13,9 @@ from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.serving.inference.lines import look_up, tokenise
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
-from tests.support.pair_features import make_feature_corpus
-from tests.support.pairs import make_pair_corpus
-from tests.support.tiny_pairs import PAIRS
-from tests.support.training_runs import (
+from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
+from tests.support.models.bundles import PAIRS
+from tests.support.runs.training import (
     check_same,
     records_of,
     run_and_copy,

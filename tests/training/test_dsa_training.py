@@ -8,9 +8,9 @@ import tensorflow as tf
 
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
-from tests.support.pairs import make_pair_corpus
-from tests.support.tiny_pairs import PAIRS
-from tests.support.training_runs import (
+from tests.support.corpora.pairs import make_pair_corpus
+from tests.support.models.bundles import PAIRS
+from tests.support.runs.training import (
     check_same,
     records_of,
     run_and_copy,

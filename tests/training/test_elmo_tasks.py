@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
-from tests.support.elmo_corpora import other_elmo_config, other_elmo_corpus
-from tests.support.training_runs import (
+from tests.support.corpora.elmo import other_elmo_config, other_elmo_corpus
+from tests.support.runs.training import (
     check_same,
     records_of,
     run_and_copy,

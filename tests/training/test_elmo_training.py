@@ -13,10 +13,10 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
-from tests.support.elmo_corpora import elmo_config, elmo_corpus
-from tests.support.exports import Question, ask, decoded
-from tests.support.small_bilm import weights_of
-from tests.support.training_runs import (
+from tests.support.corpora.elmo import elmo_config, elmo_corpus
+from tests.support.models.bilm import weights_of
+from tests.support.models.exports import Question, ask, decoded
+from tests.support.runs.training import (
     check_same,
     corpus_of,
     records_of,

@@ -13,8 +13,8 @@ from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from disan_tf.training.methods.policy_gradient import PHASES
-from tests.support.pairs import make_pair_corpus
-from tests.support.training_runs import check_same, run_and_copy, run_trainer, tiny_config
+from tests.support.corpora.pairs import make_pair_corpus
+from tests.support.runs.training import check_same, run_and_copy, run_trainer, tiny_config
 
 STEPS = {"steps": 32, "window": 1, "evaluate_every": 4, "checkpoint_every": 4, "log_every": 2}
 LIMITS = {"pretrain_steps": 8, "policy_steps": 5}  # so that a phase ends between two log steps

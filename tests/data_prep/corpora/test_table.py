@@ -9,7 +9,7 @@ from data_prep.check_options import check_options
 from data_prep.corpora import READERS, fields_of, splits_of
 from data_prep.prepare import prepare
 from disan_tf.common.errors import UserError
-from tests.support.readers import make_options, refusal
+from tests.support.corpora.readers import make_options, refusal
 
 TEXT_AND_LABEL = ("text", "label")
 DEFAULTS = {

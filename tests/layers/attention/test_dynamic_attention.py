@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention
-from tests.support.small_attention import DIM, MASK, X, randomised
+from tests.support.layers.small import DIM, MASK, X, randomised
 
 UNITS, SLOPE = 3, 0.1
 EMPTY, LONE = 3, 2  # the sentences of MASK without a token, and with one

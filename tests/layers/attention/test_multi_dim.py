@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import MultiDimAttention, Source2Token
-from tests.support.small_attention import DIM, MASK, QUERY, QUERY_DIM, X, randomised
+from tests.support.layers.small import DIM, MASK, QUERY, QUERY_DIM, X, randomised
 
 
 def _dense(linear, x):

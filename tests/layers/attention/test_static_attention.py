@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from disan_tf.layers.attention.static import StaticSelfAttention
 from disan_tf.layers.packing import real_tokens, scatter_tokens
-from tests.support.small_attention import MASK, X, randomised
+from tests.support.layers.small import MASK, X, randomised
 
 UNITS, SLOPE = 3, 0.1
 EMPTY = 3  # the sentence of MASK without a token

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.co_attention.multiway import AGGREGATIONS, FUNCTIONS, MultiwayCoAttention
-from tests.support.layer_contract import MaskContract
-from tests.support.small_pair_attention import (
+from tests.support.layers.contract import MaskContract
+from tests.support.layers.pair_attention import (
     DIM,
     FIRST,
     FIRST_MASK,
@@ -16,7 +16,7 @@ from tests.support.small_pair_attention import (
     randomised,
     reference,
 )
-from tests.support.small_recurrent import sigmoid
+from tests.support.layers.small import sigmoid
 
 PAIR = FIRST, SECOND, FIRST_MASK, SECOND_MASK
 SWAPPED = SECOND, FIRST, SECOND_MASK, FIRST_MASK

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.embedding.character_cnn import CharacterCNN
-from tests.support.layer_contract import HALF, ROUNDING, LayerContract
+from tests.support.layers.contract import HALF, ROUNDING, LayerContract
 
 IDS, UNITS, DIM = 7, 3, 4
 WORDS = np.array(  # two sentences; id 0 is padding

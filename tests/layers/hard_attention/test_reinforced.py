@@ -12,8 +12,8 @@ from disan_tf.layers.hard_attention.selections import merge_selections
 from disan_tf.layers.hard_attention.selective import UNSELECTED
 from disan_tf.layers.packing import pack
 from disan_tf.ops import available_forms
-from tests.support.layer_contract import MaskContract
-from tests.support.samplers import (
+from tests.support.layers.contract import MaskContract
+from tests.support.layers.samplers import (
     DIM,
     MASK,
     PATTERNS,

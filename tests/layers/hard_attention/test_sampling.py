@@ -7,8 +7,8 @@ import tensorflow as tf
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.sampler import HOW, log_probability
 from disan_tf.layers.hard_attention.uniforms import Uniforms
-from tests.support.layer_contract import MaskContract
-from tests.support.samplers import DIM, MASK, X, count, randomised
+from tests.support.layers.contract import MaskContract
+from tests.support.layers.samplers import DIM, MASK, X, count, randomised
 
 SAMPLERS = (ReinforcedSequenceSampling, IterativeSequenceSampling)
 DRAWS = 4000

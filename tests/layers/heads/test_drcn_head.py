@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.layers.heads.batch_norm import averaging
 from disan_tf.layers.heads.drcn import DRCNHead
-from tests.support.batch_norm_heads import (
+from tests.support.layers.batch_norm_heads import (
     HeadContract,
     X,
     assert_large_inputs_stay_finite,
@@ -19,7 +19,7 @@ from tests.support.batch_norm_heads import (
     one_example,
     randomised_head,
 )
-from tests.support.layer_contract import ROUNDING
+from tests.support.layers.contract import ROUNDING
 
 
 class TestMatchingHead(HeadContract):

@@ -12,7 +12,7 @@ from disan_tf.models.factory import build_model
 from disan_tf.training.check_config import check_config
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.methods.back_propagation import BackPropagation
-from tests.support.batch_norm_heads import (
+from tests.support.layers.batch_norm_heads import (
     HeadContract,
     X,
     assert_large_inputs_stay_finite,
@@ -25,8 +25,8 @@ from tests.support.batch_norm_heads import (
     one_example,
     randomised_head,
 )
-from tests.support.layer_contract import ROUNDING
-from tests.support.training_runs import tiny_config
+from tests.support.layers.contract import ROUNDING
+from tests.support.runs.training import tiny_config
 
 DSA = {"name": "classification", "head": "dsa", "hidden_units": 6}
 

@@ -6,9 +6,8 @@ import tensorflow as tf
 
 from disan_tf.layers.recurrent.rnn import BasicRNN
 from disan_tf.ops import portable
-from tests.support.layer_contract import MaskContract
-from tests.support.small_attention import MASK, X, randomised
-from tests.support.small_recurrent import UNITS, states_of
+from tests.support.layers.contract import MaskContract
+from tests.support.layers.small import MASK, UNITS, X, randomised, states_of
 
 
 class TestForwardRNN(MaskContract):

@@ -5,8 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import BasicGRU
-from tests.support.small_attention import DIM, MASK, X, randomised
-from tests.support.small_recurrent import UNITS, sigmoid, states_of
+from tests.support.layers.small import DIM, MASK, UNITS, X, randomised, sigmoid, states_of
 
 
 @pytest.mark.parametrize("backward", [False, True])

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from disan_tf.layers import BasicLSTM
-from tests.support.small_attention import MASK, X, randomised
-from tests.support.small_recurrent import UNITS, sigmoid, states_of
+from tests.support.layers.small import MASK, UNITS, X, randomised, sigmoid, states_of
 
 
 @pytest.mark.parametrize("backward", [False, True])

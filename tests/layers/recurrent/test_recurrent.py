@@ -7,8 +7,7 @@ import tensorflow as tf
 from disan_tf.layers import BasicGRU, BasicLSTM
 from disan_tf.layers.packing import real_tokens
 from disan_tf.ops import portable
-from tests.support.small_attention import MASK, X, randomised
-from tests.support.small_recurrent import UNITS
+from tests.support.layers.small import MASK, UNITS, X, randomised
 
 
 @pytest.fixture(params=[BasicLSTM, BasicGRU])

@@ -26,10 +26,10 @@ from disan_tf.runs.work_directory import read_config
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
 from disan_tf.text import TextToIds, TracedTextToIds
 from tests.measurements.failures.mutators import damage, damage_json, damage_lines, damage_value
-from tests.support.finished_runs import config_of, write_run, write_selections, write_series
-from tests.support.nli import options as nli_options
-from tests.support.nli import row, text_options, write, write_columns
-from tests.support.readers import make_options
+from tests.support.corpora.nli import options as nli_options
+from tests.support.corpora.nli import row, text_options, write, write_columns
+from tests.support.corpora.readers import make_options
+from tests.support.runs.finished import config_of, write_run, write_selections, write_series
 
 LINES, JSON, BYTES = (damage, damage_lines), (damage, damage_json), (damage,)
 

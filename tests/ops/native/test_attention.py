@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from disan_tf.ops import DIRECTIONS
 from disan_tf.ops.native.attention import native_attention
-from tests.support.attention_problems import (
+from tests.support.ops.attention_problems import (
     assert_close,
     attend,
     make_inputs,
@@ -16,7 +16,7 @@ from tests.support.attention_problems import (
     noise,
     reference,
 )
-from tests.support.backends import needs_native
+from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
 VALUES, GRADIENTS = 1e-5, 5e-5  # bounds for `assert_close`

@@ -9,7 +9,7 @@ import tensorflow as tf
 from disan_tf.ops import DIRECTIONS
 from disan_tf.ops.interpolation import RANKS, widest
 from disan_tf.ops.native import attention, runtime
-from tests.support.attention_problems import (
+from tests.support.ops.attention_problems import (
     assert_close,
     assert_gradients_are_slopes,
     attend,
@@ -18,7 +18,7 @@ from tests.support.attention_problems import (
     noise,
     reference,
 )
-from tests.support.backends import needs_native
+from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
 INVALID = tf.errors.InvalidArgumentError

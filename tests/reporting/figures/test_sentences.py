@@ -6,7 +6,7 @@ import pytest
 from disan_tf.common.plots import save_picture
 from disan_tf.reporting.attended import read_lines
 from disan_tf.reporting.figures import masks, pairs, sentences
-from tests.support.attended import disan, drcn, dsa, resan, write_pair, write_sentence
+from tests.support.models.attended import disan, drcn, dsa, resan, write_pair, write_sentence
 
 FIRST, SECOND = ["the", "plot", "is", "$good$"], ["a", "film"]
 

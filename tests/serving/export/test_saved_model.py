@@ -13,8 +13,8 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export import saved_model
 from disan_tf.serving.export.saved_model import METADATA, export_saved_model, write_version
 from disan_tf.serving.inference.predict import make_prediction_step
-from tests.support.exports import Question, ask, decoded
-from tests.support.tiny import CLASSES, SENTENCES, WORDS, make_bundle
+from tests.support.models.bundles import CLASSES, SENTENCES, WORDS, make_bundle
+from tests.support.models.exports import Question, ask, decoded
 
 
 @pytest.fixture(scope="module")

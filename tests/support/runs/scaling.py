@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from disan_tf.reporting.differences import Answers
-from tests.support.finished_runs import config_of
+from tests.support.runs.finished import config_of
 
 A, B, C = 0.12, 1.9, 0.25
 SIZES = (6_000, 12_000, 24_000, 47_000, 89_169)

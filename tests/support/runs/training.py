@@ -16,7 +16,7 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training.loop import Trainer
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def load_config(name: str, variant: str = ""):

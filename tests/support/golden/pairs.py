@@ -6,7 +6,7 @@ import tensorflow as tf
 from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.models import SentencePairClassifier
-from tests.support import official
+from tests.support.golden import official
 
 SENTENCES = ("sent1_token", "sent2_token")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.support.layer_contract import ROUNDING, LayerContract
+from tests.support.layers.contract import ROUNDING, LayerContract
 
 X = np.random.default_rng(1).normal(1.5, 2.0, size=[7, 5]).astype(np.float32)
 

@@ -20,7 +20,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.ops import portable
-from tests.support.backends import BACKENDS, needs_native
+from tests.support.ops.backends import BACKENDS, needs_native
 
 # The largest relative error of one rounding.
 ROUNDING = {"float32": 2.0**-24, "mixed_bfloat16": 2.0**-8, "mixed_float16": 2.0**-11}

@@ -1,12 +1,16 @@
-"""Prepared corpora of sentence pairs, made without raw text."""
+"""Prepared corpora of sentence pairs, with or without word features, made without raw text."""
 
 from pathlib import Path
 
 import numpy as np
 
-from disan_tf.input_pipeline import PreparedCorpus, Split
+from disan_tf.common.files import write_json
+from disan_tf.input_pipeline import PreparedCorpus, Split, WordFeatures
 from disan_tf.input_pipeline import format as names
-from tests.support.manifests import record, write_manifest
+from disan_tf.text import word_forms
+from disan_tf.text.characters import ASCII_CHARACTERS
+from disan_tf.text.word_forms import write_forms
+from tests.support.corpora.manifests import record, write_manifest
 
 FIELDS = ("premise", "hypothesis")
 SCORE_FIELDS = ("sentence_a", "sentence_b")
@@ -14,6 +18,7 @@ CLASSES = ["contradiction", "neutral", "entailment"]
 POINTS = ["1", "2", "3", "4", "5"]
 WORDS = ["no", "some", "all", "dogs", "cats", "birds", "sing", "run", "sleep", "here", "now"]
 FIXED_WORDS = 2  # the last of WORDS
+FORMS = (("cats", "cat", "cat"), ("dogs", "dog", "dog"), ("sing", "sing", "song"))
 SIZES = {"train": 60, "dev": 40, "test": 40}
 
 
@@ -83,3 +88,36 @@ def _save(folder, name, split):
         arrays[names.offsets(name, field)] = split.offsets[field]
     for array_name, array in arrays.items():
         np.save(names.array_file(folder, array_name), array)
+
+
+def make_feature_corpus(folder: Path, word_length: int = 6, **options) -> PreparedCorpus:
+    """The corpus of `make_pair_corpus` with random characters and flags, and a few word forms."""
+    folder = Path(folder)
+    corpus = make_pair_corpus(folder, **options)
+    for split in corpus.splits:
+        features = draw_features(corpus.split(split), word_length)
+        arrays = {names.SPELLINGS: features.spellings}
+        for field in FIELDS:
+            arrays[names.spelling(split, field)] = features.spelling[field]
+            arrays[names.match(split, field)] = features.match[field]
+        for name, array in arrays.items():
+            np.save(names.array_file(folder, name), array)
+    write_forms(folder / word_forms.FORMS, {word: tuple(forms) for word, *forms in FORMS})
+    manifest = {**corpus.manifest, names.Keys.WORD_FEATURES: {"word_length": word_length}}
+    write_json(folder / names.MANIFEST, manifest)
+    record(folder)
+    return PreparedCorpus(folder)
+
+
+def draw_features(split, word_length: int) -> WordFeatures:
+    """Features of the right shapes, the same spellings for every split."""
+    generator = np.random.default_rng(11)
+    spellings = generator.integers(1, ASCII_CHARACTERS, [len(WORDS) + 2, word_length]).astype(
+        np.uint8
+    )
+    spellings[0] = 0
+    match = {
+        field: generator.integers(0, 2, len(split.ids[field])).astype(np.uint8)
+        for field in split.fields
+    }
+    return WordFeatures(spellings, {field: split.ids[field] for field in split.fields}, match)

@@ -10,8 +10,8 @@ from disan_tf.models import RelatednessModel, SentencePairClassifier
 from disan_tf.ops.native import runtime
 from disan_tf.training.methods.rewards import REWARDS, policy_loss
 from disan_tf.training.steps import added_losses
-from tests.support import official
-from tests.support.official_pairs import pair_ids, pair_model
+from tests.support.golden import official
+from tests.support.golden.pairs import pair_ids, pair_model
 
 
 class LogitScorer(RelatednessModel):

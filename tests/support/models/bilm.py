@@ -6,7 +6,7 @@ import tensorflow as tf
 from disan_tf.elmo import BiLM
 from disan_tf.elmo.official_tensors import official_tensors
 from disan_tf.text.characters import byte_ids
-from tests.support.small_recurrent import sigmoid
+from tests.support.layers.small import sigmoid
 
 SIZES = {"units": 3, "cells": 5, "filters": [(1, 2), (2, 3), (4, 2)], "character_dim": 4}
 SENTENCES = [["Some", "words", "are", "short"], ["naïve"], ["a", "b" * 70], []]

@@ -7,7 +7,7 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
-from tests.support.manifests import write_manifest
+from tests.support.corpora.manifests import write_manifest
 
 CLASSES = ["bad", "fair", "good"]
 GENRES = np.array([b"fiction", b"travel"])

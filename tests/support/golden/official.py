@@ -2,13 +2,15 @@
 
 import functools
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
 
 from disan_tf.training.optimizers import adadelta
-from tests.support.golden import GOLDEN
 
+GOLDEN = Path(os.environ.get("DISAN_TF_GOLDEN", Path(__file__).parents[2] / "golden" / "official"))
 _BLOCKS = {
     "dir_attn_fw/": "forward_block.",
     "dir_attn_bw/": "backward_block.",
@@ -66,6 +68,11 @@ _WEIGHTS = {
     "dense_rep_mat_h2/linear_map/bias": "score.dense.bias",
     "emb/gene_token_emb_mat/emb_mat": "embedding.trained",
 }
+
+
+def golden_json(name: str):
+    """The content of `<name>.json` of the golden files."""
+    return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def load(name: str) -> tuple[dict, dict]:

@@ -8,8 +8,8 @@ from data_prep.prepare import prepare
 from data_prep.synthetic.pairs import write_pairs
 from disan_tf.elmo.weights import save_bilm
 from disan_tf.input_pipeline import PreparedCorpus
-from tests.support.small_bilm import small_bilm
-from tests.support.training_runs import corpus_of, tiny_config
+from tests.support.models.bilm import small_bilm
+from tests.support.runs.training import corpus_of, tiny_config
 
 STEPS = {"steps": 20, "evaluate_every": 5, "checkpoint_every": 4, "log_every": 2}
 

@@ -3,18 +3,25 @@
 import multiprocessing
 import os
 import runpy
+import signal
 import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-from tests.support.training_runs import ROOT
+import pytest
+
+from tests.support.runs.training import ROOT
 
 _SERVER = multiprocessing.get_context("forkserver")
 _PRELOADED = ["disan_tf.serving.export.saved_model", "disan_tf.training.series", __name__]
 _SERVER.set_forkserver_preload(_PRELOADED)
 _STREAMS = ("stdin", "stdout", "stderr")
 _TIMEOUT = 300  # seconds
+
+needs_sighup = pytest.mark.skipif(
+    signal.getsignal(signal.SIGHUP) == signal.SIG_IGN, reason="SIGHUP is ignored, as by nohup"
+)
 
 
 class Outcome(NamedTuple):

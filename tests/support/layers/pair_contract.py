@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from tests.support.layer_contract import LENGTHS, SequenceContract
+from tests.support.layers.contract import LENGTHS, SequenceContract
 
 OTHER = tf.constant([[3, 4, 0], [2, 9, 11], [5, 0, 0], [8, 6, 1]])  # as many as LENGTHS
 

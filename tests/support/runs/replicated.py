@@ -1,6 +1,6 @@
 """A tiny training on one device and on several logical CPUs, in a process of its own.
 
-    python -m tests.support.replicated disan_sst --folder=... --replicas=2
+    python -m tests.support.runs.replicated disan_sst --folder=... --replicas=2
 
 A process has logical devices only if they are made before TensorFlow computes anything.
 """
@@ -16,9 +16,8 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.training.distribution.strategy import Distribution
-from tests.support.pair_features import make_feature_corpus
-from tests.support.pairs import make_pair_corpus
-from tests.support.training_runs import (
+from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
+from tests.support.runs.training import (
     ROOT,
     check_same,
     corpus_of,
@@ -40,7 +39,7 @@ def compare(
 ) -> dict:
     """What `main` prints, in a process of its own."""
     arguments = [name, f"--folder={folder}", f"--replicas={replicas}", f"--dtype={dtype}"]
-    command = [sys.executable, "-m", "tests.support.replicated", *arguments]
+    command = [sys.executable, "-m", "tests.support.runs.replicated", *arguments]
     done = subprocess.run(
         command + ["--twice"] * twice, cwd=ROOT, capture_output=True, text=True, timeout=300
     )

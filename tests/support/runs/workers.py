@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.support.training_runs import ROOT
+from tests.support.runs.training import ROOT
 
 TIMEOUT = 240  # seconds, of a test that waits for a busy machine
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from data_prep.corpora import snli
-from tests.support.readers import make_options, refusal
+from tests.support.corpora.readers import make_options, refusal
 
 COLUMNS = (
     "gold_label",

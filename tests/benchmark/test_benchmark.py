@@ -9,6 +9,7 @@ from disan_tf.benchmark.main import PARTS, benchmark
 from disan_tf.benchmark.plot import plot_core
 from disan_tf.benchmark.tables import memory_table
 from disan_tf.common.errors import UserError
+from tests.support.errors import error_of
 from tests.support.runs.training import tiny_config
 
 
@@ -73,9 +74,8 @@ def _parts_that_do_nothing():
     ids=["part", "repetitions", "output"],
 )
 def test_mistakes_are_refused(config, changes, words):
-    with pytest.raises(UserError) as error:
-        benchmark(**{"config": config, "parts": ["core"], **changes})
-    assert all(word in str(error.value) for word in words)
+    message = error_of(benchmark, **{"config": config, "parts": ["core"], **changes})
+    assert all(word in message for word in words)
 
 
 @pytest.mark.parametrize("part", ["epoch", "encoders"])

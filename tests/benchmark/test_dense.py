@@ -19,6 +19,7 @@ from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.ops import directional_attention
 from tests.support.golden import official
+from tests.support.layers.weights import draw_weights
 
 SIZES = DenseSizes(words=20, dim=6, units=8, hidden_units=5)
 PREMISE = np.array([[2, 3, 4, 5, 6], [7, 1, 8, 0, 0], [9, 0, 0, 0, 0]], np.int32)
@@ -30,9 +31,7 @@ LABELS = np.array([0, 1, 2], np.int32)
 def dense():
     """A yardstick of which every weight, biases too, is random."""
     model = DenseDisan(SIZES)
-    generator = np.random.default_rng(3)
-    for weight in model.weights.values():
-        weight.assign(generator.normal(0.0, 0.5, weight.shape))
+    draw_weights(model.weights.values(), seed=3, size=0.5)
     return model
 
 

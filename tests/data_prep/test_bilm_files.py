@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from data_prep.prepare import prepare
-from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
 from disan_tf.elmo.weights import save_bilm
 from disan_tf.input_pipeline import PreparedCorpus
 from tests.support.corpora import tiny_trees
+from tests.support.errors import error_of
 from tests.support.models.bilm import official_ids, small_bilm
 from tests.support.runs.training import load_config
 
@@ -53,11 +53,9 @@ def contents(folder, names):
 
 def refusal(data_dir, prepared_dir, chosen=None):
     """The one sentence of the error, after which nothing is left behind."""
-    with pytest.raises(UserError) as caught:
-        prepare(chosen or options(), data_dir, prepared_dir)
+    message = error_of(prepare, chosen or options(), data_dir, prepared_dir)
     assert not prepared_dir.exists() or list(prepared_dir.iterdir()) == []
-    message = str(caught.value)
-    assert "\n" not in message and message.endswith(".")
+    assert message.endswith(".")
     return message
 
 

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DRCN
+from tests.support.layers.weights import built
 
 DIM, UNITS = 6, 4
 LENGTHS = ((5, 2, 1, 3), (3, 4, 2, 0))  # of the first sentences, of the second
@@ -17,12 +18,7 @@ MASKS = [tf.sequence_mask(lengths) for lengths in LENGTHS]
 
 def make(**options):
     """A built encoder with random weights."""
-    encoder = DRCN(UNITS, **options)
-    encoder.build([None, None, DIM])
-    generator = np.random.default_rng(4)
-    for weight in encoder.trainable_weights:
-        weight.assign(0.3 * generator.normal(size=weight.shape))
-    return encoder
+    return built(DRCN(UNITS, **options), [None, None, DIM], seed=4, size=0.3)
 
 
 def _sigmoid(x):

@@ -7,6 +7,7 @@ import tensorflow as tf
 from disan_tf.layers.bottleneck import Bottleneck
 from tests.support.layers.contract import ROUNDING, MaskContract
 from tests.support.layers.small import DIM, MASK, X, randomised
+from tests.support.layers.weights import count, mapped
 
 UNITS = 3
 
@@ -25,18 +26,14 @@ class TestBottleneck(MaskContract):
         return layer.decoder.trainable_weights
 
 
-def _map(linear, x):
-    return x @ linear.dense.kernel.numpy().astype(np.float64) + linear.dense.bias.numpy()
-
-
 def _code(layer, x=X):
     """z of every token, real or not, in float64."""
-    return np.maximum(_map(layer.encoder, x.numpy().astype(np.float64)), 0.0)
+    return np.maximum(mapped(layer.encoder, x.numpy().astype(np.float64)), 0.0)
 
 
 def _error(layer, mask=MASK):
     """The mean of ||x - x'||^2 / DIM over the real tokens in float64."""
-    error = X.numpy().astype(np.float64) - _map(layer.decoder, _code(layer))
+    error = X.numpy().astype(np.float64) - mapped(layer.decoder, _code(layer))
     return np.mean(np.square(error[mask]))
 
 
@@ -100,7 +97,7 @@ def test_the_loss_reaches_x_through_the_code_alone():
     _, (actual, *_) = _training_gradients(layer, X, MASK)
     x, real = X.numpy().astype(np.float64), MASK[:, :, None]
     encoder, decoder = (it.dense.kernel.numpy() for it in (layer.encoder, layer.decoder))
-    of_output = 2.0 * (_map(layer.decoder, _code(layer)) - x) / (DIM * MASK.sum()) * real
+    of_output = 2.0 * (mapped(layer.decoder, _code(layer)) - x) / (DIM * MASK.sum()) * real
     expected = (of_output @ decoder.T * (_code(layer) > 0)) @ encoder.T
     np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
 
@@ -154,6 +151,5 @@ def test_exactly_the_matrices_decay():
 
 def test_200_units_on_1000_dimensions_have_401200_parameters():
     layer = Bottleneck()
-    layer.build([None, None, 1000])
+    assert count(layer, dim=1000) == 401_200
     assert layer.units == 200
-    assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 401_200

@@ -7,7 +7,8 @@ import tensorflow as tf
 from disan_tf.layers import Highway
 from disan_tf.layers.heads.classification import ClassificationHead
 from tests.support.layers.contract import LayerContract, SequenceContract
-from tests.support.layers.samplers import DIM, X, count, randomised
+from tests.support.layers.samplers import DIM, X, randomised
+from tests.support.layers.weights import count, mapped
 
 SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
 BAD_DROPOUT = ({"dropout": 1.0}, {"dropout": -0.1})
@@ -40,17 +41,13 @@ class TestClassificationHeadWithHighway(LayerContract):
         return x[:, 0], mask
 
 
-def _map(linear, x):
-    return x @ linear.dense.kernel.numpy().astype(np.float64) + linear.dense.bias.numpy()
-
-
 @pytest.mark.parametrize("activation, function", [("elu", np.expm1), ("relu", np.zeros_like)])
 def test_it_mixes_a_new_part_with_its_input(activation, function):
     layer = randomised(Highway(activation))
     x = X.numpy().astype(np.float64)
-    new = _map(layer.transform, x)
+    new = mapped(layer.transform, x)
     new = np.where(new > 0, new, function(np.minimum(new, 0.0)))
-    gate = 1 / (1 + np.exp(-_map(layer.gate, x)))
+    gate = 1 / (1 + np.exp(-mapped(layer.gate, x)))
     np.testing.assert_allclose(layer(X), gate * new + (1 - gate) * x, rtol=1e-5, atol=1e-6)
 
 

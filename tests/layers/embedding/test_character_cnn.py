@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from disan_tf.layers.embedding.character_cnn import CharacterCNN
 from tests.support.layers.contract import HALF, ROUNDING, LayerContract
+from tests.support.layers.weights import built
 
 IDS, UNITS, DIM = 7, 3, 4
 WORDS = np.array(  # two sentences; id 0 is padding
@@ -37,12 +38,7 @@ class TestCharacterCNN(LayerContract):
 
 def _layer(width=5, **options):
     """A layer with random weights."""
-    layer = CharacterCNN(IDS, UNITS, DIM, width, **options)
-    layer.build(None)
-    generator = np.random.default_rng(8)
-    for weight in layer.trainable_weights:
-        weight.assign(generator.normal(size=weight.shape))
-    return layer
+    return built(CharacterCNN(IDS, UNITS, DIM, width, **options), None, seed=8)
 
 
 def _expected(layer, words=WORDS):

@@ -6,7 +6,8 @@ import tensorflow as tf
 
 from disan_tf.layers import IterativeSequenceSampling
 from tests.support.layers.contract import MaskContract
-from tests.support.layers.samplers import DIM, MASK, X, choose_only, count, randomised
+from tests.support.layers.samplers import DIM, MASK, X, choose_only, randomised
+from tests.support.layers.weights import count
 
 UNITS = 4
 HOLES = np.array([[1, 1, 0, 1, 1], [1, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]], bool)

@@ -20,10 +20,10 @@ from tests.support.layers.samplers import (
     X,
     as_selection,
     choose_only,
-    count,
     fixed,
     randomised,
 )
+from tests.support.layers.weights import count
 
 OPTIONS = {
     "two samplers": {},

@@ -8,7 +8,8 @@ from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSamplin
 from disan_tf.layers.hard_attention.sampler import HOW, log_probability
 from disan_tf.layers.hard_attention.uniforms import Uniforms
 from tests.support.layers.contract import MaskContract
-from tests.support.layers.samplers import DIM, MASK, X, count, randomised
+from tests.support.layers.samplers import DIM, MASK, X, randomised
+from tests.support.layers.weights import count
 
 SAMPLERS = (ReinforcedSequenceSampling, IterativeSequenceSampling)
 DRAWS = 4000

@@ -11,7 +11,8 @@ from disan_tf.layers.hard_attention.selective import UNSELECTED
 from disan_tf.layers.packing import pack
 from disan_tf.ops import DIRECTIONS, available_forms
 from tests.support.layers.contract import MaskContract
-from tests.support.layers.samplers import DIM, MASK, PATTERNS, X, count, fixed, randomised
+from tests.support.layers.samplers import DIM, MASK, PATTERNS, X, fixed, randomised
+from tests.support.layers.weights import count
 from tests.support.ops.attention_problems import reference
 
 HEADS, DEPENDENTS = (pattern[: len(MASK), : MASK.shape[1]] & MASK for pattern in PATTERNS)

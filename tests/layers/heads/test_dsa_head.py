@@ -19,13 +19,13 @@ from tests.support.layers.batch_norm_heads import (
     assert_matrices_alone_decay,
     each_depth,
     each_policy,
-    mapped,
     moving,
     of_batch,
     one_example,
     randomised_head,
 )
 from tests.support.layers.contract import ROUNDING
+from tests.support.layers.weights import mapped
 from tests.support.runs.training import tiny_config
 
 DSA = {"name": "classification", "head": "dsa", "hidden_units": 6}

@@ -8,6 +8,7 @@ from disan_tf.layers.recurrent.rnn import BasicRNN
 from disan_tf.ops import portable
 from tests.support.layers.contract import MaskContract
 from tests.support.layers.small import MASK, UNITS, X, randomised, states_of
+from tests.support.layers.weights import count
 
 
 class TestForwardRNN(MaskContract):
@@ -70,9 +71,7 @@ def test_dropout_acts_on_the_input_alone():
 
 
 def test_100_units_on_300_dimensions_have_40100_parameters():
-    layer = BasicRNN(100)
-    layer.build([None, None, 300])
-    assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 40_100
+    assert count(BasicRNN(100)) == 40_100
 
 
 def test_the_joined_matrix_starts_by_glorots_rule_and_the_bias_at_zero():

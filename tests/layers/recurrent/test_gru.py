@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from disan_tf.layers import BasicGRU
 from tests.support.layers.small import DIM, MASK, UNITS, X, randomised, sigmoid, states_of
+from tests.support.layers.weights import count
 
 
 @pytest.mark.parametrize("backward", [False, True])
@@ -35,9 +36,7 @@ def test_keras_gru_that_resets_before_the_product_gives_the_same():
 
 
 def test_300_units_on_300_dimensions_have_540900_parameters():
-    layer = BasicGRU(300)
-    layer.build([None, None, 300])
-    assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 540_900
+    assert count(BasicGRU(300)) == 540_900
 
 
 def test_matrices_start_by_glorots_rule_and_a_new_layer_keeps_its_state():

@@ -5,6 +5,7 @@ import pytest
 
 from disan_tf.layers import BasicLSTM
 from tests.support.layers.small import MASK, UNITS, X, randomised, sigmoid, states_of
+from tests.support.layers.weights import count
 
 
 @pytest.mark.parametrize("backward", [False, True])
@@ -22,9 +23,7 @@ def test_it_is_the_basic_cell_of_tensorflow_1_over_the_real_tokens(backward):
 
 
 def test_300_units_on_300_dimensions_have_721200_parameters():
-    layer = BasicLSTM(300)
-    layer.build([None, None, 300])
-    assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 721_200
+    assert count(BasicLSTM(300)) == 721_200
 
 
 def test_the_joined_matrix_starts_by_glorots_rule_and_the_bias_at_zero():

@@ -7,11 +7,9 @@ import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import pytest
-
 from data_prep.download.archives import Archive
 from data_prep.download.fetch import install
-from disan_tf.common.errors import UserError
+from tests.support.errors import error_of
 
 
 def zip_bytes(members) -> bytes:
@@ -106,7 +104,4 @@ def files(folder):
 
 def message(archive, tmp_path, base_url=None) -> str:
     """The one line of the UserError that `install` ends with."""
-    with pytest.raises(UserError) as caught:
-        install(archive, tmp_path, base_url)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    return error_of(install, archive, tmp_path, base_url)

@@ -1,10 +1,9 @@
 """What tests of corpus readers share: options, and the sentence of a refusal."""
 
-import pytest
 from ml_collections import ConfigDict
 
 from data_prep.corpora import READERS
-from disan_tf.common.errors import UserError
+from tests.support.errors import error_of
 
 
 def make_options(corpus: str, **values) -> ConfigDict:
@@ -24,10 +23,8 @@ def make_options(corpus: str, **values) -> ConfigDict:
 
 def refusal(data_dir, options: ConfigDict) -> str:
     """The one sentence with which the reader refuses what is in `data_dir`."""
-    with pytest.raises(UserError) as caught:
-        READERS[options.corpus].read(data_dir, options)
-    message = str(caught.value)
-    assert "\n" not in message and message.endswith(".")
+    message = error_of(READERS[options.corpus].read, data_dir, options)
+    assert message.endswith(".")
     return message
 
 

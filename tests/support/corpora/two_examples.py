@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from tests.support.corpora.manifests import write_manifest
+from tests.support.errors import error_of
 
 CLASSES = ["bad", "fair", "good"]
 GENRES = np.array([b"fiction", b"travel"])
@@ -37,8 +36,4 @@ def read(folder: Path) -> tuple:
 
 def refusal(folder: Path) -> str:
     """The one line of the error that reading it ends with."""
-    with pytest.raises(UserError) as caught:
-        read(folder)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
+    return error_of(read, folder)

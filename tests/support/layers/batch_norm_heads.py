@@ -51,11 +51,6 @@ def randomised_head(kind, **options):
     return head
 
 
-def mapped(linear, x):
-    """x W + b in float64."""
-    return x @ linear.dense.kernel.numpy().astype(np.float64) + linear.dense.bias.numpy()
-
-
 def of_batch(norm, x):
     return x.mean(axis=0), x.var(axis=0)
 

@@ -20,6 +20,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.ops import portable
+from tests.support.layers.weights import draw_weights
 from tests.support.ops.backends import BACKENDS, needs_native
 
 # The largest relative error of one rounding.
@@ -99,10 +100,7 @@ class LayerContract:
         """A new layer whose biases are not 0, with the same weights under every policy."""
         layer = self.make(dtype=tf.keras.mixed_precision.Policy(policy), **options)
         self.call(layer, *self.inputs())
-        generator = np.random.default_rng(2)
-        for weight in layer.weights:
-            if weight.dtype.is_floating:
-                weight.assign(0.4 * generator.normal(size=weight.shape))
+        draw_weights(layer.weights, seed=2, size=0.4)
         return layer
 
     def shared(self, policy="float32"):

@@ -8,6 +8,7 @@ from disan_tf.layers.co_attention.concatenation import ConcatenationAttention
 from disan_tf.layers.co_attention.cosine import CosineAttention
 from disan_tf.layers.co_attention.dot import DotAttention
 from disan_tf.layers.co_attention.minus import MinusAttention
+from tests.support.layers.weights import built
 
 DIM = 6
 FIRST_MASK = np.array([[1, 1, 1, 1, 1], [0, 1, 0, 1, 0], [1, 1, 0, 0, 0], [0, 0, 0, 0, 0]], bool)
@@ -50,8 +51,4 @@ def in_float64(tensors):
 
 def randomised(layer, dim=DIM):
     """The layer, built, with random weights."""
-    layer.build([None, None, dim])
-    generator = np.random.default_rng(18)
-    for weight in layer.trainable_weights:
-        weight.assign(generator.normal(size=weight.shape))
-    return layer
+    return built(layer, [None, None, dim], seed=18)

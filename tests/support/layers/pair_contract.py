@@ -4,6 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from tests.support.layers.contract import LENGTHS, SequenceContract
+from tests.support.layers.weights import draw_weights
 
 OTHER = tf.constant([[3, 4, 0], [2, 9, 11], [5, 0, 0], [8, 6, 1]])  # as many as LENGTHS
 
@@ -38,7 +39,5 @@ class PairContract(SequenceContract):
 def with_drawn_weights(model: tf.keras.Model) -> tf.keras.Model:
     """The model, built, with weights that make its answers differ."""
     model(OTHER, OTHER)
-    generator = np.random.default_rng(2)
-    for weight in model.trainable_weights:
-        weight.assign(0.4 * generator.normal(size=weight.shape))
+    draw_weights(model.trainable_weights, seed=2, size=0.4)
     return model

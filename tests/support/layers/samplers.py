@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from disan_tf.layers.hard_attention.sampler import Selection
 from disan_tf.layers.hard_attention.selections import merge_selections
+from tests.support.layers.weights import built
 
 DIM = 3
 MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]], bool)
@@ -14,11 +15,7 @@ PATTERNS = np.random.default_rng(0).random([2, 8, 24]) < 0.6  # of heads and of 
 
 def randomised(layer, seed=8, size=1.0):
     """The layer, built for vectors of DIM, with random weights."""
-    layer.build([None, None, DIM])
-    generator = np.random.default_rng(seed)
-    for weight in layer.trainable_weights:
-        weight.assign(size * generator.normal(size=weight.shape))
-    return layer
+    return built(layer, [None, None, DIM], seed, size)
 
 
 def choose_only(sampler, selected):
@@ -39,9 +36,3 @@ def fixed(mask):
         for pattern in PATTERNS
     )
     return merge_selections([heads] * 2, [dependents] * 2, mask)
-
-
-def count(layer, dim=300):
-    """The parameters of a layer for vectors of this size."""
-    layer.build([None, None, dim])
-    return sum(weight.shape.num_elements() for weight in layer.trainable_weights)

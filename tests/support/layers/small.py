@@ -3,6 +3,8 @@
 import numpy as np
 import tensorflow as tf
 
+from tests.support.layers.weights import built
+
 DIM, QUERY_DIM, UNITS = 5, 3, 3
 MASK = np.array([[1, 1, 1, 1], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]], bool)
 GENERATOR = np.random.default_rng(7)
@@ -12,11 +14,7 @@ QUERY = tf.constant(GENERATOR.normal(size=[4, QUERY_DIM]), tf.float32)
 
 def randomised(layer):
     """The layer, built for vectors of DIM, with random weights."""
-    layer.build([None, None, DIM])
-    generator = np.random.default_rng(8)
-    for weight in layer.trainable_weights:
-        weight.assign(generator.normal(size=weight.shape))
-    return layer
+    return built(layer, [None, None, DIM], seed=8)
 
 
 def sigmoid(x):

@@ -7,6 +7,7 @@ from disan_tf.elmo import BiLM
 from disan_tf.elmo.official_tensors import official_tensors
 from disan_tf.text.characters import byte_ids
 from tests.support.layers.small import sigmoid
+from tests.support.layers.weights import built, mapped
 
 SIZES = {"units": 3, "cells": 5, "filters": [(1, 2), (2, 3), (4, 2)], "character_dim": 4}
 SENTENCES = [["Some", "words", "are", "short"], ["naïve"], ["a", "b" * 70], []]
@@ -15,11 +16,7 @@ SENTENCES = [["Some", "words", "are", "short"], ["naïve"], ["a", "b" * 70], []]
 def small_bilm(seed: int = 3, **options) -> BiLM:
     """A built biLM of `SIZES` whose weights are large enough to be clipped at times."""
     bilm = BiLM(**{**SIZES, "cell_clip": 0.6, "projection_clip": 0.4, **options})
-    bilm.build([None, None, bilm.word_length])
-    generator = np.random.default_rng(seed)
-    for weight in bilm.trainable_weights:
-        weight.assign(generator.normal(0.0, 0.7, weight.shape))
-    return bilm
+    return built(bilm, [None, None, bilm.word_length], seed, size=0.7)
 
 
 def weights_of(bilm: BiLM) -> dict[str, np.ndarray]:
@@ -54,9 +51,9 @@ def word_vector(bilm, word) -> np.ndarray:
         maps.append(best)
     y = {"relu": lambda x: np.maximum(x, 0), "tanh": np.tanh}[bilm.activation](np.concatenate(maps))
     for highway in tokens.highway:
-        carry = sigmoid(_dense(highway.gate, y))
-        y = carry * np.maximum(_dense(highway.transform, y), 0) + (1 - carry) * y
-    return y if tokens.projection is None else _dense(tokens.projection, y)
+        carry = sigmoid(mapped(highway.gate, y))
+        y = carry * np.maximum(mapped(highway.transform, y), 0) + (1 - carry) * y
+    return y if tokens.projection is None else mapped(tokens.projection, y)
 
 
 def layers_of(bilm, sentence, states=None):
@@ -95,10 +92,6 @@ def _lstm(bilm, lstm, inputs, before):
             h = np.clip(h, -limit, limit) if limit else h
         outputs.append(h)
     return outputs, (c, h)
-
-
-def _dense(linear, x):
-    return x @ _wide(linear.dense.kernel) + _wide(linear.dense.bias)
 
 
 def _wide(weight):

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Optional
 
-import numpy as np
 from ml_collections import ConfigDict
 
 from configs.disan_sst import get_config
@@ -12,6 +11,7 @@ from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.factory import build_model
 from disan_tf.runs.bundle import Bundle, load_bundle, save_bundle
 from tests.support.corpora.manifests import write_manifest
+from tests.support.layers.weights import draw_weights
 from tests.support.runs.training import tiny_config
 
 CLASSES = ["very bad", "bad", "neutral", "good", "very good"]
@@ -69,10 +69,7 @@ def _make(directory, config, classes, seed):
     """Saves a model whose weights are so large that texts get different predictions."""
     corpus = make_corpus(directory / "corpus", classes)
     model = build_model(config, corpus.words, len(classes))
-    generator = np.random.default_rng(seed)
-    for weight in model.weights:
-        if weight.dtype.is_floating:
-            weight.assign(generator.normal(0.0, 0.4, weight.shape))
+    draw_weights(model.weights, seed, size=0.4)
     scores = {"step": 30, f"dev_{model.criterion}": 0.25}
     save_bundle(directory / "bundle", model, config, corpus, scores)
     return directory / "bundle"

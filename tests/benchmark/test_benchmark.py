@@ -9,7 +9,7 @@ from disan_tf.benchmark.main import PARTS, benchmark
 from disan_tf.benchmark.plot import plot_core
 from disan_tf.benchmark.tables import memory_table
 from disan_tf.common.errors import UserError
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 from tests.support.runs.training import tiny_config
 
 
@@ -74,7 +74,7 @@ def _parts_that_do_nothing():
     ids=["part", "repetitions", "output"],
 )
 def test_mistakes_are_refused(config, changes, words):
-    message = error_of(benchmark, **{"config": config, "parts": ["core"], **changes})
+    message = user_error(benchmark, **{"config": config, "parts": ["core"], **changes})
     assert all(word in message for word in words)
 
 

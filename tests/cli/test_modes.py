@@ -8,7 +8,7 @@ from data_prep.synthetic.treebank import write_treebank
 from disan_tf.cli import modes
 from disan_tf.common.errors import UserError
 from disan_tf.training import check_config, series
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 from tests.support.runs.finished import write_series
 from tests.support.runs.training import load_config
 
@@ -27,7 +27,7 @@ def call(mode, config, folders, tmp_path):
         "series": lambda: modes.train(config, tmp_path / "run", **folders, seeds=("1", "2")),
         "benchmark": lambda: modes.benchmark(config, ["step"], 1, tmp_path / "run" / "x.json"),
     }
-    message = error_of(calls[mode])
+    message = user_error(calls[mode])
     assert not (tmp_path / "run").exists()
     return message
 

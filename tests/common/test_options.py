@@ -20,7 +20,7 @@ from disan_tf.common.options import (
     nearest,
     options_of,
 )
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 
 
 def cook(dish: str, minutes: int, salt: float = 0.5, hot: bool = True, lid: Optional[int] = None):
@@ -48,7 +48,7 @@ class Wok(Pan):
 
 def refusal(**values):
     section = {"dish": "soup", "minutes": 5, **values}
-    return error_of(check_section, "meal", section, "a cook", cook, serve)
+    return user_error(check_section, "meal", section, "a cook", cook, serve)
 
 
 def test_values_that_fit_pass():

@@ -4,7 +4,7 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.schema import check_schema
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 
 SCHEMA = {
     "name": str,
@@ -53,7 +53,7 @@ def test_a_value_of_the_schema_is_returned():
 )
 def test_what_differs_is_named_with_its_place(changed, message):
     value = {**GOOD, **changed} if isinstance(changed, dict) else changed
-    found = error_of(check_schema, "a.json", value, SCHEMA, "train again")
+    found = user_error(check_schema, "a.json", value, SCHEMA, "train again")
     assert found == f"a.json: {message}; train again."
 
 

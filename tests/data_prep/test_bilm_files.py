@@ -12,7 +12,7 @@ from disan_tf.common.files import read_json
 from disan_tf.elmo.weights import save_bilm
 from disan_tf.input_pipeline import PreparedCorpus
 from tests.support.corpora import tiny_trees
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 from tests.support.models.bilm import official_ids, small_bilm
 from tests.support.runs.training import load_config
 
@@ -53,7 +53,7 @@ def contents(folder, names):
 
 def refusal(data_dir, prepared_dir, chosen=None):
     """The one sentence of the error, after which nothing is left behind."""
-    message = error_of(prepare, chosen or options(), data_dir, prepared_dir)
+    message = user_error(prepare, chosen or options(), data_dir, prepared_dir)
     assert not prepared_dir.exists() or list(prepared_dir.iterdir()) == []
     assert message.endswith(".")
     return message

@@ -6,13 +6,13 @@ from ml_collections import ConfigDict
 from data_prep.check_options import check_options
 from data_prep.corpora import READERS
 from disan_tf.common.errors import UserError
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 from tests.support.runs.training import load_config
 
 
 def refusal(config, **values):
     options = ConfigDict({**load_config(config).data.to_dict(), **values})
-    message = error_of(check_options, options)
+    message = user_error(check_options, options)
     assert message[-1] in ".?"
     return message
 

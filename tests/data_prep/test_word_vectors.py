@@ -7,7 +7,7 @@ import pytest
 
 from data_prep import word_vectors
 from disan_tf.common.errors import UserError
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def as_lists(vectors):
     return {word: vector.tolist() for word, vector in vectors.by_word.items()}
 
 
-def refusal(path, dim=3):
-    message = error_of(word_vectors.read, path, dim, everything)
+def error_of(path, dim=3):
+    message = user_error(word_vectors.read, path, dim, everything)
     assert message.startswith(str(path))
     return message
 
@@ -84,11 +84,11 @@ def test_unicode_line_separators_belong_to_the_word(write):
     ],
 )
 def test_a_malformed_row_is_named(write, row, message):
-    assert message in refusal(write(f"tea 1 2 3\n{row}\nrice 7 8 9\n"))
+    assert message in error_of(write(f"tea 1 2 3\n{row}\nrice 7 8 9\n"))
 
 
 def test_a_malformed_first_row_is_named(write):
-    assert "line 1: could not convert" in refusal(write("tea 1 two 3\n"))
+    assert "line 1: could not convert" in error_of(write("tea 1 two 3\n"))
 
 
 def test_a_short_row_is_reported_even_when_nobody_wants_its_word(write):
@@ -98,7 +98,7 @@ def test_a_short_row_is_reported_even_when_nobody_wants_its_word(write):
 
 @pytest.mark.parametrize("text", ["tea 1 2\n", "tea 1 2 3 4 5\n", "9 5\ntea 1 2 3 4 5\n"])
 def test_a_file_of_another_dimension_is_refused_with_both_dimensions(write, text):
-    message = refusal(write(text))
+    message = error_of(write(text))
     dimension = len(text.splitlines()[-1].split()) - 1
     assert f"dimension {dimension} " in message
     assert "asks for 3" in message
@@ -106,28 +106,28 @@ def test_a_file_of_another_dimension_is_refused_with_both_dimensions(write, text
 
 
 def test_a_byte_that_is_not_utf8_is_named(write):
-    assert "line 2: byte 0xe9" in refusal(write(b"tea 1 2 3\ncaf\xe9 4 5 6\n"))
+    assert "line 2: byte 0xe9" in error_of(write(b"tea 1 2 3\ncaf\xe9 4 5 6\n"))
 
 
 @pytest.mark.parametrize("count", [3, 400_000])
 def test_fewer_rows_than_the_header_announces_are_refused(write, count):
-    message = refusal(write(f"{count} 3\ntea 1 2 3\nsoup 4 5 6\n"))
+    message = error_of(write(f"{count} 3\ntea 1 2 3\nsoup 4 5 6\n"))
     assert f"ends after 2 of the {count:,} rows that line 1 announces; download it" in message
 
 
 def test_digits_of_other_scripts_are_no_header(write):
-    assert "dimension" in refusal(write("² ³\ntea 1 2 3\n"))
+    assert "dimension" in error_of(write("² ³\ntea 1 2 3\n"))
 
 
 @pytest.mark.parametrize("text", ["", "2 3\n"])
 def test_a_file_without_rows_is_refused(write, text):
-    assert "holds no word vectors" in refusal(write(text))
+    assert "holds no word vectors" in error_of(write(text))
 
 
 def test_a_missing_file_is_reported_with_its_neighbours_and_the_remedy(tmp_path):
     (tmp_path / "glove").mkdir()
     (tmp_path / "glove/small.txt").write_text("tea 1 2 3\n")
-    message = error_of(word_vectors.find, tmp_path, "glove/large.txt")
+    message = user_error(word_vectors.find, tmp_path, "glove/large.txt")
     assert message.startswith(f"{tmp_path}/glove/large.txt does not exist")
     assert "glove/small.txt" in message
     assert "--config.data.vectors=" in message

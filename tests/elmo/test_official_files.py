@@ -15,7 +15,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.elmo import weights
 from disan_tf.elmo.options import read_options
 from disan_tf.elmo.weights import load_bilm, save_bilm
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 from tests.support.models.bilm import SIZES, batch, small_bilm
 
 REFERENCE = Path(os.environ.get("DISAN_TF_SHARED", Path(__file__).parents[3] / "shared"))
@@ -112,6 +112,10 @@ def files(tmp_path):
     return paths
 
 
+def _refusal(files) -> str:
+    return user_error(load_bilm, *files)
+
+
 def _change(path, part, **values):
     content = json.loads(path.read_text())
     content[part].update(values)
@@ -152,7 +156,7 @@ def test_the_training_options_fit_too(files):
 )
 def test_a_wrong_option_is_named(files, part, name, value, wanted):
     _change(files[0], part, **{name: value})
-    refusal = error_of(load_bilm, *files)
+    refusal = _refusal(files)
     assert refusal.startswith(f"{files[0]}: {part}.{name} is ") and wanted in refusal
 
 
@@ -166,23 +170,23 @@ def test_options_that_are_absent_are_named_or_have_the_official_meaning(files):
     assert found["cell_clip"] == found["highways"] == 0
     del content["lstm"]["dim"]
     files[0].write_text(json.dumps(content))
-    assert error_of(load_bilm, *files).startswith(f"{files[0]} has no lstm.dim; ")
+    assert _refusal(files).startswith(f"{files[0]} has no lstm.dim; ")
     files[0].write_text("[]")
-    assert error_of(load_bilm, *files).startswith(f"{files[0]}: the file must be an object; ")
+    assert _refusal(files).startswith(f"{files[0]}: the file must be an object; ")
 
 
 def test_files_that_are_no_files_are_named(files, tmp_path):
     assert f"{tmp_path / 'no.json'} does not exist" in _refusal((tmp_path / "no.json", files[1]))
     assert f"{tmp_path / 'no.hdf5'} is missing" in _refusal((files[0], tmp_path / "no.hdf5"))
     shutil.copy(files[0], files[1])
-    assert f"{files[1]} cannot be read as HDF5" in error_of(load_bilm, *files)
+    assert f"{files[1]} cannot be read as HDF5" in _refusal(files)
 
 
 @pytest.mark.parametrize("share", [0.001, 0.1, 0.5, 0.9, 0.99])
 def test_a_file_that_is_cut_short_is_refused(files, share):
     content = files[1].read_bytes()
     files[1].write_bytes(content[: int(len(content) * share)])
-    refusal = error_of(load_bilm, *files)
+    refusal = _refusal(files)
     assert refusal.startswith(f"{files[1]} cannot be read as HDF5") and "\n" not in refusal
 
 
@@ -191,7 +195,7 @@ def test_a_number_of_unknown_precision_is_refused(files, monkeypatch):
         raise ValueError("Insufficient precision in available types to represent (31, 23, 8)")
 
     monkeypatch.setattr(weights, "_read", read)  # as h5py does of a flipped bit
-    assert f"{files[1]} cannot be read as HDF5 (Insufficient precision" in error_of(
+    assert f"{files[1]} cannot be read as HDF5 (Insufficient precision" in user_error(
         load_bilm, *files
     )
 
@@ -220,7 +224,7 @@ def test_weights_of_another_size_are_refused_by_tensor_and_shapes(
     files, tmp_path, options, tensor, found, asked
 ):
     save_bilm(small_bilm(**options), tmp_path / "other.json", files[1])
-    refusal = error_of(load_bilm, *files)
+    refusal = _refusal(files)
     assert re.search(re.escape(f"tensor {tensor} has the shape {found}"), refusal)
     assert f"{files[0]} asks for {asked}" in refusal
 
@@ -237,7 +241,7 @@ def test_weights_of_another_size_are_refused_by_tensor_and_shapes(
 )
 def test_weights_with_fewer_or_more_layers_are_refused(files, tmp_path, options, told):
     save_bilm(small_bilm(**options), tmp_path / "other.json", files[1])
-    assert told in error_of(load_bilm, *files)
+    assert told in _refusal(files)
 
 
 def test_weights_beyond_float32_are_refused(files):
@@ -246,7 +250,7 @@ def test_weights_beyond_float32_are_refused(files):
         values[0] = 1e300
         del file["CNN_proj/b_proj"]
         file["CNN_proj/b_proj"] = values
-    assert "the tensor CNN_proj/b_proj has values that are not finite" in error_of(
+    assert "the tensor CNN_proj/b_proj has values that are not finite" in user_error(
         load_bilm, *files
     )
 
@@ -254,7 +258,7 @@ def test_weights_beyond_float32_are_refused(files):
 def test_weights_that_are_not_finite_are_refused(files):
     with h5py.File(files[1], "a") as file:
         file["CNN_proj/b_proj"][0] = np.nan
-    assert "the tensor CNN_proj/b_proj has values that are not finite" in error_of(
+    assert "the tensor CNN_proj/b_proj has values that are not finite" in user_error(
         load_bilm, *files
     )
 

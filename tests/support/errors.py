@@ -7,7 +7,7 @@ import pytest
 from disan_tf.common.errors import UserError
 
 
-def error_of(function: Callable, *arguments, **options) -> str:
+def user_error(function: Callable, *arguments, **options) -> str:
     """Returns the message of the UserError that the call raises, which has one line."""
     with pytest.raises(UserError) as caught:
         function(*arguments, **options)

@@ -3,7 +3,7 @@
 import pytest
 
 from disan_tf.text.tables import Table, parse_json, read_rows
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 
 
 def test_a_json_line_is_its_object():
@@ -96,7 +96,7 @@ def test_the_rows_of_both_kinds_of_files_are_converted_and_blank_lines_skipped(t
     ],
 )
 def test_a_malformed_line_is_named_with_the_remedy(tmp_path, name, content, message):
-    text = error_of(read, tmp_path / name, content)
+    text = user_error(read, tmp_path / name, content)
     assert text.startswith(f"{tmp_path / name}, {message}") and text.endswith("; restore it.")
 
 

@@ -6,7 +6,7 @@ from ml_collections import ConfigDict
 from data_prep.check_options import data_section
 from data_prep.corpora import fields_of, splits_of
 from disan_tf.training.check_config import CorpusRules, check_config
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 from tests.support.runs.training import config_names, load_config, variants
 
 CORPUS = CorpusRules(data_section, fields_of, splits_of)
@@ -19,7 +19,7 @@ def changed(name, variant, values):
 
 
 def refusal(config, corpus=CORPUS):
-    message = error_of(check_config, config, corpus)
+    message = user_error(check_config, config, corpus)
     assert message[-1] in ".?"
     return message
 

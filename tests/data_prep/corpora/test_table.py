@@ -9,7 +9,7 @@ from data_prep.check_options import check_options
 from data_prep.corpora import READERS, fields_of, splits_of
 from data_prep.prepare import prepare
 from tests.support.corpora.readers import make_options, refusal
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 
 TEXT_AND_LABEL = ("text", "label")
 DEFAULTS = {
@@ -201,5 +201,5 @@ def test_a_missing_table_is_named_with_its_flag(tmp_path):
     ],
 )
 def test_options_that_do_not_go_together_are_refused(changed, message):
-    found = error_of(check_options, options(**changed))
+    found = user_error(check_options, options(**changed))
     assert message in found and "--config.data." in found

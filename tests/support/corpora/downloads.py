@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from data_prep.download.archives import Archive
 from data_prep.download.fetch import install
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 
 
 def zip_bytes(members) -> bytes:
@@ -104,4 +104,4 @@ def files(folder):
 
 def message(archive, tmp_path, base_url=None) -> str:
     """The one line of the UserError that `install` ends with."""
-    return error_of(install, archive, tmp_path, base_url)
+    return user_error(install, archive, tmp_path, base_url)

@@ -3,7 +3,7 @@
 from ml_collections import ConfigDict
 
 from data_prep.corpora import READERS
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 
 
 def make_options(corpus: str, **values) -> ConfigDict:
@@ -23,7 +23,7 @@ def make_options(corpus: str, **values) -> ConfigDict:
 
 def refusal(data_dir, options: ConfigDict) -> str:
     """The one sentence with which the reader refuses what is in `data_dir`."""
-    message = error_of(READERS[options.corpus].read, data_dir, options)
+    message = user_error(READERS[options.corpus].read, data_dir, options)
     assert message.endswith(".")
     return message
 

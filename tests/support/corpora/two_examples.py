@@ -6,7 +6,7 @@ import numpy as np
 
 from disan_tf.input_pipeline import PreparedCorpus
 from tests.support.corpora.manifests import write_manifest
-from tests.support.errors import error_of
+from tests.support.errors import user_error
 
 CLASSES = ["bad", "fair", "good"]
 GENRES = np.array([b"fiction", b"travel"])
@@ -36,4 +36,4 @@ def read(folder: Path) -> tuple:
 
 def refusal(folder: Path) -> str:
     """The one line of the error that reading it ends with."""
-    return error_of(read, folder)
+    return user_error(read, folder)

@@ -42,11 +42,6 @@ def data_dir(bilm_dir, tmp_path):
     return data_dir
 
 
-@pytest.fixture
-def prepared_dir(tmp_path):
-    return tmp_path / "prepared"
-
-
 def contents(folder, names):
     return [(folder / name).read_bytes() for name in names]
 

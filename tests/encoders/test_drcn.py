@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DRCN
+from tests.support.layers.small import sigmoid
 from tests.support.layers.weights import built
 
 DIM, UNITS = 6, 4
@@ -21,10 +22,6 @@ def make(**options):
     return built(DRCN(UNITS, **options), [None, None, DIM], seed=4, size=0.3)
 
 
-def _sigmoid(x):
-    return 1.0 / (1.0 + np.exp(-x))
-
-
 def _read(layer, x):
     """h of one sentence <float64>[length, dim], token by token."""
     h, c, states = np.zeros(UNITS), np.zeros(UNITS), []
@@ -34,8 +31,8 @@ def _read(layer, x):
             h = np.tanh(product)
         else:
             i, j, f, o = np.split(product, 4)
-            c = _sigmoid(f + 1.0) * c + _sigmoid(i) * np.tanh(j)
-            h = _sigmoid(o) * np.tanh(c)
+            c = sigmoid(f + 1.0) * c + sigmoid(i) * np.tanh(j)
+            h = sigmoid(o) * np.tanh(c)
         states.append(h)
     return np.array(states[::-1] if layer.backward else states)
 

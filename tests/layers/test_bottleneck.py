@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.bottleneck import Bottleneck
-from tests.support.layers.contract import ROUNDING, MaskContract
+from tests.support.layers.contract import BAD_DROPOUT, ROUNDING, MaskContract
 from tests.support.layers.small import DIM, MASK, X, randomised
 from tests.support.layers.weights import count, mapped
 
@@ -13,14 +13,10 @@ UNITS = 3
 
 
 class TestBottleneck(MaskContract):
+    kind = Bottleneck
+    arguments = {"units": 6}
     units = 6
-    bad_arguments = ({"dropout": 1.0}, {"dropout": -0.1}, {"weight": -1.0})
-
-    def make(self, **options):
-        return Bottleneck(**{"units": 6, "dropout": 0.25, "l2": 1e-4, "seed": 5, **options})
-
-    def call(self, layer, x, mask, training=None):
-        return layer(x, mask=mask, training=training)
+    bad_arguments = (*BAD_DROPOUT, {"weight": -1.0})
 
     def idle(self, layer):
         return layer.decoder.trainable_weights

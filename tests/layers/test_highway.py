@@ -6,39 +6,22 @@ import tensorflow as tf
 
 from disan_tf.layers import Highway
 from disan_tf.layers.heads.classification import ClassificationHead
-from tests.support.layers.contract import LayerContract, SequenceContract
+from tests.support.layers.contract import BAD_DROPOUT, SequenceContract, VectorContract
 from tests.support.layers.samplers import DIM, X, randomised
 from tests.support.layers.weights import count, mapped
 
-SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
-BAD_DROPOUT = ({"dropout": 1.0}, {"dropout": -0.1})
-
 
 class TestHighway(SequenceContract):
+    kind = Highway
     bad_arguments = BAD_DROPOUT
 
-    def make(self, **options):
-        return Highway(**{**SHARED, **options})
 
-    def call(self, layer, x, mask, training=None):
-        return layer(x, training=training)
-
-
-class TestClassificationHeadWithHighway(LayerContract):
+class TestClassificationHeadWithHighway(VectorContract):
+    kind = ClassificationHead
+    arguments = {"classes": 3, "hidden_units": 6, "highway": True}
     units = 3
     output_dtype = "float32"
     bad_arguments = BAD_DROPOUT
-
-    def make(self, **options):
-        mine = {"classes": 3, "hidden_units": 6, "highway": True}
-        return ClassificationHead(**{**mine, **SHARED, **options})
-
-    def call(self, layer, x, mask, training=None):
-        return layer(x, training=training)
-
-    def inputs(self):
-        x, mask = super().inputs()
-        return x[:, 0], mask
 
 
 @pytest.mark.parametrize("activation, function", [("elu", np.expm1), ("relu", np.zeros_like)])

@@ -17,8 +17,8 @@ from tests.support.golden.pairs import (
     pair_loss,
     pair_model,
 )
-from tests.support.ops.backends import BACKENDS
 
+pytestmark = pytest.mark.usefixtures("each_backend")
 # file -> (encoder's name and options, head's activation, our attention -> the official name)
 BASELINES = {
     "snli_exp_emb_attn.npz": ("additive", {}, "elu", {"attention": "attn"}),
@@ -42,13 +42,6 @@ BASELINES = {
         },
     ),
 }
-
-
-@pytest.fixture(params=BACKENDS, autouse=True)
-def _world(request):
-    """Every test runs natively and portably."""
-    with request.param():
-        yield
 
 
 @pytest.fixture(params=BASELINES)

@@ -12,17 +12,10 @@ from disan_tf.models import RelatednessModel
 from disan_tf.models.relatedness import expected_score, sparse_distribution
 from tests.support.golden import official
 from tests.support.golden.pairs import pair_ids, pair_loss, pair_model
-from tests.support.ops.backends import BACKENDS
 
+pytestmark = pytest.mark.usefixtures("each_backend")
 SQUARED_ERROR, KL = official.names("sick_resan_base_mse*.npz") + official.names("bib_sick_*_kl.npz")
 LOSSES = {SQUARED_ERROR: "squared_error", KL: "kl"}
-
-
-@pytest.fixture(params=BACKENDS, autouse=True)
-def _world(request):
-    """Every test runs natively and portably."""
-    with request.param():
-        yield
 
 
 def _load(name):

@@ -14,17 +14,10 @@ from tests.support.golden.pairs import (
     pair_loss,
     pair_model,
 )
-from tests.support.ops.backends import BACKENDS
 
+pytestmark = pytest.mark.usefixtures("each_backend")
 # One network, twice: its scopes have other names in the second file.
 FILES = official.names("snli_disan.npz") + official.names("snli_exp_emb_dir_mul_attn.npz")
-
-
-@pytest.fixture(params=BACKENDS, autouse=True)
-def _world(request):
-    """Every test runs natively and portably."""
-    with request.param():
-        yield
 
 
 def _model(arrays, meta, form="auto"):

@@ -71,5 +71,17 @@ def pair_export(pair_bundle, make_once):
     return _paths(make_once(name, lambda path: export_saved_model(pair_bundle.directory, path)))
 
 
+@pytest.fixture(scope="module")
+def text_answers(answers):
+    """What the model of text said to the questions of a module's `answers`."""
+    return answers[0]
+
+
+@pytest.fixture(scope="module")
+def ids_answers(answers):
+    """What the model of ids said."""
+    return answers[1]
+
+
 def _paths(folder):
     return newest_version(folder / "saved_model"), newest_version(folder / "saved_model_ids")

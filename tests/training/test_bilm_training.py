@@ -18,9 +18,8 @@ from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from tests.support.models.bilm import batch
 from tests.support.runs.training import (
-    check_same,
+    check_resumes,
     records_of,
-    run_and_copy,
     run_trainer,
     tiny_config,
 )
@@ -59,8 +58,7 @@ def unbroken(corpus, tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_killed_training_resumes_bit_for_bit(corpus, tmp_path):
-    whole, killed = run_and_copy(partial(_train, corpus), tmp_path, 14)
-    check_same(_train(corpus, killed), whole)
+    check_resumes(partial(_train, corpus), tmp_path, 14)
 
 
 @pytest.mark.slow

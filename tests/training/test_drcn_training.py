@@ -16,9 +16,8 @@ from disan_tf.training.loop import Trainer
 from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
 from tests.support.models.bundles import PAIRS
 from tests.support.runs.training import (
-    check_same,
+    check_resumes,
     records_of,
-    run_and_copy,
     run_trainer,
     tiny_config,
 )
@@ -50,8 +49,7 @@ def unbroken(corpus, tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_killed_training_resumes_bit_for_bit(corpus, tmp_path):
-    whole, killed = run_and_copy(partial(_train, corpus), tmp_path, 7)
-    check_same(_train(corpus, killed), whole)
+    check_resumes(partial(_train, corpus), tmp_path, 7)
 
 
 def test_the_learning_rate_falls_when_the_dev_loss_does_not(unbroken):

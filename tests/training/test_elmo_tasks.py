@@ -10,9 +10,8 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
 from tests.support.corpora.elmo import other_elmo_config, other_elmo_corpus
 from tests.support.runs.training import (
-    check_same,
+    check_resumes,
     records_of,
-    run_and_copy,
     run_trainer,
     with_few_operations,
 )
@@ -54,8 +53,7 @@ def live(name, corpus, tmp_path_factory):
 @pytest.mark.slow
 def test_a_killed_training_resumes_bit_for_bit(name, corpus, tmp_path):
     train = partial(_train, name, corpus)
-    whole, killed = run_and_copy(train, tmp_path, 7)
-    check_same(train(killed), whole)
+    check_resumes(train, tmp_path, 7)
 
 
 def test_a_live_training_is_that_from_the_cache_within_fp16(unbroken, live):

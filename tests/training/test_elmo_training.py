@@ -17,10 +17,9 @@ from tests.support.corpora.elmo import elmo_config, elmo_corpus
 from tests.support.models.bilm import weights_of
 from tests.support.models.exports import Question, ask, decoded
 from tests.support.runs.training import (
-    check_same,
+    check_resumes,
     corpus_of,
     records_of,
-    run_and_copy,
     run_trainer,
     tiny_config,
     with_few_operations,
@@ -45,8 +44,7 @@ def unbroken(corpus, tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_killed_training_resumes_bit_for_bit(corpus, tmp_path):
-    whole, killed = run_and_copy(partial(_train, corpus), tmp_path, 7)
-    check_same(_train(corpus, killed), whole)
+    check_resumes(partial(_train, corpus), tmp_path, 7)
 
 
 def test_the_mix_is_trained_and_the_bilm_is_not(corpus, unbroken):

@@ -14,7 +14,13 @@ from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from disan_tf.training.methods.policy_gradient import PHASES
 from tests.support.corpora.pairs import make_pair_corpus
-from tests.support.runs.training import check_same, run_and_copy, run_trainer, tiny_config
+from tests.support.runs.training import (
+    check_resumes,
+    check_same,
+    run_and_copy,
+    run_trainer,
+    tiny_config,
+)
 
 STEPS = {"steps": 32, "window": 1, "evaluate_every": 4, "checkpoint_every": 4, "log_every": 2}
 LIMITS = {"pretrain_steps": 8, "policy_steps": 5}  # so that a phase ends between two log steps
@@ -173,8 +179,7 @@ def test_a_killed_training_resumes_bit_for_bit(in_turns, corpus):
 @pytest.mark.parametrize("schedule, kill", [("sim", 6), ("sim", 19), ("sep", 11)])
 def test_it_resumes_bit_for_bit_in_every_phase(schedule, kill, corpus, tmp_path):
     train = partial(run_trainer, _whole_config(schedule), corpus)
-    whole, killed = run_and_copy(train, tmp_path, kill)
-    check_same(train(killed), whole)
+    check_resumes(train, tmp_path, kill)
 
 
 def test_pretraining_ends_when_the_dev_loss_has_stopped_falling(corpus, tmp_path):

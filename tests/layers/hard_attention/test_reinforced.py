@@ -40,12 +40,10 @@ each_unselected = pytest.mark.parametrize("unselected", UNSELECTED)
 
 
 class TestReinforcedSelfAttention(MaskContract):
+    kind = ReinforcedSelfAttention
+    arguments = {"units": 6}
     units = 12
     bad_arguments = ({"dropout": 1.0}, {"unselected": "median"}, {"sampling": "slow"})
-
-    def make(self, **options):
-        shared = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
-        return ReinforcedSelfAttention(**{"units": 6, **shared, **options})
 
     def call(self, layer, x, mask, training=None):
         return layer(x, mask, fixed(mask), training=training)[0]

@@ -23,13 +23,10 @@ each_form = pytest.mark.parametrize("form", available_forms())
 
 
 class TestSelectiveSelfAttention(MaskContract):
+    kind = SelectiveSelfAttention
+    arguments = {"units": 6, "unselected": "mean"}
     units = 6
-    unselected = "mean"
     bad_arguments = ({"dropout": 1.0}, {"direction": "sideways"}, {"unselected": "median"})
-
-    def make(self, **options):
-        mine = {"units": 6, "unselected": self.unselected, "dropout": 0.25, "l2": 1e-4, "seed": 5}
-        return SelectiveSelfAttention(**{**mine, **options})
 
     def call(self, layer, x, mask, training=None):
         selections = fixed(mask)
@@ -40,7 +37,7 @@ class TestSelectiveSelfAttention(MaskContract):
 class TestDroppedHeads(TestSelectiveSelfAttention, variant=True):
     """The length depends on the selection, so that the contract sees the sum."""
 
-    unselected = "drop"
+    arguments = {"units": 6, "unselected": "drop"}
     reduces = True
 
     def call(self, layer, x, mask, training=None):

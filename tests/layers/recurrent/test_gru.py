@@ -6,7 +6,6 @@ import tensorflow as tf
 
 from disan_tf.layers import BasicGRU
 from tests.support.layers.small import DIM, MASK, UNITS, X, randomised, sigmoid, states_of
-from tests.support.layers.weights import count
 
 
 @pytest.mark.parametrize("backward", [False, True])
@@ -33,10 +32,6 @@ def test_keras_gru_that_resets_before_the_product_gives_the_same():
     keras.set_weights([of_x, of_h, np.concatenate([u_bias, r_bias, c_bias])])
     expected = keras(X, mask=MASK).numpy()[MASK]
     np.testing.assert_allclose(layer(X, mask=MASK).numpy()[MASK], expected, rtol=1e-5, atol=1e-6)
-
-
-def test_300_units_on_300_dimensions_have_540900_parameters():
-    assert count(BasicGRU(300)) == 540_900
 
 
 def test_matrices_start_by_glorots_rule_and_a_new_layer_keeps_its_state():

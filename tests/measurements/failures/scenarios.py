@@ -23,8 +23,8 @@ class Scenario:
       weight: how often it is killed, in comparison to others.
     """
 
-    name: str
     arguments: tuple
+    name: str
     weight: int = 1
 
     def command(self, data: Path, out: Path, model: Path) -> list[str]:

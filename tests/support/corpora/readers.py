@@ -21,6 +21,26 @@ def make_options(corpus: str, **values) -> ConfigDict:
     return ConfigDict({**common, **values})
 
 
+def table_options(train: str, **changed) -> ConfigDict:
+    """The options of a user's own table with the columns text and label."""
+    values = {
+        "dev": "",
+        "test": "",
+        "dev_share": 0.1,
+        "test_share": 0.1,
+        "split_seed": 1,
+        "text": "text",
+        "second_text": "",
+        "label": "label",
+        "score": "",
+        "example_id": "",
+        "classes": (),
+        "lowest": 1,
+        "highest": 5,
+    }
+    return make_options("table", train=train, **{**values, **changed})
+
+
 def refusal(data_dir, options: ConfigDict) -> str:
     """The one sentence with which the reader refuses what is in `data_dir`."""
     message = user_error(READERS[options.corpus].read, data_dir, options)

@@ -1,9 +1,9 @@
 """What every layer of this package promises, written once.
 
-A test class inherits the contract that its layer keeps and says how to make and call the layer:
-`LayerContract` for any layer, `SequenceContract` for layers of [batch, length, dim], and
-`MaskContract` for those that take a mask. A class that tests the same layer with other options is
-a variant of the first:
+A test class inherits the contract that its layer keeps and names the layer's class and arguments:
+`LayerContract` for any layer, `VectorContract` for layers of [batch, dim], `SequenceContract` for
+layers of [batch, length, dim], and `MaskContract` for those that take a mask. A class that tests
+the same layer with other options is a variant of the first:
 
     class TestBackwardLSTM(TestForwardLSTM, variant=True):
 
@@ -28,6 +28,8 @@ ROUNDING = {"float32": 2.0**-24, "mixed_bfloat16": 2.0**-8, "mixed_float16": 2.0
 HALF = ("mixed_bfloat16", "mixed_float16")
 DIM = 8
 LENGTHS = (5, 3, 1, 0)  # a full sentence, padding, one token, nothing
+SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}  # arguments of most layers
+BAD_DROPOUT = ({"dropout": 1.0}, {"dropout": -0.1})
 ONCE_PER_LAYER = (  # the tests that a variant leaves out
     "test_compiled_for_any_batch_and_length_gives_the_same",
     "test_config_survives_json_and_a_round_trip",
@@ -52,6 +54,8 @@ class Holder(tf.keras.Model):
 class LayerContract:
     """Shapes, precision, configuration, training, saving."""
 
+    kind: type  # of the layer
+    arguments = {}  # of the layer, beside `SHARED`
     units = DIM  # size of the last axis of the output
     reduces = False  # whether [batch, length, dim] becomes [batch, dim]
     output_dtype = None  # None = the compute dtype
@@ -72,10 +76,10 @@ class LayerContract:
 
     def make(self, **options) -> tf.keras.layers.Layer:
         """A new layer; `options` win over the test's own."""
-        raise NotImplementedError
+        return self.kind(**{**SHARED, **self.arguments, **options})
 
     def call(self, layer, x, mask, training=None) -> tf.Tensor:
-        raise NotImplementedError
+        return layer(x, training=training)
 
     def idle(self, layer) -> list:
         """The weights that cannot matter to the output."""
@@ -231,6 +235,14 @@ class LayerContract:
         return tape.gradient(total, (x, weights))
 
 
+class VectorContract(LayerContract):
+    """A layer of [batch, dim]."""
+
+    def inputs(self):
+        x, mask = super().inputs()
+        return x[:, 0], mask
+
+
 class SequenceContract(LayerContract):
     """Padding is nothing."""
 
@@ -274,6 +286,9 @@ class SequenceContract(LayerContract):
 
 class MaskContract(SequenceContract):
     """Nothing comes from nothing."""
+
+    def call(self, layer, x, mask, training=None):
+        return layer(x, mask=mask, training=training)
 
     @pytest.mark.parametrize("backend", BACKENDS)
     def test_where_there_is_no_token_the_output_is_exactly_zero(self, policy, backend):

@@ -3,7 +3,10 @@
 import numpy as np
 import tensorflow as tf
 
-from tests.support.layers.contract import LENGTHS, SequenceContract
+from disan_tf.encoders import DiSAN
+from disan_tf.layers import WordEmbedding
+from disan_tf.layers.heads.classification import ClassificationHead
+from tests.support.layers.contract import DIM, LENGTHS, SequenceContract
 from tests.support.layers.weights import draw_weights
 
 OTHER = tf.constant([[3, 4, 0], [2, 9, 11], [5, 0, 0], [8, 6, 1]])  # as many as LENGTHS
@@ -34,6 +37,16 @@ class PairContract(SequenceContract):
 
     def garbage(self, x):
         return tf.zeros_like(x)  # an id says by itself that it is padding
+
+
+def pair_parts(classes: int, dtype=None, **options):
+    """The embedding, the encoder and the head of a small model, with dropout and weight decay."""
+    shared = {"dropout": 0.25, "l2": 1e-4, "dtype": dtype, **options}
+    return (
+        WordEmbedding(7, 3, DIM, dtype=dtype, name="embedding"),
+        DiSAN(6, seed=5, name="encoder", **shared),
+        ClassificationHead(classes, 6, seed=6, name="head", **shared),
+    )
 
 
 def with_drawn_weights(model: tf.keras.Model) -> tf.keras.Model:

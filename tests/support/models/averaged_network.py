@@ -44,6 +44,41 @@ def averaged_network(scaled=False):
     return [table, matrix], optimizer, step
 
 
+def train_and_save(path, scaled=False):
+    """Saves a checkpoint after three of `BATCHES` and trains on.
+
+    Returns:
+      The checkpoint's path, and the weights and averages after all batches.
+    """
+    variables, optimizer, step = averaged_network(scaled)
+    for ids in BATCHES[:3]:
+        step(ids)
+    saved = tf.train.Checkpoint(variables=variables, optimizer=optimizer).save(path)
+    for ids in BATCHES[3:]:
+        step(ids)
+    return saved, numbers(optimizer, variables)
+
+
+def restore_and_train(saved, scaled=False):
+    """Restores a checkpoint of `train_and_save` into a new network and trains on.
+
+    Returns:
+      The optimizer, and the weights and averages.
+    """
+    variables, optimizer, step = averaged_network(scaled)
+    status = tf.train.Checkpoint(variables=variables, optimizer=optimizer).restore(saved)
+    status.assert_existing_objects_matched()
+    for ids in BATCHES[3:]:
+        step(ids)
+    status.assert_consumed()
+    return optimizer, numbers(optimizer, variables)
+
+
+def numbers(optimizer, variables):
+    """The variables and their averages, as arrays."""
+    return [variable.numpy() for variable in variables] + averages(optimizer, variables)
+
+
 def averages(optimizer, variables):
     """The averages of the variables, as arrays."""
     trained = [variable.numpy() for variable in variables]

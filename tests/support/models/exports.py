@@ -104,6 +104,24 @@ def ask(*questions: Question) -> list[dict]:
     return [_answers(question.folder) for question in questions]
 
 
+def ask_both(paths, of_text: dict, of_ids: dict, folder: Path) -> list[dict]:
+    """Answers of a model of text, without our package, and of ids, without its text operations.
+
+    Args:
+      paths: of the SavedModel of text and of that of ids.
+      of_text: name -> inputs of the first.
+      of_ids: name -> inputs of the second.
+      folder: for the arrays.
+    """
+    folders = [folder / name for name in ("text", "ids")]
+    for each in folders:
+        each.mkdir()
+    # What the model of text needs cannot be blocked after it.
+    without_text = Question(paths[1], of_ids, folders[1], ("tensorflow_text", "disan_tf"))
+    with_text = Question(paths[0], of_text, folders[0], ("disan_tf",), ("tensorflow_text",))
+    return ask(without_text, with_text)[::-1]
+
+
 def _answers(folder):
     files = (file for file in folder.glob("*.npz") if "." in file.stem)
     return {tuple(file.stem.split(".")): dict(np.load(file)) for file in files}

@@ -51,6 +51,48 @@ def attend(form, inputs, mask, dtype="float32", **options):
     return [context, *tape.gradient(total, inputs)]
 
 
+def unread_rows(form, dtype):
+    """Asserts that rows which are not selected are never read.
+
+    Returns:
+      [context, gradients], and for each which rows are selected.
+    """
+    mask, heads = make_mask(3, 9, share=0.5), make_mask(3, 9, seed=1, share=0.5)
+    options = {"direction": "diagonal", "head_mask": heads}
+    clean = make_inputs(3, 9, 20)
+    dirty = [
+        np.where(rows[:, :, None], tensor, np.nan)
+        for tensor, rows in zip(clean, [heads, mask, mask])
+    ]
+    expected, actual = (attend(form, inputs, mask, dtype, **options) for inputs in (clean, dirty))
+    for ours, others in zip(actual, expected):
+        np.testing.assert_array_equal(ours, others)
+    return actual, [heads, heads, mask, mask]
+
+
+def assert_nan_spreads_as_in_the_plain_form(form, argument):
+    """The context has NaN where the plain form has it, if one number of an argument is NaN."""
+    inputs, mask = make_inputs(2, 6, 20), np.ones([2, 6], bool)
+    inputs[argument][1, 2, 7] = np.nan
+    contexts = [attend(each, inputs, mask, direction="backward")[0] for each in (form, "plain")]
+    np.testing.assert_array_equal(*map(np.isnan, contexts))
+
+
+def compiled_step(attention, dim, **options):
+    """A function (mask, *inputs) -> [context, gradients], and the same compiled for any length."""
+
+    def step(mask, *inputs):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            context = attention(*inputs, mask)
+            total = tf.reduce_sum(tf.square(context))
+        return [context, *tape.gradient(total, inputs)]
+
+    signature = [tf.TensorSpec([None, None], tf.bool)]
+    signature += [tf.TensorSpec([None, None, dim], tf.float32)] * 3
+    return step, tf.function(step, input_signature=signature, **options)
+
+
 def assert_gradients_are_slopes(evaluate, exact, inputs):
     """The gradients of `evaluate` are the slopes of `exact` in random directions.
 

@@ -89,6 +89,12 @@ def run_and_copy(train: Callable, folder: Path, step: int) -> tuple[Trainer, Pat
     return train(whole, [CopyAt(step, whole, killed)]), killed
 
 
+def check_resumes(train: Callable, folder: Path, step: int) -> None:
+    """A training that is killed before a step ends as one that nothing stopped."""
+    whole, killed = run_and_copy(train, folder, step)
+    check_same(train(killed), whole)
+
+
 def check_same(one, other) -> None:
     """Two trainings ended with the same bits, and recorded the same."""
     for weight, expected in zip(one.model.weights, other.model.weights):

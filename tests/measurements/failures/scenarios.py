@@ -23,8 +23,8 @@ class Scenario:
       weight: how often it is killed, in comparison to others.
     """
 
-    arguments: tuple
     name: str
+    arguments: tuple
     weight: int = 1
 
     def command(self, data: Path, out: Path, model: Path) -> list[str]:

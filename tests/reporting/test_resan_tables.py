@@ -32,7 +32,7 @@ NONE = ("official", "paper_reward", "tiny")
 
 
 def _config(variant="", name="resan_snli", **data):
-    """A config of 30 steps, as `finished_runs` has it."""
+    """A config of 30 steps, as `runs.finished` has it."""
     config = load_config(name, variant)
     config.train.steps = 30
     config.data.update(data)

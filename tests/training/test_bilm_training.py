@@ -73,7 +73,7 @@ def test_it_learns_what_follows_a_word(corpus, tmp_path):
     config.train.optimizer, config.train.clip_norm = "adam", 0.0
     trainer = Trainer(config, corpus, tmp_path)
     trainer.run()
-    dev = [it for it in records_of(trainer) if it["split"] == "dev"][-1]
+    dev = records_of(trainer, "dev")[-1]
     known = perplexities(corpus, ["dev"])
     assert dev["forward_perplexity"] < known["unigram"]["dev"] / 2
     assert dev["forward_perplexity"] < 1.2 * known["trigram"]["dev"]
@@ -83,10 +83,7 @@ def test_it_learns_what_follows_a_word(corpus, tmp_path):
 def test_the_best_model_has_the_perplexities_of_its_training(corpus, unbroken):
     bundle = load_bundle(unbroken.workdir / "best")
     report = evaluate(bundle, corpus, "dev")
-    best = max(
-        (it for it in records_of(unbroken) if it["split"] == "dev"),
-        key=lambda it: it["log_likelihood"],
-    )
+    best = max(records_of(unbroken, "dev"), key=lambda it: it["log_likelihood"])
     for name in ("perplexity", "forward_perplexity", "backward_perplexity"):
         assert report[name] == pytest.approx(best[name], rel=1e-5)
     assert report["perplexity"] == pytest.approx(math.exp(-report["log_likelihood"]))

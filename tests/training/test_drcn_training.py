@@ -53,8 +53,7 @@ def test_a_killed_training_resumes_bit_for_bit(corpus, tmp_path):
 
 
 def test_the_learning_rate_falls_when_the_dev_loss_does_not(unbroken):
-    records = records_of(unbroken)
-    rates = [it["learning_rate"] for it in records if it["split"] == "train"]
+    rates = [it["learning_rate"] for it in records_of(unbroken, "train")]
     assert rates[0] == pytest.approx(0.001)
     assert rates[-1] == pytest.approx(0.001 * 0.15, rel=1e-5)
 
@@ -108,7 +107,7 @@ def _inputs(bundle):
 
 def test_the_best_model_is_loaded_whole(corpus, unbroken, bundle):
     report = evaluate(bundle, corpus, "dev")
-    best = max(it["accuracy"] for it in records_of(unbroken) if it["split"] == "dev")
+    best = max(it["accuracy"] for it in records_of(unbroken, "dev"))
     assert report["accuracy"] == pytest.approx(best)
     fixed = bundle.model.embedding.constant.trained
     np.testing.assert_array_equal(fixed, unbroken.model.embedding.constant.trained)

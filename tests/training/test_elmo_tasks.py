@@ -90,6 +90,6 @@ def test_hard_attention_is_trained_on_elmo_vectors(tmp_path):
     config = other_elmo_config("resan_sick")
     config.train.steps, config.policy.pretrain_steps, config.policy.policy_steps = 6, 2, 2
     trainer = run_trainer(config, other_elmo_corpus(tmp_path, config), tmp_path / "run")
-    phases = [it["phase"] for it in records_of(trainer) if it["split"] == "train"]
+    phases = [it["phase"] for it in records_of(trainer, "train")]
     assert list(dict.fromkeys(phases)) == ["pretrain", "policy", "both"]
     assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()

@@ -99,9 +99,8 @@ def main():
 
 def differences(one, other) -> dict:
     """Relative differences of two trainings: of a weight, and of a number in the log by split."""
-    logs = records_of(one), records_of(other)
     train, dev = (
-        record_difference(*([it for it in log if it["split"] == split] for log in logs))
+        record_difference(records_of(one, split), records_of(other, split))
         for split in ("train", "dev")
     )
     weights = weight_difference(one.model.weights, other.model.weights)

@@ -3,7 +3,7 @@
 import importlib.util
 import shutil
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Optional
 
 import numpy as np
 import pytest
@@ -61,10 +61,17 @@ def corpus_of(config, folder: Path, sizes=None) -> PreparedCorpus:
     return PreparedCorpus(prepare(config.data, folder, folder / "prepared"))
 
 
-def records_of(trainer) -> list[dict]:
-    """The lines of `metrics.jsonl`, without the seconds, which no two trainings share."""
+def records_of(trainer, split: Optional[str] = None) -> list[dict]:
+    """The lines of `metrics.jsonl`, of one split or of all.
+
+    The seconds are left out, which no two trainings share.
+    """
     records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
-    return [{key: value for key, value in it.items() if key != "seconds"} for it in records]
+    return [
+        {key: value for key, value in it.items() if key != "seconds"}
+        for it in records
+        if split in (None, it["split"])
+    ]
 
 
 def run_trainer(config, corpus, workdir, callbacks=(), distribution=None) -> Trainer:

@@ -20,7 +20,7 @@ setup(
     ],
     package_dir={CONFIGS: "configs", CHECKPOINTS: "checkpoints"},
     package_data={
-        "": ["*.cc", "*.h", "*.json", "*.jsonl", "*.html", "*.css", "*.js", "*.txt"],
+        "": ["*.cc", "*.h", "*.json", "*.jsonl", "*.html", "*.css", "*.js", "*.txt", "py.typed"],
         CHECKPOINTS: ["manifest.tsv"],
         **{f"{CHECKPOINTS}.{name}": ["*"] for name in MODELS},
     },

@@ -1,11 +1,34 @@
-"""Attention-only sentence encoders for TensorFlow 2: DiSAN and the papers around it."""
+"""Attention-only sentence encoders for TensorFlow 2: DiSAN and the papers around it.
 
+    disan_tf.presets()      lists the released models
+    disan_tf.load(name)     loads a trained model, for raw text
+    disan_tf.layers         the papers' mechanisms as Keras layers
+    disan_tf.encoders       sentence encoders as Keras layers
+    disan_tf.ops            the functions on tensors below them
+
+These names import TensorFlow when they are first used, not before.
+"""
+
+import importlib
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from disan_tf.common import legacy_keras, quiet
 
+if TYPE_CHECKING:
+    from disan_tf import encoders, layers, ops
+    from disan_tf.serving.inference.model import load
+    from disan_tf.serving.release.released import presets
+
 __version__ = "0.1.0"
+__all__ = ["encoders", "layers", "load", "ops", "presets"]
+
+# Name -> its module; the others are modules themselves.
+_MODULES = {
+    "load": "disan_tf.serving.inference.model",
+    "presets": "disan_tf.serving.release.released",
+}
 
 # TensorFlow announces its CPU features and absent GPUs on every start; errors still raise.
 os.environ.setdefault(quiet.LEVEL, "3")
@@ -17,9 +40,13 @@ legacy_keras.choose()
 
 
 def __getattr__(name: str):
-    """`disan_tf.load`, which imports TensorFlow only when it is asked for."""
-    if name == "load":
-        from disan_tf.serving.inference.model import load
-
-        return load
+    """Imports the public names when they are first used."""
+    if name in _MODULES:
+        return getattr(importlib.import_module(_MODULES[name]), name)
+    if name in __all__:
+        return importlib.import_module(f"disan_tf.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

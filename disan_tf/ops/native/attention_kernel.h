@@ -3,6 +3,7 @@
 #ifndef DISAN_TF_OPS_NATIVE_ATTENTION_KERNEL_H_
 #define DISAN_TF_OPS_NATIVE_ATTENTION_KERNEL_H_
 
+#include <initializer_list>
 #include <string>
 #include <type_traits>
 
@@ -13,11 +14,7 @@ namespace disan {
 
 template <typename T>
 class AttentionKernelBase : public OpKernel {
- protected:
-  using E = typename Element<T>::type;
-  using Real = typename Arithmetic<E>::Real;
-  static constexpr bool kRounds = !std::is_same<T, Real>::value;
-
+ public:
   explicit AttentionKernelBase(OpKernelConstruction* construction) : OpKernel(construction) {
     std::string direction;
     OP_REQUIRES_OK(construction, construction->GetAttr("direction", &direction));
@@ -28,6 +25,11 @@ class AttentionKernelBase : public OpKernel {
                  : direction == "backward" ? Direction::kBackward
                                            : Direction::kDiagonal;
   }
+
+ protected:
+  using E = typename Element<T>::type;
+  using Real = typename Arithmetic<E>::Real;
+  static constexpr bool kRounds = !std::is_same<T, Real>::value;
 
   // Checks and reads the first five inputs.
   Status Read(OpKernelContext* context, AttentionInputs<E>* in) const {
@@ -50,6 +52,33 @@ class AttentionKernelBase : public OpKernel {
     return tensorflow::OkStatus();
   }
 
+  // Allocates the outputs of a forward pass.
+  static Status MakeResults(OpKernelContext* context, int count, Tensor** results) {
+    const TensorShape& shape = context->input(0).shape();
+    for (int k = 0; k < count; ++k) {
+      const bool is_empty = k == 1 && !kRounds;
+      TF_RETURN_IF_ERROR(context->allocate_output(
+          k, is_empty ? TensorShape({0, 0, 0}) : shape, &results[k]));
+    }
+    return tensorflow::OkStatus();
+  }
+
+  // Checks the named inputs from the sixth on, and allocates the gradients of the first three.
+  static Status MakeGradients(OpKernelContext* context, std::initializer_list<const char*> names,
+                              E** gradients) {
+    const TensorShape& shape = context->input(0).shape();
+    int input = 5;
+    for (const char* name : names) {
+      TF_RETURN_IF_ERROR(CheckShape(name, context->input(input++), shape));
+    }
+    for (int k = 0; k < 3; ++k) {
+      Tensor* gradient;
+      TF_RETURN_IF_ERROR(context->allocate_output(k, shape, &gradient));
+      gradients[k] = Data<T>(gradient);
+    }
+    return tensorflow::OkStatus();
+  }
+
   // Runs the columns, each of about so many nanoseconds, on TensorFlow's threads.
   template <typename Pass>
   static void RunSharded(OpKernelContext* context, const AttentionInputs<E>& in, const Pass& pass,
@@ -62,6 +91,35 @@ class AttentionKernelBase : public OpKernel {
   Direction direction_;
   float scale_;
 };
+
+// Registers an operation and its gradient, to which a form adds its own attributes, inputs and
+// outputs. `exact` is the context in Real; it is empty where T is Real itself. An empty `head_mask`
+// selects every head.
+#define ATTENTION_OP(name)                                       \
+  REGISTER_OP(name)                                              \
+      .Attr("T: {float, bfloat16, double}")                      \
+      .Attr("Real: {float, double}")                             \
+      .Attr("direction: {'forward', 'backward', 'diagonal'}")    \
+      .Attr("scale: float")                                      \
+      .Input("head: T")                                          \
+      .Input("dependent: T")                                     \
+      .Input("value: T")                                         \
+      .Input("mask: bool")                                       \
+      .Input("head_mask: bool")
+#define ATTENTION_FORWARD_OP(name)     \
+  ATTENTION_OP(name)                   \
+      .Output("context: T")            \
+      .Output("exact: Real")           \
+      .Output("denominator: Real")
+#define ATTENTION_GRADIENT_OP(name)    \
+  ATTENTION_OP(name)                   \
+      .Input("upstream: T")            \
+      .Input("exact: Real")            \
+      .Input("denominator: Real")      \
+      .Output("head_gradient: T")      \
+      .Output("dependent_gradient: T") \
+      .Output("value_gradient: T")     \
+      .SetShapeFn(FirstInputShapes<3>)
 
 // Registers Kernel<T> for the element types and the type that each is computed in.
 #define REGISTER_ATTENTION_FOR(T, R, name, Kernel)                        \

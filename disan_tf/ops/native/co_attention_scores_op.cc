@@ -34,10 +34,7 @@ REGISTER_OP("DisanAdditiveScoresGradient")
     .Output("first_gradient: float")
     .Output("second_gradient: float")
     .Output("vector_gradient: float")
-    .SetShapeFn([](InferenceContext* context) {
-      for (int k = 0; k < 3; ++k) context->set_output(k, context->input(k));
-      return tensorflow::OkStatus();
-    });
+    .SetShapeFn(FirstInputShapes<3>);
 
 // Checks the first three inputs.
 Status CheckSentences(OpKernelContext* context) {
@@ -75,7 +72,7 @@ void RunRows(OpKernelContext* context, const AdditiveScores& pass, int64_t nanos
 
 class AdditiveScoresKernel : public OpKernel {
  public:
-  explicit AdditiveScoresKernel(OpKernelConstruction* construction) : OpKernel(construction) {}
+  using OpKernel::OpKernel;
 
   void Compute(OpKernelContext* context) override {
     OP_REQUIRES_OK(context, CheckSentences(context));
@@ -90,8 +87,7 @@ class AdditiveScoresKernel : public OpKernel {
 
 class AdditiveScoresGradientKernel : public OpKernel {
  public:
-  explicit AdditiveScoresGradientKernel(OpKernelConstruction* construction)
-      : OpKernel(construction) {}
+  using OpKernel::OpKernel;
 
   void Compute(OpKernelContext* context) override {
     OP_REQUIRES_OK(context, CheckSentences(context));

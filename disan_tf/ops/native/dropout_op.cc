@@ -25,7 +25,7 @@ REGISTER_OP("DisanApplyMask")
     .Input("x: T")
     .Input("bits: int64")
     .Output("y: T")
-    .SetShapeFn(FirstInputShape);
+    .SetShapeFn(FirstInputShapes<1>);
 
 class KeepMaskKernel : public OpKernel {
  public:

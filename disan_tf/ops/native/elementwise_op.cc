@@ -16,7 +16,7 @@ REGISTER_OP("DisanBiasActivation")
     .Input("x: T")
     .Input("bias: T")
     .Output("y: T")
-    .SetShapeFn(FirstInputShape);
+    .SetShapeFn(FirstInputShapes<1>);
 
 REGISTER_OP("DisanBiasActivationGradient")
     .Attr("T: {float, bfloat16}")
@@ -47,11 +47,11 @@ REGISTER_OP("DisanSum")
     .Attr("N: int >= 1")
     .Input("x: N * T")
     .Output("sum: T")
-    .SetShapeFn(FirstInputShape);
+    .SetShapeFn(FirstInputShapes<1>);
 
 // Reads the attributes of both kernels.
 class ActivationKernelBase : public OpKernel {
- protected:
+ public:
   explicit ActivationKernelBase(OpKernelConstruction* construction) : OpKernel(construction) {
     std::string name;
     OP_REQUIRES_OK(construction, construction->GetAttr("activation", &name));
@@ -63,6 +63,8 @@ class ActivationKernelBase : public OpKernel {
     OP_REQUIRES(construction, activation_ != Activation::kLeakyRelu || slope_ > 0.0f,
                 InvalidArgument("slope=", slope_, "; it must lie above 0"));
   }
+
+ protected:
   Activation activation_;
   float slope_;
 };
@@ -72,8 +74,7 @@ class BiasActivationKernel : public ActivationKernelBase {
   using E = typename Element<T>::type;
 
  public:
-  explicit BiasActivationKernel(OpKernelConstruction* construction)
-      : ActivationKernelBase(construction) {}
+  using ActivationKernelBase::ActivationKernelBase;
 
   void Compute(OpKernelContext* context) override {
     const Tensor &x = context->input(0), &bias = context->input(1);
@@ -102,8 +103,7 @@ class BiasActivationGradientKernel : public ActivationKernelBase {
   using E = typename Element<T>::type;
 
  public:
-  explicit BiasActivationGradientKernel(OpKernelConstruction* construction)
-      : ActivationKernelBase(construction) {}
+  using ActivationKernelBase::ActivationKernelBase;
 
   void Compute(OpKernelContext* context) override {
     const Tensor &upstream = context->input(0), &y = context->input(1);
@@ -145,7 +145,7 @@ class BiasActivationGradientKernel : public ActivationKernelBase {
 // All copies share one buffer; DisanSum adds their gradients.
 class CopiesKernel : public OpKernel {
  public:
-  explicit CopiesKernel(OpKernelConstruction* construction) : OpKernel(construction) {}
+  using OpKernel::OpKernel;
 
   void Compute(OpKernelContext* context) override {
     for (int k = 0; k < context->num_outputs(); ++k) context->set_output(k, context->input(0));
@@ -157,7 +157,7 @@ class SumKernel : public OpKernel {
   using E = typename Element<T>::type;
 
  public:
-  explicit SumKernel(OpKernelConstruction* construction) : OpKernel(construction) {}
+  using OpKernel::OpKernel;
 
   void Compute(OpKernelContext* context) override {
     const TensorShape& shape = context->input(0).shape();

@@ -43,7 +43,7 @@ class FusionGateKernel : public OpKernel {
   using E = typename Element<T>::type;
 
  public:
-  explicit FusionGateKernel(OpKernelConstruction* construction) : OpKernel(construction) {}
+  using OpKernel::OpKernel;
 
   void Compute(OpKernelContext* context) override {
     const Tensor& token = context->input(0);
@@ -75,8 +75,7 @@ class FusionGateGradientKernel : public OpKernel {
   using E = typename Element<T>::type;
 
  public:
-  explicit FusionGateGradientKernel(OpKernelConstruction* construction)
-      : OpKernel(construction) {}
+  using OpKernel::OpKernel;
 
   void Compute(OpKernelContext* context) override {
     const Tensor& upstream = context->input(0);

@@ -11,62 +11,26 @@ namespace {
 // Nanoseconds of a token in one column.
 constexpr int64_t kTokenCost = 200;
 
-Status LinearAttentionShapes(InferenceContext* context) {
-  context->set_output(0, context->input(2));
-  context->set_output(1, context->UnknownShapeOfRank(3));
-  context->set_output(2, context->input(2));
-  context->set_output(3, context->input(2));
-  return tensorflow::OkStatus();
-}
-
-Status LinearAttentionGradientShapes(InferenceContext* context) {
-  for (int k = 0; k < 3; ++k) context->set_output(k, context->input(k));
-  return tensorflow::OkStatus();
-}
-
-// The inputs and `exact` are those of DisanDirectionalAttention; the last two attributes are Ranks.
-REGISTER_OP("DisanLinearAttention")
-    .Attr("T: {float, bfloat16, double}")
-    .Attr("Real: {float, double}")
-    .Attr("direction: {'forward', 'backward', 'diagonal'}")
-    .Attr("scale: float")
+// The last two attributes are Ranks.
+ATTENTION_FORWARD_OP("DisanLinearAttention")
     .Attr("widest: list(float)")
     .Attr("pairs_per_node: int >= 0")
-    .Input("head: T")
-    .Input("dependent: T")
-    .Input("value: T")
-    .Input("mask: bool")
-    .Input("head_mask: bool")
-    .Output("context: T")
-    .Output("exact: Real")
-    .Output("denominator: Real")
     .Output("slope: Real")
-    .SetShapeFn(LinearAttentionShapes);
+    .SetShapeFn([](InferenceContext* context) {
+      for (int k = 0; k < 4; ++k) {
+        context->set_output(k, k == 1 ? context->UnknownShapeOfRank(3) : context->input(2));
+      }
+      return tensorflow::OkStatus();
+    });
 
-REGISTER_OP("DisanLinearAttentionGradient")
-    .Attr("T: {float, bfloat16, double}")
-    .Attr("Real: {float, double}")
-    .Attr("direction: {'forward', 'backward', 'diagonal'}")
-    .Attr("scale: float")
+ATTENTION_GRADIENT_OP("DisanLinearAttentionGradient")
     .Attr("widest: list(float)")
     .Attr("pairs_per_node: int >= 0")
-    .Input("head: T")
-    .Input("dependent: T")
-    .Input("value: T")
-    .Input("mask: bool")
-    .Input("head_mask: bool")
-    .Input("upstream: T")
-    .Input("exact: Real")
-    .Input("denominator: Real")
-    .Input("slope: Real")
-    .Output("head_gradient: T")
-    .Output("dependent_gradient: T")
-    .Output("value_gradient: T")
-    .SetShapeFn(LinearAttentionGradientShapes);
+    .Input("slope: Real");
 
 template <typename T>
 class LinearAttentionKernelBase : public AttentionKernelBase<T> {
- protected:
+ public:
   explicit LinearAttentionKernelBase(OpKernelConstruction* construction)
       : AttentionKernelBase<T>(construction) {
     OP_REQUIRES_OK(construction, construction->GetAttr("widest", &ranks_.widest));
@@ -78,6 +42,7 @@ class LinearAttentionKernelBase : public AttentionKernelBase<T> {
                                 " or fewer"));
   }
 
+ protected:
   Ranks ranks_;
 };
 
@@ -88,19 +53,14 @@ class LinearAttentionKernel : public LinearAttentionKernelBase<T> {
   using typename Base::Real;
 
  public:
-  explicit LinearAttentionKernel(OpKernelConstruction* construction) : Base(construction) {}
+  using Base::Base;
 
   void Compute(OpKernelContext* context) override {
     AttentionInputs<E> in;
     OP_REQUIRES_OK(context, Base::Read(context, &in));
-    const TensorShape& shape = context->input(0).shape();
-    const TensorShape exact_shape = Base::kRounds ? shape : TensorShape({0, 0, 0});
     Tensor* results[4];
-    for (int k = 0; k < 4; ++k) {
-      OP_REQUIRES_OK(context,
-                     context->allocate_output(k, k == 1 ? exact_shape : shape, &results[k]));
-    }
-    if (shape.num_elements() == 0) return;
+    OP_REQUIRES_OK(context, Base::MakeResults(context, 4, results));
+    if (context->input(0).NumElements() == 0) return;
     const LinearForward<E> pass(in, this->ranks_, Data<T>(results[0]),
                                 Base::kRounds ? Data<Real>(results[1]) : nullptr,
                                 Data<Real>(results[2]), Data<Real>(results[3]));
@@ -115,26 +75,18 @@ class LinearAttentionGradientKernel : public LinearAttentionKernelBase<T> {
   using typename Base::Real;
 
  public:
-  explicit LinearAttentionGradientKernel(OpKernelConstruction* construction)
-      : Base(construction) {}
+  using Base::Base;
 
   void Compute(OpKernelContext* context) override {
     AttentionInputs<E> in;
     OP_REQUIRES_OK(context, Base::Read(context, &in));
-    const TensorShape& shape = context->input(0).shape();
-    const char* names[] = {"upstream", "exact", "denominator", "slope"};
-    for (int k = 0; k < 4; ++k) {
-      OP_REQUIRES_OK(context, CheckShape(names[k], context->input(5 + k), shape));
-    }
-    Tensor* gradients[3];
-    for (int k = 0; k < 3; ++k) {
-      OP_REQUIRES_OK(context, context->allocate_output(k, shape, &gradients[k]));
-    }
-    if (shape.num_elements() == 0) return;
+    E* to[3];
+    OP_REQUIRES_OK(context, Base::MakeGradients(
+                                context, {"upstream", "exact", "denominator", "slope"}, to));
+    if (context->input(0).NumElements() == 0) return;
     const LinearGradient<E> pass(in, this->ranks_, Data<T>(context->input(5)),
                                  Data<Real>(context->input(6)), Data<Real>(context->input(7)),
-                                 Data<Real>(context->input(8)), Data<T>(gradients[0]),
-                                 Data<T>(gradients[1]), Data<T>(gradients[2]));
+                                 Data<Real>(context->input(8)), to[0], to[1], to[2]);
     Base::RunSharded(context, in, pass, in.length * kTokenCost);
   }
 };

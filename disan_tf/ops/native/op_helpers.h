@@ -70,9 +70,10 @@ void RunOnThreads(OpKernelContext* context, int64_t units, int64_t nanoseconds, 
 // estimate small tensors are split, and waking a thread costs more than it saves.
 constexpr int64_t ElementwiseCost(int64_t entries) { return std::max<int64_t>(entries / 4, 1); }
 
-// The inferred shape of a first output like the first input.
-inline Status FirstInputShape(InferenceContext* context) {
-  context->set_output(0, context->input(0));
+// The inferred shapes of the first outputs, like the first inputs.
+template <int kCount>
+Status FirstInputShapes(InferenceContext* context) {
+  for (int k = 0; k < kCount; ++k) context->set_output(k, context->input(k));
   return tensorflow::OkStatus();
 }
 

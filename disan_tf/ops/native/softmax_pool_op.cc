@@ -54,7 +54,7 @@ class SoftmaxPoolKernel : public OpKernel {
   using E = typename Element<T>::type;
 
  public:
-  explicit SoftmaxPoolKernel(OpKernelConstruction* construction) : OpKernel(construction) {}
+  using OpKernel::OpKernel;
 
   void Compute(OpKernelContext* context) override {
     OP_REQUIRES_OK(context, CheckPool(context));
@@ -76,8 +76,7 @@ class SoftmaxPoolGradientKernel : public OpKernel {
   using E = typename Element<T>::type;
 
  public:
-  explicit SoftmaxPoolGradientKernel(OpKernelConstruction* construction)
-      : OpKernel(construction) {}
+  using OpKernel::OpKernel;
 
   void Compute(OpKernelContext* context) override {
     OP_REQUIRES_OK(context, CheckPool(context));

@@ -1,12 +1,50 @@
 """Trained models by name: the table `checkpoints/manifest.tsv` and the folders beside it."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_lines, sha256
+from disan_tf.common.files import read_json, read_lines, sha256
 from disan_tf.common.installation import CHECKPOINTS
 
 COLUMNS = ("name", "config", "sha256", "parameters", "criterion", "dev", "test")
+
+
+class Preset(NamedTuple):
+    """A released model.
+
+    Attributes:
+      name: its name, for `disan_tf.load`.
+      task: "classification" of one text, "nli" or "relatedness" of two.
+      classes: the classes' names, or the points of the scores' scale.
+      metric: "accuracy" or "pearson".
+      score: its value on the test set.
+      parameters: the number of trained parameters, without word vectors.
+    """
+
+    name: str
+    task: str
+    classes: tuple[str, ...]
+    metric: str
+    score: float
+    parameters: int
+
+
+def presets() -> list[Preset]:
+    """Lists the released models.
+
+    Raises:
+      UserError: a model's folder is missing or damaged.
+    """
+    found = []
+    for name, row in read_manifest(CHECKPOINTS / "manifest.tsv").items():
+        path = CHECKPOINTS / name / "model.json"
+        _check(path, row["sha256"])
+        info = read_json(path, "restore the folder from the repository")
+        score, parameters = float(row["test"]), int(row["parameters"])
+        task, classes = info["config"]["task"]["name"], tuple(info["classes"])
+        found.append(Preset(name, task, classes, row["criterion"], score, parameters))
+    return found
 
 
 def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:

@@ -21,6 +21,7 @@ setup(
     package_dir={CONFIGS: "configs", CHECKPOINTS: "checkpoints"},
     package_data={
         "": ["*.cc", "*.h", "*.json", "*.jsonl", "*.html", "*.css", "*.js", "*.txt", "py.typed"],
+        "data_prep": ["subsets/*.digests"],
         CHECKPOINTS: ["manifest.tsv"],
         **{f"{CHECKPOINTS}.{name}": ["*"] for name in MODELS},
     },

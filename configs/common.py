@@ -1,6 +1,6 @@
 """The settings that all experiments' configs share."""
 
-from typing import Callable
+from typing import Any, Callable
 
 from ml_collections import ConfigDict
 
@@ -58,6 +58,11 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
     config.evaluate.batch_size = 100
     config.evaluate.splits = ()  # scored with dev, such as test, for curves; never for selection
     return config
+
+
+def settings(values: dict[str, Any]) -> Callable[[ConfigDict], None]:
+    """Returns the variant that sets options, such as {"data.classes": 2}."""
+    return lambda config: config.update_from_flattened_dict(values)
 
 
 def tiny(config: ConfigDict) -> None:

@@ -19,8 +19,8 @@ Variants (`--config=configs/disan_multinli.py:additive`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, glove_100d, tiny
-from configs.papers.disan import BASELINES, disan
+from configs.common import apply_variant, settings
+from configs.papers.disan import DISAN_VARIANTS, disan
 
 
 def get_config(variant: str = "") -> ConfigDict:
@@ -30,6 +30,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.split_words = True  # as for SNLI
     config.data.empty_tokens = False
     config.data.length_percentile = 0.97  # as for SNLI
+    config.data.subset = ""  # a subset of the training pairs; data_prep/README.md
     config.data.split_seed = 1  # seed of dev_matched's halves; not changed by --seeds
     config.train.window = 500  # an epoch has 5,900 batches
     config.train.steps = 400_000  # as for SNLI
@@ -37,9 +38,7 @@ def get_config(variant: str = "") -> ConfigDict:
     return apply_variant(config, variant, VARIANTS)
 
 
-def _official(config):
-    config.data.empty_tokens = True
-    config.data.fixed_words = "all"
-
-
-VARIANTS = {**BASELINES, "glove_100d": glove_100d, "official": _official, "tiny": tiny}
+VARIANTS = {
+    **DISAN_VARIANTS,
+    "official": settings({"data.empty_tokens": True, "data.fixed_words": "all"}),
+}

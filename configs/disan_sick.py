@@ -18,8 +18,8 @@ Variants (`--config=configs/disan_sick.py:official`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, glove_100d, tiny
-from configs.papers.disan import BASELINES, disan
+from configs.common import apply_variant
+from configs.papers.disan import DISAN_VARIANTS, disan
 from configs.papers.elmo import feed_with_elmo
 
 
@@ -43,10 +43,4 @@ def _official(config):
     config.train.dropout = 0.3
 
 
-VARIANTS = {
-    **BASELINES,
-    "glove_100d": glove_100d,
-    "official": _official,
-    "elmo": feed_with_elmo,
-    "tiny": tiny,
-}
+VARIANTS = {**DISAN_VARIANTS, "official": _official, "elmo": feed_with_elmo}

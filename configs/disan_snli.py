@@ -21,8 +21,8 @@ Variants (`--config=configs/disan_snli.py:official`), with the paper's test accu
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, glove_100d, tiny
-from configs.papers.disan import BASELINES, disan
+from configs.common import apply_variant, settings
+from configs.papers.disan import DISAN_VARIANTS, disan
 from configs.papers.elmo import feed_with_elmo
 
 
@@ -33,21 +33,15 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.split_words = True  # authors' code: also at hyphens, slashes and quotes
     config.data.empty_tokens = False  # authors' code only: keeps empty strings beside quotes
     config.data.length_percentile = 0.97  # authors' code: drops the longest training pairs
+    config.data.subset = ""  # a subset of the training pairs; data_prep/README.md
     config.train.window = 500  # an epoch has 8,300 batches
     config.train.steps = 400_000  # authors' code
     config.train.evaluate_every = 2000  # authors' code: 500, and in the last 100,000 steps alone
     return apply_variant(config, variant, VARIANTS)
 
 
-def _official(config):
-    config.data.empty_tokens = True
-    config.data.fixed_words = "all"
-
-
 VARIANTS = {
-    **BASELINES,
-    "glove_100d": glove_100d,
-    "official": _official,
+    **DISAN_VARIANTS,
+    "official": settings({"data.empty_tokens": True, "data.fixed_words": "all"}),
     "elmo": feed_with_elmo,
-    "tiny": tiny,
 }

@@ -24,8 +24,8 @@ Variants (`--config=configs/disan_sst.py:official`), with the paper's test accur
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, glove_100d, tiny
-from configs.papers.disan import BASELINES, disan
+from configs.common import apply_variant, settings
+from configs.papers.disan import DISAN_VARIANTS, disan
 
 
 def get_config(variant: str = "") -> ConfigDict:
@@ -53,19 +53,9 @@ def _official(config):
     config.train.dropout = 0.3
 
 
-def _binary(config):
-    config.data.classes = 2
-
-
-def _sentence(config):
-    config.data.level = "sentence"
-
-
 VARIANTS = {
-    **BASELINES,
-    "glove_100d": glove_100d,
+    **DISAN_VARIANTS,
     "official": _official,
-    "binary": _binary,
-    "sentence": _sentence,
-    "tiny": tiny,
+    "binary": settings({"data.classes": 2}),
+    "sentence": settings({"data.level": "sentence"}),
 }

@@ -15,8 +15,8 @@ Variants (`--config=configs/disan_subj.py:additive`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, glove_100d, tiny
-from configs.papers.disan import BASELINES, cross_validated
+from configs.common import apply_variant
+from configs.papers.disan import DISAN_VARIANTS, cross_validated
 
 
 def get_config(variant: str = "") -> ConfigDict:
@@ -26,4 +26,4 @@ def get_config(variant: str = "") -> ConfigDict:
     config.train.l2 = 1e-4
     config.train.steps = 1524  # 12 epochs
     config.train.evaluate_every = 127  # an epoch
-    return apply_variant(config, variant, {**BASELINES, "glove_100d": glove_100d, "tiny": tiny})
+    return apply_variant(config, variant, DISAN_VARIANTS)

@@ -19,8 +19,8 @@ Variants (`--config=configs/disan_trec.py:fine`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, glove_100d, tiny
-from configs.papers.disan import BASELINES, disan
+from configs.common import apply_variant, settings
+from configs.papers.disan import DISAN_VARIANTS, disan
 from configs.papers.elmo import feed_with_elmo
 
 
@@ -38,14 +38,4 @@ def get_config(variant: str = "") -> ConfigDict:
     return apply_variant(config, variant, VARIANTS)
 
 
-def _fine(config):
-    config.data.classes = 50
-
-
-VARIANTS = {
-    **BASELINES,
-    "glove_100d": glove_100d,
-    "fine": _fine,
-    "elmo": feed_with_elmo,
-    "tiny": tiny,
-}
+VARIANTS = {**DISAN_VARIANTS, "fine": settings({"data.classes": 50}), "elmo": feed_with_elmo}

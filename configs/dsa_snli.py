@@ -40,6 +40,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.split_words = False
     config.data.empty_tokens = False
     config.data.length_percentile = 1.0  # no pair is left out
+    config.data.subset = ""  # a subset of the training pairs; data_prep/README.md
     config.data.oov = "narrow_uniform"  # App. A: U(-0.005, 0.005)
     config.task.pair_features = "absolute"  # Sec. 4.1
     config.train.batch_size = 256  # App. A

@@ -29,7 +29,7 @@ five:
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant
+from configs.common import apply_variant, settings
 from configs.papers.dsa import DSA_SENTENCE_BASELINES, DSA_VARIANTS, dsa
 
 
@@ -51,10 +51,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.train.plateau.patience = 2  # App. B
     config.train.steps = 24_900
     config.train.evaluate_every = 1245  # an epoch
-    return apply_variant(
-        config, variant, {**DSA_VARIANTS, **DSA_SENTENCE_BASELINES, "binary": _binary}
-    )
+    return apply_variant(config, variant, VARIANTS)
 
 
-def _binary(config):
-    config.data.classes = 2
+VARIANTS = {**DSA_VARIANTS, **DSA_SENTENCE_BASELINES, "binary": settings({"data.classes": 2})}

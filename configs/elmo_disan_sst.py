@@ -39,7 +39,7 @@ Variants (`--config=configs/elmo_disan_sst.py:glove`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, glove_100d, tiny
+from configs.common import apply_variant, glove_100d, settings, tiny
 from configs.papers.disan import disan
 from configs.papers.elmo import feed_with_elmo
 
@@ -91,20 +91,6 @@ def _both(config):
     config.embedding.words = True
 
 
-def _dropout_rate(config):
-    config.train.dropout = 0.7
-
-
-def _cut_phrases(config):
-    config.data.contexts = True
-    config.embedding.phrases = "cut"
-
-
-def _trainable_bilm(config):
-    config.embedding.trainable_bilm = True
-    config.embedding.cached = False
-
-
 def _tiny(config):
     tiny(config)
     config.data.bilm = "elmo/tiny"
@@ -115,9 +101,9 @@ VARIANTS = {
     "random": _random,
     "small_bilm": _small_bilm,
     "both": _both,
-    "dropout_rate": _dropout_rate,
-    "cut_phrases": _cut_phrases,
-    "trainable_bilm": _trainable_bilm,
+    "dropout_rate": settings({"train.dropout": 0.7}),
+    "cut_phrases": settings({"data.contexts": True, "embedding.phrases": "cut"}),
+    "trainable_bilm": settings({"embedding.trainable_bilm": True, "embedding.cached": False}),
     "glove_100d": glove_100d,
     "tiny": _tiny,
 }

@@ -16,8 +16,8 @@ Variants (`--config=configs/own_table.py:pairs`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, glove_100d, tiny
-from configs.papers.disan import BASELINES, disan
+from configs.common import apply_variant, settings
+from configs.papers.disan import DISAN_VARIANTS, disan
 
 
 def get_config(variant: str = "") -> ConfigDict:
@@ -47,11 +47,6 @@ def get_config(variant: str = "") -> ConfigDict:
     return apply_variant(config, variant, VARIANTS)
 
 
-def _pairs(config):
-    config.data.second_text = "second_text"
-    config.task.name = "nli"
-
-
 def _scores(config):
     config.data.second_text = "second_text"
     config.data.label = ""
@@ -61,4 +56,8 @@ def _scores(config):
     config.task.lowest = config.data.get_ref("lowest")
 
 
-VARIANTS = {**BASELINES, "glove_100d": glove_100d, "pairs": _pairs, "scores": _scores, "tiny": tiny}
+VARIANTS = {
+    **DISAN_VARIANTS,
+    "pairs": settings({"data.second_text": "second_text", "task.name": "nli"}),
+    "scores": _scores,
+}

@@ -21,7 +21,7 @@ Variants (`--config=configs/resan_sick.py:official`), with the paper's r:
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant
+from configs.common import apply_variant, settings
 from configs.papers.resan import RESAN_VARIANTS, resan
 
 
@@ -38,9 +38,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.policy.pretrain_steps = 6000  # authors' code
     config.policy.policy_steps = 500  # authors' code
     config.policy.penalty = 0.006  # authors' code
-    return apply_variant(config, variant, {**RESAN_VARIANTS, "official": _official})
+    return apply_variant(config, variant, {**RESAN_VARIANTS, "official": OFFICIAL})
 
 
-def _official(config):
-    config.encoder.unselected = "mean_of_others"
-    config.task.loss = "squared_error"
+OFFICIAL = settings({"encoder.unselected": "mean_of_others", "task.loss": "squared_error"})

@@ -39,6 +39,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.split_words = True
     config.data.empty_tokens = False
     config.data.length_percentile = 0.97
+    config.data.subset = ""  # a subset of the training pairs; data_prep/README.md
     config.task.highway = True  # authors' code; the paper's parameter count includes it
     config.train.dropout = 0.35  # authors' code: keep probability 0.65; Sec. 4: 0.65 to 0.8
     config.train.window = 250  # an epoch has 4,200 batches

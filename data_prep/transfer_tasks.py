@@ -117,8 +117,8 @@ def read_vectors(
       UserError: the file is missing, malformed or of another dimension, or has none of the words.
     """
     path, words = word_vectors.find(Path(data_dir), options.vectors), list(words)
-    variants = set(chain.from_iterable(map(vocabularies.case_variants, words)))
-    vectors = word_vectors.read(path, options.embedding_dim, variants.__contains__).by_word
+    wanted = vocabularies.all_variants(words).__contains__
+    vectors = word_vectors.read(path, options.embedding_dim, wanted).by_word
     vocabulary = vocabularies.build((), words, vectors)
     if not vocabulary.words:
         raise UserError(f"{path} has no word of the tasks; restore the file.")

@@ -7,6 +7,7 @@ fixed vectors.
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Optional
 
 import numpy as np
@@ -63,6 +64,11 @@ class Vocabulary:
 def case_variants(word: str) -> tuple[str, str, str]:
     """Returns the forms for looking a vector up, in order: exact, lower-cased, capitalised."""
     return word, word.lower(), word.capitalize()
+
+
+def all_variants(words: Iterable[str]) -> set[str]:
+    """Returns the case variants of all words."""
+    return set(chain.from_iterable(map(case_variants, words)))
 
 
 def source(word: str, vectors: Container[str]) -> Optional[str]:

@@ -92,13 +92,13 @@ def write_split(
         lengths = np.diff(offsets)
         empty = offsets[:-1][lengths == 0]  # positions of the unknown words
         ids = np.insert(token_ids[numbers], empty, UNKNOWN_ID)
-        save(folder, names.ids(split, field), ids)
+        save(folder, f"{split}.{field}.ids", ids)
         ends = np.cumsum(np.maximum(lengths, 1))
-        save(folder, names.offsets(split, field), np.insert(ends, 0, 0))
+        save(folder, f"{split}.{field}.offsets", np.insert(ends, 0, 0))
         if has_spellings or flags is not None:
-            save(folder, names.spelling(split, field), np.insert(numbers + 1, empty, 0))
+            save(folder, f"{split}.{field}.spelling", np.insert(numbers + 1, empty, 0))
         if flags is not None:
-            save(folder, names.match(split, field), np.insert(flags[split, field], empty, 0))
+            save(folder, f"{split}.{field}.match", np.insert(flags[split, field], empty, 0))
         tokens += len(ids)
     if has_spellings and any(example.context for example in examples):
         contexts = _write_contexts(folder, split, examples, index)
@@ -122,10 +122,10 @@ def _write_labels(folder: Path, split: str, corpus: Corpus) -> np.ndarray:
         *((e.label, e.example_id.encode(), e.genre.encode()) for e in corpus.splits[split])
     )
     labels = np.array(labels, np.float32 if corpus.scores else np.int32)
-    save(folder, names.label(split), labels)
-    save(folder, names.example_id(split), np.array(example_ids))
+    save(folder, f"{split}.label", labels)
+    save(folder, f"{split}.example_id", np.array(example_ids))
     if corpus.genres:
-        save(folder, names.genre(split), np.array(genres))
+        save(folder, f"{split}.genre", np.array(genres))
     return labels
 
 
@@ -143,7 +143,7 @@ def _write_contexts(folder, split, examples, index) -> int:
     places = [(contexts[example.context], example.start) for example in examples]
     arrays = spelling + 1, offsets, np.array(places, np.int32)
     for part, array in zip(names.CONTEXT_PARTS, arrays):
-        save(folder, names.contexts(split, part), array)
+        save(folder, f"{split}.contexts.{part}", array)
     return len(contexts)
 
 

@@ -1,7 +1,7 @@
 """Chooses and writes a corpus' vocabulary and its vectors."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +44,9 @@ def write_vocabulary(
       UserError: the vector file is malformed.
     """
     vectors = _read_vectors(options, vector_files, words)
-    counts = _word_counts(words, training_counts)
+    counts: Counter[str] = Counter()
+    for word, count in zip(words, training_counts.tolist()):
+        counts[word] += count
     least = options.get("min_count", 1)
     training = {word: count for word, count in counts.items() if count >= least}
     vocabulary = vocabularies.build(
@@ -64,17 +66,9 @@ def _read_vectors(options, files: Sequence[Path], words: Iterable[str]) -> WordV
     """Reads the vectors that these words may need, or all vectors if all are kept."""
     if not files:
         return WordVectors({}, 0)
-    variants = set(chain.from_iterable(map(vocabularies.case_variants, words)))
+    variants = vocabularies.all_variants(words)
     wanted = (lambda word: True) if options.fixed_words == "all" else variants.__contains__
     return word_vectors.read(files[0], options.embedding_dim, wanted)
-
-
-def _word_counts(words: Sequence[str], token_counts: np.ndarray) -> dict[str, int]:
-    """Counts each word, given the counts of the first tokens."""
-    counts: dict[str, int] = {}
-    for word, count in zip(words, token_counts.tolist()):
-        counts[word] = counts.get(word, 0) + count
-    return counts
 
 
 def _extra_words(options, vectors: Iterable[str]) -> Mapping[str, str]:

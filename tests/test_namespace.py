@@ -30,7 +30,7 @@ def test_every_public_name_is_there_and_shown(name):
 
 def test_another_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'disan_tf' has no attribute 'encodes'"):
-        _ = disan_tf.encodes
+        disan_tf.encodes  # noqa: B018
 
 
 def test_presets_are_the_released_models_with_task_and_score():

@@ -106,3 +106,14 @@ def test_the_example_of_the_layers_runs():
     names = {}
     exec("\n".join(lines), names)
     assert names["sentence"].shape == [8, 600] and names["context"].shape == [8, 20, 300]
+
+
+def test_the_example_of_fine_tuning_runs(tmp_path, monkeypatch):
+    (lines,) = (
+        block
+        for block in _blocks(_text(ROOT / "disan_tf" / "serving" / "README.md"))
+        if "TextClassifier" in "\n".join(block)
+    )
+    monkeypatch.chdir(tmp_path)
+    exec("\n".join(lines), {})
+    assert (tmp_path / "films.keras").is_file() and (tmp_path / "films").is_dir()

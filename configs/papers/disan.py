@@ -4,7 +4,7 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from configs.common import base_config
+from configs.common import base_config, glove_100d, settings, tiny
 
 
 def disan(name: str, corpus: str, task: str) -> ConfigDict:
@@ -69,10 +69,6 @@ def _bi_lstm(config):
     config.encoder = ConfigDict({"name": "bi_lstm", **shape(config)})
 
 
-def _without_directions(config):
-    config.encoder.directions = ("diagonal", "diagonal")
-
-
 def shape(config: ConfigDict) -> dict:
     """Returns the settings that all encoders of a paper share."""
     return {"units": config.encoder.units, "activation": config.encoder.activation}
@@ -84,5 +80,7 @@ BASELINES: dict[str, Callable[[ConfigDict], None]] = {
     "source2token": _source2token,
     "multi_head": _multi_head,
     "bi_lstm": _bi_lstm,
-    "without_directions": _without_directions,
+    "without_directions": settings({"encoder.directions": ("diagonal", "diagonal")}),
 }
+# The variants of every experiment of the DiSAN paper.
+DISAN_VARIANTS = {**BASELINES, "glove_100d": glove_100d, "tiny": tiny}

@@ -4,7 +4,7 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from configs.common import glove_100d, tiny
+from configs.common import glove_100d, settings, tiny
 from configs.papers.disan import disan
 
 
@@ -62,35 +62,6 @@ def drcn(name: str, corpus: str) -> ConfigDict:
     return config
 
 
-def _functions(names: str) -> Callable[[ConfigDict], None]:
-    def variant(config):
-        config.encoder.functions = names
-
-    return variant
-
-
-def _own_parameters(config):
-    config.encoder.functions = "B-Ca-Cs-M"
-    config.encoder.own_parameters = True
-
-
-def _over_functions(config):
-    config.encoder.functions = "B-Ca-Cs-M"
-    config.encoder.aggregation = "functions"
-
-
-def _bi_lstm(config):
-    config.encoder.recurrence = "lstm"
-
-
-def _bottleneck(config):
-    config.encoder.bottleneck_units = 200
-
-
-def _hypothesis_only(config):
-    config.task.hypothesis_only = True
-
-
 def _tiny(config):
     tiny(config)
     config.data.word_length = 8
@@ -101,16 +72,16 @@ def _tiny(config):
     config.encoder.functions = "B-Ca-Cs-D-M"
 
 
-FULL = "B-Ca-Cs-D-M"
+FULL, FOUR = "B-Ca-Cs-D-M", "B-Ca-Cs-M"
 # Table 1, in its order; the last is the default.
-TABLE_1 = (FULL, "B-Ca-Cs-D", "B-Ca-Cs-M", "B-Ca-D-M", "B-Cs-D-M", "Ca-Cs-D-M", "Cs")
+TABLE_1 = (FULL, "B-Ca-Cs-D", FOUR, "B-Ca-D-M", "B-Cs-D-M", "Ca-Cs-D-M", "Cs")
 DRCN_VARIANTS: dict[str, Callable[[ConfigDict], None]] = {
-    **{names: _functions(names) for names in TABLE_1},
-    "own_parameters": _own_parameters,
-    "over_functions": _over_functions,
-    "bi_lstm": _bi_lstm,
-    "bottleneck": _bottleneck,
-    "hypothesis_only": _hypothesis_only,
+    **{names: settings({"encoder.functions": names}) for names in TABLE_1},
+    "own_parameters": settings({"encoder.functions": FOUR, "encoder.own_parameters": True}),
+    "over_functions": settings({"encoder.functions": FOUR, "encoder.aggregation": "functions"}),
+    "bi_lstm": settings({"encoder.recurrence": "lstm"}),
+    "bottleneck": settings({"encoder.bottleneck_units": 200}),
+    "hypothesis_only": settings({"task.hypothesis_only": True}),
     "glove_100d": glove_100d,
     "tiny": _tiny,
 }

@@ -21,7 +21,7 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from configs.common import glove_100d, tiny
+from configs.common import glove_100d, settings, tiny
 from configs.papers.disan import disan
 
 
@@ -74,24 +74,12 @@ def dsa(name: str, corpus: str, task: str) -> ConfigDict:
     return config
 
 
-def _single(config):
-    """Changes nothing: the default."""
-
-
 def _multiple(config):
     """Sets multiple DSA, Sec. 4 and App. A."""
     config.encoder.units = 300
     config.encoder.attentions = 8
     config.task.hidden_units = 512
     config.task.dropout = 0.4
-
-
-def _self_attention(config):
-    config.encoder.attention = "static"
-
-
-def _paper_count(config):
-    config.encoder.first_width = 0
 
 
 def _bi_lstm(config):
@@ -132,10 +120,10 @@ def _tiny(config):
 
 
 DSA_VARIANTS: dict[str, Callable[[ConfigDict], None]] = {
-    "single": _single,
+    "single": settings({}),  # the default
     "multiple": _multiple,
-    "self_attention": _self_attention,
-    "paper_count": _paper_count,
+    "self_attention": settings({"encoder.attention": "static"}),
+    "paper_count": settings({"encoder.first_width": 0}),
     "glove_100d": glove_100d,
     "tiny": _tiny,
 }

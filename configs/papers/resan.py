@@ -4,7 +4,7 @@ from typing import Callable
 
 from ml_collections import ConfigDict
 
-from configs.common import glove_100d, tiny
+from configs.common import glove_100d, settings, tiny
 from configs.papers.disan import BASELINES, disan, shape
 
 
@@ -41,15 +41,6 @@ def resan(name: str, corpus: str, task: str) -> ConfigDict:
     return config
 
 
-def _without_unselected(config):
-    config.encoder.unselected = "drop"
-
-
-def _without_dependency_restricted(config):
-    config.encoder.unselected = "drop"
-    config.encoder.shared = True
-
-
 def _without_hard_attention(config):
     """Changes ReSAN to DiSAN with ReSAN's head."""
     _without_policy(config)
@@ -65,14 +56,6 @@ def _without_attention(config):
     _without_hard_attention(config)
     config.task.highway = False
     BASELINES["source2token"](config)
-
-
-def _iterative(config):
-    config.encoder.sampling = "iterative"
-
-
-def _paper_reward(config):
-    config.policy.reward = "probability"
 
 
 def _without_policy(config):
@@ -118,19 +101,21 @@ def tiny_resan(config: ConfigDict) -> None:
 
 # The ablations of Tables 2 and 4 and the baselines of Table 1 as variants of a ReSAN config.
 RESAN_VARIANTS: dict[str, Callable[[ConfigDict], None]] = {
-    "without_unselected": _without_unselected,
-    "without_dependency_restricted": _without_dependency_restricted,
+    "without_unselected": settings({"encoder.unselected": "drop"}),
+    "without_dependency_restricted": settings(
+        {"encoder.unselected": "drop", "encoder.shared": True}
+    ),
     "without_hard_attention": _without_hard_attention,
     "without_soft_attention": _without_soft_attention,
     "without_attention": _without_attention,
-    "iterative": _iterative,
-    "paper_reward": _paper_reward,
+    "iterative": settings({"encoder.sampling": "iterative"}),
+    "paper_reward": settings({"policy.reward": "probability"}),
     "bi_lstm": _baseline(BASELINES["bi_lstm"]),
     "bi_gru": _baseline(_bi_gru),
     "multi_window_cnn": _baseline(_multi_window_cnn),
     "hierarchical_cnn": _baseline(_hierarchical_cnn),
     "multi_head": _baseline(BASELINES["multi_head"]),
-    "disan": _baseline(lambda config: None),
+    "disan": _baseline(settings({})),
     "glove_100d": glove_100d,
     "tiny": tiny_resan,
 }

@@ -6,11 +6,15 @@ example from its share.
 """
 
 from collections.abc import Sequence
+from itertools import compress
+from typing import TypeVar
 
 import numpy as np
 
 from data_prep.corpora.corpus import Example
 from disan_tf.common.options import check_at_least
+
+T = TypeVar("T")
 
 
 def held_out(labels: Sequence, share: float, seed: int) -> np.ndarray:
@@ -56,8 +60,9 @@ def hold_out_dev(examples: Sequence[Example], options) -> tuple[list[Example], l
       options: has `dev_share` and `split_seed`, see `check_options`.
     """
     labels = [example.label for example in examples]
-    in_dev = held_out(labels, options.dev_share, options.split_seed)
-    return (
-        [example for example, is_dev in zip(examples, in_dev) if not is_dev],
-        [example for example, is_dev in zip(examples, in_dev) if is_dev],
-    )
+    return divide(examples, held_out(labels, options.dev_share, options.split_seed))
+
+
+def divide(items: Sequence[T], in_part: Sequence[bool]) -> tuple[list[T], list[T]]:
+    """Returns the items outside a part and those in it, in their order."""
+    return list(compress(items, np.logical_not(in_part))), list(compress(items, in_part))

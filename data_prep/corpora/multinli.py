@@ -10,9 +10,9 @@ share their premise with a "dev" pair.
 
 from pathlib import Path
 
-from data_prep.corpora import nli_files
+from data_prep.corpora import nli_files, subsets
 from data_prep.corpora.corpus import Corpus
-from data_prep.corpora.held_out import held_out
+from data_prep.corpora.held_out import divide, held_out
 from data_prep.corpora.nli_files import Layout
 from disan_tf.common.options import check_at_least
 
@@ -30,14 +30,14 @@ def check_options(split_seed: int) -> None:
     check_at_least("split_seed", split_seed, 0)
 
 
-CHECKS = (nli_files.check_options, check_options)
+CHECKS = (nli_files.check_options, subsets.check_options, check_options)
 FIELDS = nli_files.FIELDS
 SPLITS = ("train", "dev", "test", "mismatched")
 
 
 def files(data_dir: Path, options) -> list[Path]:
-    """Returns the three files; raises UserError if one is missing."""
-    return list(LAYOUT.find(data_dir).values())
+    """Returns the files of the parts and of the subset; raises UserError if one is missing."""
+    return LAYOUT.files(data_dir, options)
 
 
 def read(data_dir: Path, options) -> Corpus:
@@ -51,8 +51,8 @@ def read(data_dir: Path, options) -> Corpus:
     corpus = nli_files.read(data_dir, LAYOUT, options)
     matched, mismatched = map(corpus.splits.pop, ("dev_matched", "dev_mismatched"))
     in_dev = held_out([example.label for example in matched], 0.5, options.split_seed)
-    for split, wanted in (("dev", True), ("test", False)):
-        corpus.splits[split] = [pair for pair, is_dev in zip(matched, in_dev) if is_dev == wanted]
-        corpus.counts["dev_matched"][f"in {split}"] = len(corpus.splits[split])
+    test, dev = divide(matched, in_dev)
+    corpus.splits.update(dev=dev, test=test)
+    corpus.counts["dev_matched"].update({"in dev": len(dev), "in test": len(test)})
     corpus.splits["mismatched"] = mismatched
     return corpus

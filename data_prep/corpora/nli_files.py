@@ -11,10 +11,11 @@ authors' code, words that only dropped pairs have get no id: their vectors would
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
+from data_prep.corpora import subsets
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.nli_rows import CLASSES, NO_LABEL, read_rows
 from data_prep.corpora.official_files import find, restore
@@ -52,6 +53,12 @@ class Layout(NamedTuple):
         stems = {part: f"{self.folder}/{self.folder}_{part}" for part in self.pairs}
         return find(Path(data_dir), self.title, stems, SUFFIXES)
 
+    def files(self, data_dir: Path, options) -> list[Path]:
+        """Returns the files that `read` would read below `data_dir`; see `find`."""
+        subset = _find_subset(data_dir, options)
+        own = [] if subset is None or subset.parent == subsets.PACKAGED else [subset]
+        return [*self.find(data_dir).values(), *own]
+
 
 def read(data_dir: Path, layout: Layout, options) -> Corpus:
     """Reads a corpus with its layout's parts as splits; only "train" loses long pairs.
@@ -65,17 +72,24 @@ def read(data_dir: Path, layout: Layout, options) -> Corpus:
         `disan_tf.text.split_words`), `empty_tokens` (keeps the empty strings that the authors'
         split makes), and `length_percentile` (a share from 0 to 1: the limit is the smallest length
         that covers this share of training sentences, and training pairs with a longer sentence are
-        dropped; 1 drops none).
+        dropped; 1 drops none); and `subset`, absent or "" for all pairs, the name of a subset of
+        the training pairs, see `data_prep.corpora.subsets.find`. Its pairs keep the file's order.
 
     Raises:
-      UserError: a missing file, or malformed data (names file and line).
+      UserError: a missing file, malformed data (names file and line), or a training file that lacks
+        pairs of the subset.
     """
     paths, remedy = layout.find(data_dir), restore(layout.name)
-    inputs = list(paths.values())
+    inputs = layout.files(data_dir, options)
+    subset_file = _find_subset(data_dir, options)
+    subset = subset_file and subsets.read(subset_file)
     corpus = Corpus(layout.name, FIELDS, CLASSES, {}, {}, inputs, unit="pairs")
     tokenizer = SentenceTokenizer(options.tokenizer, options.split_words, options.empty_tokens)
     for part, path in paths.items():
-        examples = list(_examples(path, options.tokens, tokenizer, remedy))
+        taken = subset if part == "train" else None
+        examples = list(_examples(path, options.tokens, tokenizer, remedy, taken))
+        if taken:
+            corpus.warnings += _subset_warnings(taken, path, layout, remedy)
         if not examples:
             raise UserError(f"{path} holds no pair; {remedy}.")
         kept, dropped = _select(examples, options.length_percentile if part == "train" else 1.0)
@@ -103,6 +117,23 @@ def length_limit(lengths: Sequence[int], share: float) -> int:
     return int(np.argmax(covered >= share))
 
 
+def _find_subset(data_dir: Path, options) -> Optional[Path]:
+    """Returns the file of the subset that the options name, or None."""
+    name = getattr(options, "subset", "")
+    return subsets.find(data_dir, name) if name else None
+
+
+def _subset_warnings(subset: subsets.Subset, path: Path, layout: Layout, remedy: str) -> list[str]:
+    """Describes pairs of a subset that its file lacks; raises UserError if there are too many."""
+    missing = subset.check_missing(path, remedy)
+    if not missing:
+        return []
+    return [
+        f"{layout.title} train lacks {missing:,} of the {subset.pairs:,} pairs of the subset "
+        f"{subset.name}."
+    ]
+
+
 def check_options(
     tokens: str, tokenizer: str, split_words: bool, empty_tokens: bool, length_percentile: float
 ) -> None:
@@ -118,10 +149,14 @@ def check_options(
 
 
 def _examples(
-    path: Path, tokens: str, tokenizer: SentenceTokenizer, remedy: str
+    path: Path,
+    tokens: str,
+    tokenizer: SentenceTokenizer,
+    remedy: str,
+    subset: Optional[subsets.Subset],
 ) -> Iterator[Example]:
-    """Yields all pairs of a file; label `NO_LABEL` stands for "-"."""
-    rows = read_rows(path, tokens, remedy)
+    """Yields all pairs of a file or its subset; label `NO_LABEL` stands for "-"."""
+    rows = read_rows(path, tokens, remedy, subset and subset.take)
     while batch := list(islice(rows, BATCH)):
         names, labels, premises, hypotheses, genres = zip(*batch)
         sentences = tokenizer(premises + hypotheses)

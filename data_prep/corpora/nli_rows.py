@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Callable, NamedTuple, Optional
 
 from disan_tf.text import tables
 
@@ -26,23 +26,36 @@ class Row(NamedTuple):
     genre: str
 
 
-def read_rows(path: Path, tokens: str, remedy: str) -> Iterator[Row]:
-    """Yields a file's pairs, see `disan_tf.text.tables.read_rows`; `tokens` is a key of `TEXTS`."""
+def read_rows(
+    path: Path, tokens: str, remedy: str, take: Optional[Callable[[str, str], bool]] = None
+) -> Iterator[Row]:
+    """Yields a file's pairs.
+
+    Args:
+      path, remedy: see `disan_tf.text.tables.read_rows`.
+      tokens: a key of `TEXTS`.
+      take: decides by the raw sentences which pairs with a gold label are yielded, and no others;
+        None yields all pairs.
+    """
     first, second = TEXTS[tokens]
     read_text = _leaves if tokens == "parse" else dict.__getitem__
     addition = NO_PARSE if tokens == "parse" else ""
     columns = {"gold_label": "", "pairID": "", first: addition, second: addition}
+    if take:
+        columns.update(dict.fromkeys(TEXTS["text"], ""))
 
-    def convert(row: dict) -> Row:
+    def convert(row: dict) -> Optional[Row]:
         label, genre = row["gold_label"], row.get("genre", "")
         if label not in LABELS:
             raise ValueError(f"gold_label {label[:40]!r} is not {', '.join(CLASSES)} or -")
         tables.check_name("pairID", row["pairID"])
         tables.check_name("genre", genre)
+        if take and (LABELS[label] == NO_LABEL or not take(*map(row.get, TEXTS["text"]))):
+            return None
         texts = read_text(row, first), read_text(row, second)
         return Row(row["pairID"], LABELS[label], *texts, genre)
 
-    return tables.read_rows(path, columns, convert, remedy)
+    return filter(None, tables.read_rows(path, columns, convert, remedy))
 
 
 def _leaves(row: dict, name: str) -> str:

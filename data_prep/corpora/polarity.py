@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from data_prep.corpora import held_out
 from data_prep.corpora.corpus import Corpus, Example
-from data_prep.corpora.held_out import fold_numbers, hold_out_dev
+from data_prep.corpora.held_out import divide, fold_numbers, hold_out_dev
 from data_prep.corpora.official_files import absent, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.common.errors import UserError
@@ -128,9 +128,8 @@ def _split(examples: list[Example], options) -> dict[str, list[Example]]:
             "smaller class; use fewer."
         )
     folds = fold_numbers(labels, options.folds, options.split_seed)
-    others = [example for example, fold in zip(examples, folds) if fold != options.fold]
+    others, test = divide(examples, folds == options.fold)
     train, dev = hold_out_dev(others, options)
-    test = [example for example, fold in zip(examples, folds) if fold == options.fold]
     return {"train": train, "dev": dev, "test": test}
 
 

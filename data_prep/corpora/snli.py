@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from data_prep.corpora import nli_files
+from data_prep.corpora import nli_files, subsets
 from data_prep.corpora.corpus import Corpus
 from data_prep.corpora.nli_files import Layout
 
@@ -15,14 +15,14 @@ LAYOUT = Layout(
 )
 
 
-CHECKS = (nli_files.check_options,)
+CHECKS = (nli_files.check_options, subsets.check_options)
 FIELDS = nli_files.FIELDS
 SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
-    """Returns the file of each split; raises UserError if one is missing."""
-    return list(LAYOUT.find(data_dir).values())
+    """Returns the files of the splits and of the subset; raises UserError if one is missing."""
+    return LAYOUT.files(data_dir, options)
 
 
 def read(data_dir: Path, options) -> Corpus:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple, Union
 
 from data_prep.corpora.corpus import Corpus, Example
-from data_prep.corpora.held_out import held_out
+from data_prep.corpora.held_out import divide, held_out
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import check_at_least
@@ -222,8 +222,7 @@ def _draw_parts(rows: dict[str, list[_Row]], options) -> dict[str, list[_Row]]:
             continue
         targets = [row.target for row in left]
         drawn = held_out(targets, share * whole / len(left), options.split_seed)
-        parts[split] = [row for row, is_drawn in zip(left, drawn) if is_drawn]
-        left = [row for row, is_drawn in zip(left, drawn) if not is_drawn]
+        left, parts[split] = divide(left, drawn)
     parts["train"] = left
     return parts
 

@@ -16,7 +16,7 @@ from disan_tf.benchmark.processes import peak_gib
 from disan_tf.benchmark.timing import measure
 from disan_tf.models.base import input_specs
 from disan_tf.models.embeddings import Sources
-from disan_tf.models.factory import TASKS, build_model, count_parameters, make_embedding
+from disan_tf.models.factory import TASKS, build_model, count_parameters, embedding_parts
 from disan_tf.training.optimizers import build_optimizer
 from disan_tf.training.steps import make_train_step
 
@@ -35,7 +35,8 @@ def is_pair(config) -> bool:
 
 def inputs_of(config) -> list[tf.TensorSpec]:
     """Returns the input specs of the config's model."""
-    return input_specs(TASKS[config.task.name].fields, make_embedding(config, Sources((WORDS, 0))))
+    options, make = embedding_parts(config, Sources((WORDS, 0)))
+    return input_specs(TASKS[config.task.name].fields, make(**options))
 
 
 def measure_steps(config, repetitions: int, lengths=None) -> list[dict]:

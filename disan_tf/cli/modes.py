@@ -6,6 +6,7 @@ mistakes in the flags need no TensorFlow.
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 
 from disan_tf.common.errors import UserError
@@ -26,23 +27,16 @@ def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=
     from disan_tf.training import experiment, series
     from disan_tf.training.distribution import cluster
 
-    series.plan(config, seeds, folds)  # raises for an impossible seed or fold
-    refuse_other_config(Path(workdir), config)
+    prepare_corpus = partial(_prepare, data_dir=data_dir, prepared_dir=prepared_dir)
     if seeds or folds:
-        series.train_series(
-            config,
-            workdir,
-            seeds,
-            folds,
-            lambda member: _prepare(member, data_dir, prepared_dir),
-            pictures,
-        )
+        series.train_series(config, workdir, seeds, folds, prepare_corpus, pictures)
         return
     series.refuse_series(workdir)
+    refuse_other_config(Path(workdir), config)
     distribution = cluster.make_distribution(config)
     with cluster.report_lost_workers(distribution), distribution.writing(workdir):
         distribution.check_same("config", config.to_dict())
-        corpus = distribution.chief_first(lambda: _prepare(config, data_dir, prepared_dir))
+        corpus = distribution.chief_first(lambda: prepare_corpus(config))
         distribution.check_same("corpus", corpus.manifest)
         summary = experiment.train(config, corpus, workdir, pictures, distribution)
         print(

@@ -104,23 +104,20 @@ class BiLM(BaseLayer):
         super().build(input_shape)
 
     def _make_stack(self, direction):
-        stack = []
-        for number in range(self.layers):
-            name = f"{direction}_{number}"
-            stack.append(
-                ProjectedLSTM(
-                    self.units,
-                    self.cells,
-                    direction == "backward",
-                    self.cell_clip,
-                    self.projection_clip,
-                    l2=self.l2,
-                    seed=site_seed(self.seed, name),
-                    name=name,
-                    dtype=self.dtype_policy,
-                )
+        return [
+            ProjectedLSTM(
+                self.units,
+                self.cells,
+                direction == "backward",
+                self.cell_clip,
+                self.projection_clip,
+                l2=self.l2,
+                seed=site_seed(self.seed, name),
+                name=name,
+                dtype=self.dtype_policy,
             )
-        return stack
+            for name in (f"{direction}_{number}" for number in range(self.layers))
+        ]
 
     def call(self, characters, mask, training=None):
         return self.advance(characters, mask, training=training)[0]
@@ -174,22 +171,6 @@ class BiLM(BaseLayer):
                 after.append(_continued(old, state) if old else state)
             both.append(tf.stack(outputs, axis=2))
         return tf.concat(both, axis=-1), after
-
-    def get_config(self):
-        config = {
-            "units": self.units,
-            "cells": self.cells,
-            "filters": self.filters,
-            "layers": self.layers,
-            "character_dim": self.character_dim,
-            "highways": self.highways,
-            "activation": self.activation,
-            "cell_clip": self.cell_clip,
-            "projection_clip": self.projection_clip,
-            "skip_connections": self.skip_connections,
-            "word_length": self.word_length,
-        }
-        return {**super().get_config(), **config}
 
 
 def _rows(states: States, count) -> States:

@@ -32,6 +32,7 @@ from disan_tf.common.files import locked, read_json, sha256, write_json
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline import format as names
+from disan_tf.input_pipeline.batch_plan import cut_batches
 from disan_tf.input_pipeline.cached_layers import LayerFiles
 from disan_tf.input_pipeline.recorded_files import read_header, record_files
 
@@ -137,9 +138,9 @@ def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM, phrases: str) -> No
                     noted = time.monotonic()
             bar.update(tokens)
     layers.flush()
-    for key, numbers in sentences.numbers.items():
-        starts = sentences.starts[numbers] + sentences.shifts[key]
-        np.save(names.array_file(folder, names.starts(*key)), starts)
+    for (split, field), numbers in sentences.numbers.items():
+        starts = sentences.starts[numbers] + sentences.shifts[split, field]
+        np.save(names.array_file(folder, f"{split}.{field}.starts"), starts)
     write_json(
         folder / names.CACHE,
         {
@@ -186,16 +187,9 @@ def _number(spelling, offsets, known, rows) -> np.ndarray:
 
 def plan_batches(sentences: Sentences, batch_tokens: int = BATCH_TOKENS) -> list[np.ndarray]:
     """Sorts sentences by length into batches of at most `batch_tokens`, or of one sentence."""
-    lengths = np.diff(sentences.starts)
+    lengths = np.diff(sentences.starts) + 2  # markers
     order = np.argsort(lengths, kind="stable")
-    batches, start = [], 0
-    while start < len(order):
-        end = start + 1
-        while end < len(order) and (end + 1 - start) * (lengths[order[end]] + 2) <= batch_tokens:
-            end += 1
-        batches.append(order[start:end])
-        start = end
-    return batches
+    return cut_batches(order, lengths[order, None], batch_tokens=batch_tokens)
 
 
 def make_encoder(bilm: BiLM):

@@ -107,12 +107,5 @@ class ElmoEmbedding(BaseLayer, Embedding):
         return tf.concat([mixed, self.words(ids)], axis=-1)
 
     def get_config(self):
-        config = {
-            "bilm": self.bilm_options,
-            "cached": self.cached,
-            "trainable_bilm": self.trainable_bilm,
-            "normalize": self.normalize,
-            "mix_l2": self.mix_l2,
-            "words": self._word_options and dict(self._word_options),
-        }
-        return {**super().get_config(), **config}
+        words = self._word_options and dict(self._word_options)
+        return {**super().get_config(), "bilm": self.bilm_options, "words": words}

@@ -116,16 +116,6 @@ class ProjectedLSTM(BaseLayer):
         h = tf.cast(tf.matmul(tf.cast(h, kernel.dtype), projection), tf.float32)
         return c, _clipped(h, self.projection_clip)
 
-    def get_config(self):
-        config = {
-            "units": self.units,
-            "cells": self.cells,
-            "backward": self.backward,
-            "cell_clip": self.cell_clip,
-            "projection_clip": self.projection_clip,
-        }
-        return {**super().get_config(), **config}
-
 
 def _clipped(x, limit):
     return tf.clip_by_value(x, -limit, limit) if limit else x

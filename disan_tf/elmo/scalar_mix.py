@@ -3,11 +3,11 @@
 import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
-from disan_tf.layers.serialization import serializable
+from disan_tf.layers.serialization import ConfiguredLayer, serializable
 
 
 @serializable
-class ScalarMix(tf.keras.layers.Layer):
+class ScalarMix(ConfiguredLayer):
     """The mix gamma * sum_j s_j h_j, with s_j from a softmax (ELMo-DiSAN paper, Eq. 13).
 
     The logits of s start at 0, so that all layers weigh the same, and gamma at 1. With `normalize`
@@ -61,7 +61,3 @@ class ScalarMix(tf.keras.layers.Layer):
         mean = tf.reduce_sum(full, [0, 1, 3], keepdims=True) / count
         variance = tf.reduce_sum(tf.square((full - mean) * real), [0, 1, 3], keepdims=True) / count
         return tf.cast((full - mean) * tf.math.rsqrt(variance + self.EPSILON), x.dtype)
-
-    def get_config(self):
-        config = {"layers": self.layers, "normalize": self.normalize, "l2": self.l2}
-        return {**super().get_config(), **config}

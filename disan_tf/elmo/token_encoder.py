@@ -93,8 +93,7 @@ class TokenEncoder(BaseLayer):
         highway = Highway(
             "relu", l2=self.l2, seed=site_seed(self.seed, name), name=name, dtype=self.dtype_policy
         )
-        build_child(highway, [None, features])
-        return highway
+        return build_child(highway, [None, features])
 
     def call(self, characters):
         words = tf.reshape(characters, [-1, tf.shape(characters)[-1]])
@@ -120,14 +119,7 @@ class TokenEncoder(BaseLayer):
         return y if self.projection is None else self.projection(y)
 
     def get_config(self):
-        config = {
-            "units": self.units,
-            "filters": [list(pair) for pair in self.filters],
-            "dim": self.dim,
-            "highways": self.highways,
-            "activation": self.activation,
-        }
-        return {**super().get_config(), **config}
+        return {**super().get_config(), "filters": [list(pair) for pair in self.filters]}
 
 
 def _uniform(limit):

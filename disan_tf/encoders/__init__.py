@@ -34,21 +34,5 @@ ENCODERS = {
     "source2token": Source2TokenEncoder,
 }
 
-__all__ = [
-    "AdditiveEncoder",
-    "BiGRUEncoder",
-    "BiLSTMEncoder",
-    "DRCN",
-    "DSAEncoder",
-    "DiSAN",
-    "ENCODERS",
-    "HierarchicalCNNEncoder",
-    "MultiHeadEncoder",
-    "MultiWindowCNNEncoder",
-    "PairEncoder",
-    "PooledBiLSTMEncoder",
-    "ReSAN",
-    "SelectedSource2TokenEncoder",
-    "SentenceEncoder",
-    "Source2TokenEncoder",
-]
+__all__ = ["ENCODERS", "PairEncoder", "SentenceEncoder"]
+__all__ += [encoder.__name__ for encoder in ENCODERS.values()]

@@ -5,7 +5,6 @@ from typing import Optional
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.additive import AdditiveSelfAttention
 from disan_tf.layers.children import build_child
-from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 
 
@@ -39,17 +38,13 @@ class AdditiveEncoder(SentenceEncoder):
 
     def build(self, input_shape):
         options = self.child_options("attention")
-        self.attention = AdditiveSelfAttention(self.units, self.activation, **options)
-        build_child(self.attention, input_shape)
+        attention = AdditiveSelfAttention(self.units, self.activation, **options)
+        self.attention = build_child(attention, input_shape)
         super().build(input_shape)
 
     def call(self, x, mask=None, training=None):
-        mask = token_mask(x, mask)
         return self.attention(x, mask=mask, training=training)
 
     def attend(self, x, mask):
         """Computes the weights without dropout, "attention" <float32>[batch, length, 1]."""
         return {"attention": self.attention.attention_weights(x, mask)}
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}

@@ -1,7 +1,5 @@
 """The base classes of encoders for sentences and for sentence pairs."""
 
-import tensorflow as tf
-
 from disan_tf.layers.activations import activation_of
 from disan_tf.layers.attention.source2token import Source2Token
 from disan_tf.layers.base import BaseLayer
@@ -104,12 +102,4 @@ class SentenceEncoder(PairEncoder):
     def add_source2token(self, dim: int) -> Source2Token:
         """Builds a `Source2Token` sublayer for vectors of size `dim`."""
         layer = Source2Token(self.activation, **self.child_options("source2token"))
-        build_child(layer, [None, None, dim])
-        return layer
-
-    def get_config(self):
-        config = {
-            "activation": tf.keras.activations.serialize(self.activation),
-            "attention_form": self.attention_form,
-        }
-        return {**super().get_config(), **config}
+        return build_child(layer, [None, None, dim])

@@ -77,6 +77,3 @@ class BiRecurrentEncoder(SentenceEncoder):
             for layer, copy in zip(self.directions(), copies(x, 2))
         ]
         return tf.concat(states, axis=-1)
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}

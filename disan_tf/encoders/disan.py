@@ -74,8 +74,7 @@ class DiSAN(SentenceEncoder):
             attention_form=self.attention_form,
             **self.child_options(name),
         )
-        build_child(block, input_shape)
-        return block
+        return build_child(block, input_shape)
 
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
@@ -105,7 +104,3 @@ class DiSAN(SentenceEncoder):
             f"{names[1]}_gate": second["gate"],
             "source2token": self.source2token.attention_weights(u, mask),
         }
-
-    def get_config(self):
-        config = {"units": self.units, "directions": list(self.directions)}
-        return {**super().get_config(), **config}

@@ -114,17 +114,14 @@ class DRCN(PairEncoder):
         """Returns the layer's own co-attention, or the one that the later layers share."""
         if layer > 2 and not self.own_parameters:
             return self.co_attentions[1]
-        co_attention = self._add_co_attention(f"co_attention_{layer}")
-        build_child(co_attention, [None, None, dim])
-        return co_attention
+        return build_child(self._add_co_attention(f"co_attention_{layer}"), [None, None, dim])
 
     def _add_co_attention(self, name):
         return MultiwayCoAttention(self.functions, self.aggregation, **self._options(name))
 
     def _add_bottleneck(self, layer, dim):
         bottleneck = Bottleneck(self.bottleneck_units, **self._options(f"bottleneck_{layer}"))
-        build_child(bottleneck, [None, None, dim])
-        return bottleneck
+        return build_child(bottleneck, [None, None, dim])
 
     def _options(self, name):
         return {**self.child_options(name), "dropout": 0.0}
@@ -174,18 +171,6 @@ class DRCN(PairEncoder):
                     tensors[f"{function}_{number + 1}"] = weights[:, :, :, None]
             x = self._grown(number, x, h, pair.join(*co_attention(*sentences)), pair.mask)
         return attended
-
-    def get_config(self):
-        config = {
-            "units": self.units,
-            "layers": self.layers,
-            "recurrence": self.recurrence,
-            "functions": self.functions,
-            "aggregation": self.aggregation,
-            "own_parameters": self.own_parameters,
-            "bottleneck_units": self.bottleneck_units,
-        }
-        return {**super().get_config(), **config}
 
 
 class _Pair:

@@ -92,31 +92,32 @@ class DSAEncoder(SentenceEncoder):
         self.attentions = check_at_least("attentions", attentions, 1)
         self.iterations = check_layers("iterations", iterations)
         self.word_dropout = check_rate("word_dropout", word_dropout)
-        self.cnn_options = {
-            "layers": check_layers("layers", layers),
-            "first_units": check_at_least("first_units", first_units, 1),
-            "units": check_at_least("dense_units", dense_units, 1),
-            "widths": check_widths("widths", widths),
-            "compressed_units": check_at_least("compressed_units", compressed_units, 1),
-            "first_width": check_at_least("first_width", first_width, 0) or None,
-            "init_scale": check_init_scale(init_scale),
-        }
+        self.layers = check_layers("layers", layers)
+        self.first_units = check_at_least("first_units", first_units, 1)
+        self.dense_units = check_at_least("dense_units", dense_units, 1)
+        self.widths = check_widths("widths", widths)
+        self.compressed_units = check_at_least("compressed_units", compressed_units, 1)
+        self.first_width = check_at_least("first_width", first_width, 0) or None
         self.negative_slope = check_above_zero("negative_slope", negative_slope)
+        self.init_scale = check_init_scale(init_scale)
 
     def build(self, input_shape):
-        self.input_dropout = Dropout(
-            self.word_dropout,
-            site_seed(self.seed, "words"),
-            name="input_dropout",
-            dtype=self.dtype_policy,
+        seed = site_seed(self.seed, "words")
+        dropout = Dropout(self.word_dropout, seed, name="input_dropout", dtype=self.dtype_policy)
+        self.input_dropout = build_child(dropout, input_shape)
+        cnn = DenselyConnectedCNN(
+            self.layers,
+            self.first_units,
+            self.dense_units,
+            self.widths,
+            self.compressed_units,
+            self.first_width,
+            self.negative_slope,
+            self.init_scale,
+            **self.child_options("cnn"),
         )
-        build_child(self.input_dropout, input_shape)
-        self.cnn = DenselyConnectedCNN(
-            **self.cnn_options, negative_slope=self.negative_slope, **self.child_options("cnn")
-        )
-        build_child(self.cnn, input_shape)
-        self.attention = self._make_attention()
-        build_child(self.attention, [None, None, self.cnn.compressed_units])
+        self.cnn = build_child(cnn, input_shape)
+        self.attention = build_child(self._make_attention(), [None, None, self.compressed_units])
         super().build(input_shape)
 
     def _make_attention(self):
@@ -148,15 +149,4 @@ class DSAEncoder(SentenceEncoder):
         return self.attention.weight_vectors(**self._convolve(x, mask))
 
     def get_config(self):
-        cnn = {**self.cnn_options, "widths": list(self.cnn_options["widths"])}
-        config = {
-            "units": self.units,
-            "attentions": self.attentions,
-            "iterations": self.iterations,
-            "attention": self.attention_kind,
-            "word_dropout": self.word_dropout,
-            "dense_units": cnn.pop("units"),
-            **cnn,
-            "negative_slope": self.negative_slope,
-        }
-        return {**super().get_config(), **config}
+        return {**super().get_config(), "attention": self.attention_kind}

@@ -90,7 +90,3 @@ class HierarchicalCNNEncoder(SentenceEncoder):
             a, b = tf.split(convolution(x, mask=mask, training=training), 2, axis=-1)
             x = RESIDUAL_SCALE * (a * tf.sigmoid(b) + residual)
         return self.output_map(x, training=training)
-
-    def get_config(self):
-        config = {"units": self.units, "layers": self.layers, "width": self.width}
-        return {**super().get_config(), **config}

@@ -72,9 +72,6 @@ class MultiHeadEncoder(SentenceEncoder):
             "source2token": self.source2token.attention_weights(u, mask),
         }
 
-    def get_config(self):
-        return {**super().get_config(), "heads": self.heads, "units": self.units}
-
 
 def _with_positions(x, mask):
     """Adds positional encodings to x, <float>[batch, length, dim]; 0 on padding."""

@@ -60,14 +60,13 @@ class MultiWindowCNNEncoder(SentenceEncoder):
 
     def build(self, input_shape):
         self.input_dropout = self.add_dropout("input_dropout")
-        self.convolutions = [self._add_convolution(width) for width in self.windows]
-        for convolution in self.convolutions:
-            build_child(convolution, input_shape)
+        self.convolutions = [self._add_convolution(width, input_shape) for width in self.windows]
         super().build(input_shape)
 
-    def _add_convolution(self, width):
+    def _add_convolution(self, width, input_shape):
         options = {**self.child_options(f"window_{width}"), "dropout": 0.0}
-        return Convolution(self.units, width, self.activation, **options)
+        convolution = Convolution(self.units, width, self.activation, **options)
+        return build_child(convolution, input_shape)
 
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
@@ -97,6 +96,3 @@ class MultiWindowCNNEncoder(SentenceEncoder):
             axis=-1,
         )
         return tf.where(mask[:, :, None], maps, maps.dtype.min)
-
-    def get_config(self):
-        return {**super().get_config(), "windows": list(self.windows), "units": self.units}

@@ -70,9 +70,6 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
             return self.self_attention.attend(self.states(x, mask), mask)
         return {"ends": tf.cast(_ends(mask), tf.float32)}
 
-    def get_config(self):
-        return {**super().get_config(), "pooling": self.pooling}
-
 
 def _ends(mask):
     """Returns whether a token is the last and the first real token, <bool>[batch, length, 2]."""

@@ -95,12 +95,3 @@ class ReSAN(SentenceEncoder):
         tensors = self.attention.attend(x, mask)
         u, mask = tensors.pop("output"), tensors.pop("mask")
         return {**tensors, "source2token": self.source2token.attention_weights(u, mask)}
-
-    def get_config(self):
-        config = {
-            "units": self.units,
-            "unselected": self.unselected,
-            "shared": self.shared,
-            "sampling": self.sampling,
-        }
-        return {**super().get_config(), **config}

@@ -81,6 +81,3 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
             "selected_words": tf.cast(selected, tf.float32)[:, :, None],
             "source2token": weights,
         }
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}

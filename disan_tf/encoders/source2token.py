@@ -1,7 +1,6 @@
 """Source2token self-attention on the word vectors, a baseline."""
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 
 
@@ -33,7 +32,6 @@ class Source2TokenEncoder(SentenceEncoder):
         super().build(input_shape)
 
     def call(self, x, mask=None, training=None):
-        mask = token_mask(x, mask)
         return self.source2token(x, mask=mask, training=training)
 
     def attend(self, x, mask):

@@ -46,7 +46,7 @@ def plan_batches(
     for start in range(0, len(order), size):
         part = order[start : start + size]
         part = part[_by_length(lengths[part])]
-        batches += _cut(part, _sizes(lengths[part], batch_size, batch_tokens))
+        batches += cut_batches(part, lengths[part], batch_size, batch_tokens)
     batches = _fill(batches, batch_size)
     return batches[generator.permutation(len(batches))]
 
@@ -62,7 +62,7 @@ def evaluation_batches(lengths: np.ndarray, batch_size: int) -> np.ndarray:
     check_at_least("batch_size", batch_size, 1)
     batch_size = min(batch_size, len(lengths) or batch_size)
     order = _by_length(_by_field(lengths))
-    return _fill(_cut(order, _sizes(order, batch_size)), batch_size)
+    return _fill(cut_batches(order, order, batch_size), batch_size)
 
 
 def padding_share(lengths: np.ndarray, batches: np.ndarray) -> float:
@@ -156,16 +156,22 @@ def _by_length(lengths):
     return np.lexsort([turn * other for other in reversed(others)] + [first])
 
 
-def _sizes(lengths, batch_size, batch_tokens=0):
-    """Returns the number of examples in each batch, for sorted examples."""
-    sizes, start = [], 0
-    while start < len(lengths):
-        if batch_tokens:
-            sizes.append(_fitting(lengths[start:], batch_tokens))
-        else:
-            sizes.append(min(batch_size, len(lengths) - start))
-        start += sizes[-1]
-    return sizes
+def cut_batches(
+    order: np.ndarray, lengths: np.ndarray, batch_size: int = 1, batch_tokens: int = 0
+) -> list[np.ndarray]:
+    """Cuts sorted examples into batches.
+
+    Args:
+      order: <int64>[examples], the examples.
+      lengths: <int>[examples, fields], their lengths, which only a token budget needs.
+      batch_size, batch_tokens: see `plan_batches`.
+    """
+    batches, start = [], 0
+    while start < len(order):
+        size = _fitting(lengths[start:], batch_tokens) if batch_tokens else batch_size
+        batches.append(order[start : start + size])
+        start += size
+    return batches
 
 
 def _fitting(lengths, batch_tokens):
@@ -173,10 +179,6 @@ def _fitting(lengths, batch_tokens):
     most = max(1, batch_tokens // int(lengths[0].sum()))
     longest = np.maximum.accumulate(lengths[:most]).sum(axis=1)
     return max(1, int(np.sum(longest * np.arange(1, len(longest) + 1) <= batch_tokens)))
-
-
-def _cut(order, sizes):
-    return np.split(order, np.cumsum(sizes)[:-1]) if sizes else []
 
 
 def _fill(batches, batch_size):

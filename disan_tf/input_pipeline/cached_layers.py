@@ -41,7 +41,7 @@ class LayerFiles:
 
     def split(self, name: str, fields: Iterable[str]) -> CachedLayers:
         """Returns the layers of the split `name`."""
-        starts = {field: self._array(names.starts(name, field)) for field in fields}
+        starts = {field: self._array(f"{name}.{field}.starts") for field in fields}
         return CachedLayers(self._vectors, starts)
 
     def _array(self, name):

@@ -41,7 +41,7 @@ def check_split(name: str, split, words: int, classes: list, genres: list) -> No
       ValueError: names the first array with an impossible number.
     """
     for field in split.fields:
-        check_offsets(names.offsets(name, field), split.offsets[field], len(split.ids[field]))
+        check_offsets(f"{name}.{field}.offsets", split.offsets[field], len(split.ids[field]))
     for array_name, array, low, high in _bounds(name, split, words, classes):
         check_range(array_name, array, low, high)
     if split.layers is not None:
@@ -49,7 +49,7 @@ def check_split(name: str, split, words: int, classes: list, genres: list) -> No
     if split.genres is not None:
         known = {genre.encode() for genre in genres} | {b""}
         if sum(np.count_nonzero(split.genres == genre) for genre in known) < len(split):
-            raise ValueError(f"{names.genre(name)}.npy holds genres beside {', '.join(genres)}")
+            raise ValueError(f"{name}.genre.npy holds genres beside {', '.join(genres)}")
 
 
 def check_contexts(name: str, contexts, lengths: np.ndarray, spellings: int) -> None:
@@ -63,7 +63,7 @@ def check_contexts(name: str, contexts, lengths: np.ndarray, spellings: int) -> 
     Raises:
       ValueError: names the first array with an impossible number.
     """
-    spelling, offsets, places = (names.contexts(name, part) for part in names.CONTEXT_PARTS)
+    spelling, offsets, places = (f"{name}.contexts.{part}" for part in names.CONTEXT_PARTS)
     check_range(spelling, contexts.spelling, 0, spellings - 1)
     check_offsets(offsets, contexts.offsets, len(contexts.spelling), shortest=0)
     if contexts.places.shape != (len(lengths), 2):
@@ -78,23 +78,23 @@ def check_contexts(name: str, contexts, lengths: np.ndarray, spellings: int) -> 
 def _bounds(name, split, words, classes) -> Iterator[tuple]:
     """Yields (name, array, least, most) for each numeric array of a split."""
     for field in split.fields:
-        yield names.ids(name, field), split.ids[field], UNKNOWN_ID, FIRST_WORD_ID + words - 1
+        yield f"{name}.{field}.ids", split.ids[field], UNKNOWN_ID, FIRST_WORD_ID + words - 1
     is_score = np.issubdtype(split.labels.dtype, np.floating)
     ends = (float(classes[0]), float(classes[-1])) if is_score else (0, len(classes) - 1)
-    yield names.label(name), split.labels, *ends
+    yield f"{name}.label", split.labels, *ends
     if split.features is None:
         return
     spellings = split.features.spellings
     is_ascii = spellings.dtype == np.uint8
     yield names.SPELLINGS, spellings, 0, ASCII_CHARACTERS - 1 if is_ascii else BYTE_CHARACTERS
     for field, rows in split.features.spelling.items():
-        yield names.spelling(name, field), rows, 0, len(spellings) - 1
+        yield f"{name}.{field}.spelling", rows, 0, len(spellings) - 1
     for field, flags in (split.features.match or {}).items():
-        yield names.match(name, field), flags, 0, 1
+        yield f"{name}.{field}.match", flags, 0, 1
 
 
 def _check_starts(name, split) -> None:
     for number, (field, starts) in enumerate(split.layers.starts.items()):
         ends = starts + split.field_lengths[:, number]
         if starts.min(initial=0) < 0 or ends.max(initial=0) > len(split.layers.vectors):
-            raise ValueError(f"{names.starts(name, field)}.npy names tokens that have no layers")
+            raise ValueError(f"{name}.{field}.starts.npy names tokens that have no layers")

@@ -215,11 +215,11 @@ class PreparedCorpus:
             raise UserError(f"{self.directory} has no split {name!r}; it has {known}.")
         split = Split(
             self.fields,
-            {field: self._array(names.ids(name, field)) for field in self.fields},
-            {field: self._array(names.offsets(name, field)) for field in self.fields},
-            self._array(names.label(name)),
-            self._array(names.example_id(name)),
-            self._array(names.genre(name)) if self.manifest[Keys.GENRES] else None,
+            self._by_field(name, "ids"),
+            self._by_field(name, "offsets"),
+            self._array(f"{name}.label"),
+            self._array(f"{name}.example_id"),
+            self._array(f"{name}.genre") if self.manifest[Keys.GENRES] else None,
             self._features(name) if self.characters else None,
             self.layers and self.layers.split(name, self.fields),
         )
@@ -239,7 +239,7 @@ class PreparedCorpus:
         """
         if not self.manifest[Keys.SPLITS][name]["contexts"]:
             return None
-        arrays = (self._array(names.contexts(name, part)) for part in names.CONTEXT_PARTS)
+        arrays = (self._array(f"{name}.contexts.{part}") for part in names.CONTEXT_PARTS)
         contexts, split = Contexts(*arrays), self.split(name)
         try:
             check_contexts(name, contexts, split.lengths, len(split.features.spellings))
@@ -248,11 +248,13 @@ class PreparedCorpus:
         return contexts
 
     def _features(self, name):
-        kinds = (names.spelling, names.match) if self.word_features else (names.spelling,)
-        arrays = (
-            {field: self._array(kind(name, field)) for field in self.fields} for kind in kinds
-        )
-        return WordFeatures(self._array(names.SPELLINGS), *arrays)
+        kinds = ("spelling", "match") if self.word_features else ("spelling",)
+        by_field = (self._by_field(name, kind) for kind in kinds)
+        return WordFeatures(self._array(names.SPELLINGS), *by_field)
+
+    def _by_field(self, name, kind):
+        arrays = (self._array(f"{name}.{field}.{kind}") for field in self.fields)
+        return dict(zip(self.fields, arrays))
 
     @property
     def _records(self):

@@ -55,7 +55,7 @@ BILM_WEIGHTS = "bilm_weights.hdf5"
 
 CACHE = "cache.json"
 
-# Names of arrays: of the whole corpus, of a split, and of a split's field.
+# Names of arrays of the whole corpus, and of a split's contexts; the others are `KINDS`.
 EMBEDDINGS = "embeddings"
 SPELLINGS = "spellings"
 LAYERS = "layers"
@@ -75,43 +75,6 @@ KINDS = {  # dtypes and number of axes, by the last part of an array's name
     "spellings": (("uint8", "uint16"), 2),
     "layers": (("float16",), 3),
 }
-
-
-def label(split: str) -> str:
-    return f"{split}.label"
-
-
-def example_id(split: str) -> str:
-    return f"{split}.example_id"
-
-
-def genre(split: str) -> str:
-    return f"{split}.genre"
-
-
-def contexts(split: str, part: str) -> str:
-    """Returns the name of one of `CONTEXT_PARTS`."""
-    return f"{split}.contexts.{part}"
-
-
-def ids(split: str, field: str) -> str:
-    return f"{split}.{field}.ids"
-
-
-def offsets(split: str, field: str) -> str:
-    return f"{split}.{field}.offsets"
-
-
-def spelling(split: str, field: str) -> str:
-    return f"{split}.{field}.spelling"
-
-
-def match(split: str, field: str) -> str:
-    return f"{split}.{field}.match"
-
-
-def starts(split: str, field: str) -> str:
-    return f"{split}.{field}.starts"
 
 
 def array_file(directory: Path, name: str) -> Path:

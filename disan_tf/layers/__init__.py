@@ -15,6 +15,7 @@ from disan_tf.layers.attention.positional import positional_encoding
 from disan_tf.layers.attention.self_alignment import SelfAlignment
 from disan_tf.layers.attention.source2token import Source2Token
 from disan_tf.layers.attention.static import StaticSelfAttention
+from disan_tf.layers.attention.token2token import Token2Token
 from disan_tf.layers.attention.vanilla import VanillaAttention
 from disan_tf.layers.bottleneck import Bottleneck
 from disan_tf.layers.co_attention.multiway import MultiwayCoAttention
@@ -64,6 +65,7 @@ __all__ = [
     "SelfAlignment",
     "Source2Token",
     "StaticSelfAttention",
+    "Token2Token",
     "VanillaAttention",
     "WordEmbedding",
     "WordSoftmax",

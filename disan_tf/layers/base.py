@@ -6,9 +6,10 @@ from disan_tf.common.options import check_at_least, check_rate
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Dropout, site_seed
 from disan_tf.layers.linear import Linear, weight_decay
+from disan_tf.layers.serialization import ConfiguredLayer
 
 
-class BaseLayer(tf.keras.layers.Layer):
+class BaseLayer(ConfiguredLayer):
     """A Keras layer with the arguments that all layers of the papers share.
 
     A subclass creates and builds its sublayers in `build`, with the `add_...` methods or with
@@ -48,23 +49,20 @@ class BaseLayer(tf.keras.layers.Layer):
         """Builds a `Linear` sublayer; `options` override the layer's dropout, l2 and dtype."""
         shared = {"dropout": self.dropout, "l2": self.l2, "dtype": self.dtype_policy}
         linear = Linear(units, name=name, seed=site_seed(self.seed, name), **{**shared, **options})
-        build_child(linear, [None, None, input_dim])
-        return linear
+        return build_child(linear, [None, None, input_dim])
 
     def add_dropout(self, name: str) -> Dropout:
         """Builds a `Dropout` sublayer."""
         seed = site_seed(self.seed, name)
         dropout = Dropout(self.dropout, seed, name=name, dtype=self.dtype_policy)
-        build_child(dropout, None)
-        return dropout
+        return build_child(dropout, None)
 
     def add_projection(self, name: str, input_dim: int, units: int) -> tf.keras.layers.Dense:
         """Builds a matrix product without bias, dropout or weight decay."""
         projection = tf.keras.layers.Dense(
             units, use_bias=False, name=name, dtype=self.dtype_policy
         )
-        build_child(projection, [None, None, input_dim])
-        return projection
+        return build_child(projection, [None, None, input_dim])
 
     def add_uncast_weight(self, name: str, shape: list, initializer, l2: float = 0.0):
         """Adds a weight that Keras leaves in float32 under mixed precision; the layer casts it.
@@ -88,7 +86,3 @@ class BaseLayer(tf.keras.layers.Layer):
             "name": name,
             "dtype": self.dtype_policy,
         }
-
-    def get_config(self):
-        config = {"dropout": self.dropout, "l2": self.l2, "seed": self.seed}
-        return {**super().get_config(), **config}

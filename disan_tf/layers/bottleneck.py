@@ -75,6 +75,3 @@ class Bottleneck(BaseLayer):
         real = tf.cast(mask, tf.float32)
         errors = real * tf.reduce_mean(tf.square(error), axis=-1)  # [batch, length]
         return mean_of_tokens(tf.reduce_sum(errors), tf.reduce_sum(real))
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units, "weight": self.weight}

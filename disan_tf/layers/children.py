@@ -3,10 +3,11 @@
 import tensorflow as tf
 
 
-def build_child(layer: tf.keras.layers.Layer, input_shape) -> None:
-    """Builds a sublayer inside a layer's `build`, and puts its name before its weights' names.
+def build_child(layer: tf.keras.layers.Layer, input_shape) -> tf.keras.layers.Layer:
+    """Builds a layer's sublayer, with its name before its weights' names, and returns it.
 
     Weight names are thus unique in a model, as Keras' `.h5` files require.
     """
     with tf.name_scope(layer.name):
         layer.build(input_shape)
+    return layer

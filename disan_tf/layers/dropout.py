@@ -6,7 +6,7 @@ from typing import NamedTuple, Optional
 import tensorflow as tf
 
 from disan_tf.common.options import check_rate
-from disan_tf.layers.serialization import serializable
+from disan_tf.layers.serialization import ConfiguredLayer, serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.dropout import apply_mask, keep_mask
 
@@ -55,7 +55,7 @@ class Places(NamedTuple):
 
 
 @serializable
-class Dropout(tf.keras.layers.Layer):
+class Dropout(ConfiguredLayer):
     """Keras' Dropout with stateless random numbers: y = keep * x / (1 - rate) in training.
 
     The mask of the n-th training call is a function of (seed, n) alone, and n is a variable that
@@ -119,6 +119,3 @@ class Dropout(tf.keras.layers.Layer):
         whole = tf.ones([places.count, dim])
         mask = self.keep(tf.size(whole, tf.int64))
         return tf.gather(apply_mask(whole, mask, self.rate), places.rows)
-
-    def get_config(self):
-        return {**super().get_config(), "rate": self.rate, "seed": self.seed}

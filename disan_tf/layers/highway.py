@@ -45,7 +45,3 @@ class Highway(BaseLayer):
     def call(self, x, training=None):
         gate = self.gate(x, training=training)
         return gate * self.transform(x, training=training) + (1.0 - gate) * x
-
-    def get_config(self):
-        config = {"activation": tf.keras.activations.serialize(self.activation)}
-        return {**super().get_config(), **config}

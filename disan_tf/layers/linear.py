@@ -8,12 +8,12 @@ from disan_tf.common.options import check_at_least
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Dropout
 from disan_tf.layers.precision import cast_weight
-from disan_tf.layers.serialization import serializable
+from disan_tf.layers.serialization import ConfiguredLayer, serializable
 from disan_tf.ops.elementwise import bias_activation
 
 
 @serializable
-class Linear(tf.keras.layers.Layer):
+class Linear(ConfiguredLayer):
     """A dense layer, activation(dropout(x) W + b), which the other layers use.
 
     As in the authors' code, dropout acts on the input, and l2 * 0.5 * ||W||^2 is added to the loss
@@ -94,16 +94,7 @@ class Linear(tf.keras.layers.Layer):
         return bias_activation(product, self.dense.bias, activation)
 
     def get_config(self):
-        config = {
-            "units": self.units,
-            "activation": tf.keras.activations.serialize(self.activation),
-            "use_bias": self.use_bias,
-            "dropout": self.rate,
-            "l2": self.l2,
-            "seed": self.seed,
-            "kernel_initializer": tf.keras.initializers.serialize(self.kernel_initializer),
-        }
-        return {**super().get_config(), **config}
+        return {**super().get_config(), "dropout": self.rate}
 
 
 def project(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:

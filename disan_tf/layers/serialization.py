@@ -1,5 +1,33 @@
-"""Registration of classes with Keras, so that files load without `custom_objects`."""
+"""Registration and configs of layers, so that files load without `custom_objects`."""
+
+import inspect
 
 import tensorflow as tf
 
 serializable = tf.keras.saving.register_keras_serializable("disan_tf")
+
+
+class ConfiguredLayer(tf.keras.layers.Layer):
+    """A Keras layer whose config holds the arguments of its constructor and of its bases'.
+
+    As in scikit-learn, a constructor keeps every argument in an attribute of the same name. A
+    class whose attribute of that name is something else adds the argument in `get_config`.
+    """
+
+    def get_config(self):
+        config = super().get_config()
+        for base in reversed(type(self).__mro__):
+            if issubclass(base, ConfiguredLayer) and "__init__" in vars(base):
+                for name in inspect.signature(base.__init__).parameters:
+                    if name not in config and hasattr(self, name):
+                        config[name] = _serialized(name, getattr(self, name))
+        return config
+
+
+def _serialized(name, value):
+    """Returns an argument's value in types of JSON."""
+    if name == "activation" and callable(value):
+        return tf.keras.activations.serialize(value)
+    if name == "kernel_initializer":
+        return tf.keras.initializers.serialize(value)
+    return list(value) if isinstance(value, tuple) else value

@@ -1,15 +1,12 @@
-"""Makes the embedding of `config.embedding`, and lists the embeddings with their properties."""
+"""The embeddings of `config.embedding`, with their properties."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-import tensorflow as tf
-
 from disan_tf.common.options import check_choice
 from disan_tf.elmo.embedding import ElmoEmbedding
-from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding.base import Embedding
 from disan_tf.layers.embedding.characters import WordCharacterEmbedding
 from disan_tf.layers.embedding.word_bytes import WordBytes
@@ -39,11 +36,11 @@ def words(sources: Sources, shared: dict, *, dim: int, trainable: bool = True) -
     """Makes an embedding of word vectors.
 
     Args:
-      sources, shared: see `make_embedding`.
+      sources, shared: see `EmbeddingKind.make`.
       dim, trainable: see `WordEmbedding`.
     """
-    dtype = shared["dtype"]
-    return WordEmbedding(*sources.words, dim, trainable=trainable, dtype=dtype, name="embedding")
+    given = {name: shared[name] for name in ("dtype", "name")}
+    return WordEmbedding(*sources.words, dim, trainable=trainable, **given)
 
 
 def characters(
@@ -60,7 +57,7 @@ def characters(
     """Makes DRCN's word embedding: the vector twice, the characters, the exact-match flag.
 
     Args:
-      sources, shared: see `make_embedding`.
+      sources, shared: see `EmbeddingKind.make`.
       dim, word_length, character_dim, character_units, character_width, trainable: see
         `WordCharacterEmbedding`.
     """
@@ -73,7 +70,6 @@ def characters(
         character_width=character_width,
         trainable=trainable,
         **shared,
-        name="embedding",
     )
 
 
@@ -94,7 +90,7 @@ def elmo(
     """Makes an embedding of a biLM's mixed layers.
 
     Args:
-      sources, shared: see `make_embedding`.
+      sources, shared: see `EmbeddingKind.make`.
       bilm: the name of the biLM's files, which are read before a model is made.
       dim: the size of the word vectors.
       cached: whether the layers are computed once, before training, or in every step.
@@ -129,7 +125,6 @@ def elmo(
         sizes if words else None,
         dropout=dropout,
         **shared,
-        name="embedding",
     )
 
 
@@ -137,10 +132,10 @@ def word_bytes(sources: Sources, shared: dict, *, word_length: int = 50) -> Embe
     """Makes an embedding of the words' bytes, which a language model's encoder reads.
 
     Args:
-      sources, shared: see `make_embedding`.
+      sources, shared: see `EmbeddingKind.make`.
       word_length: see `WordBytes`.
     """
-    return WordBytes(word_length, dtype=shared["dtype"], name="embedding")
+    return WordBytes(word_length, dtype=shared["dtype"], name=shared["name"])
 
 
 class Prepared(NamedTuple):
@@ -162,8 +157,8 @@ class EmbeddingKind:
     """The properties of an embedding with a given `config.embedding.name`.
 
     Attributes:
-      make: makes the layer from `Sources` and shared arguments; its keyword arguments are the other
-        values of `config.embedding`.
+      make: makes the layer from `Sources` and shared arguments ("l2", "dtype", "seed", "name"); its
+        keyword arguments are the other values of `config.embedding`.
       look_up: makes the look-up for raw text from a bundle's folder, `config.embedding`, a biLM's
         arguments and the arguments of `TextToIds`; None for a model that reads no raw text.
       files: the files of a prepared corpus that a bundle needs besides the vocabulary.
@@ -232,22 +227,3 @@ EMBEDDINGS = {
         distributes=False,
     ),
 }
-
-
-def make_embedding(config, sources: Sources) -> Embedding:
-    """Makes the embedding of a config, without weights yet.
-
-    Args:
-      config: a config, of which `embedding`, `train.l2`, `dtype` and `seed` are used.
-      sources: the sources of its words.
-
-    Raises:
-      ValueError: a value of `config.embedding` does not exist, or contradicts another.
-    """
-    options = dict(config.embedding)
-    shared = {
-        "l2": config.train.l2,
-        "seed": site_seed(config.seed, "embedding"),
-        "dtype": tf.keras.mixed_precision.Policy(config.dtype),
-    }
-    return EMBEDDINGS[options.pop("name")].make(sources, shared, **options)

@@ -17,22 +17,10 @@ from disan_tf.layers.heads.dsa import DSAHead
 from disan_tf.layers.heads.word_softmax import WordSoftmax
 from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
-from disan_tf.models.embeddings import EMBEDDINGS, Sources, make_embedding
+from disan_tf.models.embeddings import EMBEDDINGS, Sources
 from disan_tf.models.language_model import LanguageModel
 from disan_tf.models.nli import SentencePairClassifier
 from disan_tf.models.relatedness import RelatednessModel
-
-__all__ = [
-    "EMBEDDINGS",
-    "ENCODERS",
-    "HEADS",
-    "TASKS",
-    "build_model",
-    "count_parameters",
-    "make_embedding",
-    "make_encoder",
-    "make_head",
-]
 
 ENCODERS = {**encoders.ENCODERS, "bilm": BiLM}
 HEADS = {"plain": ClassificationHead, "dsa": DSAHead, "drcn": DRCNHead, "word_softmax": WordSoftmax}
@@ -69,10 +57,13 @@ def build_model(
     """
     task = TASKS[config.task.name]
     own_options = {name: config.task[name] for name in task.options if name in config.task}
-    encoder = make_encoder(config, attention_form)
-    head = make_head(config, task.outputs(words, classes))
-    embedding = make_embedding(config, Sources(words, bilm, cached))
-    model = task(embedding, encoder, head, **own_options, name=config.name)
+    parts = (
+        embedding_parts(config, Sources(words, bilm, cached)),
+        encoder_parts(config, attention_form),
+        head_parts(config, task.outputs(words, classes)),
+    )
+    layers = [make(**options) for options, make in parts]
+    model = task(*layers, **own_options, name=config.name)
     model(*model.zeros())
     return model
 
@@ -82,21 +73,31 @@ def check_regularisation(dropout: float, l2: float) -> None:
     BaseLayer(dropout, l2)
 
 
-def make_encoder(config, attention_form: str = "auto"):
-    """Makes the encoder of a config, without weights yet; see `build_model`.
+def embedding_parts(config, sources: Sources) -> tuple[dict, functools.partial]:
+    """Returns the embedding's arguments from the config, and a partial with all others."""
+    kind = EMBEDDINGS[config.embedding.name]
+    make = functools.partial(kind.make, sources=sources, shared=_shared(config, "embedding"))
+    return _without(config.embedding, "name"), make
+
+
+def encoder_parts(config, attention_form: str = "auto") -> tuple[dict, functools.partial]:
+    """Returns the encoder's arguments from the config, and a partial with all others.
 
     Raises:
-      ValueError: a value of `config.encoder` does not exist, or contradicts another.
+      ValueError: see `encoder_class`.
     """
-    return encoder_maker(config, attention_form)(**encoder_options(config))
-
-
-def encoder_maker(config, attention_form: str = "auto") -> functools.partial:
-    """Returns the encoder's class as a partial with all arguments but `encoder_options`."""
-    kind, given = encoder_class(config.encoder.name), {}
+    options = {"dropout": config.train.dropout, **_without(config.encoder, "name")}
+    given, kind = _shared(config, "encoder"), encoder_class(config.encoder.name)
     if issubclass(kind, encoders.SentenceEncoder):
         given["attention_form"] = attention_form
-    return functools.partial(kind, **given, **_shared(config, "encoder"))
+    return options, functools.partial(kind, **given)
+
+
+def head_parts(config, classes: int) -> tuple[dict, functools.partial]:
+    """Returns the head's arguments from the config, and a partial with all others."""
+    own = _without(config.task, "name", "head", *TASKS[config.task.name].options)
+    make = functools.partial(HEADS[config.task.head], classes=classes, **_shared(config, "head"))
+    return {"dropout": config.train.dropout, **own}, make
 
 
 def encoder_class(name: str) -> type:
@@ -111,40 +112,8 @@ def encoder_class(name: str) -> type:
     return ENCODERS[name]
 
 
-def encoder_options(config) -> dict:
-    """Returns the encoder's arguments from the config."""
-    return {"dropout": config.train.dropout, **_without(config.encoder, "name")}
-
-
-def encoders_of(task: type) -> list[str]:
-    """Returns the names of the encoders that a model class of `TASKS` can have."""
-    return [name for name, kind in ENCODERS.items() if issubclass(kind, task.encoder_type)]
-
-
-def make_head(config, classes: int):
-    """Makes the head of a config, without weights yet; see `build_model`.
-
-    Raises:
-      ValueError: a value of `config.task` does not exist.
-    """
-    return head_maker(config, classes)(**head_options(config))
-
-
-def head_maker(config, classes: int) -> functools.partial:
-    """Returns the head's class as a partial with all arguments but `head_options`."""
-    kind = HEADS[config.task.head]
-    return functools.partial(kind, classes=classes, **_shared(config, "head"))
-
-
-def head_options(config) -> dict:
-    """Returns the head's arguments from the config."""
-    task = TASKS[config.task.name]
-    options = _without(config.task, "name", "head", *task.options)
-    return {"dropout": config.train.dropout, **options}
-
-
 def _shared(config, part: str) -> dict:
-    """Returns the arguments that encoder and head share."""
+    """Returns the arguments that embedding, encoder and head share."""
     return {
         "l2": config.train.l2,
         "dtype": tf.keras.mixed_precision.Policy(config.dtype),

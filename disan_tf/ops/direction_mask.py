@@ -4,15 +4,8 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_choice
-
 DIRECTIONS = ("forward", "backward", "diagonal")
 MAX_SCALE = 40.0
-
-
-def check_direction(direction: str) -> str:
-    """Returns `direction`, or raises ValueError with the known directions."""
-    return check_choice("direction", direction, DIRECTIONS)
 
 
 def check_scale(scale: float) -> float:

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_choice
 from disan_tf.ops.blockwise import lean_attention
-from disan_tf.ops.direction_mask import admissible_pairs, check_direction, check_scale
+from disan_tf.ops.direction_mask import DIRECTIONS, admissible_pairs, check_scale
 from disan_tf.ops.linear_attention import linear_attention
 from disan_tf.ops.masked_softmax import masked_softmax
 from disan_tf.ops.native.attention import native_attention, native_linear_attention
@@ -105,7 +105,7 @@ def directional_attention(
       ValueError: an unknown direction or form, a scale outside (0, 40], or form "native" if it is
         not available.
     """
-    check_direction(direction)
+    check_choice("direction", direction, DIRECTIONS)
     return FORMS[check_choice("form", form, FORMS)](
         head,
         dependent,

@@ -40,7 +40,7 @@ def keep_mask(
         [(entries + 1) // 2], seed, minval=None, maxval=None, dtype=tf.uint32, alg="philox"
     )
     halves = tf.reshape(tf.bitcast(words, tf.uint16), [-1])[:entries]
-    return tf.cast(halves, tf.int32) >= threshold
+    return halves >= tf.constant(threshold, tf.uint16)
 
 
 def _later_entries(entries, seed, threshold, first):
@@ -58,7 +58,7 @@ def _later_entries(entries, seed, threshold, first):
         shape=[(entries + surplus + 1) // 2], key=key, counter=counter, alg=1, dtype=tf.uint32
     )
     halves = tf.reshape(tf.bitcast(words, tf.uint16), [-1])[surplus:][:entries]
-    return tf.cast(halves, tf.int32) >= threshold
+    return halves >= tf.constant(threshold, tf.uint16)
 
 
 def _shifted(bits, count):

@@ -1,10 +1,10 @@
 """The difference between two models on the same test examples, with its 95 % interval."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple, Optional
 
 import numpy as np
-from scipy import stats
 
 _RESAMPLES, _BATCH, _LEVEL = 2000, 100, 0.95
 
@@ -30,18 +30,23 @@ class Interval(NamedTuple):
 
 
 def difference(
-    ours: Sequence[Answers], others: Sequence[Answers], score: str
+    ours: Sequence[Answers], others: Sequence[Answers], score: str, over_seeds: bool = False
 ) -> Optional[Interval]:
     """Computes the mean score of `ours` minus that of `others`, with a bootstrap interval.
 
-    The interval is the percentile bootstrap's (Efron and Tibshirani 1993, Sec. 13.3) over the
-    examples, 2,000 resamples. Each resample draws examples with replacement, the same for all
-    models, and averages the scores over the members. The interval covers the choice of test
-    examples; the deviation over the members covers the choice of seeds.
+    The interval is the percentile bootstrap's (Efron and Tibshirani 1993, Sec. 13.3), 2,000
+    resamples. Each resample draws test examples with replacement, the same for all models, and
+    averages the scores over the members.
+
+    With `over_seeds` the bootstrap is hierarchical: each resample also draws each side's members
+    with replacement. The mean of m drawn members varies too little, by the factor (m - 1) / m, so
+    its deviation from the mean of all members is scaled by sqrt(m / (m - 1)).
 
     Args:
       ours, others: the members of two series, at least one each.
       score: "accuracy" or "pearson".
+      over_seeds: False = the interval covers the choice of test examples alone. A side with one
+        member adds no variation over seeds.
 
     Returns:
       The interval; None where the members were not scored on the same examples.
@@ -50,44 +55,66 @@ def difference(
     members = [*ours, *others]
     if any(not np.array_equal(member.labels, labels) for member in members):
         return None
-    signs = [1.0 / len(ours)] * len(ours) + [-1.0 / len(others)] * len(others)
-    columns, statistic = _STATISTICS[score](members, signs)
-    value = float(statistic(*columns, axis=-1))
-    found = stats.bootstrap(
-        columns,
-        statistic,
-        n_resamples=_RESAMPLES,
-        batch=_BATCH,
-        paired=True,
-        vectorized=True,
-        confidence_level=_LEVEL,
-        method="percentile",
-        random_state=np.random.default_rng(1),
+    columns, scores_of = _STATISTICS[score](members)
+    value = scores_of(columns.mean(axis=0, keepdims=True))[0]
+    draws = _draw_examples(len(labels))
+    scores = np.concatenate(
+        [
+            scores_of(draws[start : start + _BATCH].astype(np.float64) @ columns / len(labels))
+            for start in range(0, _RESAMPLES, _BATCH)
+        ]
     )
-    return Interval(value, *map(float, found.confidence_interval))
+    generator = np.random.default_rng(2) if over_seeds else None
+    sides = [_average(part, generator) for part in np.split(scores, [len(ours)], axis=1)]
+    gains = sides[0] - sides[1]
+    low, high = np.quantile(gains, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    mean = value[: len(ours)].mean() - value[len(ours) :].mean()
+    return Interval(float(mean), float(low), float(high))
 
 
-def _accuracies(members, signs):
-    """Returns one column: the signed share of members that classify an example correctly."""
+@lru_cache(maxsize=4)  # most comparisons are on one test set
+def _draw_examples(count: int) -> np.ndarray:
+    """Returns how often each resample has each example, <uint8>[resamples, examples]."""
+    generator = np.random.default_rng(1)
+    rows = np.arange(_BATCH)[:, None] * count
+    batches = []
+    for _ in range(0, _RESAMPLES, _BATCH):
+        drawn = generator.integers(0, count, (_BATCH, count)) + rows
+        counts = np.bincount(drawn.ravel(), minlength=_BATCH * count)
+        batches.append(counts.reshape(_BATCH, count).astype(np.uint8))
+    return np.concatenate(batches)
+
+
+def _average(scores: np.ndarray, generator: Optional[np.random.Generator]) -> np.ndarray:
+    """Averages scores <float64>[resamples, members] over members, or over drawn members."""
+    mean = scores.mean(axis=1)
+    members = scores.shape[1]
+    if generator is None or members == 1:
+        return mean
+    drawn = generator.integers(0, members, scores.shape)
+    deviation = np.take_along_axis(scores, drawn, axis=1).mean(axis=1) - mean
+    return mean + deviation * np.sqrt(members / (members - 1))
+
+
+def _accuracies(members):
+    """Returns a column per member, 1 where it is correct; their means are the accuracies."""
     correct = [member.predictions == member.labels for member in members]
-    return (np.tensordot(signs, np.array(correct, float), axes=1),), np.mean
+    return np.array(correct, np.float64).T, lambda means: means
 
 
-def _correlations(members, signs):
+def _correlations(members):
     """Returns the columns whose means give all r's: y, y^2, and p, p^2, p y per member."""
     y = members[0].labels.astype(np.float64)
     predictions = [member.predictions.astype(np.float64) for member in members]
     columns = [y, y * y, *(column for p in predictions for column in (p, p * p, p * y))]
 
-    def statistic(*columns, axis):
-        first, second, *rest = (np.mean(column, axis=axis) for column in columns)
-        spread = second - first**2
-        total = 0.0
-        for sign, mean, square, product in zip(signs, rest[::3], rest[1::3], rest[2::3]):
-            total += sign * (product - mean * first) / np.sqrt((square - mean**2) * spread)
-        return total
+    def scores_of(means):
+        first, second, rest = means[:, :1], means[:, 1:2], means[:, 2:]
+        mean, square, product = rest[:, ::3], rest[:, 1::3], rest[:, 2::3]
+        spread = (square - mean**2) * (second - first**2)
+        return (product - mean * first) / np.sqrt(spread)
 
-    return tuple(columns), statistic
+    return np.stack(columns, axis=1), scores_of
 
 
 _STATISTICS = {"accuracy": _accuracies, "pearson": _correlations}

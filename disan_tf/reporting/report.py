@@ -2,10 +2,13 @@
 
     <output>/results/<name>.json      one for each run or series, named for its place in the tree
     <output>/predictions/<name>.npz   its models' predictions for the test examples
+    <output>/deviations.md            settings in which the runs differ from the papers
+    <output>/compute.md               hours and machines of the trainings behind each table
     <output>/tables/                  the papers' tables with our runs beside, see `paper_tables`,
                                       the results of `--mode=transfer`, and accuracy against the
                                       number of training examples; each lists the runs of
                                       <output>/missing_runs.json that it lacks
+    <output>/claims.md, claims.csv    the papers' claims with computed verdicts, see `claims`
     <output>/figures/scaling.svg      a picture of accuracy against training examples, and one for
                                       each table, see `figures.table_curves`
 
@@ -20,6 +23,10 @@ from typing import Optional
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, write_atomically, write_json
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.reporting import compute
+from disan_tf.reporting.claims.all_claims import assess_claims, read_records
+from disan_tf.reporting.claims.page import render_claims
+from disan_tf.reporting.deviations import page as deviations
 from disan_tf.reporting.figures.table_curves import draw_table_curves
 from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
@@ -44,8 +51,8 @@ def report(runs: Optional[Path], output: Path) -> None:
 
     Args:
       runs: a work directory, a series or a tree of them; None = only write the tables.
-      output: gets `results/`, `predictions/`, `tables/` and `figures/`. If it is this repository's
-        `checkpoints/`, the READMEs' tables are written too.
+      output: gets `results/`, `predictions/`, `tables/`, `figures/` and the two pages. If it is
+        this repository's `checkpoints/`, the READMEs' tables are written too.
 
     Raises:
       UserError: `runs` holds no run.
@@ -68,6 +75,12 @@ def report(runs: Optional[Path], output: Path) -> None:
     missing = read_missing_runs(output / "missing_runs.json", results)
     for name, text in add_missing_runs(tables, missing).items():
         write_atomically(output / "tables" / name, text)
+    ledger = assess_claims(read_records(results, predictions, output / "benchmarks"))
+    for name, text in render_claims(ledger).items():
+        write_atomically(output / name, text)
+    texts = deviations.render_deviations(results, deviations.load_defaults())
+    write_atomically(output / deviations.PAGE, texts)
+    write_atomically(output / compute.PAGE, compute.render_compute(results))
     if output.resolve() == CHECKPOINTS:
         update_readmes()
     print(f"tables in {output / 'tables'}")

@@ -20,6 +20,7 @@ from disan_tf.common.files import read_json, write_arrays
 from disan_tf.common.schema import check_schema
 from disan_tf.reporting.differences import Answers
 from disan_tf.reporting.paper_tables.all_tables import find_row
+from disan_tf.runs.machine import MACHINE
 from disan_tf.runs.run_summary import best_step
 
 _REMEDY = "restore it from the repository"
@@ -30,6 +31,7 @@ _CONFUSION = {"matrix": [[int]]}
 _TRAINED = {
     "steps": float,
     "epochs": float,
+    "machine?": MACHINE,
     "dev_curve": [[float]],
     "test_curve?": [[float]],
     "selection_curve?": [[float]],

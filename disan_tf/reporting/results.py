@@ -5,7 +5,7 @@
 
 from typing import Optional
 
-_UNKNOWN = "not recorded"
+UNKNOWN = "not recorded"
 
 
 def mean(run: dict, split: str, score: str) -> Optional[float]:
@@ -41,7 +41,7 @@ def describe_examples(run: dict) -> str:
     data = run["data"]
     official = data["official_training_examples"]
     if not official:
-        return _UNKNOWN
+        return UNKNOWN
     read = run["config"]["train"].get("examples") or data["training_read"]
     return f"{read:,} of {official:,} {data['unit']} ({percent(read / official)})"
 
@@ -53,7 +53,7 @@ def describe_vectors(run: dict) -> str:
     """
     covered = run["data"]["training_tokens_covered"]
     if covered is None:
-        return _UNKNOWN
+        return UNKNOWN
     return percent(covered) if run["config"]["data"]["vectors"] else "no vectors"
 
 

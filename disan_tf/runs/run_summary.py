@@ -63,7 +63,8 @@ def summarise_run(workdir: Path) -> dict:
     """Returns the config, origin, steps, times, curves and scores of a finished run.
 
     Returns:
-      "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`;
+      "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`,
+      and "machine" if the run is not older than this key;
       "steps", "epochs", "minutes", "seconds_per_epoch" (without evaluations), "best_step",
       "best_epoch", "minutes_to_best"; "dev_curve", pairs of a step and the criterion, and
       "<split>_curve" for each watched split (`config.evaluate.splits`); for hard attention
@@ -92,7 +93,7 @@ def summarise_run(workdir: Path) -> dict:
     return {
         "config": config,
         **{key: run[key] for key in ("versions", "commit", "command", "parameters")},
-        **{key: run[key] for key in ("inputs", "data")},
+        **{key: run[key] for key in ("machine", "inputs", "data") if key in run},
         "steps": records[-1]["step"],
         "epochs": round(records[-1]["epoch"], 2),
         "minutes": round(records[-1]["seconds"] / 60, 1),

@@ -31,9 +31,9 @@ def summarise_series(workdir: Path) -> dict:
     Returns:
       "config" of the series; "versions", "commit", "command", "parameters", "inputs" and "data"
       of its first member; means of the members' steps and times; "members", each with "name",
-      "seed", "fold" (or None), its steps, times and curves, and "scores": split -> score ->
-      value, with an optimistic "best_on_<split>" for each split that was watched during training
-      (`config.evaluate.splits`); "mean" and "standard_deviation" (over
+      "seed", "fold" (or None), "machine" if it is recorded, its steps, times and curves, and
+      "scores": split -> score -> value, with an optimistic "best_on_<split>" for each split that
+      was watched during training (`config.evaluate.splits`); "mean" and "standard_deviation" (over
       n - 1; None with a single member): split -> score -> value; "by_length", see `_by_length`; and
       for classes "confusion": the sum of the members' matrices on test.
 
@@ -112,6 +112,7 @@ def _describe(workdir, folder, run):
         "name": folder.relative_to(workdir).as_posix(),
         "seed": run["config"]["seed"],
         "fold": run["config"]["data"].get("fold"),
+        **{key: run[key] for key in ("machine",) if key in run},
         **{key: run[key] for key in run if key in _MEMBER_KEYS or key.endswith("_curve")},
         "scores": {split: _scores(run[split]) for split in splits},
     }

@@ -6,12 +6,14 @@ from pathlib import Path
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_format, read_json, write_json
+from disan_tf.runs.machine import MACHINE
 
 FORMAT = 2  # of `config.json` and `run.json`
 OTHER_VERSION = "use the version that wrote it, or train again"
 # The schema of `run.json`.
 RUN = {
     "versions": dict,
+    "machine?": MACHINE,
     "commit": (str, type(None)),
     "command": (str, type(None)),
     "parameters": int,
@@ -22,8 +24,9 @@ RUN = {
 # another experiment, also fewer steps: the folder may hold a model from a later step.
 _MAY_GROW = {"train.steps", "train.patience"}
 _MAY_CHANGE = {"train.distribution"}
-# Options that older versions lack, with the value that has the same effect.
-ADDED = {"train.clip_norm": 0.0}
+# Options that older versions lack, with the value that has the same effect; some only of configs
+# whose corpus takes them.
+ADDED = {"train.clip_norm": 0.0, "data.subset": ""}
 
 
 def claim(workdir: Path, config) -> None:
@@ -40,8 +43,9 @@ def refuse_other_config(workdir: Path, config) -> None:
     """
     if not (Path(workdir) / "config.json").exists():
         return
-    recorded = {**ADDED, **flatten(read_config(workdir))}
     wanted = flatten(json.loads(json.dumps(config.to_dict())))  # tuples become lists
+    added = {key: value for key, value in ADDED.items() if key in wanted}
+    recorded = {**added, **flatten(read_config(workdir))}
     differing = [
         f"{key} ({recorded.get(key)!r} there, {wanted.get(key)!r} here)"
         for key in sorted(recorded.keys() | wanted.keys())

@@ -1,7 +1,5 @@
 """Inputs of models besides word ids: characters and match flags, in graph ops alone."""
 
-from collections.abc import Sequence
-
 import tensorflow as tf
 
 from disan_tf.text.characters import ascii_ids, byte_ids
@@ -13,24 +11,15 @@ class TextToCharacters(TextToIds):
     """The inputs of biLM-fed models: word ids and the ids of the words' bytes.
 
     Args:
-      words, tokenizer, lowercase, split, keep_empty: see `TextToIds`.
+      arguments, options: see `TextToIds`.
       word_length: the biLM's word length.
 
     Raises:
       UserError: see `TextToIds` and `byte_ids`.
     """
 
-    def __init__(
-        self,
-        words: Sequence[str],
-        tokenizer: str,
-        lowercase: bool,
-        split: bool = False,
-        keep_empty: bool = False,
-        *,
-        word_length: int,
-    ):
-        super().__init__(words, tokenizer, lowercase, split, keep_empty)
+    def __init__(self, *arguments, word_length: int, **options):
+        super().__init__(*arguments, **options)
         self._word_length = word_length
 
     def inputs(self, *tokens: tf.RaggedTensor) -> list[tf.Tensor]:
@@ -54,7 +43,7 @@ class TextToPairFeatures(TextToIds):
     """The inputs of pair models that need more than word ids (DRCN Sec. 3.1.1 and 3.2.2).
 
     Args:
-      words, tokenizer, lowercase, split, keep_empty: see `TextToIds`.
+      arguments, options: see `TextToIds`.
       forms: the stems and lemmas.
       word_length: the number of characters to keep of a word.
 
@@ -62,18 +51,8 @@ class TextToPairFeatures(TextToIds):
       UserError: see `TextToIds`.
     """
 
-    def __init__(
-        self,
-        words: Sequence[str],
-        tokenizer: str,
-        lowercase: bool,
-        split: bool = False,
-        keep_empty: bool = False,
-        *,
-        forms: WordForms,
-        word_length: int,
-    ):
-        super().__init__(words, tokenizer, lowercase, split, keep_empty)
+    def __init__(self, *arguments, forms: WordForms, word_length: int, **options):
+        super().__init__(*arguments, **options)
         self._forms = forms
         self._word_length = word_length
 

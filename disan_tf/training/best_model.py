@@ -71,7 +71,7 @@ class BestModel:
         self._folder, self._config, self._corpus = folder, config, corpus
         self._model, self._state = model, state
 
-    def check(self) -> None:
+    def check_exists(self) -> None:
         """Raises UserError if the bundle was deleted: later models may be worse."""
         is_there = (self._folder / "model.json").is_file()
         if np.isfinite(float(self._state.best_score)) and not is_there:

@@ -15,18 +15,15 @@ from disan_tf.models.factory import (
     HEADS,
     TASKS,
     check_regularisation,
-    encoder_maker,
-    encoder_options,
-    encoders_of,
-    head_maker,
-    head_options,
+    embedding_parts,
+    encoder_parts,
+    head_parts,
 )
 from disan_tf.runs.bundle import NAME
 from disan_tf.training import optimizers, schedule
 from disan_tf.training.distribution.cluster import check_distribution, distribution_of
 from disan_tf.training.methods import method_for
 from disan_tf.training.methods.batch_statistics import check_batch_norm_batches
-from disan_tf.training.resources import check_data
 
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 _ANY_BILM = {"units": 1, "cells": 1, "filters": [(1, 1)]}  # the biLM's files are read later
@@ -60,6 +57,8 @@ def check_config(config, corpus: Optional[CorpusRules] = None) -> None:
     """
     for section in _sections(config, corpus):
         check_section(*section)
+    _check_embedding(config)
+    _check_batch_norm(config)
 
 
 def _sections(config, corpus: Optional[CorpusRules]) -> Iterator[tuple]:
@@ -67,9 +66,7 @@ def _sections(config, corpus: Optional[CorpusRules]) -> Iterator[tuple]:
     yield "", config, "a config", _check_sections
     if corpus:
         yield corpus.section(config.data)
-    task = chosen(TASKS, "task", config.task)
-    _check_fields(config, task, corpus)
-    encoder = _encoder(config, task)
+    task, encoder = _choose(config, corpus)
     method = method_for(getattr(encoder, "samplers", ())).options(config)
     yield (
         "train",
@@ -90,29 +87,37 @@ def _sections(config, corpus: Optional[CorpusRules]) -> Iterator[tuple]:
     _check_policy(config, policy)
     if policy:
         yield "policy", config.policy, "policy gradient", *policy
-    yield _embedding(config, task)
-    check_data(config)
-    _check_distribution(config)
-    yield "encoder", encoder_options(config), config.encoder.name, encoder_maker(config)
-    yield _task(config, task)
-    _check_batch_norm(config)
+    options, make = embedding_parts(config, Sources((1, 0), _ANY_BILM))
+    yield "embedding", options, f"the embedding {config.embedding.name}", make
+    options, make = head_parts(config, classes=2)
+    options.update((name, config.task[name]) for name in task.options if name in config.task)
+    model = functools.partial(task, embedding=None, encoder=None, head=None)
+    owner = f"the task {config.task.name} with the head {config.task.head}"
+    yield "task", options, owner, make, *([model] if task.options else [])
+    options, make = encoder_parts(config)
+    yield "encoder", options, config.encoder.name, make
 
 
-def _check_fields(config, task, corpus: Optional[CorpusRules]) -> None:
-    """Raises UserError if a corpus has other sentences than the task reads."""
+def _choose(config, corpus: Optional[CorpusRules]) -> tuple[type, type]:
+    """Returns the classes of the task and of the encoder; all parts must fit the task.
+
+    Raises:
+      UserError: a name of no task, embedding, head or encoder, or of one that the task cannot have;
+        or a corpus with other sentences than the task reads.
+    """
+    task = chosen(TASKS, "task", config.task)
     fields = corpus and tuple(corpus.fields(config.data))
     if fields and fields != task.fields:
         raise UserError(
             f"--config.task.name={config.task.name} reads {' and '.join(task.fields)}, but the "
             f"corpus {config.data.corpus} has {' and '.join(fields)}; choose a task that fits it."
         )
-
-
-def _encoder(config, task) -> type:
-    """Returns the encoder's class, ours or another package's; it must fit the task."""
+    chosen(_named(EMBEDDINGS, task.embeddings), "embedding", config.embedding)
+    chosen(_named(HEADS, task.heads), "task", config.task, "head")
     name = config.encoder.get("name")
-    if not isinstance(name, str) or ":" not in name:
-        return chosen(_named(ENCODERS, encoders_of(task)), "encoder", config.encoder)
+    if not isinstance(name, str) or ":" not in name:  # one of ours
+        fitting = [own for own, kind in ENCODERS.items() if issubclass(kind, task.encoder_type)]
+        return task, chosen(_named(ENCODERS, fitting), "encoder", config.encoder)
     try:
         encoder = import_encoder(name)
     except ValueError as error:
@@ -122,7 +127,7 @@ def _encoder(config, task) -> type:
             f"{flag('encoder', 'name')}={name} must be a {task.encoder_type.__name__}, which the "
             f"task {config.task.name} needs."
         )
-    return encoder
+    return task, encoder
 
 
 def _check_sections(
@@ -155,36 +160,37 @@ def _check_policy(config, components: Sequence) -> None:
         raise UserError(f"--config.policy is not for {encoder}, which chooses no tokens; omit it.")
 
 
-def _embedding(config, task) -> tuple:
-    """Returns the arguments of `check_section` for the embedding."""
-    make = functools.partial(
-        chosen(_named(EMBEDDINGS, task.embeddings), "embedding", config.embedding).make,
-        sources=Sources((1, 0), _ANY_BILM),
-        shared={"l2": config.train.l2, "seed": config.seed, "dtype": config.dtype},
-    )
-    options = {name: value for name, value in config.embedding.items() if name != "name"}
-    return "embedding", options, f"the embedding {config.embedding.name}", make
-
-
-def _check_distribution(config) -> None:
-    """Raises UserError if an embedding cannot be trained on several replicas."""
-    name, embedding = distribution_of(config), config.embedding.name
-    if name != "none" and not EMBEDDINGS[embedding].distributes:
+def _check_embedding(config) -> None:
+    """Raises UserError for a corpus or a distribution that the embedding or task cannot have."""
+    embedding, data = config.embedding, config.data
+    kind = EMBEDDINGS[embedding.name]
+    for name, prepared in kind.equal.items():
+        if data.get(prepared) != embedding[name]:
+            raise UserError(
+                f"--config.data.{prepared}={data.get(prepared)} must be {embedding[name]}, as "
+                f"config.embedding.{name} is."
+            )
+    for name, reason in kind.required.items():
+        if not data.get(name):
+            raise UserError(
+                f"--config.embedding.name={embedding.name} {reason}: set --config.data.{name}=True."
+            )
+    if embedding.get("phrases") == "cut" and not data.get("contexts"):
         raise UserError(
-            f"--config.train.distribution={name} cannot train with the embedding {embedding} yet; "
-            "leave it out."
+            "--config.embedding.phrases=cut reads the sentences around phrases: set "
+            "--config.data.contexts=True."
         )
-
-
-def _task(config, task) -> tuple:
-    """Returns the arguments of `check_section` for the task: the head's and the model's options."""
-    chosen(_named(HEADS, task.heads), "task", config.task, "head")
-    own = {name: config.task[name] for name in task.options if name in config.task}
-    components = [head_maker(config, classes=2)]
-    if task.options:
-        components.append(functools.partial(task, embedding=None, encoder=None, head=None))
-    owner = f"the task {config.task.name} with the head {config.task.head}"
-    return "task", {**head_options(config), **own}, owner, *components
+    if data.get("score") and data.lowest != config.task.get("lowest", 1):
+        raise UserError(
+            f"--config.task.lowest={config.task.get('lowest', 1)} must be {data.lowest}, as "
+            "config.data.lowest is."
+        )
+    distribution = distribution_of(config)
+    if distribution != "none" and not kind.distributes:
+        raise UserError(
+            f"--config.train.distribution={distribution} cannot train with the embedding "
+            f"{embedding.name} yet; leave it out."
+        )
 
 
 def _check_batch_norm(config) -> None:

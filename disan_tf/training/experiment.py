@@ -15,6 +15,7 @@ from disan_tf.common.files import check_format, read_json, write_json
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset, padding_share
 from disan_tf.input_pipeline.format import Keys
 from disan_tf.models.factory import count_parameters
+from disan_tf.runs.machine import describe_machine, load
 from disan_tf.runs.provenance import command_line, data_summary
 from disan_tf.runs.work_directory import FORMAT, OTHER_VERSION, RUN, claim
 from disan_tf.training.distribution.cluster import make_distribution
@@ -47,15 +48,21 @@ def train(
       UserError: the work directory belongs to another config or other data, or see `Trainer.run`.
     """
     workdir, distribution = Path(workdir), distribution or make_distribution(config)
-    if not distribution.is_chief:
-        return Trainer(config, corpus, workdir, distribution=distribution).run()
-    claim(workdir, config)
-    _check_inputs(workdir, corpus)
+    if distribution.is_chief:
+        claim(workdir, config)
+        _check_inputs(workdir, corpus)
     trainer = Trainer(config, corpus, workdir, distribution=distribution)
+    return _run_as_chief(trainer, pictures) if distribution.is_chief else trainer.run()
+
+
+def _run_as_chief(trainer: Trainer, pictures: bool) -> dict:
+    """Runs a training, with its description, its progress and TensorBoard's files."""
+    workdir = trainer.workdir
     write_json(workdir / "run.json", describe(trainer))
     print(introduce(trainer))
     trainer.callbacks = [_tensorboard(trainer, pictures), _progress(trainer)]
     summary = trainer.run()
+    _record_load(workdir)
     write_projector(workdir / "tensorboard", trainer.model, trainer.corpus)
     return summary
 
@@ -67,24 +74,26 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
         return
     run = read_json(path, "choose another --workdir", RUN)
     check_format(path, run, FORMAT, OTHER_VERSION)
-    recorded = run["inputs"]
-    pairs = (corpus.manifest[Keys.INPUTS], recorded), (recorded, corpus.manifest[Keys.INPUTS])
-    changed = {name: None for inputs, others in pairs for name in _without(inputs, others)}
+    inputs = corpus.manifest[Keys.INPUTS], run["inputs"]
+    digests = ({file["sha256"] for file in files.values()} for files in inputs)
+    same = set.intersection(*digests)
+    changed = {name for files in inputs for name in files if files[name]["sha256"] not in same}
     if changed:
         raise UserError(
-            f"{workdir} holds a training on other contents of {', '.join(changed)}; restore them, "
-            "or choose another --workdir."
+            f"{workdir} holds a training on other contents of {', '.join(sorted(changed))}; "
+            "restore them, or choose another --workdir."
         )
 
 
-def _without(inputs: dict, others: dict) -> list[str]:
-    """Returns the names of the inputs whose contents no other input has."""
-    digests = {file["sha256"] for file in others.values()}
-    return [name for name, file in inputs.items() if file["sha256"] not in digests]
+def _record_load(workdir: Path) -> None:
+    """Adds the load at the training's end to `run.json`."""
+    path = workdir / "run.json"
+    run = read_json(path, "choose another --workdir", RUN)
+    write_json(path, {**run, "machine": {**run["machine"], "load_after": load()}})
 
 
 def describe(trainer: Trainer) -> dict:
-    """Returns a training's description for `run.json`: versions, commit, data, size."""
+    """Returns a training's description for `run.json`: versions, machine, commit, data, size."""
     return {
         "format": FORMAT,
         "versions": {
@@ -93,6 +102,7 @@ def describe(trainer: Trainer) -> dict:
             "tensorflow": tf.__version__,
             "numpy": np.__version__,
         },
+        "machine": describe_machine(),
         "commit": _commit(),
         "command": command_line(sys.argv),
         "parameters": count_parameters(trainer.model),

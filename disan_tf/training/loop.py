@@ -20,10 +20,9 @@ from disan_tf.training.distribution.replicas import STOP
 from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.methods import make_method
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
-from disan_tf.training.monitoring.step_metrics import format_metrics
 from disan_tf.training.resources import gather_resources
 from disan_tf.training.schedule import is_evaluated, is_logged, is_saved
-from disan_tf.training.training_log import TrainingLog
+from disan_tf.training.training_log import TrainingLog, format_metrics
 
 
 class Trainer:
@@ -105,7 +104,7 @@ class Trainer:
           Stopped: the process received SIGTERM or SIGHUP; the last step has a checkpoint.
         """
         step = self.state.restore(self.distribution.by_chief(self.state.newest))
-        self.best.check()
+        self.best.check_exists()
         self.log.open(step, self.state.measured.numpy(), self.distribution.is_chief)
         callbacks = tf.keras.callbacks.CallbackList(
             list(self.callbacks),
@@ -141,7 +140,7 @@ class Trainer:
             others_stop = metrics.pop(STOP, False)  # the same in all workers
             if self.log.is_of_other_phase(metrics):
                 self._log_training(step)  # a line holds one phase
-            self.log.add(metrics)
+            self.log.steps.append(metrics)
             step += 1
             callbacks.on_train_batch_end(step - 1, format_metrics(metrics))
             alone = self.distribution.workers == 1
@@ -186,7 +185,7 @@ class Trainer:
             raise self._not_finite(f"The loss is not finite between steps {first} and {step}")
         extra = self.method.extra_metrics(means)
         self.log.write(step, "train", {**means, **extra, "skipped_steps": skipped})
-        self.log.clear()
+        self.log.steps.clear()
 
     def _check_finite(self, step: int) -> None:
         if not all(np.all(np.isfinite(weight)) for weight in self.model.trainable_weights):

@@ -33,9 +33,11 @@ def gather_resources(config, corpus: PreparedCorpus) -> tuple[Resources, Prepare
     """
     _check_task(config, corpus)
     _check_splits(config, corpus)
-    _check_prepared(config, corpus)
-    resources = Resources(corpus.words, len(corpus.classes), corpus.vectors)
     kind = EMBEDDINGS[config.embedding.name]
+    prepared = kind.prepared
+    if prepared and not getattr(corpus, prepared.name):
+        raise UserError(f"{corpus.directory} {prepared.lack}; prepare it with {prepared.flag}.")
+    resources = Resources(corpus.words, len(corpus.classes), corpus.vectors)
     if kind.counts_words:
         resources = _count_words(corpus, resources)
     return _gather_bilm(config, corpus, resources) if kind.reads_bilm else (resources, corpus)
@@ -67,40 +69,6 @@ def _check_splits(config, corpus: PreparedCorpus) -> None:
             f"--config.train.examples={config.train.examples} is more than the {available} "
             "training examples of the corpus; 0 takes all."
         )
-
-
-def check_data(config) -> None:
-    """Raises UserError unless `config.data` prepares the inputs of `config.embedding`."""
-    embedding, data = config.embedding, config.data
-    kind = EMBEDDINGS[embedding.name]
-    for name, prepared in kind.equal.items():
-        if data.get(prepared) != embedding[name]:
-            raise UserError(
-                f"--config.data.{prepared}={data.get(prepared)} must be {embedding[name]}, as "
-                f"config.embedding.{name} is."
-            )
-    for name, reason in kind.required.items():
-        if not data.get(name):
-            raise UserError(
-                f"--config.embedding.name={embedding.name} {reason}: set --config.data.{name}=True."
-            )
-    if embedding.get("phrases") == "cut" and not data.get("contexts"):
-        raise UserError(
-            "--config.embedding.phrases=cut reads the sentences around phrases: set "
-            "--config.data.contexts=True."
-        )
-    if data.get("score") and data.lowest != config.task.get("lowest", 1):
-        raise UserError(
-            f"--config.task.lowest={config.task.get('lowest', 1)} must be {data.lowest}, as "
-            "config.data.lowest is."
-        )
-
-
-def _check_prepared(config, corpus: PreparedCorpus) -> None:
-    """Raises UserError if a corpus lacks the arrays that the config's embedding reads."""
-    prepared = EMBEDDINGS[config.embedding.name].prepared
-    if prepared and not getattr(corpus, prepared.name):
-        raise UserError(f"{corpus.directory} {prepared.lack}; prepare it with {prepared.flag}.")
 
 
 def _gather_bilm(config, corpus, resources):

@@ -1,5 +1,6 @@
 """The log of a training: metrics of its steps, lines in `metrics.jsonl`, and the clock."""
 
+import json
 import time
 from pathlib import Path
 
@@ -7,7 +8,6 @@ import numpy as np
 
 from disan_tf.input_pipeline import BatchPlan
 from disan_tf.runs.metrics_log import MetricsLog, NoLog
-from disan_tf.training.monitoring.step_metrics import dump, format_metrics, load
 
 
 class TrainingLog:
@@ -36,11 +36,10 @@ class TrainingLog:
         """
         self._lines = MetricsLog(self._path, step) if writes else NoLog()
         self._started = time.monotonic() - self._lines.seconds
-        self.steps = load(saved)
-
-    def add(self, metrics: dict) -> None:
-        """Adds the metrics of a step."""
-        self.steps.append(metrics)
+        steps = json.loads(saved)
+        self.steps = [
+            {name: np.dtype(kind).type(it) for name, (kind, it) in step.items()} for step in steps
+        ]
 
     def is_of_other_phase(self, metrics: dict) -> bool:
         """Returns whether a step belongs to another phase than the collected steps."""
@@ -53,10 +52,6 @@ class TrainingLog:
             for name in self.steps[0]
         }
         return means, round(means.pop("skipped_steps") * len(self.steps))
-
-    def clear(self) -> None:
-        """Removes the metrics of the steps."""
-        self.steps = []
 
     def write(self, step: int, split: str, metrics: dict) -> None:
         """Writes a line of metrics on a split."""
@@ -72,5 +67,13 @@ class TrainingLog:
         return [format_metrics(metrics) for metrics in self.steps]
 
     def dump(self) -> str:
-        """Returns the metrics of the steps for a checkpoint, see `open`."""
-        return dump(self.steps)
+        """Returns the metrics of the steps as JSON, from which `open` restores equal numbers."""
+        arrays = [{name: np.asarray(it) for name, it in step.items()} for step in self.steps]
+        return json.dumps(
+            [{name: [it.dtype.name, it.item()] for name, it in step.items()} for step in arrays]
+        )
+
+
+def format_metrics(metrics: dict) -> dict:
+    """Returns a step's metrics for callbacks."""
+    return {name: value for name, value in metrics.items() if name != "skipped_steps"}

@@ -10,6 +10,7 @@ from disan_tf.layers import (
     Linear,
     MultiDimAttention,
     Source2Token,
+    Token2Token,
     WordEmbedding,
 )
 from disan_tf.layers.heads.classification import ClassificationHead
@@ -91,6 +92,18 @@ class TestSource2Token(MaskContract):
 
     def idle(self, layer):
         return [layer.score_map.dense.bias]
+
+
+class TestToken2Token(MaskContract):
+    kind = Token2Token
+    bad_arguments = (*BAD_DROPOUT, {"direction": "sideways"})
+
+    def idle(self, layer):
+        return [layer.score_map.dense.bias]
+
+
+class TestForwardToken2Token(TestToken2Token, variant=True):
+    arguments = {"direction": "forward"}
 
 
 class TestForwardAttention(MaskContract):

@@ -50,6 +50,7 @@ OF_TOKENS = {  # of one sentence: name -> a new layer
     "SelfAlignment": layers.SelfAlignment,
     "Source2Token": layers.Source2Token,
     "StaticSelfAttention": lambda: layers.StaticSelfAttention(5),
+    "Token2Token": layers.Token2Token,
     "AdditiveEncoder": lambda: encoders.AdditiveEncoder(units=3),
     "BiGRUEncoder": lambda: encoders.BiGRUEncoder(units=3),
     "BiLSTMEncoder": lambda: encoders.BiLSTMEncoder(units=3),

@@ -68,6 +68,71 @@ def test_other_examples_cannot_be_compared():
     assert difference([_right(0.5)], [_right(0.5, other)], "accuracy") is None
 
 
+# Seeds and examples
+
+
+def _clone(share, count=3):
+    """Members with the same predictions."""
+    return [_right(share, seed=1)] * count
+
+
+def _members(shares):
+    """Members that differ in accuracy, each correct on the first examples."""
+    labels = np.zeros(EXAMPLES, np.uint8)
+    return [
+        Answers((np.arange(EXAMPLES) >= share * EXAMPLES).astype(np.uint8), labels)
+        for share in shares
+    ]
+
+
+def test_equal_systems_differ_by_nothing_within_an_interval_that_holds_0():
+    ours = [_right(0.5, seed=seed) for seed in (1, 2, 3)]
+    found = difference(ours, ours[::-1], "accuracy", over_seeds=True)
+    assert found.value == pytest.approx(0.0, abs=1e-12)
+    assert found.low < 0 < found.high
+
+
+def test_a_class_that_one_system_shifts_costs_its_share():
+    labels = np.repeat(np.arange(5, dtype=np.uint8), EXAMPLES // 5)
+    correct = Answers(labels, labels)
+    shifted = Answers(np.where(labels == 4, 0, labels).astype(np.uint8), labels)
+    found = difference([correct] * 2, [shifted] * 2, "accuracy", over_seeds=True)
+    half = 1.96 * np.sqrt(0.2 * 0.8 / EXAMPLES)
+    assert found.value == pytest.approx(0.2)
+    assert found.low == pytest.approx(0.2 - half, abs=0.004)
+    assert found.high == pytest.approx(0.2 + half, abs=0.004)
+
+
+def test_members_that_agree_add_nothing_to_the_interval_over_examples():
+    members = (_clone(0.6), _clone(0.5))
+    assert difference(*members, "accuracy", over_seeds=True) == pytest.approx(
+        difference(*members, "accuracy")
+    )
+
+
+def test_more_variation_over_seeds_widens_the_interval():
+    widths = []
+    for spread in (0.0, 0.05, 0.10):
+        ours = _members((0.6 - spread, 0.6, 0.6 + spread))
+        found = difference(ours, _members((0.5, 0.5, 0.5)), "accuracy", over_seeds=True)
+        widths.append(found.high - found.low)
+    assert widths[0] < widths[1] < widths[2]
+
+
+def test_the_variation_over_seeds_is_that_of_the_sample():
+    shares = np.linspace(0.3, 0.9, 4)
+    ours, others = _members(shares), _members((0.0, 0.0))
+    found = difference(ours, others, "accuracy", over_seeds=True)
+    error = np.sqrt(np.var(shares, ddof=1) / 4)
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.12)
+
+
+def test_the_draws_are_the_same_each_time():
+    members = ([_right(0.6, seed=1), _right(0.5, seed=2)], [_right(0.5, seed=3)] * 2)
+    first = difference(*members, "accuracy", over_seeds=True)
+    assert difference(*members, "accuracy", over_seeds=True) == first
+
+
 # From work directories to tables
 
 
@@ -126,7 +191,8 @@ def test_other_data_is_not_compared(output, part, option):
     run["config"][part][option] = 10
     results = {"bi_lstm": run, "ours": json.loads((output / "results/ours.json").read_text())}
     tables = render_tables(results, read_predictions(output / "predictions"))
-    assert "difference" not in tables["disan_table_2.md"]
+    text = tables["disan_table_2.md"]
+    assert "| no run of DiSAN on these data |" in text and " to +" not in text
 
 
 def test_damaged_predictions_are_refused(output):

@@ -200,6 +200,57 @@ def test_times_of_encoders_on_the_papers_vectors_stand_beside_no_narrower_ones(t
     assert shown == {"100": "", "300": "137"}
 
 
+def test_an_empty_cell_of_a_recorded_run_says_why(tmp_path):
+    run = summarise(write_run(tmp_path, config_of("snli")), {})
+    evaluated = {**run, "train": {"accuracy": 0.75}}
+    plain = {key: value for key, value in run.items() if key != "best_on_test"}
+    speeds = {"disan": {"epoch_seconds": 137.0}}
+    narrow = {**plain, "config": {**run["config"], "data": {**run["config"]["data"]}}}
+    narrow["config"]["data"]["embedding_dim"] = 100
+    runs = {"evaluated": evaluated, "plain": plain, "narrow": narrow}
+    text = render_tables(runs, speeds=speeds)["disan_table_1.md"]
+    row = "| 2.35m | 1,000 | 587 | 137 | 50.00 | 91.08 | not evaluated | 85.62 | 47.50 |"
+    assert f"| DiSAN | plain | seed 3 {SEEN} {row} not watched |" in text
+    assert "137 | 50.00 | 91.08 | 75.00 | 85.62 | 47.50 | 49.00 |" in text
+    assert not any("not evaluated" in line for line in text.splitlines() if "not run" in line)
+    lines = _lines(render_tables(runs)["disan_table_1.csv"])
+    assert {line["train, ours"] for line in lines if line["run"] == "plain"} == {""}
+
+
+def test_a_difference_that_cannot_be_computed_says_why(tmp_path):
+    main = summarise(write_run(tmp_path / "main", config_of("snli")), {})
+    other = summarise(write_run(tmp_path / "other", config_of("snli", "additive")), {})
+    column = "test, difference to DiSAN (95 % interval)"
+
+    def difference(runs):
+        lines = _lines(render_tables(runs)["disan_table_1.csv"])
+        return {line["run"]: line[column] for line in lines if line["run"] in runs}
+
+    assert difference({"main": main, "other": other}) == {
+        "main": "",
+        "other": "no predictions recorded",
+    }
+    assert difference({"other": other}) == {"other": "no run of DiSAN on these data"}
+
+
+def test_one_model_on_several_corpora_has_no_difference(tmp_path):
+    runs = {
+        name: summarise(write_run(tmp_path / name, config_of(name, folds=10)), {})
+        for name in ("cr", "mpqa")
+    }
+    assert "difference" not in render_tables(runs)["disan_table_5.md"]
+
+
+def test_every_table_links_to_the_deviations_of_its_paper():
+    texts = render_tables({})
+    for name in TABLES:
+        paper = TABLES[name].paper.lower()
+        assert f"](../deviations.md#{paper})" in texts[f"{name}.md"]
+    assert "](../deviations.md#elmo-disan)" in texts["elmo_disan_tables_2_3.md"]
+    assert "of sampled selections" in texts["resan_table_3.md"]
+    assert "917 of its 9,832 pairs" in texts["disan_table_3.md"]
+
+
 def test_table_3_is_in_per_cent(tmp_path):
     run = summarise(write_run(tmp_path, config_of("multinli")), {})
     assert run["paper"] == "70.977 / 71.402"

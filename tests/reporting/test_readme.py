@@ -12,9 +12,13 @@ from disan_tf.reporting.readme import FILES, update_readmes
 @pytest.fixture
 def repository(tmp_path):
     """READMEs with marks, whose tables are outdated, and no recorded result."""
-    for name, path in FILES.items():
+    for path in set(FILES.values()):
+        marks = "".join(
+            f"<!-- {name}: begin -->\nearlier\n<!-- {name}: end -->\n"
+            for name, file in FILES.items()
+            if file == path
+        )
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        marks = f"<!-- {name}: begin -->\nearlier\n<!-- {name}: end -->\n"
         (tmp_path / path).write_text(f"before\n{marks}after\n")
     return tmp_path
 
@@ -25,6 +29,7 @@ def test_what_stands_between_the_marks_is_replaced_and_nothing_else(repository):
         text = (repository / path).read_text()
         assert text.startswith("before\n") and text.endswith("after\n") and "earlier" not in text
     assert "| [DiSAN](checkpoints/tables/" in (repository / FILES["papers"]).read_text()
+    assert "- **DiSAN**. Of " in (repository / FILES["claims"]).read_text()
     assert "| run | training examples |" in (repository / FILES["results"]).read_text()
 
 
@@ -40,7 +45,7 @@ def test_a_readme_without_a_mark_is_refused_and_none_is_changed(repository, name
 
 
 def test_the_readmes_of_the_repository_show_what_is_recorded(tmp_path):
-    for name in ("results", "benchmarks"):
+    for name in ("results", "predictions", "benchmarks"):
         shutil.copytree(CHECKPOINTS / name, tmp_path / "checkpoints" / name)
     texts = {path: (CHECKPOINTS.parent / path).read_text("utf-8") for path in FILES.values()}
     for path, text in texts.items():

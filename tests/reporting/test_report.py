@@ -71,6 +71,12 @@ def test_the_tables_are_written(tree, tmp_path):
     )
 
 
+def test_the_pages_of_deviations_and_hours_are_written(tree, tmp_path):
+    report(tree, tmp_path / "out")
+    assert "## ELMo-DiSAN" in (tmp_path / "out" / "deviations.md").read_text()
+    assert "| all runs | 2 | 4 | 0.2 |" in (tmp_path / "out" / "compute.md").read_text()
+
+
 def test_tables_alone_are_made_of_what_was_recorded(tree, tmp_path):
     report(tree, tmp_path / "out")
     tables = tmp_path / "out" / "tables" / "disan_table_2.md"

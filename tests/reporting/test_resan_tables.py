@@ -125,6 +125,12 @@ def test_a_series_has_the_mean_of_what_its_members_selected(tmp_path):
     assert cells["selected dependents, standard deviation"] == "0.12"
 
 
+def test_shares_that_no_evaluation_recorded_say_so(tmp_path):
+    run = summarise(write_run(tmp_path, _config(name="resan_sick")), {})
+    cells = _cells(render_tables({"mine": run})["resan_table_3.csv"], "ReSAN")
+    assert cells["selected heads"] == cells["selected dependents"] == "not recorded"
+
+
 def test_a_table_without_hard_attention_shows_no_selected_tokens(tmp_path):
     run = summarise(write_run(tmp_path, _config("bi_gru")), {})
     tables = render_tables({"mine": run})

@@ -7,7 +7,7 @@ from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.runs.run_summary import is_finished, is_over, summarise_run
-from tests.support.runs.finished import config_of, write, write_run
+from tests.support.runs.finished import MACHINE, config_of, write, write_run
 
 TRAIN = ConfigDict({"steps": 100, "patience": 3, "evaluate_every": 10})
 
@@ -34,6 +34,16 @@ def test_steps_times_and_curves_of_a_run(workdir):
     assert (run["best_step"], run["best_epoch"], run["minutes_to_best"]) == (20, 1.0, 2.0)
     assert run["dev_curve"] == [[10, 0.25], [20, 0.5], [30, 0.375]]
     assert run["command"].startswith("python run.py") and run["data"]["training_read"] == 1000
+
+
+def test_the_machine_of_a_run_is_known_unless_the_run_is_older(workdir):
+    assert "machine" not in summarise_run(workdir)
+    described = json.loads((workdir / "run.json").read_text())
+    write(workdir / "run.json", {**described, "machine": MACHINE})
+    assert summarise_run(workdir)["machine"] == MACHINE
+    write(workdir / "run.json", {**described, "machine": {**MACHINE, "threads": "two"}})
+    with pytest.raises(UserError, match="machine.threads"):
+        summarise_run(workdir)
 
 
 def test_the_seconds_of_an_epoch_leave_evaluations_out(workdir):

@@ -19,23 +19,32 @@ OF_FORMAT_2 = {
 }  # fmt: skip
 
 
+OF_CORPORA = {"data.subset"}  # new options that only some corpora take
+
+
 def _config() -> ConfigDict:
     return base_config("demo", corpus="sst", task="classification")
 
 
 def test_an_option_that_is_new_has_a_value_for_older_work_directories():
     new = work_directory.flatten(_config().to_dict()).keys() - OF_FORMAT_2
-    assert new == work_directory.ADDED.keys()
+    assert new | OF_CORPORA == work_directory.ADDED.keys()
+
+
+def test_a_directory_of_a_corpus_that_does_not_take_a_new_option_goes_on(tmp_path):
+    work_directory.claim(tmp_path, _config())
+    assert not OF_CORPORA & work_directory.flatten(_config().to_dict()).keys()
+    work_directory.refuse_other_config(tmp_path, _config())
 
 
 @pytest.mark.parametrize("name", work_directory.ADDED)
 def test_a_directory_without_a_new_option_is_one_with_its_old_effect(name, tmp_path):
     config, (section, option) = _config(), name.split(".")
     recorded = config.to_dict()
-    del recorded[section][option]
+    recorded[section].pop(option, None)
     write_json(tmp_path / "config.json", {"format": work_directory.FORMAT, **recorded})
     config[section][option] = work_directory.ADDED[name]
     work_directory.refuse_other_config(tmp_path, config)
-    config[section][option] = 5.0
+    config[section][option] = type(work_directory.ADDED[name])(5)
     with pytest.raises(UserError, match=f"another config: {name} "):
         work_directory.refuse_other_config(tmp_path, config)

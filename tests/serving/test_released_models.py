@@ -6,6 +6,7 @@ import pytest
 
 from disan_tf.cli import modes
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.serving.release.model_card import licence_row
 from disan_tf.serving.release.released import read_manifest
 
 FILM_LINES = [
@@ -114,3 +115,17 @@ def test_a_released_model_answers_as_it_did(name, tmp_path):
 
 def _is_right(answer, gold):
     return answer["label"] == gold if isinstance(gold, str) else abs(answer["score"] - gold) < 1
+
+
+@pytest.mark.parametrize("name", sorted({*read_manifest(CHECKPOINTS / "manifest.tsv")} - {"demo"}))
+def test_the_card_of_a_released_model_names_the_licence_of_its_corpus(name):
+    info = json.loads((CHECKPOINTS / name / "model.json").read_text())
+    rows = licence_row(info["config"]["data"]["corpus"])
+    lines = (CHECKPOINTS / name / "README.md").read_text().splitlines()
+    assert rows and {f"| {key} | {value} |" for key, value in rows.items()} <= {*lines}
+
+
+def test_models_of_sick_allow_no_commercial_use():
+    for name in ("disan_sick", "resan_sick"):
+        card = (CHECKPOINTS / name / "README.md").read_text()
+        assert "| licence | treat the weights like the corpus: CC BY-NC-SA 3.0, no commer" in card

@@ -91,6 +91,10 @@ def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
     assert described["parameters"] == 5445
     assert set(described["versions"]) == {"disan_tf", "python", "tensorflow", "numpy"}
     assert any(path.endswith("train.txt") for path in described["inputs"])
+    machine = described["machine"]
+    assert set(machine) == {"processor", "cores", "threads", "load_before", "load_after"}
+    assert machine["processor"] and 0 < machine["threads"] <= machine["cores"]
+    assert machine["load_before"] >= 0 and machine["load_after"] >= 0
 
 
 def test_a_training_does_not_go_on_with_other_data(tmp_path):

@@ -49,6 +49,3 @@ class AdditiveSelfAttention(TokenAttention):
         self.token_map = self.add_linear("token_map", dim, units, activation=self.activation)
         self.score_map = self.add_linear("score_map", units, 1, use_bias=False, l2=0.0)  # w
         super().build(input_shape)
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}

@@ -4,7 +4,7 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.layers.attention.fusion_gate import FusionGate
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
@@ -13,7 +13,7 @@ from disan_tf.layers.masks import token_mask
 from disan_tf.layers.precision import cast_weight
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import attention_weights, directional_attention
-from disan_tf.ops.direction_mask import check_direction, check_scale
+from disan_tf.ops.direction_mask import DIRECTIONS, check_scale
 from disan_tf.ops.elementwise import bias_activation, copies
 
 
@@ -69,7 +69,7 @@ class DirectionalSelfAttention(BaseLayer):
     ):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
-        self.direction = check_direction(direction)
+        self.direction = check_choice("direction", direction, DIRECTIONS)
         self.activation = tf.keras.activations.get(activation)
         self.scale = check_scale(scale)
         self.attention_form = attention_form
@@ -84,10 +84,10 @@ class DirectionalSelfAttention(BaseLayer):
         self.attention_bias = self.add_weight(
             name="attention_bias", shape=[units], initializer="zeros"
         )  # b1
-        self.fusion_gate = FusionGate(
+        gate = FusionGate(
             self.dropout, self.l2, self.seed, name="fusion_gate", dtype=self.dtype_policy
         )
-        build_child(self.fusion_gate, [None, None, units])
+        self.fusion_gate = build_child(gate, [None, None, units])
         super().build(input_shape)
 
     def call(self, x, mask=None, training=None):
@@ -142,13 +142,3 @@ class DirectionalSelfAttention(BaseLayer):
         dependent, head = tf.split(products, 2, axis=-1)
         head = bias_activation(head, self.attention_bias, tf.keras.activations.linear)
         return h, value, head, dependent
-
-    def get_config(self):
-        config = {
-            "units": self.units,
-            "direction": self.direction,
-            "activation": tf.keras.activations.serialize(self.activation),
-            "scale": self.scale,
-            "attention_form": self.attention_form,
-        }
-        return {**super().get_config(), **config}

@@ -87,8 +87,7 @@ class DynamicSelfAttention(BaseLayer):
         super().build(input_shape)
 
     def call(self, x, mask=None, sentences=None, training=None):
-        mask = token_mask(x, mask)
-        _, vectors = self._iterate(x, mask, sentences, training)
+        _, vectors = self._iterate(x, token_mask(x, mask), sentences, training)
         z = tf.reshape(vectors[-1], [-1, self.attentions * self.units])  # Eq. 7
         return tf.cast(z, self.compute_dtype)
 
@@ -134,12 +133,3 @@ class DynamicSelfAttention(BaseLayer):
         # Transposed once for all iterations; with one attention nothing is copied.
         projected = tf.transpose(tf.reshape(projected, split), [0, 2, 1, 3])
         return tf.cast(projected, tf.float32)
-
-    def get_config(self):
-        config = {
-            "units": self.units,
-            "attentions": self.attentions,
-            "iterations": self.iterations,
-            "negative_slope": self.negative_slope,
-        }
-        return {**super().get_config(), **config}

@@ -58,6 +58,3 @@ class IntraAttention(BaseLayer):
     def attention_weights(self, x, mask):
         """Computes p without dropout, <float32>[batch, length, 1]; sums to 1 over the tokens."""
         return self.attention.attention_weights(x, masked_mean(x, mask), mask)
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}

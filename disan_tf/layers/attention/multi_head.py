@@ -71,9 +71,8 @@ class MultiHeadSelfAttention(BaseLayer):
         super().build(input_shape)
 
     def call(self, x, mask=None, training=None):
-        mask = token_mask(x, mask)
         queries, keys, values = self._project(self.input_dropout(x, training=training))
-        weights = tf.cast(_weights(queries, keys, mask), x.dtype)
+        weights = tf.cast(_weights(queries, keys, token_mask(x, mask)), x.dtype)
         context = tf.matmul(self.attention_dropout(weights, training=training), values)
         context = tf.transpose(context, [0, 2, 1, 3])  # [batch, length, heads, units]
         return tf.reshape(context, [*tf.unstack(tf.shape(x))[:2], self.heads * self.units])
@@ -93,15 +92,6 @@ class MultiHeadSelfAttention(BaseLayer):
             product = self.activation(product)
         split = [*tf.unstack(tf.shape(x))[:2], 3, self.heads, self.units]
         return tf.unstack(tf.transpose(tf.reshape(product, split), [2, 0, 3, 1, 4]))
-
-    def get_config(self):
-        config = {
-            "heads": self.heads,
-            "units": self.units,
-            "activation": tf.keras.activations.serialize(self.activation),
-            "use_bias": self.use_bias,
-        }
-        return {**super().get_config(), **config}
 
 
 def _weights(queries, keys, mask):

@@ -37,9 +37,8 @@ class QueryAttention(TokenAttention):
         self.query_dim = check_at_least("query_dim", query_dim, 1)
 
     def call(self, x, query, mask=None, training=None):
-        mask = token_mask(x, mask)
         x, to_logits = copies(x, 2)
-        return self.pool(self.logits(to_logits, query, training), x, mask)
+        return self.pool(self.logits(to_logits, query, training), x, token_mask(x, mask))
 
     def attention_weights(self, x, query, mask):
         """Computes P without dropout, <float32>, shaped like `logits`; sums to 1 over tokens."""
@@ -48,6 +47,3 @@ class QueryAttention(TokenAttention):
     def logits(self, x, query, training=None):
         """Computes f(x_i, q), <float>[batch, length, units], with one unit for each weight."""
         raise NotImplementedError
-
-    def get_config(self):
-        return {**super().get_config(), "query_dim": self.query_dim}

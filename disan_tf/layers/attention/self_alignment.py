@@ -53,8 +53,7 @@ class SelfAlignment(BaseLayer):
         super().build(input_shape)
 
     def call(self, x, mask=None, training=None):
-        mask = token_mask(x, mask)
-        return weighted_sums(self.attention_weights(x, mask, training), x)
+        return weighted_sums(self.attention_weights(x, token_mask(x, mask), training), x)
 
     def attention_weights(self, x, mask, training=None):
         """Computes p, <float32>[batch, head, dependent], which sums to 1 over the dependents."""
@@ -65,6 +64,3 @@ class SelfAlignment(BaseLayer):
         logits = tf.matmul(head, dependent, transpose_b=True)
         pairs = admissible_pairs(mask, "diagonal", head_mask=mask)
         return masked_softmax(logits, pairs, axis=2)
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}

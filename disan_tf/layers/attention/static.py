@@ -76,8 +76,7 @@ class StaticSelfAttention(TokenAttention):
         return self.add_linear(name, *sizes, kernel_initializer=initializer, **options)
 
     def call(self, x, mask=None, sentences=None, training=None):
-        mask = token_mask(x, mask)
-        return self._compress(self._project(x, training), mask, training, sentences)
+        return self._compress(self._project(x, training), token_mask(x, mask), training, sentences)
 
     def attend(self, x, mask, sentences=None):
         """Computes the weights a without dropout, "attention" <float32>[batch, length, 1]."""
@@ -94,7 +93,3 @@ class StaticSelfAttention(TokenAttention):
             return x
         product = self.projection.product(x, training)
         return self.projection.activate(product, LeakyReLU(self.negative_slope))
-
-    def get_config(self):
-        config = {"units": self.units, "negative_slope": self.negative_slope}
-        return {**super().get_config(), **config}

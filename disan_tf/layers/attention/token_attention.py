@@ -57,7 +57,3 @@ class TokenAttention(BaseLayer):
     def logits(self, x, training=None):
         """Computes f(x_i), <float>[batch, length, units of `score_map`]."""
         return self.score_map(self.token_map(x, training=training), training=training)
-
-    def get_config(self):
-        activation = tf.keras.activations.serialize(self.activation)
-        return {**super().get_config(), "activation": activation}

@@ -79,7 +79,3 @@ class VanillaAttention(QueryAttention):
         if self.compatibility == "multiplicative":
             return tf.matmul(tf.cast(token, tf.float32), tf.cast(query, tf.float32)[:, :, None])
         return self.score_map(self.activation(token + query[:, None, :]), training=training)
-
-    def get_config(self):
-        config = {"compatibility": self.compatibility, "units": self.units}
-        return {**super().get_config(), **config}

@@ -91,10 +91,9 @@ class MultiwayCoAttention(BaseLayer):
         dim = input_shape[-1]
         options = {"l2": self.l2, "dtype": self.dtype_policy}
         self.attentions = [
-            FUNCTIONS[letter](name=NAMES[letter], **options) for letter in self.letters
+            build_child(FUNCTIONS[letter](name=NAMES[letter], **options), [None, None, dim])
+            for letter in self.letters
         ]
-        for attention in self.attentions:
-            build_child(attention, [None, None, dim])
         if len(self.attentions) > 1:
             self._build_aggregation(dim, options)
         super().build(input_shape)
@@ -166,10 +165,6 @@ class MultiwayCoAttention(BaseLayer):
         combined = tf.split(tf.concat(last, axis=-1), [tf.size(mask) for mask in masks])
         shapes = [[*tf.unstack(tf.shape(mask)), dim] for mask in masks]
         return [tf.reshape(tokens, shape) for tokens, shape in zip(combined, shapes)]
-
-    def get_config(self):
-        config = {"functions": self.functions, "aggregation": self.aggregation}
-        return {**super().get_config(), **config}
 
 
 def split_letters(functions: str) -> list:

@@ -81,15 +81,6 @@ class Convolution(BaseLayer):
         product = project(x, kernel[0]) if self.width == 1 else _same_convolution(x, kernel)
         return bias_activation(product, self.bias, activation or self.activation)
 
-    def get_config(self):
-        config = {
-            "units": self.units,
-            "width": self.width,
-            "activation": tf.keras.activations.serialize(self.activation),
-            "kernel_initializer": tf.keras.initializers.serialize(self.kernel_initializer),
-        }
-        return {**super().get_config(), **config}
-
 
 def _same_convolution(x, kernel):
     """Computes `tf.nn.conv1d` with padding "SAME", and avoids two errors of TensorFlow.

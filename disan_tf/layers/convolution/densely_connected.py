@@ -120,8 +120,7 @@ class DenselyConnectedCNN(BaseLayer):
             dtype=self.dtype_policy,
             kernel_initializer=he_normal(site_seed(self.seed, f"{name}_kernel"), factor),
         )
-        build_child(convolution, [None, None, input_dim])
-        self.convolutions.append(convolution)
+        self.convolutions.append(build_child(convolution, [None, None, input_dim]))
 
     @property
     def reach(self) -> int:
@@ -156,19 +155,6 @@ class DenselyConnectedCNN(BaseLayer):
         """Computes LeakyReLU(dropout(W [window of x] + b))."""
         x = self.convolutions[index].convolve(x, LeakyReLU(self.negative_slope))
         return self.output_dropouts[index](x, training=training, places=places)
-
-    def get_config(self):
-        config = {
-            "layers": self.layers,
-            "first_units": self.first_units,
-            "units": self.units,
-            "widths": list(self.widths),
-            "compressed_units": self.compressed_units,
-            "first_width": self.first_width,
-            "negative_slope": self.negative_slope,
-            "init_scale": self.init_scale,
-        }
-        return {**super().get_config(), **config}
 
 
 def l2_normalized(x: tf.Tensor, real: tf.Tensor) -> tf.Tensor:

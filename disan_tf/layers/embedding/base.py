@@ -5,8 +5,10 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.layers.serialization import ConfiguredLayer
 
-class Embedding(tf.keras.layers.Layer):
+
+class Embedding(ConfiguredLayer):
     """Base of layers from words to vectors <float>[batch, length, dim], exactly 0 on padding.
 
     To add an embedding, subclass this class, and enter an `EmbeddingKind` in

@@ -76,12 +76,3 @@ class CharacterCNN(BaseLayer):
         vectors = tf.reshape(vectors, [*outer, self.units])
         vectors = tf.ensure_shape(vectors, [*characters.shape[:-1], self.units])
         return self.output_dropout(vectors, training=training)
-
-    def get_config(self):
-        config = {
-            "characters": self.characters,
-            "units": self.units,
-            "dim": self.dim,
-            "width": self.width,
-        }
-        return {**super().get_config(), **config}

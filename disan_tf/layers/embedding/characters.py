@@ -100,12 +100,4 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
         return tf.concat([self.constant(ids), self.learned(ids), spelling, flag], axis=-1)
 
     def get_config(self):
-        config = {
-            **self.words,
-            "word_length": self.word_length,
-            "characters": self.characters,
-            "character_dim": self.character_dim,
-            "character_units": self.character_units,
-            "character_width": self.character_width,
-        }
-        return {**super().get_config(), **config}
+        return {**super().get_config(), **self.words}

@@ -32,6 +32,3 @@ class WordBytes(Embedding):
 
     def call(self, ids, characters, training=None):
         return characters
-
-    def get_config(self):
-        return {**super().get_config(), "word_length": self.word_length}

@@ -85,11 +85,3 @@ class WordEmbedding(Embedding):
         known = (rows >= 0) & (rows < table.shape[0])
         found = tf.gather(table, tf.where(known, rows, 0))
         return tf.cast(tf.where(known[:, None], found, 0.0), self.compute_dtype)
-
-    def get_config(self):
-        config = {
-            "trainable_words": self.trainable_words,
-            "fixed_words": self.fixed_words,
-            "dim": self.dim,
-        }
-        return {**super().get_config(), **config}

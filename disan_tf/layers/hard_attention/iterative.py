@@ -68,8 +68,7 @@ class IterativeSequenceSampling(Sampler):
         super().build(input_shape)
 
     def call(self, x, mask=None, training=None):
-        mask = token_mask(x, mask)
-        return self.choose(x, mask, "greedy", training)[1]
+        return self.choose(x, token_mask(x, mask), "greedy", training)[1]
 
     def choose(self, x, mask, how, training=None):
         batch, units = tf.shape(x)[0], self.state_kernel.shape[1]
@@ -102,6 +101,3 @@ class IterativeSequenceSampling(Sampler):
         to_state += tf.matmul(state, self.state_kernel[dim:-1])
         new = tf.tanh(to_state + tf.cast(selected, tf.float32) * self.state_kernel[-1:])  # Eq. 25
         return tf.where(real, new, state), tf.where(real, probability, 0.0), selected
-
-    def get_config(self):
-        return {**super().get_config(), "backward": self.backward}

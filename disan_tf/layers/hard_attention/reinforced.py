@@ -99,8 +99,7 @@ class ReinforcedSelfAttention(BaseLayer):
         layer = layer_class(
             self.units, activation=self.activation, **self.child_options(name), **options
         )
-        build_child(layer, input_shape)
-        return layer
+        return build_child(layer, input_shape)
 
     def _sampler_options(self):
         """Returns sampler name -> arguments of that sampler alone."""
@@ -159,17 +158,6 @@ class ReinforcedSelfAttention(BaseLayer):
             "output": tf.concat([forward["output"], backward["output"]], axis=-1),
             "mask": heads[0] if self.unselected == "drop" else mask,
         }
-
-    def get_config(self):
-        config = {
-            "units": self.units,
-            "activation": tf.keras.activations.serialize(self.activation),
-            "unselected": self.unselected,
-            "shared": self.shared,
-            "sampling": self.sampling,
-            "attention_form": self.attention_form,
-        }
-        return {**super().get_config(), **config}
 
 
 def check_hard_attention(unselected: str, sampling: str) -> None:

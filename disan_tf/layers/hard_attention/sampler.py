@@ -46,10 +46,9 @@ class Sampler(BaseLayer):
         self.activation = tf.keras.activations.get(activation)
 
     def build(self, input_shape):
-        self.uniforms = Uniforms(
-            site_seed(self.seed, "uniforms"), name="uniforms", dtype=self.dtype_policy
-        )
-        build_child(self.uniforms, None)
+        seed = site_seed(self.seed, "uniforms")
+        uniforms = Uniforms(seed, name="uniforms", dtype=self.dtype_policy)
+        self.uniforms = build_child(uniforms, None)
         super().build(input_shape)
 
     def select(self, x, mask, how: str, training=None) -> Selection:
@@ -77,13 +76,6 @@ class Sampler(BaseLayer):
     def thresholds(self, shape: tf.Tensor, how: str) -> tf.Tensor:
         """Returns for each token the least probability at which it is selected, <float32>."""
         return self.uniforms(shape) if how == "sample" else tf.fill(shape, 0.5)
-
-    def get_config(self):
-        config = {
-            "units": self.units,
-            "activation": tf.keras.activations.serialize(self.activation),
-        }
-        return {**super().get_config(), **config}
 
 
 def log_probability(probabilities, selected, mask) -> tf.Tensor:

@@ -99,6 +99,3 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         if self.unselected == "mean_of_others":
             total, count = total - real, tf.maximum(1.0, count - 1.0)
         return tf.cast(total / count, h.dtype)
-
-    def get_config(self):
-        return {**super().get_config(), "unselected": self.unselected}

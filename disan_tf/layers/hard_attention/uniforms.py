@@ -3,12 +3,12 @@
 import tensorflow as tf
 
 from disan_tf.layers.dropout import add_count, next_seed
-from disan_tf.layers.serialization import serializable
+from disan_tf.layers.serialization import ConfiguredLayer, serializable
 from disan_tf.ops import batch_share
 
 
 @serializable
-class Uniforms(tf.keras.layers.Layer):
+class Uniforms(ConfiguredLayer):
     """Random numbers in [0, 1), a function of (seed, number of calls) alone.
 
     As in `Dropout`, the number of calls is a variable that is saved with the weights, so that a
@@ -43,6 +43,3 @@ class Uniforms(tf.keras.layers.Layer):
         whole = tf.concat([[share.batch], shape[1:]], axis=0)
         numbers = tf.random.stateless_uniform(whole, seed)
         return numbers[share.first : share.first + share.rows]
-
-    def get_config(self):
-        return {**super().get_config(), "seed": self.seed}

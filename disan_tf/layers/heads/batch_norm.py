@@ -80,18 +80,7 @@ class BatchNormHead(BaseLayer):
         norm = BatchNormalization(
             momentum=self.momentum, epsilon=self.epsilon, name=name, dtype=self.dtype_policy
         )
-        build_child(norm, [None, dim])
-        return norm
-
-    def get_config(self):
-        config = {
-            "classes": self.classes,
-            "hidden_units": self.hidden_units,
-            "hidden_layers": self.hidden_layers,
-            "momentum": self.momentum,
-            "epsilon": self.epsilon,
-        }
-        return {**super().get_config(), **config}
+        return build_child(norm, [None, dim])
 
 
 class BatchNormalization(tf.keras.layers.BatchNormalization):

@@ -62,8 +62,8 @@ class ClassificationHead(BaseLayer):
             "hidden", input_shape[-1], self.hidden_units, activation=self.activation
         )
         if self.has_highway:
-            self.highway = Highway(self.activation, **self.child_options("highway"))
-            build_child(self.highway, [None, self.hidden_units])
+            highway = Highway(self.activation, **self.child_options("highway"))
+            self.highway = build_child(highway, [None, self.hidden_units])
         self.logits = self.add_linear(
             "logits", self.hidden_units, self.classes, use_bias=self.logit_bias
         )
@@ -76,11 +76,4 @@ class ClassificationHead(BaseLayer):
         return tf.cast(self.logits(hidden, training=training), tf.float32)
 
     def get_config(self):
-        config = {
-            "classes": self.classes,
-            "hidden_units": self.hidden_units,
-            "activation": tf.keras.activations.serialize(self.activation),
-            "logit_bias": self.logit_bias,
-            "highway": self.has_highway,
-        }
-        return {**super().get_config(), **config}
+        return {**super().get_config(), "highway": self.has_highway}

@@ -50,18 +50,8 @@ class DSAHead(BatchNormHead):
       TensorShape([2, 3])
     """
 
-    def __init__(
-        self,
-        classes: int,
-        hidden_units: int,
-        hidden_layers: int = 2,
-        negative_slope: float = 0.01,
-        init_scale: str = "keep",
-        momentum: float = 0.9,
-        epsilon: float = 1e-5,
-        **kwargs,
-    ):
-        super().__init__(classes, hidden_units, hidden_layers, momentum, epsilon, **kwargs)
+    def __init__(self, *args, negative_slope: float = 0.01, init_scale: str = "keep", **kwargs):
+        super().__init__(*args, **kwargs)
         self.negative_slope = check_above_zero("negative_slope", negative_slope)
         self.init_scale = check_init_scale(init_scale)
 
@@ -87,7 +77,3 @@ class DSAHead(BatchNormHead):
             product = hidden.product(norm(x, training=training), training)
             x = hidden.activate(product, LeakyReLU(self.negative_slope))
         return tf.cast(self.logits(x), tf.float32)
-
-    def get_config(self):
-        config = {"negative_slope": self.negative_slope, "init_scale": self.init_scale}
-        return {**super().get_config(), **config}

@@ -117,6 +117,3 @@ class WordSoftmax(BaseLayer):
         """Returns the frequencies q of words, <float32>[words]."""
         ends = tf.pad(self.cumulative, [[1, 0]])
         return tf.cast(tf.gather(ends, words + 1) - tf.gather(ends, words), tf.float32)
-
-    def get_config(self):
-        return {**super().get_config(), "classes": self.classes, "negatives": self.negatives}

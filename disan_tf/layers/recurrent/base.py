@@ -112,6 +112,3 @@ class Recurrent(BaseLayer):
         x = self.input_dropout(x, training=training)
         product = tf.cast(project(x, tf.cast(kernel, x.dtype)), tf.float32)
         return bias_activation(product, bias, tf.keras.activations.linear)
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units, "backward": self.backward}

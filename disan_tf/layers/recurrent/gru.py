@@ -16,23 +16,11 @@ class BasicGRU(Recurrent):
 
     As in that cell, the reset gate r acts before the product with h, b_g is initialised to 1 (so
     that a new layer tends to keep its state) and b_c to 0. Keras' GRU with `reset_after=False`
-    computes the same with u before r in its matrices. For padding, dropout and precision see
-    `Recurrent`.
+    computes the same with u before r in its matrices.
 
     300 units on 300-dimensional vectors: 540,900 parameters.
 
-    Args:
-      units: size of h.
-      backward: whether the last token is read first.
-      dropout, l2, seed: see `BaseLayer`; W_g and W_c are regularised.
-
-    Call arguments:
-      x: <float>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
-    Returns:
-      h, <float>[batch, length, units]; exactly 0 on padding.
+    Arguments, call arguments and result: see `Recurrent`; W_g and W_c are regularised.
 
     Example:
       >>> BasicGRU(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape

@@ -17,23 +17,11 @@ class BasicLSTM(Recurrent):
     h_t = sigmoid(o) * tanh(c_t)
 
     Keras' LSTM orders the gates i, f, j, o, has W in two parts, initialises the part for h
-    orthogonally, and adds the 1 to the initial value of b. For padding, dropout and precision see
-    `Recurrent`.
+    orthogonally, and adds the 1 to the initial value of b.
 
     300 units on 300-dimensional vectors: 721,200 parameters.
 
-    Args:
-      units: size of h.
-      backward: whether the last token is read first.
-      dropout, l2, seed: see `BaseLayer`; W is regularised.
-
-    Call arguments:
-      x: <float>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
-    Returns:
-      h, <float>[batch, length, units]; exactly 0 on padding.
+    Arguments, call arguments and result: see `Recurrent`; W is regularised.
 
     Example:
       >>> BasicLSTM(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape

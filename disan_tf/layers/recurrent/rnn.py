@@ -13,22 +13,11 @@ class BasicRNN(Recurrent):
     h_t = tanh(W [x_t; h_(t-1)] + b)
 
     Keras' SimpleRNN computes the same with W in two parts, PyTorch's RNN with two biases, whose sum
-    is b. For padding, dropout and precision see `Recurrent`.
+    is b.
 
     100 units on 300-dimensional vectors: 40,100 parameters.
 
-    Args:
-      units: size of h.
-      backward: whether the last token is read first.
-      dropout, l2, seed: see `BaseLayer`; W is regularised.
-
-    Call arguments:
-      x: <float>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
-    Returns:
-      h, <float>[batch, length, units]; exactly 0 on padding.
+    Arguments, call arguments and result: see `Recurrent`; W is regularised.
 
     Example:
       >>> BasicRNN(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Callable, Optional
 
-from disan_tf.reporting.figures import curves, masks, pairs, sentences
+from disan_tf.reporting.figures import curves, masks, sentences, vectors
 
 # Sources of figures: see `PaperFigure.source`.
 LINES, VECTORS, RESULTS, LOSSES, CODE = "lines", "vectors", "results", "losses", "code"
 _DRAWING = "a drawing of how it works, without numbers of a model"
+_UNRELEASED = "a picture of a trained {}, and no such model is released here"
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class PaperFigure:
       source: `LINES` or `VECTORS` of `attend`, recorded `RESULTS`, `LOSSES` of a run, or `CODE`
         alone; "" = it cannot be drawn.
       draw: draws the source; returns None where the source has too little data.
-      needs: a description of the data that it needs.
+      needs: a description of the data that it needs, or why it cannot be drawn.
       differs: how our picture differs from the paper's, whatever the model.
       variant: for `LOSSES`, the trained variant of `configs/drcn_snli.py`.
       runs: for `RESULTS`, returns the names of the drawn results.
@@ -57,10 +58,6 @@ _SCALE = (
 )
 _disan = partial(PaperFigure, "DiSAN", model="DiSAN on SNLI", source=LINES)
 _resan = partial(PaperFigure, "ReSAN", model="ReSAN on SNLI", source=LINES)
-_dsa = partial(PaperFigure, "DSA", source=LINES)
-_DSA_SENTENCES = (
-    "The paper's sentences stand in its picture alone; ours are those of DiSAN and ReSAN."
-)
 _PAIRS = ("a contradiction", "an entailment", "a neutral pair")
 
 
@@ -68,19 +65,12 @@ def _co_attention(number: int) -> PaperFigure:
     """Returns one of Figures 3 to 8: two for each pair, one for each reading sentence."""
     line, field = divmod(number - 3, 2)
     reader = ("the premise reads the hypothesis", "the hypothesis reads the premise")[field]
-    return PaperFigure(
-        "DRCN",
-        number,
-        f"attention matrices of {_PAIRS[line]}: {reader}",
-        "DRCN (B-Ca-Cs-M) on SNLI",
-        LINES,
-        partial(pairs.co_attention, number=line, field=field),
-        needs="a trained DRCN",
-        differs="The dot marks the word that a word reads most.",
-    )
+    shows = f"attention matrices of {_PAIRS[line]}: {reader}"
+    return PaperFigure("DRCN", number, shows, needs=_UNRELEASED.format("DRCN"))
 
 
-def _losses(number: int, variant: str) -> PaperFigure:
+def _losses(number: int, variant: str, result: str) -> PaperFigure:
+    """Returns Figure 2 or 9, of a variant's training; `result` names its recorded run."""
     return PaperFigure(
         "DRCN",
         number,
@@ -89,7 +79,8 @@ def _losses(number: int, variant: str) -> PaperFigure:
         LOSSES,
         curves.losses,
         needs=f"the work directory of a run of drcn_snli, variant {variant}",
-        differs="Our losses hold the weight decay too.",
+        differs=f"Our losses hold the weight decay too. The recorded run is `{result}`. Its result "
+        "has no losses by epoch: only a new training by its command draws them again.",
         variant=variant,
     )
 
@@ -156,30 +147,31 @@ FIGURES = (
         "dynamic weight vectors of 1,000 sentences",
         "Single DSA on SNLI",
         VECTORS,
-        pairs.weight_vectors,
+        vectors.weight_vectors,
         needs="a trained DSA, and --input of at least 50 sentences",
         differs="The vectors are those of the first attention.",
     ),
-    _dsa(
+    PaperFigure(
+        "DSA",
         3,
         "what each of several attentions weighs",
-        "Multiple DSA on SNLI",
-        draw=sentences.parallel_attentions,
-        needs="a trained DSA of several attentions",
-        differs=f"{_DSA_SENTENCES} All attentions are shown, where the paper chose four of eight.",
+        needs=_UNRELEASED.format("DSA of several attentions"),
     ),
-    _dsa(
+    PaperFigure(
+        "DSA",
         4,
         "what a single attention weighs",
         "Single DSA on SNLI",
-        draw=sentences.single_attention,
+        LINES,
+        sentences.single_attention,
         needs="a trained DSA of one attention",
-        differs=_DSA_SENTENCES,
+        differs="The paper's sentences stand in its picture alone; ours are those of DiSAN and "
+        "ReSAN.",
     ),
     PaperFigure("DRCN", 1, "the architecture"),
-    _losses(2, "B-Ca-Cs-M"),
+    _losses(2, "B-Ca-Cs-M", "drcn_snli_glove_100d_B_Ca_Cs_M"),
     *map(_co_attention, range(3, 9)),
-    _losses(9, "Cs"),
+    _losses(9, "Cs", "drcn_snli_glove_100d_Cs"),
     PaperFigure("ELMo-DiSAN", 1, "a labelled tree of SST"),
     PaperFigure("ELMo-DiSAN", 2, "self-attention"),
     PaperFigure("ELMo-DiSAN", 3, "the architecture of a biLM"),

@@ -1,7 +1,7 @@
 """The example sentences that the papers print, as input of `attend`.
 
-DiSAN Sec. 5.4, ReSAN Sec. 5.3, DRCN Fig. 3, 5 and 7. DSA prints its sentences in pictures alone, so
-its figures have the sentences of DiSAN and ReSAN, which come from the same corpus.
+DiSAN Sec. 5.4, ReSAN Sec. 5.3. DSA prints its sentences in pictures alone, so its figures have the
+sentences of DiSAN and ReSAN, which come from the same corpus.
 """
 
 import json

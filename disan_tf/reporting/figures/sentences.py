@@ -1,4 +1,4 @@
-"""Figures of attention within sentences: DiSAN's 6 to 8, ReSAN's 2 and 3, DSA's 3 and 4.
+"""Figures of attention within sentences: DiSAN's 6 to 8, ReSAN's 2 and 3, DSA's 4.
 
 Each function draws the lines of `attend`, or returns None where they are too few.
 """
@@ -14,7 +14,7 @@ from disan_tf.reporting.attended import AttendedLine, Sentence
 
 _SENTENCES = 2  # sentences in a figure, as in the papers
 _NUMBERED = 12  # most words of a sentence whose cells hold numbers
-_MOST = 4  # sentences in DSA's figures
+_MOST = 4  # sentences in DSA's figure
 _CELL = 0.42  # inches
 
 
@@ -73,33 +73,17 @@ def word_in_contexts(lines: Sequence[AttendedLine]) -> Optional[Figure]:
     return figure
 
 
-def parallel_attentions(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """Draws DSA Fig. 3: the weights of several attentions on words."""
-    sentences = _first(lines, _MOST)
-    if not sentences or sentences[0].tensors["attention"].shape[-1] == 1:
-        return None
-    return _strips(sentences, "attention")
-
-
 def single_attention(lines: Sequence[AttendedLine]) -> Optional[Figure]:
     """Draws DSA Fig. 4: the weights of a single attention on words."""
     sentences = _first(lines, _MOST)
     if not sentences or sentences[0].tensors["attention"].shape[-1] > 1:
         return None
-    return _strips(sentences, "weight")
-
-
-def _strips(sentences, name) -> Figure:
-    """Draws a panel for each sentence, with a row for each parallel attention."""
-    count = sentences[0].tensors["attention"].shape[-1]
     longest = max(len(sentence.tokens) for sentence in sentences)
-    size = (2.0 + _CELL * longest, len(sentences) * (1.0 + 0.28 * count))
-    figure = plots.new_figure(*size)
+    figure = plots.new_figure(2.0 + _CELL * longest, len(sentences) * 1.28)
     panels = figure.subplots(len(sentences), squeeze=False)[:, 0]
-    labels = [name] if count == 1 else [f"{name} {number}" for number in range(1, count + 1)]
     for axes, sentence in zip(panels, sentences):
         weights = sentence.tensors["attention"].T
-        image = plots.heat_map(axes, weights, labels, sentence.tokens, digits=2)
+        image = plots.heat_map(axes, weights, ["weight"], sentence.tokens, digits=2)
         figure.colorbar(image, ax=axes, label="weight")
     return figure
 

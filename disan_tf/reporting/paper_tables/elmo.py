@@ -7,6 +7,7 @@ ours alone. The paper's text gives 18.6 % for the neutral class with ELMo, but T
 
 from typing import Optional
 
+from disan_tf.reporting.deviations.page import link_to_deviations
 from disan_tf.reporting.markdown import markdown_table
 from disan_tf.reporting.paper_tables.table import Row, Score, Table
 from disan_tf.reporting.results import describe_members
@@ -82,6 +83,7 @@ def render_confusions(results: dict[str, dict]) -> str:
             matrices[title] = scores["confusion"]["matrix"]
     head = ["gold \\ predicted", *CLASSES, "right, %"]
     texts = ["# Tables II and III of the ELMo-DiSAN paper: test sentences by class\n"]
+    texts.append(f"{link_to_deviations('ELMo-DiSAN')}.\n")
     texts += [
         f"{title}\n\n{markdown_table(head, _rows(matrix))}" for title, matrix in matrices.items()
     ]

@@ -6,19 +6,30 @@ with other word vectors have a part of their own, see `Table.by_vectors`.
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Optional
 
+from disan_tf.reporting.deviations.page import link_to_deviations
 from disan_tf.reporting.differences import Answers, difference
 from disan_tf.reporting.markdown import csv_table, markdown_table
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, costs, render_confusions
 from disan_tf.reporting.paper_tables.table import VECTOR_DIMS, Row, Score, Table
-from disan_tf.reporting.results import describe_examples, describe_members, describe_vectors
+from disan_tf.reporting.results import (
+    UNKNOWN,
+    describe_examples,
+    describe_members,
+    describe_vectors,
+)
 
 _DESCRIPTIONS = ("trained", "training examples", "tokens with vectors")
 _OURS, _DEVIATION = ", ours", ", standard deviation"
 _SNLI_DEV_PAIRS = 9842
 _NOT_RUN = "not run"
 _OPTIMISTIC = "best of its own curve (optimistic)"
+_TIMES = ("seconds", "inference")  # the first words of columns that a benchmark fills
+# The reasons of empty cells in a recorded run's line.
+_NOT_EVALUATED, _NOT_WATCHED, _NOT_MEASURED = "not evaluated", "not watched", "not measured"
+_NO_PREDICTIONS, _NO_PEER = "no predictions recorded", "no run of {} on these data"
 
 
 def render_tables(
@@ -90,6 +101,8 @@ def _line(table: Table, row: Row, name: str, run: dict, speeds) -> dict:
             line.update(_ours(run, score, f"best_on_{score.split}", f"{score.name}, {_OPTIMISTIC}"))
     for score in table.further:
         line.update(_ours(run, score, score.split, score.name))
+        if "policy" in run.get("config", ()):  # of hard attention
+            line[score.name] = line[score.name] or UNKNOWN
     return {**line, **{key: run.get(key) or "" for key in ("command", "note")}}
 
 
@@ -115,16 +128,27 @@ def _add_differences(table: Table, lines, results, predictions) -> None:
     score = table.headline
     name = f"{score.name}, difference to {table.main_row.model} (95 % interval)"
     mains = _runs_of(table.main_row, results)
+    own = {run for row in table.rows if row.variant == table.main for run in _runs_of(row, results)}
     for line in lines:
         run = line["run"]
         main = _peer(table, results.get(run), mains)
-        found = None
-        if run not in mains and {run, main} <= predictions.keys():
-            found = difference(predictions[run], predictions[main], score.key)
-        cells = [f"{score.scale * part:+.{score.digits}f}" for part in found or ()]
-        line[name] = f"{cells[0]} ({cells[1]} to {cells[2]})" if cells else ""
+        line[name] = ""
+        if run in results and run not in own:
+            line[name] = _difference(table, run, main, predictions)
         for last in ("command", "note"):
             line[last] = line.pop(last)
+
+
+def _difference(table: Table, run: str, main: Optional[str], predictions) -> str:
+    """Returns the difference of two runs with its interval, or the reason why there is none."""
+    if main is None:
+        return _NO_PEER.format(table.main_row.model)
+    if not {run, main} <= predictions.keys():
+        return _NO_PREDICTIONS
+    score = table.headline
+    found = difference(predictions[run], predictions[main], score.key)
+    cells = [f"{score.scale * part:+.{score.digits}f}" for part in found or ()]
+    return f"{cells[0]} ({cells[1]} to {cells[2]})" if cells else ""
 
 
 def _peer(table: Table, run, mains):
@@ -171,6 +195,8 @@ def _per_cent(share):
 def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
     """Renders a part for each kind of word vectors, missing runs in the first; then commands."""
     title = f"# Table {table.number} of the {table.paper} paper: {table.title}\n\n"
+    caption = f"{table.caption}\n\n" if table.caption else ""
+    link = f"{link_to_deviations(table.paper)}.\n\n"
     first = next(iter(kinds))
     parts = ""
     for kind, names in kinds.items():
@@ -178,7 +204,7 @@ def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
         heading = f"## With {kind}\n\n" if kind else ""
         parts += f"{heading}{_part([line for line in lines if line['run'] in runs])}\n"
     remarks = "".join(f"{_remark(line)}\n" for line in lines)
-    return f"{title}{parts}{_curves(table, lines)}{remarks}"
+    return f"{title}{caption}{link}{parts}{_curves(table, lines)}{remarks}"
 
 
 def _part(lines) -> str:
@@ -202,8 +228,20 @@ def _curves(table: Table, lines) -> str:
 
 
 def _cell(line, column):
+    """Returns a cell's text; an empty cell of a recorded run gets the reason."""
+    if not line[column] and line["run"] != _NOT_RUN:
+        return _reason(column)
     spread = line.get(column + _DEVIATION)
     return f"{line[column]} ({spread})" if spread else line[column]
+
+
+def _reason(column: str) -> str:
+    """Returns the reason why a recorded run has no value in a column, or ""."""
+    if column.endswith(_OPTIMISTIC):
+        return _NOT_WATCHED
+    if not column.endswith(_OURS):
+        return ""
+    return _NOT_MEASURED if column.startswith(_TIMES) else _NOT_EVALUATED
 
 
 def _remark(line):

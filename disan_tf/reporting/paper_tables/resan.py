@@ -48,10 +48,15 @@ def resan_variant(config: dict) -> Optional[str]:
     return _OTHERS.get(name, name)
 
 
+_SAMPLED = (
+    "Scores of models with hard attention are of sampled selections (`config.evaluate.selection`), "
+    "as in the authors' code: a repeated evaluation draws other tokens and differs a little."
+)
 _row = partial(Row, variant_of=resan_variant)
 _table = partial(
     Table,
     "ReSAN",
+    caption=_SAMPLED,
     further=(
         Score("selected heads", "test", "head_fraction", scale=1),
         Score("selected dependents", "test", "dependent_fraction", scale=1),

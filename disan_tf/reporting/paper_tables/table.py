@@ -115,6 +115,7 @@ class Table:
       rows: the models that we build.
       further: columns that only we have.
       part: names a part where we divide the paper's table into several.
+      caption: what a reader must know of our scores before they compare them.
       main: the variant of the paper's own model, to which the others are compared.
       told_apart_by: options of `config.data` in which rows differ; compared models agree in all
         other options.
@@ -127,6 +128,7 @@ class Table:
     rows: tuple[Row, ...]
     further: tuple[Score, ...] = ()
     part: str = ""
+    caption: str = ""
     main: str = ""
     told_apart_by: tuple[str, ...] = ()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Optional, Union
 
 import numpy as np
+import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.encoders.own import give_encoder
@@ -20,7 +21,7 @@ from disan_tf.serving.inference.predict import (
     predict_all,
 )
 from disan_tf.serving.inference.records import SENTENCE, text_name
-from disan_tf.serving.release.released import find_bundle
+from disan_tf.serving.release.released import find_bundle, model_name
 
 _SHORT = 200  # tokens, whose attention tensors need some hundred MB; free memory is not checked
 Texts = Union[str, Sequence[str]]  # a sentence, or the two of a pair
@@ -79,6 +80,50 @@ class LoadedModel:
         self._text_to_ids = bundle.traced_text_to_ids()
         self.classes = bundle.classes
         self.fields = tuple(text_name(field) for field in bundle.model.fields)
+
+    def __repr__(self):
+        info = self._bundle.info
+        scores = ", ".join(
+            f"{name} {value:.4g}" for name, value in info["scores"].items() if name != "step"
+        )
+        return (
+            f"<{model_name(self._bundle)}: {self._bundle.config.task.name} of "
+            f"{' and '.join(self.fields)}, classes {', '.join(map(str, self.classes))}, "
+            f"{info['parameters']:,} parameters, {scores}>"
+        )
+
+    @cached_property
+    def keras_model(self) -> tf.keras.Model:
+        """The Keras model from a dictionary of word ids <int32>[batch, length] to logits.
+
+        Its layers are `embedding`, `encoder` and `head`; `preprocess` makes its inputs.
+        """
+        model = self._bundle.model
+        inputs = {
+            spec.name: tf.keras.Input(spec.shape[1:], dtype=spec.dtype, name=spec.name)
+            for spec in model.input_specs()
+        }
+        return tf.keras.Model(inputs, model(*inputs.values()), name=model.name)
+
+    @property
+    def embedding(self) -> tf.keras.layers.Layer:
+        """The layer from word ids to token vectors."""
+        return self._bundle.model.embedding
+
+    @property
+    def encoder(self) -> tf.keras.layers.Layer:
+        """The layer from token vectors to a sentence vector."""
+        return self._bundle.model.encoder
+
+    @property
+    def head(self) -> tf.keras.layers.Layer:
+        """The layer from features of the sentence vectors to logits."""
+        return self._bundle.model.head
+
+    def preprocess(self, sentences: Sequence[Texts]) -> dict[str, tf.Tensor]:
+        """Returns the inputs of `keras_model` for sentences or pairs; see `predict`."""
+        tokens = self._tokenise(sentences, self._bundle.model.fields)
+        return dict(zip(self._bundle.model.reads, look_up(tokens, self._text_to_ids)))
 
     def encode(self, sentences: Sequence[str], batch_size: int = BATCH_SIZE) -> np.ndarray:
         """Encodes sentences as vectors.

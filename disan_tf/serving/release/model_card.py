@@ -15,6 +15,13 @@ _CORPORA = {  # config.data.corpus -> its description
     "subj": "the subjectivity data (Pang and Lee 2004), sentences about films",
     "trec": "TREC questions (Li and Roth 2002)",
 }
+_LICENCES = {  # config.data.corpus -> its licence
+    "snli": "CC BY-SA 4.0",
+    "multinli": "the terms of the Open American National Corpus, and others for fiction",
+    "sick": "CC BY-NC-SA 3.0, no commercial use",
+    "mpqa": "academic and research use only",
+    **dict.fromkeys(("sst", "cr", "subj", "trec"), "its authors state no licence"),
+}
 _SYNTHETIC = "a synthetic treebank"
 _LICENCE = """
 GloVe's vectors (Pennington et al. 2014) are in the public domain (PDDL 1.0). No sentence of the
@@ -80,6 +87,7 @@ def _rows(model, info, scores, vectors, series) -> dict[str, str]:
     rows = {
         "task": _task(model, info["classes"]),
         "trained on": _SYNTHETIC if info["name"] == "demo" else _CORPORA.get(corpus, corpus),
+        **licence_row("" if info["name"] == "demo" else corpus),
         "parameters": f"{info['parameters']:,}, and {sum(info['words']):,} word vectors",
         **_score_row(model.criterion, scores),
         **(_series_row(model.criterion, series) if series else {}),
@@ -96,6 +104,14 @@ def _rows(model, info, scores, vectors, series) -> dict[str, str]:
         rows["precision"] = "matrices are stored in half precision; the scores are theirs"
     case = "lower-cased" if info["tokenizer"]["lowercase"] else "in its case"
     return {**rows, "text": f"tokenised as in the Penn Treebank, {case}"}
+
+
+def licence_row(corpus: str) -> dict[str, str]:
+    """Returns the card's row on the licence; no row for a corpus that is not listed."""
+    if corpus not in _LICENCES:
+        return {}
+    statement = "[data statement](../../data_prep/README.md#licences)"
+    return {"licence": f"treat the weights like the corpus: {_LICENCES[corpus]} ({statement})"}
 
 
 def _task(model, classes):

@@ -113,6 +113,7 @@ def accuracy(pairs, words):
 
 
 def test_one_sentence_alone_tells_little_of_the_label(pairs):
+    pytest.importorskip("sklearn")
     assert accuracy(pairs, lambda premise, hypothesis: tuple(leaves(premise.tree()))) < 0.52
     assert accuracy(pairs, lambda premise, hypothesis: tuple(leaves(hypothesis.tree()))) < 0.45
 

@@ -145,6 +145,7 @@ def test_order_matters_in_a_third_of_the_test_sentences(treebank):
 
 @pytest.mark.parametrize("level", ["sentences", "phrases"])
 def test_a_bag_of_words_learns_something_but_stays_under_three_quarters(treebank, level):
+    pytest.importorskip("sklearn")
     train = treebank["train"]
     if level == "phrases":
         train = [node for tree in train for node in nodes(tree)]

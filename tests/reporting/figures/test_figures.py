@@ -38,6 +38,13 @@ def test_each_committed_figure_has_its_files():
         assert all(path.with_suffix(kind).is_file() for kind in (".svg", ".png"))
 
 
+def test_each_committed_figure_of_a_model_is_of_a_released_one():
+    """Nobody can draw a figure again whose model is not released."""
+    folders = {path.parent.name for path in (CHECKPOINTS / "figures").glob("*/*.md")}
+    released = {path.parent.name for path in CHECKPOINTS.glob("*/model.json")}
+    assert folders and folders <= released
+
+
 def _model(encoder="disan"):
     data = {"corpus": "sst", "vectors": "", "embedding_dim": 50}
     config = {"encoder": {"name": encoder}, "data": data, "train": {"examples": 20_000}}
@@ -72,6 +79,8 @@ def test_an_encoder_without_figures_is_refused():
     assert drawable("resan", ()) == drawable("resan", ["resan_figure_3"]) == "resan"
     with pytest.raises(UserError, match="figures of the attention of bi_lstm; choose a model of d"):
         drawable("bi_lstm", ())
+    with pytest.raises(UserError, match="figures of the attention of drcn; .*--mode=attend"):
+        drawable("drcn", ())
     with pytest.raises(UserError, match="figure_5 is not of resan; choose resan_figure_2 or resan"):
         drawable("resan", ["disan_figure_5"])
 
@@ -81,6 +90,7 @@ def test_an_encoder_without_figures_is_refused():
     [
         ("disan_figure_66", True, "did you mean disan_figure_6?"),
         ("dsa_figure_1", True, "is a drawing of how it works"),
+        ("drcn_figure_3", True, "a picture of a trained DRCN, and no such model is released"),
         ("dsa_figure_2", False, "shows a model's attention; add --checkpoint"),
     ],
 )

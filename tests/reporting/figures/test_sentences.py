@@ -5,8 +5,8 @@ import pytest
 
 from disan_tf.common.plots import save_picture
 from disan_tf.reporting.attended import read_lines
-from disan_tf.reporting.figures import masks, pairs, sentences
-from tests.support.models.attended import disan, drcn, dsa, resan, write_pair, write_sentence
+from disan_tf.reporting.figures import masks, sentences, vectors
+from tests.support.models.attended import disan, dsa, resan, write_sentence
 
 FIRST, SECOND = ["the", "plot", "is", "$good$"], ["a", "film"]
 
@@ -89,14 +89,11 @@ def test_a_word_that_is_not_in_two_sentences_has_no_figure(lines, records):
     assert sentences.word_in_contexts(lines(disan, *records)) is None
 
 
-def test_parallel_and_single_attentions_are_different_figures(lines):
-    several = lines(dsa)
-    cells = _images(sentences.parallel_attentions(several))
-    np.testing.assert_allclose(cells[0], dsa(FIRST)["attention"].T)
-    assert sentences.single_attention(several) is None
-    single = lines(lambda tokens: dsa(tokens, 1))
-    assert len(_images(sentences.single_attention(single))) == 2
-    assert sentences.parallel_attentions(single) is None
+def test_a_single_attention_has_a_strip_for_each_sentence(lines):
+    cells = _images(sentences.single_attention(lines(lambda tokens: dsa(tokens, 1))))
+    np.testing.assert_allclose(cells[0], dsa(FIRST, 1)["attention"].T)
+    assert len(cells) == 2
+    assert sentences.single_attention(lines(dsa)) is None
 
 
 @pytest.mark.parametrize("draw", [sentences.attention_matrices, sentences.gates])
@@ -105,29 +102,15 @@ def test_one_sentence_is_too_few(tmp_path, draw):
     assert draw(list(read_lines(tmp_path))) is None
 
 
-def test_co_attention_shows_functions_and_layers_of_one_direction(tmp_path):
-    tensors = drcn(FIRST, SECOND)
-    write_pair(tmp_path, 1, (FIRST, SECOND), tensors)
-    lines = list(read_lines(tmp_path))
-    figure = pairs.co_attention(lines, 0, 1)
-    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
-    assert titles == [
-        f"{function}, layer {layer}" for function in ("bilinear", "cosine") for layer in (1, 3, 5)
-    ]
-    np.testing.assert_allclose(_images(figure)[1], tensors[1]["bilinear_3"][..., 0])
-    assert _labels(figure.axes[0]) == SECOND
-    assert pairs.co_attention(lines, 1, 0) is None
-
-
 def test_weight_vectors_of_few_sentences_have_no_figure():
     points = np.random.default_rng(0).normal(size=(60, 3, 2))
     rows = [{"coordinates": row.tolist()} for row in points]
     record = {"sentences": rows, "explained": [[0.5, 0.25]] * 3}
-    figure = pairs.weight_vectors(record)
+    figure = vectors.weight_vectors(record)
     np.testing.assert_allclose(figure.axes[0].collections[0].get_offsets(), points[:, 0])
     assert "50%" in figure.axes[0].get_xlabel()
-    assert pairs.weight_vectors({**record, "sentences": rows[:49]}) is None
-    assert pairs.weight_vectors({}) is None
+    assert vectors.weight_vectors({**record, "sentences": rows[:49]}) is None
+    assert vectors.weight_vectors({}) is None
 
 
 def test_masks_are_those_of_the_paper():

@@ -46,7 +46,15 @@ def test_a_released_model_is_found_by_name_and_has_a_card(workdir, tmp_path):
 @pytest.mark.parametrize(
     ("config", "criterion", "phrases"),
     [
-        (NLI, "accuracy", ["premise and hypothesis -> contradiction, neutral", "25.00 % on test"]),
+        (
+            NLI,
+            "accuracy",
+            [
+                "premise and hypothesis -> contradiction, neutral",
+                "25.00 % on test",
+                "| licence | treat the weights like the corpus: CC BY-SA 4.0 ([data statement](",
+            ],
+        ),
         (
             RELATEDNESS,
             "pearson",

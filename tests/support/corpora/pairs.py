@@ -82,10 +82,10 @@ def _draw(generator, size, longest):
 
 
 def _save(folder, name, split):
-    arrays = {names.label(name): split.labels, names.example_id(name): split.example_ids}
+    arrays = {f"{name}.label": split.labels, f"{name}.example_id": split.example_ids}
     for field in split.fields:
-        arrays[names.ids(name, field)] = split.ids[field]
-        arrays[names.offsets(name, field)] = split.offsets[field]
+        arrays[f"{name}.{field}.ids"] = split.ids[field]
+        arrays[f"{name}.{field}.offsets"] = split.offsets[field]
     for array_name, array in arrays.items():
         np.save(names.array_file(folder, array_name), array)
 
@@ -98,8 +98,8 @@ def make_feature_corpus(folder: Path, word_length: int = 6, **options) -> Prepar
         features = draw_features(corpus.split(split), word_length)
         arrays = {names.SPELLINGS: features.spellings}
         for field in FIELDS:
-            arrays[names.spelling(split, field)] = features.spelling[field]
-            arrays[names.match(split, field)] = features.match[field]
+            arrays[f"{split}.{field}.spelling"] = features.spelling[field]
+            arrays[f"{split}.{field}.match"] = features.match[field]
         for name, array in arrays.items():
             np.save(names.array_file(folder, name), array)
     write_forms(folder / word_forms.FORMS, {word: tuple(forms) for word, *forms in FORMS})

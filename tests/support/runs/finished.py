@@ -15,6 +15,13 @@ DATA = {
 }
 LENGTHS = {"1-4": {"count": 4, "accuracy": 0.5}, "5-11": {"count": 0, "accuracy": None}}
 COMMAND = "python run.py --config=configs/disan_sst.py"
+MACHINE = {
+    "processor": "Some CPU",
+    "cores": 4,
+    "threads": 2,
+    "load_before": 0.5,
+    "load_after": 2.25,
+}
 
 
 def config_of(corpus="sst", encoder="disan", seed=3, embedding_dim=300, **data) -> dict:

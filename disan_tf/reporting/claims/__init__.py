@@ -1,0 +1,1 @@
+"""The papers' empirical claims, each with our figures and a computed verdict."""

@@ -1,0 +1,42 @@
+"""The ELMo-DiSAN paper's claims (Essam, Eldawlatly and Abbas)."""
+
+from disan_tf.reporting.claims.claim import Claim
+from disan_tf.reporting.claims.other_evidence import Untested
+from disan_tf.reporting.claims.rows import Rows
+from disan_tf.reporting.paper_tables.elmo import ELMO, GLOVE
+
+_STAND_IN = "a small biLM of 3.5 million words instead of the official one of 800 million"
+_MISSING = f"{ELMO}: not run"
+
+ELMO_CLAIMS = (
+    Claim(
+        "ELMo improves DiSAN on SST.", "Table I, Sec. IV", Rows("elmo_disan_table_1", ELMO, GLOVE)
+    ),
+    Claim(
+        "Contextual vectors beside GloVe improve DiSAN on SST.",
+        "Table I, Sec. IV",
+        Rows("elmo_disan_table_1", "DiSAN + small biLM and GloVe", GLOVE, stand_in=_STAND_IN),
+        headline=True,
+    ),
+    Claim(
+        "Contextual vectors instead of GloVe improve DiSAN on SST.",
+        "Table I, Sec. IV",
+        Rows("elmo_disan_table_1", "DiSAN + small biLM", GLOVE, stand_in=_STAND_IN),
+    ),
+    Claim(
+        "ELMo improves the recall of the classes negative, neutral and very positive.",
+        "Tables II and III",
+        Untested("neutral: 24.4 and 8.7 %", _MISSING),
+    ),
+    Claim(
+        "ELMo is best at epoch 6 and drops after epoch 8.",
+        "Figure 6",
+        Untested("a curve", _MISSING),
+    ),
+    Claim(
+        "ELMo takes six times the training time of GloVe.",
+        "Sec. IV",
+        Untested("6 times", _MISSING),
+        "a small biLM takes 1.1 times, see tables/elmo_disan_cost.csv",
+    ),
+)

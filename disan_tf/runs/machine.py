@@ -1,0 +1,42 @@
+"""A description of the machine that trains or measures, for the readers of a result."""
+
+import os
+import platform
+from pathlib import Path
+from typing import Optional
+
+import tensorflow as tf
+
+# The schema of "machine" in `run.json`; runs of older versions have no such key.
+MACHINE = {
+    "processor": str,
+    "cores": int,
+    "threads": int,
+    "load_before": (float, type(None)),
+    "load_after?": (float, type(None)),
+}
+
+
+def describe_machine() -> dict:
+    """Returns the processor, its cores, the threads of an operation, and the present load."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "threads": tf.config.threading.get_intra_op_parallelism_threads() or os.cpu_count(),
+        "load_before": load(),
+    }
+
+
+def load() -> Optional[float]:
+    """Returns the mean number of busy processes in the last minute; None where it is unknown."""
+    try:
+        return os.getloadavg()[0]
+    except (AttributeError, OSError):  # Windows has no such function
+        return None
+
+
+def _processor():
+    information = Path("/proc/cpuinfo")
+    lines = information.read_text().splitlines() if information.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()

@@ -1,0 +1,1 @@
+"""Trained models with new classes, trained further on a user's texts."""

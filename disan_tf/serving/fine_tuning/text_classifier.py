@@ -1,0 +1,265 @@
+"""A Keras classifier of raw text that starts with a trained model's weights."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Optional, Union
+
+import tensorflow as tf
+
+from data_prep import word_vectors
+from disan_tf.encoders.base import PairEncoder, SentenceEncoder
+from disan_tf.layers.embedding.words import WordEmbedding
+from disan_tf.layers.serialization import serializable
+from disan_tf.models.classification import SentenceClassifier
+from disan_tf.models.nli import SentencePairClassifier
+from disan_tf.ops import portable
+from disan_tf.serving.inference.model import load_reader
+from disan_tf.text import TextToIds
+
+_TOKENIZER = ("lowercase", "split_words", "empty_tokens")
+
+
+@serializable
+class TextClassifier(tf.keras.Model):
+    """A classifier of raw text, or of pairs of texts: a look-up of words, then a `SentenceModel`.
+
+    It is a Keras model like any other: `fit`, `evaluate`, `predict`, callbacks, `save` to a
+    `.keras` file and `export` to a SavedModel. It is compiled with Adam, cross-entropy and
+    accuracy; call `compile` for other choices. Usually `from_preset` makes it.
+
+    Args:
+      model: a `SentenceModel` that predicts classes and reads word ids alone.
+      words: the words of ids 2 and up.
+      tokenizer: the options "lowercase", "split_words" and "empty_tokens" of `TextToIds`.
+      classes: the classes' names, in the order of the logits.
+
+    Call arguments:
+      texts: <string>[batch]; for pairs a tuple of two, or {"premise": ..., "hypothesis": ...}.
+      training: whether dropout acts.
+
+    Returns:
+      Logits, <float32>[batch, classes].
+
+    Raises:
+      ValueError: another number of texts than the model reads.
+
+    Example:
+      >>> classifier = disan_tf.TextClassifier.from_preset("disan_snli", classes=("bad", "good"))
+      >>> classifier.fit(np.array(["A fine film .", "A dull film ."]), np.array([1, 0]))
+      >>> classifier.predict(np.array(["What a film !"])).shape
+      (1, 2)
+    """
+
+    def __init__(
+        self,
+        model: SentenceClassifier,
+        words: Sequence[str],
+        tokenizer: Mapping[str, bool],
+        classes: Sequence[str],
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.sentence_model = model
+        self.classes = tuple(classes)
+        self._tokenizer = {name: bool(tokenizer[name]) for name in _TOKENIZER}
+        self._set_words(words)
+        self.compile()
+
+    @classmethod
+    def from_preset(
+        cls,
+        preset: Union[str, Path],
+        classes: Optional[Sequence[str]] = None,
+        num_classes: Optional[int] = None,
+        *,
+        pairs: bool = False,
+        encoder_trainable: bool = True,
+        embedding_trainable: bool = True,
+    ) -> "TextClassifier":
+        """Makes a classifier with a trained model's words, embedding and encoder.
+
+        Args:
+          preset: the name of a released model (`disan_tf.presets()`), a work directory, or a folder
+            with a `model.json`.
+          classes: the names of new classes; None = the preset's own classes and head.
+          num_classes: the number of new classes, if they have no names.
+          pairs: whether a classifier of new classes reads pairs of texts.
+          encoder_trainable: whether `fit` changes the encoder.
+          embedding_trainable: whether `fit` changes the vectors of the preset's training words.
+
+        Raises:
+          UserError: there is no such preset, or it is damaged.
+          ValueError: the preset needs more than word ids (ELMo, DRCN's characters), predicts
+            scores and no classes are given, reads only pairs (DRCN), or the two numbers of classes
+            differ.
+        """
+        bundle = load_reader(preset)
+        if bundle.config.embedding.name != "words":
+            raise ValueError(f"{preset} reads more than word ids; choose another preset.")
+        names = _class_names(classes, num_classes)
+        model = bundle.model
+        if names:
+            model = _with_new_head(bundle.model, preset, len(names), pairs)
+        elif model.criterion != "accuracy":
+            raise ValueError(f"{preset} predicts scores; name the new classes with classes=.")
+        model.encoder.trainable = encoder_trainable
+        model.embedding.trainable = embedding_trainable
+        tokenizer = bundle.info["tokenizer"]
+        return cls(model, bundle.vocabulary, tokenizer, names or bundle.classes, name=model.name)
+
+    @property
+    def encoder(self) -> tf.keras.layers.Layer:
+        """The encoder, from token vectors to a sentence vector."""
+        return self.sentence_model.encoder
+
+    @property
+    def embedding(self) -> tf.keras.layers.Layer:
+        """The embedding, from word ids to token vectors."""
+        return self.sentence_model.embedding
+
+    @property
+    def head(self) -> tf.keras.layers.Layer:
+        """The head, from features of the sentence vectors to logits."""
+        return self.sentence_model.head
+
+    @property
+    def words(self) -> list[str]:
+        """The words of ids 2 and up."""
+        return self._words.split("\n")
+
+    def compile(self, optimizer="adam", loss=None, metrics=None, **kwargs):
+        """Configures training; without arguments Adam, cross-entropy and accuracy."""
+        loss = loss or tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        metrics = ["accuracy"] if metrics is None else metrics
+        super().compile(optimizer=optimizer, loss=loss, metrics=metrics, **kwargs)
+
+    def compile_from_config(self, config):
+        """Compiles a classifier that was read from a file, as it was compiled before."""
+        self.compile(**tf.keras.saving.deserialize_keras_object(config))
+        self.optimizer.build(self.trainable_variables)
+
+    def preprocess(self, texts) -> dict[str, tf.Tensor]:
+        """Returns the ids <int32>[batch, length] of `texts` (see the class), by field."""
+        fields = self.sentence_model.fields
+        tokens = [self._text_to_ids.tokens(column) for column in _columns(texts, fields)]
+        return dict(zip(fields, self._text_to_ids.inputs(*tokens)))
+
+    def call(self, texts, training=None):
+        return self.sentence_model(*self.preprocess(texts).values(), training=training)
+
+    def adapt(self, texts: Iterable[str], vectors: Union[str, Path]) -> int:
+        """Adds words that the vocabulary lacks, with their vectors from a file.
+
+        Call it before `fit`. The added vectors stay fixed. Words without a vector stay unknown.
+
+        Args:
+          texts: texts with the words to add; the texts of pairs one after another.
+          vectors: a file of word vectors in the format of GloVe, with the embedding's dimension.
+
+        Returns:
+          The number of added words.
+
+        Raises:
+          UserError: the file is missing or malformed, or has another dimension.
+        """
+        found, known = {}, {*self.words}
+        for text in texts:
+            tokens = self._text_to_ids.tokens(tf.constant([text])).flat_values
+            for word in tokens.numpy():
+                found[self._written(word.decode())] = None
+        table = self.embedding
+        read = word_vectors.read(
+            Path(vectors), table.dim, lambda word: word in found and word not in known
+        )
+        added = [word for word in found if word in read.by_word]
+        self.sentence_model.embedding = _with_words(table, [read.by_word[word] for word in added])
+        self._set_words([*self.words, *added])
+        self.train_function = self.test_function = self.predict_function = None
+        return len(added)
+
+    def export(self, path: Union[str, Path]) -> None:
+        """Writes a SavedModel from raw text to logits and probabilities, for other processes.
+
+        The process that loads it needs `import tensorflow_text`, and not this package. The inputs
+        of its signature are `text`, or `premise` and `hypothesis`.
+        """
+        fields = self.sentence_model.fields
+        names = fields if len(fields) > 1 else ("text",)
+
+        def serve(*texts):
+            with portable():
+                logits = self(texts[0] if len(texts) == 1 else texts, training=False)
+            return {"logits": logits, "probabilities": tf.nn.softmax(logits)}
+
+        served = tf.Module()
+        served.weights, served.text_to_ids = list(self.weights), self._text_to_ids
+        specs = [tf.TensorSpec([None], tf.string, name) for name in names]
+        served.serve = tf.function(serve, input_signature=specs)
+        tf.saved_model.save(served, str(path), {"serving_default": served.serve})
+
+    def get_config(self):
+        return {
+            "name": self.name,
+            "model": tf.keras.saving.serialize_keras_object(self.sentence_model),
+            "words": self.words,
+            "tokenizer": dict(self._tokenizer),
+            "classes": list(self.classes),
+        }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        model = tf.keras.saving.deserialize_keras_object(config["model"])
+        return cls(**{**config, "model": model})
+
+    def get_build_config(self):
+        """Returns what `build_from_config` needs: nothing."""
+        return {"fields": list(self.sentence_model.fields)}
+
+    def build_from_config(self, config):
+        """Creates the weights of a classifier made from its configuration."""
+        self(tuple(tf.constant([""]) for _ in config["fields"]))
+
+    def _set_words(self, words: Sequence[str]) -> None:
+        self._words = "\n".join(words)  # Keras would track a list
+        self._text_to_ids = TextToIds(words, "treebank", *self._tokenizer.values())
+
+    def _written(self, word: str) -> str:
+        return word.lower() if self._tokenizer["lowercase"] else word
+
+
+def _class_names(classes, count) -> tuple[str, ...]:
+    if classes is not None and count not in (None, len(classes)):
+        raise ValueError(f"num_classes={count} and {len(classes)} classes; give one of the two.")
+    return tuple(classes if classes is not None else map(str, range(count or 0)))
+
+
+def _with_new_head(model, preset, classes: int, pairs: bool):
+    """Returns a model with the embedding and encoder of another, and a new head."""
+    task, kind = SentencePairClassifier if pairs else SentenceClassifier, SentenceEncoder
+    if not isinstance(model.encoder, PairEncoder if pairs else kind):
+        raise ValueError(f"the encoder of {preset} reads only pairs; set pairs=True.")
+    head = type(model.head).from_config({**model.head.get_config(), "classes": classes})
+    new = task(model.embedding, model.encoder, head, name=model.name)
+    new(*new.zeros())
+    return new
+
+
+def _with_words(table: WordEmbedding, vectors: list) -> WordEmbedding:
+    """Returns an embedding with more fixed words than another."""
+    config = {**table.get_config(), "fixed_words": table.fixed_words + len(vectors)}
+    wider = WordEmbedding.from_config(config)
+    wider.build(None)
+    wider.trained.assign(table.trained)
+    wider.fixed.assign(tf.concat([table.fixed, *(vector[None] for vector in vectors)], axis=0))
+    wider.trainable = table.trainable
+    return wider
+
+
+def _columns(texts, fields) -> list[tf.Tensor]:
+    """Returns <string>[batch] for each field."""
+    if isinstance(texts, Mapping):
+        texts = [texts[field] for field in fields]
+    columns = list(texts) if isinstance(texts, (list, tuple)) else [texts]
+    if len(columns) != len(fields):
+        raise ValueError(f"{len(columns)} texts are given, {len(fields)} expected: {fields}.")
+    return [tf.reshape(column, [-1]) for column in columns]

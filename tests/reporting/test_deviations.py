@@ -1,0 +1,112 @@
+"""The page of the settings in which our runs differ from the papers."""
+
+import pytest
+
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.reporting.deviations.deviation import Deviation, format_value
+from disan_tf.reporting.deviations.page import DEVIATIONS, PAGE, load_defaults, render_deviations
+from disan_tf.reporting.paper_tables.all_tables import TABLES
+from disan_tf.reporting.result_files import read_results
+
+ROWS = [(paper, row) for paper, rows in DEVIATIONS.items() for row in rows]
+
+
+@pytest.fixture(scope="module")
+def defaults():
+    return load_defaults()
+
+
+def _run(name, **train):
+    return {"config": {"name": name, "train": train}}
+
+
+def _deviation(**options):
+    return Deviation("a setting", ("one", "two"), "5 (Sec. 1)", "why", **options)
+
+
+def test_the_page_of_the_repository_is_that_of_its_configs_and_results(defaults):
+    page = (CHECKPOINTS / PAGE).read_text("utf-8")
+    assert page == render_deviations(read_results(CHECKPOINTS / "results"), defaults)
+
+
+def test_every_paper_with_a_table_has_a_part():
+    assert {table.paper for table in TABLES.values()} == DEVIATIONS.keys()
+
+
+@pytest.mark.parametrize("paper, row", ROWS, ids=lambda part: getattr(part, "setting", part))
+def test_every_cell_of_a_row_has_a_text(paper, row, defaults):
+    """A misspelt option would find no value in any config."""
+    results = read_results(CHECKPOINTS / "results")
+    texts = (row.setting, row.paper, row.why, row.default_text(defaults), row.run_text(results))
+    assert all(texts)
+    assert not any("\n" in text or " | " in text for text in texts)
+    assert row.run_text(results) != "no run yet"
+
+
+def test_equal_values_stand_alone():
+    row = _deviation(option="train.batch_size")
+    defaults = {"one": {"train": {"batch_size": 64}}, "two": {"train": {"batch_size": 64}}}
+    assert row.default_text(defaults) == "64"
+    runs = {"a": _run("one", batch_size=32), "b": _run("two", batch_size=32)}
+    assert row.run_text(runs) == "32"
+
+
+def test_different_values_name_their_configs_and_runs():
+    row = _deviation(option="train.l2")
+    defaults = {"one": {"train": {"l2": 5e-05}}, "two": {"train": {"l2": 1e-4}}}
+    assert row.default_text(defaults) == "0.00005: `one`; 0.0001: `two`"
+    runs = {"a": _run("one", l2=1.0), "b": _run("two", l2=2.0), "c": _run("two", l2=2.0)}
+    assert row.run_text(runs) == "2: `b`, `c`; 1: `a`"
+
+
+def test_many_runs_are_folded_and_all_named():
+    runs = {f"run_{number}": _run("one", l2=1.0) for number in range(4)}
+    text = _deviation(option="train.l2").run_text({**runs, "other": _run("two", l2=0.0)})
+    assert text.startswith("1: <details><summary>4 runs</summary>`run_0`, ")
+    assert text.endswith("`run_3`</details>; 0: `other`")
+
+
+def test_runs_of_other_configs_do_not_count():
+    row = _deviation(option="train.l2")
+    assert row.run_text({"a": _run("three", l2=1.0)}) == "no run yet"
+
+
+def test_a_config_without_the_option_is_left_out_or_has_its_own_text():
+    runs = {"a": _run("one", l2=1.0), "b": _run("two")}
+    assert _deviation(option="train.l2").run_text(runs) == "1"
+    assert _deviation(option="train.l2", absent="old").run_text(runs) == "1: `a`; old: `b`"
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (120_000, "120,000"),
+        (5e-05, "0.00005"),
+        (1e-6, "0.000001"),
+        (0.0, "0"),
+        (0.999, "0.999"),
+        (False, "`False`"),
+        ("", "none"),
+        ((), "none"),
+        ((3, 5), "3, 5"),
+        ("text", "`text`"),
+    ],
+)
+def test_values_are_formatted_for_readers(value, text):
+    assert format_value(value) == text
+
+
+def test_the_page_has_what_readers_were_never_told(defaults):
+    """Facts that no other page states; each is a deviation that may change a score."""
+    page = render_deviations(read_results(CHECKPOINTS / "results"), defaults)
+    sick = "0.00005: `resan_snli`; 0.0001: `resan_sick`"
+    for fact in (
+        sick,
+        "clean_str_sst",
+        "on all parameters",
+        "917 of the 9,832",
+        "18.6 %",
+        "24.4 %",
+    ):
+        assert fact in page
+    assert "half of the updates of six epochs" in page

@@ -1,0 +1,35 @@
+"""A loaded model's Keras model, parts and description."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import disan_tf
+
+TEXTS = {
+    "disan_trec": ["Who wrote it ?", "How far is the sea , and why ?"],
+    "disan_snli": [("A man runs .", "A man moves ."), ("A red car", "It is blue , I think .")],
+    "resan_sick": [("A man runs .", "A man moves ."), ("A red car", "It is blue , I think .")],
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_keras_model_has_the_logits_of_the_predictions(name):
+    model = disan_tf.load(name)
+    logits = model.keras_model.predict(model.preprocess(TEXTS[name]), verbose=0)
+    probabilities = [list(row["probabilities"].values()) for row in model.predict(TEXTS[name])]
+    np.testing.assert_allclose(tf.nn.softmax(logits), probabilities, atol=2e-2)  # bfloat16
+
+
+def test_the_parts_are_those_of_the_keras_model():
+    model = disan_tf.load("disan_trec")
+    ids = model.preprocess(TEXTS["disan_trec"])["sentence"]
+    vectors = model.encoder(model.embedding(ids), mask=ids != 0)
+    np.testing.assert_allclose(vectors, model.encode(TEXTS["disan_trec"]), atol=1e-2)
+    assert model.head(vectors).shape == (2, len(model.classes))
+
+
+def test_a_model_says_what_it_is():
+    text = repr(disan_tf.load("disan_sick"))
+    assert "disan_sick: relatedness of sentence_a and sentence_b, classes 1, 2, 3, 4, 5" in text
+    assert "1,866,005 parameters, dev_pearson 0.84" in text

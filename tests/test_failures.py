@@ -24,7 +24,7 @@ from tests.measurements.failures.mutated_files import (
 from tests.measurements.failures.mutations import Reader
 from tests.measurements.failures.mutators import damage, damage_json, damage_lines
 from tests.measurements.failures.snapshots import differences, snapshot
-from tests.support.tiny import make_bundle
+from tests.support.models.bundles import make_bundle
 
 CASES = 80
 LINES = "the film is good .\n\nokra\n"

@@ -8,7 +8,7 @@ import tensorflow as tf
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import DirectionalSelfAttention, Source2Token, Token2Token
 from disan_tf.models.factory import build_model, count_parameters
-from tests.support.training_runs import config_names, load_config, variants
+from tests.support.runs.training import config_names, load_config, variants
 
 GLOVE_100D = (100 - 300) * 600  # narrower inputs of both DiSA blocks
 # config -> variant -> parameters. The reference notes have those of SNLI, of SICK's default, and

@@ -9,7 +9,7 @@ import pytest
 
 from disan_tf.cli.command_line import FLAGS
 from disan_tf.runs.work_directory import flatten
-from tests.support.training_runs import load_config
+from tests.support.runs.training import load_config
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("configs", "data_prep", "checkpoints", "disan_tf", "tests")

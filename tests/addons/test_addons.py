@@ -9,7 +9,16 @@ import tensorflow as tf
 from disan_tf import addons
 from disan_tf.training.monitoring.console import describe_scores
 from disan_tf.training.optimizers import adadelta
-from tests.support.averaged_network import BATCHES, DECAY, averaged_network, averages, use_backend
+from tests.support.models.averaged_network import (
+    BATCHES,
+    DECAY,
+    averaged_network,
+    averages,
+    numbers,
+    restore_and_train,
+    train_and_save,
+    use_backend,
+)
 
 
 @pytest.fixture(autouse=True, params=["with_tfa", "without_tfa"])
@@ -105,32 +114,18 @@ def test_average_follows_its_recursion_and_leaves_training_alone(scaled):
 def test_overflow_changes_neither_weights_noraverages():
     variables, optimizer, step = averaged_network(scaled=True)
     step(BATCHES[0])
-    before = [variable.numpy() for variable in variables] + averages(optimizer, variables)
+    before = numbers(optimizer, variables)
     step(BATCHES[1], tf.constant(np.inf))
     assert float(optimizer.loss_scale) == 2.0
-    after = [variable.numpy() for variable in variables] + averages(optimizer, variables)
+    after = numbers(optimizer, variables)
     for old, new in zip(before, after):
         np.testing.assert_array_equal(old, new)
 
 
 @pytest.mark.parametrize("scaled", [False, True])
 def test_restored_average_goes_on_bit_for_bit(scaled, tmp_path):
-    variables, optimizer, step = averaged_network(scaled)
-    for ids in BATCHES[:3]:
-        step(ids)
-    path = tf.train.Checkpoint(variables=variables, optimizer=optimizer).save(tmp_path / "step")
-    for ids in BATCHES[3:]:
-        step(ids)
-    expected = [variable.numpy() for variable in variables] + averages(optimizer, variables)
-
-    variables, optimizer, step = averaged_network(scaled)
-    checkpoint = tf.train.Checkpoint(variables=variables, optimizer=optimizer)
-    status = checkpoint.restore(path)
-    status.assert_existing_objects_matched()
-    for ids in BATCHES[3:]:
-        step(ids)
-    status.assert_consumed()
-    found = [variable.numpy() for variable in variables] + averages(optimizer, variables)
+    saved, expected = train_and_save(tmp_path / "step", scaled)
+    optimizer, found = restore_and_train(saved, scaled)
     for ours, theirs in zip(found, expected):
         np.testing.assert_array_equal(ours, theirs)
     assert int(optimizer.iterations) == len(BATCHES)

@@ -9,7 +9,12 @@ import tensorflow as tf
 
 from disan_tf import addons
 from disan_tf.addons import without_tfa
-from tests.support.averaged_network import BATCHES, averaged_network, averages, use_backend
+from tests.support.models.averaged_network import (
+    averaged_network,
+    restore_and_train,
+    train_and_save,
+    use_backend,
+)
 
 BACKENDS = ("with_tfa", "without_tfa")
 
@@ -30,34 +35,14 @@ def test_tfa_is_not_needed(monkeypatch):
     assert addons.backend.__wrapped__() is without_tfa
 
 
-def _restored(path):
-    """A network, and the state of a checkpoint in it."""
-    variables, optimizer, step = averaged_network()
-    checkpoint = tf.train.Checkpoint(variables=variables, optimizer=optimizer)
-    return variables, optimizer, step, checkpoint.restore(path)
-
-
 @pytest.mark.parametrize("saved_by, restored_by", itertools.permutations(BACKENDS))
 def test_checkpoints_of_one_continue_with_the_other_bit_for_bit(
     saved_by, restored_by, monkeypatch, tmp_path
 ):
     use_backend(saved_by, monkeypatch)
-    variables, optimizer, step = averaged_network()
-    for ids in BATCHES[:3]:
-        step(ids)
-    path = tf.train.Checkpoint(variables=variables, optimizer=optimizer).save(tmp_path / "step")
-    for ids in BATCHES[3:]:
-        step(ids)
-    expected = [variable.numpy() for variable in variables] + averages(optimizer, variables)
-
+    saved, expected = train_and_save(tmp_path / "step")
     use_backend(restored_by, monkeypatch)
-    variables, optimizer, step, status = _restored(path)
-    status.assert_existing_objects_matched()
-    for ids in BATCHES[3:]:
-        step(ids)
-    status.assert_consumed()
-    continued = [variable.numpy() for variable in variables] + averages(optimizer, variables)
-    for ours, theirs in zip(continued, expected):
+    for ours, theirs in zip(restore_and_train(saved)[1], expected):
         np.testing.assert_array_equal(ours, theirs)
 
 

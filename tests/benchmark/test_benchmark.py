@@ -9,7 +9,8 @@ from disan_tf.benchmark.main import PARTS, benchmark
 from disan_tf.benchmark.plot import plot_core
 from disan_tf.benchmark.tables import memory_table
 from disan_tf.common.errors import UserError
-from tests.support.training_runs import tiny_config
+from tests.support.errors import user_error
+from tests.support.runs.training import tiny_config
 
 
 @pytest.fixture
@@ -73,9 +74,8 @@ def _parts_that_do_nothing():
     ids=["part", "repetitions", "output"],
 )
 def test_mistakes_are_refused(config, changes, words):
-    with pytest.raises(UserError) as error:
-        benchmark(**{"config": config, "parts": ["core"], **changes})
-    assert all(word in str(error.value) for word in words)
+    message = user_error(benchmark, **{"config": config, "parts": ["core"], **changes})
+    assert all(word in message for word in words)
 
 
 @pytest.mark.parametrize("part", ["epoch", "encoders"])

@@ -11,7 +11,7 @@ from disan_tf.benchmark.core import (
     measure_core_threads,
 )
 from disan_tf.ops import available_forms
-from tests.support.training_runs import load_config, tiny_config
+from tests.support.runs.training import load_config, tiny_config
 
 FORMS = ["dense", *available_forms()]
 

@@ -17,8 +17,9 @@ from disan_tf.encoders import DiSAN
 from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.ops import directional_attention
-from tests.support import official
-from tests.support.training_runs import load_config
+from tests.support.golden import official
+from tests.support.layers.weights import draw_weights
+from tests.support.runs.training import load_config
 
 WORDS, CLASSES, DIM, UNITS, HIDDEN_UNITS = 20, 3, 6, 8, 5
 PREMISE = np.array([[2, 3, 4, 5, 6], [7, 1, 8, 0, 0], [9, 0, 0, 0, 0]], np.int32)
@@ -39,9 +40,7 @@ def make_dense(**train):
 def dense():
     """A yardstick of which every weight, biases too, is random."""
     model = make_dense()
-    generator = np.random.default_rng(3)
-    for weight in model.weights.values():
-        weight.assign(generator.normal(0.0, 0.5, weight.shape))
+    draw_weights(model.weights.values(), seed=3, size=0.5)
     return model
 
 

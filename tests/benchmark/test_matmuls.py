@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.benchmark.matmuls import Product, make_products, step_products, total_flops
 from disan_tf.models.factory import build_model
 from disan_tf.ops import portable
-from tests.support.training_runs import load_config, tiny_config
+from tests.support.runs.training import load_config, tiny_config
 
 # A token's multiplications: in each direction 300 x 300 five times (Wh, W1, W2, Wf1, Wf2), then
 # 600 x 600 twice; a pair's: 2400 x 300 and 300 x 3.

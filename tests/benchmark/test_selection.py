@@ -10,7 +10,7 @@ from disan_tf.benchmark.step import make_batch
 from disan_tf.benchmark.tables import selection_table
 from disan_tf.common.errors import UserError
 from disan_tf.layers import ReinforcedSequenceSampling
-from tests.support.training_runs import tiny_config
+from tests.support.runs.training import tiny_config
 
 
 @pytest.fixture

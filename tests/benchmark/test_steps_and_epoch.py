@@ -7,7 +7,7 @@ from configs.papers.disan import BASELINES
 from disan_tf.benchmark.encoders import measure_encoders
 from disan_tf.benchmark.epoch import measure_epoch, snli_shaped_split
 from disan_tf.benchmark.step import DTYPES, form_names, inputs_of, make_batch, measure_steps
-from tests.support.training_runs import tiny_config
+from tests.support.runs.training import tiny_config
 
 PRODUCTS = [f"products {dtype}" for dtype in DTYPES]
 

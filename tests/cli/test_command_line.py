@@ -19,8 +19,8 @@ from disan_tf.cli.help import EXAMPLES
 from disan_tf.cli.modes import MODES
 from disan_tf.common.files import owned
 from disan_tf.common.installation import find_config
-from tests.support.command import run_forked as run
-from tests.support.training_runs import ROOT
+from tests.support.runs.command import run_forked as run
+from tests.support.runs.training import ROOT
 
 TINY = "--config=configs/disan_sst.py:tiny"
 
@@ -408,28 +408,23 @@ def test_an_absent_corpus_is_refused_with_the_way_to_get_it(tmp_path):
     assert_refused(outcome, "sst/trees", "python -m data_prep.download sst")
 
 
+def _train_with(vectors, folder):
+    where = (f"--data_dir={folder / 'data'}", f"--workdir={folder / 'run'}")
+    return run(TINY, f"--config.data.vectors={vectors}", *where)
+
+
 def test_vectors_of_another_dimension_are_refused(trees, tmp_path):
     vectors = tmp_path / "data" / "glove" / "short.txt"
     vectors.parent.mkdir()
     vectors.write_text("the 0.1 0.2 0.3\n")
-    outcome = run(
-        TINY,
-        "--config.data.vectors=glove/short.txt",
-        f"--data_dir={tmp_path / 'data'}",
-        f"--workdir={tmp_path / 'run'}",
-    )
+    outcome = _train_with("glove/short.txt", tmp_path)
     assert_refused(outcome, "short.txt", "3", "16")
 
 
 def test_absent_vectors_are_refused_with_those_that_are_there(trees, tmp_path):
     (tmp_path / "data" / "glove").mkdir()
     (tmp_path / "data" / "glove" / "mine.txt").write_text("the 0.1\n")
-    outcome = run(
-        TINY,
-        "--config.data.vectors=glove/other.txt",
-        f"--data_dir={tmp_path / 'data'}",
-        f"--workdir={tmp_path / 'run'}",
-    )
+    outcome = _train_with("glove/other.txt", tmp_path)
     assert_refused(outcome, "other.txt", "mine.txt", "--config.data.vectors")
 
 

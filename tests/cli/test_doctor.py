@@ -6,9 +6,9 @@ from data_prep.prepare import prepare
 from disan_tf.cli.doctor import diagnose
 from disan_tf.elmo.cache import cache_layers
 from disan_tf.elmo.weights import load_bilm
-from tests.support import tiny_trees
-from tests.support.elmo_corpora import elmo_corpus
-from tests.support.tiny_trees import options
+from tests.support.corpora import tiny_trees
+from tests.support.corpora.elmo import elmo_corpus
+from tests.support.corpora.tiny_trees import options
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ from data_prep.synthetic.treebank import write_treebank
 from disan_tf.cli import modes
 from disan_tf.common.errors import UserError
 from disan_tf.training import check_config, series
-from tests.support.finished_runs import write_series
-from tests.support.training_runs import load_config
+from tests.support.errors import user_error
+from tests.support.runs.finished import write_series
+from tests.support.runs.training import load_config
 
 
 @pytest.fixture
@@ -26,10 +27,9 @@ def call(mode, config, folders, tmp_path):
         "series": lambda: modes.train(config, tmp_path / "run", **folders, seeds=("1", "2")),
         "benchmark": lambda: modes.benchmark(config, ["step"], 1, tmp_path / "run" / "x.json"),
     }
-    with pytest.raises(UserError) as caught:
-        calls[mode]()
+    message = user_error(calls[mode])
     assert not (tmp_path / "run").exists()
-    return str(caught.value)
+    return message
 
 
 def tiny(**values):

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from disan_tf.common import legacy_keras
 from disan_tf.common.errors import UserError
-from tests.support.training_runs import ROOT
+from tests.support.runs.training import ROOT
 
 COMES_WITH_KERAS_3 = int(importlib.metadata.version("keras").split(".")[0]) >= 3
 

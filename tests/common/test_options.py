@@ -20,6 +20,7 @@ from disan_tf.common.options import (
     nearest,
     options_of,
 )
+from tests.support.errors import user_error
 
 
 def cook(dish: str, minutes: int, salt: float = 0.5, hot: bool = True, lid: Optional[int] = None):
@@ -46,9 +47,8 @@ class Wok(Pan):
 
 
 def refusal(**values):
-    with pytest.raises(UserError) as caught:
-        check_section("meal", {"dish": "soup", "minutes": 5, **values}, "a cook", cook, serve)
-    return str(caught.value)
+    section = {"dish": "soup", "minutes": 5, **values}
+    return user_error(check_section, "meal", section, "a cook", cook, serve)
 
 
 def test_values_that_fit_pass():

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.support.training_runs import ROOT
+from tests.support.runs.training import ROOT
 
 NOISE = """
 import os

@@ -4,6 +4,7 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.schema import check_schema
+from tests.support.errors import user_error
 
 SCHEMA = {
     "name": str,
@@ -52,9 +53,8 @@ def test_a_value_of_the_schema_is_returned():
 )
 def test_what_differs_is_named_with_its_place(changed, message):
     value = {**GOOD, **changed} if isinstance(changed, dict) else changed
-    with pytest.raises(UserError) as caught:
-        check_schema("a.json", value, SCHEMA, "train again")
-    assert str(caught.value) == f"a.json: {message}; train again."
+    found = user_error(check_schema, "a.json", value, SCHEMA, "train again")
+    assert found == f"a.json: {message}; train again."
 
 
 @pytest.mark.parametrize("name", [name for name in SCHEMA if not name.endswith("?")])

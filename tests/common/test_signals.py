@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from disan_tf.common import signals
-from tests.support.signals import needs_sighup
+from tests.support.runs.command import needs_sighup
 
 RUN = """
 import os, signal, sys, time
@@ -36,20 +36,17 @@ def ended(name, times=1):
     )
 
 
-def test_sigterm_ends_with_one_sentence_and_status_143():
-    outcome = ended("SIGTERM")
-    assert (outcome.returncode, outcome.stderr) == (
-        143,
-        "run.py: stopped by SIGTERM; the same command begins again.\n",
-    )
-
-
-def test_control_c_ends_with_one_sentence_and_status_130():
-    outcome = ended("SIGINT")
-    assert (outcome.returncode, outcome.stderr) == (
-        130,
-        "run.py: stopped; the same command goes on from the last checkpoint.\n",
-    )
+@pytest.mark.parametrize(
+    "name, status, sentence",
+    [
+        ("SIGTERM", 143, "stopped by SIGTERM; the same command begins again."),
+        ("SIGINT", 130, "stopped; the same command goes on from the last checkpoint."),
+    ],
+    ids=["SIGTERM", "control-C"],
+)
+def test_a_signal_ends_with_one_sentence_and_its_status(name, status, sentence):
+    outcome = ended(name)
+    assert (outcome.returncode, outcome.stderr) == (status, f"run.py: {sentence}\n")
 
 
 def test_a_second_control_c_while_the_first_is_obeyed_ends_at_once():

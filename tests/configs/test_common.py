@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.training_runs import load_config
+from tests.support.runs.training import load_config
 
 
 def test_variants_change_a_config_one_after_another():

@@ -13,7 +13,7 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.inference.predict import predict
 from disan_tf.training import experiment
-from tests.support.training_runs import load_config
+from tests.support.runs.training import load_config
 
 SOUPS = [f"the {adjective} {noun} !" for adjective in ("hot", "cold") for noun in ("soup", "tea")]
 PAIRS = list(itertools.product(SOUPS, SOUPS))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.training_runs import load_config
+from tests.support.runs.training import load_config
 
 PAPERS = {  # (config, variant) -> option -> value
     ("disan_snli", ""): {

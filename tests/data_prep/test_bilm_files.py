@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from data_prep.prepare import prepare
-from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
 from disan_tf.elmo.weights import save_bilm
 from disan_tf.input_pipeline import PreparedCorpus
-from tests.support import tiny_trees
-from tests.support.small_bilm import official_ids, small_bilm
-from tests.support.training_runs import load_config
+from tests.support.corpora import tiny_trees
+from tests.support.errors import user_error
+from tests.support.models.bilm import official_ids, small_bilm
+from tests.support.runs.training import load_config
 
 FILES = ("small_options.json", "small_weights.hdf5")
 COPIES = ("bilm_options.json", "bilm_weights.hdf5")
@@ -42,22 +42,15 @@ def data_dir(bilm_dir, tmp_path):
     return data_dir
 
 
-@pytest.fixture
-def prepared_dir(tmp_path):
-    return tmp_path / "prepared"
-
-
 def contents(folder, names):
     return [(folder / name).read_bytes() for name in names]
 
 
 def refusal(data_dir, prepared_dir, chosen=None):
     """The one sentence of the error, after which nothing is left behind."""
-    with pytest.raises(UserError) as caught:
-        prepare(chosen or options(), data_dir, prepared_dir)
+    message = user_error(prepare, chosen or options(), data_dir, prepared_dir)
     assert not prepared_dir.exists() or list(prepared_dir.iterdir()) == []
-    message = str(caught.value)
-    assert "\n" not in message and message.endswith(".")
+    assert message.endswith(".")
     return message
 
 

@@ -6,15 +6,14 @@ from ml_collections import ConfigDict
 from data_prep.check_options import check_options
 from data_prep.corpora import READERS
 from disan_tf.common.errors import UserError
-from tests.support.training_runs import load_config
+from tests.support.errors import user_error
+from tests.support.runs.training import load_config
 
 
 def refusal(config, **values):
     options = ConfigDict({**load_config(config).data.to_dict(), **values})
-    with pytest.raises(UserError) as caught:
-        check_options(options)
-    message = str(caught.value)
-    assert "\n" not in message and message[-1] in ".?"
+    message = user_error(check_options, options)
+    assert message[-1] in ".?"
     return message
 
 

@@ -4,25 +4,13 @@ import json
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from data_prep.corpora import READERS, Corpus, Example
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from disan_tf.input_pipeline.format import FORMAT
-from tests.support import tiny_trees
-from tests.support.readers import make_options
-from tests.support.tiny_trees import VECTORS, options
-
-
-@pytest.fixture
-def data_dir(tmp_path):
-    return tiny_trees.write(tmp_path / "data")
-
-
-@pytest.fixture
-def prepared_dir(tmp_path):
-    return tmp_path / "prepared"
+from tests.support.corpora.readers import make_options
+from tests.support.corpora.tiny_trees import VECTORS, options
 
 
 def load(folder, name):

@@ -8,18 +8,7 @@ from data_prep import prepare as prepare_module
 from data_prep.check_options import check_options
 from data_prep.prepare import prepare
 from disan_tf.common.errors import UserError
-from tests.support import tiny_trees
-from tests.support.tiny_trees import options
-
-
-@pytest.fixture
-def data_dir(tmp_path):
-    return tiny_trees.write(tmp_path / "data")
-
-
-@pytest.fixture
-def prepared_dir(tmp_path):
-    return tmp_path / "prepared"
+from tests.support.corpora.tiny_trees import options
 
 
 def assert_fails_cleanly(data_dir, prepared_dir, message, **changed):

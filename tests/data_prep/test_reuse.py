@@ -3,23 +3,12 @@
 import os
 
 import numpy as np
-import pytest
 
 from data_prep.prepare import prepare
 from disan_tf.common.files import read_json, write_json
 from disan_tf.input_pipeline.format import FORMAT
-from tests.support import nli, tiny_trees
-from tests.support.tiny_trees import VECTORS, options
-
-
-@pytest.fixture
-def data_dir(tmp_path):
-    return tiny_trees.write(tmp_path / "data")
-
-
-@pytest.fixture
-def prepared_dir(tmp_path):
-    return tmp_path / "prepared"
+from tests.support.corpora import nli
+from tests.support.corpora.tiny_trees import VECTORS, options
 
 
 def written_at(folder):

@@ -6,7 +6,7 @@ from data_prep import training_texts
 from data_prep.corpora import polarity, trec
 from data_prep.training_texts import write_texts
 from disan_tf.common.errors import UserError
-from tests.support import nli, tiny_trees
+from tests.support.corpora import nli, tiny_trees
 
 QUESTIONS = [f"How hot is soup {number} ?" for number in range(20)]  # two of them will be dev
 

@@ -7,7 +7,8 @@ from ml_collections import ConfigDict
 from data_prep.corpora import sick
 from data_prep.transfer_tasks import SOURCES, read_tasks, read_vectors
 from disan_tf.common.errors import UserError
-from tests.support.transfer_corpora import write_transfer_corpora
+from tests.support.corpora.transfer import write_transfer_corpora
+from tests.support.errors import user_error
 
 
 @pytest.fixture
@@ -73,9 +74,7 @@ def test_a_result_can_tell_which_files_were_read(data_dir):
 
 
 def refusal(data_dir, *names):
-    with pytest.raises(UserError) as caught:
-        read_tasks(data_dir, names)
-    return str(caught.value)
+    return user_error(read_tasks, data_dir, names)
 
 
 def test_an_unknown_task_is_refused(data_dir):

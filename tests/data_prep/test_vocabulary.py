@@ -7,7 +7,7 @@ import pytest
 
 from data_prep import vocabulary as vocabularies
 from disan_tf.text.lookup import UNKNOWN_ID
-from tests.support.golden import golden_json
+from tests.support.golden.official import golden_json
 
 VECTORS = {
     word: np.float32([number, -number])

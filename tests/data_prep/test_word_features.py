@@ -14,7 +14,7 @@ from disan_tf.common.files import read_json
 from disan_tf.input_pipeline import PreparedCorpus, make_dataset
 from disan_tf.text import TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
-from tests.support import nli, tiny_trees
+from tests.support.corpora import nli, tiny_trees
 
 PAIRS = [
     ("A dog plays with Ann's bone.", "Playing dogs like bones and bones!"),

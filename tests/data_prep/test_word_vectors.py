@@ -7,6 +7,7 @@ import pytest
 
 from data_prep import word_vectors
 from disan_tf.common.errors import UserError
+from tests.support.errors import user_error
 
 
 @pytest.fixture
@@ -28,10 +29,8 @@ def as_lists(vectors):
 
 
 def error_of(path, dim=3):
-    with pytest.raises(UserError) as caught:
-        word_vectors.read(path, dim, everything)
-    message = str(caught.value)
-    assert message.startswith(str(path)) and "\n" not in message
+    message = user_error(word_vectors.read, path, dim, everything)
+    assert message.startswith(str(path))
     return message
 
 
@@ -128,9 +127,7 @@ def test_a_file_without_rows_is_refused(write, text):
 def test_a_missing_file_is_reported_with_its_neighbours_and_the_remedy(tmp_path):
     (tmp_path / "glove").mkdir()
     (tmp_path / "glove/small.txt").write_text("tea 1 2 3\n")
-    with pytest.raises(UserError) as caught:
-        word_vectors.find(tmp_path, "glove/large.txt")
-    message = str(caught.value)
+    message = user_error(word_vectors.find, tmp_path, "glove/large.txt")
     assert message.startswith(f"{tmp_path}/glove/large.txt does not exist")
     assert "glove/small.txt" in message
     assert "--config.data.vectors=" in message

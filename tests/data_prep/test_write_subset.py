@@ -5,7 +5,7 @@ import pytest
 from data_prep import write_subset
 from data_prep.corpora import snli, subsets
 from disan_tf.common.errors import UserError
-from tests.support.nli import row, text_options, write
+from tests.support.corpora.nli import row, text_options, write
 
 ROWS = [
     row(premise="A cook stirs soup.", hypothesis="Soup is hot."),

@@ -5,8 +5,9 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.elmo import BiLM
-from tests.support.layer_contract import MaskContract
-from tests.support.small_bilm import SENTENCES, SIZES, batch, layers_of, small_bilm, word_vector
+from tests.support.layers.contract import MaskContract
+from tests.support.layers.weights import count
+from tests.support.models.bilm import SENTENCES, SIZES, batch, layers_of, small_bilm, word_vector
 
 VARIANTS = {
     "official": {},
@@ -132,6 +133,4 @@ def test_words_of_any_length_have_the_maxima_of_all_windows(word):
 
 def test_the_official_sizes_have_93600848_parameters():
     bilm = BiLM(512, 4096, [(1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024)])
-    bilm.build([None, None, 50])
-    count = sum(weight.shape.num_elements() for weight in bilm.trainable_weights)
-    assert count == 93_600_848  # 93.6 million, as the authors say
+    assert count(bilm, dim=50) == 93_600_848  # 93.6 million, as the authors say

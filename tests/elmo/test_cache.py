@@ -16,9 +16,9 @@ from disan_tf.elmo import cache
 from disan_tf.elmo.cache import cache_layers, find_sentences, plan_batches
 from disan_tf.elmo.weights import load_bilm
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
-from tests.support.elmo_corpora import elmo_config, elmo_corpus
-from tests.support.manifests import save_array
-from tests.support.small_bilm import small_bilm
+from tests.support.corpora.elmo import elmo_config, elmo_corpus
+from tests.support.corpora.manifests import save_array
+from tests.support.models.bilm import small_bilm
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.elmo.embedding import ElmoEmbedding
-from tests.support.layer_contract import MaskContract
-from tests.support.small_bilm import SIZES, batch, small_bilm, weights_of
+from tests.support.layers.contract import MaskContract
+from tests.support.models.bilm import SIZES, batch, small_bilm, weights_of
 
 OPTIONS = {**SIZES, "word_length": 50, "cell_clip": 0.6, "projection_clip": 0.4}
 WORDS = {"trainable_words": 4, "fixed_words": 3, "dim": 2}

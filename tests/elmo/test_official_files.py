@@ -15,7 +15,8 @@ from disan_tf.common.errors import UserError
 from disan_tf.elmo import weights
 from disan_tf.elmo.options import read_options
 from disan_tf.elmo.weights import load_bilm, save_bilm
-from tests.support.small_bilm import SIZES, batch, small_bilm
+from tests.support.errors import user_error
+from tests.support.models.bilm import SIZES, batch, small_bilm
 
 REFERENCE = Path(os.environ.get("DISAN_TF_SHARED", Path(__file__).parents[3] / "shared"))
 REFERENCE = REFERENCE / "reference"
@@ -112,9 +113,7 @@ def files(tmp_path):
 
 
 def _refusal(files) -> str:
-    with pytest.raises(UserError) as caught:
-        load_bilm(*files)
-    return str(caught.value)
+    return user_error(load_bilm, *files)
 
 
 def _change(path, part, **values):
@@ -196,7 +195,9 @@ def test_a_number_of_unknown_precision_is_refused(files, monkeypatch):
         raise ValueError("Insufficient precision in available types to represent (31, 23, 8)")
 
     monkeypatch.setattr(weights, "_read", read)  # as h5py does of a flipped bit
-    assert f"{files[1]} cannot be read as HDF5 (Insufficient precision" in _refusal(files)
+    assert f"{files[1]} cannot be read as HDF5 (Insufficient precision" in user_error(
+        load_bilm, *files
+    )
 
 
 def test_weights_for_which_there_is_no_room_are_an_error_and_leave_nothing(tmp_path):
@@ -249,13 +250,17 @@ def test_weights_beyond_float32_are_refused(files):
         values[0] = 1e300
         del file["CNN_proj/b_proj"]
         file["CNN_proj/b_proj"] = values
-    assert "the tensor CNN_proj/b_proj has values that are not finite" in _refusal(files)
+    assert "the tensor CNN_proj/b_proj has values that are not finite" in user_error(
+        load_bilm, *files
+    )
 
 
 def test_weights_that_are_not_finite_are_refused(files):
     with h5py.File(files[1], "a") as file:
         file["CNN_proj/b_proj"][0] = np.nan
-    assert "the tensor CNN_proj/b_proj has values that are not finite" in _refusal(files)
+    assert "the tensor CNN_proj/b_proj has values that are not finite" in user_error(
+        load_bilm, *files
+    )
 
 
 def test_nothing_is_assigned_where_one_tensor_does_not_fit(files):

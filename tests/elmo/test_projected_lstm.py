@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from disan_tf.elmo import ProjectedLSTM
-from tests.support.layer_contract import MaskContract
+from tests.support.layers.contract import MaskContract
 
 
 class TestForwardLSTM(MaskContract):

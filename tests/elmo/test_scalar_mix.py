@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.elmo import ScalarMix
-from tests.support.layer_contract import DIM, MaskContract, assert_near
-from tests.support.official import GOLDEN
+from tests.support.golden.official import GOLDEN
+from tests.support.layers.contract import DIM, MaskContract, assert_near
 
 
 class TestScalarMix(MaskContract):

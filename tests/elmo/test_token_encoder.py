@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.elmo import TokenEncoder
-from tests.support.layer_contract import LayerContract
+from tests.support.layers.contract import LayerContract
 
 
 class TestTokenEncoder(LayerContract):

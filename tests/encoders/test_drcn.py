@@ -5,6 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DRCN
+from tests.support.layers.small import sigmoid
+from tests.support.layers.weights import built
 
 DIM, UNITS = 6, 4
 LENGTHS = ((5, 2, 1, 3), (3, 4, 2, 0))  # of the first sentences, of the second
@@ -17,16 +19,7 @@ MASKS = [tf.sequence_mask(lengths) for lengths in LENGTHS]
 
 def make(**options):
     """A built encoder with random weights."""
-    encoder = DRCN(UNITS, **options)
-    encoder.build([None, None, DIM])
-    generator = np.random.default_rng(4)
-    for weight in encoder.trainable_weights:
-        weight.assign(0.3 * generator.normal(size=weight.shape))
-    return encoder
-
-
-def _sigmoid(x):
-    return 1.0 / (1.0 + np.exp(-x))
+    return built(DRCN(UNITS, **options), [None, None, DIM], seed=4, size=0.3)
 
 
 def _read(layer, x):
@@ -38,8 +31,8 @@ def _read(layer, x):
             h = np.tanh(product)
         else:
             i, j, f, o = np.split(product, 4)
-            c = _sigmoid(f + 1.0) * c + _sigmoid(i) * np.tanh(j)
-            h = _sigmoid(o) * np.tanh(c)
+            c = sigmoid(f + 1.0) * c + sigmoid(i) * np.tanh(j)
+            h = sigmoid(o) * np.tanh(c)
         states.append(h)
     return np.array(states[::-1] if layer.backward else states)
 

@@ -5,7 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DSAEncoder, PooledBiLSTMEncoder
-from tests.support.small_attention import MASK, X, randomised
+from tests.support.layers.small import MASK, X, randomised
+from tests.support.layers.weights import count
 
 SMALL = {
     "units": 6,
@@ -15,10 +16,6 @@ SMALL = {
     "dense_units": 3,
     "compressed_units": 4,
 }
-
-
-def _size(layer):
-    return sum(w.shape.num_elements() for w in layer.trainable_weights)
 
 
 def _built(encoder):
@@ -42,7 +39,7 @@ def test_it_is_the_attention_of_the_cnn():
     ],
 )
 def test_it_has_the_papers_parameters(options, size):
-    assert _size(_built(DSAEncoder(**options))) == size
+    assert count(DSAEncoder(**options)) == size
 
 
 def test_words_and_convolutions_are_dropped_at_rates_of_their_own():
@@ -67,7 +64,7 @@ def test_a_static_attention_has_no_weight_vectors_of_a_sentence():
 
 @pytest.mark.parametrize("pooling, size", [("last", 1_442_400), ("self_attention", 1_803_600)])
 def test_bi_lstms_have_these_parameters(pooling, size):
-    assert _size(_built(PooledBiLSTMEncoder(pooling, units=300))) == size
+    assert count(PooledBiLSTMEncoder(pooling, units=300)) == size
 
 
 def test_last_states_are_of_the_last_token_and_of_the_first():

@@ -4,9 +4,15 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.encoders import ENCODERS
-from tests.support.layer_contract import DIM, MaskContract
+from tests.support.layers.contract import BAD_DROPOUT, DIM, SHARED, MaskContract
 
-SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5, "attention_form": "auto"}
+DIRECTIONAL = {
+    "forward_attention": (5, 5, 6),
+    "backward_attention": (5, 5, 6),
+    "forward_gate": (5, 6),
+    "backward_gate": (5, 6),
+    "source2token": (5, 12),
+}
 
 
 class EncoderContract(MaskContract):
@@ -17,13 +23,10 @@ class EncoderContract(MaskContract):
     options: dict
     attended: dict  # name -> shape after the batch, without padding, at length 5
     compressing = "source2token"  # the tensor whose weights make the sentence's vector
-    bad_arguments = ({"dropout": 1.0}, {"dropout": -0.1})
+    bad_arguments = BAD_DROPOUT
 
     def make(self, **options):
-        return ENCODERS[self.encoder](**{**self.options, **SHARED, **options})
-
-    def call(self, layer, x, mask, training=None):
-        return layer(x, mask=mask, training=training)
+        return ENCODERS[self.encoder](**{**SHARED, **self.options, **options})
 
     def idle(self, layer):
         """A bias that is the same for all tokens is nothing to the softmax over them."""
@@ -146,13 +149,7 @@ class TestDiSAN(EncoderContract):
     units = 12
     encoder = "disan"
     options = {"units": 6}
-    attended = {
-        "forward_attention": (5, 5, 6),
-        "backward_attention": (5, 5, 6),
-        "forward_gate": (5, 6),
-        "backward_gate": (5, 6),
-        "source2token": (5, 12),
-    }
+    attended = DIRECTIONAL
     bad_arguments = (
         *EncoderContract.bad_arguments,
         {"attention_form": "thick"},
@@ -176,15 +173,7 @@ class TestReSAN(EncoderContract):
     units = 12
     encoder = "resan"
     options = {"units": 6}
-    attended = {
-        "forward_attention": (5, 5, 6),
-        "backward_attention": (5, 5, 6),
-        "forward_gate": (5, 6),
-        "backward_gate": (5, 6),
-        "selected_heads": (5, 1),
-        "selected_dependents": (5, 1),
-        "source2token": (5, 12),
-    }
+    attended = {**DIRECTIONAL, "selected_heads": (5, 1), "selected_dependents": (5, 1)}
     bad_arguments = (
         *EncoderContract.bad_arguments,
         {"attention_form": "thick"},

@@ -18,8 +18,8 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.serving.inference.model import load
 from disan_tf.training.check_config import check_config
-from tests.support.training_runs import ROOT, check_same, corpus_of, run_and_copy, run_trainer
-from tests.support.training_runs import tiny_config as any_config
+from tests.support.runs.training import ROOT, check_same, corpus_of, run_and_copy, run_trainer
+from tests.support.runs.training import tiny_config as any_config
 
 README = ROOT / "disan_tf/encoders/README.md"
 STEPS = {"steps": 12, "evaluate_every": 4, "log_every": 2}

@@ -11,7 +11,8 @@ from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.layers.packing import pack
 from disan_tf.models import SentencePairClassifier
 from disan_tf.models.factory import count_parameters
-from tests.support.samplers import DIM, MASK, PATTERNS, X, as_selection, count, randomised
+from tests.support.layers.samplers import DIM, MASK, PATTERNS, X, as_selection, randomised
+from tests.support.layers.weights import count
 
 SELECTED = PATTERNS[0, : len(MASK), : MASK.shape[1]] & MASK
 NOTHING = np.zeros_like(MASK)
@@ -179,5 +180,4 @@ def test_what_resan_cannot_do_is_refused_when_it_is_built():
 
 def test_300_units_have_the_documented_parameters():
     for encoder, total in ((ReSAN(), 2_165_402), (SelectedSource2TokenEncoder(), 451_201)):
-        encoder.build([None, None, 300])
-        assert sum(w.shape.num_elements() for w in encoder.trainable_weights) == total
+        assert count(encoder) == total

@@ -9,9 +9,7 @@ from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.models import SentencePairClassifier
 from disan_tf.models.factory import count_parameters
-from tests.support.small_attention import DIM, MASK, X, randomised
-from tests.support.small_convolution import convolved
-from tests.support.small_recurrent import sigmoid
+from tests.support.layers.small import DIM, MASK, X, convolved, randomised, sigmoid
 
 WORDS = 7
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import two_examples
+from tests.support.corpora import two_examples
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.input_pipeline import Split, evaluation_batches, make_dataset, plan_batches
-from tests.support.pairs import pair_split, score_split
+from tests.support.corpora.pairs import pair_split, score_split
 
 
 def _split(sentences):

@@ -5,9 +5,9 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
-from tests.support.manifests import save_array, write_manifest
-from tests.support.pairs import make_score_corpus
-from tests.support.two_examples import ARRAYS, CLASSES, refusal
+from tests.support.corpora.manifests import save_array, write_manifest
+from tests.support.corpora.pairs import make_score_corpus
+from tests.support.corpora.two_examples import ARRAYS, CLASSES, refusal
 
 
 @pytest.mark.parametrize(

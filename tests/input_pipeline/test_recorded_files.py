@@ -8,8 +8,8 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
-from tests.support.manifests import save_array
-from tests.support.two_examples import ARRAYS, refusal
+from tests.support.corpora.manifests import save_array
+from tests.support.corpora.two_examples import ARRAYS, refusal
 
 
 @pytest.mark.parametrize(

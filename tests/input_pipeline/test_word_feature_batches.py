@@ -9,9 +9,14 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus, make_dataset
 from disan_tf.input_pipeline.corpus import WordFeatures
-from tests.support.manifests import save_array
-from tests.support.pair_features import draw_features, make_feature_corpus
-from tests.support.pairs import FIELDS, make_pair_corpus, pair_split
+from tests.support.corpora.manifests import save_array
+from tests.support.corpora.pairs import (
+    FIELDS,
+    draw_features,
+    make_feature_corpus,
+    make_pair_corpus,
+    pair_split,
+)
 
 
 def split_with_features():

@@ -5,38 +5,31 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.bottleneck import Bottleneck
-from tests.support.layer_contract import ROUNDING, MaskContract
-from tests.support.small_attention import DIM, MASK, X, randomised
+from tests.support.layers.contract import BAD_DROPOUT, ROUNDING, MaskContract
+from tests.support.layers.small import DIM, MASK, X, randomised
+from tests.support.layers.weights import count, mapped
 
 UNITS = 3
 
 
 class TestBottleneck(MaskContract):
+    kind = Bottleneck
+    arguments = {"units": 6}
     units = 6
-    bad_arguments = ({"dropout": 1.0}, {"dropout": -0.1}, {"weight": -1.0})
-
-    def make(self, **options):
-        return Bottleneck(**{"units": 6, "dropout": 0.25, "l2": 1e-4, "seed": 5, **options})
-
-    def call(self, layer, x, mask, training=None):
-        return layer(x, mask=mask, training=training)
+    bad_arguments = (*BAD_DROPOUT, {"weight": -1.0})
 
     def idle(self, layer):
         return layer.decoder.trainable_weights
 
 
-def _map(linear, x):
-    return x @ linear.dense.kernel.numpy().astype(np.float64) + linear.dense.bias.numpy()
-
-
 def _code(layer, x=X):
     """z of every token, real or not, in float64."""
-    return np.maximum(_map(layer.encoder, x.numpy().astype(np.float64)), 0.0)
+    return np.maximum(mapped(layer.encoder, x.numpy().astype(np.float64)), 0.0)
 
 
 def _error(layer, mask=MASK):
     """The mean of ||x - x'||^2 / DIM over the real tokens in float64."""
-    error = X.numpy().astype(np.float64) - _map(layer.decoder, _code(layer))
+    error = X.numpy().astype(np.float64) - mapped(layer.decoder, _code(layer))
     return np.mean(np.square(error[mask]))
 
 
@@ -100,7 +93,7 @@ def test_the_loss_reaches_x_through_the_code_alone():
     _, (actual, *_) = _training_gradients(layer, X, MASK)
     x, real = X.numpy().astype(np.float64), MASK[:, :, None]
     encoder, decoder = (it.dense.kernel.numpy() for it in (layer.encoder, layer.decoder))
-    of_output = 2.0 * (_map(layer.decoder, _code(layer)) - x) / (DIM * MASK.sum()) * real
+    of_output = 2.0 * (mapped(layer.decoder, _code(layer)) - x) / (DIM * MASK.sum()) * real
     expected = (of_output @ decoder.T * (_code(layer) > 0)) @ encoder.T
     np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
 
@@ -154,6 +147,5 @@ def test_exactly_the_matrices_decay():
 
 def test_200_units_on_1000_dimensions_have_401200_parameters():
     layer = Bottleneck()
-    layer.build([None, None, 1000])
+    assert count(layer, dim=1000) == 401_200
     assert layer.units == 200
-    assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 401_200

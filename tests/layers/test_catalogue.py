@@ -10,7 +10,7 @@ from disan_tf.layers import (
     SelfAlignment,
     VanillaAttention,
 )
-from tests.support.small_attention import DIM, MASK, QUERY, QUERY_DIM, X, randomised
+from tests.support.layers.small import DIM, MASK, QUERY, QUERY_DIM, X, randomised
 
 UNITS = 4
 

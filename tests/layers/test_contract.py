@@ -14,11 +14,16 @@ from disan_tf.layers import (
     WordEmbedding,
 )
 from disan_tf.layers.heads.classification import ClassificationHead
-from tests.support.layer_contract import DIM, LENGTHS, LayerContract, MaskContract, SequenceContract
+from tests.support.layers.contract import (
+    BAD_DROPOUT,
+    DIM,
+    LENGTHS,
+    MaskContract,
+    SequenceContract,
+    VectorContract,
+)
 
 # Idle weights below: a bias that is the same for all tokens is nothing to the softmax over them.
-SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
-BAD_DROPOUT = ({"dropout": 1.0}, {"dropout": -0.1})
 
 
 class TestDropout(SequenceContract):
@@ -27,26 +32,17 @@ class TestDropout(SequenceContract):
     def make(self, **options):
         return Dropout(**{"rate": 0.25, "seed": 5, **options})
 
-    def call(self, layer, x, mask, training=None):
-        return layer(x, training=training)
-
 
 class TestLinear(SequenceContract):
+    kind = Linear
+    arguments = {"units": 6, "activation": "elu"}
     units = 6
     bad_arguments = BAD_DROPOUT
 
-    def make(self, **options):
-        return Linear(**{"units": 6, "activation": "elu", **SHARED, **options})
-
-    def call(self, layer, x, mask, training=None):
-        return layer(x, training=training)
-
 
 class TestFusionGate(SequenceContract):
+    kind = FusionGate
     bad_arguments = BAD_DROPOUT
-
-    def make(self, **options):
-        return FusionGate(**{**SHARED, **options})
 
     def call(self, layer, x, mask, training=None):
         context = tf.cast(0.5 - x, layer.compute_dtype)  # Keras casts the first argument alone
@@ -76,11 +72,10 @@ class TestWordEmbedding(SequenceContract):
 
 
 class TestMultiDimAttention(MaskContract):
+    kind = MultiDimAttention
+    arguments = {"query_dim": 3}
     reduces = True
     bad_arguments = BAD_DROPOUT
-
-    def make(self, **options):
-        return MultiDimAttention(**{"query_dim": 3, **SHARED, **options})
 
     def idle(self, layer):
         return [layer.score_map.dense.bias]
@@ -91,39 +86,29 @@ class TestMultiDimAttention(MaskContract):
 
 
 class TestSource2Token(MaskContract):
+    kind = Source2Token
     reduces = True
     bad_arguments = BAD_DROPOUT
 
-    def make(self, **options):
-        return Source2Token(**{**SHARED, **options})
-
     def idle(self, layer):
         return [layer.score_map.dense.bias]
-
-    def call(self, layer, x, mask, training=None):
-        return layer(x, mask=mask, training=training)
 
 
 class TestToken2Token(MaskContract):
-    direction = None
+    kind = Token2Token
     bad_arguments = (*BAD_DROPOUT, {"direction": "sideways"})
-
-    def make(self, **options):
-        return Token2Token(**{"direction": self.direction, **SHARED, **options})
 
     def idle(self, layer):
         return [layer.score_map.dense.bias]
 
-    def call(self, layer, x, mask, training=None):
-        return layer(x, mask=mask, training=training)
-
 
 class TestForwardToken2Token(TestToken2Token, variant=True):
-    direction = "forward"
+    arguments = {"direction": "forward"}
 
 
 class TestForwardAttention(MaskContract):
-    direction = "forward"
+    kind = DirectionalSelfAttention
+    arguments = {"units": 6, "direction": "forward", "scale": 4.0}
     units = 6
     bad_arguments = (
         *BAD_DROPOUT,
@@ -133,45 +118,28 @@ class TestForwardAttention(MaskContract):
         {"attention_form": "thick"},
     )
 
-    def make(self, **options):
-        mine = {"units": 6, "direction": self.direction, "scale": 4.0, **SHARED}
-        return DirectionalSelfAttention(**{**mine, **options})
-
-    def call(self, layer, x, mask, training=None):
-        return layer(x, mask=mask, training=training)
-
 
 class TestBackwardAttention(TestForwardAttention, variant=True):
-    direction = "backward"
+    arguments = {**TestForwardAttention.arguments, "direction": "backward"}
 
 
 class TestDiagonalAttention(TestForwardAttention, variant=True):
-    direction = "diagonal"
+    arguments = {**TestForwardAttention.arguments, "direction": "diagonal"}
 
 
 class TestPlainAttention(TestForwardAttention, variant=True):
-    def make(self, **options):
-        return super().make(**{"attention_form": "plain", **options})
+    arguments = {**TestForwardAttention.arguments, "attention_form": "plain"}
 
 
 class TestLeanAttention(TestForwardAttention, variant=True):
     """The others take the native form where there is one."""
 
-    def make(self, **options):
-        return super().make(**{"attention_form": "lean", **options})
+    arguments = {**TestForwardAttention.arguments, "attention_form": "lean"}
 
 
-class TestClassificationHead(LayerContract):
+class TestClassificationHead(VectorContract):
+    kind = ClassificationHead
+    arguments = {"classes": 3, "hidden_units": 6}
     units = 3
     output_dtype = "float32"
     bad_arguments = BAD_DROPOUT
-
-    def make(self, **options):
-        return ClassificationHead(**{"classes": 3, "hidden_units": 6, **SHARED, **options})
-
-    def call(self, layer, x, mask, training=None):
-        return layer(x, training=training)
-
-    def inputs(self):
-        x, mask = super().inputs()
-        return x[:, 0], mask

@@ -8,7 +8,7 @@ from disan_tf.encoders import DiSAN
 from disan_tf.layers import Dropout
 from disan_tf.layers.dropout import site_seed
 from disan_tf.ops import portable
-from tests.support.backends import needs_native
+from tests.support.ops.backends import needs_native
 
 ONES = tf.ones([100, 200])
 

@@ -6,51 +6,31 @@ import tensorflow as tf
 
 from disan_tf.layers import Highway
 from disan_tf.layers.heads.classification import ClassificationHead
-from tests.support.layer_contract import LayerContract, SequenceContract
-from tests.support.samplers import DIM, X, count, randomised
-
-SHARED = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
-BAD_DROPOUT = ({"dropout": 1.0}, {"dropout": -0.1})
+from tests.support.layers.contract import BAD_DROPOUT, SequenceContract, VectorContract
+from tests.support.layers.samplers import DIM, X, randomised
+from tests.support.layers.weights import count, mapped
 
 
 class TestHighway(SequenceContract):
+    kind = Highway
     bad_arguments = BAD_DROPOUT
 
-    def make(self, **options):
-        return Highway(**{**SHARED, **options})
 
-    def call(self, layer, x, mask, training=None):
-        return layer(x, training=training)
-
-
-class TestClassificationHeadWithHighway(LayerContract):
+class TestClassificationHeadWithHighway(VectorContract):
+    kind = ClassificationHead
+    arguments = {"classes": 3, "hidden_units": 6, "highway": True}
     units = 3
     output_dtype = "float32"
     bad_arguments = BAD_DROPOUT
-
-    def make(self, **options):
-        mine = {"classes": 3, "hidden_units": 6, "highway": True}
-        return ClassificationHead(**{**mine, **SHARED, **options})
-
-    def call(self, layer, x, mask, training=None):
-        return layer(x, training=training)
-
-    def inputs(self):
-        x, mask = super().inputs()
-        return x[:, 0], mask
-
-
-def _map(linear, x):
-    return x @ linear.dense.kernel.numpy().astype(np.float64) + linear.dense.bias.numpy()
 
 
 @pytest.mark.parametrize("activation, function", [("elu", np.expm1), ("relu", np.zeros_like)])
 def test_it_mixes_a_new_part_with_its_input(activation, function):
     layer = randomised(Highway(activation))
     x = X.numpy().astype(np.float64)
-    new = _map(layer.transform, x)
+    new = mapped(layer.transform, x)
     new = np.where(new > 0, new, function(np.minimum(new, 0.0)))
-    gate = 1 / (1 + np.exp(-_map(layer.gate, x)))
+    gate = 1 / (1 + np.exp(-mapped(layer.gate, x)))
     np.testing.assert_allclose(layer(X), gate * new + (1 - gate) * x, rtol=1e-5, atol=1e-6)
 
 

@@ -13,7 +13,8 @@ import disan_tf.layers
 from disan_tf import encoders, layers
 from disan_tf.encoders import PairEncoder
 from disan_tf.models.factory import TASKS
-from tests.support.layer_contract import assert_near
+from tests.support.layers.contract import assert_near
+from tests.support.layers.weights import draw_weights
 
 IDS = tf.constant([[2, 3, 4, 5], [6, 7, 0, 0], [3, 0, 0, 0]])
 DIM = 6
@@ -129,10 +130,7 @@ def _stack(name):
         [tf.keras.layers.Embedding(9, DIM, mask_zero=True), OF_TOKENS[name]()]
     )
     model(IDS)
-    generator = np.random.default_rng(4)
-    for weight in model.weights:
-        if weight.dtype.is_floating:
-            weight.assign(0.4 * generator.normal(size=weight.shape))
+    draw_weights(model.weights, seed=4, size=0.4)
     return model
 
 

@@ -31,7 +31,7 @@ from disan_tf.training.distribution.cluster import make_distribution
 from disan_tf.training.methods.back_propagation import BackPropagation
 from tests.measurements.distribution_estimate import Measured, estimate_tables
 from tests.measurements.threads import set_threads
-from tests.support.workers import free_addresses, tf_config
+from tests.support.runs.workers import free_addresses, tf_config
 
 WARM_UPS = 6  # steps, or exchanges
 EXCHANGES = 20

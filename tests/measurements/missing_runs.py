@@ -27,7 +27,7 @@ from typing import Optional
 from disan_tf.benchmark.processes import in_new_process
 from disan_tf.common.files import write_json
 from tests.measurements.threads import machine
-from tests.support.training_runs import load_config
+from tests.support.runs.training import load_config
 
 ROOT = Path(__file__).parents[2]
 STEPS = 20  # between evaluations

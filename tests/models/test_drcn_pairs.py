@@ -8,6 +8,7 @@ from disan_tf.encoders import DRCN
 from disan_tf.layers.embedding.characters import WordCharacterEmbedding
 from disan_tf.layers.heads.drcn import DRCNHead
 from disan_tf.models import SentencePairClassifier
+from tests.support.layers.weights import draw_weights
 
 PREMISE = tf.constant([[2, 3, 4, 0], [5, 2, 0, 0]])
 HYPOTHESIS = tf.constant([[3, 6], [2, 0]])
@@ -30,9 +31,7 @@ def make(**options):
         **options,
     )
     model(*INPUTS)
-    generator = np.random.default_rng(2)
-    for weight in model.trainable_weights:
-        weight.assign(generator.normal(0.0, 0.4, weight.shape))
+    draw_weights(model.trainable_weights, seed=2, size=0.4)
     return model
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from disan_tf.models.factory import build_model
-from tests.support.training_runs import load_config
+from tests.support.runs.training import load_config
 
 
 @pytest.mark.parametrize("dropout, expected", [(None, 0.2), (0.4, 0.4)])

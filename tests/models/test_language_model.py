@@ -7,7 +7,8 @@ import tensorflow as tf
 from disan_tf.layers.embedding.word_bytes import WordBytes
 from disan_tf.layers.heads.word_softmax import WordSoftmax
 from disan_tf.models import LanguageModel
-from tests.support.small_bilm import SIZES, batch, layers_of, small_bilm
+from tests.support.layers.weights import draw_weights
+from tests.support.models.bilm import SIZES, batch, layers_of, small_bilm
 
 SENTENCES = [["one", "two", "three"], ["two"], ["three", "one"]]
 IDS = tf.constant([[2, 3, 4], [3, 0, 0], [1, 2, 0]])  # the second "three" is unknown
@@ -18,9 +19,7 @@ CLASSES = 6  # begin, end, unknown, three words
 def model():
     model = LanguageModel(WordBytes(50), small_bilm(), WordSoftmax(CLASSES, 5, name="head"))
     model(*model.zeros())
-    generator = np.random.default_rng(6)
-    for weight in model.head.trainable_weights:
-        weight.assign(generator.normal(size=weight.shape))
+    draw_weights(model.head.trainable_weights, seed=6)
     return model
 
 

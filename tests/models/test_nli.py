@@ -4,27 +4,21 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.encoders import DiSAN
-from disan_tf.layers import WordEmbedding
-from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.models import SentencePairClassifier
 from disan_tf.models.factory import build_model
-from tests.support.layer_contract import DIM, assert_near
-from tests.support.pair_models import OTHER, PairContract, with_drawn_weights
-from tests.support.training_runs import tiny_config
-
-WORDS = (7, 3)
+from tests.support.layers.contract import assert_near
+from tests.support.layers.pair_contract import (
+    OTHER,
+    PairContract,
+    pair_parts,
+    with_drawn_weights,
+)
+from tests.support.runs.training import tiny_config
 
 
 def _make(name=None, dtype=None, pair_features="difference", **options):
-    shared = {"dropout": 0.25, "l2": 1e-4, "dtype": dtype, **options}
-    return SentencePairClassifier(
-        WordEmbedding(*WORDS, DIM, dtype=dtype, name="embedding"),
-        DiSAN(6, seed=5, name="encoder", **shared),
-        ClassificationHead(3, 6, seed=6, name="head", **shared),
-        pair_features=pair_features,
-        name=name or "pairs",
-    )
+    parts = pair_parts(3, dtype, **options)
+    return SentencePairClassifier(*parts, pair_features=pair_features, name=name or "pairs")
 
 
 class TestPremise(PairContract):

@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.encoders import DiSAN
-from disan_tf.layers import WordEmbedding
-from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.models import RelatednessModel
 from disan_tf.models.factory import build_model
 from disan_tf.models.relatedness import (
@@ -17,22 +14,15 @@ from disan_tf.models.relatedness import (
     kl_divergence,
     sparse_distribution,
 )
-from tests.support.layer_contract import DIM, assert_near
-from tests.support.pair_models import OTHER, PairContract, with_drawn_weights
-from tests.support.training_runs import tiny_config
+from tests.support.layers.contract import assert_near
+from tests.support.layers.pair_contract import OTHER, PairContract, pair_parts, with_drawn_weights
+from tests.support.runs.training import tiny_config
 
 EVEN = tf.zeros([1, 5])  # logits of five points alike: the score 3
 
 
 def _make(name=None, dtype=None, loss="kl", **options):
-    shared = {"dropout": 0.25, "l2": 1e-4, "dtype": dtype, **options}
-    return RelatednessModel(
-        WordEmbedding(7, 3, DIM, dtype=dtype, name="embedding"),
-        DiSAN(6, seed=5, name="encoder", **shared),
-        ClassificationHead(5, 6, seed=6, name="head", **shared),
-        loss=loss,
-        name=name or "scores",
-    )
+    return RelatednessModel(*pair_parts(5, dtype, **options), loss=loss, name=name or "scores")
 
 
 class TestFirstSentence(PairContract):

@@ -8,8 +8,9 @@ from disan_tf.encoders import DiSAN, ReSAN, SelectedSource2TokenEncoder
 from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.models import RelatednessModel, SentenceClassifier, SentencePairClassifier
-from tests.support.layer_contract import DIM
-from tests.support.pair_models import OTHER, PairContract
+from tests.support.layers.contract import DIM
+from tests.support.layers.pair_contract import OTHER, PairContract
+from tests.support.layers.weights import draw_weights
 
 IDS = tf.constant([[1, 2, 3, 4, 5], [6, 7, 8, 0, 0], [9, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
 ENCODERS = {
@@ -53,9 +54,7 @@ def _fields(model):
 def _model(task, make_encoder=ENCODERS["resan"]):
     model = _make(task, make_encoder)
     model(*_fields(model))
-    generator = np.random.default_rng(2)
-    for weight in model.trainable_weights:
-        weight.assign(0.4 * generator.normal(size=weight.shape))
+    draw_weights(model.trainable_weights, seed=2, size=0.4)
     return model
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
@@ -11,7 +12,7 @@ import tensorflow as tf
 
 from disan_tf.ops import DIRECTIONS, blockwise
 from disan_tf.ops.blockwise import lean_attention
-from tests.support.attention_problems import assert_close, make_inputs
+from tests.support.ops.attention_problems import assert_close, compiled_step, make_inputs
 
 ROOT = Path(__file__).resolve().parents[2]
 GIB = 1 << 30
@@ -21,17 +22,7 @@ GIB = 1 << 30
 def test_compiled_with_unknown_shapes_in_several_blocks_it_is_the_same(direction):
     inputs = [tf.constant(tensor, tf.float32) for tensor in make_inputs(2, 7, 3)]
     mask = tf.constant(np.random.default_rng(3).random([2, 7]) < 0.7)
-
-    def step(mask, *inputs):
-        with tf.GradientTape() as tape:
-            tape.watch(inputs)
-            context = lean_attention(*inputs, mask, direction=direction)
-            total = tf.reduce_sum(tf.square(context))
-        return [context, *tape.gradient(total, inputs)]
-
-    signature = [tf.TensorSpec([None, None], tf.bool)]
-    signature += [tf.TensorSpec([None, None, 3], tf.float32)] * 3
-    compiled = tf.function(step, input_signature=signature)
+    step, compiled = compiled_step(partial(lean_attention, direction=direction), 3)
     for length in (7, 1, 4):
         short = [tensor[:, :length] for tensor in (mask, *inputs)]
         with mock.patch.object(blockwise, "BLOCK_NUMBERS", 2 * 2 * 7 * 3):  # two of seven tokens

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from disan_tf.ops import co_attention_scores, portable
 from disan_tf.ops.co_attention_scores import additive_scores, product_scores
-from tests.support.attention_problems import assert_close, assert_gradients_are_slopes, noise
+from tests.support.ops.attention_problems import assert_close, assert_gradients_are_slopes, noise
 
 BATCH, LENGTHS, DIM, UNITS = 2, (7, 3), 4, 5
 POSITION = BATCH * LENGTHS[1] * DIM  # numbers for one position of the first sentence

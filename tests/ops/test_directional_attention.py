@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from disan_tf.ops import DIRECTIONS, available_forms, blockwise
-from tests.support.attention_problems import (
+from tests.support.ops.attention_problems import (
     assert_close,
     assert_gradients_are_slopes,
     attend,

@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.ops import portable
 from disan_tf.ops.dropout import apply_mask, keep_mask
 from disan_tf.ops.native import runtime
-from tests.support.backends import BACKENDS, needs_native
+from tests.support.ops.backends import BACKENDS, needs_native
 
 LOW = np.uint64(0xFFFFFFFF)
 RATES = (0.0, 0.25, 0.999)

@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from disan_tf.ops import portable
 from disan_tf.ops.elementwise import bias_activation, copies, fusion_gate
-from tests.support.backends import BACKENDS, needs_native
-from tests.support.elementwise_problems import (
+from tests.support.ops.backends import BACKENDS, needs_native
+from tests.support.ops.elementwise_problems import (
     NAMES,
     NATIVE,
     Problem,

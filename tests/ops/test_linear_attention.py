@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 from disan_tf.ops import DIRECTIONS, directional_attention, linear_attention, portable
 from disan_tf.ops.interpolation import RANKS, widest
 from disan_tf.ops.native import attention as native_attention
-from tests.support.attention_problems import assert_close, attend, make_inputs, make_mask, reference
-from tests.support.backends import BACKENDS
+from tests.support.ops.attention_problems import (
+    assert_close,
+    attend,
+    make_inputs,
+    make_mask,
+    reference,
+)
+from tests.support.ops.backends import BACKENDS
 
 PROPERTY = settings(max_examples=12, deadline=None, derandomize=True)
 BOUND = 1e-4

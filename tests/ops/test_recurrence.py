@@ -8,7 +8,7 @@ from disan_tf.layers import BasicLSTM
 from disan_tf.layers.recurrent.rnn import BasicRNN
 from disan_tf.ops import portable
 from disan_tf.ops.recurrence import recurrence
-from tests.support.backends import needs_native
+from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
 GATES = {"lstm": 4, "rnn": 1}

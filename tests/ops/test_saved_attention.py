@@ -1,5 +1,6 @@
 """The saved form: XLA compiles it, long texts take linear time, and TensorFlow has its gradient."""
 
+from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -7,24 +8,21 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.ops import DIRECTIONS, saved_attention
-from tests.support.attention_problems import assert_close, attend, make_inputs, make_mask
+from tests.support.ops.attention_problems import (
+    assert_close,
+    attend,
+    compiled_step,
+    make_inputs,
+    make_mask,
+)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_xla_compiles_it_and_its_gradients(direction):
     inputs = [tf.constant(tensor, tf.float32) for tensor in make_inputs(2, 7, 3)]
     mask = tf.constant(make_mask(2, 7, 3))
-
-    def step(mask, *inputs):
-        with tf.GradientTape() as tape:
-            tape.watch(inputs)
-            context = saved_attention.saved_attention(*inputs, mask, direction=direction)
-            total = tf.reduce_sum(tf.square(context))
-        return [context, *tape.gradient(total, inputs)]
-
-    signature = [tf.TensorSpec([None, None], tf.bool)]
-    signature += [tf.TensorSpec([None, None, 3], tf.float32)] * 3
-    compiled = tf.function(step, input_signature=signature, jit_compile=True)
+    attention = partial(saved_attention.saved_attention, direction=direction)
+    step, compiled = compiled_step(attention, 3, jit_compile=True)
     for actual, expected in zip(compiled(mask, *inputs), step(mask, *inputs)):
         assert_close(actual, expected, 2e-6)
 

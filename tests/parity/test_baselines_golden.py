@@ -8,9 +8,8 @@ import tensorflow as tf
 
 from disan_tf.encoders import ENCODERS, multi_head
 from disan_tf.layers import Dropout, MultiHeadSelfAttention
-from tests.support import official
-from tests.support.backends import BACKENDS
-from tests.support.official_pairs import (
+from tests.support.golden import official
+from tests.support.golden.pairs import (
     check_attention,
     check_outputs,
     check_weight_decay,
@@ -19,6 +18,7 @@ from tests.support.official_pairs import (
     pair_model,
 )
 
+pytestmark = pytest.mark.usefixtures("each_backend")
 # file -> (encoder's name and options, head's activation, our attention -> the official name)
 BASELINES = {
     "snli_exp_emb_attn.npz": ("additive", {}, "elu", {"attention": "attn"}),
@@ -42,13 +42,6 @@ BASELINES = {
         },
     ),
 }
-
-
-@pytest.fixture(params=BACKENDS, autouse=True)
-def _world(request):
-    """Every test runs natively and portably."""
-    with request.param():
-        yield
 
 
 @pytest.fixture(params=BASELINES)

@@ -1,23 +1,13 @@
 """DiSAN's layers against the authors' code: values, attention, gradients, dropout masks."""
 
-import contextlib
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import DirectionalSelfAttention, Source2Token
-from disan_tf.ops import available_forms, portable
-from tests.support import official
-from tests.support.backends import BACKENDS
-
-
-@pytest.fixture(params=available_forms())
-def form(request):
-    """A form of the attention; what surrounds it is native with the native one, else portable."""
-    with contextlib.nullcontext() if request.param == "native" else portable():
-        yield request.param
+from tests.support.golden import official
+from tests.support.ops.backends import BACKENDS
 
 
 def _gradients(layer, arrays, training=False):

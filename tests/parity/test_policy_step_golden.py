@@ -9,21 +9,19 @@ from disan_tf.layers import Dropout
 from disan_tf.training.methods.policy_steps import POLICY, SOFT, Baseline, make_policy_step
 from disan_tf.training.methods.rewards import product_reward
 from disan_tf.training.optimizers import adadelta
-from tests.support import official
-from tests.support.backends import BACKENDS
-from tests.support.official_pairs import pair_ids
-from tests.support.official_resan import golden_model
+from tests.support.golden import official
+from tests.support.golden.pairs import pair_ids
+from tests.support.golden.resan import golden_model
 
 FILES = ["snli_hw_resan_gs10.npz", "snli_hw_resan_exp_gs10.npz", "sick_resan_kl_gs10.npz"]
 
 
-@pytest.fixture(params=BACKENDS, autouse=True)
-def _world(request):
-    """Natively and portably; eagerly, because the file's uniforms are found by their shape."""
-    with request.param():
-        tf.config.run_functions_eagerly(True)
-        yield
-        tf.config.run_functions_eagerly(False)
+@pytest.fixture(autouse=True)
+def _eagerly(each_backend):
+    """The file's uniforms are found by their shape."""
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -1,7 +1,5 @@
 """Reinforced self-attention with given selections against the authors' code."""
 
-import contextlib
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -11,29 +9,13 @@ from disan_tf.layers import SelectiveSelfAttention
 from disan_tf.layers.hard_attention.sampler import Selection
 from disan_tf.layers.hard_attention.selections import merge_selections
 from disan_tf.layers.packing import pack, packed_mask
-from disan_tf.ops import available_forms, portable
-from tests.support import official
-from tests.support.backends import BACKENDS
+from tests.support.golden import official
 
 BLOCKS = official.names("resa_*.npz")
 KEPT = [name for name in BLOCKS if "_keep_" in name]
 DROPPED = [name for name in BLOCKS if "_drop_" in name]
 SCORED = [name for name in BLOCKS if "_mixed_" in name or "_rownohead_" in name]  # with attention
 ENCODERS = official.names("resan_encoder_*.npz")
-
-
-@pytest.fixture(params=available_forms())
-def form(request):
-    """A form of the attention; what surrounds it is native with the native one, else portable."""
-    with contextlib.nullcontext() if request.param == "native" else portable():
-        yield request.param
-
-
-@pytest.fixture(params=BACKENDS)
-def world(request):
-    """A test that asks for it runs natively and portably."""
-    with request.param():
-        yield
 
 
 def _unselected(name, meta):
@@ -103,7 +85,7 @@ def test_outputs_of_selected_heads_alone_equal_the_authors(name, form):
 
 
 @pytest.mark.parametrize("name", [name for name in BLOCKS if name in KEPT or name in SCORED])
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("each_backend")
 def test_contexts_equal_the_authors(name, monkeypatch):
     arrays, inputs, block, _ = _block(name)
     seen = []
@@ -114,7 +96,7 @@ def test_contexts_equal_the_authors(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", BLOCKS)
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("each_backend")
 def test_gates_that_a_block_shows_equal_the_authors(name):
     arrays, inputs, block, _ = _block(name)
     attended = block.attend(*inputs)
@@ -125,7 +107,7 @@ def test_gates_that_a_block_shows_equal_the_authors(name):
 
 
 @pytest.mark.parametrize("name", SCORED)
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("each_backend")
 def test_attention_between_selected_tokens_equals_the_authors(name):
     arrays, inputs, block, _ = _block(name)
     weights = block.attend(*inputs)["attention"].numpy()
@@ -157,7 +139,7 @@ def test_sentence_vectors_of_given_selections_equal_the_authors(name, form):
     _check_gradients(arrays, x, variables, lambda: encoder(x, mask, selections))
 
 
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("each_backend")
 def test_packing_equals_the_authors():
     arrays, _ = official.load("resan_reduce.npz")
     x, selected = tf.constant(arrays["in/x"]), tf.constant(arrays["in/sel"])

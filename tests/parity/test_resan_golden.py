@@ -9,19 +9,12 @@ import tensorflow as tf
 from disan_tf.layers import Dropout
 from disan_tf.training.methods.policy_steps import split_weights
 from disan_tf.training.steps import added_losses
-from tests.support import official
-from tests.support.backends import BACKENDS
-from tests.support.official_pairs import check_attention, pair_ids
-from tests.support.official_resan import BASES, FILES, MODELS, golden_model
+from tests.support.golden import official
+from tests.support.golden.pairs import check_attention, pair_ids
+from tests.support.golden.resan import BASES, FILES, MODELS, golden_model
 
+pytestmark = pytest.mark.usefixtures("each_backend")
 SAMPLED = [name for name in MODELS if "_gs10" in name]
-
-
-@pytest.fixture(params=BACKENDS, autouse=True)
-def _world(request):
-    """Every test runs natively and portably."""
-    with request.param():
-        yield
 
 
 @pytest.mark.parametrize("name", MODELS)

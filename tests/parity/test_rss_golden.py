@@ -7,18 +7,11 @@ from disan_tf.layers import ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.parallel import sampling_features
 from disan_tf.layers.hard_attention.sampler import log_probability
 from disan_tf.layers.hard_attention.selections import merge_selections
-from tests.support import official
-from tests.support.backends import BACKENDS
+from tests.support.golden import official
 
+pytestmark = pytest.mark.usefixtures("each_backend")
 REAL = official.names("rss_real_*.npz")
 FAKE = "rss_fake.npz"  # everything is selected
-
-
-@pytest.fixture(params=BACKENDS, autouse=True)
-def _world(request):
-    """Every test runs natively and portably."""
-    with request.param():
-        yield
 
 
 def _sampler(name):

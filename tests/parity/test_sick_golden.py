@@ -10,19 +10,12 @@ import tensorflow as tf
 from disan_tf.encoders import DiSAN
 from disan_tf.models import RelatednessModel
 from disan_tf.models.relatedness import expected_score, sparse_distribution
-from tests.support import official
-from tests.support.backends import BACKENDS
-from tests.support.official_pairs import pair_ids, pair_loss, pair_model
+from tests.support.golden import official
+from tests.support.golden.pairs import pair_ids, pair_loss, pair_model
 
+pytestmark = pytest.mark.usefixtures("each_backend")
 SQUARED_ERROR, KL = official.names("sick_resan_base_mse*.npz") + official.names("bib_sick_*_kl.npz")
 LOSSES = {SQUARED_ERROR: "squared_error", KL: "kl"}
-
-
-@pytest.fixture(params=BACKENDS, autouse=True)
-def _world(request):
-    """Every test runs natively and portably."""
-    with request.param():
-        yield
 
 
 def _load(name):

@@ -10,8 +10,8 @@ from data_prep.corpora.nli_files import length_limit
 from data_prep.corpora.nli_rows import CLASSES
 from data_prep.prepare import prepare
 from disan_tf.text.lookup import UNKNOWN_ID
-from tests.support.golden import golden_json
-from tests.support.nli import options, write
+from tests.support.corpora.nli import options, write
+from tests.support.golden.official import golden_json
 
 AUTHORS = golden_json("snli_data")
 VECTORS = {word: np.float32(vector) for word, vector in AUTHORS["glove"].items()}

@@ -5,9 +5,8 @@ import pytest
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import Dropout
 from disan_tf.ops import available_forms
-from tests.support import official
-from tests.support.backends import BACKENDS
-from tests.support.official_pairs import (
+from tests.support.golden import official
+from tests.support.golden.pairs import (
     check_attention,
     check_outputs,
     check_weight_decay,
@@ -16,15 +15,9 @@ from tests.support.official_pairs import (
     pair_model,
 )
 
+pytestmark = pytest.mark.usefixtures("each_backend")
 # One network, twice: its scopes have other names in the second file.
 FILES = official.names("snli_disan.npz") + official.names("snli_exp_emb_dir_mul_attn.npz")
-
-
-@pytest.fixture(params=BACKENDS, autouse=True)
-def _world(request):
-    """Every test runs natively and portably."""
-    with request.param():
-        yield
 
 
 def _model(arrays, meta, form="auto"):

@@ -8,7 +8,7 @@ from disan_tf.encoders import DiSAN
 from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.models import SentenceClassifier
-from tests.support import official
+from tests.support.golden import official
 
 FILES = official.names("sst_disan*.npz") + official.names("sst_exp_emb_dir_mul_attn*.npz")
 

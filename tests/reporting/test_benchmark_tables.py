@@ -1,7 +1,7 @@
 """Recorded benchmarks as Markdown tables."""
 
 from disan_tf.reporting.benchmark_tables import benchmark_tables
-from tests.support.finished_runs import write
+from tests.support.runs.finished import write
 
 MACHINE = {"processor": "Fast", "threads": 2, "tensorflow": "2.15.1"}
 

@@ -4,7 +4,7 @@ from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.compute import PAGE, render_compute
 from disan_tf.reporting.report import summarise
 from disan_tf.reporting.result_files import read_results
-from tests.support.finished_runs import MACHINE, config_of, write, write_run, write_series
+from tests.support.runs.finished import MACHINE, config_of, write, write_run, write_series
 
 
 def _row(text, start):

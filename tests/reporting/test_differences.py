@@ -12,7 +12,7 @@ from disan_tf.reporting.differences import Answers, difference
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import report
 from disan_tf.reporting.result_files import read_predictions, read_results
-from tests.support.finished_runs import config_of, write_run, write_series
+from tests.support.runs.finished import config_of, write_run, write_series
 
 EXAMPLES = 1000
 GENERATOR = np.random.default_rng(5)

@@ -11,7 +11,7 @@ from disan_tf.reporting.paper_tables.elmo import (
     elmo_variant,
     render_confusions,
 )
-from tests.support.training_runs import load_config
+from tests.support.runs.training import load_config
 
 # Sec. IV, in per cent. It prints 18.6 for neutral with ELMo: 95 over the 510 of the next row.
 RIGHT = {GLOVE: (34.1, 70.6, 8.7, 72.2, 49.9), ELMO: (27.2, 74.9, 24.4, 59.8, 62.4)}

@@ -4,7 +4,7 @@ import pytest
 
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.readme import CLAIMS, front_page_table
-from tests.support.training_runs import load_config
+from tests.support.runs.training import load_config
 
 DATA = {
     "official_training_examples": 200,

@@ -11,7 +11,7 @@ from data_prep.prepare import prepare
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.reporting import ngrams
 from disan_tf.reporting.ngrams import BEGIN, END, kneser_ney, perplexities
-from tests.support.readers import make_options
+from tests.support.corpora.readers import make_options
 
 WORDS = 100  # begin, end, unknown, and 97 others
 UNKNOWN, NEVER = 2, 99  # the last is in no training sentence

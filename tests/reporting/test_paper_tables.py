@@ -16,8 +16,8 @@ from disan_tf.reporting.result_files import read_predictions, read_results, read
 from disan_tf.reporting.scaling.law import fit_curves, leave_out_parts
 from disan_tf.reporting.scaling.table import scaling_tables
 from disan_tf.reporting.transfer_table import transfer_tables
-from tests.support.finished_runs import config_of, write_run, write_series
-from tests.support.training_runs import load_config
+from tests.support.runs.finished import config_of, write_run, write_series
+from tests.support.runs.training import load_config
 
 ROWS = [row for table in TABLES.values() for row in table.rows]
 SEEN = "| 1,000 of 8,544 trees (11.7 %) | 68.3 %"

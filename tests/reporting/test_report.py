@@ -6,7 +6,7 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.reporting.report import find_runs, report
-from tests.support.finished_runs import COMMAND, config_of, write, write_run, write_series
+from tests.support.runs.finished import COMMAND, config_of, write, write_run, write_series
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from configs.papers.resan import RESAN_VARIANTS
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import summarise
-from tests.support.finished_runs import write_run, write_selections, write_series
-from tests.support.training_runs import load_config
+from tests.support.runs.finished import write_run, write_selections, write_series
+from tests.support.runs.training import load_config
 
 # Variant -> figures on SNLI (test accuracy) and SICK (Pearson's r); others stand in no table.
 FIGURES = {
@@ -32,7 +32,7 @@ NONE = ("official", "paper_reward", "tiny")
 
 
 def _config(variant="", name="resan_snli", **data):
-    """A config of 30 steps, as `finished_runs` has it."""
+    """A config of 30 steps, as `runs.finished` has it."""
     config = load_config(name, variant)
     config.train.steps = 30
     config.data.update(data)

@@ -8,7 +8,7 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.reporting.report import report
 from disan_tf.reporting.result_files import read_predictions, read_results
-from tests.support.finished_runs import config_of, write, write_run, write_series
+from tests.support.runs.finished import config_of, write, write_run, write_series
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 
 from disan_tf.reporting.readme import results_table
 from disan_tf.reporting.report import summarise
-from tests.support.finished_runs import config_of, write_run, write_series
+from tests.support.runs.finished import config_of, write_run, write_series
 
 SEEN = "1,000 of 8,544 trees (11.7 %)"
 

@@ -14,9 +14,8 @@ from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.runs.bundle import FORMAT, Bundle, check_digests, load_bundle, read_info, save_bundle
 from disan_tf.text import TextToIds, TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
-from tests.support.pair_features import FORMS, make_feature_corpus
-from tests.support.pairs import WORDS, make_pair_corpus
-from tests.support.training_runs import tiny_config
+from tests.support.corpora.pairs import FORMS, WORDS, make_feature_corpus, make_pair_corpus
+from tests.support.runs.training import tiny_config
 
 LENGTH = 4
 

@@ -7,7 +7,7 @@ from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.runs.run_summary import is_finished, is_over, summarise_run
-from tests.support.finished_runs import MACHINE, config_of, write, write_run
+from tests.support.runs.finished import MACHINE, config_of, write, write_run
 
 TRAIN = ConfigDict({"steps": 100, "patience": 3, "evaluate_every": 10})
 

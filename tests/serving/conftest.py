@@ -9,8 +9,7 @@ import pytest
 from disan_tf.common.files import locked
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model, newest_version
-from tests.support.tiny import make_bundle
-from tests.support.tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
+from tests.support.models.bundles import NLI, RELATEDNESS, make_bundle, make_pair_bundle
 
 _ENCODERS = {
     NLI: {"name": "source2token", "activation": "elu"},
@@ -70,6 +69,18 @@ def pair_export(pair_bundle, make_once):
     """Both SavedModels of `pair_bundle`."""
     name = f"{pair_bundle.config.name}-export"
     return _paths(make_once(name, lambda path: export_saved_model(pair_bundle.directory, path)))
+
+
+@pytest.fixture(scope="module")
+def text_answers(answers):
+    """What the model of text said to the questions of a module's `answers`."""
+    return answers[0]
+
+
+@pytest.fixture(scope="module")
+def ids_answers(answers):
+    """What the model of ids said."""
+    return answers[1]
 
 
 def _paths(folder):

@@ -8,7 +8,7 @@ import tensorflow_text  # noqa: F401  (registers the tokenizer's operations)
 from disan_tf.serving.export import row_blocks, saved_model
 from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.serving.export.warm_up import FILE
-from tests.support.tiny import SENTENCES
+from tests.support.models.bundles import SENTENCES
 
 MOST = 8  # tokens
 LONG = [index for index, text in enumerate(SENTENCES) if len(text.split()) > MOST]

@@ -7,15 +7,15 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.serving.export.saved_model import METADATA, export_saved_model
-from tests.support.exports import Question, ask, decoded
-from tests.support.tiny_pairs import CLASSES, NLI, PAIRS, attend_alone, make_pair_bundle
+from tests.support.models.bundles import NLI, PAIR_CLASSES, PAIRS, attend_alone, make_pair_bundle
+from tests.support.models.exports import ask_both, decoded
 
 FIRST, SECOND = zip(*PAIRS)
 
 
 @pytest.fixture(scope="module")
 def answers(pair_bundle, pair_export, tmp_path_factory):
-    """Of the model of ids, and then of the model of text."""
+    """Of the model of text, and then of the model of ids."""
     first, second = ids(pair_bundle)
     names = [f"{field}_ids" for field in pair_bundle.model.fields]
     padded = np.pad(second, [[0, 0], [0, 4]])
@@ -27,21 +27,7 @@ def answers(pair_bundle, pair_export, tmp_path_factory):
         "one": dict(zip(names, (first[3:4], second[3:4]))),
         "none": dict.fromkeys(names, np.array([], "S1")),
     }
-    text_folder, ids_folder = (tmp_path_factory.mktemp(name) for name in ("text", "ids"))
-    return ask(
-        Question(pair_export[1], of_ids, ids_folder, ("tensorflow_text", "disan_tf")),
-        Question(pair_export[0], of_text, text_folder, ("disan_tf",), ("tensorflow_text",)),
-    )
-
-
-@pytest.fixture(scope="module")
-def ids_answers(answers):
-    return answers[0]
-
-
-@pytest.fixture(scope="module")
-def text_answers(answers):
-    return answers[1]
+    return ask_both(pair_export, of_text, of_ids, tmp_path_factory.mktemp("answers"))
 
 
 def ids(pair_bundle):
@@ -60,8 +46,8 @@ def check_answer(found, pair_bundle):
         assert found.keys() == {"score", "probabilities"} and found["score"].dtype == np.float32
         np.testing.assert_allclose(found["score"], expected @ np.arange(1, 6), rtol=0, atol=5e-6)
     else:
-        assert decoded(found["class"]) == [CLASSES[NLI][row.argmax()] for row in expected]
-        assert decoded(found["class_names"]) == [CLASSES[NLI]] * len(PAIRS)
+        assert decoded(found["class"]) == [PAIR_CLASSES[NLI][row.argmax()] for row in expected]
+        assert decoded(found["class_names"]) == [PAIR_CLASSES[NLI]] * len(PAIRS)
 
 
 def test_the_text_model_answers_two_strings(pair_bundle, text_answers):

@@ -9,7 +9,7 @@ import tensorflow as tf
 from disan_tf.cli import modes
 from disan_tf.serving.inference.attend import attend
 from disan_tf.serving.inference.predict import predict
-from tests.support.tiny_pairs import (
+from tests.support.models.bundles import (
     CLASSES,
     NLI,
     PAIRS,

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.serving.export.saved_model import export_saved_model
-from tests.support.tiny_pairs import PAIRS, make_pair_bundle
+from tests.support.models.bundles import PAIRS, make_pair_bundle
 
 pytestmark = pytest.mark.slow  # other exports are made in each run
 

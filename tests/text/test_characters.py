@@ -12,7 +12,7 @@ from disan_tf.text.characters import (
     real_length,
     sentence_markers,
 )
-from tests.support.small_bilm import official_ids
+from tests.support.models.bilm import official_ids
 
 
 def of_ascii(*tokens, word_length=3):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from disan_tf.common.errors import UserError
 from disan_tf.text.tables import Table, parse_json, read_rows
+from tests.support.errors import user_error
 
 
 def test_a_json_line_is_its_object():
@@ -96,9 +96,7 @@ def test_the_rows_of_both_kinds_of_files_are_converted_and_blank_lines_skipped(t
     ],
 )
 def test_a_malformed_line_is_named_with_the_remedy(tmp_path, name, content, message):
-    with pytest.raises(UserError) as caught:
-        read(tmp_path / name, content)
-    text = str(caught.value)
+    text = user_error(read, tmp_path / name, content)
     assert text.startswith(f"{tmp_path / name}, {message}") and text.endswith("; restore it.")
 
 

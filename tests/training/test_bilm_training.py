@@ -16,11 +16,10 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.score_tables import render_scores
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
-from tests.support.small_bilm import batch
-from tests.support.training_runs import (
-    check_same,
+from tests.support.models.bilm import batch
+from tests.support.runs.training import (
+    check_resumes,
     records_of,
-    run_and_copy,
     run_trainer,
     tiny_config,
 )
@@ -59,8 +58,7 @@ def unbroken(corpus, tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_killed_training_resumes_bit_for_bit(corpus, tmp_path):
-    whole, killed = run_and_copy(partial(_train, corpus), tmp_path, 14)
-    check_same(_train(corpus, killed), whole)
+    check_resumes(partial(_train, corpus), tmp_path, 14)
 
 
 @pytest.mark.slow
@@ -75,7 +73,7 @@ def test_it_learns_what_follows_a_word(corpus, tmp_path):
     config.train.optimizer, config.train.clip_norm = "adam", 0.0
     trainer = Trainer(config, corpus, tmp_path)
     trainer.run()
-    dev = [it for it in records_of(trainer) if it["split"] == "dev"][-1]
+    dev = records_of(trainer, "dev")[-1]
     known = perplexities(corpus, ["dev"])
     assert dev["forward_perplexity"] < known["unigram"]["dev"] / 2
     assert dev["forward_perplexity"] < 1.2 * known["trigram"]["dev"]
@@ -85,10 +83,7 @@ def test_it_learns_what_follows_a_word(corpus, tmp_path):
 def test_the_best_model_has_the_perplexities_of_its_training(corpus, unbroken):
     bundle = load_bundle(unbroken.workdir / "best")
     report = evaluate(bundle, corpus, "dev")
-    best = max(
-        (it for it in records_of(unbroken) if it["split"] == "dev"),
-        key=lambda it: it["log_likelihood"],
-    )
+    best = max(records_of(unbroken, "dev"), key=lambda it: it["log_likelihood"])
     for name in ("perplexity", "forward_perplexity", "backward_perplexity"):
         assert report[name] == pytest.approx(best[name], rel=1e-5)
     assert report["perplexity"] == pytest.approx(math.exp(-report["log_likelihood"]))

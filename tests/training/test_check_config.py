@@ -5,9 +5,9 @@ from ml_collections import ConfigDict
 
 from data_prep.check_options import data_section
 from data_prep.corpora import fields_of, splits_of
-from disan_tf.common.errors import UserError
 from disan_tf.training.check_config import CorpusRules, check_config
-from tests.support.training_runs import config_names, load_config, variants
+from tests.support.errors import user_error
+from tests.support.runs.training import config_names, load_config, variants
 
 CORPUS = CorpusRules(data_section, fields_of, splits_of)
 
@@ -19,10 +19,8 @@ def changed(name, variant, values):
 
 
 def refusal(config, corpus=CORPUS):
-    with pytest.raises(UserError) as caught:
-        check_config(config, corpus)
-    message = str(caught.value)
-    assert "\n" not in message and message[-1] in ".?"
+    message = user_error(check_config, config, corpus)
+    assert message[-1] in ".?"
     return message
 
 

@@ -13,13 +13,11 @@ from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.serving.inference.lines import look_up, tokenise
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
-from tests.support.pair_features import make_feature_corpus
-from tests.support.pairs import make_pair_corpus
-from tests.support.tiny_pairs import PAIRS
-from tests.support.training_runs import (
-    check_same,
+from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
+from tests.support.models.bundles import PAIRS
+from tests.support.runs.training import (
+    check_resumes,
     records_of,
-    run_and_copy,
     run_trainer,
     tiny_config,
 )
@@ -51,13 +49,11 @@ def unbroken(corpus, tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_killed_training_resumes_bit_for_bit(corpus, tmp_path):
-    whole, killed = run_and_copy(partial(_train, corpus), tmp_path, 7)
-    check_same(_train(corpus, killed), whole)
+    check_resumes(partial(_train, corpus), tmp_path, 7)
 
 
 def test_the_learning_rate_falls_when_the_dev_loss_does_not(unbroken):
-    records = records_of(unbroken)
-    rates = [it["learning_rate"] for it in records if it["split"] == "train"]
+    rates = [it["learning_rate"] for it in records_of(unbroken, "train")]
     assert rates[0] == pytest.approx(0.001)
     assert rates[-1] == pytest.approx(0.001 * 0.15, rel=1e-5)
 
@@ -111,7 +107,7 @@ def _inputs(bundle):
 
 def test_the_best_model_is_loaded_whole(corpus, unbroken, bundle):
     report = evaluate(bundle, corpus, "dev")
-    best = max(it["accuracy"] for it in records_of(unbroken) if it["split"] == "dev")
+    best = max(it["accuracy"] for it in records_of(unbroken, "dev"))
     assert report["accuracy"] == pytest.approx(best)
     fixed = bundle.model.embedding.constant.trained
     np.testing.assert_array_equal(fixed, unbroken.model.embedding.constant.trained)

@@ -8,9 +8,9 @@ import tensorflow as tf
 
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
-from tests.support.pairs import make_pair_corpus
-from tests.support.tiny_pairs import PAIRS
-from tests.support.training_runs import (
+from tests.support.corpora.pairs import make_pair_corpus
+from tests.support.models.bundles import PAIRS
+from tests.support.runs.training import (
     check_same,
     records_of,
     run_and_copy,
@@ -51,7 +51,7 @@ def test_a_killed_training_resumes_bit_for_bit(corpus, both):
 
 
 def test_the_learning_rate_falls_and_is_logged(unbroken):
-    rates = [it["learning_rate"] for it in records_of(unbroken) if it["split"] == "train"]
+    rates = [it["learning_rate"] for it in records_of(unbroken, "train")]
     assert rates[0] == pytest.approx(0.001)
     assert rates[-1] < rates[0]
 
@@ -60,7 +60,7 @@ def test_the_learning_rate_falls_and_is_logged(unbroken):
 def test_evaluations_do_not_change_the_learning_rate(corpus, unbroken, tmp_path):
     other = _train(corpus, tmp_path, evaluate_every=3)
     rates = [
-        [(it["step"], it["learning_rate"]) for it in records_of(each) if it["split"] == "train"]
+        [(it["step"], it["learning_rate"]) for it in records_of(each, "train")]
         for each in (unbroken, other)
     ]
     assert dict(rates[0]).items() <= dict(rates[1]).items()

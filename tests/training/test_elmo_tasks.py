@@ -8,11 +8,10 @@ import tensorflow as tf
 
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
-from tests.support.elmo_corpora import other_elmo_config, other_elmo_corpus
-from tests.support.training_runs import (
-    check_same,
+from tests.support.corpora.elmo import other_elmo_config, other_elmo_corpus
+from tests.support.runs.training import (
+    check_resumes,
     records_of,
-    run_and_copy,
     run_trainer,
     with_few_operations,
 )
@@ -54,8 +53,7 @@ def live(name, corpus, tmp_path_factory):
 @pytest.mark.slow
 def test_a_killed_training_resumes_bit_for_bit(name, corpus, tmp_path):
     train = partial(_train, name, corpus)
-    whole, killed = run_and_copy(train, tmp_path, 7)
-    check_same(train(killed), whole)
+    check_resumes(train, tmp_path, 7)
 
 
 def test_a_live_training_is_that_from_the_cache_within_fp16(unbroken, live):
@@ -92,6 +90,6 @@ def test_hard_attention_is_trained_on_elmo_vectors(tmp_path):
     config = other_elmo_config("resan_sick")
     config.train.steps, config.policy.pretrain_steps, config.policy.policy_steps = 6, 2, 2
     trainer = run_trainer(config, other_elmo_corpus(tmp_path, config), tmp_path / "run")
-    phases = [it["phase"] for it in records_of(trainer) if it["split"] == "train"]
+    phases = [it["phase"] for it in records_of(trainer, "train")]
     assert list(dict.fromkeys(phases)) == ["pretrain", "policy", "both"]
     assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()

@@ -13,14 +13,13 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
-from tests.support.elmo_corpora import elmo_config, elmo_corpus
-from tests.support.exports import Question, ask, decoded
-from tests.support.small_bilm import weights_of
-from tests.support.training_runs import (
-    check_same,
+from tests.support.corpora.elmo import elmo_config, elmo_corpus
+from tests.support.models.bilm import weights_of
+from tests.support.models.exports import Question, ask, decoded
+from tests.support.runs.training import (
+    check_resumes,
     corpus_of,
     records_of,
-    run_and_copy,
     run_trainer,
     tiny_config,
     with_few_operations,
@@ -45,8 +44,7 @@ def unbroken(corpus, tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_killed_training_resumes_bit_for_bit(corpus, tmp_path):
-    whole, killed = run_and_copy(partial(_train, corpus), tmp_path, 7)
-    check_same(_train(corpus, killed), whole)
+    check_resumes(partial(_train, corpus), tmp_path, 7)
 
 
 def test_the_mix_is_trained_and_the_bilm_is_not(corpus, unbroken):
@@ -67,7 +65,7 @@ def test_a_training_on_the_fly_is_that_from_the_cache_within_fp16(corpus, unbrok
 def test_the_best_model_on_the_fly_answers_as_it_did_from_the_cache(corpus, unbroken):
     bundle = load_bundle(unbroken.workdir / "best")
     report = evaluate(bundle, corpus, "dev")
-    records = [it for it in records_of(unbroken) if it["split"] == "dev"]
+    records = records_of(unbroken, "dev")
     best = max(records, key=lambda it: it["accuracy"])
     assert report["accuracy"] == pytest.approx(best["accuracy"], abs=1 / report["examples"])
     assert report["loss"] == pytest.approx(best["loss"], abs=2e-3)

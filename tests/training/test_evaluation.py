@@ -16,8 +16,8 @@ from disan_tf.models import SentenceModel
 from disan_tf.models.class_scores import ClassScores
 from disan_tf.runs.bundle import Bundle
 from disan_tf.training.evaluation import evaluate, write_evaluation
-from tests.support.manifests import save_array, write_manifest
-from tests.support.pairs import make_pair_corpus
+from tests.support.corpora.manifests import save_array, write_manifest
+from tests.support.corpora.pairs import make_pair_corpus
 
 CLASSES = ["bad", "fair", "good"]
 WORDS = ["awful", "usual", "superb", "film"]  # ids 2 to 5; the first three name their class
@@ -154,7 +154,7 @@ def test_corpus_of_more_words_is_refused(bundle, tmp_path):
 
 
 class _FirstWordsDecide(_Answers):
-    """Answers the class of `tests.support.pairs` for pairs of more than 4 tokens, else another."""
+    """Answers the class of `support.corpora.pairs` for pairs of over 4 tokens, else another."""
 
     fields = ("premise", "hypothesis")
 

@@ -11,8 +11,8 @@ from disan_tf.models.factory import build_model, count_parameters
 from disan_tf.runs.work_directory import FORMAT, claim
 from disan_tf.training import experiment
 from disan_tf.training.monitoring.console import ConsoleLog
-from tests.support.pairs import make_pair_corpus
-from tests.support.training_runs import corpus_of, tiny_config, with_few_operations
+from tests.support.corpora.pairs import make_pair_corpus
+from tests.support.runs.training import corpus_of, tiny_config, with_few_operations
 
 
 def test_a_work_directory_belongs_to_one_config(tmp_path):

@@ -16,8 +16,8 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
-from tests.support.signals import needs_sighup
-from tests.support.training_runs import (
+from tests.support.runs.command import needs_sighup
+from tests.support.runs.training import (
     KillAt,
     check_same,
     corpus_of,

@@ -6,9 +6,9 @@ import tensorflow as tf
 
 from disan_tf.training.optimizers import adadelta, build_optimizer, rmsprop
 from disan_tf.training.steps import apply_gradients
-from tests.support import official
-from tests.support.backends import needs_native
-from tests.support.training_runs import load_config
+from tests.support.golden import official
+from tests.support.ops.backends import needs_native
+from tests.support.runs.training import load_config
 
 FILES = official.names("adadelta_tf1*.npz")
 SLOTS = {"accum": "accum_grad", "accum_update": "accum_var"}

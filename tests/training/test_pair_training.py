@@ -8,8 +8,8 @@ import pytest
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.training.evaluation import evaluate
-from tests.support.pairs import make_pair_corpus
-from tests.support.training_runs import check_same, run_and_copy, run_trainer, tiny_config
+from tests.support.corpora.pairs import make_pair_corpus
+from tests.support.runs.training import check_same, run_and_copy, run_trainer, tiny_config
 
 BUDGET = 250  # tokens: the epochs of 60 pairs have 9, 9, 8 and 8 batches
 STEPS = {"steps": 30, "window": 1, "evaluate_every": 8, "checkpoint_every": 8, "log_every": 2}

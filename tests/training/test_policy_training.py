@@ -9,12 +9,18 @@ import tensorflow as tf
 
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
 from disan_tf.runs.bundle import load_bundle
-from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from disan_tf.training.methods.policy_gradient import PHASES
-from tests.support.pairs import make_pair_corpus
-from tests.support.training_runs import check_same, run_and_copy, run_trainer, tiny_config
+from tests.support.corpora.pairs import make_pair_corpus
+from tests.support.runs.training import (
+    check_resumes,
+    check_same,
+    records_of,
+    run_and_copy,
+    run_trainer,
+    tiny_config,
+)
 
 STEPS = {"steps": 32, "window": 1, "evaluate_every": 4, "checkpoint_every": 4, "log_every": 2}
 LIMITS = {"pretrain_steps": 8, "policy_steps": 5}  # so that a phase ends between two log steps
@@ -34,11 +40,6 @@ def _config(dtype="float32", **policy):
 def _whole_config(schedule):
     """Of a training whose every part has a state."""
     return _config(schedule=schedule, period=4, baseline=0.9)
-
-
-def _records(trainer, split):
-    records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
-    return [record for record in records if record["split"] == split]
 
 
 def _weights(model):
@@ -89,7 +90,7 @@ def at_once(corpus, tmp_path_factory):
 
 def _phases(trainer):
     """The phase and the steps of each of its lines, in their order."""
-    lines = [(record["phase"], record["step"]) for record in _records(trainer, "train")]
+    lines = [(record["phase"], record["step"]) for record in records_of(trainer, "train")]
     return [
         (phase, [step for _, step in group])
         for phase, group in itertools.groupby(lines, key=lambda line: line[0])
@@ -109,7 +110,7 @@ def test_the_phases_follow_one_another(unbroken):
 
 
 def test_a_line_measures_steps_of_its_phase_alone(unbroken):
-    for record in _records(unbroken, "train"):
+    for record in records_of(unbroken, "train"):
         assert (record["gradient_norm"] == 0.0) == (record["phase"] == "policy")
         assert (record["policy_gradient_norm"] == 0.0) == (record["phase"] != "policy")
 
@@ -130,12 +131,12 @@ def test_a_phase_moves_what_it_should(training, start, end, hard_moves, soft_mov
 
 
 def test_all_tokens_are_selected_in_pretraining_alone(unbroken):
-    for record in _records(unbroken, "train"):
+    for record in records_of(unbroken, "train"):
         assert (record["head_fraction"] == 1.0) == (record["phase"] == "pretrain")
 
 
 def test_both_dev_figures_are_reported_once_tokens_are_chosen(unbroken):
-    dev = _records(unbroken, "dev")
+    dev = records_of(unbroken, "dev")
     assert [("greedy_accuracy" in record) for record in dev] == [False] * 2 + [True] * 6
 
 
@@ -173,8 +174,7 @@ def test_a_killed_training_resumes_bit_for_bit(in_turns, corpus):
 @pytest.mark.parametrize("schedule, kill", [("sim", 6), ("sim", 19), ("sep", 11)])
 def test_it_resumes_bit_for_bit_in_every_phase(schedule, kill, corpus, tmp_path):
     train = partial(run_trainer, _whole_config(schedule), corpus)
-    whole, killed = run_and_copy(train, tmp_path, kill)
-    check_same(train(killed), whole)
+    check_resumes(train, tmp_path, kill)
 
 
 def test_pretraining_ends_when_the_dev_loss_has_stopped_falling(corpus, tmp_path):
@@ -207,14 +207,14 @@ def test_they_work_in_bfloat16_too(corpus, tmp_path):
 
 
 def _check_low_precision(trainer):
-    for record in _records(trainer, "train"):
+    for record in records_of(trainer, "train"):
         norms = [record["gradient_norm"], record["policy_gradient_norm"]]
         assert np.isfinite([record["loss"], record["policy_loss"], *norms]).all()
         assert max(norms) < 100.0  # loss scaling makes them thousands of times larger
 
 
 def test_the_baseline_of_a_training_lies_among_its_rewards(unbroken):
-    rewards = [record["reward"] for record in _records(unbroken, "train")]
+    rewards = [record["reward"] for record in records_of(unbroken, "train")]
     assert min(rewards) <= float(unbroken.method.baseline.value()) <= max(rewards)
 
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.training.optimizers import rmsprop
-from tests.support.backends import BACKENDS
+from tests.support.ops.backends import BACKENDS
 
 RHO, EPSILON, RATE = 0.99, 1e-8, 0.1
 

@@ -12,8 +12,8 @@ from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.score_tables import render_scores
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
-from tests.support.pairs import make_pair_corpus, make_score_corpus
-from tests.support.training_runs import tiny_config, with_few_operations
+from tests.support.corpora.pairs import make_pair_corpus, make_score_corpus
+from tests.support.runs.training import tiny_config, with_few_operations
 
 STEPS = {"steps": 30, "window": 1, "evaluate_every": 8, "checkpoint_every": 8, "log_every": 2}
 

@@ -18,8 +18,8 @@ from disan_tf.runs.series_summary import series_command, summarise_series
 from disan_tf.training import experiment
 from disan_tf.training.loop import Trainer
 from disan_tf.training.series import evaluate_series, plan, refuse_series, train_series
-from tests.support.finished_runs import config_of, write_series
-from tests.support.training_runs import KillAt, Killed, corpus_of, tiny_config, with_few_operations
+from tests.support.runs.finished import config_of, write_series
+from tests.support.runs.training import KillAt, Killed, corpus_of, tiny_config, with_few_operations
 
 FOLDS = 3
 

@@ -12,9 +12,9 @@ from data_prep.synthetic.treebank import write_treebank
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training.distribution.cluster import LOST
-from tests.support.command import run_forked
-from tests.support.replicated import record_difference, weight_difference
-from tests.support.workers import wait_for_step, workers
+from tests.support.runs.command import run_forked
+from tests.support.runs.replicated import record_difference, weight_difference
+from tests.support.runs.workers import wait_for_step, workers
 
 STEPS = 60
 OPTIONS = {

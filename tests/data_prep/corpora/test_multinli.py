@@ -8,8 +8,8 @@ import pytest
 from data_prep.corpora import multinli, nli_files
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
-from tests.support.nli import COLUMNS, options, row, text_options, write, write_columns
-from tests.support.readers import split_at_spaces
+from tests.support.corpora.nli import COLUMNS, options, row, text_options, write, write_columns
+from tests.support.corpora.readers import split_at_spaces
 
 MATCHED = [
     row(label, premise=f"{label} {number}", pairID=f"{label}-{number}", genre=genre)

@@ -5,7 +5,15 @@ import json
 import pytest
 
 from data_prep.corpora import multinli, snli
-from tests.support.nli import COLUMNS, error_of, options, row, text_options, write, write_columns
+from tests.support.corpora.nli import (
+    COLUMNS,
+    error_of,
+    options,
+    row,
+    text_options,
+    write,
+    write_columns,
+)
 
 
 def test_missing_files_are_named_with_the_command_that_fetches_them(tmp_path):

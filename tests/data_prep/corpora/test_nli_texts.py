@@ -3,7 +3,15 @@
 import pytest
 
 from data_prep.corpora import nli_files, snli
-from tests.support.nli import COLUMNS, options, row, sentences, text_options, write, write_columns
+from tests.support.corpora.nli import (
+    COLUMNS,
+    options,
+    row,
+    sentences,
+    text_options,
+    write,
+    write_columns,
+)
 
 
 def test_raw_sentences_are_tokenised_as_treebanks_are(tmp_path):

@@ -5,7 +5,7 @@ from data_prep.corpora.overlap import overlap_warnings
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from disan_tf.common.files import read_json
-from tests.support.nli import options, row, write
+from tests.support.corpora.nli import options, row, write
 
 
 def warnings_of(**splits):

@@ -7,7 +7,7 @@ import pytest
 from data_prep.corpora import READERS, polarity
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
-from tests.support.readers import make_options, refusal
+from tests.support.corpora.readers import make_options, refusal
 
 REAL_SENTENCES = {"cr": 3774, "mpqa": 10_605, "subj": 10_000}
 

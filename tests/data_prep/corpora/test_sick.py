@@ -8,7 +8,7 @@ import pytest
 from data_prep.corpora import sick
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
-from tests.support.readers import make_options, refusal, split_at_spaces
+from tests.support.corpora.readers import make_options, refusal, split_at_spaces
 
 HEADER = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
 ROW = ("7", "A cook is stirring soup", "The soup isn't hot", "3.6", "NEUTRAL")

@@ -8,8 +8,8 @@ from data_prep.corpora import nli_files, snli
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from data_prep.synthetic.pairs import write_pairs
-from tests.support.nli import options, row, text_options, write
-from tests.support.readers import split_at_spaces
+from tests.support.corpora.nli import options, row, text_options, write
+from tests.support.corpora.readers import split_at_spaces
 
 
 def test_labels_are_0_contradiction_1_neutral_2_entailment(tmp_path):

@@ -7,8 +7,8 @@ import pytest
 
 from data_prep.corpora import sst, sst_trees
 from data_prep.corpora.overlap import overlap_warnings
-from tests.support.golden import golden_json
-from tests.support.readers import make_options, refusal
+from tests.support.corpora.readers import make_options, refusal
+from tests.support.golden.official import golden_json
 
 TREES = {
     "train": "(3 (2 This) (3 (2 soup) (3 (2 is) (3 fine))))\n(1 (2 Cold) (2 soup))\n(2 (2 soup))\n",

@@ -10,7 +10,7 @@ from data_prep.corpora.nli_rows import read_rows
 from data_prep.prepare import prepare
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline.format import read_manifest
-from tests.support.nli import error_of, options, row, text_options, write
+from tests.support.corpora.nli import error_of, options, row, text_options, write
 
 DISHES = ("soup", "stew", "rice", "okra", "bread", "tea")
 PACKAGED = {"multinli_46974": 46_974, "snli_159549": 159_549, "snli_94108": 94_108}

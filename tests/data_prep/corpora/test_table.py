@@ -8,32 +8,16 @@ import pytest
 from data_prep.check_options import check_options
 from data_prep.corpora import READERS, fields_of, splits_of
 from data_prep.prepare import prepare
-from disan_tf.common.errors import UserError
-from tests.support.readers import make_options, refusal
+from tests.support.corpora.readers import refusal, table_options
+from tests.support.errors import user_error
 
 TEXT_AND_LABEL = ("text", "label")
-DEFAULTS = {
-    "train": "t.csv",
-    "dev": "",
-    "test": "",
-    "dev_share": 0.25,
-    "test_share": 0.0,
-    "split_seed": 1,
-    "text": "text",
-    "second_text": "",
-    "label": "label",
-    "score": "",
-    "example_id": "",
-    "classes": (),
-    "lowest": 1,
-    "highest": 5,
-    "tokenizer": "treebank",
-}
 SCORES = {"second_text": "other", "label": "", "score": "score"}
 
 
-def options(**changed):
-    return make_options("table", **{**DEFAULTS, **changed})
+def options(train="t.csv", **changed):
+    shares = {"dev_share": 0.25, "test_share": 0.0}
+    return table_options(train, **{"tokenizer": "treebank", **shares, **changed})
 
 
 def write(folder, *rows, columns=TEXT_AND_LABEL, name="t.csv"):
@@ -201,6 +185,5 @@ def test_a_missing_table_is_named_with_its_flag(tmp_path):
     ],
 )
 def test_options_that_do_not_go_together_are_refused(changed, message):
-    with pytest.raises(UserError, match="--config.data.") as caught:
-        check_options(options(**changed))
-    assert message in str(caught.value)
+    found = user_error(check_options, options(**changed))
+    assert message in found and "--config.data." in found

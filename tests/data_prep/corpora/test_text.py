@@ -8,8 +8,8 @@ import pytest
 from data_prep.corpora import text
 from data_prep.prepare import prepare
 from disan_tf.input_pipeline import PreparedCorpus
-from tests.support.readers import make_options, refusal
-from tests.support.small_bilm import official_ids
+from tests.support.corpora.readers import make_options, refusal
+from tests.support.models.bilm import official_ids
 
 LINES = [f"Soup number {number} of day {number % 7}" for number in range(200)]
 ODD_LINES = ["Hot soup", "", "Cold tea", "  ", "Hot soup", "Tea is far too hot", "Cold  tea"]

@@ -4,7 +4,7 @@ import pytest
 
 from data_prep.corpora import READERS, trec
 from data_prep.prepare import prepare
-from tests.support.readers import make_options, refusal
+from tests.support.corpora.readers import make_options, refusal
 
 COARSE_AND_FINE = [(6, ["LOC", "NUM"]), (50, ["LOC:city", "NUM:date"])]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.downloads import Server
+from tests.support.corpora.downloads import Server
 
 
 @pytest.fixture

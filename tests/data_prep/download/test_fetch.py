@@ -6,7 +6,7 @@ import pytest
 
 from data_prep.download import fetch as download
 from data_prep.download.fetch import install
-from tests.support.downloads import (
+from tests.support.corpora.downloads import (
     BYTES,
     MEMBERS,
     archive_file,

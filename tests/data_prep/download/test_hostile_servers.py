@@ -6,7 +6,7 @@ import pytest
 
 from data_prep.download import fetch, web
 from data_prep.download.fetch import install
-from tests.support.downloads import BYTES, archive_file, files, message, pinned, unpinned
+from tests.support.corpora.downloads import BYTES, archive_file, files, message, pinned, unpinned
 
 
 def leave_part(tmp_path, data: bytes):

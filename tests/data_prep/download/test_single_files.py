@@ -6,8 +6,8 @@ from data_prep.bilm_files import find
 from data_prep.download import fetch as download
 from data_prep.download.archives import Archive
 from data_prep.download.fetch import install
-from tests.support.downloads import files, message
-from tests.support.training_runs import load_config
+from tests.support.corpora.downloads import files, message
+from tests.support.runs.training import load_config
 
 QUESTIONS = b"LOC:city Where is soup ?\nHUM:ind Who cooks caf\xe9 au lait ?\n"
 

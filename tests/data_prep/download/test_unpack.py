@@ -10,7 +10,7 @@ from data_prep.download import fetch as download
 from data_prep.download.fetch import install
 from data_prep.download.unpack import unpack
 from disan_tf.common.errors import UserError
-from tests.support.downloads import (
+from tests.support.corpora.downloads import (
     BYTES,
     MEMBERS,
     files,

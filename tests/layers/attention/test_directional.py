@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import DirectionalSelfAttention
 from disan_tf.ops import DIRECTIONS, FORMS
+from tests.support.layers.weights import built, count
 
 DIM = 3
 PROPERTY = settings(max_examples=25, deadline=None, derandomize=True)
@@ -23,11 +24,7 @@ MASKS = st.integers(1, 7).flatmap(lambda length: arrays(bool, (2, length)))
 def _block(direction, form="lean", units=4):
     """A block whose biases are not 0; the same weights for every direction and form."""
     block = DirectionalSelfAttention(units, direction, attention_form=form)
-    block.build([None, None, DIM])
-    generator = np.random.default_rng(1)
-    for weight in block.trainable_weights:
-        weight.assign(generator.normal(size=weight.shape))
-    return block
+    return built(block, [None, None, DIM], seed=1)
 
 
 def _vectors(mask, seed=0):
@@ -151,9 +148,7 @@ def test_attention_sums_to_one_over_the_dependents_a_head_may_see():
 
 
 def test_the_papers_block_has_451500_parameters():
-    block = DirectionalSelfAttention(300)
-    block.build([None, None, 300])
-    assert sum(weight.shape.num_elements() for weight in block.trainable_weights) == 451_500
+    assert count(DirectionalSelfAttention(300)) == 451_500
 
 
 def test_units_default_to_the_size_of_x():

@@ -5,7 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention
-from tests.support.small_attention import DIM, MASK, X, randomised
+from tests.support.layers.small import DIM, MASK, X, randomised
+from tests.support.layers.weights import count
 
 UNITS, SLOPE = 3, 0.1
 EMPTY, LONE = 3, 2  # the sentences of MASK without a token, and with one
@@ -158,9 +159,7 @@ def test_an_empty_sentence_is_zero_and_teaches_nothing(attentions):
     ids=["single", "multiple"],
 )
 def test_the_papers_have_these_parameters(options, parameters):
-    layer = DynamicSelfAttention(**options)
-    layer.build([None, None, 300])
-    assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == parameters
+    assert count(DynamicSelfAttention(**options)) == parameters
 
 
 def test_without_arguments_it_is_the_papers_single_attention():

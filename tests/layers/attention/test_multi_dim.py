@@ -5,13 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import MultiDimAttention, Source2Token
-from tests.support.small_attention import DIM, MASK, QUERY, QUERY_DIM, X, randomised
-
-
-def _dense(linear, x):
-    dense = linear.dense
-    bias = dense.bias.numpy().astype(np.float64) if dense.use_bias else 0.0
-    return np.asarray(x, np.float64) @ dense.kernel.numpy().astype(np.float64) + bias
+from tests.support.layers.small import DIM, MASK, QUERY, QUERY_DIM, X, randomised
+from tests.support.layers.weights import count, mapped
 
 
 def _reference(layer, query):
@@ -20,9 +15,9 @@ def _reference(layer, query):
     for sentence, (x, mask) in enumerate(zip(X.numpy().astype(np.float64), MASK)):
         if not mask.any():
             continue
-        hidden = _dense(layer.token_map, x[mask]) + np.broadcast_to(query, [4, DIM])[sentence]
+        hidden = mapped(layer.token_map, x[mask]) + np.broadcast_to(query, [4, DIM])[sentence]
         hidden = np.where(hidden > 0, hidden, np.expm1(hidden))  # elu
-        logits = _dense(layer.score_map, hidden)
+        logits = mapped(layer.score_map, hidden)
         weights = np.exp(logits - logits.max(axis=0))
         result[sentence] = np.sum(weights / weights.sum(axis=0) * x[mask], axis=0)
     return result
@@ -35,7 +30,7 @@ def test_source2token_is_equations_12_and_13():
 
 def test_multi_dimensional_attention_is_equations_7_to_9():
     layer = randomised(MultiDimAttention(query_dim=QUERY_DIM))
-    expected = _reference(layer, _dense(layer.query_map, QUERY))
+    expected = _reference(layer, mapped(layer.query_map, QUERY))
     np.testing.assert_allclose(layer(X, QUERY, mask=MASK), expected, rtol=1e-5, atol=1e-6)
 
 
@@ -72,9 +67,7 @@ def test_the_bias_of_the_scores_is_invisible_to_the_softmax():
 
 
 def test_the_papers_source2token_of_600_has_721200_parameters():
-    layer = Source2Token()
-    layer.build([None, None, 600])
-    assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 721_200
+    assert count(Source2Token(), dim=600) == 721_200
 
 
 def test_weight_decay_is_on_every_matrix():

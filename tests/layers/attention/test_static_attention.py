@@ -5,25 +5,20 @@ import tensorflow as tf
 
 from disan_tf.layers.attention.static import StaticSelfAttention
 from disan_tf.layers.packing import real_tokens, scatter_tokens
-from tests.support.small_attention import MASK, X, randomised
+from tests.support.layers.small import MASK, X, randomised
+from tests.support.layers.weights import count, mapped
 
 UNITS, SLOPE = 3, 0.1
 EMPTY = 3  # the sentence of MASK without a token
-
-
-def _dense(linear, x):
-    dense = linear.dense
-    bias = dense.bias.numpy().astype(np.float64) if dense.use_bias else 0.0
-    return np.asarray(x, np.float64) @ dense.kernel.numpy().astype(np.float64) + bias
 
 
 def _expected(layer):
     """s <float64>[batch, UNITS] and a <float64>[batch, length, 1]."""
     vectors, weights = np.zeros([len(X), UNITS]), np.zeros([*MASK.shape, 1])
     for sentence, mask in enumerate(MASK[:EMPTY]):
-        projected = _dense(layer.projection, X[sentence].numpy()[mask])
+        projected = mapped(layer.projection, X[sentence].numpy()[mask])
         projected = np.where(projected > 0.0, projected, SLOPE * projected)
-        scores = np.exp(_dense(layer.score_map, np.tanh(_dense(layer.token_map, projected))))
+        scores = np.exp(mapped(layer.score_map, np.tanh(mapped(layer.token_map, projected))))
         weights[sentence, mask] = scores / scores.sum()
         vectors[sentence] = np.sum(weights[sentence, mask] * projected, axis=0)
     return vectors, weights
@@ -59,10 +54,7 @@ def test_weights_sum_to_one_over_the_real_tokens():
 
 
 def test_the_papers_has_541800_parameters():
-    layer = StaticSelfAttention()
-    layer.build([None, None, 300])
-    counts = [weight.shape.num_elements() for weight in layer.trainable_weights]
-    assert sum(counts) == 180_600 + 360_600 + 600 == 541_800
+    assert count(StaticSelfAttention()) == 180_600 + 360_600 + 600 == 541_800
 
 
 def test_matrices_start_by_the_rule_of_he_each_with_numbers_of_its_own():
@@ -87,7 +79,7 @@ def test_without_units_it_weighs_the_words_themselves():
     assert not hasattr(layer, "projection")
     weights = layer.attention_weights(X, MASK).numpy()
     np.testing.assert_allclose(layer(X, mask=MASK), (weights * X.numpy()).sum(axis=1), atol=1e-6)
-    scores = _dense(layer.score_map, np.tanh(_dense(layer.token_map, X[:EMPTY])))
+    scores = mapped(layer.score_map, np.tanh(mapped(layer.token_map, X[:EMPTY])))
     expected = np.exp(scores) * MASK[:EMPTY, :, None]
     np.testing.assert_allclose(
         weights[:EMPTY], expected / expected.sum(axis=1, keepdims=True), rtol=1e-5, atol=1e-6

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.layers import Token2Token
 from disan_tf.ops import DIRECTIONS, directional_attention
-from tests.support.small_attention import DIM, MASK, X, randomised
+from tests.support.layers.small import DIM, MASK, X, randomised
 
 SCALE = 5.0
 

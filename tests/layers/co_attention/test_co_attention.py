@@ -9,8 +9,8 @@ from disan_tf.layers.co_attention.concatenation import ConcatenationAttention
 from disan_tf.layers.co_attention.cosine import CosineAttention
 from disan_tf.layers.co_attention.dot import DotAttention
 from disan_tf.layers.co_attention.minus import MinusAttention
-from tests.support.layer_contract import SequenceContract
-from tests.support.small_pair_attention import (
+from tests.support.layers.contract import SequenceContract
+from tests.support.layers.pair_attention import (
     CLASSES,
     DIM,
     FIRST,

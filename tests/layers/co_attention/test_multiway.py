@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.co_attention.multiway import AGGREGATIONS, FUNCTIONS, MultiwayCoAttention
-from tests.support.layer_contract import MaskContract
-from tests.support.small_pair_attention import (
+from tests.support.layers.contract import MaskContract
+from tests.support.layers.pair_attention import (
     DIM,
     FIRST,
     FIRST_MASK,
@@ -16,7 +16,8 @@ from tests.support.small_pair_attention import (
     randomised,
     reference,
 )
-from tests.support.small_recurrent import sigmoid
+from tests.support.layers.small import sigmoid
+from tests.support.layers.weights import count
 
 PAIR = FIRST, SECOND, FIRST_MASK, SECOND_MASK
 SWAPPED = SECOND, FIRST, SECOND_MASK, FIRST_MASK
@@ -165,10 +166,8 @@ def test_the_order_of_the_letters_is_that_of_the_contexts():
     ],
 )
 def test_it_has_the_parameters_of_its_docstring(functions, aggregation, counts):
-    for dim, count in zip((200, 100), counts):
-        layer = MultiwayCoAttention(functions, aggregation)
-        layer.build([None, None, dim])
-        assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == count
+    for dim, expected in zip((200, 100), counts):
+        assert count(MultiwayCoAttention(functions, aggregation), dim) == expected
 
 
 def test_an_odd_dim_is_refused_where_a_bilstm_is_needed():

@@ -5,8 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import Convolution
-from tests.support.small_attention import MASK, X, randomised
-from tests.support.small_convolution import convolved
+from tests.support.layers.small import MASK, X, convolved, randomised
 
 UNITS = 3
 

@@ -7,8 +7,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.convolution.densely_connected import DenselyConnectedCNN, l2_normalized
-from tests.support.small_attention import DIM, MASK, X, randomised
-from tests.support.small_convolution import convolved
+from tests.support.layers.small import DIM, MASK, X, convolved, randomised
 
 SIZES = {"layers": 3, "first_units": 4, "units": 2, "widths": (3, 4), "compressed_units": 3}
 SLOPE = 0.1

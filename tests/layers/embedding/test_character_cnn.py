@@ -5,7 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.embedding.character_cnn import CharacterCNN
-from tests.support.layer_contract import HALF, ROUNDING, LayerContract
+from tests.support.layers.contract import BAD_DROPOUT, HALF, ROUNDING, LayerContract
+from tests.support.layers.weights import built
 
 IDS, UNITS, DIM = 7, 3, 4
 WORDS = np.array(  # two sentences; id 0 is padding
@@ -18,16 +19,11 @@ WORDS = np.array(  # two sentences; id 0 is padding
 
 
 class TestCharacterCNN(LayerContract):
+    kind = CharacterCNN
+    arguments = {"characters": IDS, "units": 6, "dim": DIM, "width": 3}
     reduces = True  # a batch of words is [batch, word length]
     units = 6
-    bad_arguments = ({"dropout": 1.0}, {"dropout": -0.1}, {"characters": 1}, {"width": 0})
-
-    def make(self, **options):
-        mine = {"characters": IDS, "units": 6, "dim": DIM, "width": 3}
-        return CharacterCNN(**{**mine, "dropout": 0.25, "l2": 1e-4, "seed": 5, **options})
-
-    def call(self, layer, x, mask, training=None):
-        return layer(x, training=training)
+    bad_arguments = (*BAD_DROPOUT, {"characters": 1}, {"width": 0})
 
     def inputs(self):
         _, mask = super().inputs()
@@ -37,12 +33,7 @@ class TestCharacterCNN(LayerContract):
 
 def _layer(width=5, **options):
     """A layer with random weights."""
-    layer = CharacterCNN(IDS, UNITS, DIM, width, **options)
-    layer.build(None)
-    generator = np.random.default_rng(8)
-    for weight in layer.trainable_weights:
-        weight.assign(generator.normal(size=weight.shape))
-    return layer
+    return built(CharacterCNN(IDS, UNITS, DIM, width, **options), None, seed=8)
 
 
 def _expected(layer, words=WORDS):

@@ -5,8 +5,10 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import IterativeSequenceSampling
-from tests.support.layer_contract import MaskContract
-from tests.support.samplers import DIM, MASK, X, choose_only, count, randomised
+from tests.support.layers.contract import BAD_DROPOUT, MaskContract
+from tests.support.layers.samplers import DIM, MASK, X, choose_only, randomised
+from tests.support.layers.small import sigmoid
+from tests.support.layers.weights import count
 
 UNITS = 4
 HOLES = np.array([[1, 1, 0, 1, 1], [1, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]], bool)
@@ -14,24 +16,18 @@ both_directions = pytest.mark.parametrize("backward", [False, True])
 
 
 class TestIterativeSequenceSampling(MaskContract):
+    kind = IterativeSequenceSampling
+    arguments = {"units": 6, "backward": True}
     units = 1
     output_dtype = "float32"
-    bad_arguments = ({"dropout": 1.0}, {"dropout": -0.1})
-
-    def make(self, **options):
-        mine = {"units": 6, "backward": True, "dropout": 0.25, "l2": 1e-4, "seed": 5}
-        return IterativeSequenceSampling(**{**mine, **options})
+    bad_arguments = BAD_DROPOUT
 
     def call(self, layer, x, mask, training=None):
-        return layer(x, mask=mask, training=training)[:, :, None]
+        return super().call(layer, x, mask, training)[:, :, None]
 
 
 def _sampler(backward=False, **options):
     return randomised(IterativeSequenceSampling(UNITS, backward=backward, **options))
-
-
-def _sigmoid(x):
-    return 1 / (1 + np.exp(-x))
 
 
 def _reference(sampler, mask, thresholds):
@@ -44,7 +40,7 @@ def _reference(sampler, mask, thresholds):
             x = X.numpy()[sentence, token].astype(np.float64)
             hidden = np.concatenate([x, h]) @ weights["hidden_kernel"] + weights["hidden_bias"]
             hidden = np.maximum(hidden, 0.0)
-            p = _sigmoid(hidden @ weights["score_kernel"] + weights["score_bias"])[0]
+            p = sigmoid(hidden @ weights["score_kernel"] + weights["score_bias"])[0]
             z = p >= thresholds[sentence, token]
             after = np.concatenate([x, h, [float(z)]])
             h = np.tanh(after @ weights["state_kernel"] + weights["state_bias"])

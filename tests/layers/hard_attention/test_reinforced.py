@@ -12,18 +12,18 @@ from disan_tf.layers.hard_attention.selections import merge_selections
 from disan_tf.layers.hard_attention.selective import UNSELECTED
 from disan_tf.layers.packing import pack
 from disan_tf.ops import available_forms
-from tests.support.layer_contract import MaskContract
-from tests.support.samplers import (
+from tests.support.layers.contract import MaskContract
+from tests.support.layers.samplers import (
     DIM,
     MASK,
     PATTERNS,
     X,
     as_selection,
     choose_only,
-    count,
     fixed,
     randomised,
 )
+from tests.support.layers.weights import count
 
 OPTIONS = {
     "two samplers": {},
@@ -40,12 +40,10 @@ each_unselected = pytest.mark.parametrize("unselected", UNSELECTED)
 
 
 class TestReinforcedSelfAttention(MaskContract):
+    kind = ReinforcedSelfAttention
+    arguments = {"units": 6}
     units = 12
     bad_arguments = ({"dropout": 1.0}, {"unselected": "median"}, {"sampling": "slow"})
-
-    def make(self, **options):
-        shared = {"dropout": 0.25, "l2": 1e-4, "seed": 5}
-        return ReinforcedSelfAttention(**{"units": 6, **shared, **options})
 
     def call(self, layer, x, mask, training=None):
         return layer(x, mask, fixed(mask), training=training)[0]

@@ -7,8 +7,10 @@ import tensorflow as tf
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.sampler import HOW, log_probability
 from disan_tf.layers.hard_attention.uniforms import Uniforms
-from tests.support.layer_contract import MaskContract
-from tests.support.samplers import DIM, MASK, X, count, randomised
+from tests.support.layers.contract import BAD_DROPOUT, MaskContract
+from tests.support.layers.samplers import DIM, MASK, X, randomised
+from tests.support.layers.small import sigmoid
+from tests.support.layers.weights import count
 
 SAMPLERS = (ReinforcedSequenceSampling, IterativeSequenceSampling)
 DRAWS = 4000
@@ -16,20 +18,14 @@ each_sampler = pytest.mark.parametrize("sampler_class", SAMPLERS)
 
 
 class TestReinforcedSequenceSampling(MaskContract):
+    kind = ReinforcedSequenceSampling
+    arguments = {"units": 6}
     units = 1
     output_dtype = "float32"
-    bad_arguments = ({"dropout": 1.0}, {"dropout": -0.1})
-
-    def make(self, **options):
-        mine = {"units": 6, "dropout": 0.25, "l2": 1e-4, "seed": 5}
-        return ReinforcedSequenceSampling(**{**mine, **options})
+    bad_arguments = BAD_DROPOUT
 
     def call(self, layer, x, mask, training=None):
-        return layer(x, mask=mask, training=training)[:, :, None]
-
-
-def _sigmoid(x):
-    return 1 / (1 + np.exp(-x))
+        return super().call(layer, x, mask, training)[:, :, None]
 
 
 def test_a_probability_is_equations_6_and_7():
@@ -45,7 +41,7 @@ def test_a_probability_is_equations_6_and_7():
             mean = x[mask].mean(axis=0)
             hidden = np.concatenate([x[token], mean, x[token] * mean]) @ w1 + b1
             hidden = np.where(hidden > 0, hidden, np.expm1(hidden))
-            np.testing.assert_allclose(actual[token], _sigmoid(hidden @ w2 + b2)[0], rtol=1e-5)
+            np.testing.assert_allclose(actual[token], sigmoid(hidden @ w2 + b2)[0], rtol=1e-5)
 
 
 def test_units_default_to_the_size_of_x():

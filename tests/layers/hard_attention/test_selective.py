@@ -10,9 +10,10 @@ from disan_tf.layers import DirectionalSelfAttention, SelectiveSelfAttention
 from disan_tf.layers.hard_attention.selective import UNSELECTED
 from disan_tf.layers.packing import pack
 from disan_tf.ops import DIRECTIONS, available_forms
-from tests.support.attention_problems import reference
-from tests.support.layer_contract import MaskContract
-from tests.support.samplers import DIM, MASK, PATTERNS, X, count, fixed, randomised
+from tests.support.layers.contract import MaskContract
+from tests.support.layers.samplers import DIM, MASK, PATTERNS, X, fixed, randomised
+from tests.support.layers.weights import count
+from tests.support.ops.attention_problems import reference
 
 HEADS, DEPENDENTS = (pattern[: len(MASK), : MASK.shape[1]] & MASK for pattern in PATTERNS)
 NOTHING = np.zeros_like(MASK)
@@ -22,13 +23,10 @@ each_form = pytest.mark.parametrize("form", available_forms())
 
 
 class TestSelectiveSelfAttention(MaskContract):
+    kind = SelectiveSelfAttention
+    arguments = {"units": 6, "unselected": "mean"}
     units = 6
-    unselected = "mean"
     bad_arguments = ({"dropout": 1.0}, {"direction": "sideways"}, {"unselected": "median"})
-
-    def make(self, **options):
-        mine = {"units": 6, "unselected": self.unselected, "dropout": 0.25, "l2": 1e-4, "seed": 5}
-        return SelectiveSelfAttention(**{**mine, **options})
 
     def call(self, layer, x, mask, training=None):
         selections = fixed(mask)
@@ -39,7 +37,7 @@ class TestSelectiveSelfAttention(MaskContract):
 class TestDroppedHeads(TestSelectiveSelfAttention, variant=True):
     """The length depends on the selection, so that the contract sees the sum."""
 
-    unselected = "drop"
+    arguments = {"units": 6, "unselected": "drop"}
     reduces = True
 
     def call(self, layer, x, mask, training=None):

@@ -6,27 +6,22 @@ import tensorflow as tf
 
 from disan_tf.layers.heads.batch_norm import averaging
 from disan_tf.layers.heads.drcn import DRCNHead
-from tests.support.batch_norm_heads import (
+from tests.support.layers.batch_norm_heads import (
+    HeadArithmetic,
     HeadContract,
     X,
-    assert_large_inputs_stay_finite,
-    assert_matrices_alone_decay,
-    each_depth,
-    each_policy,
-    mapped,
     moving,
     of_batch,
-    one_example,
     randomised_head,
 )
-from tests.support.layer_contract import ROUNDING
+from tests.support.layers.contract import BAD_DROPOUT
+from tests.support.layers.weights import count, mapped
 
 
 class TestMatchingHead(HeadContract):
     kind = DRCNHead
     bad_arguments = (
-        {"dropout": 1.0},
-        {"dropout": -0.1},
+        *BAD_DROPOUT,
         {"hidden_layers": 0},
         {"momentum": 1.0},
         {"epsilon": 0.0},
@@ -37,7 +32,7 @@ class TestMatchingHead(HeadContract):
 
 
 class TestOneHiddenMatchingLayer(TestMatchingHead, variant=True):
-    layers = 1
+    arguments = {**HeadContract.arguments, "hidden_layers": 1}
 
 
 def _head(**options):
@@ -55,22 +50,10 @@ def _expected(head, moments, x=X):
     return mapped(head.logits, x)
 
 
-@each_depth
-def test_training_normalises_products_by_the_statistics_of_the_batch(hidden_layers):
-    head = _head(hidden_layers=hidden_layers, epsilon=0.01)
-    actual = head(X, training=True)
-    np.testing.assert_allclose(actual, _expected(head, of_batch), rtol=1e-4, atol=1e-5)
-
-
-@each_depth
-def test_inference_normalises_products_by_the_moving_statistics(hidden_layers):
-    head = _head(hidden_layers=hidden_layers, epsilon=0.01)
-    before = head.get_weights()
-    for training in (False, None):
-        actual = head(X, training=training)
-        np.testing.assert_allclose(actual, _expected(head, moving), rtol=1e-4, atol=1e-5)
-    for weight, old in zip(head.get_weights(), before):
-        np.testing.assert_array_equal(weight, old)
+class TestDRCNArithmetic(HeadArithmetic):
+    head, expected = staticmethod(_head), staticmethod(_expected)
+    options = {"epsilon": 0.01}
+    rounding, large = 1e-4, 1e3
 
 
 @pytest.mark.parametrize("momentum", [0.9, 0.5])
@@ -93,8 +76,8 @@ def test_averages_are_those_over_batches_without_dropout(training):
     batches = [X, X[::2], 2.0 * X]
     products = [mapped(head.hidden[0], x) for x in batches]
     expected = np.mean([(x.mean(axis=0), x.var(axis=0)) for x in products], axis=0)
-    for count, x in enumerate(batches):
-        with averaging(tf.constant(count, tf.float32)):
+    for number, x in enumerate(batches):
+        with averaging(tf.constant(number, tf.float32)):
             logits = head(x, training=training)
         np.testing.assert_allclose(logits, _expected(head, of_batch, x), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(moving(head.norms[0], X), expected, rtol=1e-5)
@@ -116,34 +99,15 @@ def test_a_copy_by_config_normalises_alike():
     assert (copy.momentum, copy.epsilon) == (0.5, 0.25)
 
 
-@each_policy
-def test_one_example_in_a_batch_stays_finite_and_its_products_become_beta(policy):
-    head = _head(dtype=tf.keras.mixed_precision.Policy(policy))
-    logits = one_example(head)
-    expected = _expected(head, of_batch, X[:1])
-    np.testing.assert_allclose(logits, expected, rtol=max(1e-4, 8 * ROUNDING[policy]))
-
-
-@each_policy
-def test_statistics_of_products_are_float32_and_stay_finite_for_large_inputs(policy):
-    assert_large_inputs_stay_finite(_head(dtype=tf.keras.mixed_precision.Policy(policy)), 1e3)
-
-
 @pytest.mark.parametrize(
-    "dim, options, count",
+    "dim, options, expected",
     [
         (500, {}, 500 * 1000 + 3 * 1000 + 1000 * 1000 + 3 * 1000 + 1000 * 3 + 3),
         (500, {"hidden_units": 10, "hidden_layers": 1}, 500 * 10 + 3 * 10 + 10 * 3 + 3),
     ],
 )
-def test_each_hidden_layer_has_a_matrix_a_bias_gamma_and_beta(dim, options, count):
-    head = DRCNHead(3, **options)
-    head.build([None, dim])
-    assert sum(weight.shape.num_elements() for weight in head.trainable_weights) == count
-
-
-def test_exactly_the_matrices_of_the_head_decay():
-    assert_matrices_alone_decay(_head(l2=2.0))
+def test_each_hidden_layer_has_a_matrix_a_bias_gamma_and_beta(dim, options, expected):
+    assert count(DRCNHead(3, **options), dim) == expected
 
 
 def test_matrices_start_by_glorots_rule_and_biases_at_zero():

@@ -12,21 +12,16 @@ from disan_tf.models.factory import build_model
 from disan_tf.training.check_config import check_config
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.methods.back_propagation import BackPropagation
-from tests.support.batch_norm_heads import (
+from tests.support.layers.batch_norm_heads import (
+    HeadArithmetic,
     HeadContract,
     X,
-    assert_large_inputs_stay_finite,
-    assert_matrices_alone_decay,
-    each_depth,
-    each_policy,
-    mapped,
     moving,
-    of_batch,
-    one_example,
     randomised_head,
 )
-from tests.support.layer_contract import ROUNDING
-from tests.support.training_runs import tiny_config
+from tests.support.layers.contract import BAD_DROPOUT
+from tests.support.layers.weights import count, mapped
+from tests.support.runs.training import tiny_config
 
 DSA = {"name": "classification", "head": "dsa", "hidden_units": 6}
 
@@ -34,15 +29,14 @@ DSA = {"name": "classification", "head": "dsa", "hidden_units": 6}
 class TestNormalizedHead(HeadContract):
     kind = DSAHead
     bad_arguments = (
-        {"dropout": 1.0},
-        {"dropout": -0.1},
+        *BAD_DROPOUT,
         {"hidden_layers": 0},
         {"init_scale": "root"},
     )
 
 
 class TestOneHiddenLayer(TestNormalizedHead, variant=True):
-    layers = 1
+    arguments = {**HeadContract.arguments, "hidden_layers": 1}
 
 
 def _head(**options):
@@ -60,22 +54,10 @@ def _expected(head, moments, x=X):
     return mapped(head.logits, x)
 
 
-@each_depth
-def test_training_uses_the_statistics_of_the_batch(hidden_layers):
-    head = _head(hidden_layers=hidden_layers, epsilon=0.01, negative_slope=0.2)
-    actual = head(X, training=True)
-    np.testing.assert_allclose(actual, _expected(head, of_batch), rtol=1e-4, atol=1e-5)
-
-
-@each_depth
-def test_inference_uses_the_moving_statistics_and_leaves_them(hidden_layers):
-    head = _head(hidden_layers=hidden_layers, epsilon=0.01, negative_slope=0.2)
-    before = head.get_weights()
-    for training in (False, None):
-        actual = head(X, training=training)
-        np.testing.assert_allclose(actual, _expected(head, moving), rtol=1e-4, atol=1e-5)
-    for weight, old in zip(head.get_weights(), before):
-        np.testing.assert_array_equal(weight, old)
+class TestDSAArithmetic(HeadArithmetic):
+    head, expected = staticmethod(_head), staticmethod(_expected)
+    options = {"epsilon": 0.01, "negative_slope": 0.2}
+    rounding, large = 1e-5, 1e4
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -99,21 +81,8 @@ def test_dropout_acts_on_the_normalised_inputs_of_hidden_layers_alone():
     np.testing.assert_allclose(actual, np.tile(expected, [len(X), 1]), rtol=1e-5)
 
 
-@each_policy
-def test_one_example_in_a_batch_stays_finite_and_becomes_beta(policy):
-    head = _head(dtype=tf.keras.mixed_precision.Policy(policy))
-    logits = one_example(head)
-    expected = _expected(head, of_batch, X[:1])
-    np.testing.assert_allclose(logits, expected, rtol=max(1e-5, 8 * ROUNDING[policy]))
-
-
-@each_policy
-def test_statistics_are_float32_and_stay_finite_for_large_inputs(policy):
-    assert_large_inputs_stay_finite(_head(dtype=tf.keras.mixed_precision.Policy(policy)), 1e4)
-
-
 @pytest.mark.parametrize(
-    "dim, options, count",
+    "dim, options, expected",
     [
         (2400, {"hidden_units": 300, "classes": 3}, 816_903),  # single DSA on SNLI
         (9600, {"hidden_units": 512, "classes": 3}, 5_200_131),  # multiple DSA on SNLI
@@ -121,14 +90,8 @@ def test_statistics_are_float32_and_stay_finite_for_large_inputs(policy):
         (600, {"hidden_units": 300, "classes": 2, "hidden_layers": 1}, 182_102),  # SST-2
     ],
 )
-def test_the_classifiers_of_the_paper_have_their_parameters(dim, options, count):
-    head = DSAHead(**options)
-    head.build([None, dim])
-    assert sum(weight.shape.num_elements() for weight in head.trainable_weights) == count
-
-
-def test_exactly_the_matrices_decay():
-    assert_matrices_alone_decay(_head(l2=2.0))
+def test_the_classifiers_of_the_paper_have_their_parameters(dim, options, expected):
+    assert count(DSAHead(**options), dim) == expected
 
 
 @pytest.mark.parametrize(

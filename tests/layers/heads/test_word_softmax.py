@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from disan_tf.layers.heads import word_softmax
 from disan_tf.layers.heads.word_softmax import WordSoftmax
+from tests.support.layers.weights import built
 
 CLASSES, DIM, TOKENS = 12, 5, 7
 GENERATOR = np.random.default_rng(4)
@@ -14,12 +15,7 @@ WORDS = tf.constant(GENERATOR.integers(0, CLASSES, TOKENS), tf.int32)
 
 
 def _layer(**options):
-    layer = WordSoftmax(CLASSES, **options)
-    layer.build([None, DIM])
-    generator = np.random.default_rng(5)
-    for weight in layer.trainable_weights:
-        weight.assign(generator.normal(size=weight.shape))
-    return layer
+    return built(WordSoftmax(CLASSES, **options), [None, DIM], seed=5)
 
 
 def _expected(layer):

@@ -5,8 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import BasicGRU
-from tests.support.small_attention import DIM, MASK, X, randomised
-from tests.support.small_recurrent import UNITS, sigmoid, states_of
+from tests.support.layers.small import DIM, MASK, UNITS, X, randomised, sigmoid, states_of
 
 
 @pytest.mark.parametrize("backward", [False, True])
@@ -33,12 +32,6 @@ def test_keras_gru_that_resets_before_the_product_gives_the_same():
     keras.set_weights([of_x, of_h, np.concatenate([u_bias, r_bias, c_bias])])
     expected = keras(X, mask=MASK).numpy()[MASK]
     np.testing.assert_allclose(layer(X, mask=MASK).numpy()[MASK], expected, rtol=1e-5, atol=1e-6)
-
-
-def test_300_units_on_300_dimensions_have_540900_parameters():
-    layer = BasicGRU(300)
-    layer.build([None, None, 300])
-    assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 540_900
 
 
 def test_matrices_start_by_glorots_rule_and_a_new_layer_keeps_its_state():

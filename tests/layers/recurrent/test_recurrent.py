@@ -1,4 +1,4 @@
-"""What both recurrent layers do alike."""
+"""What the recurrent layers do alike."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,34 @@ import tensorflow as tf
 
 from disan_tf.layers import BasicGRU, BasicLSTM
 from disan_tf.layers.packing import real_tokens
+from disan_tf.layers.recurrent.rnn import BasicRNN
 from disan_tf.ops import portable
-from tests.support.small_attention import MASK, X, randomised
-from tests.support.small_recurrent import UNITS
+from tests.support.layers.small import MASK, UNITS, X, randomised
+from tests.support.layers.weights import count
 
 
-@pytest.fixture(params=[BasicLSTM, BasicGRU])
+@pytest.fixture(params=[BasicLSTM, BasicGRU, BasicRNN])
 def kind(request):
     return request.param
+
+
+@pytest.mark.parametrize(
+    "kind, units, expected",
+    [(BasicLSTM, 300, 721_200), (BasicGRU, 300, 540_900), (BasicRNN, 100, 40_100)],
+)
+def test_units_on_300_dimensions_have_the_parameters_of_the_papers(kind, units, expected):
+    assert count(kind(units)) == expected
+
+
+@pytest.mark.parametrize(
+    "kind, units, fans", [(BasicLSTM, 300, 600 + 1200), (BasicRNN, 100, 400 + 100)]
+)
+def test_the_joined_matrix_starts_by_glorots_rule_and_the_bias_at_zero(kind, units, fans):
+    layer = kind(units)
+    layer.build([None, None, 300])
+    limit = (6 / fans) ** 0.5
+    assert 0.99 * limit < np.abs(layer.kernel).max() <= np.float32(limit)
+    assert not np.any(layer.bias)
 
 
 def test_the_kernels_decay_and_the_biases_do_not(kind):

@@ -7,7 +7,7 @@ from pathlib import Path
 from data_prep.download.fetch import install
 from disan_tf.common.errors import explain
 from tests.measurements.failures.mutators import damage
-from tests.support.downloads import BYTES, Server, files, pinned, unpinned
+from tests.support.corpora.downloads import BYTES, Server, files, pinned, unpinned
 
 STATUSES = (200, 200, 200, 206, 206, 204, 301, 302, 304, 307, 400, 403, 404, 416, 429, 500, 503)
 RANGES = (

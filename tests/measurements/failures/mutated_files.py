@@ -26,10 +26,10 @@ from disan_tf.runs.work_directory import read_config
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
 from disan_tf.text import TextToIds, TracedTextToIds
 from tests.measurements.failures.mutators import damage, damage_json, damage_lines, damage_value
-from tests.support.finished_runs import config_of, write_run, write_selections, write_series
-from tests.support.nli import options as nli_options
-from tests.support.nli import row, text_options, write, write_columns
-from tests.support.readers import make_options
+from tests.support.corpora.nli import options as nli_options
+from tests.support.corpora.nli import row, text_options, write, write_columns
+from tests.support.corpora.readers import make_options, table_options
+from tests.support.runs.finished import config_of, write_run, write_selections, write_series
 
 LINES, JSON, BYTES = (damage, damage_lines), (damage, damage_json), (damage,)
 
@@ -65,26 +65,6 @@ def corpus_target(name: str, path: str, options, damages=LINES) -> Target:
                 assert len(example.sentences) == len(corpus.fields), example
 
     return Target(name, path, read, damages)
-
-
-def _table(name: str, **changed):
-    values = {
-        "train": name,
-        "dev": "",
-        "test": "",
-        "dev_share": 0.1,
-        "test_share": 0.1,
-        "split_seed": 1,
-        "text": "text",
-        "second_text": "",
-        "label": "label",
-        "score": "",
-        "example_id": "",
-        "classes": (),
-        "lowest": 1,
-        "highest": 5,
-    }
-    return make_options("table", **{**values, **changed})
 
 
 def _text_options():
@@ -125,7 +105,7 @@ def write_corpora(folder: Path) -> list[Target]:
     write(folder / "snli", train=[row(), row("-")])
     write_columns(folder / "columns")
     write(folder / "multinli", multinli.LAYOUT, train=[row(genre="slate")] * 3)
-    scores = _table("a.jsonl", second_text="second_text", label="", score="score")
+    scores = table_options("a.jsonl", second_text="second_text", label="", score="score")
     find = {
         name: str(path.relative_to(folder / name))
         for name in ("snli", "columns", "multinli")
@@ -142,8 +122,8 @@ def write_corpora(folder: Path) -> list[Target]:
         corpus_target(
             "multinli", find["multinli"], text_options(corpus="multinli", split_seed=1), JSON
         ),
-        corpus_target("table", "a.csv", _table("a.csv")),
-        corpus_target("table", "a.tsv", _table("a.tsv")),
+        corpus_target("table", "a.csv", table_options("a.csv")),
+        corpus_target("table", "a.tsv", table_options("a.tsv")),
         corpus_target("table", "a.jsonl", scores, JSON + LINES),
         corpus_target("text", "texts/a.txt", _text_options()),
         Target("vectors", "glove.txt", lambda folder: _read_vectors(folder / "glove.txt")),

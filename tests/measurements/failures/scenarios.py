@@ -7,7 +7,7 @@ from typing import Callable
 
 from data_prep.synthetic.pairs import write_pairs
 from data_prep.synthetic.treebank import write_treebank
-from tests.support.elmo_corpora import write_bilm
+from tests.support.corpora.elmo import write_bilm
 
 STEPS = ["steps=14", "evaluate_every=4", "checkpoint_every=3", "log_every=2"]
 LINES = "the film is good .\n\nits plot was awful , but moving !\nokra\n" * 30

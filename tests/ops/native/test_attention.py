@@ -8,15 +8,17 @@ from hypothesis import strategies as st
 
 from disan_tf.ops import DIRECTIONS
 from disan_tf.ops.native.attention import native_attention
-from tests.support.attention_problems import (
+from tests.support.ops.attention_problems import (
     assert_close,
+    assert_nan_spreads_as_in_the_plain_form,
     attend,
     make_inputs,
     make_mask,
     noise,
     reference,
+    unread_rows,
 )
-from tests.support.backends import needs_native
+from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
 VALUES, GRADIENTS = 1e-5, 5e-5  # bounds for `assert_close`
@@ -110,11 +112,7 @@ def test_infinities_and_nan_spread_as_in_the_formula_and_no_further(argument, ba
 
 @pytest.mark.parametrize("argument", [0, 1])
 def test_nan_is_where_the_plain_form_has_it(argument):
-    inputs, mask = make_inputs(2, 6, 20), np.ones([2, 6], bool)
-    inputs[argument][1, 2, 7] = np.nan
-    options = {"direction": "backward"}
-    contexts = [attend(form, inputs, mask, **options)[0] for form in ("native", "plain")]
-    np.testing.assert_array_equal(*map(np.isnan, contexts))
+    assert_nan_spreads_as_in_the_plain_form("native", argument)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -130,18 +128,7 @@ def test_unselected_rows_get_exactly_0(direction):
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_unselected_rows_are_never_read(dtype):
-    mask, heads = make_mask(3, 9, share=0.5), make_mask(3, 9, seed=1, share=0.5)
-    options = {"direction": "diagonal", "head_mask": heads}
-    clean = make_inputs(3, 9, 20)
-    dirty = [
-        np.where(rows[:, :, None], tensor, np.nan)
-        for tensor, rows in zip(clean, [heads, mask, mask])
-    ]
-    expected, actual = (
-        attend("native", inputs, mask, dtype, **options) for inputs in (clean, dirty)
-    )
-    for ours, others in zip(actual, expected):
-        np.testing.assert_array_equal(ours, others)
+    unread_rows("native", dtype)
 
 
 def test_a_head_mask_of_all_heads_changes_no_bit():

@@ -6,7 +6,7 @@ import tensorflow as tf
 from disan_tf.ops import available_forms, directional_attention
 from disan_tf.ops.native import runtime
 from disan_tf.ops.native.attention import native_attention
-from tests.support.backends import needs_native
+from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
 INVALID = tf.errors.InvalidArgumentError

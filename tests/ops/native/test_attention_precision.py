@@ -6,8 +6,14 @@ import tensorflow as tf
 
 from disan_tf.ops import DIRECTIONS
 from disan_tf.ops.native.attention import native_attention
-from tests.support.attention_problems import assert_close, attend, make_inputs, make_mask, reference
-from tests.support.backends import needs_native
+from tests.support.ops.attention_problems import (
+    assert_close,
+    attend,
+    make_inputs,
+    make_mask,
+    reference,
+)
+from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
 # Results are computed in float32 from the same inputs and rounded once, to nearest.

@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.ops import portable
 from disan_tf.ops.co_attention_scores import additive_scores
 from disan_tf.ops.native import runtime
-from tests.support.backends import needs_native
+from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
 INVALID = tf.errors.InvalidArgumentError

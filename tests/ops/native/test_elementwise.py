@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.ops.elementwise import bias_activation, copies
 from disan_tf.ops.native import runtime
-from tests.support.backends import needs_native
+from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
 INVALID = tf.errors.InvalidArgumentError

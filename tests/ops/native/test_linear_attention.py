@@ -9,16 +9,18 @@ import tensorflow as tf
 from disan_tf.ops import DIRECTIONS
 from disan_tf.ops.interpolation import RANKS, widest
 from disan_tf.ops.native import attention, runtime
-from tests.support.attention_problems import (
+from tests.support.ops.attention_problems import (
     assert_close,
     assert_gradients_are_slopes,
+    assert_nan_spreads_as_in_the_plain_form,
     attend,
     make_inputs,
     make_mask,
     noise,
     reference,
+    unread_rows,
 )
-from tests.support.backends import needs_native
+from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
 INVALID = tf.errors.InvalidArgumentError
@@ -84,19 +86,8 @@ def test_float64_differs_by_the_interpolation_alone(direction):
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_unselected_rows_are_never_read_and_get_exactly_0(dtype):
-    mask, heads = make_mask(3, 9, share=0.5), make_mask(3, 9, seed=1, share=0.5)
-    options = {"direction": "diagonal", "head_mask": heads}
-    clean = make_inputs(3, 9, 20)
-    dirty = [
-        np.where(rows[:, :, None], tensor, np.nan)
-        for tensor, rows in zip(clean, [heads, mask, mask])
-    ]
-    expected, actual = (
-        attend("linear", inputs, mask, dtype, **options) for inputs in (clean, dirty)
-    )
-    for ours, others, rows in zip(actual, expected, [heads, heads, mask, mask]):
-        np.testing.assert_array_equal(ours, others)
-        assert not ours.numpy()[~rows].any()
+    for tensor, rows in zip(*unread_rows("linear", dtype)):
+        assert not tensor.numpy()[~rows].any()
 
 
 def test_a_sentence_does_not_depend_on_its_batch_nor_on_its_padding():
@@ -119,7 +110,4 @@ def test_a_sentence_does_not_depend_on_its_batch_nor_on_its_padding():
 
 @pytest.mark.parametrize("argument", [0, 1])
 def test_nan_is_where_the_plain_form_has_it(argument):
-    inputs, mask = make_inputs(2, 6, 20), np.ones([2, 6], bool)
-    inputs[argument][1, 2, 7] = np.nan
-    contexts = [attend(form, inputs, mask, direction="backward")[0] for form in ("linear", "plain")]
-    np.testing.assert_array_equal(*map(np.isnan, contexts))
+    assert_nan_spreads_as_in_the_plain_form("linear", argument)

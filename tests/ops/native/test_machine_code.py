@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from disan_tf.ops.native import build
-from tests.support.backends import needs_native
+from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
 CLASSES = ("AttentionForward", "AttentionGradient", "LinearForward", "LinearGradient")

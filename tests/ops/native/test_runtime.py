@@ -8,7 +8,7 @@ import tensorflow as tf
 from disan_tf.encoders import DiSAN
 from disan_tf.ops import portable
 from disan_tf.ops.native import runtime
-from tests.support.backends import needs_native
+from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
 

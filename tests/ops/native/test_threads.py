@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.backends import needs_native
+from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
 ROOT = Path(__file__).resolve().parents[3]
@@ -20,8 +20,8 @@ from disan_tf.ops.co_attention_scores import additive_scores
 from disan_tf.ops.dropout import keep_mask
 from disan_tf.ops.native import attention
 from disan_tf.ops.recurrence import recurrence
-from tests.support.attention_problems import attend, make_inputs, make_mask
-from tests.support.elementwise_problems import NATIVE, Problem
+from tests.support.ops.attention_problems import attend, make_inputs, make_mask
+from tests.support.ops.elementwise_problems import NATIVE, Problem
 
 def digest(name, parts):
     print(name, hashlib.sha256(b"".join(part.numpy().tobytes() for part in parts)).hexdigest())

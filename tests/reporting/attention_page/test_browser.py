@@ -3,7 +3,7 @@
 import pytest
 
 from disan_tf.reporting.attention_page.page import write_page
-from tests.support.attended import disan, drcn, dsa, resan, write_pair, write_sentence
+from tests.support.models.attended import disan, drcn, dsa, resan, write_pair, write_sentence
 
 TOKENS = ["the", "plot", "is", "superb", "."]
 SCRIPT = ["<script>document.title='broken'</script>", "&amp;", "<b>"]

@@ -10,7 +10,7 @@ import pytest
 
 from disan_tf.reporting.attention_page import page
 from disan_tf.reporting.attention_page.page import as_data, quantise, write_page
-from tests.support.attended import disan, drcn, dsa, write_pair, write_sentence
+from tests.support.models.attended import disan, drcn, dsa, write_pair, write_sentence
 
 TOKENS = ["the", "plot", "is", "</script><script>alert(1)</script>"]
 

@@ -20,7 +20,7 @@ from disan_tf.reporting.claims.other_evidence import Benchmark, Parameters, Same
 from disan_tf.reporting.claims.page import render_claims, render_sentences
 from disan_tf.reporting.claims.rows import Rows
 from disan_tf.reporting.differences import Answers, Interval
-from tests.support.finished_runs import DATA, config_of
+from tests.support.runs.finished import DATA, config_of
 
 EXAMPLES = 1000
 LABELS = np.zeros(EXAMPLES, np.uint8)

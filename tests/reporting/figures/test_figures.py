@@ -13,8 +13,8 @@ from disan_tf.reporting.figures.captions import caption, figures_readme
 from disan_tf.reporting.figures.catalogue import FIGURES
 from disan_tf.reporting.figures.examples import write_examples
 from disan_tf.reporting.figures.main import DrawnModel, check_names, draw_model, draw_runs, drawable
-from tests.support.attended import disan, write_sentence
-from tests.support.finished_runs import config_of
+from tests.support.models.attended import disan, write_sentence
+from tests.support.runs.finished import config_of
 
 COUNTS = {"DiSAN": 8, "ReSAN": 3, "DSA": 4, "DRCN": 9, "ELMo-DiSAN": 6}  # figures in the papers
 

@@ -6,7 +6,7 @@ import pytest
 from disan_tf.common.plots import save_picture
 from disan_tf.reporting.attended import read_lines
 from disan_tf.reporting.figures import masks, sentences, vectors
-from tests.support.attended import disan, dsa, resan, write_sentence
+from tests.support.models.attended import disan, dsa, resan, write_sentence
 
 FIRST, SECOND = ["the", "plot", "is", "$good$"], ["a", "film"]
 

@@ -5,7 +5,7 @@ import pytest
 
 from disan_tf.reporting.differences import Answers
 from disan_tf.reporting.scaling.curves import find_curves, training_examples
-from tests.support.scaling_runs import SIZES, error, scaling_predictions, scaling_results
+from tests.support.runs.scaling import SIZES, error, scaling_predictions, scaling_results
 
 
 def test_runs_that_differ_in_the_number_of_examples_are_one_curve():

@@ -13,7 +13,7 @@ from disan_tf.reporting.scaling.law import (
     forecast,
     leave_out_parts,
 )
-from tests.support.scaling_runs import SIZES, A, B, C, error, scaling_predictions, scaling_results
+from tests.support.runs.scaling import SIZES, A, B, C, error, scaling_predictions, scaling_results
 
 
 def curve_of(sizes=SIZES, seeds=(1, 2), with_predictions=True):

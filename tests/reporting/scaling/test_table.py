@@ -7,8 +7,8 @@ from disan_tf.reporting.report import report
 from disan_tf.reporting.scaling.figure import draw_curves
 from disan_tf.reporting.scaling.law import fit_curves
 from disan_tf.reporting.scaling.table import scaling_tables
-from tests.support.finished_runs import DATA, config_of, write_run
-from tests.support.scaling_runs import SIZES, error, scaling_predictions, scaling_results
+from tests.support.runs.finished import DATA, config_of, write_run
+from tests.support.runs.scaling import SIZES, error, scaling_predictions, scaling_results
 
 
 def tables_of(results, predictions=()):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from disan_tf.serving.inference import lines
-from tests.support.tiny import SENTENCES
+from tests.support.models.bundles import SENTENCES
 
 CHUNK = 300  # bytes, so that small files have several
 

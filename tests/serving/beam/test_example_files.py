@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.serving.inference.encode import encode
-from tests.support.tiny import SENTENCES
+from tests.support.models.bundles import SENTENCES
 
 pytest.importorskip("apache_beam", reason="needs Apache Beam: requirements-beam.txt")
 from disan_tf.serving.beam import example_files  # noqa: E402

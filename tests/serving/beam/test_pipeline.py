@@ -11,8 +11,7 @@ from disan_tf.common.files import LONGEST_LINE
 from disan_tf.serving.inference import lines
 from disan_tf.serving.inference.encode import encode
 from disan_tf.serving.inference.predict import predict
-from tests.support.tiny import SENTENCES, WORDS
-from tests.support.tiny_pairs import PAIRS, write_pairs
+from tests.support.models.bundles import PAIRS, SENTENCES, WORDS, write_pairs
 
 THREADS = ["--direct_num_workers=2", "--direct_running_mode=multi_threading"]
 PROCESSES = ["--direct_num_workers=2", "--direct_running_mode=multi_processing"]

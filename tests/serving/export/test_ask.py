@@ -4,7 +4,7 @@ import pytest
 
 from disan_tf.serving.export import ask as answer
 from disan_tf.serving.inference.predict import make_prediction_step
-from tests.support.tiny import SENTENCES
+from tests.support.models.bundles import SENTENCES
 
 
 def ask(exported, *arguments):

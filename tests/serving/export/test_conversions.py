@@ -11,7 +11,7 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export import conversions
 from disan_tf.serving.export.conversions import export_converted
 from disan_tf.serving.export.export import export_model
-from tests.support.tiny import CLASSES, SENTENCES, WORDS
+from tests.support.models.bundles import CLASSES, SENTENCES, WORDS
 
 KINDS = ["tflite", "onnx"]
 

@@ -13,13 +13,13 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export import saved_model
 from disan_tf.serving.export.saved_model import METADATA, export_saved_model, write_version
 from disan_tf.serving.inference.predict import make_prediction_step
-from tests.support.exports import Question, ask, decoded
-from tests.support.tiny import CLASSES, SENTENCES, WORDS, make_bundle
+from tests.support.models.bundles import CLASSES, SENTENCES, WORDS, make_bundle
+from tests.support.models.exports import ask_both, decoded
 
 
 @pytest.fixture(scope="module")
 def answers(bundle, export, tmp_path_factory):
-    """Of the model of ids, and then of the model of text."""
+    """Of the model of text, and then of the model of ids."""
     ids = bundle.text_to_ids()(SENTENCES).numpy()
     shapes = {"norows": [0, 0], "nowidth": [2, 0], "padding": [2, 3]}
     of_ids = {name: np.zeros(shape, np.int32) for name, shape in shapes.items()}
@@ -28,21 +28,7 @@ def answers(bundle, export, tmp_path_factory):
     texts = [text.encode() for text in SENTENCES]
     of_text = {"many": texts, "one": texts[2:3], "blank": [b""], "none": np.array([], "S1")}
     of_text = {name: {"text": array} for name, array in of_text.items()}
-    text_folder, ids_folder = (tmp_path_factory.mktemp(name) for name in ("text", "ids"))
-    return ask(
-        Question(export[1], of_ids, ids_folder, ("tensorflow_text", "disan_tf")),
-        Question(export[0], of_text, text_folder, ("disan_tf",), ("tensorflow_text",)),
-    )
-
-
-@pytest.fixture(scope="module")
-def ids_answers(answers):
-    return answers[0]
-
-
-@pytest.fixture(scope="module")
-def text_answers(answers):
-    return answers[1]
+    return ask_both(export, of_text, of_ids, tmp_path_factory.mktemp("answers"))
 
 
 def operations(path):

@@ -10,7 +10,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.inference.attend import attend
 from disan_tf.serving.inference.predict import predict
-from tests.support.tiny import CLASSES, SENTENCES, make_bundle
+from tests.support.models.bundles import CLASSES, SENTENCES, make_bundle
 
 UNITS = 16
 

@@ -8,7 +8,7 @@ import pytest
 import disan_tf
 from disan_tf.common.errors import UserError
 from disan_tf.serving.inference.encode import encode
-from tests.support.tiny import SENTENCES
+from tests.support.models.bundles import SENTENCES
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,7 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.inference import explain
 from disan_tf.serving.inference.explain import heaviest
 from disan_tf.serving.inference.predict import predict
-from tests.support.tiny import SENTENCES, make_bundle
-from tests.support.tiny_pairs import NLI, make_pair_bundle, write_pairs
+from tests.support.models.bundles import NLI, SENTENCES, make_bundle, make_pair_bundle, write_pairs
 
 
 def _predict(bundle, path, folder, **options):

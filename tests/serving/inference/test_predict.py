@@ -14,7 +14,7 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.inference import lines
 from disan_tf.serving.inference import predict as predict_module
 from disan_tf.serving.inference.predict import predict
-from tests.support.tiny import CLASSES, SENTENCES, WORDS, make_bundle
+from tests.support.models.bundles import CLASSES, SENTENCES, WORDS, make_bundle
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.serving.inference import submissions
 from disan_tf.serving.inference.predict import predict
-from tests.support.tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
+from tests.support.models.bundles import NLI, RELATEDNESS, make_pair_bundle
 
 GLUE_HEADER = "index\tpromptID\tpairID\tgenre\tsentence1\tsentence2\n"
 

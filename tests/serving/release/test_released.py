@@ -17,8 +17,8 @@ from disan_tf.serving.release.release import release
 from disan_tf.serving.release.released import COLUMNS, find_bundle, read_manifest
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
-from tests.support.tiny_pairs import NLI, RELATEDNESS, make_pair_bundle
-from tests.support.training_runs import corpus_of, tiny_config
+from tests.support.models.bundles import NLI, RELATEDNESS, make_pair_bundle
+from tests.support.runs.training import corpus_of, tiny_config
 
 
 @pytest.fixture(scope="module")

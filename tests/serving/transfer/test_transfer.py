@@ -13,8 +13,8 @@ from disan_tf.reporting.transfer_table import transfer_tables
 from disan_tf.serving.inference.model import LoadedModel
 from disan_tf.serving.transfer import classifiers, main
 from disan_tf.serving.transfer.encoders import MEAN, RANDOM, TRAINED, distinct_words, make_encoders
-from tests.support.tiny import SENTENCES
-from tests.support.transfer_corpora import write_transfer_corpora
+from tests.support.corpora.transfer import write_transfer_corpora
+from tests.support.models.bundles import SENTENCES
 
 WORDS = ("film", "good", "boring")
 VECTORS = np.arange(48, dtype=np.float32).reshape(3, 16) / 48.0

@@ -15,9 +15,9 @@ from disan_tf.input_pipeline import BatchPlan
 from disan_tf.training.check_config import check_config
 from disan_tf.training.distribution import cluster
 from disan_tf.training.distribution.replicas import make_shared_dataset, shares_of
-from tests.support.pairs import make_pair_corpus
-from tests.support.replicated import compare
-from tests.support.training_runs import ROOT, load_config, tiny_config
+from tests.support.corpora.pairs import make_pair_corpus
+from tests.support.runs.replicated import compare
+from tests.support.runs.training import ROOT, load_config, tiny_config
 
 slow = pytest.mark.slow
 

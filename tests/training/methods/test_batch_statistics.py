@@ -7,8 +7,8 @@ from disan_tf.input_pipeline import make_dataset
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.methods.batch_statistics import make_averaging_step, take_averages
-from tests.support.pair_features import make_feature_corpus
-from tests.support.training_runs import check_same, run_and_copy, run_trainer, tiny_config
+from tests.support.corpora.pairs import make_feature_corpus
+from tests.support.runs.training import check_same, run_and_copy, run_trainer, tiny_config
 
 STEPS = {"steps": 8, "window": 1, "evaluate_every": 4, "checkpoint_every": 2, "log_every": 2}
 BATCHES = 3

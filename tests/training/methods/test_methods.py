@@ -8,7 +8,7 @@ from disan_tf.models.factory import build_model
 from disan_tf.training.methods import final_evaluation_step, make_method
 from disan_tf.training.methods.back_propagation import BackPropagation
 from disan_tf.training.methods.policy_gradient import PolicyGradient
-from tests.support.training_runs import tiny_config
+from tests.support.runs.training import tiny_config
 
 IDS = [tf.constant([[2, 3, 4, 5, 6], [7, 2, 0, 0, 0]]), tf.constant([[3, 4, 8], [5, 6, 0]])]
 LABELS = tf.constant([0, 2])

@@ -8,7 +8,7 @@ from disan_tf.training.methods import make_method
 from disan_tf.training.methods.policy_steps import POLICY, Baseline, make_policy_step, split_weights
 from disan_tf.training.optimizers import adadelta
 from disan_tf.training.steps import added_losses
-from tests.support.training_runs import tiny_config
+from tests.support.runs.training import tiny_config
 
 IDS = [tf.constant([[2, 3, 4, 5, 6], [7, 2, 0, 0, 0]]), tf.constant([[3, 4, 8], [5, 6, 0]])]
 LABELS = tf.constant([0, 2])

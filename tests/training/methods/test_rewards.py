@@ -10,7 +10,7 @@ import tensorflow as tf
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.selections import Selections, merge_selections
 from disan_tf.training.methods.rewards import REWARDS, policy_loss, product_reward
-from tests.support.samplers import DIM, choose_only, randomised
+from tests.support.layers.samplers import DIM, choose_only, randomised
 
 LENGTH = 4
 CHOICES = np.array(list(itertools.product([False, True], repeat=LENGTH)))  # <bool>[16, LENGTH]

@@ -14,7 +14,7 @@ from disan_tf.training.monitoring.pictures import (
     choose_examples,
     sides,
 )
-from tests.support.training_runs import corpus_of, tiny_config, with_few_operations
+from tests.support.runs.training import corpus_of, tiny_config, with_few_operations
 
 TOKENS = ["a", "$b$", "<script>"]
 FORWARD = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.2, 0.8, 0.0]], np.float32)

@@ -5,7 +5,7 @@ import numpy as np
 from disan_tf.models.factory import build_model
 from disan_tf.training.monitoring import projector
 from disan_tf.training.monitoring.projector import LABELS, VECTORS, write_projector
-from tests.support.training_runs import corpus_of, tiny_config, with_few_operations
+from tests.support.runs.training import corpus_of, tiny_config, with_few_operations
 
 
 def _read(folder):

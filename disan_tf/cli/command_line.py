@@ -159,7 +159,7 @@ def _parse(argv: list[str]) -> list[str]:
     """Parses the flags and loads the config; for a help flag, prints the help and exits."""
     if len(argv) == 1:
         example = f"{command()} {EXAMPLES[0]}"
-        raise UserError(f"say what to do: {example}; {command()} --help tells more.")
+        raise UserError(f"give a config or a mode, such as {example}; see {command()} --help.")
     if set(argv) & set(HELP_FLAGS):
         print(help_text(MODES, own_flags(), command()))
         sys.exit()

@@ -86,7 +86,7 @@ def predict(
     )
     if counts.gold:
         print(
-            f"{counts.rows:,} rows are answered; {counts.unlabeled:,} of them have no gold label.",
+            f"{counts.rows:,} predictions; {counts.unlabeled:,} of the rows have no gold label.",
             file=sys.stderr,
         )
 
@@ -271,7 +271,7 @@ def _serving(checkpoint):
     bundle = load_bundle(find_bundle(checkpoint))
     if not bundle.model.signatures():
         raise UserError(
-            f"{bundle.directory} holds a language model, which answers no lines; --mode=export "
+            f"{bundle.directory} holds a language model, which makes no predictions; --mode=export "
             "writes its official files, which feed other models."
         )
     return bundle

@@ -74,7 +74,7 @@ def cache_layers(corpus: PreparedCorpus, bilm: BiLM, phrases: str = "own") -> La
     """
     if phrases == "cut" and all(corpus.contexts(split) is None for split in corpus.splits):
         raise UserError(
-            f"{corpus.directory} does not tell from which sentences its phrases are; prepare it "
+            f"{corpus.directory} does not record the sentences around its phrases; prepare it "
             "with --config.data.contexts=True."
         )
     folder = corpus.directory.parent / f"elmo-{_key(corpus, bilm, phrases)}"

@@ -88,5 +88,5 @@ def _check(name, encoder) -> None:
     if not isinstance(encoder, type) or not issubclass(encoder, PairEncoder):
         raise ValueError(
             f"name={name} must name a subclass of disan_tf.encoders.SentenceEncoder; {module_name} "
-            f"has {'no ' if encoder is None else 'another thing named '}{class_name}."
+            f"has {'no ' if encoder is None else 'no class but another object named '}{class_name}."
         )

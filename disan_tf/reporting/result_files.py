@@ -139,7 +139,7 @@ def _read_answers(path: Path) -> list[Answers]:
             ]
             for predictions, labels in answers:
                 if predictions.shape != labels.shape or labels.ndim != 1 or not len(labels):
-                    raise ValueError(f"{predictions.shape} answers to {labels.shape} labels")
+                    raise ValueError(f"{predictions.shape} predictions for {labels.shape} labels")
                 if {predictions.dtype.kind, labels.dtype.kind} - set("uif"):
                     raise ValueError(f"{labels.dtype} is no type of labels")
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:

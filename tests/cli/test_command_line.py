@@ -252,7 +252,7 @@ def test_help_and_mistakes_need_no_tensorflow():
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        ([], "say what to do: python run.py --config=disan_sst"),
+        ([], "give a config or a mode, such as python run.py --config=disan_sst"),
         (["train"], "train is not a flag; did you mean --mode=train?"),
         (
             ["--mode=trian"],

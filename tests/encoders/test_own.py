@@ -153,7 +153,7 @@ def test_a_forged_model_runs_no_code(name, tmp_path, monkeypatch):
     [
         ("no_such_module:Encoder", "must name a module that Python can import .*PYTHONPATH"),
         ("my_encoders:Other", "must name a subclass of .*SentenceEncoder; my_encoders has no Oth"),
-        ("my_encoders:tf", "must name .*; my_encoders has another thing named tf"),
+        ("my_encoders:tf", "must name .*; my_encoders has no class but another object named tf"),
         (":MyEncoder", "must name a module"),
     ],
 )

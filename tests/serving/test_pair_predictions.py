@@ -94,7 +94,7 @@ def test_the_mode_tells_on_standard_error_how_many_have_no_gold_label(bundles, t
     (tmp_path / "in.tsv").write_text("gold_label\tsentence1\tsentence2\n-\ta\tb\nneutral\ta\tb\n")
     modes.predict(bundles[NLI].directory, tmp_path / "in.tsv", tmp_path / "out.jsonl")
     printed = capsys.readouterr()
-    assert printed.err == "2 rows are answered; 1 of them have no gold label.\n"
+    assert printed.err == "2 predictions; 1 of the rows have no gold label.\n"
     assert printed.out == ""
 
 

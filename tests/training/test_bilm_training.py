@@ -106,5 +106,7 @@ def test_it_has_no_other_exports(unbroken, tmp_path):
 
 @pytest.mark.parametrize("mode", [modes.predict, modes.attend])
 def test_it_answers_no_lines(unbroken, tmp_path, mode):
-    with pytest.raises(UserError, match="a language model, which answers no lines; --mode=export"):
+    with pytest.raises(
+        UserError, match="a language model, which makes no predictions; --mode=export"
+    ):
         mode(unbroken.workdir / "best", "-", str(tmp_path / "output"))

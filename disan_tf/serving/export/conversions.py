@@ -76,7 +76,7 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
         ) from None
     if not difference <= TOLERANCE:
         raise UserError(
-            f"{bundle.directory} answers differently as {kind}, by {difference:.1g}; export it "
+            f"{bundle.directory} has other outputs as {kind}, by {difference:.1g}; export it "
             "without --format."
         )
     checked = {"checked_lengths": [LENGTHS[0], LENGTHS[-1]], "largest_difference": difference}

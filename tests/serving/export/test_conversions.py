@@ -89,7 +89,7 @@ def test_pairs_are_converted_too(pair_bundle, kind, tmp_path):
 
 def test_a_model_that_answers_differently_is_refused(bundle, tmp_path, monkeypatch):
     monkeypatch.setattr(conversions, "_largest_difference", lambda *_: 0.25)
-    with pytest.raises(UserError, match="answers differently as tflite, by 0.2"):
+    with pytest.raises(UserError, match="has other outputs as tflite, by 0.2"):
         export_converted("tflite", bundle.directory, tmp_path)
     assert not list((tmp_path / "tflite").glob("*"))
 

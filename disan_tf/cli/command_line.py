@@ -17,7 +17,7 @@ from disan_tf.common.installation import command, find_config, import_configs, p
 from disan_tf.common.options import join_choices
 
 FLAGS = flags.FLAGS
-_PATHS = ("workdir", "data_dir", "prepared_dir", "checkpoint", "input", "output")
+_PATHS = ("workdir", "data_dir", "prepared_dir", "checkpoint", "init_from", "input", "output")
 _OF_ALL_MODES = ("mode", "debug", "allow_module")
 config_flags.DEFINE_config_file(
     "config", None, "Config file or name of a config of ours, with `:variant` after it."
@@ -33,6 +33,9 @@ flags.DEFINE_string(
 )
 flags.DEFINE_list("seeds", [], "Trains once with each seed and gives mean and deviation.")
 flags.DEFINE_list("folds", [], "The same for the folds of a corpus: numbers, or `all`.")
+flags.DEFINE_string(
+    "init_from", None, "Begins with a model's weights: a --workdir, or a released model's name."
+)
 flags.DEFINE_bool("pictures", True, "TensorBoard gets pictures of attention and confusions.")
 flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")
 flags.DEFINE_string("input", "-", "Lines, JSONL, TSV or CSV; - is standard input.")

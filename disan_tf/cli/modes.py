@@ -20,25 +20,36 @@ def prepare(config, data_dir, prepared_dir) -> None:
     _prepare(config, data_dir, prepared_dir)
 
 
-def train(config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=True) -> None:
+def train(
+    config,
+    workdir,
+    data_dir,
+    prepared_dir,
+    seeds=(),
+    folds=(),
+    pictures=True,
+    init_from=None,
+) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     _check(config)
     from disan_tf.runs.work_directory import refuse_other_config
-    from disan_tf.training import experiment, series
+    from disan_tf.training import experiment, initial_model, series
     from disan_tf.training.distribution import cluster
 
     prepare_corpus = partial(_prepare, data_dir=data_dir, prepared_dir=prepared_dir)
+    initial = _initial_model(init_from) if init_from else None
     if seeds or folds:
-        series.train_series(config, workdir, seeds, folds, prepare_corpus, pictures)
+        series.train_series(config, workdir, seeds, folds, prepare_corpus, pictures, initial)
         return
     series.refuse_series(workdir)
     refuse_other_config(Path(workdir), config)
     distribution = cluster.make_distribution(config)
     with cluster.report_lost_workers(distribution), distribution.writing(workdir):
         distribution.check_same("config", config.to_dict())
+        initial_model.check_start(initial, Path(workdir), config)
         corpus = distribution.chief_first(lambda: prepare_corpus(config))
         distribution.check_same("corpus", corpus.manifest)
-        summary = experiment.train(config, corpus, workdir, pictures, distribution)
+        summary = experiment.train(config, corpus, workdir, pictures, distribution, initial)
         print(
             f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best "
             f"dev {summary['criterion']} {summary['best_score']:.4f} at step "
@@ -228,6 +239,15 @@ def _prepare(config, data_dir, prepared_dir):
     corpus = PreparedCorpus(directory)
     print(f"{describe_counts(corpus.manifest)}\n  in {directory}")
     return corpus
+
+
+def _initial_model(name):
+    """Returns the model of --init_from, which is loaded when a training begins."""
+    from disan_tf.runs.bundle import load_bundle
+    from disan_tf.serving.release.released import find_bundle
+    from disan_tf.training.initial_model import InitialModel
+
+    return InitialModel(name, lambda: load_bundle(find_bundle(name, flag="init_from")))
 
 
 def _checkpoints(mode, output) -> Path:

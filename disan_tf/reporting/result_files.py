@@ -22,6 +22,7 @@ from disan_tf.reporting.differences import Answers
 from disan_tf.reporting.paper_tables.all_tables import find_row
 from disan_tf.runs.machine import MACHINE
 from disan_tf.runs.run_summary import best_step
+from disan_tf.runs.work_directory import START
 
 _REMEDY = "restore it from the repository"
 _NULL = type(None)
@@ -58,6 +59,7 @@ _RESULT = {
     "seconds_per_epoch": float,
     "best_epoch": float,
     "minutes_to_best": float,
+    "init_from?": START,
 }
 _SCORES = {"accuracy?": float, "pearson?": float, "spearman?": float, "mse?": float}
 _RUN = {

@@ -28,9 +28,17 @@ def command_line(arguments: Sequence[str]) -> Optional[str]:
         name, _, value = argument.lstrip("-").partition("=")
         if name == "config":
             kept.append(f"--config={_relative(value)}")
+        elif name == "init_from":
+            kept.append(f"--init_from={portable_name(value)}")
         elif name not in _PATH_FLAGS:
             kept.append(argument)
     return shlex.join(["python", "run.py", *kept])
+
+
+def portable_name(model: str) -> str:
+    """Returns the name of a model without the folders of an absolute path."""
+    path = PurePath(model)
+    return path.name if path.is_absolute() else model
 
 
 def _joined(arguments):

@@ -64,7 +64,8 @@ def summarise_run(workdir: Path) -> dict:
 
     Returns:
       "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`,
-      and "machine" if the run is not older than this key;
+      "machine" if the run is not older than this key, and "init_from" if the run began with a
+      trained model;
       "steps", "epochs", "minutes", "seconds_per_epoch" (without evaluations), "best_step",
       "best_epoch", "minutes_to_best"; "dev_curve", pairs of a step and the criterion, and
       "<split>_curve" for each watched split (`config.evaluate.splits`); for hard attention
@@ -93,7 +94,7 @@ def summarise_run(workdir: Path) -> dict:
     return {
         "config": config,
         **{key: run[key] for key in ("versions", "commit", "command", "parameters")},
-        **{key: run[key] for key in ("machine", "inputs", "data") if key in run},
+        **{key: run[key] for key in ("machine", "inputs", "data", "init_from") if key in run},
         "steps": records[-1]["step"],
         "epochs": round(records[-1]["epoch"], 2),
         "minutes": round(records[-1]["seconds"] / 60, 1),

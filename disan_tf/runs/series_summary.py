@@ -29,8 +29,8 @@ def summarise_series(workdir: Path) -> dict:
     """Returns the finished members of a series, and the mean and deviation of their scores.
 
     Returns:
-      "config" of the series; "versions", "commit", "command", "parameters", "inputs" and "data"
-      of its first member; means of the members' steps and times; "members", each with "name",
+      "config" of the series; "versions", "commit", "command", "parameters", "inputs", "data" and,
+      if it has one, "init_from" of its first member; means of the members' steps and times; "members", each with "name",
       "seed", "fold" (or None), "machine" if it is recorded, its steps, times and curves, and
       "scores": split -> score -> value, with an optimistic "best_on_<split>" for each split that
       was watched during training (`config.evaluate.splits`); "mean" and "standard_deviation" (over
@@ -50,6 +50,7 @@ def summarise_series(workdir: Path) -> dict:
     return {
         "config": config,
         **{key: first[key] for key in ("versions", "commit", "parameters", "inputs", "data")},
+        **({"init_from": first["init_from"]} if "init_from" in first else {}),
         "command": series_command(first["command"], members, config),
         **{key: round(_mean([member[key] for member in members]), 2) for key in _MEMBER_KEYS},
         "members": members,

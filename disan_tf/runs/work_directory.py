@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Optional
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_format, read_json, write_json
@@ -10,6 +11,8 @@ from disan_tf.runs.machine import MACHINE
 
 FORMAT = 2  # of `config.json` and `run.json`
 OTHER_VERSION = "use the version that wrote it, or train again"
+# The schema of "init_from" in `run.json` and in results: the model with which a training began.
+START = {"name": str, "sha256": str, "words": int, "words_found": int, "head": bool}
 # The schema of `run.json`.
 RUN = {
     "versions": dict,
@@ -19,6 +22,7 @@ RUN = {
     "parameters": int,
     "inputs": {str: {"sha256": str}},
     "data": {"splits": {str: int}},
+    "init_from?": START,
 }
 # A training may resume with more steps or patience, or on other devices. Any other change makes
 # another experiment, also fewer steps: the folder may hold a model from a later step.
@@ -56,6 +60,40 @@ def refuse_other_config(workdir: Path, config) -> None:
             f"{workdir} holds a training of another config: {', '.join(differing)}; choose "
             "another --workdir or the same values."
         )
+
+
+def read_start(workdir: Path) -> Optional[dict]:
+    """Returns the record of the model with which a training began; None without.
+
+    Raises:
+      UserError: `run.json` is damaged.
+    """
+    path = Path(workdir) / "run.json"
+    return (
+        read_json(path, "choose another --workdir", RUN).get("init_from") if path.exists() else None
+    )
+
+
+def refuse_other_start(workdir: Path, name: Optional[str]) -> None:
+    """Checks that a work directory is new, or that its training began with the same model.
+
+    Args:
+      workdir: the work directory.
+      name: the name of the model of `--init_from`; None = random weights.
+
+    Raises:
+      UserError: it began with another model, or without one; or see `read_start`.
+    """
+    if not (Path(workdir) / "run.json").exists():
+        return
+    recorded = read_start(workdir)
+    if (recorded and recorded["name"]) == name:
+        return
+    began = f"with {recorded['name']}" if recorded else "without --init_from"
+    remedy = f"give --init_from={recorded['name']}" if recorded else "leave it out"
+    raise UserError(
+        f"{workdir} holds a training that began {began}; {remedy}, or choose another --workdir."
+    )
 
 
 def _goes_on(key, recorded, wanted) -> bool:

@@ -83,6 +83,12 @@ class TrainingState:
         self._manager.save(checkpoint_number=int(self.step))
 
 
+def holds_checkpoint(directory: Path) -> bool:
+    """Returns whether a folder has a whole checkpoint, from which a training would resume."""
+    indexes = Path(directory).glob("step-*.index")
+    return any(_step(index) and _is_readable(index.with_suffix("")) for index in indexes)
+
+
 def mend_state(directory: Path) -> None:
     """Rewrites the file `checkpoint` if it is missing or damaged beside whole checkpoints.
 

@@ -17,9 +17,17 @@ from disan_tf.input_pipeline.format import Keys
 from disan_tf.models.factory import count_parameters
 from disan_tf.runs.machine import describe_machine, load
 from disan_tf.runs.provenance import command_line, data_summary
-from disan_tf.runs.work_directory import FORMAT, OTHER_VERSION, RUN, claim
+from disan_tf.runs.work_directory import (
+    FORMAT,
+    OTHER_VERSION,
+    RUN,
+    claim,
+    read_start,
+    refuse_other_start,
+)
 from disan_tf.training.distribution.cluster import make_distribution
 from disan_tf.training.distribution.strategy import Distribution
+from disan_tf.training.initial_model import InitialModel, describe_start
 from disan_tf.training.loop import Trainer
 from disan_tf.training.monitoring.console import ConsoleLog, describe_scores
 from disan_tf.training.monitoring.projector import write_projector
@@ -34,6 +42,7 @@ def train(
     workdir,
     pictures: bool = True,
     distribution: Optional[Distribution] = None,
+    initial: Optional[InitialModel] = None,
 ) -> dict:
     """Starts or resumes a training in `workdir`; returns the summary by `Trainer.run`.
 
@@ -43,15 +52,18 @@ def train(
       workdir: the training's folder.
       pictures: whether TensorBoard gets pictures of attention and confusions at each evaluation.
       distribution: None = the config's distribution, in this process alone.
+      initial: the model with whose weights the training begins; None = random weights.
 
     Raises:
-      UserError: the work directory belongs to another config or other data, or see `Trainer.run`.
+      UserError: the work directory belongs to another config, other data or another initial model,
+        or see `Trainer` and `Trainer.run`.
     """
     workdir, distribution = Path(workdir), distribution or make_distribution(config)
     if distribution.is_chief:
+        refuse_other_start(workdir, initial and initial.name)
         claim(workdir, config)
         _check_inputs(workdir, corpus)
-    trainer = Trainer(config, corpus, workdir, distribution=distribution)
+    trainer = Trainer(config, corpus, workdir, distribution=distribution, initial=initial)
     return _run_as_chief(trainer, pictures) if distribution.is_chief else trainer.run()
 
 
@@ -94,6 +106,7 @@ def _record_load(workdir: Path) -> None:
 
 def describe(trainer: Trainer) -> dict:
     """Returns a training's description for `run.json`: versions, machine, commit, data, size."""
+    started = trainer.started or read_start(trainer.workdir)
     return {
         "format": FORMAT,
         "versions": {
@@ -109,6 +122,7 @@ def describe(trainer: Trainer) -> dict:
         "corpus": trainer.corpus.directory.name,
         "inputs": trainer.corpus.manifest[Keys.INPUTS],
         "data": data_summary(trainer.corpus.manifest),
+        **({"init_from": started} if started else {}),
     }
 
 
@@ -122,6 +136,7 @@ def introduce(trainer: Trainer) -> str:
         f"{len(rows):,} training examples, {trainer.epoch_steps:,} steps an epoch, "
         f"{lengths[rows].sum() / trainer.epoch_steps:,.0f} tokens a step, "
         f"{padding:.1%} of the positions are padding"
+        + (f"\n{describe_start(trainer.started)}" if trainer.started else "")
     )
 
 

@@ -15,9 +15,10 @@ from disan_tf.models.factory import build_model
 from disan_tf.models.memory import memory_limit
 from disan_tf.runs.run_summary import is_over
 from disan_tf.training.best_model import BestModel, SplitScores
-from disan_tf.training.checkpoints import TrainingState
+from disan_tf.training.checkpoints import TrainingState, holds_checkpoint
 from disan_tf.training.distribution.replicas import STOP
 from disan_tf.training.distribution.strategy import Distribution
+from disan_tf.training.initial_model import InitialModel
 from disan_tf.training.methods import make_method
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
 from disan_tf.training.resources import gather_resources
@@ -40,9 +41,15 @@ class Trainer:
         dev scores. The logs of `on_train_begin` hold the `step` of the last checkpoint, and
         `measured`, the metrics of earlier steps that are not logged yet.
       distribution: the devices and processes, which all do the same steps; None = one device.
+      initial: the model with whose weights a training without a checkpoint begins; None = random
+        weights, and the vectors of the corpus.
+
+    Attributes:
+      started: the record by `InitialModel.apply`; None for a resumed training, or without `initial`.
 
     Raises:
-      UserError: a checkpoint is damaged, or the best model is gone; or see `gather_resources`.
+      UserError: a checkpoint is damaged, or the best model is gone; or see `gather_resources` and
+        `InitialModel`.
       MemoryError: the machine cannot hold the model, see `memory_limit`.
     """
 
@@ -53,12 +60,14 @@ class Trainer:
         workdir,
         callbacks=(),
         distribution: Optional[Distribution] = None,
+        initial: Optional[InitialModel] = None,
     ):
         self.distribution = distribution or Distribution()
+        self.config, self.workdir, self.callbacks = config, Path(workdir), callbacks
+        initial = self._needed(initial)
         resources, corpus = gather_resources(config, corpus)
         tf.keras.utils.set_random_seed(config.seed)
-        self.config, self.corpus, self.workdir = config, corpus, Path(workdir)
-        self.callbacks = callbacks
+        self.corpus = corpus
         with self.distribution.scope():
             with memory_limit(copies=4):
                 self.model = build_model(
@@ -69,7 +78,9 @@ class Trainer:
                     cached=corpus.layers is not None,
                 )
             self.model.set_resources(resources)
+            self.started = initial and initial.apply(self.model, corpus)
             self.method = make_method(config, self.model)
+        self.distribution.check_same("initial model", self.started)
         self.state = TrainingState(
             self.workdir / "checkpoints", self.model, self.method.saved, self.distribution.is_chief
         )
@@ -90,6 +101,14 @@ class Trainer:
         watched = {name: corpus.split(name) for name in config.evaluate.splits}
         self.scores = SplitScores(config, self.model, self.method, self.dev, watched)
         self.best = BestModel(self.workdir / "best", config, corpus, self.model, self.state)
+
+    def _needed(self, initial: Optional[InitialModel]) -> Optional[InitialModel]:
+        """Returns the initial model, loaded and checked, unless the training resumes."""
+        checkpoints = self.workdir / "checkpoints"
+        if initial is None or self.distribution.by_chief(lambda: holds_checkpoint(checkpoints)):
+            return None
+        initial.check_fits(self.config)
+        return initial
 
     def run(self) -> dict:
         """Trains until `train.steps` or the early stop.

@@ -9,6 +9,7 @@ scores the best models on any split.
 """
 
 import copy
+import functools
 import gc
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,10 +31,11 @@ from disan_tf.runs.series_summary import (
     render_series,
     summarise_series,
 )
-from disan_tf.runs.work_directory import claim
+from disan_tf.runs.work_directory import claim, refuse_other_start
 from disan_tf.training import experiment
 from disan_tf.training.distribution.cluster import distribution_of
 from disan_tf.training.evaluation import write_evaluation
+from disan_tf.training.initial_model import InitialModel, check_start
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ def train_series(
     folds: Sequence[str],
     prepare: Callable[[ConfigDict], PreparedCorpus],
     pictures: bool = True,
+    initial: Optional[InitialModel] = None,
 ) -> dict:
     """Trains and scores the unfinished members; the same call again resumes the series.
 
@@ -83,13 +86,14 @@ def train_series(
       seeds: see `plan`.
       folds: see `plan`.
       prepare: a function from a member's config to its prepared corpus.
-      pictures: see `disan_tf.training.experiment.train`.
+      pictures, initial: see `disan_tf.training.experiment.train`.
 
     Returns:
       The summary by `summarise_series`, which is also written as `series.json`.
 
     Raises:
-      UserError: see `plan`; or the folder holds a single training or a series of another config.
+      UserError: see `plan` and `check_start`; or the folder holds a single training or a series of
+        another config.
     """
     workdir = Path(workdir)
     members = plan(config, seeds, folds)
@@ -100,17 +104,19 @@ def train_series(
         )
     if (workdir / "run.json").exists():
         raise UserError(f"{workdir} holds a single training; choose another --workdir.")
+    _check_starts(workdir, members, initial)
     claim(workdir, config)
     tf.get_logger().addFilter(_is_useful)
+    train = functools.partial(_train_member, prepare=prepare, pictures=pictures, initial=initial)
     postponed = []
     for member in members:
         try:
-            _finish_member(workdir, members, member, prepare, pictures)
+            _finish_member(workdir, members, member, train)
         except Owned as owner:
             print(f"{member.name}: {owner}", flush=True)
             postponed.append(member)
     for member in postponed:
-        _finish_member(workdir, members, member, prepare, pictures, wait=True)
+        _finish_member(workdir, members, member, train, wait=True)
     return _record(workdir)
 
 
@@ -142,6 +148,15 @@ def is_series(workdir) -> bool:
     return any(next(Path(workdir).glob(name), None) for name in ("series.json", *MEMBER_CONFIGS))
 
 
+def _check_starts(workdir: Path, members: list[Member], initial: Optional[InitialModel]) -> None:
+    """Raises UserError if one of the members, or of those already there, begins otherwise."""
+    for pattern in MEMBER_CONFIGS:
+        for path in workdir.glob(pattern):
+            refuse_other_start(path.parent, initial and initial.name)
+    for member in members:
+        check_start(initial, workdir / member.name, member.config)
+
+
 def _record(workdir: Path) -> dict:
     """Writes, prints and returns the summary of a series."""
     summary = summarise_series(workdir)
@@ -150,7 +165,7 @@ def _record(workdir: Path) -> dict:
     return summary
 
 
-def _finish_member(workdir, members, member, prepare, pictures, wait=False):
+def _finish_member(workdir, members, member, train, wait=False):
     """Trains a member unless it is finished; raises Owned if another process trains it."""
     folder, number = workdir / member.name, members.index(member) + 1
     with owned(folder, wait):
@@ -161,7 +176,7 @@ def _finish_member(workdir, members, member, prepare, pictures, wait=False):
             flush=True,
         )
         if not finished:
-            _train_member(folder, member.config, prepare, pictures)
+            train(folder, member.config)
         write_json(workdir / "series.json", summarise_series(workdir))
 
 
@@ -217,10 +232,10 @@ def _member_config(config, seed: Optional[int], fold: Optional[int]):
     return config
 
 
-def _train_member(folder, config, prepare, pictures):
+def _train_member(folder, config, prepare, pictures, initial):
     """Trains a member, scores its best model on all splits but train, and frees the memory."""
     corpus = prepare(config)
-    experiment.train(config, corpus, folder, pictures)
+    experiment.train(config, corpus, folder, pictures, initial=initial)
     missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
     _evaluate_member(folder, corpus, sorted(missing))
     _free_memory()

@@ -46,12 +46,13 @@ def presets() -> list[Preset]:
     return found
 
 
-def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
+def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS, flag: str = "checkpoint") -> Path:
     """Finds the folder of a model.
 
     Args:
       checkpoint: a work directory, a folder with a `model.json`, or a name in the manifest.
       checkpoints: the folder of the manifest.
+      flag: the flag that names the model, for errors.
 
     Raises:
       UserError: there is no such model, or its digest is not the manifest's.
@@ -61,13 +62,13 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
             return folder
     if (Path(checkpoint) / "series.json").is_file():
         raise UserError(
-            f"--checkpoint={checkpoint} is a series of trainings; name the folder of one of them."
+            f"--{flag}={checkpoint} is a series of trainings; name the folder of one of them."
         )
     released = read_manifest(checkpoints / "manifest.tsv")
     if str(checkpoint) not in released:
         known = ", ".join(released) or "none"
         raise UserError(
-            f"--checkpoint={checkpoint} is neither a work directory with a trained model nor a "
+            f"--{flag}={checkpoint} is neither a work directory with a trained model nor a "
             f"name of {checkpoints / 'manifest.tsv'} (known: {known})."
         )
     return _check(checkpoints / str(checkpoint), released[str(checkpoint)]["sha256"])

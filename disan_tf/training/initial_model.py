@@ -1,0 +1,203 @@
+"""The trained model with whose weights a training begins (`--init_from`)."""
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Callable, Optional
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.common.errors import UserError
+from disan_tf.elmo.bilm import BiLM
+from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.layers.embedding.words import WordEmbedding
+from disan_tf.models.base import SentenceModel
+from disan_tf.models.embeddings import EMBEDDINGS, Sources
+from disan_tf.models.factory import embedding_parts, encoder_class, encoder_parts
+from disan_tf.runs.bundle import Bundle
+from disan_tf.runs.provenance import portable_name
+from disan_tf.runs.work_directory import refuse_other_start
+from disan_tf.training.checkpoints import holds_checkpoint
+
+# Arguments of layers that change neither the weights' shapes nor their meaning.
+_FREE = {
+    *("name", "dtype", "trainable", "seed", "attention_form", "init_scale"),
+    *("dropout", "word_dropout", "l2", "mix_l2"),
+}
+_ANY_BILM = {"units": 1, "cells": 1, "filters": [(1, 1)]}  # both sides' files are read later
+
+
+class InitialModel:
+    """A trained model with whose weights a training begins.
+
+    Embedding and encoder take its weights, except counters of random draws: two trainings with one
+    command stay equal. Vocabularies are united by word: a word of the corpus that the model knows
+    takes the model's vector, others keep the vectors of the corpus. The head takes its weights if
+    task, classes and shapes are equal, and stays new otherwise.
+
+    Args:
+      name: a released model, a work directory, or a folder with a `model.json`.
+      load: returns the model's `Bundle`. It is called once, and not for a training that resumes.
+
+    Attributes:
+      name: the name without this machine's folders.
+    """
+
+    def __init__(self, name: str, load: Callable[[], Bundle]):
+        self.name = portable_name(name)
+        self._load = load
+
+    @functools.cached_property
+    def bundle(self) -> Bundle:
+        """The loaded model."""
+        return self._load()
+
+    def check_fits(self, config) -> None:
+        """Checks that the weights of embedding and encoder fit a config's model.
+
+        Raises:
+          UserError: a part differs, which the error names; or the model cannot be loaded.
+        """
+        for option, there, here in _differences(self.bundle.config, config):
+            raise UserError(
+                f"--init_from={self.name} has {option}={there}, and the config has {here}; choose "
+                f"a config with {option}={there}, or another model."
+            )
+
+    def apply(self, model: SentenceModel, corpus: PreparedCorpus) -> dict:
+        """Gives a model these weights; it has the vectors of its corpus, and fits.
+
+        Returns:
+          The record for `run.json`: "name", "sha256" of the model's file of weights, the numbers
+          of "words" in the corpus and of "words_found" in the model, and "head": whether the
+          model's head is taken too.
+
+        Raises:
+          UserError: the embedding reads another fixed biLM than the model.
+        """
+        bundle, vocabulary = self.bundle, corpus.vocabulary
+        source, tables = bundle.model, list(_parts(model.embedding, WordEmbedding))
+        rows = {word: row for row, word in enumerate(bundle.vocabulary)}
+        found = [(row, rows[word]) for row, word in enumerate(vocabulary) if word in rows]
+        for table, other in zip(tables, _parts(source.embedding, WordEmbedding)):
+            _copy_rows(table, other, np.array(found, np.int64).reshape(-1, 2))
+        fixed = [bilm for bilm in _parts(model.embedding, BiLM) if not bilm.trainable]
+        for bilm, other in zip(fixed, _parts(source.embedding, BiLM)):
+            self._check_bilm(bilm, other)
+        _copy(model.embedding, source.embedding, besides=[*tables, *fixed])
+        _copy(model.encoder, source.encoder)
+        is_same = _have_same_head(model, source)
+        is_same = is_same and _outputs(bundle.config, bundle) == _outputs(bundle.config, corpus)
+        if is_same:
+            _copy(model.head, source.head)
+        return {
+            "name": self.name,
+            "sha256": bundle.info["sha256"][bundle.info["weights"]],
+            "words": len(vocabulary),
+            "words_found": len(found) if tables else 0,
+            "head": is_same,
+        }
+
+    def _check_bilm(self, bilm: BiLM, other: BiLM) -> None:
+        """Raises UserError unless two biLMs are equal, but for the rounding of a halved file."""
+        for weight, value in zip(bilm.weights, other.weights):
+            if weight.dtype.is_floating and not np.allclose(weight, value, 2**-8, 2**-14):
+                raise UserError(
+                    f"--init_from={self.name} reads another biLM than the files of "
+                    "--config.data.bilm; restore its files there, or choose another model."
+                )
+
+
+def check_start(initial: Optional[InitialModel], workdir: Path, config) -> None:
+    """Checks that a training may begin or resume, before its corpus is prepared.
+
+    Args:
+      initial: the model of `--init_from`; None = the training begins with random weights.
+      workdir: the training's folder.
+      config: its config.
+
+    Raises:
+      UserError: the work directory's training began otherwise; or see `InitialModel.check_fits`.
+    """
+    refuse_other_start(workdir, initial and initial.name)
+    if initial and not holds_checkpoint(Path(workdir) / "checkpoints"):
+        initial.check_fits(config)
+
+
+def describe_start(record: dict) -> str:
+    """Returns a line about a training's start, from the record by `InitialModel.apply`."""
+    return (
+        f"begins with {record['name']}, which knows {record['words_found']:,} of "
+        f"{record['words']:,} words; {'its' if record['head'] else 'a new'} head"
+    )
+
+
+def _differences(there, here) -> Iterator[tuple]:
+    """Yields (option, value there, value here) for options that must be equal in two configs."""
+    if there.embedding.name != here.embedding.name:
+        yield "embedding.name", there.embedding.name, here.embedding.name
+        return
+    names = (config.encoder.name for config in (there, here))
+    if len({encoder_class(name) for name in names}) > 1:
+        yield "encoder.name", there.encoder.name, here.encoder.name
+        return
+    for part in ("embedding", "encoder"):
+        ours, theirs = (_arguments(config, part) for config in (here, there))
+        for name in ours.keys() - _FREE:
+            if ours[name] != theirs.get(name):
+                yield f"{part}.{name}", theirs.get(name), ours[name]
+    if EMBEDDINGS[here.embedding.name].reads_bilm and there.embedding.bilm != here.embedding.bilm:
+        yield "embedding.bilm", there.embedding.bilm, here.embedding.bilm
+
+
+def _arguments(config, part: str) -> dict:
+    """Returns the arguments of a config's embedding or encoder, with their defaults."""
+    makers = {
+        "embedding": lambda: embedding_parts(config, Sources((1, 0), _ANY_BILM)),
+        "encoder": lambda: encoder_parts(config),
+    }
+    options, make = makers[part]()
+    return make(**options).get_config()
+
+
+def _parts(layer: tf.keras.layers.Layer, kind: type) -> Iterator[tf.keras.layers.Layer]:
+    """Yields the layers of a class in a layer, itself included, always in the same order."""
+    return (part for part in (layer, *layer.submodules) if isinstance(part, kind))
+
+
+def _copy_rows(table: WordEmbedding, source: WordEmbedding, found: np.ndarray) -> None:
+    """Copies vectors of words: `found` has pairs of rows, in the table and in the source."""
+    vectors, others = (
+        np.concatenate([part.trained.numpy(), part.fixed.numpy()]) for part in (table, source)
+    )
+    vectors[found[:, 0]] = others[found[:, 1]]
+    table.set_vectors(vectors)
+
+
+def _copy(layer, source, besides=()) -> None:
+    """Copies the weights of an equal layer, but not of some parts and no counters of draws."""
+    left = {id(weight) for part in besides for weight in part.weights}
+    for weight, value in zip(layer.weights, source.weights):
+        if weight.dtype.is_floating and id(weight) not in left:
+            weight.assign(value.numpy())
+
+
+def _have_same_head(model: SentenceModel, source: SentenceModel) -> bool:
+    """Returns whether two models have the same task, and heads of the same shape."""
+    heads = [
+        (
+            type(each),
+            type(each.head),
+            {name: value for name, value in each.head.get_config().items() if name not in _FREE},
+            [weight.shape for weight in each.head.weights],
+        )
+        for each in (model, source)
+    ]
+    return heads[0] == heads[1]
+
+
+def _outputs(config, described) -> list[str]:
+    """Returns the names of a bundle's or corpus' outputs: classes, or a language model's words."""
+    is_language_model = EMBEDDINGS[config.embedding.name].counts_words
+    return described.vocabulary if is_language_model else described.classes

@@ -10,7 +10,7 @@ from disan_tf.cli import modes
 from disan_tf.serving.inference.attend import attend
 from disan_tf.serving.inference.predict import predict
 from tests.support.models.bundles import (
-    CLASSES,
+    PAIR_CLASSES,
     NLI,
     PAIRS,
     RELATEDNESS,
@@ -57,9 +57,9 @@ def test_each_pair_has_the_models_label(bundles, pairs, tmp_path):
     assert [(record["premise"], record["hypothesis"]) for record in records] == PAIRS
     expected = expected_probabilities(bundles[NLI])
     np.testing.assert_allclose(probabilities(records), expected, rtol=0, atol=1e-6)
-    names = [CLASSES[NLI][row.argmax()] for row in expected]
+    names = [PAIR_CLASSES[NLI][row.argmax()] for row in expected]
     assert [record["label"] for record in records] == names
-    assert list(records[0]["probabilities"]) == CLASSES[NLI]
+    assert list(records[0]["probabilities"]) == PAIR_CLASSES[NLI]
 
 
 def test_a_relatedness_model_answers_the_expected_point(bundles, pairs, tmp_path):
@@ -87,7 +87,7 @@ def test_gold_labels_are_kept_and_pairs_without_one_are_counted(bundles, tmp_pat
     assert counts == (4, 4, 2)
     records = read(tmp_path / "out.jsonl")
     assert [record["gold_label"] for record in records] == labels
-    assert all(record["label"] in CLASSES[NLI] for record in records)
+    assert all(record["label"] in PAIR_CLASSES[NLI] for record in records)
 
 
 def test_the_mode_tells_on_standard_error_how_many_have_no_gold_label(bundles, tmp_path, capsys):

@@ -157,7 +157,8 @@ class Attention(Mapping[str, Any]):
             return f"<details>{title}<p>{note}</p></details>"
         means = self._mean(name)
         shades = np.minimum(means / (plots.contested(means) or 1.0), 1.0)
-        rows = [f"<tr><th></th>{''.join(f'<th>{_isolated(token)}</th>' for token in dependents)}"]
+        labels = "".join(f"<th>{_isolated(token)}</th>" for token in dependents)
+        rows = [f"<tr><th></th>{labels}</tr>"]
         for head, *row in zip(heads, means, shades):
             cells = "".join(f"<td>{_shaded('', *cell)}</td>" for cell in zip(*row))
             rows.append(f"<tr><th>{_isolated(head)}</th>{cells}</tr>")
@@ -171,7 +172,8 @@ class Attention(Mapping[str, Any]):
         if name in self.matrices:
             heads, dependents = self._sides(name)
             high = plots.contested(means) or None
-            plots.heat_map(axes, means, heads, dependents, high=high, mask_zeros=True)
+            image = plots.heat_map(axes, means, heads, dependents, high=high, mask_zeros=True)
+            axes.figure.colorbar(image, ax=axes, shrink=0.8, extend="max")
             axes.set(xlabel="attended to (dependent)", ylabel="attending (head)")
             return
         tokens = list(self._sentences.values())[self._owner(name)]

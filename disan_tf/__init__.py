@@ -42,13 +42,15 @@ if "tensorflow" not in sys.modules:
 legacy_keras.choose()
 
 
-def __getattr__(name: str):
-    """Imports the public names when they are first used."""
-    if name in _MODULES:
-        return getattr(importlib.import_module(_MODULES[name]), name)
-    if name in __all__:
-        return importlib.import_module(f"disan_tf.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # or else a type checker would accept any name
+
+    def __getattr__(name: str):
+        """Imports the public names when they are first used."""
+        if name in _MODULES:
+            return getattr(importlib.import_module(_MODULES[name]), name)
+        if name in __all__:
+            return importlib.import_module(f"disan_tf.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():

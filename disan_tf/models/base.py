@@ -1,5 +1,7 @@
 """The base class of models for one sentence or two."""
 
+from collections.abc import Mapping
+
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
@@ -17,6 +19,15 @@ class SentenceModel(tf.keras.Model):
     every model is called as
 
         outputs = model(*(batch[name] for name in model.reads), training=True)
+
+    or with one argument, the batch itself or a tuple of its inputs. So Keras' `fit`, `evaluate` and
+    `predict` work too:
+
+        model.compile(optimizer="adam")
+        model.fit({"premise": ids, "hypothesis": other_ids}, labels)
+
+    `fit` trains without the policy gradient of encoders with hard attention; `disan_tf.training`
+    has it.
 
     A subclass also defines its losses and metrics, which are all that the training loop and the
     evaluation use:
@@ -40,6 +51,7 @@ class SentenceModel(tf.keras.Model):
     criterion: str  # the key of `scores` whose highest value on dev is best
     batch_score_name: str  # the name of `batch_score`
     options: tuple[str, ...] = ()  # arguments of the model from config.task
+    keras_metrics: tuple[str, ...] = ()  # of `compile`
 
     def __init__(self, embedding: Embedding, encoder, head, **kwargs):
         super().__init__(**kwargs)
@@ -84,14 +96,32 @@ class SentenceModel(tf.keras.Model):
         shapes = [[size or 1 for size in spec.shape] for spec in self.input_specs()]
         return [tf.zeros(shape, spec.dtype) for shape, spec in zip(shapes, self.input_specs())]
 
-    def loss(self, outputs, labels):
+    def batch_loss(self, outputs, labels):
         """Returns the mean loss of the batch, <float32>[]."""
         return tf.reduce_mean(self.example_losses(outputs, labels))
+
+    def compile(self, optimizer="rmsprop", loss=None, metrics=None, **kwargs):
+        """Configures `fit`; without `loss` with the task's loss and metrics."""
+        if loss is None:
+            loss = self.keras_loss()
+            metrics = self.keras_metrics if metrics is None else metrics
+        super().compile(optimizer=optimizer, loss=loss, metrics=metrics, **kwargs)
+
+    def compile_from_config(self, config):
+        """Compiles a model that was read from a file, as it was compiled before."""
+        self.compile(**tf.keras.saving.deserialize_keras_object(config))
+        self.optimizer.build(self.trainable_variables)
+
+    def keras_loss(self) -> tf.keras.losses.Loss:
+        """Returns the mean of `example_losses` as a Keras loss."""
+        raise NotImplementedError
 
     def sentences(self, *inputs) -> list[tuple]:
         """Groups a call's inputs into (ids, *word features) for each field."""
         count = len(self.fields)
-        return [inputs[number::count] for number in range(count)]
+        if len(inputs) == 1 and isinstance(inputs[0], (Mapping, list, tuple)):
+            inputs = _in_order(inputs[0], self.input_specs())
+        return [tuple(inputs[number::count]) for number in range(count)]
 
     def embed(self, *inputs, training=None) -> list[tuple[tf.Tensor, tf.Tensor]]:
         """Returns vectors <float>[batch, length, dim] and mask <bool>[batch, length], by field."""
@@ -159,6 +189,16 @@ def input_specs(fields: tuple[str, ...], embedding: Embedding) -> list[tf.Tensor
 def prefix_of(field: str) -> str:
     """Returns the start of the names of a field's tensors: "", or "<field>_" in a pair."""
     return "" if field in SENTENCE else f"{field}_"
+
+
+def _in_order(inputs, specs) -> list[tf.Tensor]:
+    """Returns the inputs of a mapping, a list or a tuple in the order and dtypes of the specs."""
+    names = [spec.name for spec in specs]
+    if isinstance(inputs, Mapping):
+        inputs = [inputs[name] for name in names if name in inputs]
+    if len(inputs) != len(specs):
+        raise ValueError(f"{len(inputs)} inputs are given; the model reads {', '.join(names)}.")
+    return [tf.cast(tensor, spec.dtype) for tensor, spec in zip(inputs, specs)]
 
 
 def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:

@@ -11,6 +11,10 @@ class ClassScores:
     label_dtype = tf.int32
     criterion = "accuracy"
     batch_score_name = "accuracy"
+    keras_metrics = ("accuracy",)
+
+    def keras_loss(self):
+        return tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
     def example_losses(self, outputs, labels):
         return cross_entropies(outputs, labels)

@@ -91,13 +91,13 @@ class LanguageModel(SentenceModel):
         losses = losses[: tf.shape(rows)[0]]
         return tf.math.unsorted_segment_sum(losses, rows, tf.shape(targets)[0])
 
-    def loss(self, outputs, labels):
+    def batch_loss(self, outputs, labels):
         """Returns -ln p of a word, the mean over both directions and all words in the batch."""
         forward, backward, count = tf.unstack(tf.reduce_sum(outputs, axis=0))
         return (forward + backward) / (2.0 * count)
 
     def batch_score(self, outputs, labels):
-        return tf.exp(self.loss(outputs, labels))
+        return tf.exp(self.batch_loss(outputs, labels))
 
     def predictions(self, outputs):
         return tf.constant(outputs)

@@ -49,6 +49,9 @@ class RelatednessModel(SentencePairModel):
     def features(self, first, second):
         return tf.concat([first * second, tf.abs(first - second)], axis=-1)
 
+    def keras_loss(self):
+        return ScoreLoss(self.loss_name, self.lowest)
+
     def example_losses(self, outputs, labels):
         return LOSSES[self.loss_name](outputs, labels - (self.lowest - 1))
 
@@ -61,6 +64,27 @@ class RelatednessModel(SentencePairModel):
     def scores(self, outputs, labels):
         """Returns `pearson`, `spearman` and `mse` of predicted and gold scores."""
         return correlation_scores(self.predictions(outputs).numpy(), labels)
+
+    def get_config(self):
+        return {**super().get_config(), "loss": self.loss_name, "lowest": self.lowest}
+
+
+@serializable
+class ScoreLoss(tf.keras.losses.Loss):
+    """The mean loss of a `RelatednessModel` for Keras' `fit`.
+
+    Args:
+      loss, lowest: see `RelatednessModel`.
+    """
+
+    def __init__(self, loss: str = "kl", lowest: int = 1, name: str = "score_loss", **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.loss_name = check_choice("loss", loss, LOSSES)
+        self.lowest = lowest
+
+    def call(self, labels, outputs):
+        scores = tf.cast(tf.reshape(labels, [-1]), outputs.dtype)
+        return LOSSES[self.loss_name](outputs, scores - (self.lowest - 1))
 
     def get_config(self):
         return {**super().get_config(), "loss": self.loss_name, "lowest": self.lowest}

@@ -30,8 +30,9 @@ def summarise_series(workdir: Path) -> dict:
 
     Returns:
       "config" of the series; "versions", "commit", "command", "parameters", "inputs", "data" and,
-      if it has one, "init_from" of its first member; means of the members' steps and times; "members", each with "name",
-      "seed", "fold" (or None), "machine" if it is recorded, its steps, times and curves, and
+      if it has one, "init_from" of its first member; means of the members' steps and times;
+      "members", each with "name", "seed", "fold" (or None), "machine" if it is recorded, its steps,
+      times and curves, and
       "scores": split -> score -> value, with an optimistic "best_on_<split>" for each split that
       was watched during training (`config.evaluate.splits`); "mean" and "standard_deviation" (over
       n - 1; None with a single member): split -> score -> value; "by_length", see `_by_length`; and

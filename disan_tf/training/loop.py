@@ -45,7 +45,7 @@ class Trainer:
         weights, and the vectors of the corpus.
 
     Attributes:
-      started: the record by `InitialModel.apply`; None for a resumed training, or without `initial`.
+      started: the record by `InitialModel.apply`; None without `initial` or in a resumed training.
 
     Raises:
       UserError: a checkpoint is damaged, or the best model is gone; or see `gather_resources` and

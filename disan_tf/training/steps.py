@@ -27,7 +27,7 @@ def make_train_step(model, optimizer, clip_norm: float = 0.0):
         *ids, label = batch
         with tf.GradientTape() as tape:
             outputs = model(*ids, training=True)
-            loss = part_of_mean(model.loss(outputs, label))
+            loss = part_of_mean(model.batch_loss(outputs, label))
             loss += part_of_all(sum(added_losses(model)))
             objective = scaled(optimizer, loss)
         gradients = tape.gradient(objective, model.trainable_variables)
@@ -58,7 +58,7 @@ def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
         *ids, label = batch
         outputs = [_outputs(model, ids, how) for _ in range(samples)]
         outputs = outputs[0] if samples == 1 else _log_mean_probabilities(outputs)
-        return outputs, model.loss(outputs, label) + sum(added_losses(model))
+        return outputs, model.batch_loss(outputs, label) + sum(added_losses(model))
 
     return evaluation_step
 

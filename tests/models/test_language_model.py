@@ -84,7 +84,7 @@ def test_more_padding_changes_nothing(model):
 
 def test_the_loss_is_the_mean_over_words_and_directions(model):
     outputs = tf.constant([[6.0, 8.0, 4.0], [2.0, 4.0, 1.0]])
-    assert float(model.loss(outputs, None)) == pytest.approx(20 / 10)
+    assert float(model.batch_loss(outputs, None)) == pytest.approx(20 / 10)
     scores = model.scores(outputs.numpy(), None)
     assert scores["perplexity"] == pytest.approx(np.exp(2.0))
     assert scores["forward_perplexity"] == pytest.approx(np.exp(8 / 5))

@@ -46,7 +46,7 @@ def _model(name):
 
 
 def _task_loss(model, arrays):
-    return model.loss(model(*pair_ids(arrays)), tf.constant(arrays["in/gold_label"]))
+    return model.batch_loss(model(*pair_ids(arrays)), tf.constant(arrays["in/gold_label"]))
 
 
 @pytest.mark.parametrize("name", LOSSES)

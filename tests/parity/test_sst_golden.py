@@ -29,7 +29,7 @@ def _model(arrays, meta, form="lean"):
 
 def _loss(model, arrays):
     logits = model(tf.constant(arrays["in/token"]), training=False)
-    return model.loss(logits, tf.constant(arrays["in/label"])) + tf.add_n(model.losses)
+    return model.batch_loss(logits, tf.constant(arrays["in/label"])) + tf.add_n(model.losses)
 
 
 @pytest.mark.parametrize("form", ["lean", "plain"])

@@ -10,8 +10,8 @@ from disan_tf.cli import modes
 from disan_tf.serving.inference.attend import attend
 from disan_tf.serving.inference.predict import predict
 from tests.support.models.bundles import (
-    PAIR_CLASSES,
     NLI,
+    PAIR_CLASSES,
     PAIRS,
     RELATEDNESS,
     attend_alone,

@@ -33,7 +33,7 @@ class _Answers(ClassScores):
     embedding = SimpleNamespace(word_features={})
     samplers = losses = ()
     reads, input_specs = SentenceModel.reads, SentenceModel.input_specs
-    loss = SentenceModel.loss
+    batch_loss = SentenceModel.batch_loss
 
 
 class _FirstWordDecides(_Answers):

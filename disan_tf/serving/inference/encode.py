@@ -9,6 +9,7 @@ from typing import Callable, Optional
 
 import numpy as np
 import tensorflow as tf
+from tqdm.auto import tqdm
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder
@@ -93,14 +94,18 @@ def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:
     return encode_batch
 
 
-def encode_all(step, sentences: Sequence[tuple], text_to_ids, batch_size: int) -> np.ndarray:
+def encode_all(
+    step, sentences: Sequence[tuple], text_to_ids, batch_size: int, show_progress_bar: bool = False
+) -> np.ndarray:
     """Encodes `tokenise`'s sentences as <float32>[sentences, dim], in the same order."""
     vectors = None
-    for batch, inputs in batches_of_inputs(sentences, text_to_ids, batch_size):
-        encoded = step(*inputs).numpy()
-        if vectors is None:
-            vectors = np.empty([len(sentences), encoded.shape[1]], np.float32)
-        vectors[batch] = encoded
+    with tqdm(total=len(sentences), unit="sentence", disable=not show_progress_bar) as bar:
+        for batch, inputs in batches_of_inputs(sentences, text_to_ids, batch_size):
+            encoded = step(*inputs).numpy()
+            if vectors is None:
+                vectors = np.empty([len(sentences), encoded.shape[1]], np.float32)
+            vectors[batch] = encoded
+            bar.update(len(batch))
     return vectors
 
 

@@ -9,14 +9,16 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
+from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.encoders.own import give_encoder
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle, load_bundle, read_info
 from disan_tf.serving.inference.attend import LengthLimit, make_attention_step
+from disan_tf.serving.inference.attention import Attention
 from disan_tf.serving.inference.encode import BATCH_SIZE, encode_all, make_encoding_step
 from disan_tf.serving.inference.lines import look_up, tokenise
 from disan_tf.serving.inference.predict import describe, make_prediction_step, predict_all
-from disan_tf.serving.inference.records import text_name, tokens_name
+from disan_tf.serving.inference.records import text_name
 from disan_tf.serving.release.released import find_bundle, model_name
 
 _SHORT = 200  # tokens, whose attention tensors need some hundred MB; free memory is not checked
@@ -121,23 +123,35 @@ class LoadedModel:
         tokens = self._tokenise(sentences, self._bundle.model.fields)
         return dict(zip(self._bundle.model.reads, look_up(tokens, self._text_to_ids)))
 
-    def encode(self, sentences: Sequence[str], batch_size: int = BATCH_SIZE) -> np.ndarray:
+    def encode(
+        self,
+        sentences: Union[str, Sequence[str]],
+        batch_size: int = BATCH_SIZE,
+        *,
+        normalize: bool = False,
+        show_progress_bar: bool = False,
+    ) -> np.ndarray:
         """Encodes sentences as vectors.
 
         Args:
-          sentences: raw text; pair models encode single sentences too.
+          sentences: raw text, or one string; pair models encode single sentences too.
           batch_size: the most sentences in a batch.
+          normalize: whether vectors get the length 1; vectors of zeros stay as they are.
+          show_progress_bar: whether a bar on standard error counts the sentences.
 
         Returns:
-          <float32>[sentences, dim].
+          <float32>[sentences, dim]; for one string <float32>[dim].
 
         Raises:
           UserError: the encoder reads only pairs (DRCN).
         """
+        if isinstance(sentences, str):
+            return self.encode([sentences], batch_size, normalize=normalize)[0]
         step, tokens = self._encoding_step, self._tokenise(sentences, SENTENCE)
         if not tokens:
             return np.zeros([0, self.encode([""]).shape[1]], np.float32)
-        return encode_all(step, tokens, self._text_to_ids, batch_size)
+        vectors = encode_all(step, tokens, self._text_to_ids, batch_size, show_progress_bar)
+        return _normalised(vectors) if normalize else vectors
 
     def similarity(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
         """Computes the cosines between two lists' sentence vectors, <float32>[first, second].
@@ -150,7 +164,7 @@ class LoadedModel:
         if isinstance(first, str) or isinstance(second, str):
             raise ValueError("two lists of sentences are expected, not one string.")
         first, second = list(first), list(second)
-        vectors = _normalised(self.encode(first + second))
+        vectors = self.encode(first + second, normalize=True)
         return vectors[: len(first)] @ vectors[len(first) :].T
 
     def predict(self, sentences: Sequence[Texts], batch_size: int = BATCH_SIZE) -> list[dict]:
@@ -168,13 +182,13 @@ class LoadedModel:
         rows = predict_all(self._prediction_step, tokens, self._text_to_ids, batch_size)
         return [describe(*row, self._bundle) for row in rows]
 
-    def attend(self, sentence: Texts) -> dict[str, Union[list[str], np.ndarray]]:
+    def attend(self, sentence: Texts) -> Attention:
         """Computes the attention tensors for a sentence, or for a pair.
 
         Returns:
-          "tokens" (for pairs "<field>_tokens"), and the tensors of
+          A mapping with "tokens" (for pairs "<field>_tokens"), and the tensors of
           `disan_tf.serving.inference.attend`, <float32>[head, dependent, feature] and
-          [token, feature].
+          [token, feature]. It has methods `table` and `plot`, and notebooks display it.
 
         Raises:
           UserError: the attention tensors of so long a text do not fit into the memory.
@@ -185,8 +199,9 @@ class LoadedModel:
         if max(map(len, tokens)) > _SHORT:
             LengthLimit(self._attention_step).check(tokens, "attend")
         tensors = self._attention_step(*look_up([tokens], self._text_to_ids))
-        named = dict(zip(map(tokens_name, fields), tokens))
-        return {**named, **{name: tensor.numpy()[0] for name, tensor in tensors.items()}}
+        arrays = {name: tensor.numpy()[0] for name, tensor in tensors.items()}
+        crossed = not isinstance(self.encoder, SentenceEncoder)
+        return Attention(fields, tokens, arrays, crossed)
 
     @cached_property
     def _encoding_step(self):

@@ -106,9 +106,39 @@ def test_a_model_of_pairs_encodes_single_sentences(pair_bundle):
         model.predict(["a good film"])
 
 
+def test_one_string_has_one_vector(model):
+    vector = model.encode(SENTENCES[2])
+    assert vector.ndim == 1
+    np.testing.assert_array_equal(vector, model.encode([SENTENCES[2]])[0])
+
+
+def test_normalised_vectors_have_the_length_1(model):
+    vectors, units = model.encode(SENTENCES), model.encode(SENTENCES, normalize=True)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert np.abs(norms - 1).max() > 0.1
+    np.testing.assert_allclose(units, vectors / norms, atol=1e-6)
+    one = model.encode(SENTENCES[0], normalize=True)
+    np.testing.assert_allclose(one, units[0], atol=1e-6)
+    assert model.encode([], normalize=True).shape == (0, vectors.shape[1])
+
+
+def test_a_normalised_vector_of_zeros_stays_zero(model, monkeypatch):
+    monkeypatch.setattr(
+        "disan_tf.serving.inference.model.encode_all", lambda *_: np.zeros([1, 4], np.float32)
+    )
+    np.testing.assert_array_equal(model.encode("a", normalize=True), np.zeros(4))
+
+
+def test_a_progress_bar_counts_the_sentences_on_request(model, capsys):
+    model.encode(SENTENCES)
+    assert capsys.readouterr().err == ""
+    model.encode(SENTENCES, show_progress_bar=True)
+    assert f"{len(SENTENCES)}/{len(SENTENCES)}" in capsys.readouterr().err
+
+
 def test_one_string_is_no_list_of_sentences(model):
     with pytest.raises(ValueError, match="a list of sentences is expected"):
-        model.encode("a good film")
+        model.predict("a good film")
 
 
 def test_an_unknown_name_is_refused():

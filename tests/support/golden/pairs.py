@@ -39,7 +39,7 @@ def pair_ids(arrays):
 def pair_loss(model, arrays):
     """The model's loss plus weight decay, without dropout."""
     logits = model(*pair_ids(arrays), training=False)
-    return model.loss(logits, tf.constant(arrays["in/gold_label"])) + tf.add_n(model.losses)
+    return model.batch_loss(logits, tf.constant(arrays["in/gold_label"])) + tf.add_n(model.losses)
 
 
 def check_outputs(model, arrays):

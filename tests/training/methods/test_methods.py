@@ -52,7 +52,7 @@ def test_mean_is_the_logarithm_of_the_mean_probability_of_so_many_samples():
     step = final_evaluation_step(config, model)
     samples = [tf.nn.softmax(step(*IDS, LABELS)[0]) for _ in range(3)]
     np.testing.assert_allclose(tf.exp(found), tf.reduce_mean(samples, axis=0), rtol=1e-5)
-    expected = model.loss(found, LABELS) + tf.add_n(model.losses)
+    expected = model.batch_loss(found, LABELS) + tf.add_n(model.losses)
     np.testing.assert_allclose(loss, expected, rtol=1e-5)
 
 

@@ -1,0 +1,251 @@
+"""A model's attention on a text as a Python object: arrays, tables, plots and HTML."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from disan_tf.common.options import check_choice
+from disan_tf.serving.inference.explain import SOURCE2TOKEN
+from disan_tf.serving.inference.records import tokens_name
+from disan_tf.serving.inference.weight_vectors import NAME as WEIGHT_VECTORS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_HTML_TOKENS = 40  # most rows or columns of a matrix in HTML; larger ones fill megabytes
+_PANELS = 3  # in a row of a plot
+_CELL, _LONGEST_SIDE = 0.32, 20.0  # inches of a token and of a panel
+
+
+class Attention(Mapping[str, Any]):
+    """The attention of a model on a sentence or a pair, see `disan_tf.load(...).attend`.
+
+    It is a mapping from "tokens" (for pairs "<field>_tokens") to a list of tokens, and from a name
+    to <float32>[token, feature] or [head, dependent, feature]. A notebook shows the tokens shaded
+    by their weights, and the matrices.
+
+    Args:
+      fields: the names of the sentences.
+      tokens: the tokens of each sentence.
+      tensors: the tensors of `disan_tf.serving.inference.attend`; in pairs their names begin with
+        "<field>_".
+      crossed: whether the words of a sentence attend to those of the other sentence (DRCN).
+
+    Attributes:
+      matrices: the names of the tensors <float32>[head, dependent, feature].
+      weights: the names of the tensors <float32>[token, feature], source2token first.
+
+    Example:
+      >>> attention = disan_tf.load("demo").attend("a fine film .")
+      >>> attention.table()  # a row for each token
+      >>> attention.table("forward_attention")  # row tokens attend to column tokens
+      >>> attention.plot("source2token")[0].figure.savefig("weights.png")
+    """
+
+    def __init__(
+        self,
+        fields: Sequence[str],
+        tokens: Sequence[list[str]],
+        tensors: Mapping[str, np.ndarray],
+        crossed: bool = False,
+    ):
+        self._sentences = dict(zip(fields, tokens))
+        self._tensors = dict(tensors)
+        self._crossed = crossed
+        named = {tokens_name(field): words for field, words in self._sentences.items()}
+        self._values = {**named, **tensors}
+        names = [name for name in tensors if not name.endswith(WEIGHT_VECTORS)]
+        self.matrices = tuple(name for name in names if tensors[name].ndim == 3)
+        weights = (name for name in names if tensors[name].ndim == 2)
+        self.weights = tuple(sorted(weights, key=lambda name: not name.endswith(SOURCE2TOKEN)))
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        texts = (repr(" ".join(tokens)[:60]) for tokens in self._sentences.values())
+        arrays = (f"{name} {list(tensor.shape)}" for name, tensor in self._tensors.items())
+        return f"<Attention on {' and '.join(texts)}: {', '.join(arrays)}>"
+
+    def table(self, matrix: str = "") -> Any:
+        """Returns weights, averaged over the features, as a table.
+
+        Args:
+          matrix: one of `matrices`, for a table with a row for each attending token (head) and a
+            column for each token attended to (dependent). "" = a row for each token, and a column
+            for each of `weights`.
+
+        Returns:
+          A pandas DataFrame if pandas is installed, else a string that displays as a table.
+
+        Raises:
+          ValueError: there is no such matrix.
+        """
+        if matrix:
+            check_choice("matrix", matrix, self.matrices)
+            heads, dependents = self._sides(matrix)
+            return _table(self._mean(matrix), dependents, heads)
+        columns = {"token": [token for tokens in self._sentences.values() for token in tokens]}
+        if len(self._sentences) > 1:
+            fields = [field for field, tokens in self._sentences.items() for _ in tokens]
+            columns = {"sentence": fields, **columns}
+        first = self._prefix(next(iter(self._sentences)))
+        for name in self._weights_of(first):
+            short = name[len(first) :]
+            means = [self._mean(self._prefix(field) + short) for field in self._sentences]
+            columns[short] = np.concatenate(means).tolist()
+        return _table(list(zip(*columns.values())), list(columns))
+
+    def plot(self, *names: str) -> "list[Axes]":
+        """Draws weights, averaged over the features, into a new figure of matplotlib's pyplot.
+
+        Args:
+          names: some of `matrices`, drawn as heat maps whose rows attend to columns, and of
+            `weights`, drawn as bars. By default all matrices, and the first weights (source2token)
+            of each sentence.
+
+        Returns:
+          The axes of each name.
+
+        Raises:
+          ValueError: there is no such name, or the model has no attention.
+        """
+        from matplotlib import pyplot
+
+        for name in names:
+            check_choice("name", name, [*self.matrices, *self.weights])
+        names = names or tuple(self._shown())
+        if not names:
+            raise ValueError("the model's encoder has no attention to draw.")
+        longest = max(map(len, self._sentences.values()))
+        side = min(2.0 + _CELL * longest, _LONGEST_SIDE)
+        columns = min(len(names), _PANELS)
+        rows = -(-len(names) // columns)
+        figure = pyplot.figure(figsize=(columns * side, rows * side), layout="constrained")
+        panels = [figure.add_subplot(rows, columns, place + 1) for place in range(len(names))]
+        for axes, name in zip(panels, names):
+            self._draw(axes, name)
+        return panels
+
+    def _repr_html_(self) -> str:
+        """Returns the tokens, shaded by their first weights, and the matrices in closed parts."""
+        parts = []
+        for field, tokens in self._sentences.items():
+            for name in self._weights_of(self._prefix(field))[:1] or [""]:
+                means = self._mean(name) if name else np.zeros(len(tokens))
+                shades = means / max(float(means.max(initial=0.0)), 1e-9)
+                cells = " ".join(map(_shaded, tokens, means, shades))
+                parts.append(f"<p>{escape(name or tokens_name(field))}: {cells}</p>")
+        parts += [self._matrix_html(name) for name in self.matrices]
+        return f"<div>{''.join(parts)}</div>"
+
+    def _matrix_html(self, name: str) -> str:
+        from disan_tf.common import plots
+
+        heads, dependents = self._sides(name)
+        title = f"<summary>{escape(name)}</summary>"
+        if max(len(heads), len(dependents)) > _HTML_TOKENS:
+            note = f"More than {_HTML_TOKENS} tokens: see <code>plot</code> and <code>table</code>."
+            return f"<details>{title}<p>{note}</p></details>"
+        means = self._mean(name)
+        shades = np.minimum(means / (plots.contested(means) or 1.0), 1.0)
+        labels = "".join(f"<th>{_isolated(token)}</th>" for token in dependents)
+        rows = [f"<tr><th></th>{labels}</tr>"]
+        for head, *row in zip(heads, means, shades):
+            cells = "".join(f"<td>{_shaded('', *cell)}</td>" for cell in zip(*row))
+            rows.append(f"<tr><th>{_isolated(head)}</th>{cells}</tr>")
+        return f"<details>{title}<table>{''.join(rows)}</table></details>"
+
+    def _draw(self, axes: "Axes", name: str) -> None:
+        from disan_tf.common import plots
+
+        axes.set_title(name.replace("_", " "), parse_math=False)
+        means = self._mean(name)
+        if name in self.matrices:
+            heads, dependents = self._sides(name)
+            high = plots.contested(means) or None
+            image = plots.heat_map(axes, means, heads, dependents, high=high, mask_zeros=True)
+            axes.figure.colorbar(image, ax=axes, shrink=0.8, extend="max")
+            axes.set(xlabel="attended to (dependent)", ylabel="attending (head)")
+            return
+        tokens = list(self._sentences.values())[self._owner(name)]
+        axes.barh(range(len(tokens)), means)
+        axes.invert_yaxis()
+        axes.set_yticks(range(len(tokens)), tokens, parse_math=False)
+        axes.set_xlabel("weight, mean of the features")
+
+    def _prefix(self, field: str) -> str:
+        return f"{field}_" if len(self._sentences) > 1 else ""
+
+    def _weights_of(self, prefix: str) -> list[str]:
+        return [name for name in self.weights if name.startswith(prefix)]
+
+    def _shown(self) -> Iterator[str]:
+        """Yields the names that `plot` draws by default, sentence by sentence."""
+        for prefix in map(self._prefix, self._sentences):
+            yield from (name for name in self.matrices if name.startswith(prefix))
+            yield from self._weights_of(prefix)[:1]
+
+    def _owner(self, name: str) -> int:
+        """Returns the number of the sentence to which a tensor belongs."""
+        return [name.startswith(self._prefix(field)) for field in self._sentences].index(True)
+
+    def _sides(self, matrix: str) -> tuple[list[str], list[str]]:
+        """Returns the tokens of a matrix' rows and columns."""
+        sentences, own = list(self._sentences.values()), self._owner(matrix)
+        return sentences[own], sentences[1 - own if self._crossed else own]
+
+    def _mean(self, name: str) -> np.ndarray:
+        return self._tensors[name].mean(axis=-1, dtype=np.float64)
+
+
+class _TextTable(str):
+    """A string that an interpreter displays as it is printed."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _table(rows, columns: Sequence[str], index: Sequence[str] = ()) -> Any:
+    """Returns a DataFrame, or a text table if pandas is absent; the index may be left out."""
+    try:
+        import pandas
+    except ImportError:
+        heads = [[token] for token in index] or [[]] * len(rows)
+        header = [*([""] if len(index) else []), *columns]
+        return _text_table([header, *([*head, *row] for head, row in zip(heads, rows))])
+    return pandas.DataFrame(rows, index=list(index) or None, columns=list(columns))
+
+
+def _text_table(rows: Sequence[Sequence]) -> _TextTable:
+    texts = [[_text(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in texts)
+    return _TextTable("\n".join(lines))
+
+
+def _text(cell) -> str:
+    """Returns a number with 4 digits, or a token without signs that control a terminal."""
+    if not isinstance(cell, str):
+        return f"{cell:.4f}"
+    return cell if cell.isprintable() else repr(cell)[1:-1]
+
+
+def _isolated(token: str) -> str:
+    """Returns a token as HTML whose direction of writing does not change its surroundings."""
+    return f"<bdi>{escape(token)}</bdi>"
+
+
+def _shaded(token: str, weight: float, shade: float) -> str:
+    """Returns a token, or the weight if it is empty, on a background of strength 0 to 1."""
+    style = f"background: rgba(230, 150, 0, {shade:.2f})"
+    text = _isolated(token) if token else f"{weight:.2f}"
+    return f'<span style="{style}" title="{weight:.4f}">{text}</span>'

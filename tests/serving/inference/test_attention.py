@@ -1,0 +1,195 @@
+"""The object that `attend` returns: a mapping of arrays, tables, plots and HTML."""
+
+import re
+import sys
+import types
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+
+import disan_tf
+from disan_tf.serving.inference.attention import Attention
+
+SOURCE2TOKEN = np.array([[0.1, 0.3], [0.9, 0.7]], np.float32)
+MATRIX = np.array([[[0, 0], [0, 0]], [[1, 0.5], [0, 0.5]]], np.float32)
+
+
+@pytest.fixture
+def attention():
+    tensors = {"forward_attention": MATRIX, "gate": 1 - SOURCE2TOKEN, "source2token": SOURCE2TOKEN}
+    return Attention(("sentence",), (["fine", "film"],), tensors)
+
+
+@pytest.fixture
+def crossed():
+    """DRCN's: two words of the premise attend to three of the hypothesis, and the reverse."""
+    tensors = {
+        "premise_minus_1": np.arange(6, dtype=np.float32).reshape(2, 3, 1),
+        "hypothesis_minus_1": np.arange(6, dtype=np.float32).reshape(3, 2, 1),
+    }
+    return Attention(("premise", "hypothesis"), (["a", "b"], ["c", "d", "e"]), tensors, True)
+
+
+@pytest.fixture
+def without_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    pyplot.close("all")
+
+
+def cells(table):
+    return [line.split() for line in table.splitlines()]
+
+
+def test_it_is_a_mapping_of_tokens_and_arrays(attention):
+    assert list(attention) == ["tokens", "forward_attention", "gate", "source2token"]
+    assert len(attention) == 4 and attention["tokens"] == ["fine", "film"]
+    assert {**attention}["source2token"] is SOURCE2TOKEN and "axes" not in attention
+    with pytest.raises(KeyError):
+        attention["backward_attention"]
+
+
+def test_its_repr_is_one_plain_line(attention):
+    assert repr(attention) == (
+        "<Attention on 'fine film': forward_attention [2, 2, 2], gate [2, 2], source2token [2, 2]>"
+    )
+
+
+def test_a_table_has_the_mean_weights_of_each_token(attention, without_pandas):
+    assert cells(attention.table()) == [
+        ["token", "source2token", "gate"],
+        ["fine", "0.2000", "0.8000"],
+        ["film", "0.8000", "0.2000"],
+    ]
+    assert repr(attention.table()) == str(attention.table())
+
+
+def test_the_table_of_a_matrix_has_heads_as_rows(attention, without_pandas):
+    assert cells(attention.table("forward_attention")) == [
+        ["fine", "film"],
+        ["fine", "0.0000", "0.0000"],
+        ["film", "0.7500", "0.2500"],
+    ]
+
+
+def test_the_words_of_drcn_attend_to_the_other_sentence(crossed, without_pandas):
+    assert cells(crossed.table("premise_minus_1"))[0] == ["c", "d", "e"]
+    assert cells(crossed.table("hypothesis_minus_1"))[3] == ["e", "4.0000", "5.0000"]
+    assert cells(crossed.table())[-1] == ["hypothesis", "e"]
+
+
+def test_the_table_of_a_pair_has_both_sentences(without_pandas):
+    tensors = {"sentence_a_source2token": SOURCE2TOKEN, "sentence_b_source2token": SOURCE2TOKEN}
+    pair = Attention(("sentence_a", "sentence_b"), (["a", "b"], ["c", "d"]), tensors)
+    assert cells(pair.table())[0] == ["sentence", "token", "source2token"]
+    assert cells(pair.table())[3] == ["sentence_b", "c", "0.2000"]
+
+
+def test_a_text_table_has_no_sign_that_controls_a_terminal(without_pandas):
+    table = Attention(("sentence",), (["\x1b[31m", "é"],), {}).table()
+    assert cells(table) == [["token"], [r"\x1b[31m"], ["é"]]
+
+
+def test_with_pandas_a_table_is_a_data_frame(attention, monkeypatch):
+    made = {}
+    stub = types.ModuleType("pandas")
+    stub.DataFrame = lambda rows, **names: made.update(names, rows=np.array(rows)) or made
+    monkeypatch.setitem(sys.modules, "pandas", stub)
+    table = attention.table("forward_attention")
+    assert table["index"] == table["columns"] == ["fine", "film"]
+    np.testing.assert_array_equal(table["rows"], [[0, 0], [0.75, 0.25]])
+    assert attention.table()["columns"] == ["token", "source2token", "gate"]
+    assert made["index"] is None
+
+
+@pytest.mark.parametrize("name", ["forwards_attention", "source2token"])
+def test_only_matrices_have_tables_of_their_own(attention, name):
+    with pytest.raises(ValueError, match=f"matrix={name} must be forward_attention"):
+        attention.table(name)
+
+
+def test_a_plot_has_heat_maps_and_bars(attention):
+    matrix, bars = attention.plot()
+    np.testing.assert_array_equal(matrix.images[0].get_array(), [[0, 0], [0.75, 0.25]])
+    assert [label.get_text() for label in matrix.get_yticklabels()] == ["fine", "film"]
+    np.testing.assert_allclose([bar.get_width() for bar in bars.patches], [0.2, 0.8], atol=1e-6)
+    assert [label.get_text() for label in bars.get_yticklabels()] == ["fine", "film"]
+
+
+def test_a_plot_draws_what_is_named(attention, crossed):
+    (axes,) = attention.plot("gate")
+    assert axes.get_title() == "gate"
+    assert [axes.get_title() for axes in crossed.plot()] == [
+        "premise minus 1",
+        "hypothesis minus 1",
+    ]
+    with pytest.raises(ValueError, match="name=gates must be"):
+        attention.plot("gates")
+    with pytest.raises(ValueError, match="no attention to draw"):
+        Attention(("sentence",), (["a"],), {}).plot()
+
+
+def test_words_with_dollars_are_drawn_as_they_are():
+    tensors = {"attention": MATRIX, "source2token": SOURCE2TOKEN}
+    axes, *_ = Attention(("sentence",), (["$\\x$", "$_$"],), tensors).plot()
+    axes.figure.canvas.draw()  # an invalid formula raises
+
+
+class Tags(HTMLParser):
+    """Collects the tags and the text of HTML."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.names, self.text = [], set(), ""
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.open.append(tag)
+        self.names.add(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_html_shades_the_tokens_and_holds_the_matrices(attention):
+    html = attention._repr_html_()
+    page = Tags(html)
+    assert not page.open and {"details", "table", "span"} <= page.names
+    shades = re.findall(r"rgba\(230, 150, 0, ([\d.]+)\)", html)
+    assert shades[:2] == ["0.25", "1.00"]  # 0.2 / 0.8, and the largest
+    assert page.text.count("0.75") == 1 and "forward_attention" in page.text
+
+
+def test_html_escapes_tokens():
+    tokens = ['<script>alert("&")</script>', "'\"><img src=x onerror=y>"]
+    tensors = {"forward_attention": MATRIX, "source2token": SOURCE2TOKEN}
+    page = Tags(Attention(("sentence",), (tokens,), tensors)._repr_html_())
+    assert not page.names & {"script", "img"}
+    assert all(page.text.count(token) == 3 for token in tokens)  # shaded, a row and a column
+
+
+def test_html_leaves_out_the_matrices_of_long_texts():
+    tensors = {"attention": np.ones([100, 100, 1]), "source2token": np.ones([100, 1])}
+    html = Attention(("sentence",), (["a"] * 100,), tensors)._repr_html_()
+    assert "<table>" not in html and "More than 40 tokens" in html and len(html) < 20_000
+
+
+def test_html_of_tokens_without_weights_shows_them(crossed):
+    page = Tags(crossed._repr_html_())
+    assert "premise_tokens: a b" in page.text and "hypothesis_minus_1" in page.text
+
+
+def test_dsa_has_weights_and_its_weight_vectors_are_in_the_mapping_alone():
+    attention = disan_tf.load("dsa_sst5").attend("a fine film .")
+    assert attention["weight_vectors"].ndim == 3 and not attention.matrices
+    assert "weight_vectors" not in attention.weights
+    assert len(attention.plot()) == 1 and "fine" in attention._repr_html_()

@@ -1,0 +1,59 @@
+"""The types of the public names, as a type checker sees them in a user's program."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mypy", reason="needs mypy: pip install -r requirements-dev.txt")
+
+ROOT = Path(__file__).resolve().parents[1]
+RIGHT = """
+import disan_tf
+m = disan_tf.load("demo")
+v = m.encode(["a"])
+shape: tuple[int, ...] = v.shape
+name: str = disan_tf.presets()[0].name
+one = m.encode("a", normalize=True, show_progress_bar=True) + v
+tokens: list[str] = m.attend("a")["tokens"]
+title: str = m.attend(("a", "b")).plot("source2token")[0].get_title()
+label = m.predict([("a", "b"), ("c", "d")])[0]["label"]
+classifier = disan_tf.TextClassifier.from_preset("demo", classes=("bad", "good"))
+added: int = classifier.adapt(["a"], "vectors.txt")
+layer = disan_tf.layers.DirectionalSelfAttention(8, direction="forward")
+"""
+WRONG = {
+    "m.encode(3)": 'Argument 1 to "encode" of "LoadedModel" has incompatible type "int"',
+    "m.encode([3])": 'List item 0 has incompatible type "int"',
+    "m.encode(['a'], normalise=True)": 'Unexpected keyword argument "normalise"',
+    "m.attend('a').tables": '"Attention" has no attribute "tables"',
+    "disan_tf.lod": 'Module has no attribute "lod"',
+    "disan_tf.presets()[0].nam": '"Preset" has no attribute "nam"',
+}
+
+
+def check(program: str, folder: Path) -> list[str]:
+    """Returns what mypy writes about a program."""
+    (folder / "program.py").write_text(program)
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", "--no-pretty"]
+    command += [f"--config-file={ROOT / 'pyproject.toml'}", f"--cache-dir={folder / 'cache'}"]
+    result = subprocess.run(
+        [*command, "program.py"],
+        cwd=folder,
+        env={**os.environ, "MYPYPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert not result.stderr
+    return result.stdout.splitlines()
+
+
+def test_a_right_program_has_no_errors_and_a_wrong_one_an_error_in_each_line(tmp_path):
+    found = check(RIGHT + "\n".join(WRONG), tmp_path)
+    first = RIGHT.count("\n") + 1
+    for number, (line, message) in enumerate(WRONG.items(), start=first):
+        assert [text for text in found if f"program.py:{number}: error:" in text], line
+        assert any(message in text for text in found), message
+    assert all(int(text.split(":")[1]) >= first for text in found), found

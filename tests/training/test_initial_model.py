@@ -1,0 +1,170 @@
+"""Trainings that begin with a trained model's weights."""
+
+import json
+
+import numpy as np
+import pytest
+from ml_collections import ConfigDict
+
+from disan_tf.common.errors import UserError
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.training import experiment
+from disan_tf.training.initial_model import InitialModel, check_start
+from disan_tf.training.loop import Trainer
+from disan_tf.training.series import train_series
+from tests.support.runs.training import (
+    KillAt,
+    Killed,
+    corpus_of,
+    tiny_config,
+    with_few_operations,
+)
+
+
+def _config(**train):
+    return with_few_operations(tiny_config(**{"steps": 20, "dropout": 0.25, **train}))
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return corpus_of(_config(), tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """A trained model, of a corpus with fewer words."""
+    folder, config = tmp_path_factory.mktemp("source"), _config(steps=4, evaluate_every=2)
+    smaller = corpus_of(config, folder, {"train": 8, "dev": 20, "test": 20})
+    experiment.train(config.lock(), smaller, folder / "run", pictures=False)
+    return load_bundle(folder / "run" / "best")
+
+
+@pytest.fixture
+def initial(source):
+    return InitialModel("earlier", lambda: source)
+
+
+def _trainer(config, corpus, folder, initial=None) -> Trainer:
+    return Trainer(config, corpus, folder, initial=initial)
+
+
+def _rows(model, words) -> dict:
+    """Word -> its vector."""
+    table = model.embedding
+    return dict(zip(words, np.concatenate([table.trained.numpy(), table.fixed.numpy()])))
+
+
+def test_known_words_and_the_encoder_begin_as_they_were(corpus, source, initial, tmp_path):
+    ours = _trainer(_config(), corpus, tmp_path / "ours", initial)
+    fresh = _trainer(_config(), corpus, tmp_path / "fresh")
+    theirs = _rows(source.model, source.vocabulary)
+    before, after = (_rows(trainer.model, corpus.vocabulary) for trainer in (fresh, ours))
+    known = theirs.keys() & after.keys()
+    assert known and len(known) < len(after)
+    for word, vector in after.items():
+        np.testing.assert_array_equal(vector, theirs[word] if word in known else before[word])
+    assert ours.started["words"] == len(after) and ours.started["words_found"] == len(known)
+    counters = 0
+    for weight, expected in zip(ours.model.encoder.weights, source.model.encoder.weights):
+        if weight.dtype.is_floating:
+            np.testing.assert_array_equal(weight, expected, weight.name)
+        else:  # calls of dropout, which begin at 0
+            counters += 1
+            assert int(weight) == 0 < int(expected)
+    assert counters
+
+
+def test_a_head_of_the_same_classes_is_taken(corpus, source, initial, tmp_path):
+    assert source.classes == corpus.classes
+    trainer = _trainer(_config(), corpus, tmp_path, initial)
+    assert trainer.started["head"]
+    weights = zip(trainer.model.head.weights, source.model.head.weights)
+    pairs = [(weight, other) for weight, other in weights if weight.dtype.is_floating]
+    assert pairs
+    for weight, expected in pairs:
+        np.testing.assert_array_equal(weight, expected)
+
+
+def test_a_head_of_other_classes_is_new(source, initial, tmp_path):
+    config = _config()
+    config.data.classes = 5 if len(source.classes) == 2 else 2
+    other = corpus_of(config, tmp_path / "corpus")
+    trainer = _trainer(config, other, tmp_path / "ours", initial)
+    fresh = _trainer(config, other, tmp_path / "fresh")
+    assert not trainer.started["head"]
+    for weight, expected in zip(trainer.model.head.weights, fresh.model.head.weights):
+        np.testing.assert_array_equal(weight, expected)
+
+
+@pytest.mark.parametrize(
+    "change, error",
+    [
+        (
+            {"encoder": {"name": "source2token"}},
+            "encoder.name=additive, and the config has source2",
+        ),
+        ({"encoder": {"name": "additive", "units": 5}}, "encoder.units=4, and the config has 5"),
+        ({"embedding": {"dim": 9}}, "embedding.dim=.*, and the config has 9"),
+    ],
+)
+def test_what_does_not_fit_is_named(change, error, initial):
+    config = _config()
+    for section, values in change.items():
+        config[section] = ConfigDict(
+            {**(config[section] if section != "encoder" else {}), **values}
+        )
+    with pytest.raises(UserError, match=f"^--init_from=earlier has {error}"):
+        initial.check_fits(config)
+
+
+def test_other_dropout_precision_and_seed_fit(initial):
+    config = _config(dropout=0.5)
+    config.dtype, config.seed = "mixed_bfloat16", 9
+    initial.check_fits(config)
+
+
+def test_two_trainings_of_one_command_are_equal_also_when_killed(corpus, source, initial, tmp_path):
+    trainers = []
+    for name in ("one", "two"):
+        trainer = _trainer(_config(), corpus, tmp_path / name, initial)
+        trainer.run()
+        trainers.append(trainer)
+    killed = Trainer(_config(), corpus, tmp_path / "killed", [KillAt(12)], initial=initial)
+    with pytest.raises(Killed):
+        killed.run()
+    gone = InitialModel("earlier", lambda: pytest.fail("a resumed training needs no model"))
+    resumed = _trainer(_config(), corpus, tmp_path / "killed", gone)
+    resumed.run()
+    for trainer in (trainers[1], resumed):
+        for weight, expected in zip(trainer.model.weights, trainers[0].model.weights):
+            np.testing.assert_array_equal(weight, expected, weight.name)
+
+
+def test_the_model_is_recorded_and_another_one_refused(corpus, source, initial, tmp_path):
+    config = _config().lock()
+    experiment.train(config, corpus, tmp_path, pictures=False, initial=initial)
+    recorded = json.loads((tmp_path / "run.json").read_text())["init_from"]
+    assert recorded["name"] == "earlier"
+    assert recorded["sha256"] == source.info["sha256"][source.info["weights"]]
+    check_start(initial, tmp_path, config)
+    for other in (None, InitialModel("later", lambda: source)):
+        with pytest.raises(UserError, match="began with earlier; give --init_from=earlier"):
+            check_start(other, tmp_path, config)
+
+
+def test_a_training_without_a_model_refuses_one(corpus, initial, tmp_path):
+    config = _config(steps=2).lock()
+    experiment.train(config, corpus, tmp_path, pictures=False)
+    with pytest.raises(UserError, match="began without --init_from; leave it out"):
+        check_start(initial, tmp_path, config)
+
+
+def test_every_member_of_a_series_begins_with_the_model(corpus, initial, tmp_path):
+    config = _config(steps=4).lock()
+    summary = train_series(
+        config, tmp_path, ["1", "2"], [], lambda member: corpus, pictures=False, initial=initial
+    )
+    assert summary["init_from"]["name"] == "earlier"
+    for seed in (1, 2):
+        run = json.loads((tmp_path / f"seed-{seed}" / "run.json").read_text())
+        assert run["init_from"] == summary["init_from"]

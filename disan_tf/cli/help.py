@@ -49,8 +49,10 @@ def help_text(modes: Mapping[str, Callable], own_flags: Sequence[flags.Flag], co
     for takers, group in sorted(groups.items(), key=lambda item: -len(item[0])):
         lines += ["", f"{', '.join(takers)}:"]
         lines += [_entry(f"--{flag.name}", _describe(flag), 19) for flag in group]
-    lines += ["", "--allow_module imports a model's encoder; --debug shows logs and tracebacks."]
-    lines += ["--helpfull lists the flags of all libraries too."]
+    lines += [
+        "",
+        "--allow_module imports a model's encoder; --debug shows logs; --helpfull lists all.",
+    ]
     return "\n".join(lines)
 
 

@@ -77,6 +77,7 @@ TASKS = {
 @pytest.fixture(params=TASKS)
 def case(request):
     """A built model, its inputs by name in another order than it reads them, and labels."""
+    tf.keras.utils.set_random_seed(1)
     model, inputs, labels = TASKS[request.param]()
     model(*inputs.values())
     return model, dict(reversed(inputs.items())), labels
@@ -85,7 +86,7 @@ def case(request):
 def test_fit_lowers_the_loss(case):
     model, inputs, labels = case
     model.compile(optimizer=tf.keras.optimizers.Adam(0.02))
-    losses = model.fit(inputs, labels, epochs=12, batch_size=3, verbose=0).history["loss"]
+    losses = model.fit(inputs, labels, epochs=25, batch_size=3, verbose=0).history["loss"]
     assert losses[-1] < 0.8 * losses[0]
 
 

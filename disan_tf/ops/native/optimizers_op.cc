@@ -1,5 +1,6 @@
-// A step of RMSProp as a TensorFlow operation.
+// Steps of optimizers as TensorFlow operations.
 
+#include <array>
 #include <vector>
 
 #include "op_helpers.h"
@@ -9,6 +10,17 @@
 
 namespace disan {
 namespace {
+
+REGISTER_OP("DisanAdadelta")
+    .Input("weight: resource")
+    .Input("squared_gradients: resource")
+    .Input("squared_steps: resource")
+    .Input("gradient: float")
+    .Input("learning_rate: float")
+    .Input("rho: float")
+    .Input("epsilon: float")
+    .SetIsStateful()
+    .SetShapeFn(tensorflow::shape_inference::NoOutputs);
 
 REGISTER_OP("DisanRmsProp")
     .Input("weight: resource")
@@ -20,44 +32,47 @@ REGISTER_OP("DisanRmsProp")
     .SetIsStateful()
     .SetShapeFn(tensorflow::shape_inference::NoOutputs);
 
-// Updates the variables; the settings are the last three inputs.
-class RmsPropKernel : public OpKernel {
+// Updates variables by a `Step` of optimizers.h; the settings are the last three inputs.
+template <typename Step>
+class OptimizerKernel : public OpKernel {
+  static constexpr int kVariables = Step::kVariables;
+  using Variable = tensorflow::core::RefCountPtr<tensorflow::Var>;
+
  public:
   using OpKernel::OpKernel;
 
   void Compute(OpKernelContext* context) override {
-    const Tensor& gradient = context->input(2);
+    const Tensor& gradient = context->input(kVariables);
     float settings[3];
     for (int k = 0; k < 3; ++k) {
-      const char* names[] = {"learning_rate", "rho", "epsilon"};
-      const Tensor& setting = context->input(3 + k);
-      OP_REQUIRES_OK(context, CheckShape(names[k], setting, TensorShape({})));
+      const char* name = k == 0 ? "learning_rate" : k == 1 ? "rho" : "epsilon";
+      const Tensor& setting = context->input(kVariables + 1 + k);
+      OP_REQUIRES_OK(context, CheckShape(name, setting, TensorShape({})));
       settings[k] = setting.scalar<float>()();
     }
     // Locked in the order that all steps of a variable share.
-    tensorflow::core::RefCountPtr<tensorflow::Var> variables[2];
-    float* entries[2];
+    Variable variables[kVariables];
+    std::array<float*, kVariables> entries;
     std::vector<tensorflow::mutex_lock> locks;
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < kVariables; ++k) {
       OP_REQUIRES_OK(context, tensorflow::LookupResource(
                                   context, tensorflow::HandleFromInput(context, k),
                                   &variables[k]));
       locks.emplace_back(*variables[k]->mu());
     }
-    for (int k = 0; k < 2; ++k) {
-      const char* name = k == 0 ? "weight" : "squared_gradients";
+    for (int k = 0; k < kVariables; ++k) {
       Tensor* tensor = variables[k]->tensor();
       OP_REQUIRES(context, tensor->dtype() == tensorflow::DT_FLOAT,
-                  InvalidArgument(name, " is not a float32 variable"));
-      OP_REQUIRES_OK(context, CheckShape(name, *tensor, gradient.shape()));
+                  InvalidArgument(Step::kNames[k], " is not a float32 variable"));
+      OP_REQUIRES_OK(context, CheckShape(Step::kNames[k], *tensor, gradient.shape()));
       OP_REQUIRES_OK(context, Unshare(context, tensor));
       entries[k] = tensor->flat<float>().data();
     }
-    const RmsProp step = {settings[0], settings[1], settings[2]};
+    const Step step = {settings[0], settings[1], settings[2]};
     const float* from = gradient.flat<float>().data();
     RunOnThreads(context, gradient.NumElements(), ElementwiseCost(7),
                  [=](int64_t first, int64_t last) {
-                   step.Run(from, first, last, entries[0], entries[1]);
+                   step.Run(from, first, last, entries.data());
                  });
   }
 
@@ -73,7 +88,10 @@ class RmsPropKernel : public OpKernel {
   }
 };
 
-REGISTER_KERNEL_BUILDER(Name("DisanRmsProp").Device(tensorflow::DEVICE_CPU), RmsPropKernel);
+REGISTER_KERNEL_BUILDER(Name("DisanAdadelta").Device(tensorflow::DEVICE_CPU),
+                        OptimizerKernel<Adadelta>);
+REGISTER_KERNEL_BUILDER(Name("DisanRmsProp").Device(tensorflow::DEVICE_CPU),
+                        OptimizerKernel<RmsProp>);
 
 }  // namespace
 }  // namespace disan

@@ -89,8 +89,10 @@ FAULTS = (
     ),
     Fault(
         folder="ops",
-        line="const Floats step = g / (Vector<float>::SquareRoot(squares) + epsilon);",
-        fault="const Floats step = g / (Vector<float>::SquareRoot(squares) + 1e-3f);",
+        line=(
+            "Store<float>(old_steps * rho + step * step * (1.0f - rho), squared_steps + at, count);"
+        ),
+        fault="Store<float>(old_steps * rho + step * step * rho, squared_steps + at, count);",
         tests=("test_optimizers.py",),
     ),
     Fault(

@@ -219,10 +219,14 @@ def _check(config) -> None:
 
     from data_prep.check_options import data_section
     from data_prep.corpora import fields_of, splits_of
+    from disan_tf.layers.base import BaseLayer
     from disan_tf.training.check_config import CorpusRules, check_config
 
-    with tf.Graph().as_default():  # an eager variable would take all memory from other workers
-        check_config(config, CorpusRules(data_section, fields_of, splits_of))
+    try:
+        with tf.Graph().as_default():  # an eager variable would take all memory from other workers
+            check_config(config, CorpusRules(data_section, fields_of, splits_of))
+    finally:
+        BaseLayer()  # in a graph Keras makes all our layers those of TensorFlow 1, until this one
 
 
 def _prepare(config, data_dir, prepared_dir):

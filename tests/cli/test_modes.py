@@ -2,8 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 
+import disan_tf
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.cli import modes
 from disan_tf.common.errors import UserError
@@ -120,3 +122,14 @@ def test_a_work_directory_of_another_config_is_refused_before_anything_is_prepar
     with pytest.raises(UserError, match=r"train.l2 \(0.0001 there, 0.5 here\)"):
         modes.train(tiny(train__l2=0.5), tmp_path / "run", **folders)
     assert not folders["prepared_dir"].exists()
+
+
+def test_a_model_that_is_loaded_works_after_a_check(folders, tmp_path):
+    """Checks make layers in a graph, and Keras then changes the base class of all our layers."""
+    model = disan_tf.load("demo")
+    before = model.encode(["a fine film ."])
+    inputs = tuple(model.preprocess(["a fine film ."]).values())
+    call("prepare", tiny(train__dropout=1.5), folders, tmp_path)
+    np.testing.assert_array_equal(model.encode(["a fine film ."]), before)
+    vectors = model.encoder(model.embedding(*inputs), mask=inputs[0] != 0)
+    np.testing.assert_allclose(vectors, before, atol=1e-6)

@@ -272,7 +272,7 @@ def test_a_single_training_does_not_begin_in_a_series_without_results(finished, 
 def test_a_member_that_another_process_trains_comes_last(copied, capsys):
     shutil.rmtree(copied / "seed-2/fold-2/evaluation")
 
-    def finish(folder, *_):
+    def finish(folder, *_, **__):
         shutil.copytree(copied / "seed-2/fold-0/evaluation", folder / "evaluation")
 
     with mock.patch("disan_tf.training.series._train_member", finish), ExitStack() as stack:

@@ -207,6 +207,8 @@ def _check(name: str, found, arguments: list) -> str:
         return "" if [len(found)] == sizes[:1] or not sizes else f"{len(found)} answers"
     if not np.isfinite(found).all():
         return "is not finite"
+    if name == "encode" and isinstance(arguments[0], str):
+        return "" if found.ndim == 1 else f"has shape {found.shape}"
     expected = sizes if name == "similarity" else sizes[:1]
     is_right = len(expected) < len(arguments) or list(found.shape[: len(expected)]) == expected
     return "" if is_right else f"has shape {found.shape}"

@@ -87,3 +87,10 @@ def test_a_head_has_no_highway_by_default():
     head = randomised(ClassificationHead(3, 4))
     assert not head.get_config()["highway"]
     np.testing.assert_array_equal(head(X[:, 0]), head.logits(head.hidden(X[:, 0])))
+
+
+def test_a_heads_highway_drops_in_training():
+    head = _head(dropout=0.5)
+    head(X[:, 0], training=True)
+    head(X[:, 0], training=False)
+    assert int(head.highway.transform.dropout.calls) == 1

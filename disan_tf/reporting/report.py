@@ -87,11 +87,16 @@ def report(runs: Optional[Path], output: Path) -> None:
 
 
 def find_results(runs: Optional[Path]) -> dict[str, dict]:
-    """Returns this repository's recorded results, and the results of finished runs below `runs`."""
+    """Returns this repository's recorded results, and the results of finished runs below `runs`.
+
+    Trainings that began with a trained model are left out, as in `read_results`.
+    """
     results = read_results(CHECKPOINTS / "results")
     for folder in find_runs(Path(runs)) if runs else ():
         try:
-            results[_name(Path(runs), folder)] = summarise(folder, {})
+            run = summarise(folder, {})
+            if "init_from" not in run:
+                results[_name(Path(runs), folder)] = run
         except UserError as error:
             print(f"skipped: {error}")
     return results

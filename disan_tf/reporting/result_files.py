@@ -83,11 +83,22 @@ _SERIES = {
 
 
 def read_results(folder: Path) -> dict[str, dict]:
-    """Reads a folder's JSON files: name -> result, sorted by name.
+    """Reads the results that the papers' tables hold: name -> result, sorted by name.
+
+    Trainings that began with a trained model are left out: the papers' models did not.
 
     Raises:
       UserError: a file is no result, or contradicts itself.
     """
+    return {name: run for name, run in _read_all(folder).items() if "init_from" not in run}
+
+
+def read_fine_tuned(folder: Path) -> dict[str, dict]:
+    """Reads the results of trainings that began with a trained model, see `read_results`."""
+    return {name: run for name, run in _read_all(folder).items() if "init_from" in run}
+
+
+def _read_all(folder: Path) -> dict[str, dict]:
     return {path.stem: _read_result(path) for path in sorted(folder.glob("*.json"))}
 
 

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
-from disan_tf.reporting.report import report
-from disan_tf.reporting.result_files import read_predictions, read_results
+from disan_tf.reporting.report import find_results, report
+from disan_tf.reporting.result_files import (
+    read_fine_tuned,
+    read_predictions,
+    read_results,
+)
 from tests.support.runs.finished import config_of, write, write_run, write_series
 
 
@@ -64,6 +68,23 @@ def test_what_contradicts_itself_is_refused_with_its_place(
     with pytest.raises(UserError, match=r"damaged\.json: ") as caught:
         report(None, tmp_path)
     assert message in str(caught.value)
+
+
+def test_a_training_that_began_with_a_trained_model_is_recorded_but_in_no_table(tmp_path):
+    start = {"name": "m", "sha256": "a", "words": 9, "words_found": 7, "head": False}
+    write_run(tmp_path / "runs/ours", config_of(), test=0.41)
+    write_run(tmp_path / "runs/tuned", config_of(), test=0.63, init_from=start)
+    report(tmp_path / "runs", tmp_path / "out")
+    results = tmp_path / "out/results"
+    assert list(read_results(results)) == ["ours"]
+    assert read_fine_tuned(results)["tuned"]["init_from"] == start
+    table = (tmp_path / "out/tables/disan_table_2.csv").read_text()
+    assert "41.00" in table and "63.00" not in table
+    found = find_results(tmp_path / "runs")
+    assert "ours" in found and "tuned" not in found
+    write(results / "tuned.json", {**read_fine_tuned(results)["tuned"], "init_from": {"name": "m"}})
+    with pytest.raises(UserError, match=r"tuned\.json: init_from\.sha256 is missing"):
+        read_results(results)
 
 
 def test_whole_results_are_read(results, tmp_path):

@@ -144,9 +144,10 @@ def _differences(there, here) -> Iterator[tuple]:
         return
     for part in ("embedding", "encoder"):
         ours, theirs = (_arguments(config, part) for config in (here, there))
-        for name in ours.keys() - _FREE:
+        for name in sorted(ours.keys() - _FREE):
             if ours[name] != theirs.get(name):
-                yield f"{part}.{name}", theirs.get(name), ours[name]
+                given = (there[part].get(name, theirs.get(name)), here[part].get(name, ours[name]))
+                yield f"{part}.{name}", *given
     if EMBEDDINGS[here.embedding.name].reads_bilm and there.embedding.bilm != here.embedding.bilm:
         yield "embedding.bilm", there.embedding.bilm, here.embedding.bilm
 

@@ -11,6 +11,8 @@ from disan_tf.runs.provenance import command_line, data_summary
         (["--config=configs/x.py:tiny", "--seeds=1,2"], "--config=configs/x.py:tiny --seeds=1,2"),
         (["--workdir=/a/b", "--data_dir", "/c", "--mode=train"], "--mode=train"),
         (["--prepared_dir=/a", "-output", "/b", "--folds", "all"], "--folds=all"),
+        (["--init_from=/home/x/runs/snli"], "--init_from=snli"),
+        (["--init_from", "disan_snli"], "--init_from=disan_snli"),
         (["--config=/home/x/configs/disan_sst.py:tiny"], "--config=configs/disan_sst.py:tiny"),
         (
             ["--config.evaluate.splits=('test',)"],

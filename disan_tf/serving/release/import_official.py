@@ -1,6 +1,6 @@
 """Turns a checkpoint of the authors' TensorFlow 1 code into a model that this package loads.
 
-python -m disan_tf.serving.release.import_official --checkpoint=model.ckpt-400000 \
+python -m disan_tf.serving.release.import_official --checkpoint=model.ckpt-400000 \\
     --words=words.txt --config=configs/disan_snli.py:official --output=official_snli
 """
 
@@ -34,6 +34,12 @@ _CLASSES = {  # config.data.corpus -> the classes in the order of the authors' l
     "sst": lambda data: sst.CLASSES[data.classes],
 }
 _SIZES = "--config.embedding.dim, --config.encoder.units and --config.task.hidden_units"
+_FLAGS = {
+    "checkpoint": "the common prefix of the checkpoint's files",
+    "words": "a text file with the words of ids 2 and up, one a line",
+    "vectors": "the vector file of the training, whose other words the model knows too",
+    "output": "the new folder",
+}
 _NETWORKS = "choose the config of the same network (disan_tf/serving/README.md lists them)"
 
 
@@ -183,12 +189,9 @@ def _save(model, config, words, sizes, classes, step, output: Path) -> None:
 def _parse(arguments: list[str]) -> flags.FlagValues:
     """Parses the command line and loads the config; raises UserError if that fails."""
     values = flags.FlagValues()
-    options = {"flag_values": values}
-    flags.DEFINE_string("checkpoint", None, "Prefix of the checkpoint's files.", **options)
-    flags.DEFINE_string("words", None, "Text file with the words of ids 2 and up.", **options)
-    flags.DEFINE_string("vectors", None, "Vector file, whose other words are added.", **options)
-    flags.DEFINE_string("output", None, "The new folder.", **options)
-    config_flags.DEFINE_config_file("config", None, "Config file, with `:variant`.", **options)
+    for name, text in _FLAGS.items():
+        flags.DEFINE_string(name, None, text, flag_values=values)
+    config_flags.DEFINE_config_file("config", None, flag_values=values)
     import_configs()
     try:
         rest = values(arguments)
@@ -217,7 +220,7 @@ def main(arguments: Sequence[str]) -> None:
         for each in arguments
     ]
     if {"--help", "-h"} & {*arguments}:
-        print(__doc__)
+        print(__doc__, *(f"--{name}: {text}" for name, text in _FLAGS.items()), sep="\n")
         return
     given = _parse(arguments)
     vectors = Path(given.vectors) if given.vectors else None

@@ -282,3 +282,9 @@ def test_wrong_flags_are_refused_in_a_sentence(monkeypatch, capsys, arguments, p
     assert _run(monkeypatch, *arguments) == 2
     error = capsys.readouterr().err
     assert phrase in error and len(error.splitlines()) == 1
+
+
+def test_help_names_the_flags(monkeypatch, capsys):
+    assert _run(monkeypatch, "--help") == 0
+    shown = capsys.readouterr().out
+    assert "--words=words.txt" in shown and "--vectors: the vector file" in shown

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from disan_tf.ops.interpolation import widest
 from disan_tf.ops.native.runtime import operations, unavailable
+from disan_tf.ops.saving import is_saving
 
 # Number of exact pairs that take as long as one node of a token. Measured, depending on the rank:
 # 2.6 to 3.2 forward, and 2.0 to 2.5 with the gradients.
@@ -30,7 +31,8 @@ def native_attention(
 
     Raises:
       InvalidArgumentError: a wrong dtype or shape; the message names the argument.
-      ValueError: the native form is not available; the message says why.
+      ValueError: the native form is not available, or the function is traced for a SavedModel; the
+        message says why.
     """
     return _attend(
         "disan_directional_attention",
@@ -77,6 +79,8 @@ def _attend(name, head, dependent, value, mask, head_mask, **attributes):
     """Runs the named operation and returns the context."""
     if unavailable():
         raise ValueError(f'form="native" is not available: {unavailable()}; use form="auto".')
+    if is_saving():
+        raise ValueError('form="native" cannot be saved for other machines; use form="auto".')
     _check_dtypes(head, dependent, value, mask, head_mask)
     if head_mask is None:
         head_mask = tf.zeros([0, 0], tf.bool)

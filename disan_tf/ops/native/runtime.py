@@ -14,6 +14,7 @@ import tensorflow as tf
 from absl import logging
 
 from disan_tf.ops.native.build import BuildError, library
+from disan_tf.ops.saving import is_saving
 from disan_tf.ops.xla import is_compiled
 
 # Dtypes of the operations between matrix products; other dtypes are computed in portable form.
@@ -40,11 +41,12 @@ def unavailable() -> str:
 def is_used() -> bool:
     """Returns whether operations are native here.
 
-    They are native if they are available, and the call is neither inside `portable` nor compiled by
-    XLA.
+    They are native if they are available, and the call is neither inside `portable`, nor traced for
+    a SavedModel, nor compiled by XLA.
     """
     _log_choice()
-    return not unavailable() and not getattr(_scope, "portable", False) and not is_compiled()
+    is_portable = getattr(_scope, "portable", False) or is_saving()
+    return not unavailable() and not is_portable and not is_compiled()
 
 
 @contextlib.contextmanager

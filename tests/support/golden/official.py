@@ -1,6 +1,5 @@
-"""Golden files of the authors' TensorFlow-1 code, and how their variables are named here."""
+"""Golden files of the authors' TensorFlow-1 code."""
 
-import functools
 import json
 import os
 from pathlib import Path
@@ -8,66 +7,10 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.serving.release.official_variables import our_path, weight_of
 from disan_tf.training.optimizers import adadelta
 
 GOLDEN = Path(os.environ.get("DISAN_TF_GOLDEN", Path(__file__).parents[2] / "golden" / "official"))
-_BLOCKS = {
-    "dir_attn_fw/": "forward_block.",
-    "dir_attn_bw/": "backward_block.",
-    "dir_attn_1/": "forward_block.",
-    "dir_attn_2/": "backward_block.",
-    "sent_enc_attn/multi_dimensional_attention/": "source2token.",
-    "sentence_enc/multi_dimensional_attention/": "source2token.",
-    "/fw_disa/": "forward_block.",
-    "/bw_disa/": "backward_block.",
-    "/multi_dim_attn_for_disa/": "source2token.",
-    "/forward_resa/": "forward_block.",
-    "/backward_resa/": "backward_block.",
-    "/multi_dim_attn/": "source2token.",
-    "/generate_mask_with_rl_head/": "attention.samplers.head.",
-    "/generate_mask_with_rl_dep/": "attention.samplers.dependent.",
-}
-_WEIGHTS = {
-    "bn_dense_map/linear_map/W": "input_map.dense.kernel",
-    "bn_dense_map/linear_map/bias": "input_map.dense.bias",
-    "attention/f_bias": "attention_bias",
-    "attention/linear_dependent/W": "dependent_map.kernel",
-    "attention/linear_head/W": "head_map.kernel",
-    "output/linear_fusion_i/W": "fusion_gate.token_map.dense.kernel",
-    "output/linear_fusion_i/bias": "fusion_gate.token_map.dense.bias",
-    "output/linear_fusion_a/W": "fusion_gate.context_map.dense.kernel",
-    "output/linear_fusion_a/bias": "fusion_gate.context_map.dense.bias",
-    "output/o_bias": "fusion_gate.bias",
-    "bn_dense_map1/linear_map/W": "token_map.dense.kernel",
-    "bn_dense_map1/linear_map/bias": "token_map.dense.bias",
-    "bn_dense_map2/linear_map/W": "score_map.dense.kernel",
-    "bn_dense_map2/linear_map/bias": "score_map.dense.bias",
-    "traditional_attention/bn_dense_map/linear_map/W": "attention.token_map.dense.kernel",
-    "traditional_attention/bn_dense_map/linear_map/bias": "attention.token_map.dense.bias",
-    "traditional_attention/self_attn_logits/first/W": "attention.score_map.dense.kernel",
-    "fw/lstm_cell/kernel": "forward_lstm.kernel",
-    "fw/lstm_cell/bias": "forward_lstm.bias",
-    "bw/lstm_cell/kernel": "backward_lstm.kernel",
-    "bw/lstm_cell/bias": "backward_lstm.bias",
-    "output/pre_logits_linear/W": "head.hidden.dense.kernel",
-    "output/pre_logits_linear/bias": "head.hidden.dense.bias",
-    "output/get_output/W": "head.logits.dense.kernel",
-    "output/pre_output/W": "head.hidden.dense.kernel",
-    "output/pre_output/bias": "head.hidden.dense.bias",
-    "output/out_rep_map/linear_map/W": "head.hidden.dense.kernel",
-    "output/out_rep_map/linear_map/bias": "head.hidden.dense.bias",
-    "output/logits/W": "head.logits.dense.kernel",
-    "output/logits/bias": "head.logits.dense.bias",
-    "output/pre_output1/map/linear_map/W": "head.highway.transform.dense.kernel",
-    "output/pre_output1/map/linear_map/bias": "head.highway.transform.dense.bias",
-    "output/pre_output1/gate/linear_map/W": "head.highway.gate.dense.kernel",
-    "output/pre_output1/gate/linear_map/bias": "head.highway.gate.dense.bias",
-    "dense_rep_mat_h1/linear_map/W": "hidden.dense.kernel",
-    "dense_rep_mat_h1/linear_map/bias": "hidden.dense.bias",
-    "dense_rep_mat_h2/linear_map/W": "score.dense.kernel",
-    "dense_rep_mat_h2/linear_map/bias": "score.dense.bias",
-    "emb/gene_token_emb_mat/emb_mat": "embedding.trained",
-}
 
 
 def golden_json(name: str):
@@ -89,14 +32,6 @@ def names(pattern: str) -> list:
     return found
 
 
-def our_path(official: str) -> str:
-    """`DiSAN/ct_attn/dir_attn_fw/attention/f_bias` -> `forward_block.attention_bias`."""
-    suffixes = [suffix for suffix in _WEIGHTS if f"/{official}".endswith(f"/{suffix}")]
-    assert suffixes, f"no name of ours for {official}"
-    blocks = [ours for theirs, ours in _BLOCKS.items() if theirs in official]
-    return "".join(blocks) + _WEIGHTS[max(suffixes, key=len)]
-
-
 def by_our_path(arrays: dict) -> dict:
     """The arrays of all `var/` by our path."""
     return {our_path(key[len("var/") :]): arrays[key] for key in arrays if key.startswith("var/")}
@@ -112,27 +47,13 @@ def half(arrays: dict, kind: str) -> dict:
     return {**chosen, "out/ada_loss_before_each_step": losses}
 
 
-def _weight(model, path):
-    """The weight at this path from the model, from its encoder, or from that one's attention."""
-    first, *others = path.split(".")
-    places = [model]
-    for name in ("encoder", "attention"):
-        places.append(getattr(places[-1], name, places[-1]))
-    start = next(getattr(place, first) for place in places if hasattr(place, first))
-    return functools.reduce(
-        lambda part, name: part[name] if isinstance(part, dict) else getattr(part, name),
-        others,
-        start,
-    )
-
-
 def variables_of(model, arrays: dict, lacking=()) -> dict:
     """Official name -> our variable, for every `var/` of a golden file; none may be left over.
 
     `lacking` are our layers whose weights the file does not have.
     """
     official = [key[len("var/") :] for key in arrays if key.startswith("var/")]
-    variables = {name: _weight(model, our_path(name)) for name in official}
+    variables = {name: weight_of(model, name) for name in official}
     found = {id(variable) for variable in variables.values()}
     found |= {id(weight) for layer in lacking for weight in layer.trainable_weights}
     assert found == {id(weight) for weight in model.trainable_weights}

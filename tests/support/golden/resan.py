@@ -118,10 +118,15 @@ def _build(name, _):
     activation = "relu" if name.startswith("sick") else "elu"
     make_encoder = functools.partial(make_encoder, activation=activation)
     model, variables = pair_model(arrays, meta, make_encoder, activation, make)
+    use_uniforms(model, arrays)
+    return Golden(model, variables, arrays, meta)
+
+
+def use_uniforms(model, arrays):
+    """Gives the model's samplers the random numbers of a golden file."""
     for sampler in model.encoder.samplers:
         kind = "dep" if "dependent" in sampler.name else "head"
         sampler.uniforms = functools.partial(_uniforms, arrays, kind)
-    return Golden(model, variables, arrays, meta)
 
 
 def _uniforms(arrays, kind, shape):

@@ -1,0 +1,102 @@
+"""SavedModels of Keras models with our layers, which other processes load."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf import layers
+from disan_tf.encoders import DiSAN
+from disan_tf.ops import portable
+from disan_tf.ops.native import runtime
+from tests.support.models.exports import Question, ask
+
+IDS = np.array([[2, 3, 4, 5, 6], [7, 8, 0, 0, 0], [9, 0, 0, 0, 0]], np.int32)
+LABELS = np.array([0, 1, 1])
+SPEC = tf.TensorSpec([None, None], tf.int32, "ids")
+needs_native = pytest.mark.skipif(bool(runtime.unavailable()), reason="no native operations")
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A trained functional model, whose functions are traced natively where that is possible."""
+    tf.keras.utils.set_random_seed(1)
+    ids = tf.keras.Input([None], dtype=tf.int32, name="ids")
+    x = tf.keras.layers.Embedding(12, 8, mask_zero=True)(ids)
+    x = layers.BasicLSTM(6, dropout=0.2)(x)
+    vectors = DiSAN(6, dropout=0.2)(x)
+    model = tf.keras.Model(ids, tf.keras.layers.Dense(2, name="logits")(vectors))
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("adam", loss, run_eagerly=False)
+    model.fit(IDS, LABELS, epochs=2, verbose=0)
+    model.predict(IDS, verbose=0)
+    return model
+
+
+def _save(model, path):
+    tf.saved_model.save(model, path)
+
+
+def _save_by_keras(model, path):
+    model.save(path, save_format="tf")
+
+
+def _export(model, path):
+    model.export(path)
+
+
+def _save_called_functions(model, path):
+    module = tf.Module()
+    module.model, module.function = model, tf.function(lambda ids: model(ids))
+    module.function(IDS)
+    signature = tf.function(lambda ids: {"logits": model(ids)}, input_signature=[SPEC])
+    signature(IDS)
+    tf.saved_model.save(module, path, signatures=signature)
+
+
+WAYS = (_save, _save_by_keras, _export, _save_called_functions)
+
+
+@pytest.mark.parametrize("save", WAYS)
+@pytest.mark.filterwarnings("ignore::UserWarning")  # Keras': the format of `save` is old
+def test_a_saved_model_predicts_the_same_in_a_process_without_the_package(save, model, tmp_path):
+    expected, path = model.predict(IDS, verbose=0), tmp_path / "saved"
+    save(model, str(path))
+    names = [
+        *tf.saved_model.load(str(path)).signatures["serving_default"].structured_input_signature[1]
+    ]
+    (answers,) = ask(Question(path, {"batch": {names[0]: IDS}}, tmp_path, ("disan_tf",)))
+    (logits,) = answers["batch", "serving_default"].values()
+    np.testing.assert_allclose(logits, expected, atol=1e-5)
+
+
+def _operations(function) -> set:
+    return {operation.type for operation in function.graph.get_operations()}
+
+
+def _is_native(function) -> bool:
+    return any(name.startswith("Disan") for name in _operations(function))
+
+
+@needs_native
+def test_training_goes_on_natively_after_a_model_is_saved(model, tmp_path):
+    tf.saved_model.save(model, str(tmp_path))
+    assert runtime.is_used()
+    assert _is_native(tf.function(model, input_signature=[SPEC]).get_concrete_function())
+
+
+@needs_native
+def test_a_concrete_function_is_portable_if_it_is_made_so(model):
+    function = tf.function(lambda ids: model(ids), input_signature=[SPEC])
+    with portable():
+        assert not _is_native(function.get_concrete_function())
+
+
+@needs_native
+def test_a_layer_whose_form_is_native_cannot_be_saved(tmp_path):
+    module = tf.Module()
+    module.layer = layers.DirectionalSelfAttention(4, attention_form="native")
+    spec = tf.TensorSpec([None, None, 4])
+    module.function = tf.function(lambda x: module.layer(x), input_signature=[spec])
+    module.function(tf.ones([1, 2, 4]))
+    with pytest.raises(ValueError, match='form="native" cannot be saved.*use form="auto"'):
+        tf.saved_model.save(module, str(tmp_path))

@@ -16,7 +16,7 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile --max-worker-rest
 # The part that finds most in a minute or two: operations, layers, a training with resuming, export,
 # release.
 LOOP := tests/training/test_loop.py::test_a
-QUICK := tests/addons tests/common/test_legacy_keras.py tests/ops/*.py tests/ops/native/test_runtime.py \
+QUICK := tests/addons tests/common/test_keras_version.py tests/ops/*.py tests/ops/native/test_runtime.py \
   tests/layers/convolution tests/layers/test_contract.py tests/serving/test_released_models.py \
   $(LOOP)_killed_run_resumes_to_the_bits_of_an_unbroken_one \
   $(LOOP)_moving_average_serves_evaluation_only \

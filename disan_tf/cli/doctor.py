@@ -9,7 +9,7 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.common import legacy_keras
+from disan_tf.common import keras_version
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
 
@@ -88,16 +88,16 @@ def _compare_digests(prepared_dir: Path) -> Iterator[str]:
 
 def _describe_backends():
     """Returns the lines on Keras, addons and operations, or one on why Keras 2 is missing."""
-    if problem := legacy_keras.problem():
+    if problem := keras_version.problem():
         return [f"Keras: {problem}"]
     from disan_tf import addons
     from disan_tf.ops.native import runtime
 
     package, reason = tf.keras.Model.__module__.split(".")[0], runtime.unavailable()
-    asked = os.environ.get(legacy_keras.VARIABLE, "unset")
+    asked = os.environ.get(keras_version.VARIABLE, "unset")
     own = addons.backend().__name__.endswith("without_tfa")
     return [
-        f"Keras: Keras 2 from {package} ({legacy_keras.VARIABLE}: {asked})",
+        f"Keras: Keras 2 from {package} ({keras_version.VARIABLE}: {asked})",
         f"addons: {'our own' if own else 'tensorflow-addons'}",
         f"operations: portable ({reason})" if reason else "operations: native",
     ]

@@ -4,10 +4,12 @@ import inspect
 
 import tensorflow as tf
 
-serializable = tf.keras.saving.register_keras_serializable("disan_tf")
+from disan_tf.layers.keras_layer import Layer
+
+serializable = tf.keras.utils.register_keras_serializable("disan_tf")
 
 
-class ConfiguredLayer(tf.keras.layers.Layer):
+class ConfiguredLayer(Layer):
     """A Keras layer whose config holds the arguments of its constructor and of its bases'.
 
     As in scikit-learn, a constructor keeps every argument in an attribute of the same name. A

@@ -1,5 +1,6 @@
 """Writes and reads a model's weights in an HDF5 file, with checks of disk space and content."""
 
+import math
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ def write_weights(model: tf.keras.Model, path: Path) -> None:
       OSError: the disk is full.
       UserError: the file does not hold the weights.
     """
-    size = sum(weight.shape.num_elements() * weight.dtype.size for weight in model.weights)
+    size = sum(math.prod(weight.shape) * _dtype(weight).size for weight in model.weights)
     _check_space(path, size + _OVERHEAD)
     model.save_weights(path)
     if not _holds(model, path):
@@ -105,7 +106,7 @@ def read_weights(model: tf.keras.Model, path: Path) -> None:
         sentence = f"{path} does not hold the weights of the model ({reason}); {REMEDY}."
         raise UserError(sentence) from None
     for weight in model.weights:
-        if weight.dtype.is_floating and not np.all(np.isfinite(weight)):
+        if _dtype(weight).is_floating and not np.all(np.isfinite(weight)):
             raise UserError(f"{path} has weights that are not finite ({weight.name}); {REMEDY}.")
 
 
@@ -127,10 +128,15 @@ def _check_shapes(model: tf.keras.Model, datasets: list[h5py.Dataset]) -> None:
     """Raises ValueError unless the arrays match the weights in number, shape and kind."""
     stored = Counter((item.shape, item.dtype.kind) for item in datasets)
     wanted = Counter(
-        (tuple(weight.shape), np.dtype(weight.dtype.as_numpy_dtype).kind)
+        (tuple(weight.shape), np.dtype(_dtype(weight).as_numpy_dtype).kind)
         for weight in model.weights
     )
     for (shape, kind), count in (wanted - stored).items():
         raise ValueError(f"it lacks {count} arrays {shape} of kind {kind}")
     for (shape, kind), count in (stored - wanted).items():
         raise ValueError(f"it has {count} arrays {shape} of kind {kind} too many")
+
+
+def _dtype(weight) -> tf.DType:
+    """Returns the dtype of a weight, which is a string in Keras 3."""
+    return tf.as_dtype(weight.dtype)

@@ -1,4 +1,4 @@
-"""disan_tf/common/legacy_keras.py: Keras 2 under every TensorFlow, or one sentence why not."""
+"""disan_tf/common/keras_version.py: Keras 2 under every TensorFlow, or one sentence why not."""
 
 import importlib.machinery
 import importlib.metadata
@@ -10,7 +10,7 @@ import types
 import pytest
 import tensorflow as tf
 
-from disan_tf.common import legacy_keras
+from disan_tf.common import keras_version
 from disan_tf.common.errors import UserError
 from tests.support.runs.training import ROOT
 
@@ -23,15 +23,15 @@ def keras(monkeypatch):
 
     def pretend(version, variable=None):
         monkeypatch.setattr(importlib.metadata, "version", lambda package: version)
-        monkeypatch.delenv(legacy_keras.VARIABLE, raising=False)
+        monkeypatch.delenv(keras_version.VARIABLE, raising=False)
         if variable is not None:
-            monkeypatch.setenv(legacy_keras.VARIABLE, variable)
+            monkeypatch.setenv(keras_version.VARIABLE, variable)
 
     return pretend
 
 
 def test_keras_is_keras_2_here():
-    assert legacy_keras.problem() == ""
+    assert keras_version.problem() == ""
     assert tf.keras.optimizers.legacy.Adadelta.__module__.split(".")[0] == (
         "tf_keras" if COMES_WITH_KERAS_3 else "keras"
     )
@@ -43,8 +43,8 @@ def test_keras_is_keras_2_here():
 )
 def test_keras_2_is_asked_for_where_keras_3_would_come(version, set_before, set_after, keras):
     keras(version, set_before)
-    legacy_keras.choose()
-    assert os.environ.get(legacy_keras.VARIABLE) == set_after
+    keras_version.choose()
+    assert os.environ.get(keras_version.VARIABLE) == set_after
 
 
 @pytest.fixture
@@ -60,24 +60,24 @@ def test_a_missing_tf_keras_is_named_with_its_remedy(version, variable, keras, m
     keras(version, variable)
     monkeypatch.setitem(sys.modules, "tf_keras", None)
     release = ".".join(tf.__version__.split(".")[:2])
-    assert f'python -m pip install "tf_keras~={release}.0"' in legacy_keras.problem()
+    assert f'python -m pip install "tf_keras~={release}.0"' in keras_version.problem()
 
 
 def test_a_variable_that_asks_for_keras_3_is_named(keras, tf_keras):
     keras("3.9.0", "0")
-    assert legacy_keras.problem().startswith("TF_USE_LEGACY_KERAS=0 has TensorFlow ")
+    assert keras_version.problem().startswith("TF_USE_LEGACY_KERAS=0 has TensorFlow ")
 
 
 def test_a_tensorflow_that_has_keras_3_already_is_named(keras, tf_keras, monkeypatch):
     keras("3.9.0", "1")
     monkeypatch.setattr(tf, "keras", types.SimpleNamespace(__version__="3.9.0"))
     with pytest.raises(ImportError, match="import disan_tf first") as caught:
-        legacy_keras.check()
+        keras_version.check()
     assert isinstance(caught.value, UserError)  # one line on the command line
 
 
 def _python(script, *arguments, **environment):
-    names = (legacy_keras.VARIABLE, "PYTHONPATH")
+    names = (keras_version.VARIABLE, "PYTHONPATH")
     kept = {name: value for name, value in os.environ.items() if name not in names}
     return subprocess.run(
         [sys.executable, script, *arguments],

@@ -1,0 +1,51 @@
+"""The differences between Keras 2 and Keras 3 that the layers of this package meet."""
+
+import tensorflow as tf
+
+from disan_tf.common.keras_version import is_keras_3
+
+
+class _Keras3Layer(tf.keras.layers.Layer):
+    """A layer of Keras 3 that infers its output and finds its mask as a layer of Keras 2 does."""
+
+    def __call__(self, *args, **kwargs):
+        """Calls the layer; without `mask`, the first input's implicit mask is used.
+
+        Keras 3 looks for it only if the call has one tensor.
+        """
+        if self._call_has_mask_arg and args and kwargs.get("mask") is None:
+            place = self.call_signature_parameters.index("mask")
+            if len(args) <= place:
+                kwargs["mask"] = getattr(args[0], "_keras_mask", None)
+        return super().__call__(*args, **kwargs)
+
+    def compute_output_shape(self, input_shape):
+        """Returns the output's shape, from a call with a symbolic tensor."""
+        x = tf.keras.Input(batch_shape=tuple(input_shape), dtype=self.compute_dtype)
+        return tf.nest.map_structure(lambda output: output.shape, self(x))
+
+    def compute_output_spec(self, *args, **kwargs):
+        """Traces `call`; with a `compute_output_shape`, Keras 3 would not."""
+        return super(tf.keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
+
+
+if is_keras_3():
+    Layer = _Keras3Layer
+    UNCAST = {"autocast": False}
+    SAME_ON_REPLICAS = {"aggregation": "only_first_replica"}
+    not_equal = tf.keras.ops.not_equal  # also of symbolic tensors
+    mask_tensor = tf.keras.ops.convert_to_tensor
+else:
+    Layer = tf.keras.layers.Layer
+    UNCAST = {"experimental_autocast": False}
+    SAME_ON_REPLICAS = {
+        "synchronization": tf.VariableSynchronization.AUTO,
+        "aggregation": tf.VariableAggregation.ONLY_FIRST_REPLICA,
+    }
+    not_equal = tf.not_equal
+    mask_tensor = tf.convert_to_tensor  # Keras 2 marks the result
+
+
+def sublayers(layer: tf.keras.layers.Layer) -> list[tf.keras.layers.Layer]:
+    """Returns a layer or model, its sublayers, and theirs."""
+    return list(layer._flatten_layers())

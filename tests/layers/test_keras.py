@@ -120,8 +120,8 @@ def test_every_public_class_is_here():
 @pytest.mark.parametrize("name", PUBLIC)
 def test_keras_finds_a_class_by_its_name(name):
     cls = PUBLIC[name]
-    assert tf.keras.saving.get_registered_object(f"disan_tf>{name}") is cls
-    assert tf.keras.saving.get_registered_name(cls) == f"disan_tf>{name}"
+    assert tf.keras.utils.get_registered_object(f"disan_tf>{name}") is cls
+    assert tf.keras.utils.get_registered_name(cls) == f"disan_tf>{name}"
 
 
 def _stack(name):
@@ -202,7 +202,7 @@ def test_the_shape_is_known_before_a_call(name, stacks):
     assert layer.compute_output_shape(x.shape) == layer(x).shape
     inputs = tf.keras.Input([None, DIM])
     fresh = OF_TOKENS[name]()(inputs)
-    assert fresh.shape.rank == layer(x).shape.rank
+    assert len(fresh.shape) == len(layer(x).shape)
     if "Sampling" not in name:  # whose last axis is the length
         assert fresh.shape[-1] == layer(x).shape[-1]
 
@@ -218,12 +218,12 @@ def test_a_keras_file_loads_by_itself(name, stacks, tmp_path):
 @EACH
 def test_weights_have_names_of_their_own_and_an_h5_file(name, stacks, tmp_path):
     model = stacks(name)
-    names = [weight.name for weight in model.weights]
+    names = [getattr(weight, "path", weight.name) for weight in model.weights]
     assert len({*names}) == len(names)
-    model.save_weights(tmp_path / "weights.h5")
+    model.save_weights(tmp_path / "it.weights.h5")
     expected, weights = model(IDS), model.get_weights()
     model.set_weights([np.zeros_like(weight) for weight in weights])
-    model.load_weights(tmp_path / "weights.h5")
+    model.load_weights(tmp_path / "it.weights.h5")
     np.testing.assert_array_equal(model(IDS), expected)
 
 

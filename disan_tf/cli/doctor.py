@@ -67,7 +67,7 @@ def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
 
 def _compare_digests(prepared_dir: Path) -> Iterator[str]:
     """Yields a line for each prepared corpus and each cache of a biLM's layers."""
-    # Imported here: these need Keras 2, and the rest of the report does not.
+    # Imported here: these need a Keras, and the rest of the report does not.
     from disan_tf.input_pipeline.format import CACHE, MANIFEST, RECORDS, Keys
     from disan_tf.input_pipeline.recorded_files import damaged_files
 
@@ -87,7 +87,7 @@ def _compare_digests(prepared_dir: Path) -> Iterator[str]:
 
 
 def _describe_backends():
-    """Returns the lines on Keras, addons and operations, or one on why Keras 2 is missing."""
+    """Returns the lines on Keras, addons and operations, or one on why Keras is missing."""
     if problem := keras_version.problem():
         return [f"Keras: {problem}"]
     from disan_tf import addons
@@ -97,7 +97,7 @@ def _describe_backends():
     asked = os.environ.get(keras_version.VARIABLE, "unset")
     own = addons.backend().__name__.endswith("without_tfa")
     return [
-        f"Keras: Keras 2 from {package} ({keras_version.VARIABLE}: {asked})",
+        f"Keras: Keras {tf.keras.__version__[0]} from {package} ({keras_version.VARIABLE}: {asked})",
         f"addons: {'our own' if own else 'tensorflow-addons'}",
         f"operations: portable ({reason})" if reason else "operations: native",
     ]

@@ -19,6 +19,16 @@ class _Keras3Layer(tf.keras.layers.Layer):
                 kwargs["mask"] = getattr(args[0], "_keras_mask", None)
         return super().__call__(*args, **kwargs)
 
+    def build(self, input_shape):
+        """Adds sublayers in lists and dictionaries to `tf.train.Checkpoint`, as Keras 2 does."""
+        for name, value in list(vars(self).items()):
+            if isinstance(value, (list, dict)) and not name.startswith("_"):
+                parts = value.values() if isinstance(value, dict) else value
+                for number, part in enumerate(parts):
+                    if isinstance(part, tf.__internal__.tracking.Trackable):
+                        self._track_trackable(part, f"{name}_{number}", overwrite=True)
+        super().build(input_shape)
+
     def compute_output_shape(self, input_shape):
         """Returns the output's shape, from a call with a symbolic tensor."""
         x = tf.keras.Input(batch_shape=tuple(input_shape), dtype=self.compute_dtype)

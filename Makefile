@@ -22,7 +22,7 @@ QUICK := tests/addons tests/common/test_keras_version.py tests/ops/*.py tests/op
   $(LOOP)_moving_average_serves_evaluation_only \
   tests/serving/export/test_saved_model.py::test_text_model_equals_the_trained_one_without_our_package
 
-.PHONY: install install-beam demo test test-quick test-all test-beam faults lint clean
+.PHONY: install install-beam demo test test-quick test-keras3 test-all test-beam faults lint clean
 
 install:
 	@$(INSTALL) $(VENV) -r requirements-dev.txt
@@ -43,6 +43,11 @@ test: install
 
 test-quick: install
 	$(PYTEST) $(QUICK)
+
+# The layers and encoders as native Keras 3 (TENSORFLOW=2.21); the two ignored files train.
+test-keras3: install
+	DISAN_TF_KERAS=3 $(PYTEST) tests/keras3 tests/layers tests/encoders \
+	  --ignore=tests/layers/heads/test_dsa_head.py --ignore=tests/encoders/test_own.py
 
 test-all: install
 	$(PYTEST) -m "slow or not slow"

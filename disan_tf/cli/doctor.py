@@ -97,7 +97,8 @@ def _describe_backends():
     asked = os.environ.get(keras_version.VARIABLE, "unset")
     own = addons.backend().__name__.endswith("without_tfa")
     return [
-        f"Keras: Keras {tf.keras.__version__[0]} from {package} ({keras_version.VARIABLE}: {asked})",
+        f"Keras: Keras {tf.keras.__version__[0]} from {package} "
+        f"({keras_version.VARIABLE}: {asked})",
         f"addons: {'our own' if own else 'tensorflow-addons'}",
         f"operations: portable ({reason})" if reason else "operations: native",
     ]

@@ -20,7 +20,16 @@ class _Keras3Layer(tf.keras.layers.Layer):
         return super().__call__(*args, **kwargs)
 
     def build(self, input_shape):
-        """Adds sublayers in lists and dictionaries to `tf.train.Checkpoint`, as Keras 2 does."""
+        """Freezes the weights of a frozen layer, and adds sublayers in lists to checkpoints.
+
+        Keras 3 freezes only weights that exist when `trainable` is set, and `tf.train.Checkpoint`
+        finds no sublayers in its lists and dictionaries.
+        """
+        if not self.trainable:
+            for part in self._flatten_layers(include_self=False):
+                part.trainable = False
+            for weight in self.weights:
+                weight.trainable = False
         for name, value in list(vars(self).items()):
             if isinstance(value, (list, dict)) and not name.startswith("_"):
                 parts = value.values() if isinstance(value, dict) else value

@@ -1,7 +1,9 @@
 """Writes and reads a model's weights in an HDF5 file, with checks of disk space and content."""
 
+import functools
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,8 +101,8 @@ def read_weights(model: tf.keras.Model, path: Path) -> None:
     try:
         with h5py.File(path) as file:
             _check_shapes(model, list(_datasets(file)))
-        with np.errstate(over="ignore"):  # numbers that overflow are rejected below
-            model.load_weights(path)
+            with np.errstate(over="ignore"):  # numbers that overflow are rejected below
+                _load(model, file, "", set())
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         sentence = f"{path} does not hold the weights of the model ({reason}); {REMEDY}."
@@ -108,6 +110,48 @@ def read_weights(model: tf.keras.Model, path: Path) -> None:
     for weight in model.weights:
         if _dtype(weight).is_floating and not np.all(np.isfinite(weight)):
             raise UserError(f"{path} has weights that are not finite ({weight.name}); {REMEDY}.")
+
+
+def _load(layer, file: h5py.File, path: str, loaded: set) -> None:
+    """Loads a layer and its sublayers, which Keras 2 names by the last attribute that has them.
+
+    Keras 3's own `load_weights` looks in another order, and misses layers of several attributes.
+    """
+    if id(layer) in loaded:
+        return
+    loaded.add(id(layer))
+    layer.load_own_variables(file.get(f"{path}/vars", {}))
+    for name in sorted({*dir(layer)} - _common_attributes(), reverse=True):
+        part = getattr(layer, name, None)
+        if isinstance(part, tf.keras.layers.Layer):
+            _load(part, file, f"{path}/{name}", loaded)
+        elif isinstance(part, (list, tuple, dict)):
+            parts = part.values() if isinstance(part, dict) else part
+            parts = [each for each in parts if isinstance(each, tf.keras.layers.Layer)]
+            new = [each for each in dict.fromkeys(parts) if id(each) not in loaded]
+            for each, kind in zip(new, _kinds(new)):
+                _load(each, file, f"{path}/{name}/{kind}", loaded)
+
+
+@functools.cache
+def _common_attributes() -> frozenset[str]:
+    """Returns the attributes of every model, which hold no sublayers of its own."""
+    return frozenset(dir(tf.keras.Model())) - {"layers"}
+
+
+def _kinds(layers) -> Iterator[str]:
+    """Yields the names of layers in a list: "linear", "linear_1", ..."""
+    counts = Counter()
+    for layer in layers:
+        name = _snake_case(type(layer).__name__)
+        yield f"{name}_{counts[name]}" if counts[name] else name
+        counts[name] += 1
+
+
+def _snake_case(name: str) -> str:
+    """Returns the name of a class as Keras writes it: "DiSAN" -> "di_san"."""
+    name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
 def _datasets(group: h5py.Group) -> Iterator[h5py.Dataset]:

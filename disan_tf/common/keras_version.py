@@ -11,6 +11,7 @@ import importlib.metadata
 import importlib.util
 import os
 import sys
+import types
 
 from disan_tf.common.errors import UserError
 
@@ -30,7 +31,7 @@ def choose() -> None:
     wanted = os.environ.get(CHOICE)
     if wanted == "3":
         os.environ.setdefault(VARIABLE, "0")
-    elif wanted == "2" or "keras._tf_keras" not in sys.modules:  # `tf.keras` is not Keras 3 yet
+    elif wanted == "2" or not _uses_keras_3():
         os.environ.setdefault(VARIABLE, "1")
 
 
@@ -118,6 +119,13 @@ def _problem_with_keras_3(wanted):
             "KERAS_BACKEND=tensorflow before Python starts."
         )
     return ""
+
+
+def _uses_keras_3() -> bool:
+    """Returns whether the program has used `tf.keras`, as Keras 3."""
+    keras = vars(sys.modules.get("tensorflow", sys)).get("keras")
+    is_loaded = type(keras) is types.ModuleType  # before its first use it is a lazy loader
+    return is_loaded and getattr(keras, "__version__", "").startswith("3")
 
 
 def _comes_with_keras_3() -> bool:

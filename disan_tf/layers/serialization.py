@@ -16,6 +16,9 @@ class ConfiguredLayer(Layer):
     class whose attribute of that name is something else adds the argument in `get_config`.
     """
 
+    # The `TimeDistributed` of Keras 2 passes masks on only to layers with names of their own here.
+    _keras_api_names = _keras_api_names_v1 = ("disan_tf.layers",)
+
     def get_config(self):
         config = super().get_config()
         for base in reversed(type(self).__mro__):

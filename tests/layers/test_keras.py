@@ -245,6 +245,30 @@ def test_it_may_be_distributed_over_time(name):
         assert_near(found[:, step], over_time.layer(x[:, step]), 1e-6)
 
 
+@pytest.mark.parametrize("name", ["DirectionalSelfAttention", "DiSAN", "Linear"])
+def test_each_step_over_time_has_its_own_implicit_mask(name):
+    ids = tf.stack([IDS, tf.reverse(IDS, [0])], axis=1)  # [batch, steps, length]
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input([2, 4], dtype="int32"),
+            tf.keras.layers.Embedding(9, DIM, mask_zero=True),
+            tf.keras.layers.TimeDistributed(OF_TOKENS[name]()),
+        ]
+    )
+    embedding, over_time = model.layers
+    layer = over_time.layer
+    flat = tf.reshape(ids, [-1, 4])
+    takes_mask = "mask" in inspect.signature(layer.call).parameters
+    masks = {"mask": flat != 0} if takes_mask else {}
+    expected = layer(tf.identity(embedding(flat)), **masks)
+    expected = tf.reshape(expected, [3, 2, *expected.shape[1:]])
+    assert_near(model(ids), expected, 1e-6)
+    assert_near(model.predict(ids.numpy(), verbose=0), expected, 1e-6)
+    fitted = tf.keras.Sequential([model, tf.keras.layers.Flatten(), tf.keras.layers.Dense(1)])
+    fitted.compile("sgd", "mse")
+    fitted.fit(ids.numpy(), np.zeros([3, 1]), verbose=0)
+
+
 def test_word_vectors_have_the_mask_of_their_ids():
     embedding = layers.WordEmbedding(5, 2, DIM)
     np.testing.assert_array_equal(embedding(IDS)._keras_mask, IDS != 0)

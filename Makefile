@@ -16,13 +16,13 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile --max-worker-rest
 # The part that finds most in a minute or two: operations, layers, a training with resuming, export,
 # release.
 LOOP := tests/training/test_loop.py::test_a
-QUICK := tests/addons tests/common/test_legacy_keras.py tests/ops/*.py tests/ops/native/test_runtime.py \
+QUICK := tests/addons tests/common/test_keras_version.py tests/ops/*.py tests/ops/native/test_runtime.py \
   tests/layers/convolution tests/layers/test_contract.py tests/serving/test_released_models.py \
   $(LOOP)_killed_run_resumes_to_the_bits_of_an_unbroken_one \
   $(LOOP)_moving_average_serves_evaluation_only \
   tests/serving/export/test_saved_model.py::test_text_model_equals_the_trained_one_without_our_package
 
-.PHONY: install install-beam demo test test-quick test-all test-beam faults lint clean
+.PHONY: install install-beam demo test test-quick test-keras3 test-all test-beam faults lint clean
 
 install:
 	@$(INSTALL) $(VENV) -r requirements-dev.txt
@@ -43,6 +43,11 @@ test: install
 
 test-quick: install
 	$(PYTEST) $(QUICK)
+
+# The layers and encoders as native Keras 3 (TENSORFLOW=2.21); the two ignored files train.
+test-keras3: install
+	DISAN_TF_KERAS=3 $(PYTEST) tests/keras3 tests/layers tests/encoders \
+	  --ignore=tests/layers/heads/test_dsa_head.py --ignore=tests/encoders/test_own.py
 
 test-all: install
 	$(PYTEST) -m "slow or not slow"

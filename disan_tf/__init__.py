@@ -15,7 +15,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from disan_tf.common import legacy_keras, quiet
+from disan_tf.common import keras_version, quiet
 
 if TYPE_CHECKING:
     from disan_tf import encoders, layers, ops
@@ -39,7 +39,7 @@ os.environ.setdefault(quiet.LEVEL, "3")
 os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 if "tensorflow" not in sys.modules:
     sys.meta_path.insert(0, quiet.QuietImport())
-legacy_keras.choose()
+keras_version.choose()
 
 
 if not TYPE_CHECKING:  # or else a type checker would accept any name

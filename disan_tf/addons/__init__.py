@@ -10,9 +10,9 @@ from typing import Callable, Optional
 
 import tensorflow as tf
 
-from disan_tf.common import legacy_keras
+from disan_tf.common import keras_version
 
-legacy_keras.check()
+keras_version.check()
 
 
 @functools.cache

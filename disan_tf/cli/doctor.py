@@ -9,7 +9,7 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.common import legacy_keras
+from disan_tf.common import keras_version
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
 
@@ -67,7 +67,7 @@ def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
 
 def _compare_digests(prepared_dir: Path) -> Iterator[str]:
     """Yields a line for each prepared corpus and each cache of a biLM's layers."""
-    # Imported here: these need Keras 2, and the rest of the report does not.
+    # Imported here: these need a Keras, and the rest of the report does not.
     from disan_tf.input_pipeline.format import CACHE, MANIFEST, RECORDS, Keys
     from disan_tf.input_pipeline.recorded_files import damaged_files
 
@@ -87,17 +87,18 @@ def _compare_digests(prepared_dir: Path) -> Iterator[str]:
 
 
 def _describe_backends():
-    """Returns the lines on Keras, addons and operations, or one on why Keras 2 is missing."""
-    if problem := legacy_keras.problem():
+    """Returns the lines on Keras, addons and operations, or one on why Keras is missing."""
+    if problem := keras_version.problem():
         return [f"Keras: {problem}"]
     from disan_tf import addons
     from disan_tf.ops.native import runtime
 
     package, reason = tf.keras.Model.__module__.split(".")[0], runtime.unavailable()
-    asked = os.environ.get(legacy_keras.VARIABLE, "unset")
+    asked = os.environ.get(keras_version.VARIABLE, "unset")
     own = addons.backend().__name__.endswith("without_tfa")
     return [
-        f"Keras: Keras 2 from {package} ({legacy_keras.VARIABLE}: {asked})",
+        f"Keras: Keras {tf.keras.__version__[0]} from {package} "
+        f"({keras_version.VARIABLE}: {asked})",
         f"addons: {'our own' if own else 'tensorflow-addons'}",
         f"operations: portable ({reason})" if reason else "operations: native",
     ]

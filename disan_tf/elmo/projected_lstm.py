@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.keras_layer import UNCAST
 from disan_tf.layers.linear import project, weight_decay
 from disan_tf.layers.recurrent.lstm import FORGET_BIAS
 from disan_tf.layers.serialization import serializable
@@ -55,7 +56,7 @@ class ProjectedLSTM(BaseLayer):
         projection_clip: float = 0.0,
         **kwargs,
     ):
-        super().__init__(**kwargs)
+        super().__init__(autocast=False, **kwargs)  # states stay float32
         if cells < units:
             raise ValueError(f"cells={cells} must be at least units, {units}.")
         self.units = check_at_least("units", units, 1)
@@ -70,13 +71,17 @@ class ProjectedLSTM(BaseLayer):
         if self.cells > self.units:
             shapes["projection"] = [self.cells, self.units]
         for name, shape in shapes.items():
-            setattr(self, name, self.add_weight(name, shape, None, "glorot_uniform", l2))
+            weight = self.add_weight(
+                name=name, shape=shape, initializer="glorot_uniform", regularizer=l2
+            )
+            setattr(self, name, weight)
         self.bias = self.add_weight(
-            "bias", [4 * self.cells], None, "zeros", experimental_autocast=False
+            name="bias", shape=[4 * self.cells], initializer="zeros", **UNCAST
         )
         super().build(input_shape)
 
     def call(self, x, mask, states: Optional[States] = None):
+        x = tf.cast(x, self.compute_dtype)
         kernels = tf.split(tf.cast(self.kernel, x.dtype), [x.shape[-1], self.units])
         product = tf.cast(project(x, kernels[0]), tf.float32) + self.bias
         states = states or self._zero_states(tf.shape(x)[0])

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
+from disan_tf.layers.keras_layer import UNCAST
 from disan_tf.layers.serialization import ConfiguredLayer, serializable
 
 
@@ -40,11 +41,15 @@ class ScalarMix(ConfiguredLayer):
 
     def build(self, input_shape):
         regularizer = tf.keras.regularizers.L2(self.l2) if self.l2 else None
-        options = {"dtype": "float32", "experimental_autocast": False}
+        options = {"dtype": "float32", **UNCAST}
         self.logits = self.add_weight(
-            "logits", [self.layers], initializer="zeros", regularizer=regularizer, **options
+            name="logits",
+            shape=[self.layers],
+            initializer="zeros",
+            regularizer=regularizer,
+            **options,
         )
-        self.gamma = self.add_weight("gamma", [], initializer="ones", **options)
+        self.gamma = self.add_weight(name="gamma", shape=[], initializer="ones", **options)
         super().build(input_shape)
 
     def call(self, x, mask):

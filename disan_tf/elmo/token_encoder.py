@@ -74,13 +74,19 @@ class TokenEncoder(BaseLayer):
         self.activation = check_choice("activation", activation, ACTIVATIONS)
 
     def build(self, input_shape):
-        self.vectors = self.add_weight("vectors", [BYTE_CHARACTERS, self.dim], None, _uniform(1.0))
+        self.vectors = self.add_weight(
+            name="vectors", shape=[BYTE_CHARACTERS, self.dim], initializer=_uniform(1.0)
+        )
         self.kernels, self.biases = [], []
         for number, (width, count) in enumerate(self.filters):
             start = _uniform(0.05) if self.activation == "relu" else _normal(width * self.dim)
             shape = [width, self.dim, count]
-            self.kernels.append(self.add_weight(f"kernel_{number}", shape, None, start))
-            self.biases.append(self.add_weight(f"bias_{number}", [count], None, "zeros"))
+            self.kernels.append(
+                self.add_weight(name=f"kernel_{number}", shape=shape, initializer=start)
+            )
+            self.biases.append(
+                self.add_weight(name=f"bias_{number}", shape=[count], initializer="zeros")
+            )
         features = sum(count for _, count in self.filters)
         self.highway = [self._make_highway(number, features) for number in range(self.highways)]
         self.projection = None

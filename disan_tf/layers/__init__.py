@@ -1,8 +1,8 @@
 """The papers' mechanisms as Keras layers, independent of configs, corpora and files."""
 
-from disan_tf.common import legacy_keras
+from disan_tf.common import keras_version
 
-legacy_keras.check()
+keras_version.check()
 
 from disan_tf.layers.attention.additive import AdditiveSelfAttention
 from disan_tf.layers.attention.directional import DirectionalSelfAttention

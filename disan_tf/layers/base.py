@@ -5,6 +5,7 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least, check_rate
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Dropout, site_seed
+from disan_tf.layers.keras_layer import UNCAST, mask_tensor
 from disan_tf.layers.linear import Linear, weight_decay
 from disan_tf.layers.serialization import ConfiguredLayer
 
@@ -43,7 +44,7 @@ class BaseLayer(ConfiguredLayer):
         """Returns the output's mask; None if the output has no vectors of tokens."""
         if mask is None or not self.keeps_tokens:
             return None
-        return tf.convert_to_tensor(mask)  # Keras marks it
+        return mask_tensor(mask)
 
     def add_linear(self, name: str, input_dim: int, units: int, **options) -> Linear:
         """Builds a `Linear` sublayer; `options` override the layer's dropout, l2 and dtype."""
@@ -74,7 +75,11 @@ class BaseLayer(ConfiguredLayer):
           l2: see `BaseLayer`; 0 = the weight does not decay.
         """
         return self.add_weight(
-            name, shape, None, initializer, weight_decay(l2), experimental_autocast=False
+            name=name,
+            shape=shape,
+            initializer=initializer,
+            regularizer=weight_decay(l2),
+            **UNCAST,
         )
 
     def child_options(self, name: str) -> dict:

@@ -6,6 +6,7 @@ from typing import NamedTuple, Optional
 import tensorflow as tf
 
 from disan_tf.common.options import check_rate
+from disan_tf.layers.keras_layer import SAME_ON_REPLICAS
 from disan_tf.layers.serialization import ConfiguredLayer, serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.dropout import apply_mask, keep_mask
@@ -19,12 +20,12 @@ def site_seed(seed: int, site: str) -> int:
 def add_count(layer: tf.keras.layers.Layer) -> tf.Variable:
     """Adds a weight <int64>[] that counts a layer's calls, equal on all replicas."""
     return layer.add_weight(
-        "calls",
-        [],
-        tf.int64,
-        "zeros",
+        name="calls",
+        shape=[],
+        dtype="int64",
+        initializer="zeros",
         trainable=False,
-        aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+        **SAME_ON_REPLICAS,
     )
 
 

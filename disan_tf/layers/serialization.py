@@ -4,15 +4,20 @@ import inspect
 
 import tensorflow as tf
 
-serializable = tf.keras.saving.register_keras_serializable("disan_tf")
+from disan_tf.layers.keras_layer import Layer
+
+serializable = tf.keras.utils.register_keras_serializable("disan_tf")
 
 
-class ConfiguredLayer(tf.keras.layers.Layer):
+class ConfiguredLayer(Layer):
     """A Keras layer whose config holds the arguments of its constructor and of its bases'.
 
     As in scikit-learn, a constructor keeps every argument in an attribute of the same name. A
     class whose attribute of that name is something else adds the argument in `get_config`.
     """
+
+    # The `TimeDistributed` of Keras 2 passes masks on only to layers with names of their own here.
+    _keras_api_names = _keras_api_names_v1 = ("disan_tf.layers",)
 
     def get_config(self):
         config = super().get_config()

@@ -64,6 +64,10 @@ class SentenceModel(tf.keras.Model):
         """Returns the head's output size, given the (trainable, fixed) words and the classes."""
         return classes
 
+    def build(self, input_shape=None):
+        """Does nothing: the parts are built when they are first called."""
+        self.built = True
+
     def set_resources(self, resources: Resources) -> None:
         """Replaces random initial weights by the pretrained arrays in `resources`."""
         self.embedding.set_pretrained(resources.vectors, resources.bilm_weights)
@@ -109,7 +113,7 @@ class SentenceModel(tf.keras.Model):
 
     def compile_from_config(self, config):
         """Compiles a model that was read from a file, as it was compiled before."""
-        self.compile(**tf.keras.saving.deserialize_keras_object(config))
+        self.compile(**tf.keras.utils.deserialize_keras_object(config))
         self.optimizer.build(self.trainable_variables)
 
     def keras_loss(self) -> tf.keras.losses.Loss:
@@ -166,12 +170,12 @@ class SentenceModel(tf.keras.Model):
 
     def get_config(self):
         parts = {"embedding": self.embedding, "encoder": self.encoder, "head": self.head}
-        serialize = tf.keras.saving.serialize_keras_object
+        serialize = tf.keras.utils.serialize_keras_object
         return {"name": self.name, **{name: serialize(part) for name, part in parts.items()}}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        deserialize = tf.keras.saving.deserialize_keras_object
+        deserialize = tf.keras.utils.deserialize_keras_object
         parts = {name: deserialize(config[name]) for name in ("embedding", "encoder", "head")}
         return cls(**{**config, **parts})
 

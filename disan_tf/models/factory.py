@@ -15,6 +15,7 @@ from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.layers.heads.drcn import DRCNHead
 from disan_tf.layers.heads.dsa import DSAHead
 from disan_tf.layers.heads.word_softmax import WordSoftmax
+from disan_tf.layers.keras_layer import sublayers
 from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.models.embeddings import EMBEDDINGS, Sources
@@ -128,7 +129,7 @@ def _without(section, *names) -> dict:
 
 def count_parameters(model: tf.keras.Model) -> int:
     """Counts the trainable parameters without word vectors, as the papers do."""
-    embeddings = (part for part in model.submodules if isinstance(part, WordEmbedding))
+    embeddings = (part for part in sublayers(model) if isinstance(part, WordEmbedding))
     vectors = {id(weight) for part in embeddings for weight in part.trainable_weights}
     counted = (weight for weight in model.trainable_weights if id(weight) not in vectors)
     return sum(int(tf.size(weight)) for weight in counted)

@@ -12,6 +12,8 @@ import tensorflow as tf
 def memory_limit(copies: int) -> Iterator[None]:
     """Raises MemoryError in the block for variables that exceed the machine's memory.
 
+    Keras 3 makes its variables outside of the block's scope: there nothing is checked.
+
     Args:
       copies: copies of each weight: 1 to predict, 4 to train (gradient and two optimizer slots).
 

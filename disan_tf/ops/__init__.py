@@ -1,8 +1,8 @@
 """Functions with a plain, a lean and a native form, tested against each other."""
 
-from disan_tf.common import legacy_keras
+from disan_tf.common import keras_version
 
-legacy_keras.check()
+keras_version.check()
 
 from disan_tf.ops.direction_mask import DIRECTIONS
 from disan_tf.ops.directional_attention import (

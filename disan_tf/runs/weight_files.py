@@ -1,6 +1,9 @@
 """Writes and reads a model's weights in an HDF5 file, with checks of disk space and content."""
 
+import functools
+import math
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +28,7 @@ def write_weights(model: tf.keras.Model, path: Path) -> None:
       OSError: the disk is full.
       UserError: the file does not hold the weights.
     """
-    size = sum(weight.shape.num_elements() * weight.dtype.size for weight in model.weights)
+    size = sum(math.prod(weight.shape) * _dtype(weight).size for weight in model.weights)
     _check_space(path, size + _OVERHEAD)
     model.save_weights(path)
     if not _holds(model, path):
@@ -98,15 +101,57 @@ def read_weights(model: tf.keras.Model, path: Path) -> None:
     try:
         with h5py.File(path) as file:
             _check_shapes(model, list(_datasets(file)))
-        with np.errstate(over="ignore"):  # numbers that overflow are rejected below
-            model.load_weights(path)
+            with np.errstate(over="ignore"):  # numbers that overflow are rejected below
+                _load(model, file, "", set())
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         sentence = f"{path} does not hold the weights of the model ({reason}); {REMEDY}."
         raise UserError(sentence) from None
     for weight in model.weights:
-        if weight.dtype.is_floating and not np.all(np.isfinite(weight)):
+        if _dtype(weight).is_floating and not np.all(np.isfinite(weight)):
             raise UserError(f"{path} has weights that are not finite ({weight.name}); {REMEDY}.")
+
+
+def _load(layer, file: h5py.File, path: str, loaded: set) -> None:
+    """Loads a layer and its sublayers, which Keras 2 names by the last attribute that has them.
+
+    Keras 3's own `load_weights` looks in another order, and misses layers of several attributes.
+    """
+    if id(layer) in loaded:
+        return
+    loaded.add(id(layer))
+    layer.load_own_variables(file.get(f"{path}/vars", {}))
+    for name in sorted({*dir(layer)} - _common_attributes(), reverse=True):
+        part = getattr(layer, name, None)
+        if isinstance(part, tf.keras.layers.Layer):
+            _load(part, file, f"{path}/{name}", loaded)
+        elif isinstance(part, (list, tuple, dict)):
+            parts = part.values() if isinstance(part, dict) else part
+            parts = [each for each in parts if isinstance(each, tf.keras.layers.Layer)]
+            new = [each for each in dict.fromkeys(parts) if id(each) not in loaded]
+            for each, kind in zip(new, _kinds(new)):
+                _load(each, file, f"{path}/{name}/{kind}", loaded)
+
+
+@functools.cache
+def _common_attributes() -> frozenset[str]:
+    """Returns the attributes of every model, which hold no sublayers of its own."""
+    return frozenset(dir(tf.keras.Model())) - {"layers"}
+
+
+def _kinds(layers) -> Iterator[str]:
+    """Yields the names of layers in a list: "linear", "linear_1", ..."""
+    counts = Counter()
+    for layer in layers:
+        name = _snake_case(type(layer).__name__)
+        yield f"{name}_{counts[name]}" if counts[name] else name
+        counts[name] += 1
+
+
+def _snake_case(name: str) -> str:
+    """Returns the name of a class as Keras writes it: "DiSAN" -> "di_san"."""
+    name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
 def _datasets(group: h5py.Group) -> Iterator[h5py.Dataset]:
@@ -127,10 +172,15 @@ def _check_shapes(model: tf.keras.Model, datasets: list[h5py.Dataset]) -> None:
     """Raises ValueError unless the arrays match the weights in number, shape and kind."""
     stored = Counter((item.shape, item.dtype.kind) for item in datasets)
     wanted = Counter(
-        (tuple(weight.shape), np.dtype(weight.dtype.as_numpy_dtype).kind)
+        (tuple(weight.shape), np.dtype(_dtype(weight).as_numpy_dtype).kind)
         for weight in model.weights
     )
     for (shape, kind), count in (wanted - stored).items():
         raise ValueError(f"it lacks {count} arrays {shape} of kind {kind}")
     for (shape, kind), count in (stored - wanted).items():
         raise ValueError(f"it has {count} arrays {shape} of kind {kind} too many")
+
+
+def _dtype(weight) -> tf.DType:
+    """Returns the dtype of a weight, which is a string in Keras 3."""
+    return tf.as_dtype(weight.dtype)

@@ -1,8 +1,8 @@
 """Tokenizers and look-ups of words: the same graph in preparation, prediction and export."""
 
-from disan_tf.common import legacy_keras
+from disan_tf.common import keras_version
 
-legacy_keras.check()
+keras_version.check()
 
 from disan_tf.text.features import TextToCharacters, TextToPairFeatures
 from disan_tf.text.lookup import TextToIds

@@ -63,10 +63,8 @@ def _gradients(words):
 
 def test_a_frozen_bilm_has_no_trainable_weights():
     words = _words()
-    assert {weight.name.split("/")[-1] for weight in words.trainable_weights} == {
-        "logits:0",
-        "gamma:0",
-    }
+    names = {weight.name.split("/")[-1].split(":")[0] for weight in words.trainable_weights}
+    assert names == {"logits", "gamma"}
     assert all(gradient is not None for gradient in _gradients(words))
 
 

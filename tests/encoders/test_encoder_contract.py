@@ -181,6 +181,16 @@ class TestReSAN(EncoderContract):
         {"sampling": "slow"},
     )
 
+    def built(self, policy="float32", **options):
+        """Every sampler chooses some tokens, otherwise a block has nothing to learn from."""
+        layer = super().built(policy, **options)
+        for sampler in layer.samplers:
+            self.score_bias(sampler).assign_add([1.0])
+        return layer
+
+    def score_bias(self, sampler):
+        return sampler.score.dense.bias
+
     def idle(self, layer):
         """The samplers choose, and what they chose has no gradient."""
         samplers = [weight for it in layer.samplers for weight in it.trainable_weights]
@@ -199,12 +209,8 @@ class TestIterativeReSAN(TestReSAN, variant=True):
     options = {"units": 6, "sampling": "iterative"}
     attended = {**TestReSAN.attended, "selected_heads": (5, 2), "selected_dependents": (5, 2)}
 
-    def built(self, policy="float32", **options):
-        """Every sampler chooses some tokens, otherwise a block has nothing to learn from."""
-        layer = super().built(policy, **options)
-        for sampler in layer.samplers:
-            sampler.score_bias.assign_add([1.0])
-        return layer
+    def score_bias(self, sampler):
+        return sampler.score_bias
 
 
 class TestSelectedSource2Token(TestReSAN):

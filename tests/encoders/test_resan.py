@@ -8,6 +8,7 @@ from disan_tf.encoders import ENCODERS, DiSAN, ReSAN, SelectedSource2TokenEncode
 from disan_tf.layers import IterativeSequenceSampling, WordEmbedding
 from disan_tf.layers.hard_attention.selections import merge_selections
 from disan_tf.layers.heads.classification import ClassificationHead
+from disan_tf.layers.keras_layer import sublayers
 from disan_tf.layers.packing import pack
 from disan_tf.models import SentencePairClassifier
 from disan_tf.models.factory import count_parameters
@@ -119,7 +120,7 @@ def test_where_no_word_is_selected_resan_still_reads_the_sentence(unselected):
 @each_kind
 def test_the_samplers_of_an_encoder_are_found(name, options):
     encoder = _encoder(name, options)
-    uniforms = [layer for layer in encoder.submodules if type(layer).__name__ == "Uniforms"]
+    uniforms = [layer for layer in sublayers(encoder) if type(layer).__name__ == "Uniforms"]
     assert {id(each) for each in uniforms} == {id(each.uniforms) for each in encoder.samplers}
     assert len({each.seed for each in uniforms}) == len(uniforms)
 

@@ -7,6 +7,7 @@ import tensorflow as tf
 from disan_tf.encoders import DiSAN
 from disan_tf.layers import Dropout
 from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.keras_layer import sublayers
 from disan_tf.ops import portable
 from tests.support.ops.backends import needs_native
 
@@ -128,7 +129,7 @@ def test_a_name_and_a_seed_make_a_site_seed():
 
 
 def _sites(encoder):
-    return [layer for layer in encoder.submodules if isinstance(layer, Dropout)]
+    return [layer for layer in sublayers(encoder) if isinstance(layer, Dropout)]
 
 
 def test_disan_has_the_authors_ten_sites_with_seeds_of_their_own():

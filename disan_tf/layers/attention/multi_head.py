@@ -62,10 +62,15 @@ class MultiHeadSelfAttention(BaseLayer):
     def build(self, input_shape):
         shape = [3, self.heads, input_shape[-1], self.units]  # queries, keys, values
         self.kernel = self.add_weight(
-            "kernel", shape, None, "glorot_uniform", weight_decay(self.l2)
+            name="kernel",
+            shape=shape,
+            initializer="glorot_uniform",
+            regularizer=weight_decay(self.l2),
         )
         if self.use_bias:
-            self.bias = self.add_weight("bias", [3, self.heads, self.units], None, "zeros")
+            self.bias = self.add_weight(
+                name="bias", shape=[3, self.heads, self.units], initializer="zeros"
+            )
         self.input_dropout = self.add_dropout("input_dropout")
         self.attention_dropout = self.add_dropout("attention_dropout")
         super().build(input_shape)

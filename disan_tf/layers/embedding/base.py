@@ -5,6 +5,7 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.layers.keras_layer import mask_tensor, not_equal
 from disan_tf.layers.serialization import ConfiguredLayer
 
 
@@ -24,12 +25,12 @@ class Embedding(ConfiguredLayer):
     """
 
     def __init__(self, **kwargs):
-        super().__init__(**kwargs)
+        super().__init__(autocast=False, **kwargs)  # half precision would round float ids
         self.supports_masking = True
 
     def compute_mask(self, ids, mask=None):
         """Returns the real tokens, <bool>[batch, length]: `mask` if given, else ids != 0."""
-        return tf.not_equal(ids, 0) if mask is None else tf.convert_to_tensor(mask)
+        return not_equal(ids, 0) if mask is None else mask_tensor(mask)
 
     @property
     def word_features(self) -> dict[str, tf.TensorSpec]:

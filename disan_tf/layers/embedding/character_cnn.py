@@ -57,7 +57,7 @@ class CharacterCNN(BaseLayer):
 
     def build(self, input_shape):
         shape, start = [self.characters - 1, self.dim], tf.keras.initializers.RandomNormal(stddev=1)
-        self.vectors = self.add_weight("vectors", shape, None, start)
+        self.vectors = self.add_weight(name="vectors", shape=shape, initializer=start)
         self.convolution = Convolution(
             self.units, self.width, "relu", l2=self.l2, name="convolution", dtype=self.dtype_policy
         )

@@ -46,7 +46,9 @@ class WordEmbedding(Embedding):
 
     def _table(self, name, words, trainable):
         initializer = tf.keras.initializers.RandomUniform(-0.05, 0.05)
-        return self.add_weight(name, [words, self.dim], None, initializer, trainable=trainable)
+        return self.add_weight(
+            name=name, shape=[words, self.dim], initializer=initializer, trainable=trainable
+        )
 
     def set_pretrained(self, vectors, bilm=None):
         self.set_vectors(vectors)
@@ -62,6 +64,8 @@ class WordEmbedding(Embedding):
         self.fixed.assign(vectors[self.trainable_words :])
 
     def call(self, ids, training=None):
+        if ids.dtype.is_floating:  # Keras 3 makes inputs of unknown dtype float32
+            ids = tf.cast(ids, tf.int32)
         flat = tf.reshape(ids, [-1])
         shape = tf.stack([tf.size(flat), self.dim])
         vectors = tf.zeros(shape, self.compute_dtype)

@@ -9,6 +9,7 @@ import tensorflow as tf
 from disan_tf.common.options import check_above_zero, check_at_least, check_layers, check_rate
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
+from disan_tf.layers.keras_layer import SAME_ON_REPLICAS
 from disan_tf.ops import batch_share
 
 _scope = threading.local()
@@ -104,8 +105,7 @@ class BatchNormalization(tf.keras.layers.BatchNormalization):
     def add_weight(self, *args, **kwargs):
         """Adds a weight; the moving averages are the same on all replicas."""
         if not kwargs.get("trainable", True):
-            kwargs["synchronization"] = tf.VariableSynchronization.AUTO
-            kwargs["aggregation"] = tf.VariableAggregation.ONLY_FIRST_REPLICA
+            kwargs.update(SAME_ON_REPLICAS)
         return super().add_weight(*args, **kwargs)
 
     def _calculate_mean_and_var(self, x, axes, keep_dims, mask=None):

@@ -6,6 +6,7 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import add_count, next_seed, site_seed
+from disan_tf.layers.keras_layer import UNCAST
 from disan_tf.layers.serialization import serializable
 
 SLICE = 512  # tokens whose logits are in memory at once
@@ -57,16 +58,20 @@ class WordSoftmax(BaseLayer):
     def build(self, input_shape):
         shape = [self.classes, input_shape[-1]]
         initializer = tf.keras.initializers.RandomNormal(stddev=shape[1] ** -0.5)
-        options = {"dtype": "float32", "experimental_autocast": False}
-        self.kernel = self.add_weight("kernel", shape, initializer=initializer, **options)
-        self.bias = self.add_weight("bias", [self.classes], initializer="zeros", **options)
+        options = {"dtype": "float32", **UNCAST}
+        self.kernel = self.add_weight(
+            name="kernel", shape=shape, initializer=initializer, **options
+        )
+        self.bias = self.add_weight(
+            name="bias", shape=[self.classes], initializer="zeros", **options
+        )
         self.cumulative = self.add_weight(  # of q; float32 would not distinguish rare words
-            "cumulative",
-            [self.classes],
-            tf.float64,
-            "zeros",
+            name="cumulative",
+            shape=[self.classes],
+            dtype="float64",
+            initializer="zeros",
             trainable=False,
-            experimental_autocast=False,
+            **UNCAST,
         )
         self.calls = add_count(self)
         self.input_dropout = self.add_dropout("input_dropout")

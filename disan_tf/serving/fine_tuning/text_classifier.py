@@ -135,7 +135,7 @@ class TextClassifier(tf.keras.Model):
 
     def compile_from_config(self, config):
         """Compiles a classifier that was read from a file, as it was compiled before."""
-        self.compile(**tf.keras.saving.deserialize_keras_object(config))
+        self.compile(**tf.keras.utils.deserialize_keras_object(config))
         self.optimizer.build(self.trainable_variables)
 
     def preprocess(self, texts) -> dict[str, tf.Tensor]:
@@ -200,7 +200,7 @@ class TextClassifier(tf.keras.Model):
     def get_config(self):
         return {
             "name": self.name,
-            "model": tf.keras.saving.serialize_keras_object(self.sentence_model),
+            "model": tf.keras.utils.serialize_keras_object(self.sentence_model),
             "words": self.words,
             "tokenizer": dict(self._tokenizer),
             "classes": list(self.classes),
@@ -208,7 +208,7 @@ class TextClassifier(tf.keras.Model):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        model = tf.keras.saving.deserialize_keras_object(config["model"])
+        model = tf.keras.utils.deserialize_keras_object(config["model"])
         return cls(**{**config, "model": model})
 
     def get_build_config(self):

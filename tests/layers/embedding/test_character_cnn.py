@@ -135,7 +135,7 @@ def test_nothing_learns_from_padding_and_absent_characters():
 @pytest.mark.parametrize("policy", HALF)
 def test_its_weights_stay_float32(policy):
     layer = _layer(dtype=tf.keras.mixed_precision.Policy(policy))
-    assert {weight.dtype for weight in layer.trainable_weights} == {tf.float32}
+    assert {tf.as_dtype(weight.dtype) for weight in layer.trainable_weights} == {tf.float32}
 
 
 def test_dropout_acts_on_the_result_of_every_word_by_itself():

@@ -8,7 +8,7 @@ def draw_weights(weights, seed: int, size: float = 1.0) -> None:
     """Assigns normally distributed numbers to all weights that are no counters."""
     generator = np.random.default_rng(seed)
     for weight in weights:
-        if weight.dtype.is_floating:
+        if tf.as_dtype(weight.dtype).is_floating:
             weight.assign(generator.normal(0.0, size, weight.shape))
 
 
@@ -22,7 +22,7 @@ def built(layer, shape, seed: int, size: float = 1.0):
 def count(layer, dim: int = 300) -> int:
     """Builds the layer for vectors of this size; returns the number of its trainable parameters."""
     layer.build(tf.TensorShape([None, None, dim]))
-    return sum(weight.shape.num_elements() for weight in layer.trainable_weights)
+    return sum(int(np.prod(weight.shape)) for weight in layer.trainable_weights)
 
 
 def mapped(linear, x) -> np.ndarray:

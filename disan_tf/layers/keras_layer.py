@@ -1,0 +1,70 @@
+"""The differences between Keras 2 and Keras 3 that the layers of this package meet."""
+
+import tensorflow as tf
+
+from disan_tf.common.keras_version import is_keras_3
+
+
+class _Keras3Layer(tf.keras.layers.Layer):
+    """A layer of Keras 3 that infers its output and finds its mask as a layer of Keras 2 does."""
+
+    def __call__(self, *args, **kwargs):
+        """Calls the layer; without `mask`, the first input's implicit mask is used.
+
+        Keras 3 looks for it only if the call has one tensor.
+        """
+        if self._call_has_mask_arg and args and kwargs.get("mask") is None:
+            place = self.call_signature_parameters.index("mask")
+            if len(args) <= place:
+                kwargs["mask"] = getattr(args[0], "_keras_mask", None)
+        return super().__call__(*args, **kwargs)
+
+    def build(self, input_shape):
+        """Freezes the weights of a frozen layer, and adds sublayers in lists to checkpoints.
+
+        Keras 3 freezes only weights that exist when `trainable` is set, and `tf.train.Checkpoint`
+        finds no sublayers in its lists and dictionaries.
+        """
+        if not self.trainable:
+            for part in self._flatten_layers(include_self=False):
+                part.trainable = False
+            for weight in self.weights:
+                weight.trainable = False
+        for name, value in list(vars(self).items()):
+            if isinstance(value, (list, dict)) and not name.startswith("_"):
+                parts = value.values() if isinstance(value, dict) else value
+                for number, part in enumerate(parts):
+                    if isinstance(part, tf.__internal__.tracking.Trackable):
+                        self._track_trackable(part, f"{name}_{number}", overwrite=True)
+        super().build(input_shape)
+
+    def compute_output_shape(self, input_shape):
+        """Returns the output's shape, from a call with a symbolic tensor."""
+        x = tf.keras.Input(batch_shape=tuple(input_shape), dtype=self.compute_dtype)
+        return tf.nest.map_structure(lambda output: output.shape, self(x))
+
+    def compute_output_spec(self, *args, **kwargs):
+        """Traces `call`; with a `compute_output_shape`, Keras 3 would not."""
+        return super(tf.keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
+
+
+if is_keras_3():
+    Layer = _Keras3Layer
+    UNCAST = {"autocast": False}
+    SAME_ON_REPLICAS = {"aggregation": "only_first_replica"}
+    not_equal = tf.keras.ops.not_equal  # also of symbolic tensors
+    mask_tensor = tf.keras.ops.convert_to_tensor
+else:
+    Layer = tf.keras.layers.Layer
+    UNCAST = {"experimental_autocast": False}
+    SAME_ON_REPLICAS = {
+        "synchronization": tf.VariableSynchronization.AUTO,
+        "aggregation": tf.VariableAggregation.ONLY_FIRST_REPLICA,
+    }
+    not_equal = tf.not_equal
+    mask_tensor = tf.convert_to_tensor  # Keras 2 marks the result
+
+
+def sublayers(layer: tf.keras.layers.Layer) -> list[tf.keras.layers.Layer]:
+    """Returns a layer or model, its sublayers, and theirs."""
+    return list(layer._flatten_layers())

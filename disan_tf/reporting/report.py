@@ -5,14 +5,16 @@
     <output>/deviations.md            settings in which the runs differ from the papers
     <output>/compute.md               hours and machines of the trainings behind each table
     <output>/tables/                  the papers' tables with our runs beside, see `paper_tables`,
-                                      the results of `--mode=transfer`, and accuracy against the
-                                      number of training examples; each lists the runs of
+                                      the results of `--mode=transfer`, accuracy against the
+                                      number of training examples, and models that began with a
+                                      trained one; each lists the runs of
                                       <output>/missing_runs.json that it lacks
     <output>/claims.md, claims.csv    the papers' claims with computed verdicts, see `claims`
     <output>/figures/scaling.svg      a picture of accuracy against training examples, and one for
                                       each table, see `figures.table_curves`
 
-`note.txt` in a run's or series' folder says why its figures differ from the paper's.
+Runs in a folder `fine_tuning` of the tree go to folders of this name, and no table of a paper reads
+them. `note.txt` in a run's or series' folder says why its figures differ from the paper's.
 """
 
 import os
@@ -28,6 +30,8 @@ from disan_tf.reporting.claims.all_claims import assess_claims, read_records
 from disan_tf.reporting.claims.page import render_claims
 from disan_tf.reporting.deviations import page as deviations
 from disan_tf.reporting.figures.table_curves import draw_table_curves
+from disan_tf.reporting.fine_tuning_table import NAME as FINE_TUNING
+from disan_tf.reporting.fine_tuning_table import fine_tuning_tables
 from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
@@ -71,6 +75,7 @@ def report(runs: Optional[Path], output: Path) -> None:
         **render_tables(table_results, predictions, read_speeds(output / "benchmarks")),
         **transfer_tables(output / "results"),
         **scaling_tables(curves),
+        **fine_tuning_tables(output),
     }
     missing = read_missing_runs(output / "missing_runs.json", results)
     for name, text in add_missing_runs(tables, missing).items():
@@ -163,7 +168,10 @@ def _record(root: Path, results: Path, predictions: Path) -> None:
 
 def _name(root, folder) -> str:
     """Returns a run's name: its path below the root."""
-    return "-".join(folder.relative_to(root).parts) or folder.resolve().name
+    first, *others = folder.relative_to(root).parts or [folder.resolve().name]
+    if first == FINE_TUNING and others:
+        return f"{first}/{'-'.join(others)}"
+    return "-".join([first, *others])
 
 
 def _note(folder):

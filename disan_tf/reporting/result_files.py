@@ -90,15 +90,11 @@ def read_results(folder: Path) -> dict[str, dict]:
     Raises:
       UserError: a file is no result, or contradicts itself.
     """
-    return {name: run for name, run in _read_all(folder).items() if "init_from" not in run}
+    return {name: run for name, run in read_any_results(folder).items() if "init_from" not in run}
 
 
-def read_fine_tuned(folder: Path) -> dict[str, dict]:
-    """Reads the results of trainings that began with a trained model, see `read_results`."""
-    return {name: run for name, run in _read_all(folder).items() if "init_from" in run}
-
-
-def _read_all(folder: Path) -> dict[str, dict]:
+def read_any_results(folder: Path) -> dict[str, dict]:
+    """Reads all results of a folder, also of trainings that began with a trained model."""
     return {path.stem: _read_result(path) for path in sorted(folder.glob("*.json"))}
 
 

@@ -8,7 +8,7 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.reporting.report import find_results, report
 from disan_tf.reporting.result_files import (
-    read_fine_tuned,
+    read_any_results,
     read_predictions,
     read_results,
 )
@@ -77,12 +77,14 @@ def test_a_training_that_began_with_a_trained_model_is_recorded_but_in_no_table(
     report(tmp_path / "runs", tmp_path / "out")
     results = tmp_path / "out/results"
     assert list(read_results(results)) == ["ours"]
-    assert read_fine_tuned(results)["tuned"]["init_from"] == start
+    assert read_any_results(results)["tuned"]["init_from"] == start
     table = (tmp_path / "out/tables/disan_table_2.csv").read_text()
     assert "41.00" in table and "63.00" not in table
     found = find_results(tmp_path / "runs")
     assert "ours" in found and "tuned" not in found
-    write(results / "tuned.json", {**read_fine_tuned(results)["tuned"], "init_from": {"name": "m"}})
+    write(
+        results / "tuned.json", {**read_any_results(results)["tuned"], "init_from": {"name": "m"}}
+    )
     with pytest.raises(UserError, match=r"tuned\.json: init_from\.sha256 is missing"):
         read_results(results)
 

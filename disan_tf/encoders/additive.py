@@ -5,6 +5,7 @@ from typing import Optional
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.additive import AdditiveSelfAttention
 from disan_tf.layers.children import build_child
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 
 
@@ -45,6 +46,7 @@ class AdditiveEncoder(SentenceEncoder):
     def call(self, x, mask=None, training=None):
         return self.attention(x, mask=mask, training=training)
 
-    def attend(self, x, mask):
+    def attend(self, x, mask=None):
         """Computes the weights without dropout, "attention" <float32>[batch, length, 1]."""
+        mask = token_mask(x, mask)
         return {"attention": self.attention.attention_weights(x, mask)}

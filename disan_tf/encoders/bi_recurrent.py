@@ -66,8 +66,9 @@ class BiRecurrentEncoder(SentenceEncoder):
         """Computes the sentence vector from the states <float>[batch, length, 2 * units]."""
         return self.source2token(states, mask=mask, training=training)
 
-    def attend(self, x, mask):
+    def attend(self, x, mask=None):
         """Computes weights without dropout, "source2token" <float32>[batch, length, 2 * units]."""
+        mask = token_mask(x, mask)
         return {"source2token": self.source2token.attention_weights(self.states(x, mask), mask)}
 
     def states(self, x, mask, training=None):

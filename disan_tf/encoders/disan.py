@@ -84,7 +84,7 @@ class DiSAN(SentenceEncoder):
         u = tf.concat([u_fw, u_bw], axis=-1)  # [batch, length, 2 * units]
         return self.source2token(u, mask=mask, training=training)
 
-    def attend(self, x, mask):
+    def attend(self, x, mask=None):
         """Computes the attention weights and gates, without dropout.
 
         Returns:
@@ -93,6 +93,7 @@ class DiSAN(SentenceEncoder):
           <float32>[batch, length, 2 * units]. If both blocks have the same direction, the
           names begin with "first" and "second" instead.
         """
+        mask = token_mask(x, mask)
         first = self.forward_block.attend(x, mask)
         second = self.backward_block.attend(x, mask)
         u = tf.concat([first["output"], second["output"]], axis=-1)

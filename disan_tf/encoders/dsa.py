@@ -138,8 +138,9 @@ class DSAEncoder(SentenceEncoder):
         features = self.cnn(rows.pack(words), mask=rows.mask, places=rows.places, training=training)
         return {"x": rows.tokens(features), "mask": mask, "sentences": rows.sentences}
 
-    def attend(self, x, mask):
+    def attend(self, x, mask=None):
         """Computes the attention weights without dropout, see the attention layer's `attend`."""
+        mask = token_mask(x, mask)
         return self.attention.attend(**self._convolve(x, mask))
 
     def weight_vectors(self, x, mask):

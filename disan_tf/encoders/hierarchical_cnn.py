@@ -78,8 +78,9 @@ class HierarchicalCNNEncoder(SentenceEncoder):
         u = self._states(x, mask, training)
         return self.source2token(u, mask=mask, training=training)
 
-    def attend(self, x, mask):
+    def attend(self, x, mask=None):
         """Computes the weights without dropout, "source2token" <float32>[batch, length, dim]."""
+        mask = token_mask(x, mask)
         return {"source2token": self.source2token.attention_weights(self._states(x, mask), mask)}
 
     def _states(self, x, mask, training=None):

@@ -58,13 +58,14 @@ class MultiHeadEncoder(SentenceEncoder):
         u = self.attention(_with_positions(x, mask), mask=mask, training=training)
         return self.source2token(u, mask=mask, training=training)
 
-    def attend(self, x, mask):
+    def attend(self, x, mask=None):
         """Computes the attention weights without dropout.
 
         Returns:
           "attention" <float32>[batch, head token, dependent token, heads] and "source2token"
           <float32>[batch, length, heads * units].
         """
+        mask = token_mask(x, mask)
         x = _with_positions(x, mask)
         u = self.attention(x, mask=mask)
         return {

@@ -76,13 +76,14 @@ class MultiWindowCNNEncoder(SentenceEncoder):
             tf.reduce_any(mask, axis=1, keepdims=True), largest, tf.zeros([], maps.dtype)
         )
 
-    def attend(self, x, mask):
+    def attend(self, x, mask=None):
         """Finds the tokens at which the feature maps have their maxima, without dropout.
 
         Returns:
           "maximum" <float32>[batch, length, len(windows) * units]: 1 at the first token with the
           maximum of a map, 0 elsewhere.
         """
+        mask = token_mask(x, mask)
         winner = tf.argmax(tf.cast(self._maps(x, mask), tf.float32), axis=1)
         weights = tf.one_hot(winner, tf.shape(x)[1], axis=1)
         return {"maximum": tf.where(tf.expand_dims(mask, -1), weights, 0.0)}

@@ -6,6 +6,7 @@ from disan_tf.common.options import check_choice
 from disan_tf.encoders.bi_lstm import BiLSTMEncoder
 from disan_tf.layers.attention.static import StaticSelfAttention
 from disan_tf.layers.children import build_child
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 
 POOLINGS = ("last", "self_attention")
@@ -59,13 +60,14 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
         first = tf.reduce_sum(backward * ends[:, :, 1:], axis=1)
         return tf.concat([last, first], axis=-1)
 
-    def attend(self, x, mask):
+    def attend(self, x, mask=None):
         """Finds the tokens that the sentence vector comes from, without dropout.
 
         Returns:
           For "self_attention" the result of `StaticSelfAttention.attend`; for "last", "ends"
           <float32>[batch, length, 2], 1 at the last token and at the first.
         """
+        mask = token_mask(x, mask)
         if self.pooling == "self_attention":
             return self.self_attention.attend(self.states(x, mask), mask)
         return {"ends": tf.cast(_ends(mask), tf.float32)}

@@ -85,13 +85,14 @@ class ReSAN(SentenceEncoder):
         u, mask = self.attention(x, mask, selections=selections, training=training)
         return self.source2token(u, mask=mask, training=training)
 
-    def attend(self, x, mask):
+    def attend(self, x, mask=None):
         """Computes greedy selections, attention weights and gates, without dropout.
 
         Returns:
           The tensors of `ReinforcedSelfAttention.attend` except "output" and "mask", and
           "source2token" <float32>[batch, length, 2 * units].
         """
+        mask = token_mask(x, mask)
         tensors = self.attention.attend(x, mask)
         u, mask = tensors.pop("output"), tensors.pop("mask")
         return {**tensors, "source2token": self.source2token.attention_weights(u, mask)}

@@ -68,13 +68,14 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
             selections = self.select(x, mask, "greedy", training)
         return self.source2token(x, mask=selections.heads[0], training=training)
 
-    def attend(self, x, mask):
+    def attend(self, x, mask=None):
         """Computes the greedy selection and the attention weights, without dropout.
 
         Returns:
           "selected_words" <float32>[batch, length, 1], 1 where a word was selected, and
           "source2token" <float32>[batch, length, dim].
         """
+        mask = token_mask(x, mask)
         selected = self.select(x, mask, "greedy").heads[0]
         weights = self.source2token.attention_weights(x, selected)
         return {

@@ -1,6 +1,7 @@
 """Source2token self-attention on the word vectors, a baseline."""
 
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 
 
@@ -34,6 +35,7 @@ class Source2TokenEncoder(SentenceEncoder):
     def call(self, x, mask=None, training=None):
         return self.source2token(x, mask=mask, training=training)
 
-    def attend(self, x, mask):
+    def attend(self, x, mask=None):
         """Computes the weights without dropout, "source2token" <float32>[batch, length, dim]."""
+        mask = token_mask(x, mask)
         return {"source2token": self.source2token.attention_weights(x, mask)}

@@ -2,7 +2,16 @@
 
 import tensorflow as tf
 
-from disan_tf.common.keras_version import is_keras_3
+from disan_tf.common.keras_version import CHOICE, is_keras_3
+
+
+class _Keras2Layer(tf.keras.layers.Layer):
+    """A layer of Keras 2 that checks the kind of its inputs."""
+
+    def __call__(self, *args, **kwargs):
+        """Calls the layer."""
+        _check_kinds(self, args)
+        return super().__call__(*args, **kwargs)
 
 
 class _Keras3Layer(tf.keras.layers.Layer):
@@ -13,6 +22,7 @@ class _Keras3Layer(tf.keras.layers.Layer):
 
         Keras 3 looks for it only if the call has one tensor.
         """
+        _check_kinds(self, args)
         if self._call_has_mask_arg and args and kwargs.get("mask") is None:
             place = self.call_signature_parameters.index("mask")
             if len(args) <= place:
@@ -48,6 +58,27 @@ class _Keras3Layer(tf.keras.layers.Layer):
         return super(tf.keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
 
 
+def _check_kinds(layer, inputs):
+    """Raises ValueError for ragged tensors, and for symbolic tensors of another Keras."""
+    for x in inputs:
+        if isinstance(x, tf.RaggedTensor):
+            raise ValueError(
+                f"{type(layer).__name__} takes no ragged tensors; give x.to_tensor() and "
+                "mask=tf.sequence_mask(x.row_lengths())."
+            )
+        if type(x).__name__ == "KerasTensor" and _package(type(x)) != _package(Layer.__base__):
+            raise ValueError(
+                f"{type(layer).__name__} is a layer of Keras {'3' if is_keras_3() else '2'}, and "
+                "its input belongs to another Keras; use tf.keras.Input of the same program, or "
+                f"set {CHOICE}={'2' if is_keras_3() else '3'} before disan_tf is imported."
+            )
+
+
+def _package(kind: type) -> str:
+    """Returns the package of a class: "keras" or "tf_keras"."""
+    return kind.__module__.split(".")[0]
+
+
 if is_keras_3():
     Layer = _Keras3Layer
     UNCAST = {"autocast": False}
@@ -55,7 +86,7 @@ if is_keras_3():
     not_equal = tf.keras.ops.not_equal  # also of symbolic tensors
     mask_tensor = tf.keras.ops.convert_to_tensor
 else:
-    Layer = tf.keras.layers.Layer
+    Layer = _Keras2Layer
     UNCAST = {"experimental_autocast": False}
     SAME_ON_REPLICAS = {
         "synchronization": tf.VariableSynchronization.AUTO,

@@ -11,7 +11,14 @@ def token_mask(x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> tf.Tensor:
     Args:
       x: [batch, length, ...].
       mask: <bool>[batch, length], True = real token.
+
+    Raises:
+      ValueError: there is no mask, and x has no axis of tokens.
     """
     if mask is not None:
         return mask
+    if x.shape.rank is not None and x.shape.rank < 3:
+        raise ValueError(
+            f"the tokens' vectors have the shape {x.shape}; it must be [batch, length, dim]"
+        )
     return tf.ensure_shape(tf.ones(tf.shape(x)[:2], tf.bool), x.shape[:2])

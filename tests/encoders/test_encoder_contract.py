@@ -50,6 +50,14 @@ class EncoderContract(MaskContract):
             assert tensor.dtype == tf.float32
             assert np.isfinite(tensor).all()
 
+    def test_attend_without_a_mask_takes_all_tokens_as_real(self):
+        x, _ = self.inputs()
+        mask = tf.ones(x.shape[:2], tf.bool)
+        expected = self.shared().attend(x, mask)
+        found = self.shared().attend(x)
+        for name, tensor in expected.items():
+            np.testing.assert_array_equal(found[name], tensor, name)
+
     def test_what_compresses_the_sentence_sums_to_one_over_its_tokens(self):
         x, mask = self.inputs()
         weights = self.shared().attend(x, mask)[self.compressing].numpy()

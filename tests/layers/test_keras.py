@@ -245,6 +245,27 @@ def test_it_may_be_distributed_over_time(name):
         assert_near(found[:, step], over_time.layer(x[:, step]), 1e-6)
 
 
+@pytest.mark.parametrize("name", sorted({*OF_TOKENS} - {"Linear", "Highway", "Dropout"}))
+def test_what_has_no_axis_of_tokens_is_refused(name):
+    with pytest.raises(ValueError, match=r"must be \[batch, length, dim\]"):
+        OF_TOKENS[name]()(tf.ones([3, DIM]))
+
+
+@pytest.mark.parametrize("name", OF_TOKENS)
+def test_ragged_tensors_are_refused_with_a_remedy(name):
+    x = tf.RaggedTensor.from_row_lengths(tf.ones([4, DIM]), [3, 1])
+    with pytest.raises(ValueError, match=r"ragged tensors; give x\.to_tensor\(\) and mask="):
+        OF_TOKENS[name]()(x)
+
+
+def test_a_symbolic_tensor_of_another_keras_is_refused():
+    others = {"keras": "tf_keras", "tf_keras": "keras"}
+    other = others[tf.keras.layers.Layer.__module__.split(".")[0]]
+    keras = pytest.importorskip(other, reason="needs both Kerases, as with TensorFlow 2.16 on")
+    with pytest.raises(ValueError, match="belongs to another Keras; use tf.keras.Input"):
+        layers.DirectionalSelfAttention(4)(keras.Input([4, DIM]))
+
+
 @pytest.mark.parametrize("name", ["DirectionalSelfAttention", "DiSAN", "Linear"])
 @pytest.mark.filterwarnings("ignore:Layer 'flatten.*mask")
 def test_each_step_over_time_has_its_own_implicit_mask(name):

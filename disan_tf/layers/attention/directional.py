@@ -105,13 +105,14 @@ class DirectionalSelfAttention(BaseLayer):
         )
         return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 19, 20
 
-    def attend(self, x, mask):
+    def attend(self, x, mask=None):
         """Computes the attention weights and gates, without dropout.
 
         Returns:
           A dictionary: "attention" <float32>[batch, head, dependent, units], "gate" (F of
           Eq. 19) <float32>[batch, length, units], and "output" (u) <float>[batch, length, units].
         """
+        mask = token_mask(x, mask)
         weights, h, s = self._soft_attention(x, mask)
         return {"attention": weights, **self._gated(h, s, mask)}
 

@@ -91,7 +91,7 @@ class DynamicSelfAttention(BaseLayer):
         z = tf.reshape(vectors[-1], [-1, self.attentions * self.units])  # Eq. 7
         return tf.cast(z, self.compute_dtype)
 
-    def attend(self, x, mask, sentences=None):
+    def attend(self, x, mask=None, sentences=None):
         """Computes the weights a_ij without dropout, which sum to 1 over the tokens.
 
         Returns:
@@ -99,6 +99,7 @@ class DynamicSelfAttention(BaseLayer):
           (the paper's Fig. 3 and 4), and "attention_1", "attention_2" and so on of the earlier
           ones. "attention_1" is uniform.
         """
+        mask = token_mask(x, mask)
         weights, _ = self._iterate(x, mask, sentences)
         *earlier, last = (tf.transpose(a[:, :, 0], [0, 2, 1]) for a in weights)
         named = {f"attention_{number}": a for number, a in enumerate(earlier, 1)}

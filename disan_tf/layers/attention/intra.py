@@ -55,6 +55,7 @@ class IntraAttention(BaseLayer):
         mask = token_mask(x, mask)
         return self.attention(x, masked_mean(x, mask), mask=mask, training=training)
 
-    def attention_weights(self, x, mask):
+    def attention_weights(self, x, mask=None):
         """Computes p without dropout, <float32>[batch, length, 1]; sums to 1 over the tokens."""
+        mask = token_mask(x, mask)
         return self.attention.attention_weights(x, masked_mean(x, mask), mask)

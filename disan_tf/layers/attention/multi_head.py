@@ -76,14 +76,16 @@ class MultiHeadSelfAttention(BaseLayer):
         super().build(input_shape)
 
     def call(self, x, mask=None, training=None):
+        mask = token_mask(x, mask)
         queries, keys, values = self._project(self.input_dropout(x, training=training))
-        weights = tf.cast(_weights(queries, keys, token_mask(x, mask)), x.dtype)
+        weights = tf.cast(_weights(queries, keys, mask), x.dtype)
         context = tf.matmul(self.attention_dropout(weights, training=training), values)
         context = tf.transpose(context, [0, 2, 1, 3])  # [batch, length, heads, units]
         return tf.reshape(context, [*tf.unstack(tf.shape(x))[:2], self.heads * self.units])
 
-    def attention_weights(self, x, mask):
+    def attention_weights(self, x, mask=None):
         """Computes the softmaxes without dropout, <float32>[batch, query, key, heads]."""
+        mask = token_mask(x, mask)
         queries, keys, _ = self._project(x)
         return tf.transpose(_weights(queries, keys, mask), [0, 2, 3, 1])
 

@@ -42,8 +42,9 @@ class QueryAttention(TokenAttention):
         x, to_logits = copies(x, 2)
         return self.pool(self.logits(to_logits, query, training), x, token_mask(x, mask))
 
-    def attention_weights(self, x, query, mask):
+    def attention_weights(self, x, query, mask=None):
         """Computes P without dropout, <float32>, shaped like `logits`; sums to 1 over tokens."""
+        mask = token_mask(x, mask)
         return masked_softmax(self.logits(x, query), tf.expand_dims(mask, -1), axis=1)
 
     def logits(self, x, query, training=None):

@@ -55,8 +55,9 @@ class SelfAlignment(BaseLayer):
     def call(self, x, mask=None, training=None):
         return weighted_sums(self.attention_weights(x, token_mask(x, mask), training), x)
 
-    def attention_weights(self, x, mask, training=None):
+    def attention_weights(self, x, mask=None, training=None):
         """Computes p, <float32>[batch, head, dependent], which sums to 1 over the dependents."""
+        mask = token_mask(x, mask)
         dependent, head = (
             tf.cast(linear(x, training=training), tf.float32)
             for linear in (self.dependent_map, self.head_map)

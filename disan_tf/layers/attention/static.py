@@ -78,12 +78,12 @@ class StaticSelfAttention(TokenAttention):
     def call(self, x, mask=None, sentences=None, training=None):
         return self._compress(self._project(x, training), token_mask(x, mask), training, sentences)
 
-    def attend(self, x, mask, sentences=None):
+    def attend(self, x, mask=None, sentences=None):
         """Computes the weights a without dropout, "attention" <float32>[batch, length, 1]."""
         x = x if sentences is None else sentences(x)
         return {"attention": self.attention_weights(x, mask)}
 
-    def attention_weights(self, x, mask):
+    def attention_weights(self, x, mask=None):
         """Computes a without dropout, <float32>[batch, length, 1]; sums to 1 over the tokens."""
         return super().attention_weights(self._project(x), mask)
 

@@ -77,8 +77,9 @@ class Token2Token(BaseLayer):
         real = tf.where(mask[:, :, None], tf.cast(x, tf.float32), 0.0)  # 0 times NaN is NaN
         return tf.cast(tf.reduce_sum(weights * real[:, None], axis=2), x.dtype)  # Eq. 11
 
-    def attention_weights(self, x, mask, training=None):
+    def attention_weights(self, x, mask=None, training=None):
         """Computes P, <float32>[batch, head, dependent, dim]; sums to 1 over the dependents."""
+        mask = token_mask(x, mask)
         pairs = self._pairs(mask)
         return masked_softmax(self.logits(x, training), pairs[..., None], axis=2)
 

@@ -50,8 +50,9 @@ class TokenAttention(BaseLayer):
             x, logits = sentences(x), sentences(logits)
         return self.pool(logits, x, mask)
 
-    def attention_weights(self, x, mask):
+    def attention_weights(self, x, mask=None):
         """Computes P without dropout, <float32>, shaped like `logits`; sums to 1 over tokens."""
+        mask = token_mask(x, mask)
         return masked_softmax(self.logits(x), tf.expand_dims(mask, -1), axis=1)
 
     def logits(self, x, training=None):

@@ -133,7 +133,7 @@ class ReinforcedSelfAttention(BaseLayer):
         mask = packed_mask(heads[0]) if self.unselected == "drop" else mask
         return tf.concat([u_fw, u_bw], axis=-1), mask
 
-    def attend(self, x, mask):
+    def attend(self, x, mask=None):
         """Computes greedy selections, attention weights and gates, without dropout.
 
         Returns:
@@ -144,6 +144,7 @@ class ReinforcedSelfAttention(BaseLayer):
           <float>[batch, length, 2 * units]; and "mask" <bool>[batch, length], the tokens that were
           not dropped.
         """
+        mask = token_mask(x, mask)
         selections = self.select(x, mask, "greedy")
         heads, dependents = selections.heads, selections.dependents
         forward = self.forward_block.attend(x, mask, heads[0], dependents[0])

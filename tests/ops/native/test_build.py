@@ -48,7 +48,7 @@ def cache(tmp_path, monkeypatch):
     """An empty cache folder, and no library in this process, before and afterwards."""
     monkeypatch.setenv("DISAN_TF_NATIVE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("DISAN_TF_NATIVE", raising=False)
-    cached = (runtime.unavailable, runtime.operations, runtime._log_choice)
+    cached = (runtime.unavailable, runtime.library, runtime._log_choice)
     for function in cached:
         function.cache_clear()
     yield tmp_path / "cache"

@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import platform
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Optional
@@ -97,7 +98,7 @@ def _describe_backends():
     asked = os.environ.get(keras_version.VARIABLE, "unset")
     own = addons.backend().__name__.endswith("without_tfa")
     return [
-        f"Keras: Keras {tf.keras.__version__[0]} from {package} "
+        f"Keras: Keras {sys.modules[package].__version__[0]} from {package} "
         f"({keras_version.VARIABLE}: {asked})",
         f"addons: {'our own' if own else 'tensorflow-addons'}",
         f"operations: {_operations(runtime)}",

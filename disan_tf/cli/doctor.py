@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import platform
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Optional
@@ -93,15 +94,23 @@ def _describe_backends():
     from disan_tf import addons
     from disan_tf.ops.native import runtime
 
-    package, reason = tf.keras.Model.__module__.split(".")[0], runtime.unavailable()
+    package = tf.keras.Model.__module__.split(".")[0]
     asked = os.environ.get(keras_version.VARIABLE, "unset")
     own = addons.backend().__name__.endswith("without_tfa")
     return [
-        f"Keras: Keras {tf.keras.__version__[0]} from {package} "
+        f"Keras: Keras {sys.modules[package].__version__[0]} from {package} "
         f"({keras_version.VARIABLE}: {asked})",
         f"addons: {'our own' if own else 'tensorflow-addons'}",
-        f"operations: portable ({reason})" if reason else "operations: native",
+        f"operations: {_operations(runtime)}",
     ]
+
+
+def _operations(runtime):
+    """Returns which operations run: native ones, shipped or compiled here, or portable ones."""
+    if reason := runtime.unavailable():
+        return f"portable ({reason})"
+    library = runtime.library()
+    return f"native, {library.origin} ({library.path})"
 
 
 def _version(package):

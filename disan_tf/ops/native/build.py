@@ -14,8 +14,9 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Optional
 
 import tensorflow as tf
 
@@ -25,6 +26,7 @@ from disan_tf.common.files import locked, scratch_folder
 FOLDER = Path(__file__).parent
 # GCC 12 warns about its own AVX-512 headers.
 FLAGS = ("-shared", "-fPIC", "-O3", "-march=native", "-Wno-maybe-uninitialized")
+_REMEDY = "remove it, or name a folder of your own with DISAN_TF_NATIVE_CACHE"
 
 
 class BuildError(Exception):
@@ -43,7 +45,7 @@ def library() -> Path:
         can write the folder or the library.
     """
     try:
-        compiler = _compiler()
+        compiler = find_compiler()
         target = _open_cache() / f"{_key(compiler)}.so"
         if not _is_whole(target):
             with locked(target.with_suffix(".lock")):
@@ -54,7 +56,8 @@ def library() -> Path:
     return target
 
 
-def _compiler() -> str:
+def find_compiler() -> str:
+    """Returns the path of the C++ compiler; raises BuildError if there is none."""
     name = os.environ.get("CXX", "g++")
     path = shutil.which(name)
     if path is None:
@@ -73,31 +76,53 @@ def _open_cache() -> Path:
     folder = _cache().resolve()
     for missing in [path for path in (*reversed(folder.parents), folder) if not path.exists()]:
         missing.mkdir(mode=0o700, exist_ok=True)
-    _refuse_foreign(folder, stat.S_ISDIR, "folder")
+    refuse_foreign(folder, stat.S_ISDIR, "folder")
     return folder
 
 
-def _refuse_foreign(path: Path, is_kind: Callable[[int], bool], kind: str) -> None:
-    """Raises BuildError unless only this user, or the administrator, can have written `path`."""
+def refuse_foreign(
+    path: Path,
+    is_kind: Callable[[int], bool],
+    kind: str,
+    remedy: str = _REMEDY,
+    trusted: Optional[Path] = None,
+) -> None:
+    """Raises BuildError unless only this user, or the administrator, can have written `path`.
+
+    Args:
+      path: a file or folder with code.
+      is_kind: a function of a file's mode, such as `stat.S_ISREG`.
+      kind: the name of that kind.
+      remedy: the end of the error message.
+      trusted: a file whose code this process runs already. Its owner, and its group if it is the
+        group of `path`, may write `path` if they may write `trusted`.
+    """
     status = path.lstat()
+    owners, others = {os.geteuid(), 0}, stat.S_IWGRP | stat.S_IWOTH
+    if trusted is not None:
+        known = trusted.stat()
+        owners.add(known.st_uid)
+        if known.st_gid == status.st_gid:
+            others &= ~known.st_mode
     wrong = ""
     if not is_kind(status.st_mode):
         wrong = f"is no {kind}"
-    elif status.st_uid not in (os.geteuid(), 0):
+    elif status.st_uid not in owners:
         wrong = f"belongs to another user ({status.st_uid})"
-    elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    elif status.st_mode & others:
         wrong = f"can be written by others (mode {stat.S_IMODE(status.st_mode):04o})"
     if wrong:
-        raise BuildError(
-            f"{path} {wrong}, so code in it is not loaded; remove it, or name a folder of your own "
-            "with DISAN_TF_NATIVE_CACHE"
-        )
+        raise BuildError(f"{path} {wrong}, so code in it is not loaded; {remedy}")
+
+
+def sources() -> list[bytes]:
+    """Returns the contents of the C++ files, in a fixed order."""
+    return [path.read_bytes() for path in sorted([*FOLDER.glob("*.cc"), *FOLDER.glob("*.h")])]
 
 
 def _key(compiler: str) -> str:
     version = subprocess.run([compiler, "--version"], capture_output=True, check=False).stdout
-    parts = [path.read_bytes() for path in sorted([*FOLDER.glob("*.cc"), *FOLDER.glob("*.h")])]
-    parts += [tf.__version__.encode(), version, " ".join(FLAGS).encode(), _cpu()]
+    parts = [*sources(), tf.__version__.encode(), version, " ".join(FLAGS).encode(), _cpu()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
@@ -112,30 +137,35 @@ def _is_whole(target: Path) -> bool:
     """Returns whether the file ends with its digest; a truncated library would kill the process."""
     if not os.path.lexists(target):
         return False
-    _refuse_foreign(target, stat.S_ISREG, "regular file")
+    refuse_foreign(target, stat.S_ISREG, "regular file")
     content = target.read_bytes()
     return content[-32:] == hashlib.sha256(content[:-32]).digest()
 
 
 def _compile(compiler: str, target: Path) -> None:
-    """Compiles all sources as one unit, to a temporary name that is renamed when complete.
-
-    Reading TensorFlow's headers is most of the work; one unit reads them once.
-    """
-    unit = "".join(f'#include "{path}"\n' for path in sorted(FOLDER.glob("*_op.cc")))
+    """Compiles to a temporary name that is renamed when the library and its digest are complete."""
     if sys.stderr.isatty():
         print("compiling native operations, once, about 20 s", file=sys.stderr)
     with scratch_folder(target) as scratch:
         output = scratch / target.name
-        command = [compiler, *FLAGS, *tf.sysconfig.get_compile_flags()]
-        command += ["-x", "c++", "-", "-o", str(output), *tf.sysconfig.get_link_flags()]
-        outcome = subprocess.run(command, input=unit, capture_output=True, text=True, check=False)
-        if outcome.returncode:
-            lines = [line for line in outcome.stderr.splitlines() if "error" in line]
-            reason = lines[0] if lines else f"exit status {outcome.returncode}"
-            raise BuildError(f"{shlex.quote(compiler)} fails: {reason}")
+        compile_library(compiler, FLAGS, output)
         with open(output, "r+b") as file:
             digest = hashlib.sha256(file.read()).digest()
             file.write(digest)  # at the end, which the loader ignores
         output.chmod(0o700)  # whatever the umask
         os.replace(output, target)
+
+
+def compile_library(compiler: str, flags: Sequence[str], output: Path) -> None:
+    """Compiles all sources as one unit; raises BuildError if the compiler fails.
+
+    Reading TensorFlow's headers is most of the work; one unit reads them once.
+    """
+    unit = "".join(f'#include "{path}"\n' for path in sorted(FOLDER.glob("*_op.cc")))
+    command = [compiler, *flags, *tf.sysconfig.get_compile_flags()]
+    command += ["-x", "c++", "-", "-o", str(output), *tf.sysconfig.get_link_flags()]
+    outcome = subprocess.run(command, input=unit, capture_output=True, text=True, check=False)
+    if outcome.returncode:
+        lines = [line for line in outcome.stderr.splitlines() if "error" in line]
+        reason = lines[0] if lines else f"exit status {outcome.returncode}"
+        raise BuildError(f"{shlex.quote(compiler)} fails: {reason}")

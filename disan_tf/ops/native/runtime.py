@@ -1,7 +1,8 @@
 """The library of native operations, and whether they are available and used.
 
-The operations need Linux and a C++ compiler. They are not used on machines with a GPU (the kernels
-are for CPUs), or if the environment has DISAN_TF_NATIVE=0.
+The operations need Linux, and a library that a wheel ships or that a C++ compiler makes. They are
+not used on machines with a GPU (the kernels are for CPUs), or if the environment has
+DISAN_TF_NATIVE=0. DISAN_TF_NATIVE=compile excludes shipped libraries.
 """
 
 import contextlib
@@ -9,17 +10,28 @@ import functools
 import os
 import sys
 import threading
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 from absl import logging
 
-from disan_tf.ops.native.build import BuildError, library
+from disan_tf.ops.native import build, shipped
+from disan_tf.ops.native.build import BuildError
 from disan_tf.ops.saving import is_saving
 from disan_tf.ops.xla import is_compiled
 
 # Dtypes of the operations between matrix products; other dtypes are computed in portable form.
 DTYPES = (tf.float32, tf.bfloat16)
 _scope = threading.local()
+
+
+class Library(NamedTuple):
+    """A loaded library: its operations, "shipped" or "compiled", and its path."""
+
+    operations: Any
+    origin: str
+    path: Path
 
 
 @functools.cache
@@ -32,9 +44,9 @@ def unavailable() -> str:
     if tf.config.list_physical_devices("GPU"):
         return "there is a GPU, and the native operations run on CPUs"
     try:
-        operations()
-    except (BuildError, tf.errors.OpError) as error:
-        return " ".join(str(error).split())
+        library()
+    except BuildError as error:
+        return str(error)
     return ""
 
 
@@ -68,6 +80,39 @@ def _log_choice():
 
 
 @functools.cache
+def library() -> Library:
+    """Loads a shipped library that fits, or else compiles one.
+
+    Raises:
+      BuildError: neither is possible; the message says why in one clause.
+    """
+    refused = ""
+    try:
+        return _load("shipped", shipped.library)
+    except shipped.NoneFitsError as error:
+        unfit = str(error)
+    except BuildError as error:
+        unfit = refused = str(error)
+    try:
+        compiled = _load("compiled", build.library)
+    except BuildError as error:
+        raise BuildError(f"{error}; {unfit}" if unfit else str(error)) from None
+    if refused:
+        logging.warning(
+            "The shipped native library is not used, and one was compiled: %s.", refused
+        )
+    return compiled
+
+
 def operations():
-    """Returns the loaded library; raises BuildError if it cannot be built."""
-    return tf.load_op_library(str(library()))
+    """Returns the operations of `library`; raises BuildError if there is none."""
+    return library().operations
+
+
+def _load(origin, find):
+    """Loads the library that the function `find` returns; all errors become BuildError."""
+    try:
+        path = find()
+        return Library(tf.load_op_library(str(path)), origin, path)
+    except tf.errors.OpError as error:
+        raise BuildError(" ".join(str(error).split())) from None

@@ -1,0 +1,324 @@
+"""The libraries of a wheel: which one fits, which is refused, and what runs instead."""
+
+import json
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import tensorflow as tf
+
+from disan_tf.ops import directional_attention
+from disan_tf.ops.native import build, runtime, ship, shipped
+from tests.support.ops.backends import needs_native
+
+pytestmark = pytest.mark.usefixtures("cache")
+LIBRARY = None if runtime.unavailable() else runtime.library().path  # of the usual cache
+V3, V4 = (level.flags for level in reversed(shipped.LEVELS["x86_64"]))
+
+
+def _write_flags(compiler, flags, output):
+    """Writes the flags in place of a library."""
+    output.write_text(" ".join(flags), encoding="utf-8")
+
+
+def _ship(folder, compile_library=_write_flags):
+    patched = mock.patch.multiple(
+        build, find_compiler=lambda: "g++", compile_library=compile_library
+    )
+    with patched:
+        ship.ship(folder)
+
+
+@pytest.fixture
+def processor(tmp_path, monkeypatch):
+    """Sets the flags of the first of two processors."""
+
+    def set_flags(flags, machine="x86_64", name="flags"):
+        path = tmp_path / "cpuinfo"
+        text = f"processor\t: 0\n{name}\t\t: fpu {flags}\n\nprocessor\t: 1\n{name}\t\t: fpu {V4}\n"
+        path.write_text(text, encoding="utf-8")
+        monkeypatch.setattr(shipped, "_PROCESSOR", path)
+        monkeypatch.setattr("platform.machine", lambda: machine)
+
+    return set_flags
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, processor):
+    """The libraries of a wheel, which are no libraries, on a processor with AVX-512."""
+    processor(V4)
+    _ship(tmp_path / "libraries")
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "libraries")
+    return tmp_path / "libraries"
+
+
+@pytest.fixture
+def no_compiler(monkeypatch):
+    monkeypatch.setenv("CXX", "/nonexistent")
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """Lets the library of the usual cache be the one that is compiled."""
+    monkeypatch.setattr(build, "library", lambda: LIBRARY)
+
+
+def _name(level):
+    return f"tensorflow-{tf.version.VERSION}-{level}.so"
+
+
+def _change(folder, **changes):
+    """Changes what the manifest says of the build of TensorFlow."""
+    content = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    for library in content["libraries"].values():
+        library["tensorflow"].update(changes)
+    (folder / "manifest.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+# Which library fits
+
+
+def test_each_library_is_compiled_for_its_level_and_not_for_this_processor(folder):
+    for level in ("x86-64-v3", "x86-64-v4"):
+        flags = (folder / _name(level)).read_text(encoding="utf-8").split()
+        assert f"-march={level}" in flags and "-march=native" not in flags
+        assert {*build.FLAGS} - {"-march=native"} < {*flags}
+
+
+def test_the_highest_level_of_the_processor_is_taken(folder, processor):
+    assert shipped.library() == folder / _name("x86-64-v4")
+    processor(V3)
+    assert shipped.library() == folder / _name("x86-64-v3")
+
+
+@pytest.mark.parametrize("missing", ["avx512bw", "avx512vl"])
+def test_a_level_needs_all_its_flags(folder, processor, missing):
+    processor(V4.replace(missing, ""))
+    assert shipped.library() == folder / _name("x86-64-v3")
+
+
+def test_a_processor_below_all_levels_has_none(folder, processor):
+    processor(V3.replace("fma", ""))
+    with pytest.raises(shipped.NoneFitsError, match="of level x86-64-v4 or x86-64-v3"):
+        shipped.library()
+
+
+def test_another_architecture_has_none(folder, processor):
+    processor("asimd", machine="aarch64", name="Features")
+    with pytest.raises(shipped.NoneFitsError, match="need a processor of level"):
+        shipped.library()
+
+
+def test_an_arm_processor_has_a_level_too(folder, processor):
+    processor("fp asimd", machine="aarch64", name="Features")
+    _ship(folder)
+    assert shipped.library() == folder / _name("armv8-a")
+    processor(V4)
+    assert shipped.library() == folder / _name("x86-64-v4")
+
+
+@pytest.mark.parametrize("name", ["version", "git", "compiler", "flags"])
+def test_the_build_of_tensorflow_must_be_the_same(folder, name):
+    _change(folder, **{name: "2.99"})
+    with pytest.raises(shipped.NoneFitsError, match="libraries are for TensorFlow 2"):
+        shipped.library()
+
+
+def test_libraries_of_other_sources_do_not_fit(folder, tmp_path, monkeypatch):
+    sources = shutil.copytree(build.FOLDER, tmp_path / "sources")
+    monkeypatch.setattr(build, "FOLDER", sources)
+    assert shipped.library()
+    (sources / "vectors.h").write_text("// another\n", encoding="utf-8")
+    with pytest.raises(shipped.NoneFitsError, match="compiled from other sources"):
+        shipped.library()
+
+
+def test_a_second_lock_adds_its_libraries_and_other_sources_begin_anew(folder, monkeypatch):
+    names = {_name("x86-64-v4"), _name("x86-64-v3")}
+
+    def shipped_names():
+        _ship(folder)
+        return {*json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["libraries"]}
+
+    monkeypatch.setattr(tf.version, "VERSION", "2.99")
+    others = {"tensorflow-2.99-x86-64-v4.so", "tensorflow-2.99-x86-64-v3.so"}
+    assert shipped_names() == names | others
+    monkeypatch.setattr(shipped, "FLAGS", (*build.FLAGS, "-g"))
+    assert shipped_names() == others
+
+
+def test_the_variable_excludes_them(folder, monkeypatch):
+    monkeypatch.setenv("DISAN_TF_NATIVE", "compile")
+    with pytest.raises(shipped.NoneFitsError, match="DISAN_TF_NATIVE=compile"):
+        shipped.library()
+
+
+# Which library is refused
+
+
+def _flip(path):
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+
+
+def test_a_changed_library_is_refused(folder):
+    _flip(folder / _name("x86-64-v4"))
+    with pytest.raises(build.BuildError, match="x86-64-v4.so changed since the wheel was built"):
+        shipped.library()
+
+
+def test_a_missing_library_is_refused(folder):
+    (folder / _name("x86-64-v4")).unlink()
+    with pytest.raises(build.BuildError, match="x86-64-v4.so"):
+        shipped.library()
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"sources": "", "libraries": {"a": 1}}'])
+def test_a_damaged_manifest_is_refused(folder, content):
+    (folder / "manifest.json").write_text(content, encoding="utf-8")
+    with pytest.raises(build.BuildError, match="manifest.json.*reinstall disan_tf"):
+        shipped.library()
+
+
+@pytest.mark.parametrize("name", ["", "manifest.json", _name("x86-64-v4")])
+@pytest.mark.parametrize("mode", [0o020, 0o002])
+def test_what_others_can_write_is_refused(folder, name, mode):
+    path = folder / name
+    path.chmod(path.stat().st_mode | mode)
+    with pytest.raises(build.BuildError, match="can be written by others.*; reinstall disan_tf"):
+        shipped.library()
+
+
+@pytest.mark.parametrize("name", ["", "manifest.json", _name("x86-64-v4")])
+def test_what_belongs_to_another_user_is_refused(folder, name, give_away):
+    give_away(folder / name)
+    with pytest.raises(build.BuildError, match="belongs to another user"):
+        shipped.library()
+
+
+def test_who_can_write_the_package_can_write_the_library(folder, tmp_path, monkeypatch, give_away):
+    """Their code runs already: an installation for a group, or by another user."""
+    module, library = tmp_path / "shipped.py", folder / _name("x86-64-v4")
+    module.touch()
+    monkeypatch.setattr(shipped, "__file__", str(module))
+    library.chmod(0o664)
+    module.chmod(0o664)
+    assert shipped.library() == library
+    library.chmod(0o666)
+    with pytest.raises(build.BuildError, match="can be written by others"):
+        shipped.library()
+    library.chmod(0o644)
+    if os.geteuid() == 0:
+        for path in (module, library):
+            give_away(path)
+        assert shipped.library() == library
+
+
+def test_a_package_of_links_is_read_where_they_lead(folder, tmp_path, monkeypatch):
+    (tmp_path / "links").mkdir()
+    for path in folder.iterdir():
+        (tmp_path / "links" / path.name).symlink_to(path)
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "links")
+    assert shipped.library() == folder / _name("x86-64-v4")
+
+
+# What runs
+
+
+@needs_native
+def test_a_refused_library_is_one_warning_and_another_is_compiled(folder, compiled):
+    _flip(folder / _name("x86-64-v4"))
+    with mock.patch("absl.logging.warning") as warning:
+        assert runtime.is_used() and runtime.is_used()
+    ((template, *arguments),) = (call.args for call in warning.call_args_list)
+    assert "x86-64-v4.so changed since the wheel was built" in template % tuple(arguments)
+    assert runtime.library()[1:] == ("compiled", LIBRARY)
+
+
+@needs_native
+def test_a_library_that_cannot_be_loaded_is_one_warning_and_another_is_compiled(folder, compiled):
+    with mock.patch("absl.logging.warning") as warning:
+        assert runtime.is_used() and runtime.is_used()
+    warning.assert_called_once()
+    assert runtime.library()[1:] == ("compiled", LIBRARY)
+
+
+@needs_native
+def test_where_none_fits_one_is_compiled_without_a_warning(folder, compiled, processor):
+    processor("")
+    with mock.patch("absl.logging.warning") as warning:
+        assert runtime.is_used()
+    warning.assert_not_called()
+    assert runtime.library()[1:] == ("compiled", LIBRARY)
+
+
+def _assert_portable(*reasons):
+    with mock.patch("absl.logging.warning") as warning:
+        assert not runtime.is_used() and not runtime.is_used()
+    ((template, *arguments),) = (call.args for call in warning.call_args_list)
+    for reason in ("there is no compiler /nonexistent", *reasons):
+        assert reason in template % tuple(arguments)
+
+
+def test_a_refused_library_without_a_compiler_is_one_warning(folder, no_compiler):
+    _flip(folder / _name("x86-64-v4"))
+    _assert_portable("x86-64-v4.so changed since the wheel was built")
+
+
+def test_without_a_compiler_the_warning_says_why_none_fits(folder, no_compiler):
+    _change(folder, version="2.99")
+    _assert_portable(f"are for TensorFlow 2.99 as on PyPI, and this is {tf.version.VERSION}")
+
+
+# Prints the origin of the library that runs, and a result's bytes.
+PROGRAM = """
+import sys
+from pathlib import Path
+import tensorflow as tf
+from disan_tf.ops import directional_attention
+from disan_tf.ops.native import runtime, shipped
+shipped.FOLDER = Path(sys.argv[1])
+inputs = [tf.random.stateless_normal([2, 40, 20], [1, k]) for k in range(3)]
+result = directional_attention(*inputs, tf.ones([2, 40], tf.bool), direction="forward")
+print(runtime.library().origin, result.numpy().tobytes().hex())
+"""
+
+
+@needs_native
+def test_without_a_compiler_and_a_cache_a_library_that_fits_runs(tmp_path, monkeypatch):
+    """The library that was compiled for this processor is the shipped one here."""
+    _ship(tmp_path / "libraries", lambda compiler, flags, output: shutil.copy(LIBRARY, output))
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "libraries")
+    try:
+        shipped.library()
+    except shipped.NoneFitsError as error:
+        pytest.skip(str(error))
+    variables = {"CXX": "/nonexistent", "DISAN_TF_NATIVE_CACHE": str(tmp_path / "empty")}
+    outcome = subprocess.run(
+        [sys.executable, "-c", PROGRAM, tmp_path / "libraries"],
+        env={**os.environ, **variables},
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    monkeypatch.setattr(build, "library", lambda: LIBRARY)
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    inputs = [tf.random.stateless_normal([2, 40, 20], [1, k]) for k in range(3)]
+    expected = directional_attention(*inputs, tf.ones([2, 40], tf.bool), direction="forward")
+    assert outcome.stdout.split() == ["shipped", expected.numpy().tobytes().hex()], outcome.stderr
+    assert not (tmp_path / "empty").exists()
+
+
+@pytest.mark.parametrize("origin", ["shipped", "compiled"])
+def test_the_command_prints_the_origin_of_the_library(origin, capsys, monkeypatch):
+    library = runtime.Library(None, origin, Path("a.so"))
+    monkeypatch.setattr(runtime, "unavailable", lambda: "")
+    monkeypatch.setattr(runtime, "library", lambda: library)
+    runpy.run_module("disan_tf.ops.native", run_name="__main__")
+    assert capsys.readouterr().out == f"native operations, {origin}: a.so\n"

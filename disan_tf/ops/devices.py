@@ -1,8 +1,10 @@
 """The device that computes an operation, and what depends on it."""
 
 import contextlib
+from typing import Optional
 
 import tensorflow as tf
+from tensorflow.python.client import device_lib
 
 from disan_tf.ops.saving import is_saving
 from disan_tf.ops.xla import is_compiled
@@ -47,3 +49,27 @@ def on_host():
             yield
     else:
         yield
+
+
+def gpu_memory() -> Optional[int]:
+    """Returns the bytes that TensorFlow may use of the smallest visible GPU; None without a GPU."""
+    if not tf.config.get_visible_devices("GPU"):
+        return None
+    devices = device_lib.list_local_devices()
+    return min(device.memory_limit for device in devices if device.device_type == "GPU")
+
+
+def free_gpu_memory() -> Optional[int]:
+    """Returns the bytes that are still free on the GPU of most use; None without a GPU."""
+    memory = gpu_memory()
+    if memory is None:
+        return None
+    names = [device.name.partition("device:")[2] for device in tf.config.list_logical_devices("GPU")]
+    used = max(tf.config.experimental.get_memory_info(name)["current"] for name in names)
+    return max(0, memory - used)
+
+
+def gpu_names() -> list[str]:
+    """Returns the model names of the visible GPUs, such as "NVIDIA L4"."""
+    details = map(tf.config.experimental.get_device_details, tf.config.get_visible_devices("GPU"))
+    return [its.get("device_name", "unknown") for its in details]

@@ -1,9 +1,13 @@
-"""A placement of a graph on a GPU, from TensorFlow's kernel registry, without a GPU.
+"""Where a graph's operations and tensors would be on a machine with a GPU.
 
-The registry lists the kernels that are compiled into the wheel. TensorFlow's Linux wheels on PyPI
-hold the GPU kernels, also on machines without a GPU. A kernel has its arguments in the device's
-memory, except for those that the registry names as `host_memory_arg`. Kernels of the device type
-"DEFAULT" serve every device without a kernel of its own.
+All facts come from TensorFlow's registry of kernels, which needs no GPU: the wheels of `tensorflow`
+for Linux on PyPI hold the GPU kernels, and register them wherever they are loaded. A kernel reads
+and writes the device's memory, except for the arguments that the registry lists as
+`host_memory_arg`. A kernel of type "DEFAULT" serves every device without a kernel of its own; most
+are for int32 and have all arguments in host memory.
+
+The placement is TensorFlow's, in short: functions are inlined, an operation without a GPU kernel
+and an operation in `tf.device("CPU:0")` run on the host. Constants are left out: they do not wait.
 """
 
 import functools
@@ -14,12 +18,16 @@ from typing import NamedTuple, Optional
 import tensorflow as tf
 from tensorflow.python.framework import kernels
 
-DEVICES = ("GPU", "DEFAULT")  # in the order of TensorFlow's choice
-CALLS = ("PartitionedCall", "StatefulPartitionedCall")
-CONDITIONALS = ("If", "StatelessIf")
-LOOPS = ("While", "StatelessWhile")
-HOST = "/device:CPU:0"  # of `on_host`; a variable's operations name the variable's machine too
-ARGUMENTS = ("Placeholder", "_Arg", "_Retval")
+_DEVICES = ("GPU", "DEFAULT")  # in the order of TensorFlow's choice
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+_CONDITIONALS = ("If", "StatelessIf")
+_LOOPS = ("While", "StatelessWhile")
+_REMOVED = ("Identity", "NoOp")  # before a graph runs
+_HOST = "/device:CPU:0"  # in `on_host`; a variable's operations also name its job
+# Operations whose results' shapes depend on what is in the device's memory.
+_DATA_DEPENDENT = ("DynamicPartition", "Unique", "UniqueV2", "UniqueWithCounts", "Where")
+
+NO_KERNEL, TO_HOST, UNKNOWN_SHAPE = "no kernel", "to host", "unknown shape"
 
 
 def has_gpu_kernels() -> bool:
@@ -28,152 +36,150 @@ def has_gpu_kernels() -> bool:
 
 
 class Finding(NamedTuple):
-    """An operation that a GPU does not compute, or a tensor that it reads or writes elsewhere.
+    """An operation for which the host cannot run ahead of the GPU.
 
     Attributes:
-      kind: "no kernel", "to host" (a tensor of the device's memory is an input in host memory),
-        "to device" (the reverse), or "data-dependent shape".
-      operation: type and dtype, such as "GreaterEqual int32".
-      argument: name of the argument; "" without one.
-      shape: shape of the tensor, as text; "" without one.
-      where: name of the operation in its graph.
+      kind: `NO_KERNEL`; `TO_HOST`, an input that lies in the GPU's memory and is read by the host;
+        or `UNKNOWN_SHAPE`, a result whose shape the host must wait for.
+      operation: type and first dtype, such as "Equal int32".
+      argument: dtype and shape of the input, such as "int32[?, 3]"; "" without one.
+      numbers: how many numbers the input has; -1 if that depends on the batch.
+      name: the operation's name in its graph.
     """
 
     kind: str
     operation: str
     argument: str
-    shape: str
-    where: str
-
-
-# Operations whose output shapes are known only after they have read the device's memory.
-DATA_DEPENDENT = ("Where", "Unique", "UniqueV2", "DynamicPartition", "UniqueWithCounts")
+    numbers: int
+    name: str
 
 
 def findings(function) -> set[Finding]:
-    """Returns all `Finding`s of a concrete function whose integer arguments lie in host memory."""
-    placement = Placement()
-    graph = function.graph
+    """Returns a concrete function's findings; its int32 arguments come from the host."""
+    placement, graph = _Placement(), function.graph
     placement.place(graph, [tensor.dtype == tf.int32 for tensor in graph.inputs])
     return placement.findings
 
 
-class Placement:
-    """The memory of every tensor in a graph, as after TensorFlow has inlined all functions."""
+class _Placement:
+    """Places the tensors of graphs: True = host memory, False = the GPU's, None = constant."""
 
     def __init__(self):
         self.findings = set()
 
-    def place(self, graph: tf.Graph, arguments: list[bool]) -> list[bool]:
-        """Places a graph whose arguments lie in host memory or not; returns its outputs' places."""
+    def place(self, graph, arguments: list) -> list:
+        """Places the tensors of a graph with these arguments; returns its results' places."""
         places = {tensor.ref(): place for tensor, place in zip(graph.inputs, arguments)}
-        for operation in _in_order(graph):
-            if operation.type in ARGUMENTS:
-                continue
-            inputs = [places.get(tensor.ref(), False) for tensor in operation.inputs]
-            outputs = self._outputs(graph, operation, inputs)
-            places.update(zip((tensor.ref() for tensor in operation.outputs), outputs))
-        return [places.get(tensor.ref(), False) for tensor in graph.outputs]
+        for operation in graph.get_operations():  # in the order of their creation
+            if operation.type != "Placeholder":
+                inputs = [places[tensor.ref()] for tensor in operation.inputs]
+                results = self._results(graph, operation, inputs)
+                places.update(zip((tensor.ref() for tensor in operation.outputs), results))
+        return [places[tensor.ref()] for tensor in graph.outputs]
 
-    def _outputs(self, graph, operation, inputs):
-        body = functools.partial(_function, graph, operation)
-        if operation.type in CALLS:
-            return self.place(body("f"), inputs)
-        if operation.type in CONDITIONALS:
-            self._check_predicate(operation, operation.inputs[0], inputs[0])
-            moved = self._moved("Switch", operation, operation.inputs[1:], inputs[1:])
-            branches = [self.place(body(name), moved) for name in ("then_branch", "else_branch")]
-            outputs = [all(places) for places in zip(*branches)]
-            return self._moved("Merge", operation, operation.outputs, outputs)
-        if operation.type in LOOPS:
-            return self._loop(operation, inputs, body("cond"), body("body"))
-        return self._kernel_outputs(operation, inputs)
+    def _results(self, graph, operation, inputs):
+        def body(name):
+            return graph._get_function(operation.get_attr(name).name).graph
 
-    def _loop(self, operation, inputs, condition, body):
-        places = self._moved("Enter", operation, operation.inputs, inputs)
-        while True:  # a variable that any iteration makes on the device lies there
-            (place,) = self.place(condition, places)
-            self._check_predicate(operation, condition.outputs[0], place)
-            after = [all(pair) for pair in zip(places, self.place(body, places))]
-            after = self._moved("Merge", operation, operation.outputs, after)
-            if after == places:
-                return after
-            places = after
-
-    def _check_predicate(self, operation, tensor, place):
-        """Adds a finding if the host must read from the device which way the control flow goes."""
-        if place is False:
-            self._add("to host", operation, "predicate", tensor)
-
-    def _moved(self, kind, operation, tensors, places):
-        """Returns the places after the control flow's kernels, which differ by dtype."""
-        moved = []
-        for tensor, place in zip(tensors, places):
-            if tensor.dtype in (tf.resource, tf.variant):
-                moved.append(place)
-                continue
-            kernel = _matching(kind, {"T": tensor.dtype.as_datatype_enum})
-            host = kernel is not None and bool({"data", "inputs"} & set(kernel.host_memory_arg))
-            if host and place is False:
-                self._add("to host", operation, kind, tensor)
-            moved.append(host)
-        return moved
-
-    def _kernel_outputs(self, operation, inputs):
         if operation.type == "Const":
             return [None]
-        if operation.type in ("Identity", "NoOp"):
-            return inputs  # TensorFlow removes them
-        if operation.device == HOST:
-            return self._on_host(operation, inputs)
+        if operation.type in _REMOVED:
+            return inputs
+        if operation.type in _CALLS:
+            return self.place(body("f"), inputs)
+        if operation.type in _CONDITIONALS:
+            return self._conditional(operation, inputs, body("then_branch"), body("else_branch"))
+        if operation.type in _LOOPS:
+            return self._loop(operation, inputs, body("cond"), body("body"))
+        return self._kernel(operation, inputs)
+
+    def _conditional(self, operation, inputs, *branches):
+        self._read(operation, operation.inputs[0], inputs[0])
+        inputs = self._through("Switch", operation, operation.inputs[1:], inputs[1:])
+        results = zip(*(self.place(branch, inputs) for branch in branches))
+        return self._through("Merge", operation, operation.outputs, map(_join, results))
+
+    def _loop(self, operation, inputs, condition, body):
+        places = self._through("Enter", operation, operation.inputs, inputs)
+        while True:  # until no iteration moves a variable to the GPU
+            self._read(operation, condition.outputs[0], *self.place(condition, places))
+            results = map(_join, zip(places, self.place(body, places)))
+            results = self._through("Merge", operation, operation.outputs, results)
+            if results == places:
+                return results
+            places = results
+
+    def _through(self, kind, operation, tensors, places):
+        """Returns the places of tensors behind the kernels of the control flow."""
+        moved = []
+        for tensor, place in zip(tensors, places):
+            kernel = _matching(kind, {"T": tensor.dtype.base_dtype.as_datatype_enum})
+            is_host = bool({"data", "inputs"} & set(kernel.host_memory_arg))
+            if is_host:
+                self._read(operation, tensor, place)
+            moved.append(is_host)
+        return moved
+
+    def _kernel(self, operation, inputs):
         kernel = kernel_of(operation)
-        if kernel is None:
-            self._add("no kernel", operation)
+        if operation.device == _HOST or kernel is None:
+            if kernel is None and operation.device != _HOST:
+                self._add(NO_KERNEL, operation)
+            for tensor, place in zip(operation.inputs, inputs):
+                self._read(operation, tensor, place)
             return [True] * len(operation.outputs)
         host = set(kernel.host_memory_arg)
-        if operation.type in DATA_DEPENDENT:
-            self._add("data-dependent shape", operation)
-        names = _argument_names(operation, operation.op_def.input_arg)
-        for name, tensor, place in zip(names, operation.inputs, inputs):
-            if tensor.dtype == tf.resource or place in (None, name in host):
-                continue
-            self._add("to device" if place else "to host", operation, name, tensor)
-        return [name in host for name in _argument_names(operation, operation.op_def.output_arg)]
+        if operation.type in _DATA_DEPENDENT and not host:
+            self._add(UNKNOWN_SHAPE, operation)
+        arguments = _names(operation, operation.op_def.input_arg)
+        for tensor, place, name in zip(operation.inputs, inputs, arguments):
+            if name in host:
+                self._read(operation, tensor, place)
+        return [name in host for name in _names(operation, operation.op_def.output_arg)]
 
-    def _on_host(self, operation, inputs):
-        for tensor, place in zip(operation.inputs, inputs):
-            if tensor.dtype != tf.resource and place is False:
-                self._add("to host", operation, "", tensor)
-        return [True] * len(operation.outputs)
+    def _read(self, operation, tensor, place):
+        """Adds a finding if the host reads a tensor that the GPU has."""
+        if place is False and tensor.dtype not in (tf.resource, tf.variant):
+            self._add(TO_HOST, operation, tensor)
 
-    def _add(self, kind, operation, argument="", tensor=None):
-        shape = "" if tensor is None else f"{tensor.dtype.name}{_shape(tensor)}"
-        described = f"{operation.type} {_dtype(operation)}"
-        self.findings.add(Finding(kind, described, argument, shape, operation.name))
+    def _add(self, kind, operation, tensor=None):
+        tensors = [*operation.inputs, *operation.outputs]
+        dtypes = [each.dtype.name for each in tensors if each.dtype != tf.resource]
+        described = " ".join([operation.type, *dtypes[:1]])
+        argument, numbers = "", 0
+        if tensor is not None:
+            argument = f"{tensor.dtype.name}{tensor.shape}".replace("None", "?")
+            numbers = tensor.shape.num_elements()
+        numbers = -1 if numbers is None else numbers
+        self.findings.add(Finding(kind, described, argument, numbers, operation.name))
+
+
+def _join(places) -> Optional[bool]:
+    """Returns the place of a tensor that one of several operations makes: a GPU, if any may."""
+    return next((place for place in (False, True) if place in places), None)
 
 
 def kernel_of(operation: tf.Operation) -> Optional[object]:
-    """Returns the operation's kernel on a GPU; None without one."""
-    attributes = operation.node_def.attr
-    types = {name: value.type for name, value in attributes.items() if value.type}
-    return _matching(operation.type, types)
+    """Returns the kernel that a GPU has for an operation; None without one."""
+    attributes = operation.node_def.attr.items()
+    return _matching(operation.type, {name: it.type for name, it in attributes if it.type})
 
 
-def _matching(kind, types):
-    for device in DEVICES:
+def _matching(kind, dtypes):
+    for device in _DEVICES:
         fitting = [
             kernel
             for kernel in _kernels(kind)
-            if kernel.device_type == device and not kernel.label and _admits(kernel, types)
+            if kernel.device_type == device and not kernel.label and _fits(kernel, dtypes)
         ]
         if fitting:
             return max(fitting, key=lambda kernel: kernel.priority)
     return None
 
 
-def _admits(kernel, types):
+def _fits(kernel, dtypes):
     return all(
-        types.get(limit.name) in (None, *limit.allowed_values.list.type)
+        dtypes.get(limit.name) in (None, *limit.allowed_values.list.type)
         for limit in kernel.constraint
     )
 
@@ -183,8 +189,8 @@ def _kernels(kind):
     return list(kernels.get_registered_kernels_for_op(kind).kernel)
 
 
-def _argument_names(operation, arguments) -> Iterator[str]:
-    """Returns the name of the argument of each tensor; an argument may be a list of tensors."""
+def _names(operation, arguments) -> Iterator[str]:
+    """Yields the argument's name for each tensor; some arguments are lists of tensors."""
     for argument in arguments:
         count = 1
         if argument.number_attr:
@@ -192,25 +198,3 @@ def _argument_names(operation, arguments) -> Iterator[str]:
         elif argument.type_list_attr:
             count = len(operation.get_attr(argument.type_list_attr))
         yield from itertools.repeat(argument.name, count)
-
-
-def _in_order(graph) -> list[tf.Operation]:
-    """Returns the operations, producers first."""
-    return graph.get_operations()
-
-
-def _function(graph, operation, attribute):
-    return graph._get_function(operation.get_attr(attribute).name).graph
-
-
-def _shape(tensor):
-    if tensor.shape.rank is None:
-        return "[...]"
-    return str(tensor.shape.as_list()).replace("None", "?")
-
-
-def _dtype(operation):
-    for tensor in (*operation.inputs, *operation.outputs):
-        if tensor.dtype != tf.resource:
-            return tensor.dtype.name
-    return ""

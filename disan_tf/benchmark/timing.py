@@ -4,6 +4,8 @@ import statistics
 import time
 from typing import Callable, NamedTuple
 
+import tensorflow as tf
+
 WARM_UPS = 2
 
 
@@ -31,8 +33,10 @@ def measure(
     """Times every function `repetitions` times, in turns, after `WARM_UPS` calls.
 
     With `settle`, a call without timing precedes every timed call: the caches then hold the
-    function's own data, as in training, and not another function's.
+    function's own data, as in training, and not another function's. A call ends when the GPUs, if
+    there are any, have finished their work.
     """
+    wait = _waiting()
     for function in functions.values():
         for _ in range(WARM_UPS):
             function()
@@ -41,7 +45,16 @@ def measure(
         for name, function in functions.items():
             if settle:
                 function()
+            wait()
             start = time.perf_counter()
             function()
+            wait()
             seconds[name].append(time.perf_counter() - start)
     return {name: Timing(tuple(times)) for name, times in seconds.items()}
+
+
+def _waiting() -> Callable[[], None]:
+    """Returns a function that waits for the GPUs; without a GPU a call waits by itself."""
+    if tf.config.get_visible_devices("GPU"):
+        return tf.test.experimental.sync_devices
+    return lambda: None

@@ -12,6 +12,7 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.serialization import serializable
+from disan_tf.ops.devices import on_host
 from disan_tf.text.characters import sentence_markers
 
 DIRECTIONS = ("forward", "backward")
@@ -145,13 +146,15 @@ class BiLM(BaseLayer):
           The vectors, arbitrary on padding, and their mask <bool>[batch, length + 2].
         """
         begin, end = sentence_markers(self.word_length)
-        characters = tf.where(mask[:, :, None], characters, 0)
-        characters = tf.pad(characters, [[0, 0], [1, 1], [0, 0]])
-        count = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
-        positions = tf.range(tf.shape(characters)[1])[None, :, None]
-        characters = tf.where(positions == 0, begin, characters)
-        characters = tf.where(positions == count[:, None, None] + 1, end, characters)
-        return self.tokens(characters), tf.sequence_mask(count + 2, tf.shape(characters)[1])
+        with on_host():
+            characters = tf.where(mask[:, :, None], characters, 0)
+            characters = tf.pad(characters, [[0, 0], [1, 1], [0, 0]])
+            count = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
+            positions = tf.range(tf.shape(characters)[1])[None, :, None]
+            characters = tf.where(positions == 0, begin, characters)
+            characters = tf.where(positions == count[:, None, None] + 1, end, characters)
+            mask = tf.sequence_mask(count + 2, tf.shape(characters)[1])
+        return self.tokens(characters), mask
 
     def read(self, x, mask, states=None, training=None) -> tuple[tf.Tensor, list[States]]:
         """Returns all layers, <float>[batch, length, 1 + layers, 2 * units], and the states.

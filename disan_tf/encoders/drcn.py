@@ -15,6 +15,7 @@ from disan_tf.layers.recurrent.lstm import BasicLSTM
 from disan_tf.layers.recurrent.rnn import BasicRNN
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import batch_share
+from disan_tf.ops.devices import on_host
 
 RECURRENCES = ("rnn", "lstm")
 
@@ -146,8 +147,10 @@ class DRCN(PairEncoder):
         """Computes the next layer's x <float>[rows, dim], Eq. 3."""
         x = tf.concat([x, real_tokens(h, mask), real_tokens(a, mask)], axis=-1)
         if layer < len(self.bottlenecks):
-            tokens = tf.math.count_nonzero(mask, dtype=tf.int32)
-            real = tf.sequence_mask([tokens], tf.shape(x)[0])  # as if of one sentence
+            rows = tf.shape(x)[0]
+            with on_host():
+                tokens = tf.math.count_nonzero(mask, dtype=tf.int32)
+                real = tf.sequence_mask([tokens], rows)  # as if of one sentence
             x = self.bottlenecks[layer](x[None], mask=real, training=training)[0]
         return x
 
@@ -183,8 +186,9 @@ class _Pair:
     """
 
     def __init__(self, first_mask, second_mask):
-        self.masks = pad_length(first_mask), pad_length(second_mask)
-        self.mask = self.join(*(mask[:, :, None] for mask in self.masks))[:, :, 0]
+        with on_host():
+            self.masks = pad_length(first_mask), pad_length(second_mask)
+            self.mask = self.join(*(mask[:, :, None] for mask in self.masks))[:, :, 0]
         self.places = _places(tf.shape(self.mask)[1])
 
     def words(self, first, second):
@@ -232,8 +236,10 @@ def _maximum(x, mask):
     Returns:
       <float>[batch, dim].
     """
-    sentences = tf.where(mask)[:, 0]
-    surplus = tf.fill([tf.shape(x)[0] - tf.shape(sentences)[0]], tf.constant(-1, tf.int64))
-    numbers = tf.concat([sentences, surplus], axis=0)  # no sentence has number -1
+    rows = tf.shape(x)[0]
+    with on_host():
+        sentences = tf.where(mask)[:, 0]
+        surplus = tf.fill([rows - tf.shape(sentences)[0]], tf.constant(-1, tf.int64))
+        numbers = tf.concat([sentences, surplus], axis=0)  # no sentence has number -1
     largest = tf.math.unsorted_segment_max(x, numbers, tf.shape(mask)[0])
     return tf.where(tf.reduce_any(mask, axis=1, keepdims=True), largest, tf.zeros([], x.dtype))

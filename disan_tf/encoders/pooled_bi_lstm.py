@@ -75,7 +75,7 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
 
 def _ends(mask):
     """Returns whether a token is the last and the first real token, <bool>[batch, length, 2]."""
-    real = tf.cast(mask, tf.int32)
-    last = mask & (tf.cumsum(real, axis=1, reverse=True) == 1)
-    first = mask & (tf.cumsum(real, axis=1) == 1)
+    real = tf.cast(mask, tf.float32)  # which a GPU compares; it leaves integers to the host
+    last = mask & (tf.cumsum(real, axis=1, reverse=True) == 1.0)
+    first = mask & (tf.cumsum(real, axis=1) == 1.0)
     return tf.stack([last, first], axis=-1)

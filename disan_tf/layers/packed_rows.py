@@ -3,8 +3,9 @@
 import tensorflow as tf
 
 from disan_tf.layers.dropout import Places
-from disan_tf.layers.packing import LENGTH_MULTIPLE, ROWS_MULTIPLE, scatter_tokens
+from disan_tf.layers.packing import LENGTH_MULTIPLE, ROWS_MULTIPLE
 from disan_tf.ops.batch_share import all_rows, current
+from disan_tf.ops.devices import on_host
 from disan_tf.ops.xla import is_compiled
 
 SENTENCES_PER_ROW = 8
@@ -41,11 +42,17 @@ class PackedRows:
         if is_compiled():  # XLA knows no shape that depends on the data
             self._pays, self.mask = False, mask
             return
+        with on_host():
+            self._lay_out(mask, gap)
+        self.mask = self._choose(self._packed_mask, lambda: mask)
+
+    def _lay_out(self, mask, gap):
+        """Computes the rows' shape, the tokens' places, and whether packing pays."""
         batch, length = tf.unstack(tf.shape(mask))
         ends = tf.reduce_max(tf.where(mask, tf.range(1, length + 1), 0), axis=1)
         rows = -(-batch // SENTENCES_PER_ROW)
         starts, width = _deal(tf.where(ends > 0, ends + gap, 0), rows)
-        places = tf.cast(tf.where(mask), tf.int32)  # sentence and token
+        self._tokens = places = tf.cast(tf.where(mask), tf.int32)  # sentence and token
         self._positions = (tf.gather(starts, places[:, 0]) + places[:, 1])[:, None]
         self._shape = tf.stack([rows, width])
         self._places = tf.scatter_nd(self._positions, places, [rows * width, 2])
@@ -53,7 +60,6 @@ class PackedRows:
             self._pays = _pays(rows * width, batch * length)
         else:
             self._pays, self.places = self._shared(ends, gap, length, places)
-        self.mask = self._choose(self._packed_mask, lambda: mask)
 
     def _shared(self, ends, gap, length, tokens):
         """Returns whether packing pays for the global batch, and `Places` of the rows' tokens."""
@@ -99,9 +105,11 @@ class PackedRows:
         """Turns the result of `tokens`, or a map of it, into <float>[batch, length, dim]."""
         dim = tokens.shape[-1]
         shape = tf.concat([tf.shape(self._sentences), [dim]], axis=0)
-        sentences = self._choose(
-            lambda: scatter_tokens(tokens, self._sentences), lambda: tf.reshape(tokens, shape)
-        )
+
+        def scatter():
+            return tf.scatter_nd(self._tokens, tokens[: tf.shape(self._tokens)[0]], shape)
+
+        sentences = self._choose(scatter, lambda: tf.reshape(tokens, shape))
         return tf.ensure_shape(sentences, [*self._sentences.shape, dim])
 
     def _packed_mask(self):

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.ops.batch_share import all_rows
+from disan_tf.ops.devices import on_host
 from disan_tf.ops.xla import is_compiled
 
 # Sizes are rounded up to these multiples, so that oneDNN compiles products for fewer shapes.
@@ -21,8 +22,9 @@ def pack(x: tf.Tensor, selected: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
       <float>[batch, packed length, dim], 0 on padding, and its `packed_mask`.
     """
     mask = packed_mask(selected)
-    first = tf.argsort(tf.cast(~selected, tf.int32), axis=1, stable=True)[:, : tf.shape(mask)[1]]
-    packed = tf.gather(x, first, batch_dims=1)
+    # The first of equals come first.
+    _, first = tf.math.top_k(tf.cast(selected, tf.float32), tf.shape(mask)[1])
+    packed = tf.gather(x, tf.cast(first, tf.int64), batch_dims=1)
     return tf.where(tf.expand_dims(mask, -1), packed, tf.zeros([], x.dtype)), mask
 
 
@@ -31,8 +33,10 @@ def packed_mask(selected: tf.Tensor) -> tf.Tensor:
 
     The packed length is the greatest number of selected tokens in a sentence, at least 1.
     """
-    count = tf.reduce_sum(tf.cast(selected, tf.int32), axis=1)
-    return tf.sequence_mask(count, tf.maximum(1, tf.reduce_max(all_rows(count))))
+    # As floats, because a GPU leaves the arithmetic of 32-bit integers to the host.
+    count = tf.reduce_sum(tf.cast(selected, tf.float32), axis=1)
+    longest = tf.maximum(1, tf.cast(tf.reduce_max(all_rows(count)), tf.int32))
+    return tf.cast(tf.range(longest), tf.float32) < count[:, None]
 
 
 def real_tokens(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
@@ -50,9 +54,11 @@ def real_tokens(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """
     if is_compiled():  # XLA knows no number of rows that depends on the data
         return tf.reshape(x, [-1, x.shape[-1]])
-    places = tf.where(mask)
-    surplus = -tf.shape(places)[0] % ROWS_MULTIPLE
-    return tf.gather_nd(x, tf.pad(places, [[0, surplus], [0, 0]]))
+    with on_host():
+        places = tf.where(mask)
+        surplus = -tf.shape(places)[0] % ROWS_MULTIPLE
+        places = tf.pad(places, [[0, surplus], [0, 0]])
+    return tf.gather_nd(x, places)
 
 
 def scatter_tokens(tokens: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
@@ -62,8 +68,9 @@ def scatter_tokens(tokens: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         return tf.where(
             tf.expand_dims(mask, -1), tf.reshape(tokens, shape), tf.zeros([], tokens.dtype)
         )
-    places = tf.where(mask)
-    shape = tf.concat([tf.shape(mask, tf.int64), [tokens.shape[-1]]], axis=0)
+    with on_host():
+        places = tf.where(mask)
+        shape = tf.concat([tf.shape(mask, tf.int64), [tokens.shape[-1]]], axis=0)
     scattered = tf.scatter_nd(places, tokens[: tf.shape(places)[0]], shape)
     return tf.ensure_shape(scattered, [*mask.shape, tokens.shape[-1]])
 

@@ -20,7 +20,9 @@ class ClassScores:
         return cross_entropies(outputs, labels)
 
     def batch_score(self, outputs, labels):
-        return tf.reduce_mean(tf.cast(tf.equal(self.predictions(outputs), labels), tf.float32))
+        # As 64 bits, because a GPU leaves the comparison of 32 bits to the host.
+        predicted, gold = (tf.cast(it, tf.int64) for it in (self.predictions(outputs), labels))
+        return tf.reduce_mean(tf.cast(tf.equal(predicted, gold), tf.float32))
 
     def predictions(self, outputs):
         return tf.argmax(outputs, axis=-1, output_type=tf.int32)

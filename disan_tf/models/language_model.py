@@ -8,6 +8,7 @@ from disan_tf.layers.packing import real_tokens
 from disan_tf.layers.serialization import serializable
 from disan_tf.metrics.perplexity import perplexities
 from disan_tf.models.base import SENTENCE, SentenceModel
+from disan_tf.ops.devices import on_host
 
 BOUNDARIES = 2  # begin and end of sentence: the first classes; ids from 1 (unknown) follow
 
@@ -70,12 +71,13 @@ class LanguageModel(SentenceModel):
         x, real = self.encoder.encode_tokens(characters, mask)
         layers, _ = self.encoder.read(x, real, training=training)
         forward, backward = tf.split(layers[:, :, -1], 2, axis=-1)
-        count = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
-        last = tf.one_hot(count, tf.shape(ids)[1] + 1, dtype=tf.int32)  # after the last word
-        words = tf.where(mask, ids + (BOUNDARIES - 1), 0)
-        following = tf.pad(words, [[0, 0], [0, 1]]) + last  # begin of sentence is 0, its end 1
-        before = tf.pad(words, [[0, 0], [1, 0]])
-        predicts = tf.sequence_mask(count + 1, tf.shape(ids)[1] + 1)
+        with on_host():
+            count = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
+            last = tf.one_hot(count, tf.shape(ids)[1] + 1, dtype=tf.int32)  # after the last word
+            words = tf.where(mask, ids + (BOUNDARIES - 1), 0)
+            following = tf.pad(words, [[0, 0], [0, 1]]) + last  # begin of sentence is 0, its end 1
+            before = tf.pad(words, [[0, 0], [1, 0]])
+            predicts = tf.sequence_mask(count + 1, tf.shape(ids)[1] + 1)
         losses = [
             self._sums(h, targets, predicts, training)
             for h, targets in ((forward[:, :-1], following), (backward[:, 1:], before))
@@ -84,12 +86,11 @@ class LanguageModel(SentenceModel):
 
     def _sums(self, h, targets, predicts, training):
         """Sums -ln p over each sentence, <float32>[batch]."""
-        losses = self.head(
-            real_tokens(h, predicts), real_tokens(targets, predicts), training=training
-        )
-        rows = tf.where(predicts)[:, 0]
+        with on_host():
+            targets, rows = real_tokens(targets, predicts), tf.where(predicts)[:, 0]
+        losses = self.head(real_tokens(h, predicts), targets, training=training)
         losses = losses[: tf.shape(rows)[0]]
-        return tf.math.unsorted_segment_sum(losses, rows, tf.shape(targets)[0])
+        return tf.math.unsorted_segment_sum(losses, rows, tf.shape(predicts)[0])
 
     def batch_loss(self, outputs, labels):
         """Returns -ln p of a word, the mean over both directions and all words in the batch."""

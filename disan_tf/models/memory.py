@@ -7,11 +7,15 @@ from collections.abc import Iterator
 
 import tensorflow as tf
 
+from disan_tf.ops.devices import gpu_memory
+
 
 @contextlib.contextmanager
 def memory_limit(copies: int) -> Iterator[None]:
-    """Raises MemoryError in the block for variables that exceed the machine's memory.
+    """Raises MemoryError in the block for variables that exceed the device's memory.
 
+    The device is the smallest visible GPU, since a strategy copies the variables to each, or the
+    machine without a GPU.
     Keras 3 makes its variables outside of the block's scope: there nothing is checked.
 
     Args:
@@ -20,7 +24,7 @@ def memory_limit(copies: int) -> Iterator[None]:
     Raises:
       MemoryError: the `copies` of the weights exceed the memory; the error names the first.
     """
-    memory, used = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), 0
+    (device, memory), used = _device_memory(), 0
 
     def create(next_creator, **options):
         nonlocal used
@@ -30,9 +34,17 @@ def memory_limit(copies: int) -> Iterator[None]:
         if used > memory:
             raise MemoryError(
                 f"with {options.get('name')} of {' x '.join(map(str, shape))} numbers the model "
-                f"needs {used / 1e9:,.0f} GB, and the machine has {memory / 1e9:,.0f} GB"
+                f"needs {used / 1e9:,.0f} GB, and the {device} has {memory / 1e9:,.0f} GB"
             )
         return next_creator(**options)
 
     with tf.variable_creator_scope(create):
         yield
+
+
+def _device_memory() -> tuple[str, int]:
+    """Returns "GPU" or "machine", and its memory in bytes."""
+    memory = gpu_memory()
+    if memory is not None:
+        return "GPU", memory
+    return "machine", os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -92,7 +92,7 @@ class ScoreLoss(tf.keras.losses.Loss):
 
 def expected_score(logits: tf.Tensor) -> tf.Tensor:
     """Computes sum_k k softmax_k, k from 1, <float32>[batch], from <float32>[batch, points]."""
-    points = tf.range(1.0, logits.shape[-1] + 1)
+    points = tf.cast(tf.range(1, logits.shape[-1] + 1), tf.float32)
     return tf.linalg.matvec(tf.nn.softmax(logits), points)
 
 
@@ -109,7 +109,7 @@ def sparse_distribution(scores: tf.Tensor, points: int) -> tf.Tensor:
     Returns:
       <float32>[batch, points].
     """
-    distances = tf.abs(scores[:, None] - tf.range(1.0, points + 1))
+    distances = tf.abs(scores[:, None] - tf.cast(tf.range(1, points + 1), tf.float32))
     return tf.nn.relu(1.0 - distances)
 
 

@@ -9,10 +9,11 @@ from typing import Callable, Optional
 
 import tensorflow as tf
 
+from disan_tf.ops.devices import block_numbers, on_host
 from disan_tf.ops.native import runtime
 
-# Numbers in one tensor of a block (measured: 1 << 20 exceeds the caches and is up to a quarter
-# slower).
+# Numbers in one tensor of a block on a CPU (measured: 1 << 20 exceeds the caches and is up to a
+# quarter slower).
 BLOCK_NUMBERS = 1 << 18
 
 
@@ -79,15 +80,16 @@ def _score_products(products, kernel, vector):
 def _chosen_product_scores(first, second, kernel, vector, pairs):
     """Computes the `product_scores` of chosen pairs, in blocks of one size for all batches."""
     dim = kernel.shape[0]
-    indices, shape = tf.cast(tf.where(pairs), tf.int32), tf.shape(pairs)
     block = max(1, BLOCK_NUMBERS // dim)
-    count = tf.shape(indices)[0]
-    words = [  # rows of the first and of the second sentences, <int32>[blocks, block]
-        tf.reshape(
-            tf.pad(indices[:, 0] * shape[k] + indices[:, k], [[0, -count % block]]), [-1, block]
-        )
-        for k in (1, 2)
-    ]
+    with on_host():
+        indices, shape = tf.cast(tf.where(pairs), tf.int32), tf.shape(pairs)
+        count = tf.shape(indices)[0]
+        words = [  # rows of the first and of the second sentences, <int32>[blocks, block]
+            tf.reshape(
+                tf.pad(indices[:, 0] * shape[k] + indices[:, k], [[0, -count % block]]), [-1, block]
+            )
+            for k in (1, 2)
+        ]
 
     @tf.custom_gradient
     def scores(first, second, kernel, vector):
@@ -189,7 +191,7 @@ def _walk(body, first, second, grown, *sums):
     """
     batch, length, dim = tf.unstack(tf.shape(first))
     numbers = tf.maximum(batch * tf.shape(second)[1] * dim, 1)  # for one position
-    size = tf.maximum(BLOCK_NUMBERS // numbers, 1)
+    size = tf.maximum(block_numbers(BLOCK_NUMBERS) // numbers, 1)
 
     def step(start, *results):
         end = tf.minimum(start + size, length)

@@ -99,7 +99,9 @@ def softmax_pool(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         return runtime.operations().disan_softmax_pool(logits, x, mask)
     weights = masked_softmax(logits, tf.expand_dims(mask, -1), axis=1)
     real = tf.where(tf.expand_dims(mask, -1), tf.cast(x, tf.float32), 0.0)  # 0 times NaN is NaN
-    return tf.cast(tf.reduce_sum(weights * real, axis=1), x.dtype)
+    # With `keepdims`, the gradient needs no shape that a GPU would compute and the host would read.
+    pooled = tf.squeeze(tf.reduce_sum(weights * real, axis=1, keepdims=True), axis=1)
+    return tf.cast(pooled, x.dtype)
 
 
 def _is_native(x):

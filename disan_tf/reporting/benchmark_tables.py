@@ -32,6 +32,8 @@ def _benchmark(record):
     title = (
         f"{machine['processor']}, {machine['threads']} threads, TensorFlow {machine['tensorflow']}"
     )
+    if machine.get("gpu", "none") != "none":  # older files have no such key
+        title = f"{machine['gpu']}, {title}"
     encoder = config.get("encoder", {}).get("name")
     if "encoders" in record:
         title = f"{title}, {record['encoders']['dtype']}"

@@ -19,5 +19,6 @@ def positional_encoding(length: tf.Tensor, dim: int) -> tf.Tensor:
     """
     features = np.arange(dim)
     frequencies = 10000.0 ** (-2.0 * (features // 2) / dim)
-    angles = tf.expand_dims(tf.range(length, dtype=tf.float32), 1) * frequencies.astype(np.float32)
+    positions = tf.cast(tf.range(length), tf.float32)
+    angles = tf.expand_dims(positions, 1) * frequencies.astype(np.float32)
     return tf.where(features % 2 == 0, tf.sin(angles), tf.cos(angles))

@@ -6,6 +6,7 @@ from disan_tf.layers.co_attention.base import PairAttention
 from disan_tf.layers.precision import cast_weight
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.co_attention_scores import product_scores
+from disan_tf.ops.devices import on_host
 
 
 @serializable
@@ -37,5 +38,6 @@ class DotAttention(PairAttention):
 
     def scores(self, first, second, masks=None):
         kernel, vector = cast_weight(self.kernel, first.dtype), tf.convert_to_tensor(self.vector)
-        pairs = None if masks is None else masks[0][:, :, None] & masks[1][:, None]
+        with on_host():
+            pairs = None if masks is None else masks[0][:, :, None] & masks[1][:, None]
         return product_scores(first, second, kernel, vector, pairs)

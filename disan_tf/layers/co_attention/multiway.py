@@ -16,6 +16,7 @@ from disan_tf.layers.precision import shared_conversions
 from disan_tf.layers.recurrent.lstm import BasicLSTM
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import masked_softmax
+from disan_tf.ops.devices import on_host
 
 FUNCTIONS = {  # by their letters in the paper's Table 1
     "B": BilinearAttention,
@@ -115,10 +116,11 @@ class MultiwayCoAttention(BaseLayer):
         with shared_conversions():  # both directions have the same weights
             scores = [attention.mutual_scores(*sentences, masks) for attention in self.attentions]
         contexts = map(_contexts, zip(*scores), reversed(sentences), reversed(masks))
-        attending = [  # real tokens whose other sentence has tokens
-            mask & tf.reduce_any(other, axis=1, keepdims=True)
-            for mask, other in zip(masks, reversed(masks))
-        ]
+        with on_host():
+            attending = [  # real tokens whose other sentence has tokens
+                mask & tf.reduce_any(other, axis=1, keepdims=True)
+                for mask, other in zip(masks, reversed(masks))
+            ]
         return tuple(self._aggregate(list(contexts), attending))
 
     def attend(self, first, second, first_mask, second_mask):
@@ -148,9 +150,10 @@ class MultiwayCoAttention(BaseLayer):
         lengths = [tf.shape(mask)[1] for mask in masks]
         longest = tf.maximum(*lengths)
         x = [tf.pad(x, [[0, 0], [0, longest - n], [0, 0]]) for x, n in zip(contexts, lengths)]
-        mask = [tf.pad(mask, [[0, 0], [0, longest - n]]) for mask, n in zip(masks, lengths)]
-        x, mask = tf.concat(x, axis=0), tf.concat(mask, axis=0)
-        x = real_tokens(x, mask)
+        with on_host():
+            mask = [tf.pad(mask, [[0, 0], [0, longest - n]]) for mask, n in zip(masks, lengths)]
+            mask = tf.concat(mask, axis=0)
+        x = real_tokens(tf.concat(x, axis=0), mask)
         states = [direction(x, mask=mask) for direction in (self.forward, self.backward)]
         first, second = tf.split(tf.concat(states, axis=-1), 2)
         return [first[:, : lengths[0]], second[:, : lengths[1]]]
@@ -159,8 +162,9 @@ class MultiwayCoAttention(BaseLayer):
         functions = len(self.attentions)
         dim = contexts[0].shape[-1] // functions
         x = tf.concat([tf.reshape(x, [-1, functions, dim]) for x in contexts], axis=0)
-        mask = tf.concat([tf.reshape(mask, [-1, 1]) for mask in masks], axis=0)
-        mask = tf.repeat(mask, functions, axis=1)
+        with on_host():
+            mask = tf.concat([tf.reshape(mask, [-1, 1]) for mask in masks], axis=0)
+            mask = tf.repeat(mask, functions, axis=1)
         last = [self.forward(x, mask=mask)[:, -1], self.backward(x, mask=mask)[:, 0]]
         combined = tf.split(tf.concat(last, axis=-1), [tf.size(mask) for mask in masks])
         shapes = [[*tf.unstack(tf.shape(mask)), dim] for mask in masks]

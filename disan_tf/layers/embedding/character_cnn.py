@@ -7,6 +7,7 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.layers.serialization import serializable
+from disan_tf.ops.devices import on_host
 
 
 @serializable
@@ -67,9 +68,10 @@ class CharacterCNN(BaseLayer):
 
     def call(self, characters, training=None):
         *outer, length = tf.unstack(tf.shape(characters))
-        words = tf.reshape(characters, [tf.reduce_prod(outer), length])
-        words = tf.pad(words, [[1, 0], [0, 0]])  # a convolution rejects an empty batch
-        words, places = tf.raw_ops.UniqueV2(x=words, axis=[0])
+        with on_host():
+            words = tf.reshape(characters, [tf.reduce_prod(outer), length])
+            words = tf.pad(words, [[1, 0], [0, 0]])  # a convolution rejects an empty batch
+            words, places = tf.raw_ops.UniqueV2(x=words, axis=[0])
         table = tf.pad(self.vectors, [[1, 0], [0, 0]])  # [ids, dim]
         maps = self.convolution(tf.gather(table, words), mask=words != 0)  # 0 on padding
         vectors = tf.gather(tf.reduce_max(maps, axis=1), places[1:])

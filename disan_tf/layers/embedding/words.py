@@ -6,6 +6,7 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.embedding.base import Embedding
 from disan_tf.layers.serialization import serializable
+from disan_tf.ops.devices import on_host
 from disan_tf.ops.xla import is_compiled
 
 
@@ -75,10 +76,12 @@ class WordEmbedding(Embedding):
                 vectors += self._all_rows(table, flat - first)
                 first += table.shape[0]
                 continue
-            places = tf.where((flat >= first) & (flat < first + table.shape[0]))  # [words, 1]
-            rows = tf.gather(table, tf.gather_nd(flat, places) - first)
-            places = tf.cast(places, tf.int32)
-            vectors += tf.scatter_nd(places, tf.cast(rows, self.compute_dtype), shape)
+            with on_host():
+                places = tf.where((flat >= first) & (flat < first + table.shape[0]))  # [words, 1]
+                numbers = tf.gather_nd(flat, places) - first
+                places = tf.cast(places, tf.int32)
+            rows = tf.cast(tf.gather(table, numbers), self.compute_dtype)
+            vectors += tf.scatter_nd(places, rows, shape)
             first += table.shape[0]
         return tf.reshape(vectors, tf.concat([tf.shape(ids), [self.dim]], axis=0))
 

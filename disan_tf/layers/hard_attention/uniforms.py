@@ -39,7 +39,7 @@ class Uniforms(ConfiguredLayer):
     def call(self, shape):
         seed, share = next_seed(self.seed, self.calls), batch_share.current()
         if share is None:
-            return tf.random.stateless_uniform(shape, seed)
+            return tf.random.stateless_uniform(shape, seed, alg="philox")
         whole = tf.concat([[share.batch], shape[1:]], axis=0)
-        numbers = tf.random.stateless_uniform(whole, seed)
+        numbers = tf.random.stateless_uniform(whole, seed, alg="philox")
         return numbers[share.first : share.first + share.rows]

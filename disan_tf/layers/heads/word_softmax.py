@@ -108,8 +108,12 @@ class WordSoftmax(BaseLayer):
 
     def _sampled_losses(self, h, words):
         seed = next_seed(site_seed(self.seed, "negatives"), self.calls)
-        uniform = tf.random.stateless_uniform([self.negatives], seed, dtype=tf.float64)
-        samples = tf.minimum(tf.searchsorted(self.cumulative, uniform, "right"), self.classes - 1)
+        uniform = tf.random.stateless_uniform(
+            [self.negatives], seed, dtype=tf.float64, alg="philox"
+        )
+        # As 64 bits, because a GPU leaves the arithmetic of 32 bits to the host.
+        samples = tf.searchsorted(self.cumulative, uniform, "right", out_type=tf.int64)
+        samples, words = tf.minimum(samples, self.classes - 1), tf.cast(words, tf.int64)
         correct = tf.reduce_sum(h * tf.gather(self.kernel, words), axis=1)
         correct += tf.gather(self.bias, words)
         logits = tf.matmul(h, tf.gather(self.kernel, samples), transpose_b=True)

@@ -93,7 +93,7 @@ class Recurrent(BaseLayer):
     def _scan(self, product, mask, *kernels):
         """Computes h <float32>[batch, length, units], one `step` after another."""
         length = tf.shape(mask)[1]
-        padding = tf.cast(length == 0, tf.int32)  # tf.scan refuses an empty sequence
+        padding = tf.maximum(0, 1 - length)  # tf.scan refuses an empty sequence
         product = tf.pad(product, [[0, 0], [0, padding], [0, 0]])
         mask = tf.pad(mask, [[0, 0], [0, padding]])
         steps = tf.transpose(product, [1, 0, 2]), tf.transpose(mask)[:, :, None]

@@ -8,6 +8,8 @@ from typing import Callable
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.ops.devices import free_gpu_memory
+
 _SAMPLES = (8, 16, 24)  # tokens: three lengths determine the quadratic cost of longer texts
 _MOST_TOKENS = 10**7
 
@@ -59,7 +61,7 @@ def _cost(weights, tokens: int) -> int:
 
 
 def free_memory() -> int:
-    """Returns the bytes that this process may still use, on its machine and in its container."""
+    """Returns the bytes that this process may still use: of its machine, container and GPU."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     with contextlib.suppress(OSError, ValueError):  # the file exists on Linux alone
         lines = Path("/proc/meminfo").read_text().splitlines()
@@ -68,6 +70,9 @@ def free_memory() -> int:
     for names in _CONTAINERS:
         with contextlib.suppress(OSError, ValueError, KeyError):  # "max" is no number
             limits.append(_free_in_container(*names))
+    on_gpu = free_gpu_memory()
+    if on_gpu is not None:
+        limits.append(on_gpu)
     return max(0, min(limits))
 
 

@@ -1,0 +1,75 @@
+"""The device that computes an operation, and what depends on it."""
+
+import contextlib
+from typing import Optional
+
+import tensorflow as tf
+from tensorflow.python.client import device_lib
+
+from disan_tf.ops.saving import is_saving
+from disan_tf.ops.xla import is_compiled
+
+# Numbers in one tensor of a block on a GPU, 512 MiB in float32: few blocks, since each starts
+# operations. No GPU has measured it.
+GPU_BLOCK_NUMBERS = 1 << 27
+
+
+def device_type() -> str:
+    """Returns the type of the device, such as "CPU", that computes an operation called here.
+
+    It is the innermost `tf.device`, which a strategy's replicas have too, if the device exists;
+    otherwise the device that TensorFlow prefers.
+    """
+    with tf.init_scope():  # a traced operation is placed later
+        return tf.DeviceSpec.from_string(tf.zeros([]).device).device_type or "CPU"
+
+
+def is_on_gpu() -> bool:
+    """Returns whether an operation called here runs on a GPU.
+
+    False while TensorFlow writes a SavedModel, which any machine may load.
+    """
+    return not is_saving() and device_type() == "GPU"
+
+
+def block_numbers(on_cpu: int) -> int:
+    """Returns how many numbers one tensor of a block holds: `on_cpu`, or more on a GPU."""
+    return GPU_BLOCK_NUMBERS if is_on_gpu() else on_cpu
+
+
+@contextlib.contextmanager
+def on_host():
+    """Keeps the operations of the context in host memory, if the others run on a GPU.
+
+    Batches come from host memory. If shapes and indices that depend on a batch alone are computed
+    there, the host need not wait for the GPU before it knows them.
+    """
+    if not is_compiled() and is_on_gpu():
+        with tf.device("CPU:0"):
+            yield
+    else:
+        yield
+
+
+def gpu_memory() -> Optional[int]:
+    """Returns the bytes that TensorFlow may use of the smallest visible GPU; None without a GPU."""
+    if not tf.config.get_visible_devices("GPU"):
+        return None
+    devices = device_lib.list_local_devices()
+    return min(device.memory_limit for device in devices if device.device_type == "GPU")
+
+
+def free_gpu_memory() -> Optional[int]:
+    """Returns the bytes that are still free on the GPU of most use; None without a GPU."""
+    memory = gpu_memory()
+    if memory is None:
+        return None
+    names = [device.name.partition("device:")[2] for device in tf.config.list_logical_devices("GPU")]
+    used = max(tf.config.experimental.get_memory_info(name)["current"] for name in names)
+    return max(0, memory - used)
+
+
+def gpu_names() -> list[str]:
+    """Returns the model names of the visible GPUs, such as "NVIDIA L4"."""
+    details = map(tf.config.experimental.get_device_details, tf.config.get_visible_devices("GPU"))
+    return [its.get("device_name", "unknown") for its in details]

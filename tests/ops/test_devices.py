@@ -1,0 +1,139 @@
+"""disan_tf/ops/devices.py: where operations run, without a GPU; the GPUs here are made up."""
+
+from types import SimpleNamespace
+from unittest import mock
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.ops import blockwise, devices
+from disan_tf.ops.blockwise import lean_attention
+from disan_tf.ops.devices import GPU_BLOCK_NUMBERS, block_numbers, device_type, is_on_gpu, on_host
+from tests.support.ops.attention_problems import make_inputs
+
+REPLICA = "/job:worker/replica:0/task:1/device:{}:0"
+
+
+@pytest.fixture
+def on_gpu(monkeypatch):
+    monkeypatch.setattr(devices, "device_type", lambda: "GPU")
+
+
+def placed(function):
+    """The devices of a traced function's operations."""
+    graph = tf.function(function, autograph=False).get_concrete_function().graph
+    return {operation.device for operation in graph.get_operations()}
+
+
+@pytest.mark.parametrize("kind", ["CPU", "GPU", "TPU"])
+def test_the_device_is_the_one_that_takes_an_operation(kind, monkeypatch):
+    placed_there = SimpleNamespace(device=REPLICA.format(kind))
+    monkeypatch.setattr(devices.tf, "zeros", lambda shape: placed_there)
+    assert device_type() == kind and is_on_gpu() == (kind == "GPU")
+
+
+def test_the_device_is_known_while_a_function_is_traced():
+    found = []
+    strategy = tf.distribute.MirroredStrategy(["CPU:0"])
+    run = tf.function(lambda: strategy.run(lambda: found.append(device_type())), autograph=False)
+    run.get_concrete_function()
+    with tf.device("CPU:0"):
+        tf.function(lambda: found.append(device_type()), autograph=False).get_concrete_function()
+    assert found == ["CPU", "CPU"]
+
+
+def test_tracing_adds_no_operation_to_ask():
+    assert placed(lambda: device_type() and None) == set()
+
+
+def test_a_saved_model_is_not_made_for_the_gpu_that_writes_it(on_gpu, tmp_path):
+    found = []
+
+    class Module(tf.Module):
+        @tf.function(input_signature=[], autograph=False)
+        def call(self):
+            found.append(is_on_gpu())
+
+    module = Module()
+    module.call.get_concrete_function()
+    tf.saved_model.save(module, str(tmp_path))
+    assert found[0] and not any(found[1:]) and len(found) > 1
+
+
+def test_blocks_are_larger_on_a_gpu_alone(on_gpu, monkeypatch):
+    assert block_numbers(5) == GPU_BLOCK_NUMBERS
+    monkeypatch.setattr(devices, "device_type", lambda: "CPU")
+    assert block_numbers(5) == 5
+
+
+@pytest.mark.parametrize("length, on_cpu, on_gpu", [(40, 20, 1), (400, 400, 24)])
+def test_the_blocks_of_64_sentences_of_300_features(length, on_cpu, on_gpu):
+    x = tf.zeros([64, length, 300])
+    for kind, expected in (("CPU", on_cpu), ("GPU", on_gpu)):
+        with mock.patch.object(devices, "device_type", lambda kind=kind: kind):
+            assert int(blockwise._blocks(x)[1]) == expected
+
+
+def test_the_attention_on_a_cpu_has_the_bits_of_its_own_blocks():
+    inputs = [tf.constant(tensor, tf.float32) for tensor in make_inputs(3, 40, 5)]
+    mask = tf.constant(np.random.default_rng(1).random([3, 40]) < 0.8)
+
+    def attended():
+        return lean_attention(*inputs, mask, direction="forward").numpy()
+
+    with mock.patch.object(blockwise, "BLOCK_NUMBERS", 3 * 40 * 5 * 2):
+        ours = attended()
+        with mock.patch.object(blockwise, "block_numbers", lambda on_cpu: on_cpu):
+            np.testing.assert_array_equal(ours, attended())
+
+
+def test_indices_stay_in_host_memory_if_a_gpu_computes(on_gpu):
+    def positions():
+        with on_host():
+            return tf.where(tf.ones([3], tf.bool))
+
+    assert placed(positions) == {"/device:CPU:0", ""}  # the result itself has no device
+
+
+def test_without_a_gpu_operations_name_no_device():
+    def positions():
+        with on_host():
+            return tf.where(tf.ones([3], tf.bool))
+
+    assert placed(positions) == {""}
+
+
+@pytest.fixture
+def two_gpus(monkeypatch):
+    """Two made-up GPUs of 8,000 and 6,000 bytes, of which 1,000 and 2,500 are used."""
+    gpus = [SimpleNamespace(name=f"/physical_device:GPU:{k}", device_type="GPU") for k in range(2)]
+    logical = [SimpleNamespace(name=f"/device:GPU:{k}") for k in range(2)]
+    local = [SimpleNamespace(device_type="CPU", memory_limit=10)]
+    local += [SimpleNamespace(device_type="GPU", memory_limit=size) for size in (8_000, 6_000)]
+    used, names = {"GPU:0": 1_000, "GPU:1": 2_500}, dict(zip(map(id, gpus), ("Fast", "Small")))
+    config, experimental = tf.config, tf.config.experimental
+    monkeypatch.setattr(config, "get_visible_devices", lambda kind: gpus)
+    monkeypatch.setattr(config, "list_logical_devices", lambda kind: logical)
+    monkeypatch.setattr(devices.device_lib, "list_local_devices", lambda: local)
+    monkeypatch.setattr(experimental, "get_memory_info", lambda name: {"current": used[name]})
+    monkeypatch.setattr(
+        experimental, "get_device_details", lambda gpu: {"device_name": names[id(gpu)]}
+    )
+
+
+def test_the_memory_is_that_of_the_smallest_gpu(two_gpus):
+    assert devices.gpu_memory() == 6_000
+
+
+def test_the_free_memory_is_free_on_every_gpu(two_gpus):
+    assert devices.free_gpu_memory() == 6_000 - 2_500
+
+
+def test_gpus_have_names(two_gpus):
+    assert devices.gpu_names() == ["Fast", "Small"]
+
+
+def test_without_a_gpu_there_is_no_gpu_memory_and_no_name():
+    assert devices.gpu_memory() is None and devices.free_gpu_memory() is None
+    assert devices.gpu_names() == []

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED
+from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED, command
 from disan_tf.common.options import join_choices, suggestion
 
 
@@ -179,6 +179,21 @@ def figures(
         draw_runs(find_results(workdir), runs, Path(output), figures)
 
 
+def models() -> None:
+    """Lists the trained models that come with the package: name, task, score."""
+    from disan_tf.cli.listings import list_models
+    from disan_tf.serving.release.released import presets
+
+    print(list_models(presets(), command()))
+
+
+def configs() -> None:
+    """Lists the experiments' configs with their variants."""
+    from disan_tf.cli.listings import list_configs
+
+    print(list_configs(command()))
+
+
 def doctor(data_dir, prepared_dir=None) -> None:
     """Prints what a bug report needs: versions, devices, corpora; checks what was prepared."""
     from disan_tf.cli.doctor import diagnose
@@ -207,6 +222,8 @@ MODES = {
         export,
         report,
         figures,
+        models,
+        configs,
         doctor,
         benchmark,
     )
@@ -251,7 +268,7 @@ def _initial_model(name):
     from disan_tf.serving.release.released import find_bundle
     from disan_tf.training.initial_model import InitialModel
 
-    return InitialModel(name, lambda: load_bundle(find_bundle(name, flag="init_from")))
+    return InitialModel(name, lambda: load_bundle(find_bundle(name)))
 
 
 def _checkpoints(mode, output) -> Path:
@@ -272,18 +289,18 @@ def _draw_model(checkpoint, input, input_format, names, output) -> None:
 
     bundle = _serving(checkpoint)
     paper, name = drawable(bundle.config.encoder.name, names), model_name(bundle)
-    command = f"python run.py --mode=figures --checkpoint={checkpoint}"
+    drawn_by = f"python run.py --mode=figures --checkpoint={checkpoint}"
     lines = "the example sentences of the papers"
     with scratch_folder(output) as scratch:
         if input is not None:
-            command += f" --input={Path(input).name}"
+            drawn_by += f" --input={Path(input).name}"
             lines = f"the lines of {Path(input).name}"
         else:
             input = scratch / "examples.jsonl"
             write_examples(input, paper, bundle.model.fields, text_name)
         attend_lines(bundle, input, scratch / "attention", input_format)
         step = bundle.info["scores"]["step"]
-        model = DrawnModel(name, bundle.config.to_dict(), step, lines, command)
+        model = DrawnModel(name, bundle.config.to_dict(), step, lines, drawn_by)
         draw_model(scratch / "attention", model, output, names)
 
 

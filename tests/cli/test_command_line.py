@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import disan_tf
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.cli.command_line import own_flags
 from disan_tf.cli.help import EXAMPLES
@@ -189,6 +190,38 @@ def test_doctor_prints_versions_devices_and_data(data):
         assert part in outcome.stdout
 
 
+# First steps
+
+
+def test_a_command_without_flags_prints_what_to_do_first():
+    outcome = run()
+    assert outcome.returncode == 0 and not outcome.stderr
+    assert "python run.py --mode=models " in outcome.stdout
+    assert max(map(len, outcome.stdout.splitlines())) <= 100
+
+
+def test_the_module_is_the_same_program():
+    command = [sys.executable, "-m", "disan_tf"]
+    outcome = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert outcome.returncode == 0, outcome.stderr
+    assert "  python -m disan_tf --mode=configs " in outcome.stdout
+    assert max(map(len, outcome.stdout.splitlines())) <= 100
+
+
+def test_the_version_is_printed():
+    outcome = run("--version")
+    assert outcome.returncode == 0, outcome.stderr
+    tensorflow = importlib.metadata.version("tensorflow")
+    assert outcome.stdout.startswith(f"disan_tf {disan_tf.__version__}, TensorFlow {tensorflow}, ")
+
+
+@pytest.mark.parametrize("mode, word", [("models", "disan_trec "), ("configs", "disan_trec: ")])
+def test_models_and_configs_are_listed(mode, word):
+    outcome = run(f"--mode={mode}")
+    assert outcome.returncode == 0, outcome.stderr
+    assert f"\n{word}" in outcome.stdout
+
+
 # Help
 
 
@@ -228,7 +261,7 @@ def test_help_tells_what_a_mode_needs(help_text):
 
 def test_help_fits_a_screen_and_shows_three_commands(help_text):
     lines = help_text.splitlines()
-    assert max(map(len, lines)) <= 100 and len(lines) < 90
+    assert max(map(len, lines)) <= 100 and len(lines) < 105
     commands = [line for line in lines if line.startswith("  ") and "python run.py" in line]
     assert len(commands) == 1 + len(EXAMPLES) and len(EXAMPLES) == 3
 
@@ -252,7 +285,6 @@ def test_help_and_mistakes_need_no_tensorflow():
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        ([], "give a config or a mode, such as python run.py --config=disan_sst"),
         (["train"], "train is not a flag; did you mean --mode=train?"),
         (
             ["--mode=trian"],
@@ -445,4 +477,10 @@ def test_a_changed_model_is_refused(workdir, tmp_path):
 
 
 def test_an_unknown_checkpoint_is_refused_with_the_known_names():
-    assert_refused(run("--mode=predict", "--checkpoint=nobody"), "nobody", "known: demo")
+    assert_refused(run("--mode=predict", "--checkpoint=nobody"), "nobody", "released model (demo")
+
+
+def test_a_folder_without_a_model_is_refused_by_its_own_name():
+    outcome = run("--mode=predict", "--workdir=nothing")
+    assert_refused(outcome, "run.py: nothing is neither a work directory with a trained model nor")
+    assert "--checkpoint" not in outcome.stderr

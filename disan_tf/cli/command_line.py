@@ -44,6 +44,7 @@ flags.DEFINE_list("folds", [], "The same for the folds of a corpus: numbers, or 
 flags.DEFINE_string(
     "init_from", None, "Begins with a model's weights: a --workdir, or a released model's name."
 )
+flags.DEFINE_list("runs", None, "Work directories, series or recorded results, also without flag.")
 flags.DEFINE_bool("pictures", True, "TensorBoard gets pictures of attention and confusions.")
 flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")
 flags.DEFINE_string("input", "-", "Lines, JSONL, TSV or CSV; - is standard input.")
@@ -195,6 +196,9 @@ def _parse(argv: list[str]) -> list[str]:
         raise UserError("get_config of --config must return a ConfigDict.")
     if FLAGS.config is not None:
         check_tuples(argv, FLAGS.config)
+    if len(rest) > 1 and FLAGS.mode == "compare" and not FLAGS["runs"].present:
+        FLAGS["runs"].parse(rest[1:])
+        return rest[:1]
     if len(rest) > 1:
         flag = f"--mode={rest[1]}" if rest[1] in MODES else f"--{rest[1]}"
         raise UserError(f"{rest[1]} is not a flag; did you mean {flag}?")

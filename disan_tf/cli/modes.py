@@ -152,8 +152,20 @@ def export(checkpoint, workdir=None, output=None, format="saved_model", max_toke
         print(path)
 
 
+def compare(runs, output="comparison") -> None:
+    """Compares runs: config differences, scores with paired intervals, learning curves."""
+    from disan_tf.reporting.own_runs.comparison import compare as compare_runs
+
+    print(compare_runs(runs, Path(output)))
+
+
 def report(workdir=None, output=None) -> None:
-    """Records the finished runs below --workdir and writes the tables of the papers."""
+    """Tabulates and draws the runs below --workdir; --output=checkpoints: the papers' tables."""
+    if workdir is not None and Path(output or "report").resolve() != CHECKPOINTS:
+        from disan_tf.reporting.own_runs.report import report_runs
+
+        print(report_runs(Path(workdir), Path(output or "report")))
+        return
     from disan_tf.reporting.report import report as record
 
     record(workdir, _checkpoints("report", output))
@@ -220,6 +232,7 @@ MODES = {
         transfer,
         attend,
         export,
+        compare,
         report,
         figures,
         models,

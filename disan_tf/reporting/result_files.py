@@ -99,10 +99,10 @@ def read_fine_tuned(folder: Path) -> dict[str, dict]:
 
 
 def _read_all(folder: Path) -> dict[str, dict]:
-    return {path.stem: _read_result(path) for path in sorted(folder.glob("*.json"))}
+    return {path.stem: read_result(path) for path in sorted(folder.glob("*.json"))}
 
 
-def _read_result(path: Path) -> dict:
+def read_result(path: Path) -> dict:
     result = read_json(path, _REMEDY, _RESULT)
     is_series = "members" in result
     check_schema(path, result, _SERIES if is_series else _RUN, _REMEDY)
@@ -139,10 +139,10 @@ def read_predictions(folder: Path) -> dict[str, list[Answers]]:
     Raises:
       UserError: a file is damaged.
     """
-    return {path.stem: _read_answers(path) for path in sorted(folder.glob("*.npz"))}
+    return {path.stem: read_answers(path) for path in sorted(folder.glob("*.npz"))}
 
 
-def _read_answers(path: Path) -> list[Answers]:
+def read_answers(path: Path) -> list[Answers]:
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
             members = sorted({key.rpartition("/")[0] for key in arrays})

@@ -222,6 +222,25 @@ def test_models_and_configs_are_listed(mode, word):
     assert f"\n{word}" in outcome.stdout
 
 
+# A user's own runs
+
+
+def test_a_run_is_compared_with_another(workdir, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(workdir, other)
+    outcome = run("--mode=compare", workdir, other, f"--output={tmp_path / 'out'}")
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.split()[:2] == [str(workdir), str(other)]
+    assert (tmp_path / "out" / "curves.svg").is_file()
+
+
+def test_a_report_of_own_runs_has_no_table_of_a_paper(workdir, tmp_path):
+    outcome = run("--mode=report", f"--workdir={workdir}", f"--output={tmp_path / 'out'}")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "1 run in " in outcome.stdout
+    assert not (tmp_path / "out" / "tables").exists()
+
+
 # Help
 
 
@@ -294,6 +313,8 @@ def test_help_and_mistakes_need_no_tensorflow():
         (["--repetitions=few"], "--repetitions=few must be a whole number."),
         (["--output_format=csv"], "--output_format=csv must be jsonl, kaggle or glue."),
         ([TINY], "--mode=train needs --workdir; see python run.py --help."),
+        (["--mode=compare"], "--mode=compare needs --runs; see"),
+        (["--mode=compare", "a", "b"], "a is neither a work directory nor a recorded result."),
         (["--mode=predict"], "--mode=predict needs --workdir or --checkpoint; see"),
         (["--mode=prepare", TINY], "--mode=prepare needs --workdir or --prepared_dir; see"),
         (["--mode=doctor", "--seeds=1"], "--seeds is not a flag of --mode=doctor, but of train."),

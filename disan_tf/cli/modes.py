@@ -11,7 +11,7 @@ from pathlib import Path
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED, command
-from disan_tf.common.options import join_choices, suggestion
+from disan_tf.common.options import count, join_choices, suggestion
 
 
 def prepare(config, data_dir, prepared_dir) -> None:
@@ -106,8 +106,8 @@ def encode(checkpoint, input, output, input_format=None, vector_dtype="float32")
     """Writes the vectors of lines of text, in their order, as .npy or JSON lines."""
     from disan_tf.serving.inference.encode import encode as encode_lines
 
-    count, seconds = encode_lines(_serving(checkpoint), input, output, input_format, vector_dtype)
-    print(f"{count:,} vectors in {output}, {count / seconds:,.0f} a second")
+    vectors, seconds = encode_lines(_serving(checkpoint), input, output, input_format, vector_dtype)
+    print(f"{count(vectors, 'vector')} in {output}, {vectors / seconds:,.0f} a second")
 
 
 def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
@@ -134,11 +134,11 @@ def attend(checkpoint, input, output, input_format=None) -> None:
     from disan_tf.serving.release.released import model_name
 
     bundle = _serving(checkpoint)
-    count = attend_lines(
+    lines = attend_lines(
         bundle, input, output, input_format, lambda folder: write_page(folder, model_name(bundle))
     )
-    page = f"; open {Path(output) / NAME} in a browser" if count else ""
-    print(f"{count} lines in {output}{page}")
+    page = f"; open {Path(output) / NAME} in a browser" if lines else ""
+    print(f"{count(lines, 'line')} in {output}{page}")
 
 
 def export(checkpoint, workdir=None, output=None, format="saved_model", max_tokens=None) -> None:
@@ -177,7 +177,7 @@ def figures(
     input=None,
     input_format=None,
     figures=(),
-    output="figures" if IS_INSTALLED else CHECKPOINTS / "figures",
+    output="figures",
 ) -> None:
     """Draws the papers' figures from a model's attention or from recorded runs."""
     from disan_tf.reporting.figures.main import check_names, draw_runs

@@ -120,7 +120,7 @@ def test_attention_tensors_are_written(workdir, tmp_path):
     assert outcome.returncode == 0, outcome.stderr
     with np.load(tmp_path / "attention" / "00001.npz") as tensors:
         assert tensors["forward_attention"].shape == (5, 5, 16)
-    assert "index.html in a browser" in outcome.stdout
+    assert outcome.stdout.startswith("1 line in ") and "index.html in a browser" in outcome.stdout
     assert "superb" not in (page := (tmp_path / "attention" / "index.html").read_text())
     assert '"text":["the film is good ."]' in page
 
@@ -132,6 +132,13 @@ def test_figures_of_a_model_are_drawn(workdir, tmp_path):
     assert drawn == {"disan_figure_6", "disan_figure_7", "disan_figure_8"}
     caption = (tmp_path / "figures" / "disan_sst" / "disan_figure_6.md").read_text()
     assert f"`python run.py --mode=figures --checkpoint={workdir}`" in caption
+
+
+def test_figures_are_drawn_into_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("disan_tf.reporting.figures.main.draw_runs", lambda *of: of[2].mkdir())
+    monkeypatch.chdir(tmp_path)
+    MODES["figures"]()
+    assert (tmp_path / "figures").is_dir()
 
 
 def test_prediction_explains_itself(workdir):

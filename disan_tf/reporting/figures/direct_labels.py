@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-FONT_SIZE = 8  # points
+FONT_SIZE = 7.5  # points
 _LINE_HEIGHT = 1.25  # in font sizes
 _GAP = 0.03  # between the axes and the labels, as a share of the axes' width
 
@@ -16,7 +16,7 @@ class End(NamedTuple):
 
     Attributes:
       x, y: the point.
-      label: the text.
+      label: the text; all labels have the same number of lines.
       color: the color of the line.
     """
 
@@ -41,7 +41,8 @@ def label_ends(axes: Axes, ends: Sequence[End]) -> None:
     ends = sorted(ends, key=lambda end: end.y)
     height = axes.figure.get_figheight() * axes.get_position().height * 72.0
     heights = [(end.y - low) / (high - low) for end in ends]
-    places = spread(heights, FONT_SIZE * _LINE_HEIGHT / height)
+    lines = max((end.label.count("\n") + 1 for end in ends), default=1)
+    places = spread(heights, lines * FONT_SIZE * _LINE_HEIGHT / height)
     for end, start, place in zip(ends, heights, places):
         axes.annotate(
             end.label,
@@ -54,15 +55,21 @@ def label_ends(axes: Axes, ends: Sequence[End]) -> None:
             va="center",
             parse_math=False,
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": end.color, "linewidth": 0.5, "alpha": 0.6},
+            arrowprops={
+                "arrowstyle": "-",
+                "relpos": (0.0, 0.5),  # to the middle of the label's left side
+                "color": end.color,
+                "linewidth": 0.5,
+                "alpha": 0.6,
+            },
         )
 
 
 def spread(heights: Sequence[float], least: float) -> np.ndarray:
-    """Moves ascending heights apart as little as possible, to at least `least` between neighbours.
+    """Moves ascending heights apart, to at least `least` between neighbours, within 0 and 1.
 
-    The result is the least-squares one: heights that are too close become a block with the
-    distance `least` around their mean (pool adjacent violators).
+    Heights that are too close become a block with the distance `least` around their mean (pool
+    adjacent violators), which moves them least. Blocks that reach beyond 0 or 1 move inwards.
     """
     offsets = np.arange(len(heights)) * least
     blocks: list[list[float]] = []  # targets without the offsets
@@ -72,4 +79,5 @@ def spread(heights: Sequence[float], least: float) -> np.ndarray:
             last = blocks.pop()
             blocks[-1] += last
     levels = [np.mean(block) for block in blocks for _ in block]
-    return np.array(levels) + offsets
+    places = np.minimum(np.array(levels) + offsets, 1.0 - offsets[::-1])
+    return np.maximum(places, offsets)

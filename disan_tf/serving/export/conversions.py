@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, write_atomically, write_json
+from disan_tf.common.quiet import no_standard_error
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.ops import portable
@@ -137,7 +138,8 @@ def _to_tflite(served: Served, path: Path) -> None:
     module.weights = function.variables  # saved with the function, which keeps the names of inputs
     try:
         converter = tf.lite.TFLiteConverter.from_concrete_functions([function], module)
-        path.write_bytes(converter.convert())
+        with no_standard_error():  # a summary of operations, which says nothing to a user
+            path.write_bytes(converter.convert())
     except Exception as error:  # the converter's classes of errors differ by version
         raise _Refused(_reason(error)) from None
 

@@ -5,13 +5,11 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-import numpy as np
-
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.options import suggestion
 from disan_tf.reporting.differences import Answers
-from disan_tf.reporting.result_files import read_answers, read_result
+from disan_tf.reporting.result_files import read_answers, read_evaluation, read_result
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import CRITERIA, SCORES, best_step, read_scores
 from disan_tf.runs.series_summary import MEMBER_CONFIGS
@@ -98,33 +96,24 @@ def _read_folder(name: str, folder: Path) -> Run:
 
 def _read_member(folder: Path) -> Member:
     best = best_step(folder)
-    records = MetricsLog.read(folder / "metrics.jsonl")
-    dev = [record for record in records if record["split"] == "dev"]
+    log, evaluated = folder / "metrics.jsonl", read_scores(folder)
+    dev = [record for record in MetricsLog.read(log) if record["split"] == "dev"]
     at_best = [record for record in dev if record["step"] == best]
-    if not at_best:
-        raise UserError(f"{folder / 'metrics.jsonl'} lacks the step of the best model; train on.")
-    scores = {"dev": at_best[-1], **read_scores(folder)}
-    criterion = next((score for score in CRITERIA if score in at_best[-1]), None)
+    criterion = next((score for score in CRITERIA if at_best and score in at_best[-1]), None)
     if criterion is None:
-        raise UserError(f"{folder / 'metrics.jsonl'} has no score of dev; restore it.")
-    answers = {split: _read_answers(folder, split, best) for split in scores}
+        raise UserError(f"{log} lacks the dev score of the best model, of step {best}; restore it.")
+    scores = {**evaluated, "dev": {**at_best[-1], **evaluated.get("dev", {})}}
+    paths = {split: folder / "evaluation" / f"{split}.npz" for split in scores}
+    answers = {
+        split: read_evaluation(path, best) for split, path in paths.items() if path.is_file()
+    }
     return Member(
         folder,
         best,
-        {split: _kept(values) for split, values in scores.items()},
+        {split: _kept(folder, values) for split, values in scores.items()},
         {split: found for split, found in answers.items() if found is not None},
-        [(record["epoch"], record[criterion]) for record in dev if criterion in record],
+        [(one["epoch"], _kept(log, one)[criterion]) for one in dev if criterion in one],
     )
-
-
-def _read_answers(folder: Path, split: str, best: int) -> Optional[Answers]:
-    """Returns the best model's predictions; None where they are absent or of another step."""
-    path = folder / "evaluation" / f"{split}.npz"
-    if not path.is_file():
-        return None
-    with np.load(path, allow_pickle=False) as arrays:
-        answers = Answers(*(arrays[field] for field in Answers._fields))
-        return answers if int(arrays["step"]) == best else None
 
 
 def _of_result(name: str, result: dict, answers: Sequence[Answers]) -> Run:
@@ -135,7 +124,7 @@ def _of_result(name: str, result: dict, answers: Sequence[Answers]) -> Run:
             None,
             part["best_step"],
             {
-                split: _kept(part["scores"][split])
+                split: _kept(name, part["scores"][split])
                 for split in ("dev", "test", "mismatched", "train")
                 if split in part["scores"]
             },
@@ -149,5 +138,10 @@ def _of_result(name: str, result: dict, answers: Sequence[Answers]) -> Run:
     return Run(name, flatten(result["config"]), members)
 
 
-def _kept(scores: Mapping) -> dict[str, float]:
-    return {name: float(scores[name]) for name in _KEPT if name in scores}
+def _kept(place: object, scores: Mapping) -> dict[str, float]:
+    """Returns the scores to show; raises UserError for one that is no number."""
+    found = {name: scores[name] for name in _KEPT if name in scores}
+    for name, value in found.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise UserError(f"{place} has {name}={value!r}, which is no number; evaluate it again.")
+    return {name: float(value) for name, value in found.items()}

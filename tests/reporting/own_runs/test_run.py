@@ -72,9 +72,38 @@ def test_a_training_without_an_evaluation_is_refused(tmp_path):
     assert "never evaluated" in user_error(read_run, str(folder))
 
 
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("evaluation/test.npz", b"PK\3\4"),
+        ("evaluation/test.npz", b""),
+        ("evaluation/test.json", b'{"step": 20, "accuracy": "high"}'),
+        ("evaluation/test.json", b"{"),
+        ("best/model.json", b"[]"),
+        ("metrics.jsonl", b'{"step": 20, "epoch": 1.0, "split": "dev", "seconds": 1.0}\n'),
+        ("config.json", b"[]"),
+    ],
+)
+def test_a_damaged_file_is_refused(name, content, tmp_path):
+    folder = write_run(tmp_path / "run", config_of())
+    (folder / name).write_bytes(content)
+    assert str(folder) in user_error(read_run, str(folder))
+
+
+def test_a_language_model_has_its_likelihood_and_perplexity(tmp_path):
+    folder = write_run(tmp_path / "run", config_of())
+    log = (folder / "metrics.jsonl").read_text()
+    (folder / "metrics.jsonl").write_text(log.replace('"accuracy"', '"log_likelihood"'))
+    for split in ("dev", "test"):
+        path = folder / "evaluation" / f"{split}.json"
+        path.write_text(json.dumps({"step": 20, "perplexity": 70.5}))
+    run = read_run(str(folder))
+    assert run.criterion == "log_likelihood" and run.values("test", "perplexity") == [70.5]
+
+
 def test_a_log_without_the_best_step_is_refused(tmp_path):
     folder = write_run(tmp_path / "run", config_of())
     lines = (folder / "metrics.jsonl").read_text().splitlines(keepends=True)
     kept = [line for line in lines if json.loads(line)["step"] != 20]
     (folder / "metrics.jsonl").write_text("".join(kept))
-    assert "lacks the step of the best model" in user_error(read_run, str(folder))
+    assert "lacks the dev score of the best model, of step 20" in user_error(read_run, str(folder))

@@ -148,7 +148,12 @@ def _load_tflite(path: Path) -> Predict:
     with warnings.catch_warnings():  # TensorFlow 2.21 announces the package of its successor
         warnings.filterwarnings("ignore", "(?s).*tf.lite.Interpreter is deprecated", UserWarning)
         run = tf.lite.Interpreter(model_path=str(path)).get_signature_runner()
-    return lambda sentences: run(**sentences)
+
+    def predict(sentences):
+        with no_standard_error():  # the first call announces a delegate
+            return run(**sentences)
+
+    return predict
 
 
 def _to_onnx(served: Served, path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_language_model_has_its_likelihood_and_perplexity(tmp_path):
         path = folder / "evaluation" / f"{split}.json"
         path.write_text(json.dumps({"step": 20, "perplexity": 70.5}))
     run = read_run(str(folder))
-    assert run.criterion == "log_likelihood" and run.values("test", "perplexity") == [70.5]
+    assert run.criterion == "log_likelihood" and run.values("dev", "perplexity") == [70.5]
 
 
 def test_a_log_without_the_best_step_is_refused(tmp_path):

@@ -38,4 +38,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.train.checkpoint_every = 250
     config.train.log_every = 50
     config.evaluate.batch_size = 128
-    return apply_variant(config, variant, {})
+    return apply_variant(config, variant, VARIANTS)
+
+
+VARIANTS = {}

@@ -27,4 +27,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.train.l2 = 1e-4
     config.train.steps = 720  # 15 epochs
     config.train.evaluate_every = 48  # an epoch
-    return apply_variant(config, variant, DISAN_VARIANTS)
+    return apply_variant(config, variant, VARIANTS)
+
+
+VARIANTS = DISAN_VARIANTS

@@ -62,4 +62,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.train.batch_size = 64  # Sec. 4.1
     config.train.steps = 51_504  # Sec. 4.1: 6 epochs
     config.train.evaluate_every = 8584  # an epoch
-    return apply_variant(config, variant, DRCN_VARIANTS)
+    return apply_variant(config, variant, VARIANTS)
+
+
+VARIANTS = DRCN_VARIANTS

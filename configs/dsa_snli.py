@@ -48,4 +48,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.train.learning_rate = 0.001  # App. A: the default
     config.train.steps = 42_920
     config.train.evaluate_every = 2146  # an epoch
-    return apply_variant(config, variant, DSA_VARIANTS)
+    return apply_variant(config, variant, VARIANTS)
+
+
+VARIANTS = DSA_VARIANTS

@@ -38,7 +38,10 @@ def get_config(variant: str = "") -> ConfigDict:
     config.policy.pretrain_steps = 6000  # authors' code
     config.policy.policy_steps = 500  # authors' code
     config.policy.penalty = 0.006  # authors' code
-    return apply_variant(config, variant, {**RESAN_VARIANTS, "official": OFFICIAL})
+    return apply_variant(config, variant, VARIANTS)
 
 
 OFFICIAL = settings({"encoder.unselected": "mean_of_others", "task.loss": "squared_error"})
+
+
+VARIANTS = {**RESAN_VARIANTS, "official": OFFICIAL}

@@ -48,7 +48,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.policy.pretrain_steps = 200_000
     config.policy.pretrain_patience = 5
     config.policy.policy_steps = 5000  # authors' code
-    return apply_variant(config, variant, {**RESAN_VARIANTS, "official": _official})
+    return apply_variant(config, variant, VARIANTS)
 
 
 def _official(config):
@@ -57,3 +57,6 @@ def _official(config):
     config.encoder.activation = "elu"
     config.encoder.unselected = "mean_of_others"
     config.task.activation = "elu"
+
+
+VARIANTS = {**RESAN_VARIANTS, "official": _official}

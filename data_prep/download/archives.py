@@ -34,6 +34,9 @@ class Archive(NamedTuple):
         return self.address.rsplit("/", 1)[-1]
 
 
+# Corpora that one of their archives gives whole; the others are other layouts of the same.
+ALTERNATIVES = ("sst",)
+
 _SEMEVAL = "http://alt.qcri.org/semeval2014/task1/data/uploads"
 _GLUE = "https://dl.fbaipublicfiles.com/glue/data"
 _ELMO = "https://s3-us-west-2.amazonaws.com/allennlp/models/elmo"

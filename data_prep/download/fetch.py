@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
-from data_prep.download.archives import ARCHIVES, Archive
+from data_prep.download.archives import ALTERNATIVES, ARCHIVES, Archive
 from data_prep.download.unpack import one_line, unpack
 from data_prep.download.web import LEAST, TIMEOUT, Watchdog, open_url
 from disan_tf.common.errors import UserError, exit_status
@@ -36,7 +36,7 @@ def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) ->
       UserError: the network fails, or the archive's bytes or members are wrong. In these cases
         nothing is unpacked. A download with a wrong digest is removed, a user's own file is kept.
     """
-    path = Path(data_dir) / "archives" / archive.name
+    path = _path(archive, data_dir)
     url = f"{base_url.rstrip('/')}/{archive.name}" if base_url else archive.address
     if path.exists():
         digest = check(
@@ -57,6 +57,10 @@ def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) ->
     unpack(path, Path(data_dir) / archive.folder, archive.rows, archive.whole)
     if not archive.sha256:  # recorded only now, so that a broken archive never becomes the norm
         write_atomically(_record(path), f"{digest}  {archive.name}\n")
+
+
+def _path(archive: Archive, data_dir: Path) -> Path:
+    return Path(data_dir) / "archives" / archive.name
 
 
 def fetch(url: str, part: Path, most: int, remedy: str) -> None:
@@ -232,5 +236,28 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 def _install_corpus(options):
     if options.corpus not in ARCHIVES:
         raise UserError(f"{options.corpus} is unknown; known are {', '.join(ARCHIVES)}.")
-    for archive in ARCHIVES[options.corpus]:
+    archives = ARCHIVES[options.corpus]
+    if options.corpus in ALTERNATIVES:
+        _install_any(archives, options.data_dir, options.base_url)
+        return
+    for archive in archives:
         install(archive, options.data_dir, options.base_url)
+
+
+def _install_any(archives: Sequence[Archive], data_dir: Path, base_url: Optional[str]) -> None:
+    """Installs the first archive that can be installed; files that are there come first.
+
+    Raises:
+      UserError, OSError: none can; the error is that of the first one.
+    """
+    errors = []
+    for archive in sorted(archives, key=lambda one: not _path(one, data_dir).exists()):
+        try:
+            install(archive, data_dir, base_url)
+        except (UserError, OSError) as error:
+            errors.append(error)
+            continue
+        for error in errors:
+            print(f"{archive.name} is enough, without another one: {error}", file=sys.stderr)
+        return
+    raise errors[0]

@@ -7,13 +7,21 @@ import sys
 from absl import app, flags, logging
 from ml_collections import ConfigDict, config_flags
 
-from disan_tf.cli.help import EXAMPLES, HELP_FLAGS, help_text, parameters_of
+from disan_tf.cli.completion import FLAG as COMPLETE
+from disan_tf.cli.completion import complete
+from disan_tf.cli.help import HELP_FLAGS, help_text, parameters_of, welcome
 from disan_tf.cli.mistakes import check_repetitions, check_tuples, explain
 from disan_tf.cli.modes import MODES
 from disan_tf.common import quiet, signals
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.errors import explain as explain_failure
-from disan_tf.common.installation import command, find_config, import_configs, program
+from disan_tf.common.installation import (
+    command,
+    find_config,
+    import_configs,
+    program,
+    version,
+)
 from disan_tf.common.options import join_choices
 
 FLAGS = flags.FLAGS
@@ -36,6 +44,7 @@ flags.DEFINE_list("folds", [], "The same for the folds of a corpus: numbers, or 
 flags.DEFINE_string(
     "init_from", None, "Begins with a model's weights: a --workdir, or a released model's name."
 )
+flags.DEFINE_list("runs", None, "Work directories, series or recorded results, also without flag.")
 flags.DEFINE_bool("pictures", True, "TensorBoard gets pictures of attention and confusions.")
 flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")
 flags.DEFINE_string("input", "-", "Lines, JSONL, TSV or CSV; - is standard input.")
@@ -158,14 +167,24 @@ def _with_config_files(argv: list[str]) -> list[str]:
     return arguments
 
 
-def _parse(argv: list[str]) -> list[str]:
-    """Parses the flags and loads the config; for a help flag, prints the help and exits."""
-    if len(argv) == 1:
-        example = f"{command()} {EXAMPLES[0]}"
-        raise UserError(f"give a config or a mode, such as {example}; see {command()} --help.")
-    if set(argv) & set(HELP_FLAGS):
+def _answer(argv: list[str]) -> None:
+    """Prints what needs no parsed flags, such as the help, and exits."""
+    if len(argv) > 1 and argv[1] == COMPLETE:
+        print("\n".join(complete(os.environ.get("COMP_LINE", ""), own_flags())))
+    elif len(argv) == 1:
+        print(welcome(command()))
+    elif set(argv) & set(HELP_FLAGS):
         print(help_text(MODES, own_flags(), command()))
-        sys.exit()
+    elif "--version" in argv:
+        print(version())
+    else:
+        return
+    sys.exit()
+
+
+def _parse(argv: list[str]) -> list[str]:
+    """Parses the flags and loads the config; see `_answer` for what ends before."""
+    _answer(argv)
     import_configs()
     argv = _with_config_files(argv)
     check_repetitions(argv)
@@ -177,6 +196,9 @@ def _parse(argv: list[str]) -> list[str]:
         raise UserError("get_config of --config must return a ConfigDict.")
     if FLAGS.config is not None:
         check_tuples(argv, FLAGS.config)
+    if len(rest) > 1 and FLAGS.mode == "compare" and not FLAGS["runs"].present:
+        FLAGS["runs"].parse(rest[1:])
+        return rest[:1]
     if len(rest) > 1:
         flag = f"--mode={rest[1]}" if rest[1] in MODES else f"--{rest[1]}"
         raise UserError(f"{rest[1]} is not a flag; did you mean {flag}?")

@@ -8,6 +8,13 @@ from typing import Callable
 from absl import flags
 
 HELP_FLAGS = ("--help", "-help", "--helpshort", "-helpshort", "-h", "-?")
+_SUMMARY = "Trains, scores and serves the sentence encoders of five papers."
+_FIRST_STEPS = (  # flags, what they do
+    ("--help", "lists modes and flags"),
+    ("--mode=models", "lists the trained models"),
+    ("--mode=configs", "lists the experiments"),
+    ("--mode=predict --checkpoint=demo --input=lines.txt", "labels lines of text"),
+)
 EXAMPLES = (
     "--config=disan_sst --data_dir=data --workdir=runs/disan_sst",
     "--mode=evaluate --data_dir=data --workdir=runs/disan_sst",
@@ -34,7 +41,7 @@ def help_text(modes: Mapping[str, Callable], own_flags: Sequence[flags.Flag], co
         if takers:
             groups.setdefault(takers, []).append(flag)
     lines = [
-        "Trains, scores and serves the sentence encoders of five papers.",
+        _SUMMARY,
         "",
         f"  {command} --mode=MODE --config=FILE[:VARIANT] [--config.SECTION.NAME=VALUE ...]",
         "",
@@ -51,9 +58,21 @@ def help_text(modes: Mapping[str, Callable], own_flags: Sequence[flags.Flag], co
         lines += [_entry(f"--{flag.name}", _describe(flag), 19) for flag in group]
     lines += [
         "",
-        "--allow_module imports a model's encoder; --debug shows logs; --helpfull lists all.",
+        "--allow_module imports a model's encoder; --debug shows logs; --helpfull lists all;",
+        "--version prints versions.",
     ]
     return "\n".join(lines)
+
+
+def welcome(command: str) -> str:
+    """Returns the text that a command without flags prints: what the package does, first steps.
+
+    Args:
+      command: what a user types before the flags.
+    """
+    width = max(len(flags) for flags, _ in _FIRST_STEPS)
+    steps = [f"  {command} {flags:{width}}  {what}" for flags, what in _FIRST_STEPS]
+    return "\n".join([_SUMMARY, "", *steps])
 
 
 def parameters_of(mode: Callable) -> list[str]:

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED
-from disan_tf.common.options import join_choices, suggestion
+from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED, command
+from disan_tf.common.options import count, join_choices, suggestion
 
 
 def prepare(config, data_dir, prepared_dir) -> None:
@@ -106,8 +106,8 @@ def encode(checkpoint, input, output, input_format=None, vector_dtype="float32")
     """Writes the vectors of lines of text, in their order, as .npy or JSON lines."""
     from disan_tf.serving.inference.encode import encode as encode_lines
 
-    count, seconds = encode_lines(_serving(checkpoint), input, output, input_format, vector_dtype)
-    print(f"{count:,} vectors in {output}, {count / seconds:,.0f} a second")
+    vectors, seconds = encode_lines(_serving(checkpoint), input, output, input_format, vector_dtype)
+    print(f"{count(vectors, 'vector')} in {output}, {vectors / seconds:,.0f} a second")
 
 
 def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
@@ -134,11 +134,11 @@ def attend(checkpoint, input, output, input_format=None) -> None:
     from disan_tf.serving.release.released import model_name
 
     bundle = _serving(checkpoint)
-    count = attend_lines(
+    lines = attend_lines(
         bundle, input, output, input_format, lambda folder: write_page(folder, model_name(bundle))
     )
-    page = f"; open {Path(output) / NAME} in a browser" if count else ""
-    print(f"{count} lines in {output}{page}")
+    page = f"; open {Path(output) / NAME} in a browser" if lines else ""
+    print(f"{count(lines, 'line')} in {output}{page}")
 
 
 def export(checkpoint, workdir=None, output=None, format="saved_model", max_tokens=None) -> None:
@@ -152,8 +152,20 @@ def export(checkpoint, workdir=None, output=None, format="saved_model", max_toke
         print(path)
 
 
+def compare(runs, output="comparison") -> None:
+    """Compares runs: config differences, scores with paired intervals, learning curves."""
+    from disan_tf.reporting.own_runs.comparison import compare as compare_runs
+
+    print(compare_runs(runs, Path(output)))
+
+
 def report(workdir=None, output=None) -> None:
-    """Records the finished runs below --workdir and writes the tables of the papers."""
+    """Tabulates and draws the runs below --workdir; --output=checkpoints: the papers' tables."""
+    if workdir is not None and Path(output or "report").resolve() != CHECKPOINTS:
+        from disan_tf.reporting.own_runs.report import report_runs
+
+        print(report_runs(Path(workdir), Path(output or "report")))
+        return
     from disan_tf.reporting.report import report as record
 
     record(workdir, _checkpoints("report", output))
@@ -165,7 +177,7 @@ def figures(
     input=None,
     input_format=None,
     figures=(),
-    output="figures" if IS_INSTALLED else CHECKPOINTS / "figures",
+    output="figures",
 ) -> None:
     """Draws the papers' figures from a model's attention or from recorded runs."""
     from disan_tf.reporting.figures.main import check_names, draw_runs
@@ -177,6 +189,21 @@ def figures(
     if checkpoint is None or workdir is not None:
         runs = find_work_directories(workdir) if workdir else []
         draw_runs(find_results(workdir), runs, Path(output), figures)
+
+
+def models() -> None:
+    """Lists the trained models that come with the package: name, task, score."""
+    from disan_tf.cli.listings import list_models
+    from disan_tf.serving.release.released import presets
+
+    print(list_models(presets(), command()))
+
+
+def configs() -> None:
+    """Lists the experiments' configs with their variants."""
+    from disan_tf.cli.listings import list_configs
+
+    print(list_configs(command()))
 
 
 def doctor(data_dir, prepared_dir=None) -> None:
@@ -205,8 +232,11 @@ MODES = {
         transfer,
         attend,
         export,
+        compare,
         report,
         figures,
+        models,
+        configs,
         doctor,
         benchmark,
     )
@@ -251,7 +281,7 @@ def _initial_model(name):
     from disan_tf.serving.release.released import find_bundle
     from disan_tf.training.initial_model import InitialModel
 
-    return InitialModel(name, lambda: load_bundle(find_bundle(name, flag="init_from")))
+    return InitialModel(name, lambda: load_bundle(find_bundle(name)))
 
 
 def _checkpoints(mode, output) -> Path:
@@ -272,18 +302,18 @@ def _draw_model(checkpoint, input, input_format, names, output) -> None:
 
     bundle = _serving(checkpoint)
     paper, name = drawable(bundle.config.encoder.name, names), model_name(bundle)
-    command = f"python run.py --mode=figures --checkpoint={checkpoint}"
+    drawn_by = f"python run.py --mode=figures --checkpoint={checkpoint}"
     lines = "the example sentences of the papers"
     with scratch_folder(output) as scratch:
         if input is not None:
-            command += f" --input={Path(input).name}"
+            drawn_by += f" --input={Path(input).name}"
             lines = f"the lines of {Path(input).name}"
         else:
             input = scratch / "examples.jsonl"
             write_examples(input, paper, bundle.model.fields, text_name)
         attend_lines(bundle, input, scratch / "attention", input_format)
         step = bundle.info["scores"]["step"]
-        model = DrawnModel(name, bundle.config.to_dict(), step, lines, command)
+        model = DrawnModel(name, bundle.config.to_dict(), step, lines, drawn_by)
         draw_model(scratch / "attention", model, output, names)
 
 

@@ -1,7 +1,10 @@
 """Paths of the configs and the released models, in the repository or an installed package."""
 
 import sys
+from importlib import metadata
 from pathlib import Path
+
+import disan_tf
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _BUNDLED = _PACKAGE / "bundled"  # in a wheel, see setup.py
@@ -25,6 +28,16 @@ def command() -> str:
     return {SCRIPT: SCRIPT, _PACKAGE.name: f"python -m {_PACKAGE.name}"}.get(
         program(), "python run.py"
     )
+
+
+def version() -> str:
+    """Returns the versions of the package, of TensorFlow and of Python."""
+    try:
+        tensorflow = f"TensorFlow {metadata.version('tensorflow')}"
+    except metadata.PackageNotFoundError:  # other distributions have other names
+        tensorflow = "TensorFlow of no known version"
+    python = ".".join(map(str, sys.version_info[:3]))
+    return f"disan_tf {disan_tf.__version__}, {tensorflow}, Python {python}"
 
 
 def config_names() -> list[str]:

@@ -200,6 +200,11 @@ def join_choices(known: Iterable) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def count(number: int, noun: str) -> str:
+    """Returns a number with its noun, such as "1 line" or "2,000 lines"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def _is_mapping(value) -> bool:
     """Returns whether a value has a mapping's methods; a ConfigDict has, but is no `Mapping`."""
     return hasattr(value, "keys") and hasattr(value, "items")

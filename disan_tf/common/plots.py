@@ -37,17 +37,19 @@ def heat_map(
     rows: Sequence[str],
     columns: Sequence[str],
     *,
+    low: float = 0.0,
     high: Optional[float] = None,
     digits: Optional[int] = None,
     mark_rows: bool = False,
     mask_zeros: bool = False,
 ):
-    """Draws weights <float>[rows, columns] from 0 to `high` with a label at each row and column.
+    """Draws weights <float>[rows, columns] from `low` to `high`; labels rows and columns.
 
     Args:
       axes: the axes to draw into.
       weights: the cells.
       rows, columns: their labels; empty = no labels.
+      low: the weight of the darkest colour.
       high: the weight of the brightest colour; None = the largest.
       digits: the decimal places of the numbers in the cells; None = no numbers.
       mark_rows: whether a dot marks the largest weight of each row.
@@ -57,14 +59,15 @@ def heat_map(
       The drawn image, for a colour bar.
     """
     high = high or max(float(weights.max(initial=0.0)), 1e-9)
+    bright = low + _BRIGHT * (high - low)
     visible = np.ma.masked_equal(weights, 0.0) if mask_zeros else weights
     axes.set_facecolor(ABSENT)
-    image = axes.imshow(visible, cmap=MAP, vmin=0.0, vmax=high, aspect="auto", interpolation="none")
+    image = axes.imshow(visible, cmap=MAP, vmin=low, vmax=high, aspect="auto", interpolation="none")
     label_ticks(axes, rows, columns)
     if digits is not None:
-        _write_numbers(axes, weights, high, digits, mask_zeros)
+        _write_numbers(axes, weights, bright, digits, mask_zeros)
     if mark_rows:
-        _mark_largest(axes, weights, high)
+        _mark_largest(axes, weights, bright)
     return image
 
 
@@ -77,19 +80,19 @@ def label_ticks(axes: Axes, rows: Sequence[str], columns: Sequence[str]) -> None
         label.set_parse_math(False)
 
 
-def _write_numbers(axes, weights, high, digits, mask_zeros):
+def _write_numbers(axes, weights, bright, digits, mask_zeros):
     for (row, column), weight in np.ndenumerate(weights):
         if weight or not mask_zeros:
             text = f"{weight:.{digits}f}".replace("0.", ".", 1)
-            colour = "black" if weight > _BRIGHT * high else "white"
+            colour = "black" if weight > bright else "white"
             axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
 
 
-def _mark_largest(axes, weights, high):
+def _mark_largest(axes, weights, bright):
     for row, column in enumerate(weights.argmax(axis=1)):
         weight = weights[row, column]
         if weight:
-            colour = "black" if weight > _BRIGHT * high else "white"
+            colour = "black" if weight > bright else "white"
             axes.plot(column, row, marker="o", markersize=3, color=colour)
 
 

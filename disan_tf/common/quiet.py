@@ -43,6 +43,27 @@ class QuietImport(importlib.abc.MetaPathFinder):
         return spec
 
 
+@contextlib.contextmanager
+def no_standard_error() -> Iterator[None]:
+    """Discards what libraries write to file number 2, such as a converter's summary.
+
+    Nothing is discarded if TF_CPP_MIN_LOG_LEVEL is below 2, as `--debug` sets it.
+    """
+    if not _wanted():
+        yield
+        return
+    sys.stderr.flush()
+    terminal = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(terminal, 2)
+        os.close(terminal)
+
+
 def _wanted() -> bool:
     level = os.environ.get(LEVEL, "0")
     return not (level.isdecimal() and int(level) < 2)

@@ -1,4 +1,4 @@
-"""`--mode=report`: records the results of a tree of work directories, and writes the tables.
+"""`--mode=report --output=checkpoints`: records the results of work directories, writes the tables.
 
     <output>/results/<name>.json      one for each run or series, named for its place in the tree
     <output>/predictions/<name>.npz   its models' predictions for the test examples

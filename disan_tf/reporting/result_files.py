@@ -6,10 +6,11 @@
 <folder>/predictions/<name>.npz   each member's predictions for the test examples
 """
 
+import contextlib
 import math
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Optional
 
@@ -95,10 +96,11 @@ def read_results(folder: Path) -> dict[str, dict]:
 
 def read_any_results(folder: Path) -> dict[str, dict]:
     """Reads all results of a folder, also of trainings that began with a trained model."""
-    return {path.stem: _read_result(path) for path in sorted(folder.glob("*.json"))}
+    return {path.stem: read_result(path) for path in sorted(folder.glob("*.json"))}
 
 
-def _read_result(path: Path) -> dict:
+def read_result(path: Path) -> dict:
+    """Reads a recorded result; see `read_results`."""
     result = read_json(path, _REMEDY, _RESULT)
     is_series = "members" in result
     check_schema(path, result, _SERIES if is_series else _RUN, _REMEDY)
@@ -135,24 +137,45 @@ def read_predictions(folder: Path) -> dict[str, list[Answers]]:
     Raises:
       UserError: a file is damaged.
     """
-    return {path.stem: _read_answers(path) for path in sorted(folder.glob("*.npz"))}
+    return {path.stem: read_answers(path) for path in sorted(folder.glob("*.npz"))}
 
 
-def _read_answers(path: Path) -> list[Answers]:
+def read_answers(path: Path) -> list[Answers]:
+    """Reads a file of `write_predictions`; see `read_predictions`."""
+    with _open_arrays(path, _REMEDY) as arrays:
+        members = sorted({key.rpartition("/")[0] for key in arrays})
+        return [_answers(arrays, f"{member}/") for member in members]
+
+
+def read_evaluation(path: Path, step: int) -> Optional[Answers]:
+    """Reads the predictions that `--mode=evaluate` wrote; None where they are of another step.
+
+    Raises:
+      UserError: the file is damaged.
+    """
+    with _open_arrays(path, "run --mode=evaluate again") as arrays:
+        return _answers(arrays) if int(arrays["step"]) == step else None
+
+
+@contextlib.contextmanager
+def _open_arrays(path: Path, remedy: str) -> Iterator[Mapping[str, np.ndarray]]:
+    """Opens arrays; whatever shows that they are damaged becomes a UserError."""
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
-            members = sorted({key.rpartition("/")[0] for key in arrays})
-            answers = [
-                Answers(*(arrays[f"{member}/{field}"] for field in Answers._fields))
-                for member in members
-            ]
-            for predictions, labels in answers:
-                if predictions.shape != labels.shape or labels.ndim != 1 or not len(labels):
-                    raise ValueError(f"{predictions.shape} predictions for {labels.shape} labels")
-                if {predictions.dtype.kind, labels.dtype.kind} - set("uif"):
-                    raise ValueError(f"{labels.dtype} is no type of labels")
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise UserError(f"{path} is damaged ({error}); {_REMEDY}.") from None
+            yield arrays
+    except (OSError, ValueError, TypeError, KeyError, EOFError) as error:
+        raise UserError(f"{path} is damaged ({error}); {remedy}.") from None
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        raise UserError(f"{path} is damaged ({error}); {remedy}.") from None
+
+
+def _answers(arrays: Mapping[str, np.ndarray], prefix: str = "") -> Answers:
+    answers = Answers(*(arrays[f"{prefix}{field}"] for field in Answers._fields))
+    predictions, labels = answers
+    if predictions.shape != labels.shape or labels.ndim != 1 or not len(labels):
+        raise ValueError(f"{predictions.shape} predictions for {labels.shape} labels")
+    if {predictions.dtype.kind, labels.dtype.kind} - set("uif"):
+        raise ValueError(f"{labels.dtype} is no type of labels")
     return answers
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import disan_tf
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.cli.command_line import own_flags
 from disan_tf.cli.help import EXAMPLES
@@ -119,7 +120,7 @@ def test_attention_tensors_are_written(workdir, tmp_path):
     assert outcome.returncode == 0, outcome.stderr
     with np.load(tmp_path / "attention" / "00001.npz") as tensors:
         assert tensors["forward_attention"].shape == (5, 5, 16)
-    assert "index.html in a browser" in outcome.stdout
+    assert outcome.stdout.startswith("1 line in ") and "index.html in a browser" in outcome.stdout
     assert "superb" not in (page := (tmp_path / "attention" / "index.html").read_text())
     assert '"text":["the film is good ."]' in page
 
@@ -131,6 +132,13 @@ def test_figures_of_a_model_are_drawn(workdir, tmp_path):
     assert drawn == {"disan_figure_6", "disan_figure_7", "disan_figure_8"}
     caption = (tmp_path / "figures" / "disan_sst" / "disan_figure_6.md").read_text()
     assert f"`python run.py --mode=figures --checkpoint={workdir}`" in caption
+
+
+def test_figures_are_drawn_into_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("disan_tf.reporting.figures.main.draw_runs", lambda *of: of[2].mkdir())
+    monkeypatch.chdir(tmp_path)
+    MODES["figures"]()
+    assert (tmp_path / "figures").is_dir()
 
 
 def test_prediction_explains_itself(workdir):
@@ -189,6 +197,57 @@ def test_doctor_prints_versions_devices_and_data(data):
         assert part in outcome.stdout
 
 
+# First steps
+
+
+def test_a_command_without_flags_prints_what_to_do_first():
+    outcome = run()
+    assert outcome.returncode == 0 and not outcome.stderr
+    assert "python run.py --mode=models " in outcome.stdout
+    assert max(map(len, outcome.stdout.splitlines())) <= 100
+
+
+def test_the_module_is_the_same_program():
+    command = [sys.executable, "-m", "disan_tf"]
+    outcome = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert outcome.returncode == 0, outcome.stderr
+    assert "  python -m disan_tf --mode=configs " in outcome.stdout
+    assert max(map(len, outcome.stdout.splitlines())) <= 100
+
+
+def test_the_version_is_printed():
+    outcome = run("--version")
+    assert outcome.returncode == 0, outcome.stderr
+    tensorflow = importlib.metadata.version("tensorflow")
+    assert outcome.stdout.startswith(f"disan_tf {disan_tf.__version__}, TensorFlow {tensorflow}, ")
+
+
+@pytest.mark.parametrize("mode, word", [("models", "disan_trec "), ("configs", "disan_trec: ")])
+def test_models_and_configs_are_listed(mode, word):
+    outcome = run(f"--mode={mode}")
+    assert outcome.returncode == 0, outcome.stderr
+    assert f"\n{word}" in outcome.stdout
+
+
+# A user's own runs
+
+
+def test_a_run_is_compared_with_another(workdir, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(workdir, other)
+    outcome = run("--mode=compare", workdir, other, f"--output={tmp_path / 'out'}")
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.split()[:2] == [str(workdir), str(other)]
+    assert (tmp_path / "out" / "curves.svg").is_file()
+
+
+def test_a_report_of_own_runs_has_no_table_of_a_paper(workdir, tmp_path):
+    outcome = run("--mode=report", f"--workdir={workdir}", f"--output={tmp_path / 'out'}")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "1 run in " in outcome.stdout
+    assert not (tmp_path / "out" / "tables").exists()
+
+
 # Help
 
 
@@ -228,7 +287,7 @@ def test_help_tells_what_a_mode_needs(help_text):
 
 def test_help_fits_a_screen_and_shows_three_commands(help_text):
     lines = help_text.splitlines()
-    assert max(map(len, lines)) <= 100 and len(lines) < 90
+    assert max(map(len, lines)) <= 100 and len(lines) < 105
     commands = [line for line in lines if line.startswith("  ") and "python run.py" in line]
     assert len(commands) == 1 + len(EXAMPLES) and len(EXAMPLES) == 3
 
@@ -252,7 +311,6 @@ def test_help_and_mistakes_need_no_tensorflow():
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        ([], "give a config or a mode, such as python run.py --config=disan_sst"),
         (["train"], "train is not a flag; did you mean --mode=train?"),
         (
             ["--mode=trian"],
@@ -262,6 +320,8 @@ def test_help_and_mistakes_need_no_tensorflow():
         (["--repetitions=few"], "--repetitions=few must be a whole number."),
         (["--output_format=csv"], "--output_format=csv must be jsonl, kaggle or glue."),
         ([TINY], "--mode=train needs --workdir; see python run.py --help."),
+        (["--mode=compare"], "--mode=compare needs --runs; see"),
+        (["--mode=compare", "a", "b"], "a is neither a work directory nor a recorded result."),
         (["--mode=predict"], "--mode=predict needs --workdir or --checkpoint; see"),
         (["--mode=prepare", TINY], "--mode=prepare needs --workdir or --prepared_dir; see"),
         (["--mode=doctor", "--seeds=1"], "--seeds is not a flag of --mode=doctor, but of train."),
@@ -445,4 +505,10 @@ def test_a_changed_model_is_refused(workdir, tmp_path):
 
 
 def test_an_unknown_checkpoint_is_refused_with_the_known_names():
-    assert_refused(run("--mode=predict", "--checkpoint=nobody"), "nobody", "known: demo")
+    assert_refused(run("--mode=predict", "--checkpoint=nobody"), "nobody", "released model (demo")
+
+
+def test_a_folder_without_a_model_is_refused_by_its_own_name():
+    outcome = run("--mode=predict", "--workdir=nothing")
+    assert_refused(outcome, "run.py: nothing is neither a work directory with a trained model nor")
+    assert "--checkpoint" not in outcome.stderr

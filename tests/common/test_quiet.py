@@ -61,3 +61,18 @@ def test_a_python_without_packages_is_named_with_the_remedy(tmp_path):
     )
     assert outcome.returncode == 1
     assert outcome.stderr.count("\n") == 1 and "has no package absl" in outcome.stderr
+
+
+@pytest.mark.parametrize("level, lines", [("3", ["after"]), ("0", ["summary", "after"])])
+def test_a_library_writes_nothing_to_standard_error(level, lines):
+    script = """if True:
+      import os, sys
+      from disan_tf.common.quiet import no_standard_error
+      with no_standard_error():
+          os.write(2, b"summary\\n")
+      print("after", file=sys.stderr)
+    """
+    environment = {"PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": level}
+    command = [sys.executable, "-c", script]
+    outcome = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert outcome.stderr.splitlines() == lines

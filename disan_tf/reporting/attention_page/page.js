@@ -4,6 +4,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const find = (id) => document.getElementById(id);
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  const narrow = matchMedia("(max-width: 760px)");  // words stand below each other, arcs beside them
   const state = { line: 0, view: 0, feature: 0, field: 0, token: 0 };
   const FAINT = 0.02;  // of the largest weight: arcs below it are not drawn
 
@@ -99,6 +100,7 @@
       button.tabIndex = isCurrent ? 0 : -1;
     }
     drawLine();
+    if (narrow.matches) find("text").scrollIntoView();  // the list stands below
   }
 
   function drawLine() {
@@ -138,6 +140,7 @@
     find("shown").textContent = part ? `single feature, ${part} of ${find("feature").max} on this page` : "mean of all";
     const stage = find("stage");
     const fields = current().fields.map((field, index) => drawField(field, index));
+    stage.classList.toggle("beside", matrices().some((tensor) => tensor.kind === "other"));
     stage.replaceChildren(...fields, svg("svg", { id: "arcs", "aria-hidden": "true" }));
     drawMatrices();
     drawArcs();
@@ -146,19 +149,39 @@
   function drawField(field, index) {
     const own = current().tensors.filter((tensor) => tensor.kind === "token" && tensor.field === index);
     const shade = own.find((tensor) => tensor.short === "source2token") || own.find((tensor) => tensor.short === "attention");
-    const row = element("tr", {}, element("th", { text: field.name, scope: "row" }));
     const weights = shade && decoded(shade);
-    field.tokens.forEach((token, place) => row.append(element("td", {}, tokenButton(token, index, place, weights))));
-    const gap = () => element("tr", { className: "gap", "aria-hidden": "true" }, element("td"));
+    const words = field.tokens.map((token, place) => element("td", {}, tokenButton(token, index, place, weights)));
+    const strips = own.map((tensor) => strip(tensor, field.tokens));
     const drawn = matrices().filter((tensor) => tensor.field === index);
     const isOwn = drawn.some((tensor) => tensor.kind === "own");
-    const table = element("table", { "aria-label": `Words of the ${field.name}` }, row);
-    if (isOwn) row.before(gap());  // room for the arcs
-    if (isOwn ? drawn.length > 1 : drawn.length && index === 0) table.append(gap());
-    for (const tensor of own) table.append(strip(tensor, field.tokens));
+    const room = { before: isOwn, after: isOwn && drawn.length > 1, between: !isOwn && drawn.length && index === 0 };
+    const lines = narrow.matches ? columns(field.name, words, strips, room) : rows(field.name, words, strips, room);
+    const table = element("table", { "aria-label": `Words of the ${field.name}` }, ...lines);
+    const keys = narrow.matches ? { ArrowUp: -1, ArrowDown: 1 } : { ArrowLeft: -1, ArrowRight: 1 };
     table.addEventListener("keydown", (event) => moveFocus(event, [...table.querySelectorAll(".token")],
-      { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }));
+      { ...keys, Home: -Infinity, End: Infinity }));
     return table;
+  }
+
+  // The words in a row, with room for arcs above and below, and a row for each strip.
+  function rows(name, words, strips, room) {
+    const gap = () => element("tr", { className: "gap", "aria-hidden": "true" }, element("td"));
+    const row = (text, cells) => element("tr", {}, element("th", { text, scope: "row" }), ...cells);
+    return [...(room.before ? [gap()] : []), row(name, words), ...(room.after || room.between ? [gap()] : []),
+      ...strips.map((each) => row(each.name, each.cells))];
+  }
+
+  // The words in a column, with room for arcs on both sides, and a column for each strip.
+  function columns(name, words, strips, room) {
+    const gaps = (made) => [room.before ? made() : "", room.after ? made() : ""];
+    const [before, after] = gaps(() => element("td", { className: "side", "aria-hidden": "true" }));
+    const titles = strips.map((each) => element("th", { className: "upright", text: each.name, scope: "col" }));
+    const head = element("tr", {}, before, element("th", { text: name, scope: "col" }), after, ...titles);
+    const lines = words.map((word, place) => {
+      const [left, right] = gaps(() => element("td"));
+      return element("tr", {}, left, word, right, ...strips.map((each) => each.cells[place]));
+    });
+    return [head, ...lines];
   }
 
   function tokenButton(token, field, place, weights) {
@@ -182,16 +205,15 @@
 
   function strip(tensor, tokens) {
     const weights = decoded(tensor);
-    const row = element("tr", {}, element("th", { text: `${words(tensor.short)}, ${featureName(tensor)}`, scope: "row" }));
-    tokens.forEach((_, place) => {
+    const cells = tokens.map((_, place) => {
       const weight = weights.at(place);
       const isMark = tensor.short.startsWith("selected");
       const text = isMark ? (weight ? "\u2713" : "") : weight.toFixed(2).replace(/^0/, "");
       const cell = element("td", { className: "cell", text });
       shadeBy(cell, weight, isMark || tensor.short.endsWith("gate") ? 1 : weights.high);
-      row.append(cell);
+      return cell;
     });
-    return row;
+    return { name: `${words(tensor.short)}, ${featureName(tensor)}`, cells };
   }
 
   function activateToken(field, place) {
@@ -216,7 +238,8 @@
     arcs.setAttribute("height", stage.scrollHeight);
     const middle = (field, place) => {
       const box = stage.querySelector(`.token[data-field="${field}"][data-place="${place}"]`).getBoundingClientRect();
-      return { x: box.left + box.width / 2 - frame.left, top: box.top - frame.top, bottom: box.bottom - frame.top };
+      return { x: box.left + box.width / 2 - frame.left, y: box.top + box.height / 2 - frame.top,
+        top: box.top - frame.top, bottom: box.bottom - frame.top, left: box.left - frame.left, right: box.right - frame.left };
     };
     const paths = [], spoken = [], fields = current().fields;
     const active = fields[state.field].tokens[state.token];
@@ -237,15 +260,26 @@
     find("readout").textContent = spoken.length ? `${isolated(active)} attends to \u2014 ${spoken.join("; ")}` : "";
   }
 
-  // An arc above the words for the first attention of a sentence, below them for the second.
+  // An arc above the words for the first attention of a sentence, below them for the second; left
+  // and right of them where they stand below each other.
   function bow(from, to, number) {
-    const up = number % 2 === 0, edge = up ? "top" : "bottom";
+    const up = number % 2 === 0, edge = narrow.matches ? (up ? "left" : "right") : up ? "top" : "bottom";
+    if (narrow.matches) {
+      const width = Math.min(46, 12 + Math.abs(to.y - from.y) / 6) * 1.3;
+      const reach = (end) => end[edge] + (up ? -width : width);
+      return `M ${from[edge]} ${from.y} C ${reach(from)} ${from.y}, ${reach(to)} ${to.y}, ${to[edge]} ${to.y}`;
+    }
     const height = Math.min(72, 14 + Math.abs(to.x - from.x) / 4) * 1.3;
     const bend = from[edge] + (up ? -height : height);
     return `M ${from.x} ${from[edge]} C ${from.x} ${bend}, ${to.x} ${bend}, ${to.x} ${to[edge]}`;
   }
 
   function line(from, to) {
+    if (narrow.matches) {
+      const right = to.left > from.left, start = right ? from.right : from.left, end = right ? to.left : to.right;
+      const half = (start + end) / 2;
+      return `M ${start} ${from.y} C ${half} ${from.y}, ${half} ${to.y}, ${end} ${to.y}`;
+    }
     const down = to.top > from.top;
     const start = down ? from.bottom : from.top, end = down ? to.top : to.bottom, half = (start + end) / 2;
     return `M ${from.x} ${start} C ${from.x} ${half}, ${to.x} ${half}, ${to.x} ${end}`;
@@ -268,7 +302,8 @@
   }
 
   function layout(canvas, heads, dependents) {
-    const side = Math.max(9, Math.min(30, 460 / Math.max(heads.length, dependents.length)));
+    const room = narrow.matches ? find("matrices").clientWidth - 110 : 460;
+    const side = Math.max(9, Math.min(30, room / Math.max(heads.length, dependents.length)));
     const font = `${Math.min(13, side - 1)}px system-ui, sans-serif`;
     const pen = canvas.getContext("2d");
     pen.font = font;
@@ -363,7 +398,7 @@
     { ArrowUp: -1, ArrowDown: 1, Home: -Infinity, End: Infinity }));
   find("view").addEventListener("change", (event) => { state.view = Number(event.target.value); drawStage(); });
   find("feature").addEventListener("input", (event) => { state.feature = Number(event.target.value); drawStage(); });
-  dark.addEventListener("change", drawStage);
+  for (const query of [dark, narrow]) query.addEventListener("change", drawStage);
   addEventListener("resize", drawArcs);
   drawList();
   drawLine();

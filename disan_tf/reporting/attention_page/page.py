@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from disan_tf.common.files import write_atomically
+from disan_tf.common.options import count
 from disan_tf.reporting.attended import AttendedLine, read_lines
 
 NAME = "index.html"
@@ -42,11 +43,11 @@ def render_page(lines: list[AttendedLine], title: str) -> str:
     )
     capacity = MAX_BYTES - len(style.encode()) - len(script.encode()) - len(page.encode()) - 10_000
     kept = _lines_that_fit(lines, capacity)
-    count = min(MAX_FEATURES, _features_that_fit(kept, capacity))
-    features = choose_features(kept, count)
+    most = min(MAX_FEATURES, _features_that_fit(kept, capacity))
+    features = choose_features(kept, most)
     content = {
         "title": title,
-        "about": _describe(lines, kept, count),
+        "about": _describe(lines, kept, most),
         "features": {name: numbers.tolist() for name, numbers in features.items()},
         "lines": [_line(line, features) for line in kept],
     }
@@ -97,14 +98,14 @@ def _features_that_fit(kept, capacity) -> int:
     return (capacity - used) // max(feature_bytes, 1)
 
 
-def choose_features(lines: list[AttendedLine], count: int) -> dict[str, np.ndarray]:
+def choose_features(lines: list[AttendedLine], most: int) -> dict[str, np.ndarray]:
     """Returns the features to display: tensor name -> their indices in ascending order.
 
     Their weights vary most between tokens, in the first lines with the tensor. Gates get the
     features that are chosen for attention between tokens, if both have equally many.
     """
     spread = {}
-    for line in lines[:_SAMPLE] if count > 0 else ():
+    for line in lines[:_SAMPLE] if most > 0 else ():
         for name, tensor in line.tensors().items():
             within = tuple(range(tensor.ndim - 1))
             spread[name] = spread.get(name, 0.0) + tensor.std(axis=within, dtype=np.float64)
@@ -114,7 +115,7 @@ def choose_features(lines: list[AttendedLine], count: int) -> dict[str, np.ndarr
             attention = [peer for peer in spread if peer.endswith("_attention")]
             peers = [spread[peer] for peer in attention if len(spread[peer]) == len(values)]
             order = np.argsort(-sum(peers or [values]), kind="stable")
-            chosen[name] = np.sort(order[:count])
+            chosen[name] = np.sort(order[:most])
     return chosen
 
 
@@ -184,19 +185,20 @@ def _views(tensors) -> list[dict]:
     return [{"name": name, "tensors": indices} for name, indices in views.items()]
 
 
-def _describe(lines, kept, count) -> str:
+def _describe(lines, kept, features) -> str:
     """Describes what the page displays and what it leaves out."""
-    text = f"{len(kept):,} of {len(lines):,} lines. "
+    text = f"{count(len(lines), 'line')}. "
     if len(kept) < len(lines):
+        text = f"{len(kept):,} of {text}"
         text += "The others found no room on this page; their .npz files lie beside it. "
     widest = max(
         (tensor.shape[-1] for line in kept[:1] for tensor in line.tensors().values()), default=1
     )
-    if widest > 1 and count >= widest:
+    if widest > 1 and features >= widest:
         text += f"A weight is the mean of up to {widest:,} features, or that of a single one. "
     elif widest > 1:
         text += (
             f"A weight is the mean of up to {widest:,} features, or that of one of the "
-            f"{max(count, 0)} that vary most; the others stand in the .npz files. "
+            f"{max(features, 0)} that vary most; the others stand in the .npz files. "
         )
-    return text + "Weights are in steps of 1/255 of the largest."
+    return text.rstrip()

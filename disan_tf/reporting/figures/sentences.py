@@ -44,18 +44,26 @@ def attention_matrices(lines: Sequence[AttendedLine], selected: bool = False) ->
 
 
 def gates(lines: Sequence[AttendedLine]) -> Optional[Figure]:
-    """Draws DiSAN Fig. 7, ReSAN Fig. 3: the fusion gates of two sentences, feature means."""
+    """Draws DiSAN Fig. 7, ReSAN Fig. 3: the fusion gates of two sentences, feature means.
+
+    The colours span the gates' range, since most gates lie close to each other.
+    """
     sentences = _first(lines)
     if not sentences:
         return None
     longest = max(len(sentence.tokens) for sentence in sentences)
     figure = plots.new_figure(2.2 + _CELL * longest, 1.9 * len(sentences))
     panels = figure.subplots(len(sentences), squeeze=False)[:, 0]
-    for axes, sentence in zip(panels, sentences):
-        names = _named(sentence, "_gate")
-        values = np.stack([sentence.mean(f"{name}_gate") for name in names])
-        labels = [f"{name} gate" for name in names]
-        image = plots.heat_map(axes, values, labels, sentence.tokens, high=1.0, digits=2)
+    names = [_named(sentence, "_gate") for sentence in sentences]
+    values = [
+        np.stack([sentence.mean(f"{name}_gate") for name in own])
+        for sentence, own in zip(sentences, names)
+    ]
+    every = np.concatenate([gate.ravel() for gate in values])
+    low, high = every.min(), every.max()
+    for axes, sentence, own, gate in zip(panels, sentences, names, values):
+        labels = [f"{name} gate" for name in own]
+        image = plots.heat_map(axes, gate, labels, sentence.tokens, low=low, high=high, digits=2)
         if "selected_heads" in sentence.tensors:
             _mark_selected(axes, sentence, "selected_heads", above=True)
     figure.colorbar(image, ax=panels, label="fusion gate F (1 = the word itself)", shrink=0.8)

@@ -1,22 +1,38 @@
 """Pictures for the papers' tables: our runs' learning curves, and their scores by length.
 
 A picture has dev scores by epoch, test accuracy by sentence length and, for hard attention, the
-selected fractions by epoch. Runs with other word vectors have panels of their own.
+selected fractions by epoch. A row of panels holds at most five runs, which have the same word
+vectors; names stand at the ends of the first panel's curves.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from disan_tf.common import plots
 from disan_tf.metrics.classification import LENGTH_BINS
 from disan_tf.reporting.figures.curves import STYLES
+from disan_tf.reporting.figures.direct_labels import End, label_ends
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.table import Table
 
 FEWEST = 20  # examples that a length must have to be drawn
 Lines = Mapping[str, tuple[dict, dict]]  # label -> a result; its colour, marker and dashes
+
+
+class Group(NamedTuple):
+    """The runs in a row of panels.
+
+    Attributes:
+      vectors: their word vectors; "" where all runs of the table are alike or differ by row.
+      lines: at most as many as there are styles, all of which differ.
+    """
+
+    vectors: str
+    lines: Lines
 
 
 def draw_table_curves(results: Mapping[str, dict], folder: Path) -> None:
@@ -27,61 +43,77 @@ def draw_table_curves(results: Mapping[str, dict], folder: Path) -> None:
       folder: gets `<table>.svg` and `.png`.
     """
     for name, table in TABLES.items():
-        lines = table_lines(table, results)
-        if lines:
-            plots.save_picture(picture(table, lines), folder / name)
+        groups = table_groups(table, results)
+        if groups:
+            plots.save_picture(picture(table, groups), folder / name)
 
 
-def picture(table: Table, lines: Lines) -> Figure:
-    """Draws the panels that have data, in a row for each kind of word vectors.
+def picture(table: Table, groups: Sequence[Group]) -> Figure:
+    """Draws the panels that have data, in a row for each group.
 
     Args:
       table: a paper's table.
-      lines: see `table_lines`.
+      groups: see `table_groups`.
     """
     panels = [_draw_dev_scores]
-    runs = {label: run for label, (run, _) in lines.items()}
-    panels += [_draw_lengths] if any(map(_by_length, runs.values())) else []
-    panels += [_draw_selections] if any(map(_selections, runs.values())) else []
-    kinds = table.by_vectors(runs)
-    figure = plots.new_figure(4.8 * len(panels), 3.6 * len(kinds) + 0.2 * len(lines))
-    grid = figure.subplots(len(kinds), len(panels), squeeze=False, sharey="col")
-    for (kind, labels), row in zip(kinds.items(), grid):
-        row[0].set_title(kind, loc="left", fontsize=9)
+    runs = [run for group in groups for run, _ in group.lines.values()]
+    panels += [_draw_lengths] if any(map(_by_length, runs)) else []
+    panels += [_draw_selections] if any(map(_selections, runs)) else []
+    figure = plots.new_figure(4.4 * len(panels) + 2.6, 3.4 * len(groups))
+    grid = figure.subplots(len(groups), len(panels), squeeze=False, sharey="col")
+    for group, row in zip(groups, grid):
+        row[0].set_title(group.vectors, loc="left", fontsize=9)
         for axes, draw in zip(row, panels):
-            draw(axes, table, {label: lines[label] for label in labels})
+            draw(axes, table, group.lines)
             axes.grid(alpha=0.3)
-    drawn = [axes.get_legend_handles_labels() for axes in grid[:, 0]]
-    handles, labels = (sum(parts, []) for parts in zip(*drawn))
-    figure.legend(handles, labels, loc="outside lower left", fontsize=8)
+            axes.set_visible(bool(axes.get_lines()))
+    for group, row in zip(groups, grid):  # once all panels have the same limits
+        label_ends(row[0], _ends(table, group.lines))
     return figure
 
 
-def table_lines(table: Table, results: Mapping[str, dict]) -> Lines:
-    """Returns the table's lines by "<model>: <run>", in its order; no two look alike."""
-    names = [name for names in table.by_vectors(results).values() for name in names]
+def table_groups(table: Table, results: Mapping[str, dict]) -> list[Group]:
+    """Returns the groups of the table's runs, in its order; [] without runs.
+
+    Args:
+      table: a paper's table.
+      results: see `disan_tf.reporting.result_files.read_results`.
+    """
     models = {name: row.model for row in table.rows for name in row.runs(results)}
-    labels = [f"{models[name]}: {name}" for name in names]
-    return {
-        label: (results[name], _style(number))
-        for number, (label, name) in enumerate(zip(labels, names))
-    }
+    groups = []
+    for vectors, names in table.by_vectors(results).items():
+        count = -(-len(names) // len(STYLES))
+        for part in np.array_split(names, count) if names else ():
+            lines = {
+                f"{models[name]}\n{name}": (results[name], style)
+                for name, style in zip(part.tolist(), STYLES)
+            }
+            groups.append(Group(vectors, lines))
+    return groups
 
 
-def _style(number: int) -> dict:
-    rounds, place = divmod(number, len(STYLES))
-    return {**STYLES[place], "marker": STYLES[(place + rounds) % len(STYLES)]["marker"]}
+def _ends(table: Table, lines: Lines) -> list[End]:
+    """Returns the last point of each run's first dev curve, with the run's label."""
+    ends = []
+    for label, (run, style) in lines.items():
+        epochs, heights = _dev_curve(table, _members(run)[0])
+        ends.append(End(epochs[-1], heights[-1], label, style["color"]))
+    return ends
+
+
+def _dev_curve(table: Table, member: dict) -> tuple[list[float], list[float]]:
+    """Returns the epochs and the heights of a training's dev scores."""
+    epochs = [step * member["epochs"] / member["steps"] for step, _ in member["dev_curve"]]
+    return epochs, [table.headline.scale * value for _, value in member["dev_curve"]]
 
 
 def _draw_dev_scores(axes, table: Table, lines) -> None:
     """Draws each member's dev score by epoch."""
     score = table.headline
-    for label, (run, style) in lines.items():
-        for number, member in enumerate(_members(run)):
-            epochs = [step * member["epochs"] / member["steps"] for step, _ in member["dev_curve"]]
-            heights = [score.scale * value for _, value in member["dev_curve"]]
-            name = f"_{label}" if number else label
-            axes.plot(epochs, heights, label=name, **_marked_at_the_end(style, heights))
+    for run, style in lines.values():
+        for member in _members(run):
+            epochs, heights = _dev_curve(table, member)
+            axes.plot(epochs, heights, **_marked_at_the_end(style, heights))
     name = "accuracy, %" if score.key == "accuracy" else score.name
     axes.set(xlabel="epochs", ylabel=f"dev {name}")
 

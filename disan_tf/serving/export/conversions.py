@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, write_atomically, write_json
+from disan_tf.common.quiet import no_standard_error
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.ops import portable
@@ -137,7 +138,8 @@ def _to_tflite(served: Served, path: Path) -> None:
     module.weights = function.variables  # saved with the function, which keeps the names of inputs
     try:
         converter = tf.lite.TFLiteConverter.from_concrete_functions([function], module)
-        path.write_bytes(converter.convert())
+        with no_standard_error():  # a summary of operations, which says nothing to a user
+            path.write_bytes(converter.convert())
     except Exception as error:  # the converter's classes of errors differ by version
         raise _Refused(_reason(error)) from None
 
@@ -146,7 +148,12 @@ def _load_tflite(path: Path) -> Predict:
     with warnings.catch_warnings():  # TensorFlow 2.21 announces the package of its successor
         warnings.filterwarnings("ignore", "(?s).*tf.lite.Interpreter is deprecated", UserWarning)
         run = tf.lite.Interpreter(model_path=str(path)).get_signature_runner()
-    return lambda sentences: run(**sentences)
+
+    def predict(sentences):
+        with no_standard_error():  # the first call announces a delegate
+            return run(**sentences)
+
+    return predict
 
 
 def _to_onnx(served: Served, path: Path) -> None:

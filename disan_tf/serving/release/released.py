@@ -6,6 +6,7 @@ from typing import NamedTuple
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, read_lines, sha256
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.common.options import suggestion
 
 COLUMNS = ("name", "config", "sha256", "parameters", "criterion", "dev", "test")
 
@@ -46,13 +47,12 @@ def presets() -> list[Preset]:
     return found
 
 
-def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS, flag: str = "checkpoint") -> Path:
+def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
     """Finds the folder of a model.
 
     Args:
       checkpoint: a work directory, a folder with a `model.json`, or a name in the manifest.
       checkpoints: the folder of the manifest.
-      flag: the flag that names the model, for errors.
 
     Raises:
       UserError: there is no such model, or its digest is not the manifest's.
@@ -61,17 +61,22 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS, flag: str = "checkp
         if (folder / "model.json").is_file():
             return folder
     if (Path(checkpoint) / "series.json").is_file():
-        raise UserError(
-            f"--{flag}={checkpoint} is a series of trainings; name the folder of one of them."
-        )
+        raise UserError(f"{checkpoint} is a series of trainings; name the folder of one of them.")
+    if (Path(checkpoint) / "config.json").is_file():
+        raise UserError(f"{checkpoint} holds a training that was never evaluated; train it longer.")
     released = read_manifest(checkpoints / "manifest.tsv")
     if str(checkpoint) not in released:
-        known = ", ".join(released) or "none"
+        near = suggestion(str(checkpoint), [*released, *_trained_beside(Path(checkpoint))])
         raise UserError(
-            f"--{flag}={checkpoint} is neither a work directory with a trained model nor a "
-            f"name of {checkpoints / 'manifest.tsv'} (known: {known})."
+            f"{checkpoint} is neither a work directory with a trained model nor a released model "
+            f"({', '.join(released) or 'none'}){near}"
         )
     return _check(checkpoints / str(checkpoint), released[str(checkpoint)]["sha256"])
+
+
+def _trained_beside(path: Path) -> list[str]:
+    """Returns the folders with a trained model that stand beside a path."""
+    return [str(path.parent / model.parts[-3]) for model in path.parent.glob("*/best/model.json")]
 
 
 def _check(folder: Path, digest: str) -> Path:

@@ -11,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 from tensorboard.plugins.hparams import api as hparams
 
+from disan_tf.runs.work_directory import flatten
 from disan_tf.training.monitoring.event_files import drop_later_events
 from disan_tf.training.schedule import is_logged
 
@@ -57,7 +58,7 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         last_step = logs["step"]
         drop_later_events(self._directory, last_step)
         with tf.summary.create_file_writer(str(self._directory)).as_default() as writer:
-            write_hparams(self._config, self.model.criterion)
+            write_hparams(self._config)
             if not last_step:
                 tf.summary.text("config", _as_markdown(self._config), step=0)
             writer.close()
@@ -171,25 +172,18 @@ def entropy(weights: tf.Tensor, axis: int) -> tf.Tensor:
     return -tf.reduce_sum(tf.math.xlogy(weights, weights), axis=axis)
 
 
-def write_hparams(config, criterion: str) -> None:
-    """Writes the hyper-parameters of a training to the default writer.
+def write_hparams(config) -> None:
+    """Writes all options of a training's config as hyper-parameters to the default writer.
 
-    Args:
-      config: the training's config.
-      criterion: the dev score that compares trainings.
+    Each has the name of its flag without "config.". TensorBoard itself finds the scores, and shows
+    the options in which trainings differ first; a description of the experiment would fix the
+    order.
     """
-    values = {
-        "learning_rate": config.train.learning_rate,
-        "dropout": config.train.dropout,
-        "l2": config.train.l2,
-        "batch_size": config.train.batch_size,
-        "encoder": config.encoder.name,
-        "units": config.encoder.get("units", 0),  # 0 = the encoder has none
-        "activation": config.encoder.get("activation", ""),  # "" = the encoder has no choice
-        "dtype": config.dtype,
-        "seed": config.seed,
-    }
-    metric = hparams.Metric(criterion, group="dev", display_name=f"dev {criterion}")
-    hparams.hparams_config([hparams.HParam(name) for name in values], [metric])
+    values = {name: _plain(value) for name, value in flatten(config.to_dict()).items()}
     digest = hashlib.sha256(json.dumps(config.to_dict(), sort_keys=True).encode()).hexdigest()
     hparams.hparams(values, trial_id=digest[:16])
+
+
+def _plain(value):
+    """Returns an option's value as one of the types that TensorBoard stores."""
+    return value if isinstance(value, (bool, int, float, str)) else str(value)

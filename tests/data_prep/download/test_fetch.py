@@ -176,6 +176,33 @@ def test_the_command_installs_every_archive_of_a_corpus(server, tmp_path, monkey
     assert status == 0 and (tmp_path / "sst/trees/dev.txt").exists()
 
 
+def _other_layout():
+    return pinned()._replace(address="https://home.example/other.zip")
+
+
+def test_the_first_whole_archive_of_sst_is_enough(server, tmp_path, monkeypatch):
+    monkeypatch.setitem(download.ARCHIVES, "sst", (pinned(), _other_layout()))
+    status = download.main(["sst", f"--data_dir={tmp_path}", f"--base_url={server.url}"])
+    assert status == 0 and server.asked == [None]
+    assert not (tmp_path / "archives" / "other.zip").exists()
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_the_second_archive_of_sst_is_enough_too(by_hand, server, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(download.ARCHIVES, "sst", (_other_layout(), pinned()))
+    if by_hand:
+        place_by_hand(tmp_path, BYTES)
+    status = download.main(["sst", f"--data_dir={tmp_path}", f"--base_url={server.url}"])
+    assert status == 0 and (tmp_path / "sst/trees/dev.txt").exists()
+    failed = "small.zip is enough, without another one: " in capsys.readouterr().err
+    assert failed is not by_hand and len(server.asked) == (0 if by_hand else 2)
+
+
+def test_archives_that_are_parts_are_all_needed(server, tmp_path, monkeypatch):
+    monkeypatch.setitem(download.ARCHIVES, "trec", (pinned(), _other_layout()))
+    assert download.main(["trec", f"--data_dir={tmp_path}", f"--base_url={server.url}"]) == 2
+
+
 def test_the_command_exits_with_two_when_the_network_fails(server, tmp_path, capsys):
     status = download.main(["sst", f"--data_dir={tmp_path}", f"--base_url={server.url}"])
     assert status == 2

@@ -13,7 +13,7 @@ from data_prep.corpora import READERS, multinli, sick, trec
 from disan_tf.common.files import read_json, sha256, write_arrays
 from disan_tf.elmo.weights import load_bilm
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.reporting.figures.table_curves import picture, table_lines
+from disan_tf.reporting.figures.table_curves import picture, table_groups
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import report, summarise
@@ -260,8 +260,8 @@ def _tables(folder: Path):
     fit_curves(results, predictions)
     tables = render_tables(results, predictions)
     for name, table in TABLES.items():
-        if lines := table_lines(table, results):
-            picture(table, lines)
+        if groups := table_groups(table, results):
+            picture(table, groups)
             assert f"{name}.md" in tables
 
 

@@ -1,5 +1,7 @@
 """The attention page in a browser: what a reader sees, hovers over and reaches by keyboard."""
 
+import time
+
 import pytest
 
 from disan_tf.reporting.attention_page.page import write_page
@@ -185,6 +187,92 @@ def test_words_of_a_pair_read_those_of_the_other_by_function_and_layer(opened, t
     _all(page, "#view option")[3].click()
     assert "cosine 2: " in _one(page, "#readout").text
     assert len(_all(page, "canvas")) == 2
+
+
+@pytest.fixture
+def phone(browser):
+    """A screen 400 pixels wide, as `opened` then uses it."""
+    size = {"width": 400, "height": 850, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield browser
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def _overflow(page, selector):
+    """By how many pixels the content of a node is wider than the node."""
+    return page.execute_script(
+        "const n = arguments[0]; return n.scrollWidth - n.clientWidth", _one(page, selector)
+    )
+
+
+def _reach(page):
+    """Ends of the arcs on the left and right, relative to the frame around them."""
+    return page.execute_script(
+        """const box = (node) => node.getBoundingClientRect();
+        const frame = box(document.querySelector('.scroller'));
+        const boxes = [...document.querySelectorAll('#arcs path')].map(box);
+        return [Math.min(...boxes.map((box) => box.left - frame.left)),
+                Math.min(...boxes.map((box) => frame.right - box.right))]"""
+    )
+
+
+@pytest.mark.parametrize("make", [disan, resan])
+def test_a_phone_opens_on_the_sentence_and_its_arcs_fit(make, phone, opened, tmp_path):
+    tokens = [f"word{place}" for place in range(25)]
+    write_sentence(tmp_path, 1, tokens, make(tokens))
+    page = opened()
+    assert _one(page, "#text").location["y"] < 200 < _one(page, "nav").location["y"]
+    word = _all(page, ".token")[12]
+    page.execute_script("arguments[0].scrollIntoView({ block: 'center' })", word)
+    word.click()
+    assert len(_arcs(page)) >= 3
+    assert _overflow(page, "html") == 0 and _overflow(page, ".scroller") == 0
+    assert min(_reach(page)) >= 0
+    columns = {word.location["x"] for word in _all(page, ".token")}
+    assert len(columns) == 1  # the words stand below each other
+
+
+def test_a_sentence_chosen_below_is_scrolled_to(phone, opened, tmp_path):
+    for number in (1, 2):
+        tokens = [f"word{place}" for place in range(20 * number)]
+        write_sentence(tmp_path, number, tokens, disan(tokens))
+    page = opened()
+    button = _all(page, "#lines button")[1]
+    page.execute_script("arguments[0].scrollIntoView()", button)
+    button.click()
+    top = _one(page, "#text").location["y"] - page.execute_script("return scrollY")
+    assert abs(top) < 10 and len(_all(page, ".token")) == 40
+
+
+def test_arrows_move_down_the_words_of_a_phone(phone, opened, tmp_path):
+    write_sentence(tmp_path, 1, TOKENS, disan(TOKENS))
+    page = opened()
+    _all(page, ".token")[0].click()
+    _press(page, "\ue015", "\ue015")  # down, down
+    assert page.switch_to.active_element.text == TOKENS[2]
+
+
+def test_a_pair_stands_side_by_side_on_a_phone(phone, opened, tmp_path):
+    pair = (TOKENS, TOKENS[:2])
+    write_pair(tmp_path, 1, pair, drcn(*pair))
+    page = opened()
+    first, second = (table.rect for table in _all(page, "#stage table"))
+    assert first["x"] + first["width"] < second["x"] and first["y"] == second["y"]
+    _all(page, ".token")[0].click()
+    assert len(_arcs(page)) == 2 and min(_reach(page)) >= 0
+
+
+def test_a_screen_that_turns_is_drawn_again(phone, opened, tmp_path):
+    write_sentence(tmp_path, 1, TOKENS, disan(TOKENS))
+    page = opened()
+    assert len(_all(page, "#stage tr")) == 1 + len(TOKENS)
+    size = {"width": 900, "height": 400, "deviceScaleFactor": 1, "mobile": True}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    turned = "return document.querySelectorAll('#stage .gap').length"
+    deadline = time.monotonic() + 10.0
+    while not page.execute_script(turned) and time.monotonic() < deadline:
+        time.sleep(0.02)  # until the page hears of it
+    assert len({word.location["y"] for word in _all(page, ".token")}) == 1
 
 
 def test_a_page_of_200_long_sentences_opens_in_two_seconds(opened, tmp_path):

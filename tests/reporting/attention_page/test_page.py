@@ -107,7 +107,8 @@ def test_a_page_stays_below_its_limit_and_says_what_it_leaves_out(tmp_path, monk
         text, content = _content(tmp_path)
         shown = len(content["lines"])
         assert limit / 2 < len(text.encode()) <= limit
-        assert content["about"].startswith(f"{shown} of 30 lines. ")
+        number = "30" if shown == 30 else f"{shown} of 30"
+        assert content["about"].startswith(f"{number} lines. ")
         assert ("The others found no room" in content["about"]) == (shown < 30)
     assert shown < 30
 
@@ -158,6 +159,13 @@ def test_scores_have_two_digits(tmp_path):
     write_page(tmp_path, "sick")
     (line,) = _content(tmp_path)[1]["lines"]
     assert (line["answer"], line["isScore"]) == ("3.46", True)
+
+
+def test_a_single_line_is_one_line(tmp_path):
+    write_sentence(tmp_path, 1, TOKENS, disan(TOKENS))
+    write_page(tmp_path, "demo")
+    about = _content(tmp_path)[1]["about"]
+    assert about.startswith("1 line. ") and not about.endswith(" ") and "255" not in about
 
 
 def test_without_lines_there_is_no_page(tmp_path):

@@ -77,6 +77,15 @@ def test_gates_stand_below_each_other(lines):
     assert _labels(figure.axes[0]) == ["forward gate", "backward gate"]
 
 
+def test_colours_of_gates_span_their_range_in_both_sentences(lines):
+    figure = sentences.gates(lines(disan))
+    cells = _images(figure)[:2]
+    extremes = min(map(np.min, cells)), max(map(np.max, cells))
+    assert 0.0 < extremes[0] < extremes[1] < 1.0
+    for axes in figure.axes[:2]:
+        assert axes.images[0].get_clim() == pytest.approx(extremes)
+
+
 def test_a_word_in_two_contexts_has_all_its_features(lines):
     figure = sentences.word_in_contexts(lines(disan, {"word": "plot"}, {"word": "film"}))
     np.testing.assert_allclose(

@@ -17,6 +17,7 @@ from disan_tf.serving.release.release import release
 from disan_tf.serving.release.released import COLUMNS, find_bundle, read_manifest
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
+from tests.support.errors import user_error
 from tests.support.models.bundles import NLI, RELATEDNESS, make_pair_bundle
 from tests.support.runs.training import corpus_of, tiny_config
 
@@ -197,6 +198,24 @@ def test_a_changed_model_is_refused(workdir, tmp_path):
     (folder / "model.json").write_text((folder / "model.json").read_text() + "\n")
     with pytest.raises(UserError, match="is not the file that the manifest describes"):
         find_bundle("small", tmp_path)
+
+
+def test_a_misspelt_model_is_refused_with_the_nearest_one(workdir, tmp_path):
+    release(workdir, "small", "make small", tmp_path)
+    message = user_error(find_bundle, "smal", tmp_path)
+    assert message.startswith("smal is neither a work directory with a trained model nor a ")
+    assert message.endswith("released model (small); did you mean small?") and "--" not in message
+
+
+def test_a_misspelt_work_directory_is_refused_with_the_nearest_one(workdir):
+    message = user_error(find_bundle, f"{workdir}x")
+    assert message.endswith(f"did you mean {workdir}?") and message.startswith(f"{workdir}x is ")
+
+
+def test_a_training_that_was_never_evaluated_is_called_so(tmp_path):
+    (tmp_path / "config.json").touch()
+    message = user_error(find_bundle, tmp_path)
+    assert message == f"{tmp_path} holds a training that was never evaluated; train it longer."
 
 
 def test_a_broken_manifest_is_named_with_its_line(tmp_path):

@@ -1,0 +1,66 @@
+"""The lists of `--mode=models` and `--mode=configs`."""
+
+import importlib
+import textwrap
+from collections.abc import Sequence
+from types import ModuleType
+
+from disan_tf.common.installation import config_names, import_configs
+from disan_tf.serving.release.released import Preset
+
+_WIDTH = 100
+_INDENT = " " * 4
+_INPUTS = {"classification": "one text", "nli": "two texts", "relatedness": "two texts"}
+_SCORES = {"accuracy": "accuracy {:.2%}", "pearson": "Pearson's r {:.4f}"}
+
+
+def list_models(presets: Sequence[Preset], command: str) -> str:
+    """Returns a line for each released model, with its name, task and test score.
+
+    Args:
+      presets: the released models.
+      command: what a user types before the flags.
+    """
+    rows = [(preset.name, _task(preset), _score(preset)) for preset in presets]
+    names, tasks, _ = (max(map(len, column)) for column in zip(*rows))
+    lines = [f"{name:{names}}  {task:{tasks}}  {score}" for name, task, score in rows]
+    example = f"{command} --mode=predict --checkpoint={presets[0].name} --input=lines.txt"
+    return "\n".join([*lines, "", f"Scores are of the test sets. To use a model: {example}"])
+
+
+def list_configs(command: str) -> str:
+    """Returns a line for each config of the package, and its variants below it.
+
+    Args:
+      command: what a user types before the flags.
+    """
+    lines = []
+    for name in config_names():
+        lines.append(f"{name}: {_module(name).__doc__.splitlines()[0].rstrip('.')}")
+        variants = ", ".join(variants_of(name))
+        lines += textwrap.wrap(variants, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    example = f"{command} --config=disan_sst:bi_lstm --data_dir=data --workdir=runs/disan_sst"
+    return "\n".join([*lines, "", f"To train a variant: {example}"])
+
+
+def variants_of(name: str) -> list[str]:
+    """Returns the variants of a config of the package."""
+    return list(_module(name).VARIANTS)
+
+
+def _module(name: str) -> ModuleType:
+    import_configs()
+    return importlib.import_module(f"configs.{name}")
+
+
+def _task(preset: Preset) -> str:
+    """Describes a model's inputs and outputs."""
+    if preset.metric == "pearson":
+        outputs = f"a score from {preset.classes[0]} to {preset.classes[-1]}"
+    else:
+        outputs = ", ".join(preset.classes)
+    return f"{_INPUTS[preset.task]} -> {outputs}"
+
+
+def _score(preset: Preset) -> str:
+    return _SCORES[preset.metric].format(preset.score)

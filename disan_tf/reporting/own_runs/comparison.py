@@ -1,0 +1,133 @@
+"""`--mode=compare`: differences of configs, scores with paired intervals, and learning curves.
+
+<output>/comparison.md      the tables that are printed too
+<output>/curves.svg, .png   the dev score of each run by epoch
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import write_atomically
+from disan_tf.common.plots import save_picture
+from disan_tf.common.tables import markdown_table, text_table
+from disan_tf.reporting.differences import difference
+from disan_tf.reporting.own_runs.curves import draw_dev_scores
+from disan_tf.reporting.own_runs.run import Run, read_run
+
+NAME, CURVES = "comparison.md", "curves"
+_PAIRED = ("accuracy", "pearson")
+_SPLITS = ("dev", "test", "mismatched")
+
+
+def compare(names: Sequence[str], output: Path) -> str:
+    """Compares runs; writes the files and returns the text to print.
+
+    Args:
+      names: see `disan_tf.reporting.own_runs.run.read_run`; at least two.
+      output: the folder of the files.
+
+    Raises:
+      UserError: there are fewer than two different runs, or see `read_run`.
+    """
+    if len(set(names)) < max(2, len(names)):
+        raise UserError("--mode=compare needs two or more different runs: --runs=RUN,RUN.")
+    runs = [read_run(name) for name in names]
+    lines = [*option_lines(runs), *score_lines(runs)]
+    sentences = [sentence for run in runs[1:] for sentence in describe_difference(run, runs[0])]
+    sentences += _missing(runs)
+    listed = "".join(f"- {sentence}\n" for sentence in sentences)
+    page = f"# Runs compared\n\n{markdown_table(lines)}\n{listed}\n![dev scores]({CURVES}.svg)\n"
+    write_atomically(output / NAME, page)
+    save_picture(draw_dev_scores(runs), output / CURVES)
+    curves = f"tables in {output / NAME}, curves in {output / CURVES}.svg"
+    return "\n".join([text_table(lines), "", *sentences, curves])
+
+
+def option_lines(runs: Sequence[Run]) -> list[dict[str, str]]:
+    """Returns a line for each option of the config in which runs differ."""
+    return [
+        {"": option, **{run.name: str(run.config.get(option, "-")) for run in runs}}
+        for option in differing_options(runs)
+    ]
+
+
+def differing_options(runs: Sequence[Run]) -> list[str]:
+    """Returns the options of the config in which runs differ, in the order of their sections."""
+    options = dict.fromkeys(option for run in runs for option in run.config)
+    absent = object()
+    return [
+        option
+        for option in options
+        if any(run.config.get(option, absent) != runs[0].config.get(option, absent) for run in runs)
+    ]
+
+
+def score_lines(runs: Sequence[Run]) -> list[dict[str, str]]:
+    """Returns a line for the trainings, one for the best steps, and one for each score."""
+    lines = [
+        {"": "trainings", **{run.name: str(len(run.members)) for run in runs}},
+        {"": "best step", **{run.name: _steps(run) for run in runs}},
+    ]
+    for split, score in scored_by(runs):
+        cells = {run.name: describe_score(run.values(split, score)) for run in runs}
+        lines.append({"": f"{split} {score}", **cells})
+    return lines
+
+
+def scored_by(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """Returns the pairs of a split and a score that some run has."""
+    pairs = (
+        (split, score)
+        for split in _SPLITS
+        for run in runs
+        for score in run.members[0].scores.get(split, ())
+    )
+    return list(dict.fromkeys(pairs))
+
+
+def _steps(run: Run) -> str:
+    return ", ".join(f"{step:,}" for step in sorted({member.best for member in run.members}))
+
+
+def describe_score(values: Sequence[float]) -> str:
+    """Returns the mean of a score and, of several trainings, its standard deviation."""
+    if not values:
+        return "-"
+    spread = f" ({np.std(values, ddof=1):.4f})" if len(values) > 1 else ""
+    return f"{np.mean(values):.4f}{spread}"
+
+
+def describe_difference(run: Run, first: Run) -> Iterator[str]:
+    """Yields a sentence on the paired difference of two runs for each split that both scored."""
+    score = first.criterion
+    if run.criterion != score or score not in _PAIRED:
+        yield f"{run.name} and {first.name} have no score with a paired interval."
+        return
+    for split in _SPLITS:
+        sides = [[member.answers.get(split) for member in each.members] for each in (run, first)]
+        if None in [*sides[0], *sides[1]]:
+            continue
+        over_seeds = min(map(len, sides)) > 1
+        found = difference(*sides, score, over_seeds)
+        if found is None:
+            yield f"{run.name} and {first.name} were scored on other {split} examples."
+            continue
+        chance = "examples and seeds" if over_seeds else "examples alone"
+        verdict = "differs from 0" if found.low > 0 or found.high < 0 else "may be chance"
+        yield (
+            f"{run.name} minus {first.name}, {split} {score}: {found.value:+.4f} (95 % interval "
+            f"{found.low:+.4f} to {found.high:+.4f}, over {chance}): {verdict}"
+        )
+
+
+def _missing(runs: Sequence[Run]) -> Iterator[str]:
+    """Yields what to do for intervals on test, where predictions lack."""
+    folders = [
+        member.folder for run in runs for member in run.members if "test" not in member.answers
+    ]
+    for folder in filter(None, folders):
+        command = f"--mode=evaluate --split=test --workdir={folder}"
+        yield f"for an interval on test run {command}, with the --data_dir of the training"

@@ -22,7 +22,7 @@ QUICK := tests/addons tests/common/test_keras_version.py tests/ops/*.py tests/op
   $(LOOP)_moving_average_serves_evaluation_only \
   tests/serving/export/test_saved_model.py::test_text_model_equals_the_trained_one_without_our_package
 
-.PHONY: install install-beam demo test test-quick test-keras3 test-all test-beam faults lint clean
+.PHONY: install install-beam demo test test-quick test-keras3 test-all test-beam faults lint wheel clean
 
 install:
 	@$(INSTALL) $(VENV) -r requirements-dev.txt
@@ -68,5 +68,9 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 
+# The Linux wheel that needs no compiler, for both locks or for the one that TENSORFLOW names.
+wheel:
+	@PYTHON="$(PYTHON)" sh .ci/wheel $(or $(TENSORFLOW),2.15 2.21)
+
 clean:
-	rm -rf .venv .venv-* $(DEMO)
+	rm -rf .venv .venv-* $(DEMO) build dist

@@ -87,27 +87,57 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
 
 
 def predict(
-    checkpoint, input, output="-", input_format=None, output_format="jsonl", explain=False
+    checkpoint,
+    input,
+    output="-",
+    input_format=None,
+    output_format=None,
+    explain=False,
+    text_column=(),
 ) -> None:
     """Predicts the labels of lines of text or sentence pairs."""
     from disan_tf.serving.inference.predict import predict as predict_lines
 
     counts = predict_lines(
-        _serving(checkpoint), input, output, input_format, output_format, explain=explain
+        _serving(checkpoint),
+        input,
+        output,
+        input_format,
+        output_format,
+        explain=explain,
+        text_column=text_column,
     )
     if counts.gold:
         print(
             f"{counts.rows:,} predictions; {counts.unlabeled:,} of the rows have no gold label.",
             file=sys.stderr,
         )
+    _report_lines(counts.rows, counts.blank, input, "are marked and have no label")
 
 
-def encode(checkpoint, input, output, input_format=None, vector_dtype="float32") -> None:
+def encode(
+    checkpoint, input, output, input_format=None, vector_dtype="float32", text_column=()
+) -> None:
     """Writes the vectors of lines of text, in their order, as .npy or JSON lines."""
     from disan_tf.serving.inference.encode import encode as encode_lines
 
-    count, seconds = encode_lines(_serving(checkpoint), input, output, input_format, vector_dtype)
+    count, seconds, blank = encode_lines(
+        _serving(checkpoint), input, output, input_format, vector_dtype, text_column=text_column
+    )
     print(f"{count:,} vectors in {output}, {count / seconds:,.0f} a second")
+    _report_lines(count, blank, input, "have the vector of one unknown word")
+
+
+def _report_lines(count: int, blank: int, input, treatment: str) -> None:
+    """Prints that an input had no lines, or blank ones, to standard error."""
+    name = "standard input" if input == "-" else input
+    if not count:
+        print(f"0 lines read from {name}; nothing was predicted or encoded.", file=sys.stderr)
+    if blank:
+        print(
+            f"{blank:,} of the {count:,} lines of {name} are blank; they {treatment}.",
+            file=sys.stderr,
+        )
 
 
 def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
@@ -127,7 +157,7 @@ def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
     )
 
 
-def attend(checkpoint, input, output, input_format=None) -> None:
+def attend(checkpoint, input, output, input_format=None, text_column=()) -> None:
     """Writes the attention in lines of text or sentence pairs, and a page that displays it."""
     from disan_tf.reporting.attention_page.page import NAME, write_page
     from disan_tf.serving.inference.attend import attend as attend_lines
@@ -135,7 +165,12 @@ def attend(checkpoint, input, output, input_format=None) -> None:
 
     bundle = _serving(checkpoint)
     count = attend_lines(
-        bundle, input, output, input_format, lambda folder: write_page(folder, model_name(bundle))
+        bundle,
+        input,
+        output,
+        input_format,
+        lambda folder: write_page(folder, model_name(bundle)),
+        text_column,
     )
     page = f"; open {Path(output) / NAME} in a browser" if count else ""
     print(f"{count} lines in {output}{page}")

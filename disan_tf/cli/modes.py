@@ -17,7 +17,7 @@ from disan_tf.common.options import join_choices, suggestion
 def prepare(config, data_dir, prepared_dir) -> None:
     """Turns a raw corpus into arrays, unless that is done, and prints its counts."""
     _check(config)
-    _prepare(config, data_dir, prepared_dir)
+    _prepare(config, data_dir, prepared_dir, is_told=True)
 
 
 def train(
@@ -32,6 +32,7 @@ def train(
 ) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     _check(config)
+    from disan_tf.cli.what_next import what_next
     from disan_tf.runs.work_directory import refuse_other_config
     from disan_tf.training import experiment, initial_model, series
     from disan_tf.training.distribution import cluster
@@ -56,6 +57,7 @@ def train(
             f"{summary['best_step']:,}, in {Path(workdir) / 'best'}; curves: tensorboard --logdir "
             f"{Path(workdir) / 'tensorboard'}"
         )
+        print(what_next(workdir, data_dir))
 
 
 def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:
@@ -65,7 +67,7 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     from data_prep.check_options import check_options
     from data_prep.corpora import splits_of
     from disan_tf.runs.bundle import load_bundle
-    from disan_tf.runs.score_tables import render_scores
+    from disan_tf.runs.score_tables import advise_folds, render_scores
     from disan_tf.serving.release.released import find_bundle
     from disan_tf.training import evaluation, series
 
@@ -83,7 +85,8 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
         return
     bundle = load_bundle(find_bundle(checkpoint))
     folder, corpus = Path(output or f"{workdir}/evaluation"), corpus_of(bundle.config)
-    print(render_scores(evaluation.write_evaluation(folder, bundle, corpus, split)))
+    scores = evaluation.write_evaluation(folder, bundle, corpus, split)
+    print("\n\n".join([render_scores(scores), *advise_folds(corpus.manifest)]))
 
 
 def predict(
@@ -134,10 +137,7 @@ def _report_lines(count: int, blank: int, input, treatment: str) -> None:
     if not count:
         print(f"0 lines read from {name}; nothing was predicted or encoded.", file=sys.stderr)
     if blank:
-        print(
-            f"{blank:,} of the {count:,} lines of {name} are blank; they {treatment}.",
-            file=sys.stderr,
-        )
+        print(f"blank lines: {blank:,} of {count:,} in {name}; they {treatment}.", file=sys.stderr)
 
 
 def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
@@ -264,19 +264,26 @@ def _check(config) -> None:
         BaseLayer()  # in a graph Keras makes all our layers those of TensorFlow 1, until this one
 
 
-def _prepare(config, data_dir, prepared_dir):
-    """Prepares the corpus of a config and prints its counts; returns the `PreparedCorpus`."""
+def _prepare(config, data_dir, prepared_dir, is_told: bool = False):
+    """Prepares the corpus of a config and prints its counts; returns the `PreparedCorpus`.
+
+    A corpus that was prepared before takes one line, unless `is_told` asks for all counts.
+    """
     import data_prep.prepare
     from data_prep import bilm_files
-    from data_prep.manifest import describe_counts
+    from data_prep.manifest import describe_briefly, describe_counts
     from disan_tf.elmo.options import read_options
     from disan_tf.input_pipeline import PreparedCorpus
 
     if config.data.get("bilm"):
         read_options(bilm_files.find(Path(data_dir), config.data.bilm)[0])
-    directory = data_prep.prepare.prepare(config.data, Path(data_dir), Path(prepared_dir))
-    corpus = PreparedCorpus(directory)
-    print(f"{describe_counts(corpus.manifest)}\n  in {directory}")
+    folders = Path(data_dir), Path(prepared_dir)
+    was_prepared = data_prep.prepare.is_prepared(config.data, *folders)
+    corpus = PreparedCorpus(data_prep.prepare.prepare(config.data, *folders))
+    if was_prepared and not is_told:
+        print(f"{describe_briefly(corpus.manifest)}, prepared before in {corpus.directory}")
+    else:
+        print(f"{describe_counts(corpus.manifest)}\n  in {corpus.directory}")
     return corpus
 
 

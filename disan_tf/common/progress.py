@@ -85,6 +85,12 @@ def stages(total: int) -> Iterator[Stages]:
         yield Stages(bar)
 
 
+def say(text: str) -> None:
+    """Prints a line to standard output, above the bars."""
+    with tqdm.external_write_mode(sys.stdout):
+        print(text, flush=True)
+
+
 def format_seconds(seconds: float) -> str:
     """Formats a time, such as "24 s", "1 min 24 s" or "2 h 5 min"."""
     minutes, rest = divmod(round(seconds), 60)

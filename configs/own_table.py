@@ -31,6 +31,8 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.dev_share = 0.1
     config.data.test_share = 0.1
     config.data.split_seed = 1  # seed of the drawn rows; not changed by --seeds
+    config.data.folds = 10  # equal parts of the training part, for --folds
+    config.data.fold = -1  # the part that tests, in place of test_share; -1 = none
     config.data.text = "text"  # names of columns
     config.data.second_text = ""
     config.data.label = "label"

@@ -46,6 +46,16 @@ def describe_counts(manifest: dict) -> str:
     return "\n".join(lines + [f"  warning: {warning}" for warning in manifest[Keys.WARNINGS]])
 
 
+def describe_briefly(manifest: dict) -> str:
+    """Describes the splits of a prepared corpus in one line, with the number of its warnings."""
+    splits = ", ".join(
+        f"{split} {entry['examples']:,}" for split, entry in manifest[Keys.SPLITS].items()
+    )
+    count = len(manifest[Keys.WARNINGS])
+    warned = f"; {count} warning{'s' * (count > 1)}, see --mode=prepare" if count else ""
+    return f"{manifest[Keys.CORPUS]}: {splits} examples{warned}"
+
+
 def _count_line(split: str, counts: dict, unit: str) -> str:
     known = (unit, "expected", "dropped", "kept")
     others = [f"{count:,} {name}, " for name, count in counts.items() if name not in known]

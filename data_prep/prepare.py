@@ -16,6 +16,7 @@ from data_prep.write_corpus import index_tokens, write_split
 from data_prep.write_vocabulary import write_vocabulary
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, write_json
+from disan_tf.common.progress import Stages, stages
 from disan_tf.input_pipeline.format import MANIFEST, Keys
 from disan_tf.input_pipeline.recorded_files import record_files
 from disan_tf.text.tokenizer import lowercase
@@ -56,6 +57,11 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
     return target
 
 
+def is_prepared(options, data_dir: Path, prepared_dir: Path) -> bool:
+    """Returns whether `prepare` would find the corpus prepared; see there for the arguments."""
+    return is_current(Path(prepared_dir) / directory_name(options), Path(data_dir), options)
+
+
 @contextlib.contextmanager
 def _garbage_uncollected() -> Iterator[None]:
     """Disables garbage collection among millions of tuples, which takes a quarter of the time."""
@@ -77,12 +83,33 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     vector_files, bilm = _find_files(options, data_dir)
     files = [*READERS[options.corpus].files(data_dir, options), *vector_files, *bilm]
     found = {path: state(path) for path in files}
-    corpus = _read_corpus(options, data_dir)
+    with stages(4) as work:
+        work.begin(f"preparing: reads {options.corpus}")
+        corpus = _read_corpus(options, data_dir)
+        manifest = _write_arrays(options, folder, corpus, vector_files, bilm, work)
+        work.begin("preparing: takes digests of the files")
+        manifest[Keys.INPUTS] = {
+            Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)
+            for path in corpus.inputs + vector_files + list(bilm)
+        }
+    for path, before in found.items():  # after the digests, so that these match the read files
+        if state(path) != before:
+            raise UserError(f"{path} changed while it was prepared; run the same command again.")
+    manifest[Keys.FILES] = record_files(sorted(folder.iterdir()))
+    write_json(folder / MANIFEST, manifest)
+
+
+def _write_arrays(
+    options, folder: Path, corpus: Corpus, vector_files: list[Path], bilm, work: Stages
+) -> dict:
+    """Writes the vocabulary, the word vectors and the splits; returns their manifest entries."""
     index = index_tokens(corpus)
     words = lowercase(index.tokens) if options.lowercase else index.tokens
     manifest = describe(options, corpus)
+    work.begin(f"preparing: reads {vector_files[0].name if vector_files else 'the words'}")
     token_ids, about = write_vocabulary(options, folder, words, index.training_counts, vector_files)
     manifest.update(about)
+    work.begin("preparing: writes arrays")
     flags, about = write_word_features(options, folder, index, corpus.fields)
     manifest.update(about)
     has_spellings = bool(bilm or options.get("word_bytes"))
@@ -95,15 +122,7 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
         split: write_split(folder, split, corpus, index, token_ids, flags, has_spellings)
         for split in corpus.splits
     }
-    manifest[Keys.INPUTS] = {
-        Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)
-        for path in corpus.inputs + vector_files + list(bilm)
-    }
-    for path, before in found.items():  # after the digests, so that these match the read files
-        if state(path) != before:
-            raise UserError(f"{path} changed while it was prepared; run the same command again.")
-    manifest[Keys.FILES] = record_files(sorted(folder.iterdir()))
-    write_json(folder / MANIFEST, manifest)
+    return manifest
 
 
 def _find_files(options, data_dir: Path) -> tuple[list[Path], list[Path]]:

@@ -19,6 +19,7 @@ from data_prep.corpora import subsets
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.nli_rows import CLASSES, NO_LABEL, read_rows
 from data_prep.corpora.official_files import find, restore
+from data_prep.corpora.synthetic_mark import is_synthetic
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import check_choice
@@ -102,7 +103,7 @@ def read(data_dir: Path, layout: Layout, options) -> Corpus:
         corpus.count(
             part,
             pairs,
-            layout.pairs[part],
+            None if is_synthetic([path]) else layout.pairs[part],
             difference,
             labeled == layout.labeled[part],
             dropped=dropped,

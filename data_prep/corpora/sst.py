@@ -10,6 +10,7 @@ from pathlib import Path
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.sst_layouts import find_layout
 from data_prep.corpora.sst_trees import Node
+from data_prep.corpora.synthetic_mark import is_synthetic
 from disan_tf.common.options import check_choice
 
 OFFICIAL_TREES = {"train": 8544, "dev": 1101, "test": 2210}
@@ -58,7 +59,8 @@ def read(data_dir: Path, options) -> Corpus:
     layout = find_layout(Path(data_dir))
     trees, classes = layout.read(), CLASSES[options.classes]
     corpus = Corpus("sst", FIELDS, classes, {}, {}, layout.files, unit="trees")
-    for split, expected in OFFICIAL_TREES.items():
+    official = dict.fromkeys(SPLITS) if is_synthetic(layout.files) else OFFICIAL_TREES
+    for split, expected in official.items():
         phrases = split == "train" and options.level == "phrase"
         nodes = [node for tree in trees[split] for node in tree if phrases or node.is_sentence]
         kept, dropped = _select(nodes, options.classes, options.repetitions or split != "train")

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import NamedTuple, Union
 
 from data_prep.corpora.corpus import Corpus, Example
-from data_prep.corpora.held_out import divide, held_out
+from data_prep.corpora.held_out import divide, fold_numbers, held_out
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import check_at_least
 from disan_tf.text.tables import check_name, read_rows
 
+NO_FOLD = -1  # `test_share` draws the test part
 MOST_CLASSES = 1000  # a column with more distinct labels does not hold classes
 AMONG = " among the columns {columns}"
 REMEDY = "correct the table, or name its columns with --config.data.{text,second_text,label,score}"
@@ -37,6 +38,8 @@ def check_options(
     classes: Sequence[str],
     lowest: int,
     highest: int,
+    folds: int = 10,
+    fold: int = NO_FOLD,
 ) -> None:
     """Checks the options of `read`; raises ValueError for options that do not fit together."""
     if not train:
@@ -58,6 +61,13 @@ def check_options(
             "to train on and, without --config.data.dev, examples that choose the model."
         )
     check_at_least("split_seed", split_seed, 0)
+    check_at_least("folds", folds, 2)
+    if not NO_FOLD <= fold < folds:
+        raise ValueError(f"fold={fold} is not one of the {folds} folds; use 0 to {folds - 1}.")
+    if fold != NO_FOLD and test:
+        raise ValueError(
+            f"fold={fold} replaces the test part, so leave --config.data.test={test} out."
+        )
 
 
 def text_fields(options) -> tuple[str, ...]:
@@ -68,8 +78,8 @@ def text_fields(options) -> tuple[str, ...]:
 
 
 def split_names(options) -> tuple[str, ...]:
-    """Returns the names of the splits; "test" exists if it has a file or a share."""
-    has_test = options.test or options.test_share
+    """Returns the names of the splits; "test" exists if it has a file, a share or a fold."""
+    has_test = options.test or options.test_share or _fold(options) != NO_FOLD
     return ("train", "dev", "test") if has_test else ("train", "dev")
 
 
@@ -92,7 +102,8 @@ def read(data_dir: Path, options) -> Corpus:
       data_dir: the folder that holds the tables.
       options: has `train`, `dev` and `test`, the names of the tables (or their absolute paths).
         Where `dev` or `test` is "", it is replaced by `dev_share` or `test_share` of the training
-        examples, stratified by class; `split_seed` decides which examples. `text`, `second_text`
+        examples, stratified by class; `split_seed` decides which examples. Part `fold` of `folds`
+        equal parts replaces `test_share`, unless it is absent or -1. `text`, `second_text`
         ("" = there is one text), `label` or `score`, and `example_id` ("" = the line number) name
         columns. `classes` has the classes in order; () = the training table's labels, in
         alphabetical order, or in numerical order if all are numbers. Scores lie between `lowest`
@@ -110,6 +121,9 @@ def read(data_dir: Path, options) -> Corpus:
             classes = _classes(path, options, rows[split])
     counts = {split: len(read) for split, read in rows.items()}
     parts = _draw_parts(rows, options)
+    for split in split_names(options):
+        if not parts[split]:
+            raise _too_few(files_read["train"], split, rows["train"])
     if options.score:
         classes = tuple(map(str, range(options.lowest, options.highest + 1)))
     tokenizer = SentenceTokenizer(options.tokenizer)
@@ -202,7 +216,13 @@ def _classes(path: Path, options, rows: Sequence[_Row]) -> tuple[str, ...]:
       UserError: there is one label, or there are too many for classes.
     """
     labels = {row.target for row in rows}
-    if not 2 <= len(labels) <= MOST_CLASSES:
+    if len(labels) == 1:
+        raise UserError(
+            f"{path} has the label {rows[0].target!r} in all {len(rows):,} rows of the column "
+            f"{options.label}, and a model learns to tell at least two labels apart; add rows with "
+            "another label, or name another column with --config.data.label."
+        )
+    if len(labels) > MOST_CLASSES:
         raise UserError(
             f"{path} has {len(labels):,} different labels in the column {options.label}; "
             "name a column of at least two classes with --config.data.label, or one of numbers "
@@ -218,13 +238,32 @@ def _draw_parts(rows: dict[str, list[_Row]], options) -> dict[str, list[_Row]]:
     """Returns each split's rows, from its table or as a share of the training table."""
     left, parts, whole = rows["train"], dict(rows), len(rows["train"])
     for split, share in (("test", options.test_share), ("dev", options.dev_share)):
-        if split in rows or not share:
+        is_fold = split == "test" and _fold(options) != NO_FOLD
+        if split in rows or not (share or is_fold):
             continue
         targets = [row.target for row in left]
-        drawn = held_out(targets, share * whole / len(left), options.split_seed)
+        if is_fold:
+            drawn = fold_numbers(targets, options.folds, options.split_seed) == options.fold
+        else:
+            drawn = held_out(targets, min(1.0, share * whole / len(left)), options.split_seed)
         left, parts[split] = divide(left, drawn)
     parts["train"] = left
     return parts
+
+
+def _fold(options) -> int:
+    """Returns the fold that is the test part; models of older versions have no such option."""
+    return options.get("fold", NO_FOLD)
+
+
+def _too_few(path: Path, split: str, rows: Sequence[_Row]) -> UserError:
+    """Returns the error if the shares leave a part without rows."""
+    count = f"{len(rows):,} row{'s' * (len(rows) != 1)}"
+    return UserError(
+        f"{path} has {count}, too few to draw a {split} part from; add rows (a model needs at "
+        "least some tens, better thousands), or name tables with --config.data.dev and "
+        "--config.data.test."
+    )
 
 
 def _examples(

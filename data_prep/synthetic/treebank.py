@@ -21,6 +21,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
+from data_prep.corpora.synthetic_mark import write_mark
 from disan_tf.common.errors import UserError, exit_status
 from disan_tf.common.files import write_atomically
 
@@ -94,7 +95,13 @@ def write_treebank(directory: Path, seed: int, sizes: Mapping[str, int] = SIZES)
 
 
 def write_new(texts: Mapping[Path, str], kind: str) -> None:
-    """Writes files; if a file exists with another text, writes none and raises UserError."""
+    """Writes a corpus' files, and the mark that it is synthetic; see `is_synthetic`.
+
+    If a file exists with another text, nothing is written.
+
+    Raises:
+      UserError: a file exists with another text.
+    """
     for path, text in texts.items():
         if path.exists() and path.read_bytes() != text.encode():
             raise UserError(
@@ -102,6 +109,7 @@ def write_new(texts: Mapping[Path, str], kind: str) -> None:
             )
     for path, text in texts.items():
         write_atomically(path, text)
+    write_mark(texts)
 
 
 def draw_trees(random: Random, size: int, seen: set) -> Sequence[Tree]:

@@ -1,4 +1,4 @@
-"""Functions of tensorflow-addons (TFA): a progress bar, moving averages of weights, F1, kappa.
+"""Functions of tensorflow-addons (TFA): moving averages of weights, F1, kappa.
 
 TFA is no longer developed, and its last release goes with TensorFlow 2.15. Only `with_tfa` imports
 TFA; `without_tfa` has the same functions, and checkpoints of one continue with the other.
@@ -6,7 +6,6 @@ TFA; `without_tfa` has the same functions, and checkpoints of one continue with 
 
 import functools
 from types import ModuleType
-from typing import Callable, Optional
 
 import tensorflow as tf
 
@@ -25,18 +24,6 @@ def backend() -> ModuleType:
 
         return without_tfa
     return with_tfa
-
-
-def progress_bar(
-    batch_size: Optional[int] = None, describe: Callable[[dict], str] = str
-) -> tf.keras.callbacks.Callback:
-    """Returns a progress bar for terminals: steps, time left, loss, score, sentences per second.
-
-    Args:
-      batch_size: sentences in a step; None = the speed is not shown.
-      describe: a function that turns the logs of an evaluation into text.
-    """
-    return backend().ProgressBar(batch_size, describe)
 
 
 def moving_average(optimizer, decay: float) -> tf.keras.optimizers.legacy.Optimizer:

@@ -51,7 +51,10 @@ flags.DEFINE_string("input", "-", "Lines, JSONL, TSV or CSV; - is standard input
 flags.DEFINE_enum(
     "input_format", None, ("text", "jsonl", "tsv", "csv"), "Default: by the input's name."
 )
-flags.DEFINE_enum("output_format", "jsonl", ("jsonl", "kaggle", "glue"), "What predict writes.")
+flags.DEFINE_list("text_column", [], "Columns of the texts; default: those of the training.")
+flags.DEFINE_enum(
+    "output_format", None, ("jsonl", "csv", "kaggle", "glue"), "Default: by the output's name."
+)
 flags.DEFINE_bool("explain", False, "Adds the five words with the largest weights to a prediction.")
 flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Of the vectors in .npy.")
 flags.DEFINE_enum(

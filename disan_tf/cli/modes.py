@@ -17,7 +17,7 @@ from disan_tf.common.options import count, join_choices, suggestion
 def prepare(config, data_dir, prepared_dir) -> None:
     """Turns a raw corpus into arrays, unless that is done, and prints its counts."""
     _check(config)
-    _prepare(config, data_dir, prepared_dir)
+    _prepare(config, data_dir, prepared_dir, is_told=True)
 
 
 def train(
@@ -32,6 +32,7 @@ def train(
 ) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     _check(config)
+    from disan_tf.cli.what_next import what_next
     from disan_tf.runs.work_directory import refuse_other_config
     from disan_tf.training import experiment, initial_model, series
     from disan_tf.training.distribution import cluster
@@ -56,6 +57,7 @@ def train(
             f"{summary['best_step']:,}, in {Path(workdir) / 'best'}; curves: tensorboard --logdir "
             f"{Path(workdir) / 'tensorboard'}"
         )
+        print(what_next(workdir, data_dir))
 
 
 def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:
@@ -65,7 +67,7 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     from data_prep.check_options import check_options
     from data_prep.corpora import splits_of
     from disan_tf.runs.bundle import load_bundle
-    from disan_tf.runs.score_tables import render_scores
+    from disan_tf.runs.score_tables import advise_folds, render_scores
     from disan_tf.serving.release.released import find_bundle
     from disan_tf.training import evaluation, series
 
@@ -83,31 +85,59 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
         return
     bundle = load_bundle(find_bundle(checkpoint))
     folder, corpus = Path(output or f"{workdir}/evaluation"), corpus_of(bundle.config)
-    print(render_scores(evaluation.write_evaluation(folder, bundle, corpus, split)))
+    scores = evaluation.write_evaluation(folder, bundle, corpus, split)
+    print("\n\n".join([render_scores(scores), *advise_folds(corpus.manifest)]))
 
 
 def predict(
-    checkpoint, input, output="-", input_format=None, output_format="jsonl", explain=False
+    checkpoint,
+    input,
+    output="-",
+    input_format=None,
+    output_format=None,
+    explain=False,
+    text_column=(),
 ) -> None:
     """Predicts the labels of lines of text or sentence pairs."""
     from disan_tf.serving.inference.predict import predict as predict_lines
 
     counts = predict_lines(
-        _serving(checkpoint), input, output, input_format, output_format, explain=explain
+        _serving(checkpoint),
+        input,
+        output,
+        input_format,
+        output_format,
+        explain=explain,
+        text_column=text_column,
     )
     if counts.gold:
         print(
             f"{counts.rows:,} predictions; {counts.unlabeled:,} of the rows have no gold label.",
             file=sys.stderr,
         )
+    _report_lines(counts.rows, counts.blank, input, "are marked and have no label")
 
 
-def encode(checkpoint, input, output, input_format=None, vector_dtype="float32") -> None:
+def encode(
+    checkpoint, input, output, input_format=None, vector_dtype="float32", text_column=()
+) -> None:
     """Writes the vectors of lines of text, in their order, as .npy or JSON lines."""
     from disan_tf.serving.inference.encode import encode as encode_lines
 
-    vectors, seconds = encode_lines(_serving(checkpoint), input, output, input_format, vector_dtype)
+    vectors, seconds, blank = encode_lines(
+        _serving(checkpoint), input, output, input_format, vector_dtype, text_column=text_column
+    )
     print(f"{count(vectors, 'vector')} in {output}, {vectors / seconds:,.0f} a second")
+    _report_lines(vectors, blank, input, "have the vector of one unknown word")
+
+
+def _report_lines(lines: int, blank: int, input, treatment: str) -> None:
+    """Prints that an input had no lines, or blank ones, to standard error."""
+    name = "standard input" if input == "-" else input
+    if not lines:
+        print(f"0 lines read from {name}; nothing was predicted or encoded.", file=sys.stderr)
+    if blank:
+        print(f"blank lines: {blank:,} of {lines:,} in {name}; they {treatment}.", file=sys.stderr)
 
 
 def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
@@ -127,7 +157,7 @@ def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
     )
 
 
-def attend(checkpoint, input, output, input_format=None) -> None:
+def attend(checkpoint, input, output, input_format=None, text_column=()) -> None:
     """Writes the attention in lines of text or sentence pairs, and a page that displays it."""
     from disan_tf.reporting.attention_page.page import NAME, write_page
     from disan_tf.serving.inference.attend import attend as attend_lines
@@ -135,7 +165,12 @@ def attend(checkpoint, input, output, input_format=None) -> None:
 
     bundle = _serving(checkpoint)
     lines = attend_lines(
-        bundle, input, output, input_format, lambda folder: write_page(folder, model_name(bundle))
+        bundle,
+        input,
+        output,
+        input_format,
+        lambda folder: write_page(folder, model_name(bundle)),
+        text_column,
     )
     page = f"; open {Path(output) / NAME} in a browser" if lines else ""
     print(f"{count(lines, 'line')} in {output}{page}")
@@ -259,19 +294,26 @@ def _check(config) -> None:
         BaseLayer()  # in a graph Keras makes all our layers those of TensorFlow 1, until this one
 
 
-def _prepare(config, data_dir, prepared_dir):
-    """Prepares the corpus of a config and prints its counts; returns the `PreparedCorpus`."""
+def _prepare(config, data_dir, prepared_dir, is_told: bool = False):
+    """Prepares the corpus of a config and prints its counts; returns the `PreparedCorpus`.
+
+    A corpus that was prepared before takes one line, unless `is_told` asks for all counts.
+    """
     import data_prep.prepare
     from data_prep import bilm_files
-    from data_prep.manifest import describe_counts
+    from data_prep.manifest import describe_briefly, describe_counts
     from disan_tf.elmo.options import read_options
     from disan_tf.input_pipeline import PreparedCorpus
 
     if config.data.get("bilm"):
         read_options(bilm_files.find(Path(data_dir), config.data.bilm)[0])
-    directory = data_prep.prepare.prepare(config.data, Path(data_dir), Path(prepared_dir))
-    corpus = PreparedCorpus(directory)
-    print(f"{describe_counts(corpus.manifest)}\n  in {directory}")
+    folders = Path(data_dir), Path(prepared_dir)
+    was_prepared = data_prep.prepare.is_prepared(config.data, *folders)
+    corpus = PreparedCorpus(data_prep.prepare.prepare(config.data, *folders))
+    if was_prepared and not is_told:
+        print(f"{describe_briefly(corpus.manifest)}, prepared before in {corpus.directory}")
+    else:
+        print(f"{describe_counts(corpus.manifest)}\n  in {corpus.directory}")
     return corpus
 
 

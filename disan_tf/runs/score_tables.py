@@ -1,7 +1,11 @@
 """Formats scores as a headline and tables."""
 
-from disan_tf.common.tables import text_table
+import math
 
+from disan_tf.common.tables import text_table
+from disan_tf.input_pipeline.format import Keys
+
+FEW_ROWS = 1000  # a test part of a tenth has an interval of some eight points each way
 _HEADLINES = {  # key of a score -> template of its headline
     "accuracy": "accuracy {accuracy:.4f}, Cohen's kappa {cohen_kappa:.4f}, macro F1 {macro_f1:.4f}",
     "pearson": "Pearson's r {pearson:.4f}, Spearman's rho {spearman:.4f}, MSE {mse:.4f}",
@@ -24,8 +28,40 @@ def render_scores(scores: dict) -> str:
         f"{scores['config']}, step {scores['step']:,}, on {scores['split']}: "
         f"{scores['examples']:,} examples\n{template.format(**scores)}, loss {scores['loss']:.4f}"
     )
+    if "accuracy" in scores:
+        headline += f"\n{describe_certainty(scores)}"
     tables = [text_table(_lines(key, scores[key])) for key in _TABLES if key in scores]
     return "\n\n".join([headline, *tables])
+
+
+def describe_certainty(scores: dict) -> str:
+    """Describes the 95 % interval of an accuracy and the share of the largest class."""
+    low, high = wilson_interval(scores["accuracy"], scores["examples"])
+    supports = {name: row["support"] for name, row in scores["classes"].items()}
+    largest = max(supports, key=supports.get)
+    share = supports[largest] / scores["examples"]
+    return (
+        f"95 % interval of the accuracy: {low:.4f} to {high:.4f}; always predicting {largest} "
+        f"would give {share:.4f}"
+    )
+
+
+def wilson_interval(share: float, count: int, z: float = 1.959964) -> tuple[float, float]:
+    """Returns Wilson's interval of a share of `count` independent examples; z = 95 %."""
+    spread = z * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
+    center, scale = share + z**2 / (2 * count), 1 + z**2 / count
+    return (center - spread) / scale, (center + spread) / scale
+
+
+def advise_folds(manifest: dict) -> list[str]:
+    """Returns the advice to use folds for a small table of a user's own, or nothing."""
+    rows = sum(split["examples"] for split in manifest[Keys.SPLITS].values())
+    if manifest[Keys.CORPUS] != "table" or rows >= FEW_ROWS:
+        return []
+    return [
+        f"The table has {rows:,} rows, so another split may score some points more or less; train "
+        "with --folds=all in another --workdir for a mean over the folds."
+    ]
 
 
 def _lines(key, scores):

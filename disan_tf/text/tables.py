@@ -10,6 +10,7 @@ from typing import Callable, NoReturn, Optional, TypeVar
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_lines
+from disan_tf.text.separators import separator_hint
 
 T = TypeVar("T")
 
@@ -199,7 +200,9 @@ def read_rows(
 def _check_columns(names: Collection[str], columns: Mapping[str, str]) -> None:
     for name, addition in columns.items():
         if name not in names:
-            raise ValueError(f"there is no {name}{addition.format(columns=', '.join(names))}")
+            hint = separator_hint(names, columns)
+            place = addition.format(columns=", ".join(names))
+            raise ValueError(f"there is no {name}{place}{hint and '; ' + hint}")
 
 
 def check_string(name: str, value, most: int = LONGEST_VALUE) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_arrays, write_json
+from disan_tf.common.progress import progress_bar
 from disan_tf.input_pipeline import PreparedCorpus, Split, draw_examples
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.metrics.classification import classification_scores
@@ -65,7 +66,9 @@ def _score(bundle, corpus, split_name):
     check_corpus(bundle, corpus)
     split, model = _split(bundle, corpus, split_name), bundle.model
     step = final_evaluation_step(bundle.config, model)
-    outcome = run_split(step, split, model.reads, bundle.config.evaluate.batch_size)
+    with progress_bar(f"evaluate {split_name}", "examples", len(split)) as bar:
+        size = bundle.config.evaluate.batch_size
+        outcome = run_split(step, split, model.reads, size, bar.update)
     predictions = model.predictions(outcome.outputs).numpy()
     scores = {
         "config": bundle.info["name"],

@@ -9,9 +9,9 @@ import numpy as np
 import tensorflow as tf
 
 import disan_tf
-from disan_tf.addons import progress_bar
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_format, read_json, write_json
+from disan_tf.common.progress import is_terminal
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset, padding_share
 from disan_tf.input_pipeline.format import Keys
 from disan_tf.models.factory import count_parameters
@@ -29,7 +29,7 @@ from disan_tf.training.distribution.cluster import make_distribution
 from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.initial_model import InitialModel, describe_start
 from disan_tf.training.loop import Trainer
-from disan_tf.training.monitoring.console import ConsoleLog, describe_scores
+from disan_tf.training.monitoring.console import ConsoleLog, Schedule, TrainingBar
 from disan_tf.training.monitoring.projector import write_projector
 from disan_tf.training.monitoring.tensorboard import TensorBoardLogger
 
@@ -72,8 +72,12 @@ def _run_as_chief(trainer: Trainer, pictures: bool) -> dict:
     workdir = trainer.workdir
     write_json(workdir / "run.json", describe(trainer))
     print(introduce(trainer))
-    trainer.callbacks = [_tensorboard(trainer, pictures), _progress(trainer)]
-    summary = trainer.run()
+    progress = _progress(trainer)
+    trainer.callbacks = [_tensorboard(trainer, pictures), progress]
+    try:
+        summary = trainer.run()
+    finally:
+        progress.on_train_end()  # an error's message stands below the bar
     _record_load(workdir)
     write_projector(workdir / "tensorboard", trainer.model, trainer.corpus)
     return summary
@@ -178,11 +182,15 @@ def _pictures(trainer):
 
 def _progress(trainer):
     """Returns a callback that shows a bar on a terminal and prints lines elsewhere."""
-    examples = _examples_a_step(trainer)
-    if sys.stderr.isatty():
-        sentences = round(examples * len(trainer.model.fields))
-        return progress_bar(sentences, describe_scores)
-    return ConsoleLog(trainer.config.train.steps, examples)
+    examples, train = _examples_a_step(trainer), trainer.config.train
+    if not is_terminal():
+        return ConsoleLog(train.steps, examples)
+    return TrainingBar(
+        Schedule(train.steps, train.evaluate_every, train.patience),
+        examples * len(trainer.model.fields),
+        trainer.model.criterion,
+        trainer.best.recorded,
+    )
 
 
 def _examples_a_step(trainer):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Callable
 
 import numpy as np
 
@@ -21,7 +22,13 @@ class Outcome:
     loss: float
 
 
-def run_split(evaluation_step, split: Split, inputs: Sequence[str], batch_size: int) -> Outcome:
+def run_split(
+    evaluation_step,
+    split: Split,
+    inputs: Sequence[str],
+    batch_size: int,
+    advance: Callable[[int], object] = lambda count: None,
+) -> Outcome:
     """Runs `evaluation_step` over a split, in batches of similar length.
 
     Args:
@@ -29,6 +36,7 @@ def run_split(evaluation_step, split: Split, inputs: Sequence[str], batch_size: 
       split: the examples.
       inputs: the names of the batch's tensors that the step takes before the label.
       batch_size: the number of examples in a batch.
+      advance: a function called with the number of examples in each finished batch.
     """
     outputs, total = None, 0.0
     for batch in make_dataset(split, evaluation_batches(split.field_lengths, batch_size)):
@@ -37,4 +45,5 @@ def run_split(evaluation_step, split: Split, inputs: Sequence[str], batch_size: 
             outputs = np.zeros([len(split), batch_outputs.shape[-1]], np.float32)
         outputs[batch["index"]] = batch_outputs
         total += float(loss) * len(batch["index"])
+        advance(len(batch["index"]))
     return Outcome(outputs, total / len(split))

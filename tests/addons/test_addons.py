@@ -1,4 +1,4 @@
-"""The bar, the moving average, F1 and kappa, with tensorflow-addons (TFA) and without."""
+"""The moving average, F1 and kappa, with tensorflow-addons (TFA) and without."""
 
 import warnings
 
@@ -7,7 +7,6 @@ import pytest
 import tensorflow as tf
 
 from disan_tf import addons
-from disan_tf.training.monitoring.console import describe_scores
 from disan_tf.training.optimizers import adadelta
 from tests.support.models.averaged_network import (
     BATCHES,
@@ -31,66 +30,6 @@ def _no_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
-
-
-def _train(first, last, epoch_steps=4, evaluate_at=(), batch_size=None):
-    """The loop's calls for the steps `first` to `last` - 1."""
-    bar = addons.progress_bar(batch_size, describe_scores)
-    callbacks = tf.keras.callbacks.CallbackList([bar], epochs=3, steps=epoch_steps)
-    callbacks.on_train_begin()
-    step = first
-    while step < last:
-        epoch = step // epoch_steps
-        callbacks.on_epoch_begin(epoch)
-        while step < min(last, (epoch + 1) * epoch_steps):
-            callbacks.on_train_batch_begin(step)
-            bar.last_update_time = bar.epoch_progress_tqdm.mininterval = 0  # draw every step
-            callbacks.on_train_batch_end(step, {"loss": float(step), "accuracy": 0.25})
-            step += 1
-            if step in evaluate_at:
-                callbacks.on_test_begin()
-                callbacks.on_test_end({"step": step, "loss": 1.25, "accuracy": 0.75})
-        callbacks.on_epoch_end(epoch)
-    callbacks.on_train_end()
-    return bar
-
-
-def test_bar_shows_steps_time_left_mean_scores_and_speed(capsys):
-    _train(0, 4, batch_size=8)
-    shown = capsys.readouterr().err
-    assert "3/4" in shown and " left - loss: 1 - accuracy: 0.25" in shown
-    assert " sentences/s" in shown
-
-
-def test_finished_bar_keeps_the_mean_scores_of_the_epoch():
-    assert _train(0, 4).epoch_progress_tqdm.desc == "loss: 1.5 - accuracy: 0.25"
-
-
-def test_bar_of_a_resumed_epoch_starts_where_it_stopped(capsys):
-    bar = _train(6, 8)
-    captured = capsys.readouterr()
-    assert "Epoch 2/3" in captured.out
-    assert "3/4" in captured.err and "1/4" not in captured.err
-    assert (bar.epoch_progress_tqdm.initial, bar.epoch_progress_tqdm.n) == (2, 4)
-    assert (bar.overall_progress_tqdm.initial, bar.overall_progress_tqdm.n) == (1, 2)
-
-
-def test_bar_of_a_training_that_ends_inside_an_epoch_is_not_filled(capsys):
-    bar = _train(0, 6)
-    assert bar.epoch_progress_tqdm.n == 2
-    assert "2/4" in capsys.readouterr().err
-
-
-def test_bar_of_a_finished_training_may_be_opened_and_closed():
-    _train(4, 4)
-
-
-def test_evaluation_inside_an_epoch_prints_dev_scores_and_keeps_the_bar(capsys):
-    bar = _train(0, 4, evaluate_at=[2, 4])
-    assert bar.epoch_progress_tqdm.n == 4
-    out = capsys.readouterr().out
-    assert "step 2: dev loss 1.2500, dev accuracy 0.7500" in out
-    assert "step 4: dev loss" in out
 
 
 @pytest.mark.parametrize("scaled", [False, True])

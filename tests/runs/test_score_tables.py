@@ -5,7 +5,7 @@ import pytest
 
 from disan_tf.metrics.classification import classification_scores
 from disan_tf.metrics.correlations import calibration, correlation_scores
-from disan_tf.runs.score_tables import render_scores
+from disan_tf.runs.score_tables import advise_folds, render_scores, wilson_interval
 
 ABOUT = {"config": "demo", "step": 1500, "split": "test", "examples": 5, "loss": 0.5}
 GENRES = np.array([b"travel", b"travel", b"9/11", b"travel", b"travel"])
@@ -69,3 +69,26 @@ def test_a_language_model_shows_its_perplexities_alone():
         "demo, step 1,500, on test: 5 examples\nperplexity 61.70 (forward 60.25, backward 63.10) "
         "over 12,345 words, 2.34% unknown, loss 0.5000"
     )
+
+
+def test_an_accuracy_has_an_interval_and_the_share_of_the_largest_class():
+    line = _render().splitlines()[2]
+    assert line == (
+        "95 % interval of the accuracy: 0.2307 to 0.8824; always predicting bad would give 0.6000"
+    )
+
+
+def test_the_interval_is_wilsons():
+    # Brown, Cai and DasGupta 2001: p +- 1.96 / 2 of 4 in 10 and of none in 10
+    np.testing.assert_allclose(wilson_interval(0.4, 10), (0.1682, 0.6873), atol=1e-4)
+    np.testing.assert_allclose(wilson_interval(0.0, 10), (0.0, 0.2775), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "corpus, rows, advises", [("table", 999, True), ("table", 1000, False), ("sst", 99, False)]
+)
+def test_folds_are_advised_for_small_tables_of_ones_own(corpus, rows, advises):
+    splits = {"train": {"examples": rows - 9}, "test": {"examples": 9}}
+    advice = advise_folds({"corpus": corpus, "splits": splits})
+    assert bool(advice) == advises
+    assert not advice or "The table has 999 rows" in advice[0] and "--folds=all" in advice[0]

@@ -15,7 +15,7 @@ from disan_tf.serving.inference.encode import (
     vector_size,
 )
 from disan_tf.serving.inference.lines import tokenise
-from disan_tf.serving.inference.predict import describe, make_prediction_step, predict_all
+from disan_tf.serving.inference.predict import describe_all, make_prediction_step, predict_all
 from disan_tf.serving.inference.submissions import JsonLines
 
 Answer = Callable[[Sequence[dict]], list[bytes]]  # records -> their rows
@@ -49,7 +49,7 @@ class Predictions:
         def compute_rows(records):
             sentences = tokenise(records, text_to_ids, self.fields)
             rows = predict_all(step, sentences, text_to_ids, BATCH_SIZE)
-            return [form.line(record, describe(*row, bundle)) for record, row in zip(records, rows)]
+            return list(map(form.line, records, describe_all(sentences, rows, bundle)))
 
         return compute_rows
 

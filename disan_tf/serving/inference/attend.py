@@ -16,7 +16,7 @@ from disan_tf.common.files import scratch_folder, write_arrays
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
 from disan_tf.serving.inference.predict import describe, make_prediction_step
-from disan_tf.serving.inference.records import find_text, text_name, tokens_name
+from disan_tf.serving.inference.records import Columns, columns_of, text_name, tokens_name
 from disan_tf.serving.inference.text_limits import free_memory, longest_text
 from disan_tf.serving.inference.weight_vectors import NAME as WEIGHT_VECTORS
 from disan_tf.serving.inference.weight_vectors import WeightVectors
@@ -31,6 +31,7 @@ def attend(
     output_dir,
     input_format: Optional[str] = None,
     finish: Callable[[Path], None] = lambda folder: None,
+    text_column: Sequence[str] = (),
 ) -> int:
     """Writes `00001.npz` and `00001.json` for the first line, and so on.
 
@@ -57,6 +58,7 @@ def attend(
       output_dir: a folder that is absent or empty; it appears when it is complete.
       input_format: see `read_chunks`.
       finish: adds files to the folder before it takes its name.
+      text_column: the columns of the texts; none = see `columns_of`.
 
     The length limit for the free memory is printed to standard error before the first line.
 
@@ -70,15 +72,17 @@ def attend(
     target, fields = _check_target(output_dir), bundle.model.fields
     predict_batch, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     weights = make_attention_step(bundle.model)
+    columns = columns_of(bundle.config, fields, text_column)
     limit, places = functools.cache(lambda: _announced(LengthLimit(weights))), []
     count, vectors = 0, WeightVectors()
     with scratch_folder(target) as scratch:
         folder = scratch / "lines"
         folder.mkdir()
         for records in read_chunks(
-            input_path, input_format, fields, check=lambda _, where: places.append(where)
+            input_path, input_format, fields, lambda _, where: places.append(where), columns
         ):
-            for record, sentences in zip(records, tokenise(records, text_to_ids, fields)):
+            tokens = tokenise(records, text_to_ids, fields, columns)
+            for record, sentences in zip(records, tokens):
                 limit().check(sentences, places[count])
                 count += 1
                 inputs = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
@@ -86,7 +90,7 @@ def attend(
                 described = describe(
                     *(tensor.numpy()[0] for tensor in predict_batch(*inputs)), bundle
                 )
-                record = {**_with_tokens(record, fields, sentences), **described}
+                record = {**_with_tokens(record, fields, sentences, columns), **described}
                 _write(folder / f"{count:05d}", record, tensors)
                 vectors.add(count, tensors)
         vectors.write(folder)
@@ -145,13 +149,12 @@ def _check_target(output_dir) -> Path:
     return target
 
 
-def _with_tokens(record: dict, fields, sentences) -> dict:
-    """Adds each sentence's tokens to a record, and the text of sentences given as tokens."""
-    texts = {
-        text_name(field): " ".join(tokens)
-        for field, tokens in zip(fields, sentences)
-        if find_text(record, field) is None
-    }
+def _with_tokens(record: dict, fields, sentences, columns: Columns) -> dict:
+    """Adds each sentence's tokens to a record, and its text if that has another name or none."""
+    texts = {}
+    for field, tokens in zip(fields, sentences):
+        text = columns.find_text(record, field)
+        texts[text_name(field)] = " ".join(tokens) if text is None else text
     return {**texts, **record, **dict(zip(map(tokens_name, fields), sentences))}
 
 

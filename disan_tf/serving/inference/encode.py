@@ -2,25 +2,42 @@
 
 import json
 import os
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable, NamedTuple, Optional
 
 import numpy as np
 import tensorflow as tf
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder
+from disan_tf.common.progress import progress_bar
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
-from disan_tf.serving.inference.lines import read_chunks, tokenise
+from disan_tf.serving.inference.lines import count_lines, is_blank, read_chunks, tokenise
 from disan_tf.serving.inference.predict import batches_of_inputs
+from disan_tf.serving.inference.records import columns_of
 
 DTYPES = ("float32", "float16")  # of .npy files
 FORMATS = ("npy", "jsonl")
 BATCH_SIZE = 64
+
+
+class Encoded(NamedTuple):
+    """Counts of encoded lines.
+
+    Attributes:
+      lines: all lines.
+      seconds: the time that they took.
+      blank: lines without a word, which have the vector of one unknown word.
+    """
+
+    lines: int
+    seconds: float
+    blank: int
 
 
 def encode(
@@ -30,7 +47,8 @@ def encode(
     input_format: Optional[str] = None,
     dtype: str = "float32",
     batch_size: int = BATCH_SIZE,
-) -> tuple[int, float]:
+    text_column: Sequence[str] = (),
+) -> Encoded:
     """Writes the vector of every line of the input, in order.
 
     Args:
@@ -42,9 +60,7 @@ def encode(
       input_format: see `read_chunks`.
       dtype: the array's dtype, one of `DTYPES`.
       batch_size: the most lines in a batch.
-
-    Returns:
-      The number of lines, and the seconds that they took.
+      text_column: the column of the text; none = see `columns_of`.
 
     Raises:
       UserError: see `read_chunks`; the model has no vectors of single sentences, or the output has
@@ -56,14 +72,16 @@ def encode(
     if target.exists():
         raise UserError(f"{output_path} exists already; name another file or delete it.")
     step, text_to_ids = make_encoding_step(bundle), bundle.traced_text_to_ids()
-    started, count = time.monotonic(), 0
+    columns = columns_of(bundle.config, SENTENCE, text_column)
+    started, count, blank = time.monotonic(), 0, 0
     with scratch_folder(target) as scratch:
         raw = scratch / "vectors"
-        with open(raw, "wb") as file:
-            for records in read_chunks(input_path, input_format, SENTENCE):
-                sentences = tokenise(records, text_to_ids, SENTENCE)
-                vectors = encode_all(step, sentences, text_to_ids, batch_size)
+        with open(raw, "wb") as file, _bar(input_path) as bar:
+            for records in read_chunks(input_path, input_format, SENTENCE, columns=columns):
+                sentences = tokenise(records, text_to_ids, SENTENCE, columns)
+                vectors = encode_all(step, sentences, text_to_ids, batch_size, bar)
                 count += len(records)
+                blank += sum(map(is_blank, sentences))
                 if kind == "jsonl":
                     file.writelines(map(_line, records, vectors))
                 else:
@@ -71,7 +89,13 @@ def encode(
         if kind == "npy":
             raw = _with_header(raw, (count, vector_size(bundle)), dtype)
         os.replace(raw, target)
-    return count, time.monotonic() - started
+    return Encoded(count, time.monotonic() - started, blank)
+
+
+def _bar(input_path):
+    """Returns a bar over the input's lines, unless the terminal is the input."""
+    is_shown = not (input_path == "-" and sys.stdin.isatty())
+    return progress_bar("encode", "lines", count_lines(input_path), is_shown)
 
 
 def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:
@@ -95,16 +119,19 @@ def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:
 
 
 def encode_all(
-    step, sentences: Sequence[tuple], text_to_ids, batch_size: int, show_progress_bar: bool = False
+    step, sentences: Sequence[tuple], text_to_ids, batch_size: int, bar: Optional[tqdm] = None
 ) -> np.ndarray:
-    """Encodes `tokenise`'s sentences as <float32>[sentences, dim], in the same order."""
+    """Encodes `tokenise`'s sentences as <float32>[sentences, dim], in the same order.
+
+    The bar, if any, counts the sentences.
+    """
     vectors = None
-    with tqdm(total=len(sentences), unit="sentence", disable=not show_progress_bar) as bar:
-        for batch, inputs in batches_of_inputs(sentences, text_to_ids, batch_size):
-            encoded = step(*inputs).numpy()
-            if vectors is None:
-                vectors = np.empty([len(sentences), encoded.shape[1]], np.float32)
-            vectors[batch] = encoded
+    for batch, inputs in batches_of_inputs(sentences, text_to_ids, batch_size):
+        encoded = step(*inputs).numpy()
+        if vectors is None:
+            vectors = np.empty([len(sentences), encoded.shape[1]], np.float32)
+        vectors[batch] = encoded
+        if bar is not None:
             bar.update(len(batch))
     return vectors
 

@@ -10,8 +10,15 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import LONGEST_LINE, check_open, decode_line, open_bytes, too_long
+from disan_tf.common.progress import is_terminal
 from disan_tf.models.base import SENTENCE
-from disan_tf.serving.inference.records import PARSERS, TextParser, find_text, tokens_name
+from disan_tf.serving.inference.header import HeaderParser
+from disan_tf.serving.inference.records import (
+    DEFAULT,
+    PARSERS,
+    Columns,
+    TextParser,
+)
 from disan_tf.text import TracedTextToIds
 
 CHUNK_BYTES = 1 << 18  # some thousand sentences
@@ -22,6 +29,7 @@ def read_chunks(
     input_format: Optional[str] = None,
     fields: Sequence[str] = SENTENCE,
     check: Callable[[dict, str], None] = lambda record, where: None,
+    columns: Columns = DEFAULT,
 ) -> Iterator[list[dict]]:
     """Yields the records of all lines, in order, in chunks.
 
@@ -32,21 +40,16 @@ def read_chunks(
       path: a file, or "-" for standard input. Lines end with a newline alone; a carriage return
         before it, and a byte order mark at the start, are left out. An empty line is a line.
       input_format: "text", "jsonl", "tsv" or "csv", see `serving.inference.records`; None = the
-        name's ending, else "text".
+        name's ending, else "text", and on standard input a table if the first line is a header.
       fields: the model's sentences, which a record must have.
       check: a function called with each record, and its file and line.
+      columns: the names under which a record holds the sentences.
 
     Raises:
       UserError: the format is unknown, the file cannot be opened, a line is too long, not UTF-8 or
         not a record of these fields.
     """
-    if input_format is None:
-        input_format = Path(path).suffix.replace(".", "")
-        input_format = input_format if input_format in PARSERS else "text"
-    if input_format not in PARSERS:
-        known = " or ".join(PARSERS)
-        raise UserError(f"There is no input format {input_format!r}; choose {known}.")
-    parse, name = PARSERS[input_format](fields), "standard input" if path == "-" else path
+    parse, name = _parser(path, input_format, fields, columns), _name(path)
     number, where = 0, name
     with _open(path) as file:
         for lines in raw_chunks(file.read1):
@@ -61,6 +64,39 @@ def read_chunks(
             if records:
                 yield records
     parse.end(where)
+
+
+def _name(path):
+    return "standard input" if path == "-" else path
+
+
+def _parser(path, input_format, fields, columns) -> TextParser:
+    """Returns the parser of an input's format."""
+    if input_format is None and path == "-":
+        return HeaderParser(fields, columns, _announce)
+    if input_format is None:
+        input_format = Path(path).suffix.replace(".", "")
+        input_format = input_format if input_format in PARSERS else "text"
+    if input_format not in PARSERS:
+        known = " or ".join(PARSERS)
+        raise UserError(f"There is no input format {input_format!r}; choose {known}.")
+    return PARSERS[input_format](fields, columns)
+
+
+def _announce(header: str) -> None:
+    print(
+        f"standard input: line 1 ({header[:80]!r}) is read as a header; with --input_format=text "
+        "it is a sentence.",
+        file=sys.stderr,
+    )
+
+
+def count_lines(path) -> Optional[int]:
+    """Counts a file's lines for a bar; None for other inputs, and without a terminal."""
+    if path == "-" or not is_terminal() or not Path(path).is_file():
+        return None
+    with open_bytes(path) as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
 
 
 def raw_chunks(read: Callable[[int], bytes]) -> Iterator[list[Optional[bytes]]]:
@@ -106,13 +142,16 @@ def read_record(line: Optional[bytes], number: int, name, parse: TextParser) -> 
 
 
 def tokenise(
-    records: list[dict], text_to_ids: TracedTextToIds, fields: Sequence[str] = SENTENCE
+    records: list[dict],
+    text_to_ids: TracedTextToIds,
+    fields: Sequence[str] = SENTENCE,
+    columns: Columns = DEFAULT,
 ) -> list[tuple[list[str], ...]]:
     """Returns the tokens of each record's sentences, in the order of `fields`.
 
     A sentence without tokens gets one empty token, which is unknown.
     """
-    return list(zip(*(_tokenise_field(records, text_to_ids, field) for field in fields)))
+    return list(zip(*(_tokenise_field(records, text_to_ids, field, columns) for field in fields)))
 
 
 def look_up(sentences: Sequence[tuple], text_to_ids: TracedTextToIds) -> Sequence[tf.Tensor]:
@@ -124,11 +163,18 @@ def look_up(sentences: Sequence[tuple], text_to_ids: TracedTextToIds) -> Sequenc
     return text_to_ids.inputs(*zip(*sentences))
 
 
-def _tokenise_field(records, text_to_ids, field):
-    listed = tokens_name(field)
-    texts = [find_text(record, field) for record in records if listed not in record]
+def is_blank(sentences: Sequence[Sequence[str]]) -> bool:
+    """Returns whether none of a record's sentences, see `tokenise`, has a token."""
+    return not any(map(any, sentences))
+
+
+def _tokenise_field(records, text_to_ids, field, columns):
+    lists = [columns.find_tokens(record, field) for record in records]
+    texts = [
+        columns.find_text(record, field) for record, tokens in zip(records, lists) if tokens is None
+    ]
     tokenised = iter(text_to_ids.tokens(texts))
-    return [(record[listed] if listed in record else next(tokenised)) or [""] for record in records]
+    return [(next(tokenised) if tokens is None else tokens) or [""] for tokens in lists]
 
 
 def _open(path):

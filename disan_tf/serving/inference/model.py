@@ -7,6 +7,7 @@ from typing import Optional, Union
 
 import numpy as np
 import tensorflow as tf
+from tqdm.auto import tqdm
 
 from disan_tf.common.errors import UserError
 from disan_tf.encoders.base import SentenceEncoder
@@ -150,7 +151,8 @@ class LoadedModel:
         step, tokens = self._encoding_step, self._tokenise(sentences, SENTENCE)
         if not tokens:
             return np.zeros([0, self.encode([""]).shape[1]], np.float32)
-        vectors = encode_all(step, tokens, self._text_to_ids, batch_size, show_progress_bar)
+        with tqdm(total=len(tokens), unit="sentence", disable=not show_progress_bar) as bar:
+            vectors = encode_all(step, tokens, self._text_to_ids, batch_size, bar)
         return _normalised(vectors) if normalize else vectors
 
     def similarity(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Predictions for sentences and for pairs, as JSON lines or for a leaderboard."""
+"""Predictions for sentences and for pairs, as JSON lines, as CSV or for a leaderboard."""
 
 import contextlib
 import os
@@ -12,11 +12,13 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_open, scratch_folder
+from disan_tf.common.progress import progress_bar
 from disan_tf.input_pipeline import evaluation_batches
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.explain import Explanation
-from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
-from disan_tf.serving.inference.submissions import make_output_format
+from disan_tf.serving.inference.lines import count_lines, is_blank, look_up, read_chunks, tokenise
+from disan_tf.serving.inference.output_formats import make_output_format
+from disan_tf.serving.inference.records import columns_of
 
 MAX_POSITIONS = 1 << 14  # tokens and padding of a batch: fewer lines if they are long
 
@@ -28,11 +30,13 @@ class Counts(NamedTuple):
       rows: all rows of the input.
       gold: rows with a `gold_label`, whatever it is.
       unlabeled: rows whose `gold_label` is no class of the model, such as "-".
+      blank: rows without a word, which are marked and get no label.
     """
 
     rows: int
     gold: int
     unlabeled: int
+    blank: int = 0
 
 
 def predict(
@@ -40,9 +44,10 @@ def predict(
     input_path,
     output_path,
     input_format: Optional[str] = None,
-    output_format: str = "jsonl",
+    output_format: Optional[str] = None,
     batch_size: int = 64,
     explain: bool = False,
+    text_column: Sequence[str] = (),
 ) -> Counts:
     """Predicts for every line of the input, in order.
 
@@ -52,6 +57,7 @@ def predict(
         {"text": "a good film", "label": "positive", "probabilities": {"negative": 0.02, ...}}
         {"premise": "...", "hypothesis": "...", "label": "neutral", "probabilities": {...}}
         {"sentence_a": "...", "sentence_b": "...", "score": 3.7, "probabilities": {"1": ...}}
+        {"text": "", "label": null, "probabilities": {"negative": null, ...}, "blank": true}
 
     Memory is bounded by the chunks of `read_chunks`. The input's fields are carried over, gold
     labels among them; only the prediction's fields are replaced.
@@ -62,39 +68,54 @@ def predict(
       output_path: a file that does not exist, and appears when it is complete; or "-" for standard
         output, which gets the predictions chunk by chunk.
       input_format: see `read_chunks`.
-      output_format: "jsonl", or a key of `disan_tf.serving.inference.submissions.SUBMISSIONS`.
+      output_format: "jsonl", "csv", or a key of
+        `disan_tf.serving.inference.submissions.SUBMISSIONS`; None = "csv" if the output's name ends
+        with .csv, else "jsonl".
       batch_size: the most lines in a batch.
       explain: whether a line names the tokens that weigh most, see `Explanation`.
+      text_column: the columns of the texts; none = see `columns_of`.
 
     Raises:
       UserError: see `read_chunks`, `disan_tf.serving.inference.submissions` and `Explanation`; or
         the output exists or cannot be written.
     """
+    output_format = output_format or ("csv" if Path(output_path).suffix == ".csv" else "jsonl")
     explanation = _explanation(bundle, output_format) if explain else None
     form = make_output_format(output_format, bundle, input_path, output_path)
     step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     fields, counts, lines = bundle.model.fields, Counts(0, 0, 0), 0
-    with _output(output_path) as file:
+    columns = columns_of(bundle.config, fields, text_column)
+    with _output(output_path) as file, _bar(input_path, output_path) as bar:
         file.write(form.header)
-        for records in read_chunks(input_path, input_format, fields, form.check):
-            sentences = tokenise(records, text_to_ids, fields)
-            rows = predict_all(step, sentences, text_to_ids, batch_size)
-            predictions = [describe(*row, bundle) for row in rows]
+        for records in read_chunks(input_path, input_format, fields, form.check, columns):
+            sentences = tokenise(records, text_to_ids, fields, columns)
+            rows = predict_all(step, sentences, text_to_ids, batch_size, bar.update)
+            predictions = describe_all(sentences, rows, bundle, form.marks_blank)
             if explanation:
                 for prediction, added in zip(predictions, explanation(sentences, text_to_ids)):
-                    prediction.update(added)
+                    prediction.update({} if "blank" in prediction else added)
             for record, prediction in zip(records, predictions):
                 file.write(form.line(record, prediction))
                 lines += 1
             file.flush()
-            counts = _count(counts, records, bundle.classes)
+            counts = _count(counts, records, predictions, bundle.classes)
         form.finish(counts.rows, lines)
     return counts
 
 
+def _bar(input_path, output_path):
+    """Returns a bar over the input's lines, unless the terminal is the input or the output."""
+    streams = [(input_path, sys.stdin), (output_path, sys.stdout)]
+    is_shown = not any(path == "-" and stream.isatty() for path, stream in streams)
+    return progress_bar("predict", "lines", count_lines(input_path), is_shown)
+
+
 def _explanation(bundle, output_format) -> Explanation:
     if output_format != "jsonl":
-        raise UserError(f"--explain adds to JSON lines; leave --output_format={output_format} out.")
+        raise UserError(
+            f"--explain adds to JSON lines, not to {output_format}; name an --output that ends "
+            "with .jsonl, and leave --output_format out."
+        )
     return Explanation(bundle)
 
 
@@ -121,22 +142,49 @@ def describe(probabilities: np.ndarray, prediction: np.generic, bundle: Bundle) 
     return {"label": bundle.classes[prediction], **named}
 
 
+def describe_all(
+    sentences: Sequence[tuple], rows: Sequence[tuple], bundle: Bundle, marks_blank: bool = True
+) -> list[dict]:
+    """Describes the predictions for `tokenise`'s sentences.
+
+    Records without a word are marked with "blank", and have neither label nor probabilities, if
+    `marks_blank`.
+    """
+    blank = {
+        "score" if bundle.model.label_dtype.is_floating else "label": None,
+        "probabilities": dict.fromkeys(bundle.classes),
+        "blank": True,
+    }
+    return [
+        dict(blank) if marks_blank and is_blank(texts) else describe(*row, bundle)
+        for texts, row in zip(sentences, rows)
+    ]
+
+
 def _digits(number):
     return float(f"{number:.7g}")  # float32 has no more
 
 
-def _count(counts: Counts, records, classes) -> Counts:
+def _count(counts: Counts, records, predictions, classes) -> Counts:
     gold = [record["gold_label"] for record in records if "gold_label" in record]
     unlabeled = sum(label not in classes for label in gold)
-    return Counts(counts.rows + len(records), counts.gold + len(gold), counts.unlabeled + unlabeled)
+    blank = sum("blank" in prediction for prediction in predictions)
+    added = (len(records), len(gold), unlabeled, blank)
+    return Counts(*(old + new for old, new in zip(counts, added)))
 
 
-def predict_all(step, sentences, text_to_ids, batch_size) -> list[tuple]:
-    """Returns (probabilities, prediction) for each record's sentences, in order."""
+def predict_all(
+    step, sentences, text_to_ids, batch_size, advance: Callable[[int], object] = lambda count: None
+) -> list[tuple]:
+    """Returns (probabilities, prediction) for each record's sentences, in order.
+
+    `advance` is called with the number of records in each finished batch.
+    """
     rows = [None] * len(sentences)
     for batch, inputs in batches_of_inputs(sentences, text_to_ids, batch_size):
         for index, *row in zip(batch, *(tensor.numpy() for tensor in step(*inputs))):
             rows[index] = row
+        advance(len(batch))
     return rows
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Union
 
 from disan_tf.common.errors import UserError
 
@@ -13,9 +12,15 @@ RESTORE = "restore the official file"
 
 
 class JsonLines:
-    """Formats a record with its prediction as a JSON object a line."""
+    """Formats a record with its prediction as a JSON object a line.
+
+    Attributes:
+      header: the bytes before the first line.
+      marks_blank: whether blank lines are marked, and get no label.
+    """
 
     header = b""
+    marks_blank = True
 
     def check(self, record: dict, where: str) -> None:
         """Accepts any record."""
@@ -40,6 +45,7 @@ class Submission(JsonLines):
     the official `sizes` in rows, by the name of the input or the output.
     """
 
+    marks_blank = False  # a leaderboard wants a label for each row
     columns: tuple[str, str]
     separator: str
     sizes: dict[str, int]
@@ -97,30 +103,3 @@ class Glue(Submission):
 
 
 SUBMISSIONS = {"kaggle": Kaggle, "glue": Glue}
-
-
-def make_output_format(name: str, bundle, input_path, output_path) -> Union[JsonLines, Submission]:
-    """Makes the output format of a `Bundle`'s predictions.
-
-    Args:
-      name: "jsonl" or a key of `SUBMISSIONS`.
-      bundle, input_path, output_path: see `disan_tf.serving.inference.predict.predict`.
-
-    Raises:
-      UserError: there is no such format, or the model has other classes, or a submission would go
-        to standard output, where its rows could not be counted first.
-    """
-    if name == "jsonl":
-        return JsonLines()
-    if name not in SUBMISSIONS:
-        known = ", ".join(SUBMISSIONS)
-        raise UserError(f"There is no output format {name!r}; choose jsonl or one of {known}.")
-    if set(bundle.classes) != CLASSES:
-        raise UserError(
-            f"{bundle.directory} tells {', '.join(bundle.classes)} apart, and "
-            f"--output_format={name} is for {', '.join(sorted(CLASSES))}; use jsonl or a model of "
-            "language inference."
-        )
-    if output_path == "-":
-        raise UserError(f"--output_format={name} needs --output: its rows are counted first.")
-    return SUBMISSIONS[name](input_path, output_path)

@@ -113,6 +113,43 @@ def test_there_is_a_test_part_if_it_has_a_file_or_a_share(tmp_path):
     assert set(read(write(tmp_path, *SOUPS)).splits) == {"train", "dev"}
 
 
+def test_folds_divide_the_training_table(tmp_path):
+    rows = [(f"soup {k}", "ab"[k % 2]) for k in range(40)]
+    write(tmp_path, *rows)
+    folds = [read(tmp_path, dev_share=0.1, folds=4, fold=k).splits for k in range(4)]
+    assert {len(splits["test"]) for splits in folds} == {10}
+    assert {len(splits["dev"]) for splits in folds} == {4}
+    names = [example.example_id for splits in folds for example in splits["test"]]
+    assert len(set(names)) == 40
+    in_fold = [example.example_id for part in folds[0].values() for example in part]
+    assert len(set(in_fold)) == 40
+    assert splits_of(options(fold=0)) == ("train", "dev", "test")
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"fold": 10}, "fold=10 is not one of the 10 folds; use 0 to 9."),
+        ({"fold": 0, "test": "x.csv"}, "fold=0 replaces the test part"),
+    ],
+)
+def test_an_impossible_fold_is_refused(changed, message):
+    assert message in user_error(check_options, options(**changed))
+
+
+@pytest.mark.parametrize(
+    "name, separator, hint",
+    [
+        ("t.csv", ";", "separated by semicolons: save it with commas"),
+        ("t.csv", "\t", "separated by tabs: give the file a name that ends with .tsv"),
+        ("t.tsv", ",", "separated by commas: give the file a name that ends with .csv"),
+    ],
+)
+def test_another_separator_is_named(tmp_path, name, separator, hint):
+    (tmp_path / name).write_text(f"id{separator}text{separator}label\n1{separator}a{separator}b\n")
+    assert hint in refusal(tmp_path, options(train=name))
+
+
 def test_counts_have_no_official_figure(tmp_path, capsys):
     from data_prep.manifest import describe_counts
     from disan_tf.input_pipeline.format import read_manifest
@@ -131,7 +168,8 @@ def test_counts_have_no_official_figure(tmp_path, capsys):
         ([("a", "x")], {"label": "class"}, "line 1: there is no class among the columns text"),
         ([("a", "x"), ("b", " ")], {}, "line 3: label is empty"),
         ([("a", "x"), ("b", "y", "z")], {}, "line 3: 3 columns, and the header has 2"),
-        ([("a", "x")] * 4, {}, "has 1 different labels in the column label"),
+        ([("a", "x")] * 4, {}, "has the label 'x' in all 4 rows of the column label, and a model"),
+        ([("a", "x"), ("b", "y")], {}, "t.csv has 2 rows, too few to draw a dev part from; add"),
         ([("a", str(k)) for k in range(1001)], {}, "has 1,001 different labels"),
         ([], {}, "t.csv holds no row"),
         ([("a", "x"), ("b", "y" * 256)], {}, "line 3: label has 256 characters and may have 255"),

@@ -1,0 +1,99 @@
+"""Progress bars on a terminal; nothing is drawn into files and pipes."""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import Optional
+
+from tqdm import tqdm
+
+_KNOWN = "{desc}: {n:,}/{total:,} {unit} {bar} {rate:,.0f} {unit}/s, {left} left"
+_UNKNOWN = "{desc}: {n:,} {unit}, {rate:,.0f} {unit}/s"
+_STAGES = "{desc} ({n} of {total} done) {bar} {elapsed}"
+
+
+class Bar(tqdm):
+    """A tqdm bar whose format may use `left`, the time left, and numbers with `:,`."""
+
+    @property
+    def format_dict(self):
+        """Returns tqdm's values for the format, with `left`; unknown ones count as 0."""
+        values = super().format_dict
+        done, seconds = values["n"] - values["initial"], values["elapsed"]
+        rate = done / seconds if seconds else 0.0
+        left = (
+            format_seconds((values["total"] - values["n"]) / rate) if _knows(values, rate) else ""
+        )
+        return {**values, "rate": rate, "left": left or "? s"}
+
+
+def _knows(values, rate: float) -> bool:
+    return bool(values["total"] and rate)
+
+
+def is_terminal() -> bool:
+    """Returns whether standard error is a terminal, on which bars are drawn."""
+    return sys.stderr.isatty()
+
+
+def progress_bar(
+    description: str, unit: str, total: Optional[int] = None, is_shown: bool = True
+) -> tqdm:
+    """Returns a bar with counts, speed and time left; it draws nothing without a terminal.
+
+    Args:
+      description: the work, such as "predict".
+      unit: the counted things, such as "lines".
+      total: their number; None = unknown.
+      is_shown: False never draws.
+    """
+    return Bar(
+        desc=description,
+        unit=unit,
+        total=total,
+        bar_format=_UNKNOWN if total is None else _KNOWN,
+        disable=not (is_shown and is_terminal()),
+        dynamic_ncols=True,
+        leave=False,
+    )
+
+
+class Stages:
+    """A bar over the stages of a long work, which names the current stage."""
+
+    def __init__(self, bar: tqdm):
+        self._bar, self._has_begun = bar, False
+
+    def begin(self, name: str) -> None:
+        """Ends the stage before, if any, and shows the name of the next."""
+        if self._has_begun:
+            self._bar.update(1)
+        self._has_begun = True
+        self._bar.set_description_str(name)
+
+
+@contextlib.contextmanager
+def stages(total: int) -> Iterator[Stages]:
+    """Yields `Stages` of a known number; nothing is drawn without a terminal."""
+    with tqdm(
+        total=total,
+        bar_format=_STAGES,
+        disable=not is_terminal(),
+        dynamic_ncols=True,
+        leave=False,
+    ) as bar:
+        yield Stages(bar)
+
+
+def say(text: str) -> None:
+    """Prints a line to standard output, above the bars."""
+    with tqdm.external_write_mode(sys.stdout):
+        print(text, flush=True)
+
+
+def format_seconds(seconds: float) -> str:
+    """Formats a time, such as "24 s", "1 min 24 s" or "2 h 5 min"."""
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

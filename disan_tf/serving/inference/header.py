@@ -1,0 +1,62 @@
+"""Recognises the header of a table on standard input, which has no name to tell its format."""
+
+from collections.abc import Sequence
+from typing import Callable, Optional
+
+from disan_tf.serving.inference.records import Columns, CommaTableParser, TableParser, TextParser
+from disan_tf.text.separators import are_names
+from disan_tf.text.tables import CommaTable, Table
+
+
+class ColumnParser(TextParser):
+    """Parses a sentence a line, in a table of one column whose header was read.
+
+    Args:
+      name: the column.
+    """
+
+    def __init__(self, fields: Sequence[str], columns: Columns, name: str):
+        super().__init__(fields, columns)
+        self._name = name
+
+    def __call__(self, line: str, where: str) -> Optional[dict]:
+        return {self._name: line}
+
+
+class HeaderParser(TextParser):
+    """Parses lines of text, or the rows of a table if the first line names the model's columns.
+
+    Args:
+      announce: a function called with the first line if it is a header.
+    """
+
+    def __init__(self, fields: Sequence[str], columns: Columns, announce: Callable[[str], None]):
+        super().__init__(fields, columns)
+        self._announce, self._parse = announce, None
+
+    def __call__(self, line: str, where: str) -> Optional[dict]:
+        if self._parse is not None:
+            return self._parse(line, where)
+        self._parse, is_header = self._choose(line)
+        if not is_header:
+            return self._parse(line, where)
+        self._announce(line)
+        return None if isinstance(self._parse, ColumnParser) else self._parse(line, where)
+
+    def end(self, where):
+        if self._parse is not None:
+            self._parse.end(where)
+
+    def _choose(self, line: str) -> tuple[TextParser, bool]:
+        """Returns the parser for the input with this first line, and whether that is a header."""
+        for make_table, make_parser in ((Table, TableParser), (CommaTable, CommaTableParser)):
+            try:
+                names = make_table(line).columns
+            except ValueError:
+                continue
+            known = [set(self._columns.texts[field]) & set(names) for field in self._fields]
+            if all(known) and are_names(names):
+                if len(names) == 1:
+                    return ColumnParser(self._fields, self._columns, names[0]), True
+                return make_parser(self._fields, self._columns), True
+        return TextParser(self._fields, self._columns), False

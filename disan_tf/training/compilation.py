@@ -74,7 +74,7 @@ def padded_length(length: int) -> int:
     while power < length:
         power *= 2
     shorter = power * 3 // 4
-    return shorter if length <= shorter and shorter > SHORTEST else power
+    return shorter if length <= shorter and shorter % SHORTEST == 0 else power
 
 
 def pad_tokens(tensor: tf.Tensor) -> tf.Tensor:

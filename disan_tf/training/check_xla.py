@@ -39,7 +39,7 @@ def _obstacles(config):
         reason = "whose sentences become as short as the selection"
         yield "encoder.unselected=drop", reason, "set it to mean"
     if config.dtype == "mixed_float16":
-        reason = "whose loss scale skips steps"
+        reason = "whose loss scale was not tried under XLA"
         yield "dtype=mixed_float16", reason, "set it to mixed_bfloat16"
     options = config.train.get("optimizer_options", {})
     if config.train.get("optimizer") == "adagrad" and options.get("start") == 0:

@@ -51,11 +51,13 @@ def train(
         corpus = distribution.chief_first(lambda: prepare_corpus(config))
         distribution.check_same("corpus", corpus.manifest)
         summary = experiment.train(config, corpus, workdir, pictures, distribution, initial)
+        compiled = summary.get("compilations")
         print(
             f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best "
             f"dev {summary['criterion']} {summary['best_score']:.4f} at step "
             f"{summary['best_step']:,}, in {Path(workdir) / 'best'}; curves: tensorboard --logdir "
             f"{Path(workdir) / 'tensorboard'}"
+            + (f"; {compiled:,} compilations by XLA" if compiled is not None else "")
         )
         print(what_next(workdir, data_dir))
 

@@ -9,9 +9,10 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.highway import Highway
-from disan_tf.layers.packing import ROWS_MULTIPLE
+from disan_tf.layers.packing import ROWS_MULTIPLE, unique_words
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.devices import on_host
+from disan_tf.ops.xla import is_jit_compiled
 from disan_tf.text.characters import BYTE_CHARACTERS, real_length
 
 ACTIVATIONS = ("relu", "tanh")
@@ -106,7 +107,7 @@ class TokenEncoder(BaseLayer):
         with on_host():
             words = tf.reshape(characters, [-1, tf.shape(characters)[-1]])
             words = tf.pad(words, [[1, 0], [0, 0]])  # at least one word
-            words, places = tf.raw_ops.UniqueV2(x=words, axis=[0])
+            words, places = unique_words(words)
         vectors = tf.gather(self._encode(words), places[1:])
         shape = tf.concat([tf.shape(characters)[:-1], [self.units]], axis=0)
         return tf.ensure_shape(tf.reshape(vectors, shape), [*characters.shape[:-1], self.units])
@@ -116,7 +117,8 @@ class TokenEncoder(BaseLayer):
         widest = max(width for width, _ in self.filters)
         with on_host():
             words = tf.pad(words, [[0, -tf.shape(words)[0] % ROWS_MULTIPLE], [0, 0]])
-            words = words[:, : real_length(words) + widest]
+            if not is_jit_compiled():
+                words = words[:, : real_length(words) + widest]
         x = tf.gather(tf.pad(self.vectors, [[1, 0], [0, 0]]), words)  # [words, characters, dim]
         maxima = [
             tf.reduce_max(tf.nn.conv1d(x, kernel, 1, "VALID"), axis=1) + bias

@@ -16,6 +16,7 @@ from disan_tf.layers.recurrent.rnn import BasicRNN
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.devices import on_host
+from disan_tf.ops.xla import is_compiled
 
 RECURRENCES = ("rnn", "lstm")
 
@@ -147,10 +148,7 @@ class DRCN(PairEncoder):
         """Computes the next layer's x <float>[rows, dim], Eq. 3."""
         x = tf.concat([x, real_tokens(h, mask), real_tokens(a, mask)], axis=-1)
         if layer < len(self.bottlenecks):
-            rows = tf.shape(x)[0]
-            with on_host():
-                tokens = tf.math.count_nonzero(mask, dtype=tf.int32)
-                real = tf.sequence_mask([tokens], rows)  # as if of one sentence
+            real = _real_rows(x, mask)[None]  # as if of one sentence
             x = self.bottlenecks[layer](x[None], mask=real, training=training)[0]
         return x
 
@@ -226,6 +224,16 @@ def _cut(weights, first, second):
     return forth[:, : lengths[0], : lengths[1]], back[:, : lengths[1], : lengths[0]]
 
 
+def _real_rows(x, mask):
+    """Returns which rows of `real_tokens` are tokens, <bool>[rows]."""
+    if is_compiled():
+        return tf.reshape(mask, [-1])
+    rows = tf.shape(x)[0]
+    with on_host():
+        tokens = tf.math.count_nonzero(mask, dtype=tf.int32)
+        return tf.sequence_mask(tokens, rows)
+
+
 def _maximum(x, mask):
     """Computes the maximum over each sentence's real tokens, per feature; 0 without tokens.
 
@@ -236,6 +244,10 @@ def _maximum(x, mask):
     Returns:
       <float>[batch, dim].
     """
+    if is_compiled():
+        x = tf.reshape(x, tf.concat([tf.shape(mask), [x.shape[-1]]], axis=0))
+        largest = tf.reduce_max(tf.where(mask[:, :, None], x, x.dtype.min), axis=1)
+        return tf.where(tf.reduce_any(mask, axis=1, keepdims=True), largest, tf.zeros([], x.dtype))
     rows = tf.shape(x)[0]
     with on_host():
         sentences = tf.where(mask)[:, 0]

@@ -71,8 +71,8 @@ class Dropout(ConfiguredLayer):
     Call arguments:
       x: <float>[...].
       training: whether entries are dropped; if not, x is returned unchanged.
-      places: the `Places` of x in the global tensor, for a `Share` of a batch; only needed if the
-        first axis of x is not the batch.
+      places: the `Places` of x in the global tensor, for a `Share` of a batch whose first axis is
+        not the batch, or for a layout other than the one whose masks are drawn.
 
     Returns:
       y, <float>[...].
@@ -103,7 +103,7 @@ class Dropout(ConfiguredLayer):
         if not training or not self.rate:
             return x
         share = batch_share.current()
-        if share is None:
+        if share is None and places is None:
             return apply_mask(x, self.keep(tf.size(x)), self.rate)
         if places is None:
             entries = tf.size(x, tf.int64)

@@ -6,7 +6,7 @@ from disan_tf.layers.dropout import Places
 from disan_tf.layers.packing import LENGTH_MULTIPLE, ROWS_MULTIPLE
 from disan_tf.ops.batch_share import all_rows, current
 from disan_tf.ops.devices import on_host
-from disan_tf.ops.xla import is_compiled
+from disan_tf.ops.xla import is_compiled, is_jit_compiled
 
 SENTENCES_PER_ROW = 8
 LEAST_SAVING = 0.25  # least fraction of positions to save, for packing to pay
@@ -27,7 +27,8 @@ class PackedRows:
 
     Attributes:
       mask: mask of the rows, <bool>[rows, width], True = real token.
-      places: places of the rows' tokens, see `Dropout`; None if the batch is whole.
+      places: places of the rows' tokens, see `Dropout`; None if the batch is whole. XLA needs
+        fixed shapes and does not pack; the tokens then have the places of the packed rows.
 
     Example:
       >>> x, mask = tf.ones([2, 5, 8]), tf.ones([2, 5], tf.bool)
@@ -41,6 +42,7 @@ class PackedRows:
         self._sentences, self.places = mask, None
         if is_compiled():  # XLA knows no shape that depends on the data
             self._pays, self.mask = False, mask
+            self.places = _places_if_packed(mask, gap) if is_jit_compiled() else None
             return
         with on_host():
             self._lay_out(mask, gap)
@@ -126,6 +128,18 @@ class PackedRows:
 
 def _pays(packed, positions):
     return tf.cast(packed, tf.float32) < (1.0 - LEAST_SAVING) * tf.cast(positions, tf.float32)
+
+
+def _places_if_packed(mask, gap):
+    """Returns the `Places` that the tokens of an unpacked batch had in its rows."""
+    batch, length = tf.unstack(tf.shape(mask))
+    positions = tf.range(length)
+    ends = tf.reduce_max(tf.where(mask, positions + 1, 0), axis=1)
+    rows = -(-batch // SENTENCES_PER_ROW)
+    starts, width = _deal(tf.where(ends > 0, ends + gap, 0), rows)
+    starts = tf.where(_pays(rows * width, batch * length), starts, tf.range(batch) * length)
+    count = batch * length  # no smaller than the packed rows, and constant
+    return Places(tf.minimum(starts[:, None] + positions, count - 1), count)
 
 
 def _deal(sizes, rows):

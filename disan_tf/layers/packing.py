@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from disan_tf.ops.batch_share import all_rows
 from disan_tf.ops.devices import on_host
-from disan_tf.ops.xla import is_compiled
+from disan_tf.ops.xla import is_compiled, is_jit_compiled
 
 # Sizes are rounded up to these multiples, so that oneDNN compiles products for fewer shapes.
 ROWS_MULTIPLE = 128
@@ -73,6 +73,16 @@ def scatter_tokens(tokens: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         shape = tf.concat([tf.shape(mask, tf.int64), [tokens.shape[-1]]], axis=0)
     scattered = tf.scatter_nd(places, tokens[: tf.shape(places)[0]], shape)
     return tf.ensure_shape(scattered, [*mask.shape, tokens.shape[-1]])
+
+
+def unique_words(words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns distinct words <int32>[distinct, characters], and each word's number <int32>[words].
+
+    Under XLA, which knows no number of words that depends on the data, all words are returned.
+    """
+    if is_jit_compiled():
+        return words, tf.range(tf.shape(words)[0])
+    return tf.raw_ops.UniqueV2(x=words, axis=[0])
 
 
 def pad_length(x: tf.Tensor) -> tf.Tensor:

@@ -4,12 +4,14 @@ The plain form keeps about eight tensors of [batch, length, length, dim] for its
 form walks over blocks of heads (forward pass) and of dependents (backward pass), keeps only the
 context and the softmax denominators, and computes the rest again. A block also skips the range of
 pairs that its direction forbids, nearly half of them (measured: twice as fast as the plain form).
+Under XLA, whose slices have fixed sizes, a block computes all pairs and masks the forbidden ones.
 """
 
 import tensorflow as tf
 
 from disan_tf.ops.devices import block_numbers
 from disan_tf.ops.direction_mask import positional_mask
+from disan_tf.ops.xla import is_compiled
 
 # Numbers in one tensor of a block on a CPU. They fit into the caches, and hide the cost of starting
 # an operation (measured: 1 << 18 to 1 << 22 differ by a fifth).
@@ -73,28 +75,30 @@ def lean_backward(upstream, head, dependent, value, context, denominator, mask, 
     With p_ij the attention, g_j the upstream gradient and t_ij the tanh:
     dv_i = sum_j p_ij g_j and d(dependent_i + head_j) = p_ij g_j (v_i - s_j) (1 - t_ij^2).
     """
-    length = tf.shape(head)[1]
-    size, blocks = _blocks(head)
+    length, (size, blocks) = tf.shape(head)[1], _blocks(head)
     padding = [[0, 0], [0, blocks * size - length], [0, 0]]
     dependent, value = tf.pad(dependent, padding), tf.pad(value, padding)
     mask = tf.pad(mask, padding[:2])
     scaled = tf.math.divide_no_nan(upstream, denominator)  # g_j over the denominator
     mirrored = {"forward": "backward", "backward": "forward"}.get(direction, direction)
+    within = tf.range(size)
 
     def body(block, head_gradient, dependent_gradients, value_gradients):
-        rows = slice(block * size, (block + 1) * size)
-        dependents = tf.range(block * size, (block + 1) * size)
+        dependents = block * size + within
+        own_dependent, own_value, own_mask = (
+            _rows(tensor, block, within) for tensor in (dependent, value, mask)
+        )
         start, end = _range(dependents, length, mirrored)
         heads = tf.range(start, end)
         tanh, weights = _weights(
             head[:, start:end, None, :],
-            dependent[:, None, rows, :],
-            positional_mask(heads, dependents, direction)[None] & mask[:, None, rows],
+            own_dependent[:, None],
+            positional_mask(heads, dependents, direction)[None] & own_mask[:, None],
             scale,
         )
         weights *= scaled[:, start:end, None, :]  # p_ij g_j
         value_gradients = value_gradients.write(block, tf.reduce_sum(weights, axis=1))
-        weights *= value[:, None, rows, :] - context[:, start:end, None, :]
+        weights *= own_value[:, None] - context[:, start:end, None, :]
         weights *= 1.0 - tf.square(tanh)
         dependent_gradients = dependent_gradients.write(block, tf.reduce_sum(weights, axis=1))
         block_gradient = tf.reduce_sum(weights, axis=2)
@@ -114,6 +118,13 @@ def lean_backward(upstream, head, dependent, value, context, denominator, mask, 
     return head_gradient, dependent_gradient, value_gradient
 
 
+def fits_one_block(head) -> bool:
+    """Returns whether all pairs of <float>[batch, length, dim] are known to fit into one block."""
+    return head.shape.is_fully_defined() and head.shape.num_elements() * head.shape[1] <= (
+        BLOCK_NUMBERS
+    )
+
+
 def _blocks(tensor):
     """Returns the tokens in a block and the number of blocks, for <float32>[batch, length, dim]."""
     length = tf.maximum(tf.shape(tensor)[1], 1)  # one empty block for a batch without tokens
@@ -123,10 +134,20 @@ def _blocks(tensor):
 
 
 def _range(heads, length, direction):
-    """Returns the range of dependents that any head of the block may attend to."""
+    """Returns the range of dependents that any head of the block may attend to; XLA needs all."""
+    if is_compiled():
+        return 0, length
     start = tf.minimum(heads[0] + 1, length) if direction == "backward" else 0
     end = tf.minimum(heads[-1], length) if direction == "forward" else length
     return start, end
+
+
+def _rows(tensor, block, within):
+    """Returns a block of tokens, [batch, size, ...]; XLA's slices begin at constants."""
+    size = tf.size(within)
+    if is_compiled():
+        return tf.gather(tensor, block * size + within, axis=1)
+    return tensor[:, block * size : (block + 1) * size]
 
 
 def _weights(head, dependent, pairs, scale):

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from disan_tf.ops.devices import block_numbers, on_host
 from disan_tf.ops.native import runtime
+from disan_tf.ops.xla import is_jit_compiled
 
 # Numbers in one tensor of a block on a CPU (measured: 1 << 20 exceeds the caches and is up to a
 # quarter slower).
@@ -60,6 +61,9 @@ def product_scores(
     Returns:
       <float32>[batch, first length, second length]. All inputs receive gradients.
     """
+    if pairs is not None and is_jit_compiled():
+        scores = product_scores(first, second, kernel, vector)
+        return tf.where(pairs, scores, 0.0)
     if pairs is not None:
         return _chosen_product_scores(first, second, kernel, vector, pairs)
 
@@ -143,7 +147,12 @@ def _weigh(features: tf.Tensor, vector: tf.Tensor) -> tf.Tensor:
 def _blockwise(
     score: Callable, first: tf.Tensor, second: tf.Tensor, *weights: tf.Tensor
 ) -> tf.Tensor:
-    """Computes score(first, second, *weights) block by block, for float32 sentences."""
+    """Computes score(first, second, *weights) block by block, for float32 sentences.
+
+    XLA, which needs fixed shapes and fuses operations, computes all pairs at once.
+    """
+    if is_jit_compiled():
+        return score(*(tf.cast(sentence, tf.float32) for sentence in (first, second)), *weights)
 
     @tf.custom_gradient
     def scores(first, second, *weights):

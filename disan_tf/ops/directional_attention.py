@@ -5,14 +5,14 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.common.options import check_choice
-from disan_tf.ops.blockwise import lean_attention
+from disan_tf.ops.blockwise import fits_one_block, lean_attention
 from disan_tf.ops.direction_mask import DIRECTIONS, admissible_pairs, check_scale
 from disan_tf.ops.linear_attention import linear_attention
 from disan_tf.ops.masked_softmax import masked_softmax
 from disan_tf.ops.native.attention import native_attention, native_linear_attention
 from disan_tf.ops.native.runtime import is_used, unavailable
 from disan_tf.ops.saved_attention import saved_attention
-from disan_tf.ops.xla import is_compiled
+from disan_tf.ops.xla import is_compiled, is_jit_compiled
 
 
 def attention_weights(
@@ -42,9 +42,15 @@ def plain_attention(head, dependent, value, mask, *, direction, head_mask=None, 
 
 
 def _auto_attention(*args, **options) -> tf.Tensor:
-    """Calls this machine's fastest form; under XLA the plain form, which XLA fuses."""
-    form = plain_attention if is_compiled() else lean_attention
-    return (native_attention if is_used() else form)(*args, **options)
+    """Calls this machine's fastest form.
+
+    Exports for XLA have the plain form. Under XLA the plain form computes what fits into one block,
+    where the lean form would be no faster; see the README's measurements.
+    """
+    if is_used():
+        return native_attention(*args, **options)
+    is_plain = is_compiled() and (not is_jit_compiled() or fits_one_block(args[0]))
+    return (plain_attention if is_plain else lean_attention)(*args, **options)
 
 
 def _linear_attention(*args, **options) -> tf.Tensor:
@@ -96,7 +102,7 @@ def directional_attention(
       form: "native" (C++ for this CPU), "lean" (portable, memory O(batch * length * dim)), "saved"
         (for SavedModels: as lean, or linear for long texts), "plain" (dense, for tests), "linear"
         (time O(length), to within 1e-4, for documents), or "auto": native if available, plain
-        under XLA, else lean.
+        for short sentences under XLA, else lean.
 
     Returns:
       <float>[batch, length, dim], the dtype of `value`. All three inputs receive gradients.

@@ -32,8 +32,14 @@ def is_compiled() -> bool:
     """
     if tf.executing_eagerly():
         return False
-    if getattr(_scope, "compilable", False):
-        return True
+    return getattr(_scope, "compilable", False) or is_jit_compiled()
+
+
+@tf.autograph.experimental.do_not_convert
+def is_jit_compiled() -> bool:
+    """Returns whether XLA will compile the function being traced; `compilable` does not count."""
+    if tf.executing_eagerly():
+        return False
     graph = tf.compat.v1.get_default_graph()
     if not hasattr(graph, "_disan_tf_is_compiled"):
         graph._disan_tf_is_compiled = _is_traced_for_xla()

@@ -30,7 +30,7 @@ _MAY_GROW = {"train.steps", "train.patience"}
 _MAY_CHANGE = {"train.distribution"}
 # Options that older versions lack, with the value that has the same effect; some only of configs
 # whose corpus takes them.
-ADDED = {"train.clip_norm": 0.0, "data.subset": ""}
+ADDED = {"train.clip_norm": 0.0, "train.jit_compile": False, "data.subset": ""}
 
 
 def claim(workdir: Path, config) -> None:

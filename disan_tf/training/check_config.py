@@ -21,6 +21,7 @@ from disan_tf.models.factory import (
 )
 from disan_tf.runs.bundle import NAME
 from disan_tf.training import optimizers, schedule
+from disan_tf.training.check_xla import check_jit_compile, check_xla
 from disan_tf.training.distribution.cluster import check_distribution, distribution_of
 from disan_tf.training.methods import method_for
 from disan_tf.training.methods.batch_statistics import check_batch_norm_batches
@@ -59,6 +60,7 @@ def check_config(config, corpus: Optional[CorpusRules] = None) -> None:
         check_section(*section)
     _check_embedding(config)
     _check_batch_norm(config)
+    check_xla(config)
 
 
 def _sections(config, corpus: Optional[CorpusRules]) -> Iterator[tuple]:
@@ -77,6 +79,7 @@ def _sections(config, corpus: Optional[CorpusRules]) -> Iterator[tuple]:
         check_regularisation,
         check_batch_norm_batches,
         optimizers.check_options,
+        check_jit_compile,
         check_distribution,
         *_checks(method, "train"),
     )

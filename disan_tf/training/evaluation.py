@@ -15,6 +15,7 @@ from disan_tf.metrics.perplexity import perplexities
 from disan_tf.runs.bundle import Bundle
 from disan_tf.runs.run_summary import FRACTIONS
 from disan_tf.text.lookup import UNKNOWN_ID
+from disan_tf.training.compilation import make_compiler
 from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.methods.policy_gradient import evaluation_steps
 from disan_tf.training.outputs import run_split
@@ -93,7 +94,7 @@ def _split(bundle, corpus, name):
 def _selections(bundle, split):
     """Returns the scores that `evaluate` adds for hard attention."""
     model, evaluation = bundle.model, bundle.config.evaluate
-    steps, scores = evaluation_steps(bundle.config, model), {}
+    steps, scores = evaluation_steps(bundle.config, model, make_compiler(bundle.config)), {}
     for how in _SELECTIONS:
         outcome = run_split(steps[how], split, model.reads, evaluation.batch_size)
         found = model.scores(outcome.outputs, split.labels)

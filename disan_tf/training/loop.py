@@ -115,7 +115,7 @@ class Trainer:
 
         Returns:
           {"step", "best_step", "criterion", "best_score", "seconds"}; the criterion is the name of
-          the score.
+          the score. With `train.jit_compile` also "compilations", the number in this process.
 
         Raises:
           UserError: the loss or a weight is not finite (the last good checkpoint stays), a
@@ -142,7 +142,12 @@ class Trainer:
             "criterion": self.model.criterion,
             "best_score": float(self.state.best_score),
             "seconds": self.log.seconds(),
+            **self._compilations(),
         }
+
+    def _compilations(self) -> dict:
+        is_counted = self.config.train.get("jit_compile", False)
+        return {"compilations": self.method.compiler.compilations} if is_counted else {}
 
     def batches(self, step: int) -> tf.data.Dataset:
         """Returns the remaining batches of the epoch after `step` steps."""

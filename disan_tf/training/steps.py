@@ -5,10 +5,13 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.ops.batch_share import part_of_all, part_of_mean
+from disan_tf.ops.xla import is_jit_compiled
+from disan_tf.training.compilation import Compiler
+from disan_tf.training.dense_rows import dense_gradient, keeping_other_rows
 from disan_tf.training.distribution.replicas import compiled_step, summed
 
 
-def make_train_step(model, optimizer, clip_norm: float = 0.0):
+def make_train_step(model, optimizer, clip_norm: float = 0.0, compiler: Optional[Compiler] = None):
     """Returns the training step: one optimizer step on the model's loss + weight decay.
 
     Args:
@@ -16,6 +19,7 @@ def make_train_step(model, optimizer, clip_norm: float = 0.0):
       optimizer: see `disan_tf.training.optimizers`; under a loss-scale optimizer a step whose
         gradients overflow changes nothing and lowers the scale.
       clip_norm: see `apply_gradients`.
+      compiler: see `compiled_step`.
 
     Returns:
       A `compiled_step`: the model's inputs (`model.reads`), labels <`model.label_dtype`>[batch]
@@ -37,10 +41,12 @@ def make_train_step(model, optimizer, clip_norm: float = 0.0):
         _, skipped = apply_gradients(optimizer, gradients, model.trainable_variables, clip_norm)
         return {**measured, "skipped_steps": skipped}
 
-    return compiled_step(train_step, batch_signature(model))
+    return compiled_step(train_step, batch_signature(model), compiler)
 
 
-def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
+def make_evaluation_step(
+    model, how: Optional[str] = None, samples: int = 1, compiler: Optional[Compiler] = None
+):
     """Returns a step: inputs, labels -> (outputs <float32>[batch, classes], loss <float32>[]).
 
     It takes the same arguments as the training step, and applies no dropout.
@@ -51,16 +57,16 @@ def make_evaluation_step(model, how: Optional[str] = None, samples: int = 1):
         `disan_tf.layers.hard_attention.sampler.Sampler.select`; None = the encoder's own way.
       samples: the number of selections; if above 1, the outputs are the logarithms of the mean
         probabilities.
+      compiler: compiles the step; None = TensorFlow does.
     """
 
-    @tf.function(input_signature=batch_signature(model), autograph=False)
     def evaluation_step(*batch):
         *ids, label = batch
         outputs = [_outputs(model, ids, how) for _ in range(samples)]
         outputs = outputs[0] if samples == 1 else _log_mean_probabilities(outputs)
         return outputs, model.batch_loss(outputs, label) + sum(added_losses(model))
 
-    return evaluation_step
+    return (compiler or Compiler()).compile(evaluation_step, batch_signature(model))
 
 
 def make_selection_step(model, how: str):
@@ -129,7 +135,12 @@ def apply_gradients(
     norm, moves = tf.linalg.global_norm(gradients), gradients
     if clip_norm:
         moves, _ = tf.clip_by_global_norm(gradients, clip_norm, use_norm=norm)
-    optimizer.apply_gradients(zip(moves, weights), experimental_aggregate_gradients=False)
+    if is_jit_compiled():
+        with keeping_other_rows(optimizer, moves, weights):
+            dense = [dense_gradient(move) for move in moves]
+            optimizer.apply_gradients(zip(dense, weights), experimental_aggregate_gradients=False)
+    else:
+        optimizer.apply_gradients(zip(moves, weights), experimental_aggregate_gradients=False)
     skipped = tf.logical_not(_finite(gradients)) if _scales(optimizer) else False
     return norm, tf.cast(skipped, tf.float32)
 

@@ -12,7 +12,13 @@ import tensorflow as tf
 
 from disan_tf.ops import DIRECTIONS, blockwise
 from disan_tf.ops.blockwise import lean_attention
-from tests.support.ops.attention_problems import assert_close, compiled_step, make_inputs
+from disan_tf.ops.directional_attention import plain_attention
+from tests.support.ops.attention_problems import (
+    assert_close,
+    compiled_step,
+    make_inputs,
+    make_mask,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 GIB = 1 << 30
@@ -29,6 +35,20 @@ def test_compiled_with_unknown_shapes_in_several_blocks_it_is_the_same(direction
             actual = compiled(*short)
         for ours, expected in zip(actual, step(*short)):
             assert_close(ours, expected, 2e-6)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_under_xla_it_is_the_plain_form(direction):
+    inputs = [tf.constant(tensor, tf.float32) for tensor in make_inputs(2, 7, 3)]
+    mask = tf.constant(make_mask(2, 7, 3))
+    _, lean = compiled_step(partial(lean_attention, direction=direction), 3, jit_compile=True)
+    plain, _ = compiled_step(partial(plain_attention, direction=direction), 3)
+    for length in (7, 1):
+        short = [tensor[:, :length] for tensor in (mask, *inputs)]
+        with mock.patch.object(blockwise, "BLOCK_NUMBERS", 2 * 2 * 7 * 3):  # two of seven tokens
+            actual = lean(*short)
+        for ours, expected in zip(actual, plain(*short)):
+            assert_close(ours, expected, 1e-5)
 
 
 # A process inherits the peak of the one that started it; only a fork's own child starts anew.

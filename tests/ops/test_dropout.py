@@ -51,6 +51,14 @@ def _masks(entries, seed, rate):
         return _booleans(bits, entries), keep_mask(tf.constant(entries), seed, rate).numpy()
 
 
+@pytest.mark.parametrize("entries", [1, 7, 8, 1001])
+def test_xla_draws_the_same_mask(entries):
+    seed = tf.constant([3, 5], tf.int64)
+    draw = tf.function(lambda seed: keep_mask(tf.constant(entries), seed, 0.25), jit_compile=True)
+    with portable():
+        np.testing.assert_array_equal(draw(seed), keep_mask(tf.constant(entries), seed, 0.25))
+
+
 @pytest.mark.parametrize(
     "key,counter,expected",
     [  # "known answers" of the authors' Random123

@@ -6,6 +6,7 @@ from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution.convolution import Convolution
+from disan_tf.layers.packing import unique_words
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.devices import on_host
 
@@ -71,7 +72,7 @@ class CharacterCNN(BaseLayer):
         with on_host():
             words = tf.reshape(characters, [tf.reduce_prod(outer), length])
             words = tf.pad(words, [[1, 0], [0, 0]])  # a convolution rejects an empty batch
-            words, places = tf.raw_ops.UniqueV2(x=words, axis=[0])
+            words, places = unique_words(words)
         table = tf.pad(self.vectors, [[1, 0], [0, 0]])  # [ids, dim]
         maps = self.convolution(tf.gather(table, words), mask=words != 0)  # 0 on padding
         vectors = tf.gather(tf.reduce_max(maps, axis=1), places[1:])

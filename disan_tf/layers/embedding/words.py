@@ -90,5 +90,7 @@ class WordEmbedding(Embedding):
         if not table.shape[0]:
             return tf.zeros([], self.compute_dtype)
         known = (rows >= 0) & (rows < table.shape[0])
-        found = tf.gather(table, tf.where(known, rows, 0))
+        # Other ids read a row of the batch, so that no further row has a gradient.
+        some = tf.reduce_max(tf.where(known, rows, 0))
+        found = tf.gather(table, tf.where(known, rows, some))
         return tf.cast(tf.where(tf.expand_dims(known, -1), found, 0.0), self.compute_dtype)

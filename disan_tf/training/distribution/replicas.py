@@ -1,6 +1,7 @@
 """A training step on a strategy's replicas: compilation, shares of the batch, sums."""
 
 from collections.abc import Sequence
+from typing import Optional
 
 import numpy as np
 import tensorflow as tf
@@ -8,18 +9,20 @@ import tensorflow as tf
 from disan_tf.input_pipeline import Split, make_dataset
 from disan_tf.ops import batch_share
 from disan_tf.ops.batch_share import Share
+from disan_tf.training.compilation import Compiler
 
 STOP = "stop"
 _STOP = tf.TensorSpec([], tf.float32, name=STOP)
 _SHARE = tf.TensorSpec([len(Share._fields)], tf.int32, name="share")
 
 
-def compiled_step(step, signature: Sequence[tf.TensorSpec]):
-    """Compiles `step`, which is traced once.
+def compiled_step(step, signature: Sequence[tf.TensorSpec], compiler: Optional[Compiler] = None):
+    """Compiles `step`, which is traced once, or by XLA once for each shape.
 
     Args:
       step: a function of tensors that returns a dictionary of tensors.
       signature: the specs of its arguments.
+      compiler: compiles the step if no strategy is in scope; None = TensorFlow does.
 
     Returns:
       A function. If a strategy is in scope, its first argument is whether this process must stop,
@@ -28,7 +31,7 @@ def compiled_step(step, signature: Sequence[tf.TensorSpec]):
       results of `step` must be the same on all replicas, see `summed`.
     """
     if not tf.distribute.has_strategy():
-        return tf.function(step, input_signature=signature, autograph=False)
+        return (compiler or Compiler()).compile(step, signature)
     strategy = tf.distribute.get_strategy()
     signature = [_SHARE, *signature]  # for one replica
     local = len(strategy.extended.worker_devices)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Callable, Optional
 
 from disan_tf.common.options import check_section
+from disan_tf.training.compilation import make_compiler
 from disan_tf.training.methods.plateau import Plateau, check_plateau
 from disan_tf.training.optimizers import averaged_weights, build_optimizer
 from disan_tf.training.steps import make_evaluation_step, make_train_step
@@ -26,6 +27,7 @@ class BackPropagation:
       model: the `SentenceModel`.
 
     Attributes:
+      compiler: compiles the steps.
       evaluation_step: see `disan_tf.training.steps.make_evaluation_step`.
       other_evaluations: name -> evaluation step whose scores on dev are also reported.
       saved: name -> trackable object that a checkpoint must hold besides the model.
@@ -43,8 +45,10 @@ class BackPropagation:
     def __init__(self, config, model):
         self._model = model
         self.optimizer = build_optimizer(config, model.trainable_variables)
-        self.train_step = make_train_step(model, self.optimizer, config.train.clip_norm)
-        self.evaluation_step = make_evaluation_step(model)
+        self.compiler = make_compiler(config)
+        clip_norm = config.train.clip_norm
+        self.train_step = make_train_step(model, self.optimizer, clip_norm, self.compiler)
+        self.evaluation_step = make_evaluation_step(model, compiler=self.compiler)
         self.saved = {"optimizer": self.optimizer}
         self._plateau = None
         if config.train.get("plateau"):

@@ -9,6 +9,7 @@ from absl import logging
 
 from disan_tf.common.options import check_above_zero, check_at_least, check_choice, check_rate
 from disan_tf.runs.run_summary import FRACTIONS
+from disan_tf.training.compilation import Compiler, make_compiler
 from disan_tf.training.methods.back_propagation import BackPropagation
 from disan_tf.training.methods.policy_steps import (
     POLICY,
@@ -62,6 +63,7 @@ class PolicyGradient(BackPropagation):
         self._weights = {SOFT: soft, POLICY: hard}
         self.baseline = Baseline(config.policy.baseline)
         reward = functools.partial(REWARDS[config.policy.reward], penalty=config.policy.penalty)
+        self.compiler = make_compiler(config)
         self.steps = {
             phase: make_policy_step(
                 model,
@@ -70,10 +72,11 @@ class PolicyGradient(BackPropagation):
                 reward,
                 self.baseline,
                 config.train.clip_norm,
+                self.compiler,
             )
             for phase, (how, trained) in PHASES.items()
         }
-        self._evaluations = evaluation_steps(config, model)
+        self._evaluations = evaluation_steps(config, model, self.compiler)
         self._selection = config.evaluate.selection
         self._evaluate_every = config.train.evaluate_every
         self.pretrained = tf.Variable(-1, dtype=tf.int64, trainable=False)  # the step; -1 = not yet
@@ -159,13 +162,13 @@ class PolicyGradient(BackPropagation):
             yield
 
 
-def evaluation_steps(config, model) -> dict:
+def evaluation_steps(config, model, compiler: Compiler) -> dict:
     """Returns the evaluation steps of a model with hard attention, by "all" or `SELECTIONS`."""
     return {
-        "all": make_evaluation_step(model, "all"),
-        "sample": make_evaluation_step(model, "sample"),
-        "greedy": make_evaluation_step(model, "greedy"),
-        "mean": make_evaluation_step(model, "sample", config.evaluate.samples),
+        "all": make_evaluation_step(model, "all", compiler=compiler),
+        "sample": make_evaluation_step(model, "sample", compiler=compiler),
+        "greedy": make_evaluation_step(model, "greedy", compiler=compiler),
+        "mean": make_evaluation_step(model, "sample", config.evaluate.samples, compiler),
     }
 
 

@@ -1,8 +1,11 @@
 """The compiled training step of models with hard attention."""
 
+from typing import Optional
+
 import tensorflow as tf
 
 from disan_tf.ops.batch_share import part_of_all, part_of_mean
+from disan_tf.training.compilation import Compiler
 from disan_tf.training.distribution.replicas import compiled_step, summed
 from disan_tf.training.methods.rewards import policy_loss
 from disan_tf.training.steps import added_losses, apply_gradients, batch_signature, scaled
@@ -35,7 +38,13 @@ class Baseline:
 
 
 def make_policy_step(
-    model, optimizers: dict, how: str, reward, baseline: Baseline, clip_norm: float = 0.0
+    model,
+    optimizers: dict,
+    how: str,
+    reward,
+    baseline: Baseline,
+    clip_norm: float = 0.0,
+    compiler: Optional[Compiler] = None,
 ):
     """Returns the training step of a model with hard attention.
 
@@ -48,6 +57,7 @@ def make_policy_step(
       reward: a function of (losses <float32>[batch], `Selections`) -> <float32>[batch].
       baseline: the baseline of the rewards.
       clip_norm: limits each optimizer's gradients, see `apply_gradients`.
+      compiler: see `compiled_step`.
 
     Returns:
       A `compiled_step` with the same arguments as the step by `make_train_step` -> a dictionary of
@@ -99,7 +109,7 @@ def make_policy_step(
             "skipped_steps": skipped,
         }
 
-    return compiled_step(policy_step, batch_signature(model))
+    return compiled_step(policy_step, batch_signature(model), compiler)
 
 
 def split_weights(model) -> tuple[list, list]:

@@ -64,7 +64,9 @@ def free_gpu_memory() -> Optional[int]:
     memory = gpu_memory()
     if memory is None:
         return None
-    names = [device.name.partition("device:")[2] for device in tf.config.list_logical_devices("GPU")]
+    names = [
+        device.name.partition("device:")[2] for device in tf.config.list_logical_devices("GPU")
+    ]
     used = max(tf.config.experimental.get_memory_info(name)["current"] for name in names)
     return max(0, memory - used)
 

@@ -27,13 +27,17 @@ def benchmark_tables(folder: Path) -> str:
     )
 
 
+def _title(machine):
+    """Returns the names of GPU and processor, the threads and the version."""
+    gpu = machine.get("gpu", "none")  # older files have no such key
+    title = f"{machine['processor']}, {machine['threads']} threads"
+    title = f"{title}, TensorFlow {machine['tensorflow']}"
+    return title if gpu == "none" else f"{gpu}, {title}"
+
+
 def _benchmark(record):
     machine, config = record["machine"], record.get("config", {})
-    title = (
-        f"{machine['processor']}, {machine['threads']} threads, TensorFlow {machine['tensorflow']}"
-    )
-    if machine.get("gpu", "none") != "none":  # older files have no such key
-        title = f"{machine['gpu']}, {title}"
+    title = _title(machine)
     encoder = config.get("encoder", {}).get("name")
     if "encoders" in record:
         title = f"{title}, {record['encoders']['dtype']}"

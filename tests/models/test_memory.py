@@ -36,3 +36,11 @@ def test_nothing_is_refused_after_the_block(monkeypatch):
     with memory_limit(copies=1):
         pass
     _build(1000)
+
+
+def test_the_limit_is_the_memory_of_a_gpu_if_there_is_one(monkeypatch):
+    monkeypatch.setattr("disan_tf.models.memory.gpu_memory", lambda: 1_000_000)
+    with memory_limit(copies=1):
+        _build(249)
+    with pytest.raises(MemoryError, match="and the GPU has 0 GB"), memory_limit(copies=4):
+        _build(63)

@@ -50,3 +50,11 @@ def test_a_container_leaves_what_is_neither_used_nor_cached(tmp_path, monkeypatc
     monkeypatch.setattr(text_limits, "_CGROUP", tmp_path)
     found = free_memory()
     assert found == expected if expected is not None else found > whole / 2
+
+
+def test_the_free_memory_is_at_most_that_of_a_gpu(monkeypatch):
+    whole = free_memory()
+    monkeypatch.setattr(text_limits, "free_gpu_memory", lambda: 1_000)
+    assert free_memory() == 1_000
+    monkeypatch.setattr(text_limits, "free_gpu_memory", lambda: 10**18)
+    assert whole / 2 < free_memory() < 10**18

@@ -70,11 +70,10 @@ class _Placement:
     def place(self, graph, arguments: list) -> list:
         """Places the tensors of a graph with these arguments; returns its results' places."""
         places = {tensor.ref(): place for tensor, place in zip(graph.inputs, arguments)}
-        for operation in graph.get_operations():  # in the order of their creation
-            if operation.type != "Placeholder":
-                inputs = [places[tensor.ref()] for tensor in operation.inputs]
-                results = self._results(graph, operation, inputs)
-                places.update(zip((tensor.ref() for tensor in operation.outputs), results))
+        for operation in _in_order(graph):
+            inputs = [places[tensor.ref()] for tensor in operation.inputs]
+            results = self._results(graph, operation, inputs)
+            places.update(zip((tensor.ref() for tensor in operation.outputs), results))
         return [places[tensor.ref()] for tensor in graph.outputs]
 
     def _results(self, graph, operation, inputs):
@@ -152,6 +151,21 @@ class _Placement:
             numbers = tensor.shape.num_elements()
         numbers = -1 if numbers is None else numbers
         self.findings.add(Finding(kind, described, argument, numbers, operation.name))
+
+
+def _in_order(graph) -> Iterator[tf.Operation]:
+    """Yields the operations, each after those that make its inputs; no arguments."""
+    made = {tensor.ref() for tensor in graph.inputs}
+    waiting = [each for each in graph.get_operations() if each.type != "Placeholder"]
+    while waiting:  # a gradient adds inputs to operations that are older than these inputs
+        still = []
+        for operation in waiting:
+            if made.issuperset(tensor.ref() for tensor in operation.inputs):
+                made.update(tensor.ref() for tensor in operation.outputs)
+                yield operation
+            else:
+                still.append(operation)
+        waiting = still
 
 
 def _join(places) -> Optional[bool]:

@@ -36,7 +36,10 @@ demo: install
 	$(BIN)/python -m disan_tf.serving.export.ask --saved_model=$(DEMO)/run/saved_model \
 	  "the film is not dull ." "the plot is superb , but the acting is awful ." \
 	  "the plot is awful , but the acting is superb ."
-	@echo "TensorBoard logs: $(DEMO)/run/tensorboard (see them with $(BIN)/tensorboard --logdir $(DEMO)/run/tensorboard)"
+	@echo "What next:"
+	@echo "  curves:         $(BIN)/tensorboard --logdir $(DEMO)/run/tensorboard"
+	@echo "  your sentences: $(BIN)/python run.py --mode=predict --workdir=$(DEMO)/run --input=lines.txt"
+	@echo "  your own table: data_prep/OWN_TABLE.md leads from a CSV file to a model in five commands"
 
 test: install
 	$(PYTEST)

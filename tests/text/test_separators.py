@@ -9,7 +9,7 @@ from disan_tf.text.separators import are_names, separator_hint
     "columns, wanted, hint",
     [
         (["id;text"], ["text"], "semicolons"),
-        (["id|text;label"], ["text"], "bars"),
+        (["id|text|label"], ["text"], "bars"),
         (["id;text", "label"], ["text"], "semicolons"),
         (['"id"\t"text"'], ["text"], "tabs"),
         (["id,body"], ["text"], "commas"),

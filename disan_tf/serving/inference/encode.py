@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder
-from disan_tf.common.progress import progress_bar
+from disan_tf.common.progress import is_terminal, progress_bar
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.lines import count_lines, is_blank, read_chunks, tokenise
@@ -94,7 +94,7 @@ def encode(
 
 def _bar(input_path):
     """Returns a bar over the input's lines, unless the terminal is the input."""
-    is_shown = not (input_path == "-" and sys.stdin.isatty())
+    is_shown = is_terminal() and not (input_path == "-" and sys.stdin.isatty())
     return progress_bar("encode", "lines", count_lines(input_path), is_shown)
 
 

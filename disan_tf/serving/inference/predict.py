@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_open, scratch_folder
-from disan_tf.common.progress import progress_bar
+from disan_tf.common.progress import is_terminal, progress_bar
 from disan_tf.input_pipeline import evaluation_batches
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.explain import Explanation
@@ -106,7 +106,9 @@ def predict(
 def _bar(input_path, output_path):
     """Returns a bar over the input's lines, unless the terminal is the input or the output."""
     streams = [(input_path, sys.stdin), (output_path, sys.stdout)]
-    is_shown = not any(path == "-" and stream.isatty() for path, stream in streams)
+    is_shown = is_terminal() and not any(
+        path == "-" and stream.isatty() for path, stream in streams
+    )
     return progress_bar("predict", "lines", count_lines(input_path), is_shown)
 
 

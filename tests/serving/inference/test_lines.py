@@ -11,6 +11,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.models.base import SENTENCE
 from disan_tf.serving.inference import lines
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
+from disan_tf.serving.inference.records import columns_of
 from disan_tf.text import TextToIds, TracedTextToIds
 
 NLI = ("premise", "hypothesis")
@@ -90,7 +91,6 @@ def test_an_unknown_format_is_refused(tmp_path):
     ("line", "message"),
     [
         (b'{"text": "a"', r"not JSON \(Expecting ',' delimiter, column 13\)"),
-        (b"", "not JSON"),
         (b'{"text": "a", "p": NaN}', "not JSON"),
         (b'{"text": "a", "p": 1e999}', "not JSON"),
         (b'{"text": "\\ud83d"}', r"not JSON \(\\ud83d is half of a surrogate"),
@@ -222,12 +222,89 @@ def test_a_table_row_may_end_without_labels_of_annotators_alone(tmp_path):
         ("sentence1\tsentence2\tsentence1\n", "line 1: two columns have one name"),
         ("sentence1\tsentence2\na\tb\na\n", "line 3: 1 columns, and the header has 2"),
         ("sentence1\tsentence2\na\tb\tc\n", "line 2: 3 columns, and the header has 2"),
-        ("sentence1\tsentence2\na\tb\n\n", "line 3: 1 columns, and the header has 2"),
     ],
 )
 def test_a_broken_table_is_named(tmp_path, rows, message):
     with pytest.raises(UserError, match=rf"a\.tsv, {message}"):
         read(write(tmp_path / "a.tsv", rows), fields=NLI)
+
+
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("a.jsonl", '{"text": "a"}\n \n{"text": "b"}\n'),
+        ("a.csv", "id,text\n1,a\n\n2,b\n"),
+        ("a.tsv", "id\ttext\n1\ta\n \n2\tb\n"),
+    ],
+)
+def test_a_blank_line_is_a_record_with_a_blank_text(tmp_path, name, content):
+    assert [record["text"] for record in read(write(tmp_path / name, content))] == ["a", "", "b"]
+
+
+def read_columns(path, columns, fields=SENTENCE):
+    chunks = read_chunks(path, fields=fields, columns=columns)
+    return [record for chunk in chunks for record in chunk]
+
+
+def own_columns(fields=SENTENCE, chosen=(), **data):
+    return columns_of({"data": {"corpus": "table", **data}}, fields, chosen)
+
+
+def test_the_column_of_the_training_is_read_before_ours(tmp_path, text_to_ids):
+    path = write(tmp_path / "a.csv", "review,text\na film,x\n")
+    columns = own_columns(text="review")
+    records = read_columns(path, columns)
+    assert tokenise(records, text_to_ids, columns=columns) == [(["a", "film"],)]
+    assert read_columns(write(tmp_path / "b.csv", "text\na film\n"), columns)
+
+
+def test_both_columns_of_a_pair_are_those_of_the_training(tmp_path, text_to_ids):
+    path = write(tmp_path / "a.csv", "answer,question\na film,is\n")
+    columns = own_columns(NLI, text="question", second_text="answer")
+    records = read_columns(path, columns, NLI)
+    assert tokenise(records, text_to_ids, NLI, columns) == [(["is"], ["a", "film"])]
+
+
+def test_a_chosen_column_is_read_alone(tmp_path):
+    columns = own_columns(chosen=["tokens"], text="review")
+    path = write(tmp_path / "a.csv", "review,tokens\nx,a film\n")
+    assert columns.find_tokens(read_columns(path, columns)[0], "sentence") is None
+    with pytest.raises(UserError, match='there is no "tokens" among the columns review, text; '):
+        read_columns(write(tmp_path / "b.csv", "review,text\nx,y\n"), columns)
+
+
+def test_as_many_columns_are_chosen_as_the_model_reads():
+    with pytest.raises(UserError, match="--text_column=a,b must name 1 columns"):
+        own_columns(chosen=["a", "b"])
+
+
+def test_a_table_without_the_column_gets_a_hint(tmp_path):
+    path = write(tmp_path / "a.csv", "id;text\n1;a\n")
+    with pytest.raises(UserError, match="among the columns id;text; .* separated by semicolons"):
+        read(path)
+    with pytest.raises(UserError, match="among the columns id, body; name .* --text_column"):
+        read(write(tmp_path / "b.csv", "id,body\n1,a\n"))
+
+
+@pytest.mark.parametrize(
+    "content, records",
+    [
+        ("id,text\n1,a\n", [{"id": "1", "text": "a"}]),
+        ("id\ttext\n1\ta, b\n", [{"id": "1", "text": "a, b"}]),
+        ("text\na, b\n", [{"text": "a, b"}]),
+    ],
+)
+def test_a_header_on_standard_input_is_seen_and_said(content, records, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
+    assert read("-") == records
+    assert "is read as a header; with --input_format=text it is a" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["a film", "text, a good film", "text .", "tokens", "id,body"])
+def test_a_first_sentence_is_no_header(line, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(line.encode())))
+    assert read("-") == [{"text": line}]
+    assert capsys.readouterr().err == ""
 
 
 def test_a_comma_table_has_texts_over_several_lines(tmp_path):

@@ -1,5 +1,6 @@
 """Predictions: every line answered, in order, alike in every batch; whole files or none."""
 
+import csv
 import io
 import json
 import os
@@ -34,14 +35,17 @@ def probabilities(records):
 
 def random_sentences(count):
     generator = np.random.default_rng(3)
-    return [" ".join(generator.choice(WORDS, generator.integers(0, 40))) for _ in range(count)]
+    return [" ".join(generator.choice(WORDS, generator.integers(1, 40))) for _ in range(count)]
 
 
 def test_each_line_has_the_models_answer(bundle, texts, tmp_path):
-    assert predict(bundle, texts, tmp_path / "out.jsonl").rows == len(SENTENCES)
+    counts = predict(bundle, texts, tmp_path / "out.jsonl")
+    assert (counts.rows, counts.blank) == (len(SENTENCES), 2)
     records = read(tmp_path / "out.jsonl")
     assert [record["text"] for record in records] == SENTENCES
-    expected = [tf.nn.softmax(bundle.model(bundle.text_to_ids()([text])))[0] for text in SENTENCES]
+    records = [record for record in records if record["text"].strip()]
+    words = [record["text"] for record in records]
+    expected = [tf.nn.softmax(bundle.model(bundle.text_to_ids()([text])))[0] for text in words]
     np.testing.assert_allclose(probabilities(records), expected, rtol=0, atol=1e-6)
     assert [record["label"] for record in records] == [
         CLASSES[int(np.argmax(row))] for row in expected
@@ -192,4 +196,54 @@ def test_an_output_that_cannot_be_a_file_is_refused(bundle, texts, tmp_path):
 def test_a_mixed_precision_model_predicts(texts, tmp_path):
     bundle = load_bundle(make_bundle(tmp_path, "mixed_bfloat16"))
     predict(bundle, texts, tmp_path / "out.jsonl")
-    np.testing.assert_allclose(probabilities(read(tmp_path / "out.jsonl")).sum(1), 1.0, atol=1e-6)
+    labelled = [record for record in read(tmp_path / "out.jsonl") if record["label"]]
+    np.testing.assert_allclose(probabilities(labelled).sum(1), 1.0, atol=1e-6)
+
+
+def test_a_blank_line_is_marked_and_not_labelled(bundle, tmp_path):
+    (tmp_path / "in.txt").write_text("boring\n \n")
+    predict(bundle, tmp_path / "in.txt", tmp_path / "out.jsonl")
+    first, second = read(tmp_path / "out.jsonl")
+    assert first["label"] in CLASSES and "blank" not in first
+    none = dict.fromkeys(CLASSES)
+    assert second == {"text": " ", "label": None, "probabilities": none, "blank": True}
+
+
+def read_table(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_table_keeps_its_columns_and_gets_those_of_the_prediction(bundle, tmp_path):
+    (tmp_path / "in.csv").write_text('id,text,label\n1,"a ""good"" film, new",x\n2,,y\n3,été,z\n')
+    predict(bundle, tmp_path / "in.csv", tmp_path / "out.csv")
+    predict(bundle, tmp_path / "in.csv", tmp_path / "out.jsonl")
+    rows, expected = read_table(tmp_path / "out.csv"), read(tmp_path / "out.jsonl")
+    own = ["id", "text", "label", "predicted_label"]
+    assert list(rows[0]) == [*own, *(f"probability_{name}" for name in CLASSES)]
+    assert [row["label"] for row in rows] == ["x", "y", "z"]
+    assert rows[0]["text"] == 'a "good" film, new' and rows[2]["text"] == "été"
+    assert rows[0]["predicted_label"] == expected[0]["label"]
+    for name in CLASSES:
+        assert float(rows[0][f"probability_{name}"]) == expected[0]["probabilities"][name]
+        assert rows[1][f"probability_{name}"] == rows[1]["predicted_label"] == ""
+    predict(bundle, tmp_path / "out.csv", tmp_path / "again.csv")
+    assert read_table(tmp_path / "again.csv") == rows
+
+
+def test_a_table_of_json_lines_has_the_first_records_columns(bundle, tmp_path):
+    lines = [{"text": "a", "n": 1}, {"text": "b"}, {"text": "c", "n": None, "more": 1}]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines[:2]))
+    predict(bundle, path, tmp_path / "out.csv")
+    assert [row["n"] for row in read_table(tmp_path / "out.csv")] == ["1", ""]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(UserError, match='line 3: the first record has no "more"'):
+        predict(bundle, path, tmp_path / "new.csv")
+    assert not (tmp_path / "new.csv").exists()
+
+
+def test_another_column_is_read_on_request(bundle, tmp_path):
+    (tmp_path / "in.csv").write_text("text,body\n,boring\n")
+    counts = predict(bundle, tmp_path / "in.csv", tmp_path / "out.jsonl", text_column=["body"])
+    assert (counts.rows, counts.blank) == (1, 0)

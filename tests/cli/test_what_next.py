@@ -1,0 +1,16 @@
+"""The commands after a training: three lines that a shell can run."""
+
+import shlex
+
+from disan_tf.cli.command_line import MODES
+from disan_tf.cli.what_next import what_next
+
+
+def test_three_commands_name_the_folders_and_known_modes():
+    lines = what_next("my runs/a", "data").splitlines()
+    assert len(lines) == 3
+    for line in lines:
+        words = shlex.split(line.partition(":")[2])
+        assert "--workdir=my runs/a" in words
+        mode = next(word for word in words if word.startswith("--mode="))
+        assert mode.removeprefix("--mode=") in MODES

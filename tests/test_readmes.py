@@ -12,7 +12,7 @@ from disan_tf.runs.work_directory import flatten
 from tests.support.runs.training import load_config
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("configs", "data_prep", "checkpoints", "disan_tf", "tests")
+FOLDERS = ("configs", "data_prep", "checkpoints", "disan_tf", "docs", "tests")
 READMES = [ROOT / "README.md", *(path for name in FOLDERS for path in (ROOT / name).rglob("*.md"))]
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 CONFIG = re.compile(r"configs/(\w+)\.py(?::([\w-]+))?")

@@ -84,7 +84,8 @@ def _absent(entry: dict, folder: Path) -> bool:
 def _formula(source, *_, **__) -> str:
     """Renders LaTeX, an equation a line, as MathML, which browsers draw without a script."""
     rows = [convert(line, display="block") for line in source.splitlines() if line.strip()]
-    return f'<div class="math">{"".join(rows)}</div>'
+    spaced = (row.replace("<math ", '<math style="margin: 0.7em 0" ', 1) for row in rows)
+    return f'<div class="math">{"".join(spaced)}</div>'
 
 
 def _execute(path: Path) -> dict:

@@ -5,6 +5,7 @@ PYTHON ?=
 TENSORFLOW ?=
 VENV := .venv$(if $(TENSORFLOW),-$(TENSORFLOW))
 BEAM := .venv-beam
+DOCS := .venv-docs
 BIN := $(VENV)/bin
 DEMO := demo
 INSTALL = GOAL="$(or $(MAKECMDGOALS),install)" PYTHON="$(PYTHON)" TENSORFLOW="$(TENSORFLOW)" sh .ci/install
@@ -22,7 +23,8 @@ QUICK := tests/addons tests/common/test_keras_version.py tests/ops/*.py tests/op
   $(LOOP)_moving_average_serves_evaluation_only \
   tests/serving/export/test_saved_model.py::test_text_model_equals_the_trained_one_without_our_package
 
-.PHONY: install install-beam demo test test-quick test-keras3 test-all test-beam faults lint wheel clean
+.PHONY: install install-beam install-docs demo docs test test-quick test-keras3 test-all test-beam faults \
+  lint wheel clean
 
 install:
 	@$(INSTALL) $(VENV) -r requirements-dev.txt
@@ -63,6 +65,13 @@ test-beam: install-beam
 	$(BEAM)/bin/python -m pytest tests/serving/beam \
 	  tests/serving/test_long_texts.py::test_a_keras_layer_of_hub_trains_it
 
+# The site of docs/ runs the tutorials; DOCS_EXECUTE=0 leaves their outputs out.
+install-docs:
+	@$(INSTALL) $(DOCS) -r requirements-docs.txt -c requirements-dev.txt
+
+docs: install-docs
+	$(DOCS)/bin/mkdocs build --strict
+
 faults: install
 	$(BIN)/python -m tests.measurements.failures.run_failures --output=faults.json
 
@@ -76,4 +85,4 @@ wheel:
 	@PYTHON="$(PYTHON)" sh .ci/wheel $(or $(TENSORFLOW),2.15 2.21)
 
 clean:
-	rm -rf .venv .venv-* $(DEMO) build dist
+	rm -rf .venv .venv-* site $(DEMO) build dist

@@ -16,7 +16,7 @@ from disan_tf.training.distribution.strategy import Distribution, worker_number
 DISTRIBUTIONS = ("none", "mirrored", "multi_worker")
 LOST = os.EX_TEMPFAIL  # exit status: the same commands may succeed later
 _RESOLVERS = tf.distribute.cluster_resolver
-_HELP = "disan_tf/training/DISTRIBUTION.md shows both"
+_HELP = "docs/how_to/several_machines.md shows both"
 # Errors of collective operations whose partner ended.
 _BROKEN = (
     tf.errors.AbortedError,

@@ -140,7 +140,7 @@ def test_what_cannot_be_distributed_yet_is_refused(name):
 
 
 def _file_of_the_page(language):
-    page = (ROOT / "disan_tf/training/DISTRIBUTION.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/how_to/several_machines.md").read_text(encoding="utf-8")
     (content,) = re.findall(rf"^```{language}\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     return content
 

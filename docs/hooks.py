@@ -1,0 +1,129 @@
+"""Prepares the site for MkDocs: runs the tutorials, and adds the repository's own pages.
+
+DOCS_EXECUTE=0 in the environment shows the tutorials without their outputs, within seconds.
+"""
+
+import itertools
+import os
+import posixpath
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from latex2mathml.converter import convert
+from mkdocs.structure.files import File, InclusionLevel
+from nbclient import NotebookClient
+from nbconvert import MarkdownExporter
+
+ROOT = Path(__file__).resolve().parents[1]
+REPOSITORY = "repository"  # folder of the site that holds the READMEs and their neighbours
+OPTIONAL = ("how_to/gpu.md",)  # pages that the navigation names and that may be absent
+_LINK = re.compile(r"(!?)\[((?:[^\[\]]|!?\[[^\]]*\])*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
+
+
+def on_config(config):
+    """Drops absent pages from the navigation, and renders ```math blocks as MathML.
+
+    The tutorials' shells find the interpreter that builds the site.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    config.nav = _present(config.nav, Path(config.docs_dir))
+    fences = config.mdx_configs.setdefault("pymdownx.superfences", {})
+    fences["custom_fences"] = [{"name": "math", "class": "math", "format": _formula}]
+    return config
+
+
+def on_files(files, config):
+    """Replaces notebooks by their executed pages, and adds the repository's Markdown files."""
+    for file in list(files):
+        if file.src_uri.endswith(".ipynb"):
+            files.remove(file)
+            for name, content in _execute(Path(file.abs_src_path)).items():
+                path = posixpath.join(posixpath.dirname(file.src_uri), name)
+                files.append(File.generated(config, path, content=content))
+    for path in _tracked():
+        level = InclusionLevel.NOT_IN_NAV
+        source = str(ROOT / path)
+        page = f"{REPOSITORY}/{path}"
+        files.append(File.generated(config, page, abs_src_path=source, inclusion=level))
+    return files
+
+
+def on_page_markdown(markdown, page, **_):
+    """Leads links to pages of the site; a link to another file of the repository is plain text."""
+    here = page.file.src_uri
+    parts = (
+        "".join(lines) if is_code else _LINK.sub(lambda match: _moved(match, here), "".join(lines))
+        for is_code, lines in itertools.groupby(markdown.splitlines(keepends=True), _is_code)
+    )
+    return "".join(parts)
+
+
+def _is_code(line: str) -> bool:
+    return line.startswith(("    ", "\t"))
+
+
+def _present(nav, folder: Path):
+    """Returns the navigation without the optional pages that are absent."""
+    if isinstance(nav, dict):
+        return {title: _present(part, folder) for title, part in nav.items()}
+    if isinstance(nav, list):
+        parts = [part for part in nav if not (isinstance(part, dict) and _absent(part, folder))]
+        return [_present(part, folder) for part in parts]
+    return nav
+
+
+def _absent(entry: dict, folder: Path) -> bool:
+    return any(path in OPTIONAL and not (folder / path).exists() for path in entry.values())
+
+
+def _formula(source, *_, **__) -> str:
+    """Renders LaTeX, an equation a line, as MathML, which browsers draw without a script."""
+    rows = [convert(line, display="block") for line in source.splitlines() if line.strip()]
+    spaced = (row.replace("<math ", '<math style="margin: 0.7em 0" ', 1) for row in rows)
+    return f'<div class="math">{"".join(spaced)}</div>'
+
+
+def _execute(path: Path) -> dict:
+    """Returns the page of a notebook and its pictures, by their file names."""
+    notebook = nbformat.read(path, as_version=4)
+    if os.environ.get("DOCS_EXECUTE", "1") != "0":
+        with tempfile.TemporaryDirectory() as folder:
+            NotebookClient(
+                notebook, timeout=600, resources={"metadata": {"path": folder}}
+            ).execute()
+    resources = {"output_files_dir": f"{path.stem}_files", "unique_key": path.stem}
+    page, resources = MarkdownExporter().from_notebook_node(notebook, resources)
+    return {f"{path.stem}.md": page, **(resources.get("outputs") or {})}
+
+
+def _tracked() -> list[str]:
+    """Returns the repository's Markdown files and the pictures beside them, by their paths."""
+    command = ["git", "ls-files", "*.md", "checkpoints/*.png", ":!docs"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return listed.stdout.splitlines()
+
+
+def _moved(match: re.Match, here: str) -> str:
+    """Returns a link of the page `here` with its address on the site."""
+    picture, text, link, anchor = match.groups()
+    text = _LINK.sub(lambda inner: _moved(inner, here), text)
+    inside = here.startswith(f"{REPOSITORY}/")
+    origin = here[len(REPOSITORY) + 1 :] if inside else f"docs/{here}"
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(origin), link))
+    if (ROOT / target / "README.md").is_file():
+        target += "/README.md"
+    if target.startswith("docs/"):
+        page = re.sub(r"\.ipynb$", ".md", target[len("docs/") :])
+    elif target.endswith((".md", ".png")):
+        page = f"{REPOSITORY}/{target}"
+    elif (ROOT / target).exists():
+        return text
+    else:
+        return match.group()  # MkDocs reports it
+    relative = posixpath.relpath(page, posixpath.dirname(here) or ".")
+    return f"{picture}[{text}]({relative}{anchor or ''})"

@@ -1,0 +1,49 @@
+"""The code of the tutorials runs, and their notebooks hold no outputs."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.notebooks import run_notebook
+from tests.support.runs.training import ROOT
+
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
+SLOW = ("reproduce", "serving")
+LINK = re.compile(r"\]\(([^)#:]+)\)")
+
+
+def _parameter(path: Path):
+    return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
+
+
+def _cells(path: Path) -> list:
+    return json.loads(path.read_text(encoding="utf-8"))["cells"]
+
+
+@pytest.mark.parametrize("path", map(_parameter, TUTORIALS))
+def test_code_runs(path, tmp_path):
+    result = run_notebook(path, tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
+def test_notebooks_have_no_outputs(path):
+    codes = [cell for cell in _cells(path) if cell["cell_type"] == "code"]
+    assert codes
+    assert not any(cell["outputs"] or cell["execution_count"] for cell in codes)
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
+def test_links_lead_to_files(path):
+    texts = ["".join(cell["source"]) for cell in _cells(path) if cell["cell_type"] == "markdown"]
+    links = LINK.findall("\n".join(texts))
+    assert not [link for link in links if not (path.parent / link).exists()]
+
+
+def test_a_cell_that_fails_is_noticed(tmp_path):
+    for source in ("raise ValueError", "%%bash\nfalse\ntrue", "%%bash\nfalse | cat"):
+        cell = {"cell_type": "code", "source": [source]}
+        (tmp_path / "bad.ipynb").write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+        assert run_notebook(tmp_path / "bad.ipynb", tmp_path).returncode == 1, source

@@ -42,7 +42,6 @@ def _elmo(folder):
     return config, elmo_corpus(folder, config)
 
 
-
 @pytest.mark.parametrize(
     "make",
     [

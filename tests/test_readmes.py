@@ -16,7 +16,7 @@ FOLDERS = ("configs", "data_prep", "checkpoints", "disan_tf", "docs", "tests")
 READMES = [ROOT / "README.md", *(path for name in FOLDERS for path in (ROOT / name).rglob("*.md"))]
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 CONFIG = re.compile(r"configs/(\w+)\.py(?::([\w-]+))?")
-OPTION = re.compile(r"\bconfig\.([a-z]\w*\.[\w.]*\w)")
+OPTION = re.compile(r"(?<!tf\.)\bconfig\.([a-z]\w*\.[\w.]*\w)")
 MODULE = re.compile(r"python -m ((?:data_prep|disan_tf|tests)[\w.]*)")
 
 

@@ -12,7 +12,13 @@ _UNKNOWN = "{desc}: {n:,} {unit}, {rate:,.0f} {unit}/s"
 _STAGES = "{desc} ({n} of {total} done) {bar} {elapsed}"
 
 
-class Bar(tqdm):
+class QuietBar(tqdm):
+    """A tqdm bar without tqdm's monitoring thread, which would also run where nothing is drawn."""
+
+    monitor_interval = 0
+
+
+class Bar(QuietBar):
     """A tqdm bar whose format may use `left`, the time left, and numbers with `:,`."""
 
     @property
@@ -75,7 +81,7 @@ class Stages:
 @contextlib.contextmanager
 def stages(total: int) -> Iterator[Stages]:
     """Yields `Stages` of a known number; nothing is drawn without a terminal."""
-    with tqdm(
+    with QuietBar(
         total=total,
         bar_format=_STAGES,
         disable=not is_terminal(),

@@ -115,8 +115,8 @@ def _bar(input_path, output_path):
 def _explanation(bundle, output_format) -> Explanation:
     if output_format != "jsonl":
         raise UserError(
-            f"--explain adds to JSON lines, not to {output_format}; name an --output that ends "
-            "with .jsonl, and leave --output_format out."
+            f"--explain adds to JSON lines; leave --output_format={output_format} out, and name an "
+            "--output that ends with .jsonl."
         )
     return Explanation(bundle)
 

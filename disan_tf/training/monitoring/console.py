@@ -7,7 +7,7 @@ from typing import Callable, NamedTuple
 import tensorflow as tf
 from tqdm import tqdm
 
-from disan_tf.common.progress import format_seconds
+from disan_tf.common.progress import QuietBar, format_seconds
 
 _STEPS = "step {n:,}/{total:,} {bar} {desc}"
 
@@ -85,8 +85,8 @@ class TrainingBar(tf.keras.callbacks.Callback):
         common = {"dynamic_ncols": True, "leave": False}
         steps = self._schedule.steps
         done = min(self._first, steps)
-        self._steps = tqdm(total=steps, initial=done, bar_format=_STEPS, **common)
-        self._scores = tqdm(bar_format="{desc}", **common)
+        self._steps = QuietBar(total=steps, initial=done, bar_format=_STEPS, **common)
+        self._scores = QuietBar(bar_format="{desc}", **common)
         self._bars = (self._scores, self._steps)
 
     def on_train_batch_end(self, batch, logs=None):

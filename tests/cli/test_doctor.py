@@ -1,11 +1,14 @@
 """disan_tf/cli/doctor.py: whether what was prepared still has the bytes that were written."""
 
+from pathlib import Path
+
 import pytest
 
 from data_prep.prepare import prepare
 from disan_tf.cli.doctor import diagnose
 from disan_tf.elmo.cache import cache_layers
 from disan_tf.elmo.weights import load_bilm
+from disan_tf.ops.native import runtime
 from tests.support.corpora import tiny_trees
 from tests.support.corpora.elmo import elmo_corpus
 from tests.support.corpora.tiny_trees import options
@@ -62,3 +65,16 @@ def test_the_cached_layers_of_a_biLM_are_compared_too(tmp_path):
 def test_without_a_folder_nothing_is_said_of_it(tmp_path):
     assert "prepared in" not in diagnose(tmp_path)
     assert _verdicts(tmp_path / "prepared") == ["  none"]
+
+
+@pytest.mark.parametrize("origin", ["shipped", "compiled"])
+def test_it_says_which_library_runs(origin, tmp_path, monkeypatch):
+    library = runtime.Library(None, origin, Path("a.so"))
+    monkeypatch.setattr(runtime, "unavailable", lambda: "")
+    monkeypatch.setattr(runtime, "library", lambda: library)
+    assert f"operations: native, {origin} (a.so)" in diagnose(tmp_path).splitlines()
+
+
+def test_it_says_why_operations_are_portable(tmp_path, monkeypatch):
+    monkeypatch.setattr(runtime, "unavailable", lambda: "there is no compiler g++")
+    assert "operations: portable (there is no compiler g++)" in diagnose(tmp_path).splitlines()

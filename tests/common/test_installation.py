@@ -75,6 +75,7 @@ def test_a_wheel_has_two_packages_with_configs_models_and_sources(installed):
     assert listed(bundled / "configs", "*.py") == listed(ROOT / "configs", "*.py")
     native = Path("disan_tf/ops/native")
     assert listed(installed / native, "*.[ch]*") == listed(ROOT / native, "*.[ch]*") != set()
+    assert not [*(installed / native).rglob("*.so")]
     released = read_manifest(bundled / "checkpoints" / "manifest.tsv")
     assert {path.name for path in (bundled / "checkpoints").iterdir() if path.is_dir()} == {
         *released
@@ -82,6 +83,27 @@ def test_a_wheel_has_two_packages_with_configs_models_and_sources(installed):
     for name in released:
         model = bundled / "checkpoints" / name
         assert listed(model, "*") == listed(ROOT / "checkpoints" / name, "*")
+
+
+def test_a_wheel_with_libraries_has_a_platform_and_every_python(tmp_path):
+    libraries = tmp_path / "native"
+    libraries.mkdir()
+    for name in ("a.so", "manifest.json"):
+        (libraries / name).touch()
+    (tmp_path / "egg").mkdir()
+    command = [
+        *(sys.executable, "-W", "ignore", "setup.py", "-q"),
+        *("egg_info", "--egg-base", tmp_path / "egg"),
+        *("build_py", "--build-lib", tmp_path / "lib"),
+        *("bdist_wheel", "--skip-build", "--bdist-dir", tmp_path / "bdist"),
+        *("--dist-dir", tmp_path / "dist", "--compression", "stored"),
+    ]
+    environment = {**os.environ, "DISAN_TF_LIBRARIES": os.path.relpath(libraries, ROOT)}
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env=environment)
+    folder = tmp_path / "lib" / "disan_tf" / "ops" / "native" / "libraries"
+    assert {path.name for path in folder.iterdir()} == {"a.so", "manifest.json"}
+    (wheel,) = (tmp_path / "dist").iterdir()
+    assert "-py3-none-linux_" in wheel.name
 
 
 def test_it_answers_from_an_empty_folder(installed, tmp_path):

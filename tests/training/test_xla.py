@@ -13,7 +13,7 @@ from disan_tf.training.loop import Trainer
 from disan_tf.training.optimizers import OPTIMIZERS, build_optimizer
 from disan_tf.training.steps import apply_gradients
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
-from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
+from tests.support.corpora.pairs import make_pair_corpus
 from tests.support.errors import user_error
 from tests.support.runs.training import (
     check_resumes,
@@ -33,8 +33,8 @@ def _trees(variant):
     return make
 
 
-def _pairs(name, make_corpus=make_pair_corpus):
-    return lambda folder: (tiny_config(name=name), make_corpus(folder / "pairs"))
+def _pairs(name):
+    return lambda folder: (tiny_config(name=name), make_pair_corpus(folder / "pairs"))
 
 
 def _elmo(folder):
@@ -48,7 +48,6 @@ def _elmo(folder):
         pytest.param(_trees(""), id="disan"),
         pytest.param(_pairs("dsa_snli"), id="dsa"),
         pytest.param(_pairs("resan_snli"), id="resan"),
-        pytest.param(_pairs("drcn_snli", partial(make_feature_corpus, word_length=8)), id="drcn"),
         pytest.param(_elmo, id="elmo"),
         pytest.param(_trees("bi_lstm"), id="bi_lstm"),
         pytest.param(_trees("additive"), id="additive", marks=pytest.mark.slow),
@@ -74,9 +73,6 @@ def _three_steps(config, corpus, workdir, jit_compile):
     trainer = Trainer(config, corpus, workdir)
     batch = next(iter(trainer.batches(0)))
     batch = [pad_tokens(batch[name]) for name in (*trainer.model.reads, "label")]
-    if trainer.model.samplers:
-        trainer.method.pretrained.assign(-config.policy.policy_steps)  # trains all weights
-        assert trainer.method.phase(0) == "both"
     steps = [trainer.method.train(number, *batch) for number in range(3)]
     result = trainer.method.evaluation_step(*batch)
     assert trainer.method.compiler.compilations == 2 * jit_compile
@@ -152,6 +148,7 @@ def test_a_dense_gradient_sums_the_occurrences_of_a_row():
         ("disan_sst", {"train.distribution": "mirrored"}, "train.distribution=mirrored"),
         ("disan_sst", {"dtype": "mixed_float16"}, "dtype=mixed_float16"),
         ("resan_snli", {"encoder.unselected": "drop"}, "encoder.unselected=drop"),
+        ("drcn_snli", {}, "encoder.name=drcn"),
         ("bilm", {}, "task.name=language_model"),
     ],
 )

@@ -87,4 +87,4 @@ def pad_tokens(tensor: tf.Tensor) -> tf.Tensor:
 
 def make_compiler(config) -> Compiler:
     """Makes the compiler that `config.train.jit_compile` chooses."""
-    return Compiler(config.train.get("jit_compile", False))
+    return Compiler(config.get("train", {}).get("jit_compile", False))

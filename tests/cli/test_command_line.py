@@ -106,7 +106,8 @@ def test_prediction_answers_every_line_in_order(workdir):
     assert outcome.returncode == 0, outcome.stderr
     answers = [json.loads(line) for line in outcome.stdout.splitlines()]
     assert [answer["text"] for answer in answers] == lines
-    for answer in answers:
+    assert answers[1] == {"text": "", "label": None, "blank": True}
+    for answer in (answers[0], answers[2]):
         assert sum(answer["probabilities"].values()) == pytest.approx(1.0, abs=1e-5)
 
 
@@ -192,7 +193,7 @@ def test_doctor_prints_versions_devices_and_data(data):
     outcome = run("--mode=doctor", f"--data_dir={data}")
     assert outcome.returncode == 0, outcome.stderr
     version = f"tensorflow {importlib.metadata.version('tensorflow')}"
-    parts = (version, "Keras 2", "addons: ", "device", "threads", "corpus sst: 3 files")
+    parts = (version, "Keras 2", "addons: ", "device", "threads", "corpus sst: 4 files")
     for part in (*parts, "vectors: none"):
         assert part in outcome.stdout
 
@@ -318,7 +319,7 @@ def test_help_and_mistakes_need_no_tensorflow():
         ),
         (["--word_dir=x"], "--word_dir is not a flag; did you mean workdir?"),
         (["--repetitions=few"], "--repetitions=few must be a whole number."),
-        (["--output_format=csv"], "--output_format=csv must be jsonl, kaggle or glue."),
+        (["--output_format=tsv"], "--output_format=tsv must be jsonl, csv, kaggle or glue."),
         ([TINY], "--mode=train needs --workdir; see python run.py --help."),
         (["--mode=compare"], "--mode=compare needs --runs; see"),
         (["--mode=compare", "a", "b"], "a is neither a work directory nor a recorded result."),

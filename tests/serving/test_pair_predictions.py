@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from disan_tf.cli import modes
 from disan_tf.serving.inference.attend import attend
-from disan_tf.serving.inference.predict import predict
+from disan_tf.serving.inference.predict import Counts, predict
 from tests.support.models.bundles import (
     NLI,
     PAIR_CLASSES,
@@ -84,7 +84,7 @@ def test_gold_labels_are_kept_and_pairs_without_one_are_counted(bundles, tmp_pat
     rows = [{"gold_label": label, "sentence1": "a film", "sentence2": "bad"} for label in labels]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     counts = predict(bundles[NLI], tmp_path / "in.jsonl", tmp_path / "out.jsonl")
-    assert counts == (4, 4, 2)
+    assert counts == Counts(rows=4, gold=4, unlabeled=2, blank=0)
     records = read(tmp_path / "out.jsonl")
     assert [record["gold_label"] for record in records] == labels
     assert all(record["label"] in PAIR_CLASSES[NLI] for record in records)
@@ -133,7 +133,7 @@ def test_tokens_alone_are_joined_to_a_text(bundles, tmp_path):
     (tmp_path / "in.jsonl").write_text(json.dumps(record) + "\n")
     attend(bundles[NLI], tmp_path / "in.jsonl", tmp_path / "out")
     described = json.loads((tmp_path / "out" / "00001.json").read_text("utf-8"))
-    assert described["premise"] == "a isn't" and "hypothesis" not in described
+    assert (described["premise"], described["hypothesis"]) == ("a isn't", "bad")
     assert described["premise_tokens"] == ["a", "isn't"]
     assert described["hypothesis_tokens"] == ["bad"]
 

@@ -93,7 +93,10 @@ def test_json_names_text_tokens_and_the_prediction(bundle, texts, folder, tmp_pa
     lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(lines, start=1):
         description, expected = load(folder, number)[0], json.loads(line)
-        assert (description["text"], description["label"]) == (expected["text"], expected["label"])
+        assert description["text"] == expected["text"]
+        if "blank" in expected:  # which `predict` gives no label
+            continue
+        assert description["label"] == expected["label"]
         found = [
             [each["probabilities"][name] for name in CLASSES] for each in (description, expected)
         ]

@@ -141,5 +141,5 @@ def test_a_model_of_other_classes_is_refused(jsonl, tmp_path):
 
 
 def test_an_unknown_output_format_is_refused(bundle, jsonl, tmp_path):
-    with pytest.raises(UserError, match="'csv'; choose jsonl or one of kaggle, glue"):
-        predict(bundle, jsonl, tmp_path / "out", output_format="csv")
+    with pytest.raises(UserError, match="'tsv'; choose jsonl, csv or one of kaggle, glue"):
+        predict(bundle, jsonl, tmp_path / "out", output_format="tsv")

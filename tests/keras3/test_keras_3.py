@@ -135,3 +135,14 @@ def test_a_loaded_model_fits_by_name_and_its_file_gives_the_same(name, tmp_path)
     model.save(tmp_path / "model.keras")
     loaded = tf.keras.models.load_model(tmp_path / "model.keras")
     np.testing.assert_array_equal(loaded.predict(batch, verbose=0), model.predict(batch, verbose=0))
+
+
+def test_a_text_classifier_learns_from_strings_of_numpy(tmp_path):
+    classifier = disan_tf.TextClassifier.from_preset("demo", classes=("bad", "good"))
+    texts, labels = np.array(["fine", "dull", "a warm film"]), np.array([1, 0, 1])
+    classifier.fit(texts, labels, validation_data=(texts, labels), verbose=0)
+    assert classifier.evaluate(texts, labels, verbose=0)
+    classifier.save(tmp_path / "model.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    expected = classifier.predict(texts, verbose=0)
+    np.testing.assert_array_equal(loaded.predict(texts, verbose=0), expected)

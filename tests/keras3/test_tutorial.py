@@ -3,8 +3,7 @@
 import pytest
 
 from disan_tf.common.keras_version import CHOICE, is_keras_3
-from tests.support.notebooks import run_notebook
-from tests.support.runs.training import ROOT
+from tests.support.notebooks import ROOT, run_notebook
 
 
 @pytest.mark.skipif(not is_keras_3(), reason=f"needs {CHOICE}=3 (make test-keras3)")

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.reporting.fine_tuning_table import fine_tuning_tables
 from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
 from disan_tf.reporting.paper_tables.disan import disan_variant
@@ -267,6 +268,7 @@ def test_the_tables_of_the_repository_are_those_of_its_results():
         **render_tables(shown, predictions, read_speeds(CHECKPOINTS / "benchmarks")),
         **transfer_tables(CHECKPOINTS / "results"),
         **scaling_tables(curves),
+        **fine_tuning_tables(CHECKPOINTS),
     }
     missing = read_missing_runs(CHECKPOINTS / "missing_runs.json", results)
     assert tables == add_missing_runs(made, missing)

@@ -6,8 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.runs.training import ROOT
-
+ROOT = Path(__file__).resolve().parents[2]
 _SHELL = "%%bash\n"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Optional, Union
 
+import numpy as np
 import tensorflow as tf
 
 from data_prep import word_vectors
@@ -138,6 +139,20 @@ class TextClassifier(tf.keras.Model):
         self.compile(**tf.keras.utils.deserialize_keras_object(config))
         self.optimizer.build(self.trainable_variables)
 
+    def fit(self, x=None, *args, validation_data=None, **kwargs):
+        """Trains as Keras does; x may also be an array of NumPy's strings."""
+        if isinstance(validation_data, tuple):
+            validation_data = (_objects(validation_data[0]), *validation_data[1:])
+        return super().fit(_objects(x), *args, validation_data=validation_data, **kwargs)
+
+    def evaluate(self, x=None, *args, **kwargs):
+        """Evaluates as Keras does; x may also be an array of NumPy's strings."""
+        return super().evaluate(_objects(x), *args, **kwargs)
+
+    def predict(self, x, *args, **kwargs):
+        """Computes logits as Keras does; x may also be an array of NumPy's strings."""
+        return super().predict(_objects(x), *args, **kwargs)
+
     def preprocess(self, texts) -> dict[str, tf.Tensor]:
         """Returns the ids <int32>[batch, length] of `texts` (see the class), by field."""
         fields = self.sentence_model.fields
@@ -253,6 +268,16 @@ def _with_words(table: WordEmbedding, vectors: list) -> WordEmbedding:
     wider.fixed.assign(tf.concat([table.fixed, *(vector[None] for vector in vectors)], axis=0))
     wider.trainable = table.trainable
     return wider
+
+
+def _objects(x):
+    """Converts arrays of NumPy's strings, which Keras 3 refuses, to arrays of objects."""
+
+    def convert(part):
+        is_text = isinstance(part, np.ndarray) and part.dtype.kind in "US"
+        return part.astype(object) if is_text else part
+
+    return tf.nest.map_structure(convert, x)
 
 
 def _columns(texts, fields) -> list[tf.Tensor]:

@@ -12,6 +12,7 @@ from disan_tf.ops.masked_softmax import masked_softmax
 from disan_tf.ops.native.attention import native_attention, native_linear_attention
 from disan_tf.ops.native.runtime import is_used, unavailable
 from disan_tf.ops.saved_attention import saved_attention
+from disan_tf.ops.tokenwise import tokenwise_attention
 from disan_tf.ops.xla import is_compiled
 
 
@@ -41,9 +42,15 @@ def plain_attention(head, dependent, value, mask, *, direction, head_mask=None, 
     return tf.cast(context, value.dtype)
 
 
+def _lean_attention(*args, **options) -> tf.Tensor:
+    """Calls the form by tokens; under XLA and on GPUs the form by blocks, which starts fewer."""
+    few = is_compiled() or tf.config.list_physical_devices("GPU")
+    return (lean_attention if few else tokenwise_attention)(*args, **options)
+
+
 def _auto_attention(*args, **options) -> tf.Tensor:
     """Calls this machine's fastest form; under XLA the plain form, which XLA fuses."""
-    form = plain_attention if is_compiled() else lean_attention
+    form = plain_attention if is_compiled() else _lean_attention
     return (native_attention if is_used() else form)(*args, **options)
 
 
@@ -56,7 +63,7 @@ def _linear_attention(*args, **options) -> tf.Tensor:
 FORMS = {
     "auto": _auto_attention,
     "plain": plain_attention,
-    "lean": lean_attention,
+    "lean": _lean_attention,
     "saved": saved_attention,
     "native": native_attention,
     "linear": _linear_attention,

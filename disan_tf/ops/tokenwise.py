@@ -1,7 +1,7 @@
 """Directional attention token by token, in portable TensorFlow for CPUs, without a tanh for a pair.
 
-With r_ij = 1 / (1 + e^(2 (b_i + a_j) / c)), for a head a_j and a dependent b_i, the weight of Eq. 15
-is e^(c tanh((b_i + a_j) / c)) = e^c e^(-2c r_ij), whose constant factor a softmax drops, and
+With r_ij = 1 / (1 + e^(2 (b_i + a_j) / c)), for a head a_j and a dependent b_i, the weight of Eq.
+15 is e^(c tanh((b_i + a_j) / c)) = e^c e^(-2c r_ij), whose constant factor a softmax drops, and
 
   r_ij = D_i / (D_i + A_j),   D_i = e^(-2 b_i / c),   A_j = e^(2 a_j / c)                        (1)
 

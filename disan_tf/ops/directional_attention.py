@@ -6,12 +6,14 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_choice
 from disan_tf.ops.blockwise import fits_one_block, lean_attention
+from disan_tf.ops.devices import is_on_gpu
 from disan_tf.ops.direction_mask import DIRECTIONS, admissible_pairs, check_scale
 from disan_tf.ops.linear_attention import linear_attention
 from disan_tf.ops.masked_softmax import masked_softmax
 from disan_tf.ops.native.attention import native_attention, native_linear_attention
 from disan_tf.ops.native.runtime import is_used, unavailable
 from disan_tf.ops.saved_attention import saved_attention
+from disan_tf.ops.tokenwise import tokenwise_attention
 from disan_tf.ops.xla import is_compiled, is_jit_compiled
 
 
@@ -41,6 +43,12 @@ def plain_attention(head, dependent, value, mask, *, direction, head_mask=None, 
     return tf.cast(context, value.dtype)
 
 
+def _lean_attention(*args, **options) -> tf.Tensor:
+    """Calls the form by tokens; under XLA and on GPUs the form by blocks, which starts fewer."""
+    few = is_compiled() or is_on_gpu()
+    return (lean_attention if few else tokenwise_attention)(*args, **options)
+
+
 def _auto_attention(*args, **options) -> tf.Tensor:
     """Calls this machine's fastest form.
 
@@ -50,7 +58,7 @@ def _auto_attention(*args, **options) -> tf.Tensor:
     if is_used():
         return native_attention(*args, **options)
     is_plain = is_compiled() and (not is_jit_compiled() or fits_one_block(args[0]))
-    return (plain_attention if is_plain else lean_attention)(*args, **options)
+    return (plain_attention if is_plain else _lean_attention)(*args, **options)
 
 
 def _linear_attention(*args, **options) -> tf.Tensor:
@@ -62,7 +70,7 @@ def _linear_attention(*args, **options) -> tf.Tensor:
 FORMS = {
     "auto": _auto_attention,
     "plain": plain_attention,
-    "lean": lean_attention,
+    "lean": _lean_attention,
     "saved": saved_attention,
     "native": native_attention,
     "linear": _linear_attention,

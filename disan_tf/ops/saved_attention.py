@@ -3,18 +3,19 @@
 A process without this package can load the model. The forward pass needs O(batch * length * dim)
 memory. TensorFlow derives the gradient, whose memory grows with the length's square. Two ways:
 
-- short texts, head by head, exactly. Tokens are the first axis, [length, batch * dim], so that
-  every dependent of a head is one long row (measured: a fifth faster than [batch, length, dim]).
+- short texts, head by head, exactly (`disan_tf.ops.tokenwise`), with a tanh for each pair if the
+  heads lie far from zero.
 - long texts in linear time, to within 1e-4 (`disan_tf.ops.linear_attention`), unless their heads
   lie too far apart.
 
-XLA, whose slices have fixed sizes, computes all pairs the first way.
+XLA, whose slices have fixed sizes, computes all pairs with a tanh.
 """
 
 import tensorflow as tf
 
 from disan_tf.ops.direction_mask import positional_mask
 from disan_tf.ops.linear_attention import Interpolation, interpolate
+from disan_tf.ops.tokenwise import is_exact, rows_of, tokens_first, tokenwise_forward
 from disan_tf.ops.xla import is_compiled
 
 # Number of tokens from which on the linear form is faster.
@@ -34,23 +35,33 @@ def saved_attention(head, dependent, value, mask, *, direction, head_mask=None, 
         context = tf.cond(
             kernel.is_close & (tf.shape(head)[1] >= SHORTEST),
             lambda: interpolate(kernel, *inputs, mask, direction)[0],
-            lambda: _by_heads(*inputs, mask, direction, scale),
+            lambda: _exactly(*inputs, mask, direction, scale),
         )
     context = tf.ensure_shape(context, value.shape)
     return tf.cast(tf.where(chosen, context, 0.0), value.dtype)
 
 
+def _exactly(head, dependent, value, mask, direction, scale):
+    """Computes the exact context, without a tanh for a pair if the heads lie near zero."""
+    inputs = (head, dependent, value, mask, direction, scale)
+    return tf.cond(
+        is_exact(head, scale),
+        lambda: tokenwise_forward(*inputs)[0],
+        lambda: _by_heads(*inputs),
+    )
+
+
 def _by_heads(head, dependent, value, mask, direction, scale):
-    """Computes the exact context head by head, <float32>[batch, length, dim]."""
+    """Computes the exact context head by head, with a tanh for each pair."""
     shape = tf.shape(head)
     length, positions = shape[1], tf.range(shape[1])
     steps = tf.maximum(length, 1)  # one, with a head of zeros, for a batch without tokens
-    heads, dependents = _tokens_first(head * (1 / scale)), _tokens_first(dependent * (1 / scale))
-    heads, values = tf.pad(heads, [[0, steps - length], [0, 0]]), _tokens_first(value)
-    attended = _tokens_first(tf.broadcast_to(tf.cast(mask, tf.float32)[:, :, None], shape))
+    heads, dependents = tokens_first(head * (1 / scale)), tokens_first(dependent * (1 / scale))
+    heads, values = tf.pad(heads, [[0, steps - length], [0, 0]]), tokens_first(value)
+    attended = tokens_first(tf.broadcast_to(tf.cast(mask, tf.float32)[:, :, None], shape))
 
     def body(j, contexts):
-        start, end = (0, None) if is_compiled() else _range(j, length, direction)
+        start, end = (0, None) if is_compiled() else rows_of(j, length, direction)
         tanh = tf.tanh(dependents[start:end] + tf.gather(heads, j))
         weights = tf.exp(scale * tanh) * attended[start:end]  # no maximum: |tanh| <= 1
         if is_compiled() or direction == "diagonal":
@@ -70,14 +81,3 @@ def _by_heads(head, dependent, value, mask, direction, scale):
     )
     contexts = tf.reshape(contexts.stack()[:length], tf.gather(shape, [1, 0, 2]))
     return tf.transpose(contexts, [1, 0, 2])
-
-
-def _tokens_first(tensor):
-    """Transposes [batch, length, dim] to [length, batch * dim]."""
-    batch, length, dim = tf.unstack(tf.shape(tensor))
-    return tf.reshape(tf.transpose(tensor, [1, 0, 2]), [length, batch * dim])
-
-
-def _range(j, length, direction):
-    """Returns the range of dependents that the head may attend to."""
-    return j + 1 if direction == "backward" else 0, j if direction == "forward" else length

@@ -23,7 +23,9 @@ def test_xla_compiles_it_and_its_gradients(direction):
     mask = tf.constant(make_mask(2, 7, 3))
     attention = partial(saved_attention.saved_attention, direction=direction)
     step, compiled = compiled_step(attention, 3, jit_compile=True)
-    for actual, expected in zip(compiled(mask, *inputs), step(mask, *inputs)):
+    with mock.patch.object(saved_attention, "is_exact", lambda *_: tf.constant(False)):
+        results = step(mask, *inputs)  # by a tanh for each pair, as XLA computes it
+    for actual, expected in zip(compiled(mask, *inputs), results):
         assert_close(actual, expected, 2e-6)
 
 
@@ -33,7 +35,7 @@ def test_long_texts_are_interpolated(direction):
     options = {"direction": direction, "head_mask": head_mask}
     inputs = make_inputs(2, 23, 3, size=1.0)
     context, *gradients = attend("plain", inputs, mask, **options)
-    with mock.patch.multiple(saved_attention, SHORTEST=23, _by_heads=None):
+    with mock.patch.multiple(saved_attention, SHORTEST=23, _exactly=None):
         actual, *ours = attend("saved", inputs, mask, **options)
     assert 0.0 < np.abs(actual - context).max() < 1e-4
     for gradient, expected in zip(ours, gradients):

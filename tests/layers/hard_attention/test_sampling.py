@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
+from disan_tf.layers.hard_attention.parallel import sampling_features
 from disan_tf.layers.hard_attention.sampler import HOW, log_probability
 from disan_tf.layers.hard_attention.uniforms import Uniforms
 from tests.support.layers.contract import BAD_DROPOUT, MaskContract
@@ -42,6 +43,24 @@ def test_a_probability_is_equations_6_and_7():
             hidden = np.concatenate([x[token], mean, x[token] * mean]) @ w1 + b1
             hidden = np.where(hidden > 0, hidden, np.expm1(hidden))
             np.testing.assert_allclose(actual[token], sigmoid(hidden @ w2 + b2)[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype,bound", [("float32", 1e-6), ("mixed_bfloat16", 2e-2)])
+def test_one_product_of_the_mean_equals_the_product_of_all_features(dtype, bound):
+    sampler = randomised(ReinforcedSequenceSampling(4, "tanh", dtype=dtype))
+    results = []
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(X)
+        x = tf.cast(X, sampler.compute_dtype)
+        hidden = sampler.hidden(sampling_features(x, tf.constant(MASK)))
+        score = tf.cast(sampler.score(hidden)[:, :, 0], tf.float32)
+        expected = tf.where(MASK, tf.sigmoid(score), 0.0)
+        found = sampler(X, mask=tf.constant(MASK))
+    for probabilities in (found, expected):
+        sources = [X, *sampler.trainable_weights]
+        results.append([probabilities, *tape.gradient(probabilities, sources)])
+    for ours, exact in zip(*results):
+        np.testing.assert_allclose(ours, exact, rtol=bound, atol=bound)
 
 
 def test_units_default_to_the_size_of_x():

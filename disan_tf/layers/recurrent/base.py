@@ -80,23 +80,26 @@ class Recurrent(BaseLayer):
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         input_kernel, bias, *state_kernels = self.split_weights(x.shape[-1])
-        product = self._input_product(x, input_kernel, bias, training)
-        if x.shape.rank == 2:
-            product = scatter_tokens(product, mask)
+        x = self.input_dropout(x, training=training)
+        product = project(x, tf.cast(input_kernel, x.dtype))  # of all tokens
         if self.cell and runtime.is_used():
-            h = recurrence(product, mask, *state_kernels, cell=self.cell, backward=self.backward)
+            options = {"cell": self.cell, "backward": self.backward}
+            h = recurrence(product, bias, mask, *state_kernels, **options)
         else:
-            h = self._scan(product, mask, *state_kernels)
-        h = tf.ensure_shape(tf.cast(h, x.dtype), [*mask.shape, self.units])
-        return tf.where(mask[:, :, None], h, tf.zeros([], h.dtype))
+            h = self._scan(product, bias, mask, *state_kernels)
+        return tf.ensure_shape(h, [*mask.shape, self.units])
 
-    def _scan(self, product, mask, *kernels):
-        """Computes h <float32>[batch, length, units], one `step` after another."""
+    def _scan(self, product, bias, mask, *kernels):
+        """Computes h <float>[batch, length, units], one `step` after another."""
+        dtype = product.dtype
+        product = bias_activation(tf.cast(product, tf.float32), bias, tf.keras.activations.linear)
+        if product.shape.rank == 2:
+            product = scatter_tokens(product, mask)
         length = tf.shape(mask)[1]
         padding = tf.maximum(0, 1 - length)  # tf.scan refuses an empty sequence
         product = tf.pad(product, [[0, 0], [0, padding], [0, 0]])
-        mask = tf.pad(mask, [[0, 0], [0, padding]])
-        steps = tf.transpose(product, [1, 0, 2]), tf.transpose(mask)[:, :, None]
+        real = tf.transpose(tf.pad(mask, [[0, 0], [0, padding]]))[:, :, None]
+        steps = tf.transpose(product, [1, 0, 2]), real
         zeros = tf.zeros([tf.shape(product)[0], self.units])
 
         def advance(old, token):
@@ -105,10 +108,5 @@ class Recurrent(BaseLayer):
             return tuple(tf.where(real, *pair) for pair in zip(new, old))
 
         *_, h = tf.scan(advance, steps, (zeros,) * self.states, reverse=self.backward)
-        return tf.transpose(h, [1, 0, 2])[:, :length]
-
-    def _input_product(self, x, kernel, bias, training):
-        """Computes dropout(x) W + b for all tokens, <float32>[..., gates * units]."""
-        x = self.input_dropout(x, training=training)
-        product = tf.cast(project(x, tf.cast(kernel, x.dtype)), tf.float32)
-        return bias_activation(product, bias, tf.keras.activations.linear)
+        h = tf.cast(tf.transpose(h, [1, 0, 2])[:, :length], dtype)
+        return tf.where(mask[:, :, None], h, tf.zeros([], dtype))

@@ -83,10 +83,10 @@ def _additive_scores(operation, upstream):
 
 @tf.RegisterGradient("DisanRecurrence")
 def _recurrence(operation, upstream, *_):
-    """Returns the gradients for product and kernel; only this uses the outputs besides h."""
-    _, mask, kernel = operation.inputs
+    """Returns the gradients of the inputs; only this uses the outputs besides h."""
+    product, _, mask, kernel = operation.inputs
     _, gates, old_h, old_c = operation.outputs
-    to_product = operations().disan_recurrence_gradient(
+    exact = operations().disan_recurrence_gradient(
         upstream,
         mask,
         tf.transpose(kernel),
@@ -96,6 +96,7 @@ def _recurrence(operation, upstream, *_):
         backward=operation.get_attr("backward"),
     )
     units, wide = kernel.shape
-    rows = tf.reshape(to_product, [-1, wide])
+    rows = tf.reshape(exact, [-1, wide])
     to_kernel = tf.matmul(tf.reshape(old_h, [-1, units]), rows, transpose_a=True)
-    return to_product, None, to_kernel
+    _, to_bias = operations().disan_bias_activation_gradient(rows, rows, activation="linear")
+    return tf.cast(exact, product.dtype), to_bias, None, to_kernel

@@ -134,7 +134,7 @@ struct RnnCell {
   }
 };
 
-// A layer of `Cell` that reads in one direction. Where the mask is false the states stay as they
+// A layer of `Cell` that reads in one direction. Where a token is padding the states stay as they
 // are, and h is 0.
 template <typename Cell>
 struct Recurrence {
@@ -142,16 +142,17 @@ struct Recurrence {
 
   int64_t batch, length, units;
   bool backward;
-  const bool* mask;  // [batch, length]
+  std::vector<int64_t> places;  // [batch, length], the row of each token's product; -1 = padding
 
   int64_t pieces() const { return (batch + kRows - 1) / kRows; }
   int64_t gates() const { return Cell::kGates * units; }
 
-  // Pieces [first, last). From product [batch, length, gates], x W + b of each token, and kernel
+  // Pieces [first, last). From product [rows, gates], x W of each token, bias [gates] and kernel
   // [units, gates]: h [batch, length, units], and what the gradient needs of each real token: its
-  // gates [batch, length, gates], and h and c before it [batch, length, units].
-  void Run(int64_t first, int64_t last, const float* product, const float* kernel, float* h,
-           float* saved_gates, float* old_h, float* old_c) const {
+  // gates [rows, gates], and h and c before it [rows, units].
+  template <typename T>
+  void Run(int64_t first, int64_t last, const T* product, const float* bias, const float* kernel,
+           T* h, float* saved_gates, float* old_h, float* old_c) const {
     std::vector<float> state(kRows * units), cell(kRows * units), z(kRows * gates());
     for (int64_t piece = first; piece < last; ++piece) {
       const int64_t start = piece * kRows, rows = std::min(kRows, batch - start);
@@ -163,31 +164,33 @@ struct Recurrence {
           Product(state.data(), kernel, rows, units, gates(), z.data());
         }
         for (int64_t row = 0; row < rows; ++row) {
-          const int64_t at = (start + row) * length + token;
-          float *my_state = &state[row * units], *my_cell = &cell[row * units];
-          if (!mask[at]) {
-            std::fill_n(h + at * units, units, 0.0f);
-            std::fill_n(old_h + at * units, units, 0.0f);
+          const int64_t at = (start + row) * length + token, place = places[at];
+          if (place < 0) {
+            std::fill_n(h + at * units, units, T{});
             continue;
           }
-          std::copy_n(my_state, units, old_h + at * units);
-          std::copy_n(my_cell, units, old_c + at * units);
-          float *my_z = &z[row * gates()], *my_gates = saved_gates + at * gates();
+          float *my_state = &state[row * units], *my_cell = &cell[row * units];
+          std::copy_n(my_state, units, old_h + place * units);
+          std::copy_n(my_cell, units, old_c + place * units);
+          float *my_z = &z[row * gates()], *my_gates = saved_gates + place * gates();
           ForEachVector(gates(), [&](int64_t k, int count) {
-            const Floats sum = Load<float>(my_z + k, count) +
-                               Load<float>(product + at * gates() + k, count);
+            const Floats of_x = Load<float>(product + place * gates() + k, count);
+            const Floats sum = Load<float>(my_z + k, count) + (of_x + Load<float>(bias + k, count));
             Store<float>(sum, my_gates + k, count);
           });
           Cell::Step(units, my_gates, my_cell, my_state);
-          std::copy_n(my_state, units, h + at * units);
+          ForEachVector(units, [&](int64_t k, int count) {
+            Store<float>(Load<float>(my_state + k, count), h + at * units + k, count);
+          });
         }
       }
     }
   }
 
-  // Pieces [first, last) of product's gradient [batch, length, gates], 0 where the mask is false.
-  // `transposed` is the kernel as [gates, units].
-  void Gradient(int64_t first, int64_t last, const float* upstream, const float* transposed,
+  // Pieces [first, last) of product's gradient [rows, gates], for the rows of tokens. `transposed`
+  // is the kernel as [gates, units].
+  template <typename T>
+  void Gradient(int64_t first, int64_t last, const T* upstream, const float* transposed,
                 const float* saved_gates, const float* old_c, float* product_gradient) const {
     std::vector<float> state(kRows * units), cell(kRows * units), back(kRows * units),
         z(kRows * gates());
@@ -199,25 +202,22 @@ struct Recurrence {
       for (int64_t step = 0; step < length; ++step) {
         const int64_t token = backward ? step : length - 1 - step;
         for (int64_t row = 0; row < rows; ++row) {
-          const int64_t at = (start + row) * length + token;
-          if (!mask[at]) {
-            std::fill_n(product_gradient + at * gates(), gates(), 0.0f);
-            continue;
-          }
+          const int64_t at = (start + row) * length + token, place = places[at];
+          if (place < 0) continue;
           float *my_state = &state[row * units], *my_z = &z[row * gates()];
           ForEachVector(units, [&](int64_t k, int count) {
             const Floats sum = Load<float>(my_state + k, count) +
                                Load<float>(upstream + at * units + k, count);
             Store<float>(sum, my_state + k, count);
           });
-          Cell::StepGradient(units, saved_gates + at * gates(), old_c + at * units, my_state,
-                       &cell[row * units], my_z);
-          std::copy_n(my_z, gates(), product_gradient + at * gates());
+          Cell::StepGradient(units, saved_gates + place * gates(), old_c + place * units, my_state,
+                             &cell[row * units], my_z);
+          std::copy_n(my_z, gates(), product_gradient + place * gates());
         }
         if (!Any(start, rows, token)) continue;
         Product(z.data(), transposed, rows, gates(), units, back.data());
         for (int64_t row = 0; row < rows; ++row) {
-          if (mask[(start + row) * length + token]) {
+          if (places[(start + row) * length + token] >= 0) {
             std::copy_n(&back[row * units], units, &state[row * units]);
           }
         }
@@ -228,7 +228,7 @@ struct Recurrence {
  private:
   bool Any(int64_t start, int64_t rows, int64_t token) const {
     for (int64_t row = start; row < start + rows; ++row) {
-      if (mask[row * length + token]) return true;
+      if (places[row * length + token] >= 0) return true;
     }
     return false;
   }

@@ -44,8 +44,9 @@ for name in NATIVE:
         digest(name, Problem(name, [64, 40, 100], dtype).evaluate())
 digest("scores", gradients(additive_scores, [64, 14, 200], [64, 8, 200], [200]))
 digest("recurrence", gradients(
-    lambda x, kernel: recurrence(x, tf.constant(mask), kernel, cell="lstm", backward=False),
-    [64, 40, 64], [16, 64]))
+    lambda x, bias, kernel: recurrence(
+        x, bias, tf.constant(mask), kernel, cell="lstm", backward=False),
+    [64, 40, 64], [64], [16, 64]))
 """
 
 

@@ -46,14 +46,19 @@ def _export(model, path):
 
 def _save_called_functions(model, path):
     module = tf.Module()
-    module.model, module.function = model, tf.function(lambda ids: model(ids))
+    module.weights, module.function = model.weights, tf.function(lambda ids: model(ids))
     module.function(IDS)
     signature = tf.function(lambda ids: {"logits": model(ids)}, input_signature=[SPEC])
     signature(IDS)
     tf.saved_model.save(module, path, signatures=signature)
 
 
-WAYS = (_save, _save_by_keras, _export, _save_called_functions)
+SLOW = (_save, _save_by_keras)  # which trace each layer
+WAYS = [
+    _export,
+    _save_called_functions,
+    *(pytest.param(save, marks=pytest.mark.slow) for save in SLOW),
+]
 
 
 @pytest.mark.parametrize("save", WAYS)

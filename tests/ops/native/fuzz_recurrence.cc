@@ -1,5 +1,6 @@
 // Random calls of recurrent layers against naive readings of their formulas in double precision.
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -47,23 +48,37 @@ struct RecurrenceProblem {
   const bool backward = Chance(0.5);
   const double size = std::vector<double>{0.3, 2.0, 200.0}[Whole(0, 2)];
   const Array<bool> mask = Mask(tokens);
-  const Array<float> product = Moderate(tokens * wide, size), up = Moderate(tokens * units, 1.0);
+  const std::vector<int64_t> places = Places(mask);
+  const int64_t rows = 1 + *std::max_element(places.begin(), places.end());
+  const Array<float> product = Moderate(rows * wide, size), up = Moderate(tokens * units, 1.0);
+  const Array<float> bias = Moderate(wide, size);
   const Array<float> kernel = Moderate(units * wide, 0.5 / std::sqrt(units));
-  const Array<float> h{tokens * units}, gates{tokens * wide}, old_h{tokens * units};
-  const Array<float> old_c{tokens * units}, to_product{tokens * wide};
+  const Array<float> h{tokens * units}, gates{rows * wide}, old_h{rows * units};
+  const Array<float> old_c{rows * units}, to_product{rows * wide};
+
+  // The rows of tokens: those of padded sentences, or without rows for padding. Ends with -1.
+  static std::vector<int64_t> Places(const Array<bool>& mask) {
+    const bool padded = Chance(0.5);
+    std::vector<int64_t> places;
+    int64_t row = 0;
+    for (int64_t token = 0; token < mask.size; ++token) {
+      places.push_back(mask[token] ? row : -1);
+      row += padded || mask[token];
+    }
+    places.push_back(-1);
+    return places;
+  }
 
   RecurrenceProblem() {
-    Hide(mask, wide, product);
     Hide(mask, units, up);
     const Array<float> transposed(kernel.size);
     for (int64_t k = 0; k < kernel.size; ++k) {
       transposed[k % wide * units + k / wide] = kernel[k];
     }
-    const Recurrence<typename Unit::Cell> layer = {batch, length, units, backward,
-                                                   mask.data.get()};
+    const Recurrence<typename Unit::Cell> layer = {batch, length, units, backward, places};
     InPieces(layer.pieces(), [&](int64_t first, int64_t last) {
-      layer.Run(first, last, product.data.get(), kernel.data.get(), h.data.get(),
-                gates.data.get(), old_h.data.get(), old_c.data.get());
+      layer.Run(first, last, product.data.get(), bias.data.get(), kernel.data.get(),
+                h.data.get(), gates.data.get(), old_h.data.get(), old_c.data.get());
       layer.Gradient(first, last, up.data.get(), transposed.data.get(), gates.data.get(),
                      old_c.data.get(), to_product.data.get());
     });
@@ -82,24 +97,21 @@ struct RecurrenceProblem {
       const int64_t token = row * length + (backward ? length - 1 - step : step);
       if (mask[token]) order.push_back(token);
       for (int64_t k = 0; k < units && !mask[token]; ++k) {
-        good &= IsZero("h", token, h[token * units + k]) &&
-                IsZero("old h", token, old_h[token * units + k]);
-      }
-      for (int64_t k = 0; k < wide && !mask[token]; ++k) {
-        good &= IsZero("product gradient", token, to_product[token * wide + k]);
+        good &= IsZero("h", token, h[token * units + k]);
       }
     }
     std::vector<double> state(units), cell(units);
     std::vector<std::vector<Unit>> seen;
     for (const int64_t token : order) {
+      const int64_t place = places[token];
       std::vector<double> z(wide);
       for (int64_t k = 0; k < wide; ++k) {
-        z[k] = product[token * wide + k];
+        z[k] = double(product[place * wide + k]) + bias[k];
         for (int64_t n = 0; n < units; ++n) z[k] += state[n] * kernel[n * wide + k];
       }
       seen.emplace_back();
       for (int64_t k = 0; k < units; ++k) {
-        good &= IsClose("old h", token, old_h[token * units + k], state[k], kSize);
+        good &= IsClose("old h", token, old_h[place * units + k], state[k], kSize);
         seen.back().emplace_back(z, units, k, cell[k]);
       }
       for (int64_t k = 0; k < units; ++k) {
@@ -123,7 +135,8 @@ struct RecurrenceProblem {
         for (size_t gate = 0; gate < gates.size(); ++gate) to_z[gate * units + k] = gates[gate];
       }
       for (int64_t k = 0; k < wide; ++k) {
-        good &= IsClose("product gradient", token, to_product[token * wide + k], to_z[k], kSize);
+        const float ours = to_product[places[token] * wide + k];
+        good &= IsClose("product gradient", token, ours, to_z[k], kSize);
         for (int64_t n = 0; n < units; ++n) before[n] += to_z[k] * kernel[n * wide + k];
       }
       to_h = before;

@@ -50,6 +50,7 @@ def check(program: str, folder: Path) -> list[str]:
     return result.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_a_right_program_has_no_errors_and_a_wrong_one_an_error_in_each_line(tmp_path):
     found = check(RIGHT + "\n".join(WRONG), tmp_path)
     first = RIGHT.count("\n") + 1

@@ -10,7 +10,7 @@ from tests.support.notebooks import run_notebook
 from tests.support.runs.training import ROOT
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
-SLOW = ("reproduce", "serving")
+SLOW = ("attention", "fine_tuning", "reproduce", "serving")
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 
 

@@ -115,7 +115,7 @@ def test_inputs_by_name_in_order_and_one_by_one_give_the_same(case):
         np.testing.assert_array_equal(by_name[name], attended[name])
 
 
-@pytest.mark.parametrize("name", ["nli", "relatedness", "drcn"])
+@pytest.mark.parametrize("name", ["nli", pytest.param("drcn", marks=pytest.mark.slow)])
 def test_fit_by_name_and_in_order_gives_the_same_weights(name):
     model, inputs, labels = TASKS[name]()
     model(*inputs.values())

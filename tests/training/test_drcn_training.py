@@ -54,6 +54,7 @@ def test_a_killed_training_resumes_bit_for_bit(corpus, tmp_path):
     check_resumes(partial(_train, corpus), tmp_path, 7)
 
 
+@pytest.mark.slow
 def test_the_learning_rate_falls_when_the_dev_loss_does_not(unbroken):
     rates = [it["learning_rate"] for it in records_of(unbroken, "train")]
     assert rates[0] == pytest.approx(0.001)

@@ -54,6 +54,7 @@ REASONS = {
     ),
 }
 
+# The fast tests have the papers' models, the slow ones the baselines and other precisions too.
 # config:variant:dtype -> the name in the page, and the reasons.
 MODELS = {
     "disan_sick:tiny": ("DiSAN on SICK", "optimizer sum"),
@@ -102,23 +103,30 @@ def small_config(name, variant, dtype="float32"):
     return config
 
 
+FAST = "disan_sick:tiny", "resan_snli:tiny", "dsa_snli:tiny:mixed_bfloat16", "drcn_snli:tiny"
+each_model = pytest.mark.parametrize(
+    "model",
+    [pytest.param(it, marks=[] if it in FAST else [pytest.mark.slow]) for it in MODELS],
+)
+
+
 def reason_of(finding) -> str:
     text = f"{finding.operation} {finding.argument} {finding.name}"
     known = (name for name, (pattern, _) in REASONS.items() if re.search(pattern, text))
     return next(known, text)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_every_operation_has_a_kernel_for_gpus(model):
     assert [it for it in found(model) if it.kind == NO_KERNEL] == []
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_the_host_waits_for_the_gpu_for_known_reasons(model):
     assert {reason_of(it) for it in found(model)} == set(MODELS[model][1].split())
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_the_host_reads_only_shapes_and_scalars_but_for_two_reasons(model):
     large = {reason_of(it) for it in found(model) if not 0 <= it.numbers <= FEW}
     assert large <= {"optimizer", "packed"}

@@ -159,6 +159,7 @@ def test_a_training_without_a_model_refuses_one(corpus, initial, tmp_path):
         check_start(initial, tmp_path, config)
 
 
+@pytest.mark.slow
 def test_every_member_of_a_series_begins_with_the_model(corpus, initial, tmp_path):
     config = _config(steps=4).lock()
     summary = train_series(

@@ -81,6 +81,7 @@ def unbroken(folder):
     return _train(folder, "unbroken")
 
 
+@pytest.mark.slow
 def test_two_workers_make_the_steps_of_one_process(folder, unbroken):
     assert [ended.status for ended in unbroken] == [0, 0], unbroken[1].stderr[-2000:]
     assert run_forked(*_arguments(folder, "one", "none")).returncode == 0
@@ -90,6 +91,7 @@ def test_two_workers_make_the_steps_of_one_process(folder, unbroken):
     assert record_difference(_records(folder, "one"), _records(folder, "unbroken")) < 1e-5
 
 
+@pytest.mark.slow
 def test_the_first_worker_reports(unbroken):
     assert "stopped at step 60" in unbroken[0].stdout
     assert unbroken[1].stdout.startswith("worker 2 of 2") and unbroken[1].stdout.count("\n") == 1

@@ -111,6 +111,7 @@ def test_an_export_runs_in_a_process_without_the_package(trained, tmp_path):
     np.testing.assert_allclose([float(logit) for logit in logits], expected, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_pairs_come_as_tuples_or_by_name():
     model = TextClassifier.from_preset("disan_snli", num_classes=2, pairs=True)
     pairs = (TEXTS[:4], TEXTS[4:8])

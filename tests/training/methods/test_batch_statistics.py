@@ -62,6 +62,7 @@ def test_a_training_that_goes_on_is_the_same(runs, corpus):
     check_same(run_trainer(_config(), corpus, killed), trainer)
 
 
+@pytest.mark.slow
 def test_they_change_no_other_weight(runs, corpus, tmp_path):
     trainer, _ = runs
     without = run_trainer(_config(batches=0), corpus, tmp_path)
@@ -71,6 +72,7 @@ def test_they_change_no_other_weight(runs, corpus, tmp_path):
     assert not any(np.allclose(*pair) for pair in pairs)
 
 
+@pytest.mark.slow
 def test_they_are_those_of_averaged_weights(corpus, tmp_path):
     trainer = run_trainer(_config(moving_average=0.5), corpus, tmp_path)
     bundle = load_bundle(tmp_path / "best")

@@ -57,7 +57,7 @@ def make(case: str):
     if name.endswith(" pair"):
         options = {**SHARED, **dtype, "name": "encoder"}
         model = SentencePairClassifier(
-            layers.WordEmbedding(9, 3, DIM, **dtype),
+            layers.WordEmbedding(9, 3, DIM, name="word_embedding", **dtype),
             PAIRS[name.split()[0]](**options),
             layers.ClassificationHead(3, 4, **{**options, "name": "head"}),
         )

@@ -29,22 +29,16 @@ from tests.support.runs.training import (
 _ROUNDING = 3e-6  # of a gradient; the native and the portable form differ by 4e-7
 
 
-def _trees(variant, **encoder):
+def _trees(variant, name="disan_sst"):
     def make(folder):
-        config = load_config("disan_sst", f"{variant},tiny" if variant else "tiny")
-        config.encoder.update(encoder)
+        config = load_config(name, f"{variant},tiny" if variant else "tiny")
         return config, corpus_of(config, folder)
 
     return make
 
 
-def _pairs(name, **encoder):
-    def make(folder):
-        config = tiny_config(name=name)
-        config.encoder.update(encoder)
-        return config, make_pair_corpus(folder / "pairs")
-
-    return make
+def _pairs(name):
+    return lambda folder: (tiny_config(name=name), make_pair_corpus(folder / "pairs"))
 
 
 def _resan(sampling="parallel", **policy):
@@ -71,7 +65,7 @@ def _elmo(folder):
     [
         pytest.param(_trees(""), id="disan"),
         pytest.param(_trees("additive"), id="additive"),
-        pytest.param(_pairs("dsa_snli"), id="dsa"),
+        pytest.param(_trees("", "dsa_sst"), id="dsa"),
         pytest.param(_resan(), id="resan"),
         pytest.param(_elmo, id="elmo"),
         pytest.param(
@@ -80,6 +74,7 @@ def _elmo(folder):
             marks=pytest.mark.slow,
         ),
         pytest.param(_resan("iterative"), id="resan_iterative", marks=pytest.mark.slow),
+        pytest.param(_pairs("dsa_snli"), id="dsa_of_pairs", marks=pytest.mark.slow),
         pytest.param(_pairs("resan_snli"), id="resan_pretraining", marks=pytest.mark.slow),
         pytest.param(_trees("bi_lstm"), id="bi_lstm", marks=pytest.mark.slow),
         pytest.param(_trees("multi_head"), id="multi_head", marks=pytest.mark.slow),
@@ -186,10 +181,11 @@ def _rmsprop_move(gradient):
 
 
 def test_a_killed_training_resumes_bit_for_bit(tmp_path):
-    options = {"steps": 12, "evaluate_every": 6, "checkpoint_every": 4, "moving_average": 0.9}
+    options = {"steps": 6, "evaluate_every": 3, "checkpoint_every": 2, "moving_average": 0.9}
     config = with_few_operations(tiny_config(jit_compile=True, **options))
+    config.evaluate.batch_size = 40  # all of dev
     corpus = corpus_of(config, tmp_path / "corpus")
-    check_resumes(partial(run_trainer, config, corpus), tmp_path, 10)
+    check_resumes(partial(run_trainer, config, corpus), tmp_path, 5)
 
 
 def test_the_summary_counts_compilations(tmp_path):

@@ -122,7 +122,9 @@ def _trainer_and_batch(config, corpus, workdir, jit_compile):
             marks=pytest.mark.slow,
         ),
         pytest.param(
-            {"recurrence": "lstm", "bottleneck_units": 3}, id="kim_et_al", marks=pytest.mark.slow
+            {"functions": "Cs", "recurrence": "lstm", "bottleneck_units": 16},
+            id="kim_et_al",
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -28,9 +28,6 @@ def _obstacles(config):
     if config.task.name == "language_model":
         reason = "whose softmax reads as many rows as a batch has words"
         yield "task.name=language_model", reason, "train a model of sentences"
-    if config.encoder.name == "drcn":
-        reason = "whose steps differed from those without XLA by more than rounding in a trial"
-        yield "encoder.name=drcn", reason, "choose another encoder"
     distribution = distribution_of(config)
     if distribution != "none":
         reason = "whose steps run on several devices"

@@ -193,6 +193,15 @@ def test_compiled_and_eager_samples_are_the_same(sampler_class):
         np.testing.assert_allclose(actual.log_probability, expected.log_probability, rtol=1e-5)
 
 
+@pytest.mark.parametrize("jit_compile", [None, True])
+def test_uniforms_are_tensorflows_also_under_xla(jit_compile):
+    uniforms = Uniforms(seed=3)
+    uniforms([1])  # creates the count of calls
+    numbers = tf.function(lambda: uniforms([5, 37]), jit_compile=jit_compile)()
+    expected = tf.random.stateless_uniform([5, 37], [3, 2], alg="philox")
+    np.testing.assert_array_equal(numbers, expected)
+
+
 def test_uniforms_fill_the_unit_interval():
     uniforms = Uniforms(seed=3)
     numbers = uniforms(tf.constant([100, 100])).numpy()

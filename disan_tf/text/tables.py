@@ -191,6 +191,7 @@ def read_rows(
                 check_string(name, row[name])
             value = convert(row)
         except ValueError as error:
+            remedy = getattr(error, "remedy", remedy)
             raise UserError(f"{path}, line {number}: {error}; {remedy}.") from None
         yield value
     if table.is_open:
@@ -200,9 +201,10 @@ def read_rows(
 def _check_columns(names: Collection[str], columns: Mapping[str, str]) -> None:
     for name, addition in columns.items():
         if name not in names:
-            hint = separator_hint(names, columns)
-            place = addition.format(columns=", ".join(names))
-            raise ValueError(f"there is no {name}{place}{hint and '; ' + hint}")
+            error = ValueError(f"there is no {name}{addition.format(columns=', '.join(names))}")
+            if hint := separator_hint(names, columns):
+                error.remedy = hint
+            raise error
 
 
 def check_string(name: str, value, most: int = LONGEST_VALUE) -> None:

@@ -106,7 +106,7 @@ def train_series(
         raise UserError(f"{workdir} holds a single training; choose another --workdir.")
     _check_starts(workdir, members, initial)
     claim(workdir, config)
-    tf.get_logger().addFilter(_is_useful)
+    tf.get_logger().addFilter(is_useful)
     train = functools.partial(_train_member, prepare=prepare, pictures=pictures, initial=initial)
     postponed = []
     for member in members:
@@ -135,6 +135,7 @@ def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], Prepare
       UserError: no member is finished; or see `write_evaluation`.
     """
     workdir = Path(workdir)
+    tf.get_logger().addFilter(is_useful)
     members = read_members(workdir)
     for number, (folder, run) in enumerate(members, start=1):
         print(f"{folder.relative_to(workdir)} ({number} of {len(members)})", flush=True)
@@ -180,7 +181,7 @@ def _finish_member(workdir, members, member, train, wait=False):
         write_json(workdir / "series.json", summarise_series(workdir))
 
 
-def _is_useful(record) -> bool:
+def is_useful(record) -> bool:
     """Returns False for TensorFlow's retracing warning: each member traces its own functions."""
     return "tf.function retracing" not in record.getMessage()
 

@@ -2,10 +2,13 @@
 
 import io
 import sys
+import threading
+import time
 from contextlib import redirect_stderr
 
 import pytest
 
+from disan_tf.common import progress
 from disan_tf.common.progress import format_seconds, progress_bar, stages
 
 
@@ -58,7 +61,21 @@ def test_stages_name_the_current_one(terminal):
         work.begin("reading")
         work.begin("writing")
     assert "reading (0 of 2 done)" in terminal.getvalue()
+    assert "\r (0 of 2 done)" not in terminal.getvalue()
     assert "writing (1 of 2 done)" in terminal.getvalue()
+
+
+def test_the_clock_runs_during_a_stage(terminal, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_PER_TICK", 0.01)
+    threads = threading.active_count()
+    with redirect_stderr(terminal), stages(1) as work:
+        work.begin("reading")
+        drawn = terminal.getvalue().count("reading")
+        deadline = time.monotonic() + 5
+        while terminal.getvalue().count("reading") <= drawn and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert terminal.getvalue().count("reading") > drawn
+    assert threading.active_count() == threads
 
 
 @pytest.mark.parametrize(

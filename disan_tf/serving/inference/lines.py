@@ -74,9 +74,7 @@ def _parser(path, input_format, fields, columns) -> TextParser:
     """Returns the parser of an input's format."""
     if input_format is None and path == "-":
         return HeaderParser(fields, columns, _announce)
-    if input_format is None:
-        input_format = Path(path).suffix.replace(".", "")
-        input_format = input_format if input_format in PARSERS else "text"
+    input_format = _format(path, input_format)
     if input_format not in PARSERS:
         known = " or ".join(PARSERS)
         raise UserError(f"There is no input format {input_format!r}; choose {known}.")
@@ -91,12 +89,27 @@ def _announce(header: str) -> None:
     )
 
 
-def count_lines(path) -> Optional[int]:
-    """Counts a file's lines for a bar; None for other inputs, and without a terminal."""
+def count_lines(path, input_format: Optional[str] = None) -> Optional[int]:
+    """Counts the lines of a file without a table's header, for a bar.
+
+    Returns None for other inputs, and without a terminal.
+    """
     if path == "-" or not is_terminal() or not Path(path).is_file():
         return None
+    count, last = 0, b"\n"
     with open_bytes(path) as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+        for block in iter(lambda: file.read(1 << 20), b""):
+            count, last = count + block.count(b"\n"), block[-1:]
+    has_header = _format(path, input_format) in ("tsv", "csv")
+    return max(count + (last != b"\n") - has_header, 0)
+
+
+def _format(path, input_format: Optional[str]) -> str:
+    """Returns the format of a file, by its name unless the user names one."""
+    if input_format is None:
+        ending = Path(path).suffix.replace(".", "")
+        return ending if ending in PARSERS else "text"
+    return input_format
 
 
 def raw_chunks(read: Callable[[int], bytes]) -> Iterator[list[Optional[bytes]]]:

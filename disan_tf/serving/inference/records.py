@@ -67,9 +67,10 @@ def columns_of(config, fields: Sequence[str], chosen: Sequence[str] = ()) -> Col
       UserError: there are more or fewer chosen names than fields.
     """
     if chosen and len(chosen) != len(fields):
+        wanted = "two columns with a comma between them" if len(fields) > 1 else "one column"
+        texts = "two texts" if len(fields) > 1 else "one text"
         raise UserError(
-            f"--text_column={','.join(chosen)} must name {len(fields)} columns, one for each text "
-            "that the model reads, with commas between them."
+            f"--text_column={','.join(chosen)} must name {wanted}: the model reads {texts}."
         )
     if chosen:
         return Columns({field: (name,) for field, name in zip(fields, chosen)}, are_chosen=True)

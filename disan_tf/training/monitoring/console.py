@@ -37,10 +37,10 @@ class ConsoleLog(tf.keras.callbacks.Callback):
     def on_test_end(self, logs=None):
         steps = logs["step"] - self._first
         speed = steps / (time.monotonic() - self._started)
-        left = (self._steps - logs["step"]) / speed / 60
+        left = format_seconds((self._steps - logs["step"]) / speed)
         print(
             f"step {logs['step']:,} of {self._steps:,}: {describe_scores(logs)}, "
-            f"{speed * self._examples:,.0f} examples/s, {left:.0f} min left",
+            f"{speed * self._examples:,.0f} examples/s, {left} left",
             flush=True,
         )
 

@@ -42,6 +42,22 @@ def test_an_empty_file_has_no_lines(tmp_path):
     assert read(write(tmp_path / "a.txt", "")) == []
 
 
+@pytest.mark.parametrize(
+    "name, content, count",
+    [
+        ("a.txt", "one\ntwo\n", 2),
+        ("a.txt", "one\ntwo", 2),
+        ("a.txt", "", 0),
+        ("a.csv", "text,id\none,1\n", 1),
+        ("a.tsv", "text", 0),
+        ("a.csv", "", 0),
+    ],
+)
+def test_lines_are_counted_without_the_header(tmp_path, monkeypatch, name, content, count):
+    monkeypatch.setattr(lines, "is_terminal", lambda: True)
+    assert lines.count_lines(write(tmp_path / name, content)) == count
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1 << 18])
 def test_lines_are_whole_however_they_are_read(tmp_path, monkeypatch, size):
     monkeypatch.setattr(lines, "CHUNK_BYTES", size)
@@ -274,7 +290,7 @@ def test_a_chosen_column_is_read_alone(tmp_path):
 
 
 def test_as_many_columns_are_chosen_as_the_model_reads():
-    with pytest.raises(UserError, match="--text_column=a,b must name 1 columns"):
+    with pytest.raises(UserError, match="--text_column=a,b must name one column: the model"):
         own_columns(chosen=["a", "b"])
 
 

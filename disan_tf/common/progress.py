@@ -15,9 +15,13 @@ SECONDS_PER_TICK = 1.0
 
 
 class QuietBar(tqdm):
-    """A tqdm bar without tqdm's monitoring thread, which would also run where nothing is drawn."""
+    """A tqdm bar without tqdm's monitoring thread, which would also run where nothing is drawn.
+
+    A signal may come while tqdm's constructor draws, before it sets its times, which `close` reads.
+    """
 
     monitor_interval = 0
+    last_print_t = start_t = 0.0
 
 
 class Bar(QuietBar):

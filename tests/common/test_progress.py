@@ -65,6 +65,18 @@ def test_stages_name_the_current_one(terminal):
     assert "writing (1 of 2 done)" in terminal.getvalue()
 
 
+def test_a_bar_that_is_stopped_at_its_first_drawing_can_be_closed(terminal, monkeypatch):
+    def stop(bar, **_):
+        bars.append(bar)
+        raise KeyboardInterrupt
+
+    bars = []
+    monkeypatch.setattr(progress.Bar, "refresh", stop)
+    with pytest.raises(KeyboardInterrupt):
+        _count(terminal)
+    bars[0].close()
+
+
 def test_the_clock_runs_during_a_stage(terminal, monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_PER_TICK", 0.01)
     threads = threading.active_count()

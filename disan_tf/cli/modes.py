@@ -59,7 +59,7 @@ def train(
             f"{Path(workdir) / 'tensorboard'}"
             + (f"; {compiled:,} compilations by XLA" if compiled is not None else "")
         )
-        print(what_next(workdir, data_dir))
+        print(what_next(workdir, data_dir, prepared_dir))
 
 
 def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Callable, Optional
 
+from disan_tf.common.errors import UserError
 from disan_tf.serving.inference.records import Columns, CommaTableParser, TableParser, TextParser
-from disan_tf.text.separators import are_names
+from disan_tf.text.separators import are_names, separator_hint
 from disan_tf.text.tables import CommaTable, Table
 
 
@@ -37,7 +38,7 @@ class HeaderParser(TextParser):
     def __call__(self, line: str, where: str) -> Optional[dict]:
         if self._parse is not None:
             return self._parse(line, where)
-        self._parse, is_header = self._choose(line)
+        self._parse, is_header = self._choose(line, where)
         if not is_header:
             return self._parse(line, where)
         self._announce(line)
@@ -47,16 +48,31 @@ class HeaderParser(TextParser):
         if self._parse is not None:
             self._parse.end(where)
 
-    def _choose(self, line: str) -> tuple[TextParser, bool]:
+    def _choose(self, line: str, where: str) -> tuple[TextParser, bool]:
         """Returns the parser for the input with this first line, and whether that is a header."""
         for make_table, make_parser in ((Table, TableParser), (CommaTable, CommaTableParser)):
             try:
                 names = make_table(line).columns
             except ValueError:
                 continue
-            known = [set(self._columns.texts[field]) & set(names) for field in self._fields]
-            if all(known) and are_names(names):
+            if self._are_header(names):
                 if len(names) == 1:
                     return ColumnParser(self._fields, self._columns, names[0]), True
                 return make_parser(self._fields, self._columns), True
+        self._refuse_other_separator(line, where)
         return TextParser(self._fields, self._columns), False
+
+    def _are_header(self, names: Sequence[str]) -> bool:
+        """Returns whether names are those of columns, the model's texts among them."""
+        known = [set(self._columns.texts[field]) & set(names) for field in self._fields]
+        return all(known) and are_names(names)
+
+    def _refuse_other_separator(self, line: str, where: str) -> None:
+        """Raises UserError for a header with semicolons or bars between the columns."""
+        for separator in ";|":
+            names = [name.strip(' "') for name in line.split(separator)]
+            if len(names) > 1 and self._are_header(names):
+                raise UserError(
+                    f"{where}: {separator_hint([line], names)}; with --input_format=text the line "
+                    "is a sentence."
+                )

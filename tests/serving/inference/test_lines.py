@@ -316,7 +316,23 @@ def test_a_header_on_standard_input_is_seen_and_said(content, records, monkeypat
     assert "is read as a header; with --input_format=text it is a" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("line", ["a film", "text, a good film", "text .", "tokens", "id,body"])
+@pytest.mark.parametrize(
+    "header, separator",
+    [("id;text", "semicolons"), ('"text";"id"', "semicolons"), ("id|text", "bars")],
+)
+def test_a_header_with_another_separator_on_standard_input_is_refused(
+    header, separator, monkeypatch
+):
+    content = io.BytesIO(f"{header}\n1;a\n".encode())
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=content))
+    message = f"standard input, line 1: its columns seem to be separated by {separator}: save it"
+    with pytest.raises(UserError, match=message):
+        read("-")
+
+
+@pytest.mark.parametrize(
+    "line", ["a film", "text, a good film", "text .", "tokens", "id,body", "text; a good film ."]
+)
 def test_a_first_sentence_is_no_header(line, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(line.encode())))
     assert read("-") == [{"text": line}]

@@ -40,7 +40,7 @@ def read_chunks(
       path: a file, or "-" for standard input. Lines end with a newline alone; a carriage return
         before it, and a byte order mark at the start, are left out. An empty line is a line.
       input_format: "text", "jsonl", "tsv" or "csv", see `serving.inference.records`; None = the
-        name's ending, else "text", and on standard input a table if the first line is a header.
+        name's ending, else "text", and on standard input what the first line looks like.
       fields: the model's sentences, which a record must have.
       check: a function called with each record, and its file and line.
       columns: the names under which a record holds the sentences.
@@ -81,10 +81,10 @@ def _parser(path, input_format, fields, columns) -> TextParser:
     return PARSERS[input_format](fields, columns)
 
 
-def _announce(header: str) -> None:
+def _announce(line: str, kind: str) -> None:
     print(
-        f"standard input: line 1 ({header[:80]!r}) is read as a header; with --input_format=text "
-        "it is a sentence.",
+        f"standard input: line 1 ({line[:80]!r}) is read as {kind}; with --input_format=text it is "
+        "a sentence.",
         file=sys.stderr,
     )
 

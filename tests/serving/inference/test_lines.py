@@ -308,12 +308,14 @@ def test_a_table_without_the_column_gets_a_hint(tmp_path):
         ("id,text\n1,a\n", [{"id": "1", "text": "a"}]),
         ("id\ttext\n1\ta, b\n", [{"id": "1", "text": "a, b"}]),
         ("text\na, b\n", [{"text": "a, b"}]),
+        ('{"id": 1, "text": "a"}\n{"text": "b"}\n', [{"id": 1, "text": "a"}, {"text": "b"}]),
     ],
 )
-def test_a_header_on_standard_input_is_seen_and_said(content, records, monkeypatch, capsys):
+def test_a_header_or_json_on_standard_input_is_seen_and_said(content, records, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
     assert read("-") == records
-    assert "is read as a header; with --input_format=text it is a" in capsys.readouterr().err
+    kind = "JSON" if content.startswith("{") else "a header"
+    assert f"is read as {kind}; with --input_format=text it is a" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -331,7 +333,16 @@ def test_a_header_with_another_separator_on_standard_input_is_refused(
 
 
 @pytest.mark.parametrize(
-    "line", ["a film", "text, a good film", "text .", "tokens", "id,body", "text; a good film ."]
+    "line",
+    [
+        "a film",
+        "text, a good film",
+        "text .",
+        "tokens",
+        "id,body",
+        "text; a good film .",
+        '{"id": 1}',
+    ],
 )
 def test_a_first_sentence_is_no_header(line, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(line.encode())))

@@ -10,6 +10,7 @@ from typing import Callable, NoReturn, Optional, TypeVar
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_lines
+from disan_tf.common.options import count
 from disan_tf.text.separators import separator_hint
 
 T = TypeVar("T")
@@ -89,7 +90,9 @@ class Table:
         """Returns a line's values by column; raises ValueError for too few or too many."""
         values = line.split("\t")
         if not self._required <= len(values) <= len(self.columns):
-            raise ValueError(f"{len(values)} columns, and the header has {len(self.columns)}")
+            raise ValueError(
+                f"{count(len(values), 'column')}, and the header has {len(self.columns)}"
+            )
         return dict(zip(self.columns, values))
 
 
@@ -125,7 +128,9 @@ class CommaTable:
         if values is None:
             return None
         if len(values) != len(self.columns):
-            raise ValueError(f"{len(values)} columns, and the header has {len(self.columns)}")
+            raise ValueError(
+                f"{count(len(values), 'column')}, and the header has {len(self.columns)}"
+            )
         return dict(zip(self.columns, values))
 
     def _values(self, line: str) -> Optional[list[str]]:

@@ -107,6 +107,8 @@ def train_series(
     _check_starts(workdir, members, initial)
     claim(workdir, config)
     tf.get_logger().addFilter(is_useful)
+    if len(folds) == 1 and folds[0] != "all":
+        print(_explain_fold(int(folds[0]), config.data.folds), flush=True)
     train = functools.partial(_train_member, prepare=prepare, pictures=pictures, initial=initial)
     postponed = []
     for member in members:
@@ -118,6 +120,14 @@ def train_series(
     for member in postponed:
         _finish_member(workdir, members, member, train, wait=True)
     return _record(workdir)
+
+
+def _explain_fold(fold: int, count: int) -> str:
+    """Returns a sentence for users who mean the number of folds."""
+    return (
+        f"--folds={fold} trains the fold with the number {fold} (of 0 to {count - 1}); --folds=all "
+        "trains all, and --config.data.folds sets their number."
+    )
 
 
 def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], PreparedCorpus]) -> dict:

@@ -165,6 +165,14 @@ def test_finished_members_are_neither_prepared_nor_trained_again(copied, capsys)
     assert (copied / "series.json").read_text() == before
 
 
+def test_a_single_fold_is_explained_to_those_who_mean_a_number_of_folds(copied, capsys):
+    _again(copied, corpus=None, folds=("2",))
+    sentence = "--folds=2 trains the fold with the number 2 (of 0 to 2); --folds=all trains all, "
+    assert capsys.readouterr().out.startswith(sentence)
+    _again(copied, corpus=None)
+    assert "trains the fold" not in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_other_members_join_the_series(copied, corpus):
     summary = _again(copied, corpus, folds=("1",))

@@ -236,7 +236,7 @@ def test_a_table_row_may_end_without_labels_of_annotators_alone(tmp_path):
     [
         ("index\tsentence1\n", 'line 1: there is no "hypothesis", "sentence2" or'),
         ("sentence1\tsentence2\tsentence1\n", "line 1: two columns have one name"),
-        ("sentence1\tsentence2\na\tb\na\n", "line 3: 1 columns, and the header has 2"),
+        ("sentence1\tsentence2\na\tb\na\n", "line 3: 1 column, and the header has 2"),
         ("sentence1\tsentence2\na\tb\tc\n", "line 2: 3 columns, and the header has 2"),
     ],
 )
@@ -361,7 +361,7 @@ def test_a_comma_table_has_texts_over_several_lines(tmp_path):
     [
         ('id,text\n1,"a\nb\n', "line 3: the input ends inside a quoted value; end it"),
         ('id,text\n1,"a"b\n', "line 2: not CSV"),
-        ("id,text\n1\n", "line 2: 1 columns, and the header has 2"),
+        ("id,text\n1\n", "line 2: 1 column, and the header has 2"),
         ('id,"text\n', "line 1: the quoted name of a column does not end"),
         ("id,review\n", 'line 1: there is no "text"'),
         ('id,text\n1,"a\n' + "b" * 200_000 + "\nc\n", "line 3: not CSV .field larger than"),

@@ -116,8 +116,8 @@ class TextParser:
         sentences = [line] if len(self._fields) == 1 else line.split("\t")
         if len(sentences) != len(self._fields):
             raise UserError(
-                f"{where}: {count(len(sentences), 'column')}, not 2; write two sentences with a tab "
-                "between them, or use --input_format=tsv for a table with a header."
+                f"{where}: {count(len(sentences), 'column')}, not 2; write two sentences with a "
+                "tab between them, or use --input_format=tsv for a table with a header."
             )
         return {text_name(field): text for field, text in zip(self._fields, sentences)}
 

@@ -115,8 +115,9 @@ def predict(
     place = "" if output == "-" else f" in {output}"
     gold = f"; {count(counts.unlabeled, 'row')} without a gold label" if counts.gold else ""
     if place or gold:
-        print(f"{count(counts.rows, 'prediction')}{place}{gold}", file=sys.stderr)
-    _report_lines(counts.rows, counts.blank, input, "are marked and have no label")
+        number = counts.rows - counts.blank
+        print(f"{count(number, 'prediction')}{place}{gold}", file=sys.stderr)
+    _report_lines(counts.rows, counts.blank, input, "are marked and get no prediction")
 
 
 def encode(

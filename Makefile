@@ -40,7 +40,7 @@ demo: install
 	  "the plot is awful , but the acting is superb ."
 	@echo "What next:"
 	@echo "  curves:         $(BIN)/tensorboard --logdir $(DEMO)/run/tensorboard"
-	@echo "  your sentences: $(BIN)/python run.py --mode=predict --workdir=$(DEMO)/run --input=lines.txt"
+	@echo "  your sentences: echo 'the film is dull .' | $(BIN)/python run.py --mode=predict --workdir=$(DEMO)/run"
 	@echo "  your own table: data_prep/OWN_TABLE.md leads from a CSV file to a model in five commands"
 
 test: install

@@ -1,4 +1,4 @@
-"""DRCN with multiway co-attention on the Stanford Natural Language Inference corpus, Table 1.
+"""DRCN on the Stanford Natural Language Inference corpus, Table 1 of the DRCN paper.
 
     python run.py --config=configs/drcn_snli.py:B-Ca-Cs-M --data_dir=data --workdir=runs/drcn_snli
 

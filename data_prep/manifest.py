@@ -1,8 +1,11 @@
 """A prepared corpus' manifest entries, and their summary for people."""
 
 from data_prep.corpora import Corpus
+from disan_tf.common.options import count
 from disan_tf.input_pipeline.format import FORMAT, Keys
 from disan_tf.text.tokenizer import VERSIONS
+
+_MOST = 60  # classes in a line
 
 
 def describe(options, corpus: Corpus) -> dict:
@@ -30,7 +33,7 @@ def describe(options, corpus: Corpus) -> dict:
 
 def describe_counts(manifest: dict) -> str:
     """Describes counts read, kept and dropped, classes, the vectors' coverage, and warnings."""
-    lines = [f"{manifest[Keys.CORPUS]}: {', '.join(manifest[Keys.CLASSES])}"]
+    lines = [f"{manifest[Keys.CORPUS]}: {_join(manifest[Keys.CLASSES])}"]
     lines += [
         _count_line(split, counts, manifest[Keys.UNIT])
         for split, counts in manifest[Keys.COUNTS].items()
@@ -38,11 +41,13 @@ def describe_counts(manifest: dict) -> str:
     lines += _class_lines(manifest)
     trainable, fixed = manifest[Keys.TRAINABLE_WORDS], manifest[Keys.FIXED_WORDS]
     vectors = manifest[Keys.VECTORS]
-    lines.append(
-        f"  words: {trainable:,} trainable, {fixed:,} fixed; vectors "
-        f"({vectors['file'] or 'none'}) cover {vectors['training_words_found']:,} training words, "
+    coverage = (
+        f"vectors ({vectors['file']}) cover {vectors['training_words_found']:,} training words, "
         f"{vectors['training_tokens_covered']:.1%} of the training tokens"
+        if vectors["file"]
+        else "no file of word vectors"
     )
+    lines.append(f"  words: {trainable:,} trainable, {fixed:,} fixed; {coverage}")
     return "\n".join(lines + [f"  warning: {warning}" for warning in manifest[Keys.WARNINGS]])
 
 
@@ -51,21 +56,21 @@ def describe_briefly(manifest: dict) -> str:
     splits = ", ".join(
         f"{split} {entry['examples']:,}" for split, entry in manifest[Keys.SPLITS].items()
     )
-    count = len(manifest[Keys.WARNINGS])
-    warned = f"; {count} warning{'s' * (count > 1)}, see --mode=prepare" if count else ""
+    warnings = len(manifest[Keys.WARNINGS])
+    warned = f"; {count(warnings, 'warning')}, see --mode=prepare" if warnings else ""
     return f"{manifest[Keys.CORPUS]}: {splits} examples{warned}"
 
 
 def _count_line(split: str, counts: dict, unit: str) -> str:
     known = (unit, "expected", "dropped", "kept")
-    others = [f"{count:,} {name}, " for name, count in counts.items() if name not in known]
-    dropped = [f"{count:,} {reason}" for reason, count in counts["dropped"].items() if count]
+    others = [f"{number:,} {name}, " for name, number in counts.items() if name not in known]
+    dropped = [f"{number:,} {reason}" for reason, number in counts["dropped"].items() if number]
     official = ""
     if counts["expected"] is not None:
         difference = counts[unit] - counts["expected"]
         official = f" (official count {counts['expected']:,}, difference {difference:+,})"
     return (
-        f"  {split}: {counts[unit]:,} {unit}{official}, {''.join(others)}"
+        f"  {split}: {count(counts[unit], unit[:-1])}{official}, {''.join(others)}"
         f"dropped {', '.join(dropped) or 'none'}, kept {counts['kept']:,}"
     )
 
@@ -75,4 +80,10 @@ def _class_lines(manifest: dict) -> list[str]:
     split = manifest[Keys.SPLITS]["train"]
     counts = zip(manifest[Keys.CLASSES], split.get("class_counts", []))
     shares = [f"{name} {count / split['examples']:.1%}" for name, count in counts]
-    return [f"  classes of train: {', '.join(shares)}"] if shares else []
+    return [f"  classes of train: {_join(shares)}"] if shares else []
+
+
+def _join(parts: list[str]) -> str:
+    """Joins the parts of a list, of which the first `_MOST` are shown."""
+    rest = f", and {len(parts) - _MOST:,} more" if len(parts) > _MOST else ""
+    return f"{', '.join(parts[:_MOST])}{rest}"

@@ -146,3 +146,13 @@ def _interpreter(version):
         except (OSError, subprocess.CalledProcessError):
             continue
     return None
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_the_demo_ends_with_a_prediction_that_needs_no_file():
+    command = ["make", "-n", "demo", "INSTALL=true", "VENV=env"]
+    recipe = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    lines = [line for line in recipe.splitlines() if line.startswith("echo ")]
+    printed = subprocess.run([SHELL, "-c", "\n".join(lines)], capture_output=True, text=True).stdout
+    predict = "echo 'the film is dull .' | env/bin/python run.py --mode=predict --workdir=demo/run"
+    assert any(line.endswith(predict) for line in printed.splitlines())

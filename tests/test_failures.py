@@ -160,6 +160,7 @@ def test_snapshots_tell_what_is_missing_left_over_or_different(tmp_path):
         folder.mkdir()
         np.save(folder / "array.npy", np.array([value]))
         (folder / "metrics.jsonl").write_text(f'{{"step": 1, "seconds": {value}}}\n')
+        (folder / "run.json").write_text(f'{{"machine": {{"load_before": {value}}}}}\n')
     (one / "gone.txt").touch()
     (other / ".half.txt").touch()
     assert differences(snapshot(one), snapshot(other)) == [

@@ -3,12 +3,14 @@
 import importlib.util
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 
 from disan_tf.cli.command_line import FLAGS
 from disan_tf.runs.work_directory import flatten
+from tests.support.runs.finished import config_of, write_run
 from tests.support.runs.training import load_config
 
 ROOT = Path(__file__).parents[1]
@@ -119,3 +121,17 @@ def test_the_example_of_fine_tuning_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec("\n".join(lines), {})
     assert (tmp_path / "films.keras").is_file() and (tmp_path / "films").is_dir()
+
+
+def test_the_example_of_reading_the_scores_of_a_sweep_runs(tmp_path, monkeypatch, capsys):
+    (lines,) = (
+        block
+        for block in _blocks(_text(ROOT / "docs" / "how_to" / "compare_runs.md"))
+        if "read_run" in "\n".join(block)
+    )
+    for dropout, dev in (("0.1", 0.5), ("0.4", 0.4)):
+        run = write_run(tmp_path / "runs" / "dropout" / dropout, config_of(), dev=dev)
+        shutil.rmtree(run / "evaluation")  # the loop trains, and evaluates nothing
+    monkeypatch.chdir(tmp_path)
+    exec("\n".join(lines), {})
+    assert capsys.readouterr().out == "0.1 [0.5]\n0.4 [0.4]\n"

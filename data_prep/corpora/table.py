@@ -14,11 +14,12 @@ from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.held_out import divide, fold_numbers, held_out
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import check_at_least
+from disan_tf.common.options import check_at_least, suggestion
 from disan_tf.text.tables import check_name, read_rows
 
 NO_FOLD = -1  # `test_share` draws the test part
 MOST_CLASSES = 1000  # a column with more distinct labels does not hold classes
+FEW_ROWS = 20  # in a longer table labels that are all different are no classes
 AMONG = " among the columns {columns}"
 REMEDY = "correct the table, or name its columns with --config.data.{text,second_text,label,score}"
 
@@ -132,7 +133,8 @@ def read(data_dir: Path, options) -> Corpus:
     for split in split_names(options):
         corpus.splits[split] = _examples(parts[split], classes, tokenizer)
         kept, read = len(parts[split]), counts.get(split, len(parts[split]))
-        corpus.count(split, read, dropped={}, kept=kept)
+        held_out = {"held out for other parts": read - kept} if read > kept else {}
+        corpus.count(split, read, **held_out, dropped={}, kept=kept)
     return corpus
 
 
@@ -148,9 +150,10 @@ def _find(data_dir: Path, options) -> dict[str, Path]:
     paths = {split: Path(data_dir) / name for split, name in names.items() if name}
     for split, path in paths.items():
         if not path.is_file():
+            beside = [other.name for other in path.parent.glob("*") if other.is_file()]
             raise UserError(
                 f"{path} is not a file; --config.data.{split} names the table of the {split} part, "
-                "below --data_dir."
+                f"below --data_dir{suggestion(path.name, beside)}"
             )
     return paths
 
@@ -216,15 +219,18 @@ def _classes(path: Path, options, rows: Sequence[_Row]) -> tuple[str, ...]:
       UserError: there is one label, or there are too many for classes.
     """
     labels = {row.target for row in rows}
+    if len(rows) == 1:
+        raise _too_few(path, "dev", rows)
     if len(labels) == 1:
         raise UserError(
             f"{path} has the label {rows[0].target!r} in all {len(rows):,} rows of the column "
             f"{options.label}, and a model learns to tell at least two labels apart; add rows with "
             "another label, or name another column with --config.data.label."
         )
-    if len(labels) > MOST_CLASSES:
+    if len(labels) > MOST_CLASSES or len(labels) == len(rows) > FEW_ROWS:
         raise UserError(
-            f"{path} has {len(labels):,} different labels in the column {options.label}; "
+            f"{path} has {len(labels):,} different labels in {len(rows):,} rows of the column "
+            f"{options.label}; "
             "name a column of at least two classes with --config.data.label, or one of numbers "
             "with --config.data.score."
         )

@@ -258,6 +258,9 @@ def _install_any(archives: Sequence[Archive], data_dir: Path, base_url: Optional
             errors.append(error)
             continue
         for error in errors:
-            print(f"{archive.name} is enough, without another one: {error}", file=sys.stderr)
+            print(
+                f"{archive.name} is enough; another archive, which is not needed, failed: {error}",
+                file=sys.stderr,
+            )
         return
     raise errors[0]

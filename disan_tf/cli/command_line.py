@@ -27,6 +27,10 @@ from disan_tf.common.options import join_choices
 FLAGS = flags.FLAGS
 _PATHS = ("workdir", "data_dir", "prepared_dir", "checkpoint", "init_from", "input", "output")
 _OF_ALL_MODES = ("mode", "debug", "allow_module")
+_AFTER_A_STOP = {  # mode -> what the same command does after Control-C; the others begin again
+    "train": "goes on from the last checkpoint",
+    "transfer": "goes on with the score that it was computing",
+}
 config_flags.DEFINE_config_file(
     "config", None, "Config file or name of a config of ours, with `:variant` after it."
 )
@@ -83,8 +87,8 @@ def run() -> None:
     except Stopped as stopped:
         _leave(stopped.message, stopped.code)
     except KeyboardInterrupt:
-        message = "stopped; the same command goes on from the last checkpoint."
-        _leave(message, signals.INTERRUPTED)
+        then = _AFTER_A_STOP.get(FLAGS["mode"].value, "begins again")
+        _leave(f"stopped; the same command {then}.", signals.INTERRUPTED)
     except BrokenPipeError:  # the reader has closed the pipe: `run.py --help | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

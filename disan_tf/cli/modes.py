@@ -59,7 +59,7 @@ def train(
             f"{Path(workdir) / 'tensorboard'}"
             + (f"; {compiled:,} compilations by XLA" if compiled is not None else "")
         )
-        print(what_next(workdir, data_dir))
+        print(what_next(workdir, data_dir, prepared_dir))
 
 
 def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:
@@ -112,12 +112,12 @@ def predict(
         explain=explain,
         text_column=text_column,
     )
-    if counts.gold:
-        print(
-            f"{counts.rows:,} predictions; {counts.unlabeled:,} of the rows have no gold label.",
-            file=sys.stderr,
-        )
-    _report_lines(counts.rows, counts.blank, input, "are marked and have no label")
+    place = "" if output == "-" else f" in {output}"
+    gold = f"; {count(counts.unlabeled, 'row')} without a gold label" if counts.gold else ""
+    if place or gold:
+        number = counts.rows - counts.blank
+        print(f"{count(number, 'prediction')}{place}{gold}", file=sys.stderr)
+    _report_lines(counts.rows, counts.blank, input, "are marked and get no prediction")
 
 
 def encode(
@@ -315,7 +315,10 @@ def _prepare(config, data_dir, prepared_dir, is_told: bool = False):
     if was_prepared and not is_told:
         print(f"{describe_briefly(corpus.manifest)}, prepared before in {corpus.directory}")
     else:
-        print(f"{describe_counts(corpus.manifest)}\n  in {corpus.directory}")
+        print(
+            f"{describe_counts(corpus.manifest)}\n  in {corpus.directory}"
+            + (", prepared before" if was_prepared else "")
+        )
     return corpus
 
 

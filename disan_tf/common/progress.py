@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Optional
 
@@ -10,12 +11,17 @@ from tqdm import tqdm
 _KNOWN = "{desc}: {n:,}/{total:,} {unit} {bar} {rate:,.0f} {unit}/s, {left} left"
 _UNKNOWN = "{desc}: {n:,} {unit}, {rate:,.0f} {unit}/s"
 _STAGES = "{desc} ({n} of {total} done) {bar} {elapsed}"
+SECONDS_PER_TICK = 1.0
 
 
 class QuietBar(tqdm):
-    """A tqdm bar without tqdm's monitoring thread, which would also run where nothing is drawn."""
+    """A tqdm bar without tqdm's monitoring thread, which would also run where nothing is drawn.
+
+    A signal may come while tqdm's constructor draws, before it sets its times, which `close` reads.
+    """
 
     monitor_interval = 0
+    last_print_t = start_t = 0.0
 
 
 class Bar(QuietBar):
@@ -81,14 +87,39 @@ class Stages:
 @contextlib.contextmanager
 def stages(total: int) -> Iterator[Stages]:
     """Yields `Stages` of a known number; nothing is drawn without a terminal."""
-    with QuietBar(
-        total=total,
-        bar_format=_STAGES,
-        disable=not is_terminal(),
-        dynamic_ncols=True,
-        leave=False,
-    ) as bar:
+    with (
+        QuietBar(
+            total=total,
+            bar_format=_STAGES,
+            disable=not is_terminal(),
+            dynamic_ncols=True,
+            leave=False,
+            delay=1e-9,  # the first stage draws it, with its name
+        ) as bar,
+        _ticking(bar),
+    ):
         yield Stages(bar)
+
+
+@contextlib.contextmanager
+def _ticking(bar: tqdm) -> Iterator[None]:
+    """Redraws a bar each second, so that its clock runs during a long stage."""
+    if bar.disable:
+        yield
+        return
+    is_over = threading.Event()
+
+    def tick():
+        while not is_over.wait(SECONDS_PER_TICK):
+            bar.refresh()
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
 
 
 def say(text: str) -> None:

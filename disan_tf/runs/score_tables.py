@@ -54,9 +54,13 @@ def wilson_interval(share: float, count: int, z: float = 1.959964) -> tuple[floa
 
 
 def advise_folds(manifest: dict) -> list[str]:
-    """Returns the advice to use folds for a small table of a user's own, or nothing."""
+    """Returns the advice to use folds for a small table of a user's own, or nothing.
+
+    A test table of its own stays the test part, so there are no folds.
+    """
     rows = sum(split["examples"] for split in manifest[Keys.SPLITS].values())
-    if manifest[Keys.CORPUS] != "table" or rows >= FEW_ROWS:
+    is_drawn = not manifest[Keys.OPTIONS].get("test")
+    if manifest[Keys.CORPUS] != "table" or rows >= FEW_ROWS or not is_drawn:
         return []
     return [
         f"The table has {rows:,} rows, so another split may score some points more or less; train "

@@ -10,6 +10,7 @@ from typing import Callable, NoReturn, Optional, TypeVar
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_lines
+from disan_tf.common.options import count
 from disan_tf.text.separators import separator_hint
 
 T = TypeVar("T")
@@ -89,7 +90,9 @@ class Table:
         """Returns a line's values by column; raises ValueError for too few or too many."""
         values = line.split("\t")
         if not self._required <= len(values) <= len(self.columns):
-            raise ValueError(f"{len(values)} columns, and the header has {len(self.columns)}")
+            raise ValueError(
+                f"{count(len(values), 'column')}, and the header has {len(self.columns)}"
+            )
         return dict(zip(self.columns, values))
 
 
@@ -125,7 +128,9 @@ class CommaTable:
         if values is None:
             return None
         if len(values) != len(self.columns):
-            raise ValueError(f"{len(values)} columns, and the header has {len(self.columns)}")
+            raise ValueError(
+                f"{count(len(values), 'column')}, and the header has {len(self.columns)}"
+            )
         return dict(zip(self.columns, values))
 
     def _values(self, line: str) -> Optional[list[str]]:
@@ -191,6 +196,7 @@ def read_rows(
                 check_string(name, row[name])
             value = convert(row)
         except ValueError as error:
+            remedy = getattr(error, "remedy", remedy)
             raise UserError(f"{path}, line {number}: {error}; {remedy}.") from None
         yield value
     if table.is_open:
@@ -200,9 +206,10 @@ def read_rows(
 def _check_columns(names: Collection[str], columns: Mapping[str, str]) -> None:
     for name, addition in columns.items():
         if name not in names:
-            hint = separator_hint(names, columns)
-            place = addition.format(columns=", ".join(names))
-            raise ValueError(f"there is no {name}{place}{hint and '; ' + hint}")
+            error = ValueError(f"there is no {name}{addition.format(columns=', '.join(names))}")
+            if hint := separator_hint(names, columns):
+                error.remedy = hint
+            raise error
 
 
 def check_string(name: str, value, most: int = LONGEST_VALUE) -> None:

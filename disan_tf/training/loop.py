@@ -38,8 +38,9 @@ class Trainer:
       workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
       callbacks: Keras callbacks. A batch's logs hold `loss`, the model's `batch_score` and the
         training method's other metrics. An evaluation's logs hold `step`, `loss` and the model's
-        dev scores. The logs of `on_train_begin` hold the `step` of the last checkpoint, and
-        `measured`, the metrics of earlier steps that are not logged yet.
+        dev scores. The logs of `on_train_begin` hold the `step` of the last checkpoint, whether the
+        training `is_over` there, and `measured`, the metrics of earlier steps that are not logged
+        yet.
       distribution: the devices and processes, which all do the same steps; None = one device.
       initial: the model with whose weights a training without a checkpoint begins; None = random
         weights, and the vectors of the corpus.
@@ -131,7 +132,9 @@ class Trainer:
             epochs=math.ceil(self.config.train.steps / self.epoch_steps),
             steps=self.epoch_steps,
         )
-        callbacks.on_train_begin({"step": step, "measured": self.log.formatted()})
+        callbacks.on_train_begin(
+            {"step": step, "measured": self.log.formatted(), "is_over": self._finished(step)}
+        )
         with deferred() as caught:
             while not self._finished(step):
                 step = self._epoch(step, callbacks, caught)

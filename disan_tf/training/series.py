@@ -106,7 +106,9 @@ def train_series(
         raise UserError(f"{workdir} holds a single training; choose another --workdir.")
     _check_starts(workdir, members, initial)
     claim(workdir, config)
-    tf.get_logger().addFilter(_is_useful)
+    tf.get_logger().addFilter(is_useful)
+    if len(folds) == 1 and folds[0] != "all":
+        print(_explain_fold(int(folds[0]), config.data.folds), flush=True)
     train = functools.partial(_train_member, prepare=prepare, pictures=pictures, initial=initial)
     postponed = []
     for member in members:
@@ -118,6 +120,14 @@ def train_series(
     for member in postponed:
         _finish_member(workdir, members, member, train, wait=True)
     return _record(workdir)
+
+
+def _explain_fold(fold: int, count: int) -> str:
+    """Returns a sentence for users who mean the number of folds."""
+    return (
+        f"--folds={fold} trains the fold with the number {fold} (of 0 to {count - 1}); --folds=all "
+        "trains all, and --config.data.folds sets their number."
+    )
 
 
 def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], PreparedCorpus]) -> dict:
@@ -135,6 +145,7 @@ def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], Prepare
       UserError: no member is finished; or see `write_evaluation`.
     """
     workdir = Path(workdir)
+    tf.get_logger().addFilter(is_useful)
     members = read_members(workdir)
     for number, (folder, run) in enumerate(members, start=1):
         print(f"{folder.relative_to(workdir)} ({number} of {len(members)})", flush=True)
@@ -180,7 +191,7 @@ def _finish_member(workdir, members, member, train, wait=False):
         write_json(workdir / "series.json", summarise_series(workdir))
 
 
-def _is_useful(record) -> bool:
+def is_useful(record) -> bool:
     """Returns False for TensorFlow's retracing warning: each member traces its own functions."""
     return "tf.function retracing" not in record.getMessage()
 

@@ -7,10 +7,17 @@ from disan_tf.cli.what_next import what_next
 
 
 def test_three_commands_name_the_folders_and_known_modes():
-    lines = what_next("my runs/a", "data").splitlines()
+    lines = what_next("my runs/a", "data", "my runs/a/prepared").splitlines()
     assert len(lines) == 3
     for line in lines:
         words = shlex.split(line.partition(":")[2])
         assert "--workdir=my runs/a" in words
         mode = next(word for word in words if word.startswith("--mode="))
         assert mode.removeprefix("--mode=") in MODES
+
+
+def test_a_shared_folder_of_prepared_corpora_is_named():
+    score, *others = what_next("runs/a", "data", "all/prepared").splitlines()
+    assert score.endswith("--workdir=runs/a --data_dir=data --prepared_dir=all/prepared")
+    assert not any("--prepared_dir" in line for line in others)
+    assert "--prepared_dir" not in what_next("runs/a", "data", "runs/a/prepared")

@@ -2,10 +2,13 @@
 
 import io
 import sys
+import threading
+import time
 from contextlib import redirect_stderr
 
 import pytest
 
+from disan_tf.common import progress
 from disan_tf.common.progress import format_seconds, progress_bar, stages
 
 
@@ -58,7 +61,33 @@ def test_stages_name_the_current_one(terminal):
         work.begin("reading")
         work.begin("writing")
     assert "reading (0 of 2 done)" in terminal.getvalue()
+    assert "\r (0 of 2 done)" not in terminal.getvalue()
     assert "writing (1 of 2 done)" in terminal.getvalue()
+
+
+def test_a_bar_that_is_stopped_at_its_first_drawing_can_be_closed(terminal, monkeypatch):
+    def stop(bar, **_):
+        bars.append(bar)
+        raise KeyboardInterrupt
+
+    bars = []
+    monkeypatch.setattr(progress.Bar, "refresh", stop)
+    with pytest.raises(KeyboardInterrupt):
+        _count(terminal)
+    bars[0].close()
+
+
+def test_the_clock_runs_during_a_stage(terminal, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_PER_TICK", 0.01)
+    threads = threading.active_count()
+    with redirect_stderr(terminal), stages(1) as work:
+        work.begin("reading")
+        drawn = terminal.getvalue().count("reading")
+        deadline = time.monotonic() + 5
+        while terminal.getvalue().count("reading") <= drawn and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert terminal.getvalue().count("reading") > drawn
+    assert threading.active_count() == threads
 
 
 @pytest.mark.parametrize(

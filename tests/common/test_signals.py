@@ -24,28 +24,28 @@ def work(number, times):
         for _ in range(times - 1):
             os.kill(os.getpid(), number)
             time.sleep(5)
-modes.MODES["doctor"] = lambda data_dir: work(signal.{name}, {times})
-sys.argv[1:] = ["--mode=doctor"]
+modes.MODES["{mode}"] = lambda data_dir: work(signal.{name}, {times})
+sys.argv[1:] = ["--mode={mode}"]
 command_line.run()
 """
 
 
-def ended(name, times=1):
-    return subprocess.run(
-        [sys.executable, "-c", RUN.format(name=name, times=times)], capture_output=True, text=True
-    )
+def ended(name, times=1, mode="doctor"):
+    code = RUN.format(name=name, times=times, mode=mode)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 
 
 @pytest.mark.parametrize(
-    "name, status, sentence",
+    "name, mode, status, sentence",
     [
-        ("SIGTERM", 143, "stopped by SIGTERM; the same command begins again."),
-        ("SIGINT", 130, "stopped; the same command goes on from the last checkpoint."),
+        ("SIGTERM", "predict", 143, "stopped by SIGTERM; the same command begins again."),
+        ("SIGINT", "predict", 130, "stopped; the same command begins again."),
+        ("SIGINT", "train", 130, "stopped; the same command goes on from the last checkpoint."),
     ],
-    ids=["SIGTERM", "control-C"],
+    ids=["SIGTERM", "control-C", "control-C-in-training"],
 )
-def test_a_signal_ends_with_one_sentence_and_its_status(name, status, sentence):
-    outcome = ended(name)
+def test_a_signal_ends_with_one_sentence_and_its_status(name, mode, status, sentence):
+    outcome = ended(name, mode=mode)
     assert (outcome.returncode, outcome.stderr) == (status, f"run.py: {sentence}\n")
 
 

@@ -89,6 +89,8 @@ def test_the_interval_is_wilsons():
 )
 def test_folds_are_advised_for_small_tables_of_ones_own(corpus, rows, advises):
     splits = {"train": {"examples": rows - 9}, "test": {"examples": 9}}
-    advice = advise_folds({"corpus": corpus, "splits": splits})
+    manifest = {"corpus": corpus, "splits": splits, "options": {"test": ""}}
+    advice = advise_folds(manifest)
+    assert not advise_folds({**manifest, "options": {"test": "test.csv"}})
     assert bool(advice) == advises
     assert not advice or "The table has 999 rows" in advice[0] and "--folds=all" in advice[0]

@@ -91,16 +91,23 @@ def test_gold_labels_are_kept_and_pairs_without_one_are_counted(bundles, tmp_pat
 
 
 def test_the_mode_tells_on_standard_error_how_many_have_no_gold_label(bundles, tmp_path, capsys):
-    (tmp_path / "in.tsv").write_text("gold_label\tsentence1\tsentence2\n-\ta\tb\nneutral\ta\tb\n")
-    modes.predict(bundles[NLI].directory, tmp_path / "in.tsv", tmp_path / "out.jsonl")
+    rows = "-\ta\tb\nneutral\ta\tb\n-\t\t\n"
+    (tmp_path / "in.tsv").write_text(f"gold_label\tsentence1\tsentence2\n{rows}")
+    output = tmp_path / "out.jsonl"
+    modes.predict(bundles[NLI].directory, tmp_path / "in.tsv", output)
     printed = capsys.readouterr()
-    assert printed.err == "2 predictions; 1 of the rows have no gold label.\n"
+    assert printed.err == (
+        f"2 predictions in {output}; 2 rows without a gold label\n"
+        f"blank lines: 1 of 3 in {tmp_path / 'in.tsv'}; they are marked and get no prediction.\n"
+    )
     assert printed.out == ""
 
 
-def test_the_mode_is_silent_about_files_without_gold_labels(bundles, pairs, tmp_path, capsys):
+def test_the_mode_is_silent_about_gold_labels_in_files_without_them(
+    bundles, pairs, tmp_path, capsys
+):
     modes.predict(bundles[NLI].directory, pairs, tmp_path / "out.jsonl")
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == f"{len(PAIRS)} predictions in {tmp_path / 'out.jsonl'}\n"
 
 
 @pytest.mark.parametrize("name", [NLI, RELATEDNESS])

@@ -44,14 +44,13 @@ def test_columns_of_annotators_may_be_missing_at_the_end_alone():
         "label2": "neutral",
         "label10": "",
     }
-    with pytest.raises(ValueError, match="^1 columns, and the header has 4$"):
+    with pytest.raises(ValueError, match="^1 column, and the header has 4$"):
         table.parse("neutral")
 
 
-@pytest.mark.parametrize("line", ["x", "x\ty\tz"])
-def test_a_row_of_another_width_is_described(line):
-    count = line.count("\t") + 1
-    with pytest.raises(ValueError, match=f"^{count} columns, and the header has 2$"):
+@pytest.mark.parametrize("line, count", [("x", "1 column"), ("x\ty\tz", "3 columns")])
+def test_a_row_of_another_width_is_described(line, count):
+    with pytest.raises(ValueError, match=f"^{count}, and the header has 2$"):
         Table("a\tb").parse(line)
 
 
@@ -88,7 +87,7 @@ def test_the_rows_of_both_kinds_of_files_are_converted_and_blank_lines_skipped(t
     [
         ("a.txt", "name\tother\n", "line 1: there is no score (see the manual)"),
         ("a.txt", "name\tname\n", "line 1: two columns have one name"),
-        ("a.txt", "name\tscore\n\na\n", "line 3: 1 columns, and the header has 2"),
+        ("a.txt", "name\tscore\n\na\n", "line 3: 1 column, and the header has 2"),
         ("a.txt", "name\tscore\na\tbad\n", "line 2: the score is bad"),
         ("a.jsonl", '{"score": "1"}\n', "line 1: there is no name"),
         ("a.jsonl", '\n{"name": "a", "score": 1}\n', "line 2: score is not a string (1)"),

@@ -10,6 +10,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import owned
@@ -17,7 +18,7 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.series_summary import series_command, summarise_series
 from disan_tf.training import experiment
 from disan_tf.training.loop import Trainer
-from disan_tf.training.series import evaluate_series, plan, refuse_series, train_series
+from disan_tf.training.series import evaluate_series, is_useful, plan, refuse_series, train_series
 from tests.support.runs.finished import config_of, write_series
 from tests.support.runs.training import KillAt, Killed, corpus_of, tiny_config, with_few_operations
 
@@ -164,6 +165,14 @@ def test_finished_members_are_neither_prepared_nor_trained_again(copied, capsys)
     assert (copied / "series.json").read_text() == before
 
 
+def test_a_single_fold_is_explained_to_those_who_mean_a_number_of_folds(copied, capsys):
+    _again(copied, corpus=None, folds=("2",))
+    sentence = "--folds=2 trains the fold with the number 2 (of 0 to 2); --folds=all trains all, "
+    assert capsys.readouterr().out.startswith(sentence)
+    _again(copied, corpus=None)
+    assert "trains the fold" not in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_other_members_join_the_series(copied, corpus):
     summary = _again(copied, corpus, folds=("1",))
@@ -212,6 +221,17 @@ def test_a_series_is_scored_on_a_split_more(copied, corpus, capsys):
     first, second, heads = capsys.readouterr().out.splitlines()[:3]
     assert (first, second) == ("seed-2/fold-0 (1 of 2)", "seed-2/fold-2 (2 of 2)")
     assert "train accuracy" in heads
+
+
+def test_scoring_a_series_is_silent_about_functions_traced_again(copied, corpus, caplog):
+    tf.get_logger().removeFilter(is_useful)
+
+    def prepare(config):
+        tf.get_logger().warning("5 out of the last 5 calls triggered tf.function retracing.")
+        return corpus
+
+    evaluate_series(copied, "dev", prepare)
+    assert "retracing" not in caplog.text
 
 
 def test_a_series_is_prepared_as_each_member_says(copied, corpus):

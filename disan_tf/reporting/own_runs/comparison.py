@@ -130,4 +130,4 @@ def _missing(runs: Sequence[Run]) -> Iterator[str]:
     ]
     for folder in filter(None, folders):
         command = f"--mode=evaluate --split=test --workdir={folder}"
-        yield f"for an interval on test run {command}, with the --data_dir of the training"
+        yield f"For an interval on test, run {command}, with the training's --data_dir"

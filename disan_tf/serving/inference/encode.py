@@ -76,7 +76,7 @@ def encode(
     started, count, blank = time.monotonic(), 0, 0
     with scratch_folder(target) as scratch:
         raw = scratch / "vectors"
-        with open(raw, "wb") as file, _bar(input_path) as bar:
+        with open(raw, "wb") as file, _bar(input_path, input_format) as bar:
             for records in read_chunks(input_path, input_format, SENTENCE, columns=columns):
                 sentences = tokenise(records, text_to_ids, SENTENCE, columns)
                 vectors = encode_all(step, sentences, text_to_ids, batch_size, bar)
@@ -92,10 +92,10 @@ def encode(
     return Encoded(count, time.monotonic() - started, blank)
 
 
-def _bar(input_path):
+def _bar(input_path, input_format):
     """Returns a bar over the input's lines, unless the terminal is the input."""
     is_shown = is_terminal() and not (input_path == "-" and sys.stdin.isatty())
-    return progress_bar("encode", "lines", count_lines(input_path), is_shown)
+    return progress_bar("encode", "lines", count_lines(input_path, input_format), is_shown)
 
 
 def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:

@@ -40,7 +40,7 @@ def read_chunks(
       path: a file, or "-" for standard input. Lines end with a newline alone; a carriage return
         before it, and a byte order mark at the start, are left out. An empty line is a line.
       input_format: "text", "jsonl", "tsv" or "csv", see `serving.inference.records`; None = the
-        name's ending, else "text", and on standard input a table if the first line is a header.
+        name's ending, else "text", and on standard input what the first line looks like.
       fields: the model's sentences, which a record must have.
       check: a function called with each record, and its file and line.
       columns: the names under which a record holds the sentences.
@@ -74,29 +74,42 @@ def _parser(path, input_format, fields, columns) -> TextParser:
     """Returns the parser of an input's format."""
     if input_format is None and path == "-":
         return HeaderParser(fields, columns, _announce)
-    if input_format is None:
-        input_format = Path(path).suffix.replace(".", "")
-        input_format = input_format if input_format in PARSERS else "text"
+    input_format = _format(path, input_format)
     if input_format not in PARSERS:
         known = " or ".join(PARSERS)
         raise UserError(f"There is no input format {input_format!r}; choose {known}.")
     return PARSERS[input_format](fields, columns)
 
 
-def _announce(header: str) -> None:
+def _announce(line: str, kind: str) -> None:
     print(
-        f"standard input: line 1 ({header[:80]!r}) is read as a header; with --input_format=text "
-        "it is a sentence.",
+        f"standard input: line 1 ({line[:80]!r}) is read as {kind}; with --input_format=text it is "
+        "a sentence.",
         file=sys.stderr,
     )
 
 
-def count_lines(path) -> Optional[int]:
-    """Counts a file's lines for a bar; None for other inputs, and without a terminal."""
+def count_lines(path, input_format: Optional[str] = None) -> Optional[int]:
+    """Counts the lines of a file without a table's header, for a bar.
+
+    Returns None for other inputs, and without a terminal.
+    """
     if path == "-" or not is_terminal() or not Path(path).is_file():
         return None
+    count, last = 0, b"\n"
     with open_bytes(path) as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+        for block in iter(lambda: file.read(1 << 20), b""):
+            count, last = count + block.count(b"\n"), block[-1:]
+    has_header = _format(path, input_format) in ("tsv", "csv")
+    return max(count + (last != b"\n") - has_header, 0)
+
+
+def _format(path, input_format: Optional[str]) -> str:
+    """Returns the format of a file, by its name unless the user names one."""
+    if input_format is None:
+        ending = Path(path).suffix.replace(".", "")
+        return ending if ending in PARSERS else "text"
+    return input_format
 
 
 def raw_chunks(read: Callable[[int], bytes]) -> Iterator[list[Optional[bytes]]]:

@@ -85,7 +85,8 @@ def predict(
     step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     fields, counts, lines = bundle.model.fields, Counts(0, 0, 0), 0
     columns = columns_of(bundle.config, fields, text_column)
-    with _output(output_path) as file, _bar(input_path, output_path) as bar:
+    bar = _bar(input_path, input_format, output_path)
+    with _output(output_path) as file, bar:
         file.write(form.header)
         for records in read_chunks(input_path, input_format, fields, form.check, columns):
             sentences = tokenise(records, text_to_ids, fields, columns)
@@ -103,13 +104,13 @@ def predict(
     return counts
 
 
-def _bar(input_path, output_path):
+def _bar(input_path, input_format, output_path):
     """Returns a bar over the input's lines, unless the terminal is the input or the output."""
     streams = [(input_path, sys.stdin), (output_path, sys.stdout)]
     is_shown = is_terminal() and not any(
         path == "-" and stream.isatty() for path, stream in streams
     )
-    return progress_bar("predict", "lines", count_lines(input_path), is_shown)
+    return progress_bar("predict", "lines", count_lines(input_path, input_format), is_shown)
 
 
 def _explanation(bundle, output_format) -> Explanation:

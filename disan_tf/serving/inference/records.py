@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Optional
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import join_choices
+from disan_tf.common.options import count, join_choices
 from disan_tf.models.base import prefix_of
 from disan_tf.text.separators import separator_hint
 from disan_tf.text.tables import CommaTable, Table, parse_json
@@ -67,9 +67,10 @@ def columns_of(config, fields: Sequence[str], chosen: Sequence[str] = ()) -> Col
       UserError: there are more or fewer chosen names than fields.
     """
     if chosen and len(chosen) != len(fields):
+        wanted = "two columns with a comma between them" if len(fields) > 1 else "one column"
+        texts = "two texts" if len(fields) > 1 else "one text"
         raise UserError(
-            f"--text_column={','.join(chosen)} must name {len(fields)} columns, one for each text "
-            "that the model reads, with commas between them."
+            f"--text_column={','.join(chosen)} must name {wanted}: the model reads {texts}."
         )
     if chosen:
         return Columns({field: (name,) for field, name in zip(fields, chosen)}, are_chosen=True)
@@ -115,8 +116,8 @@ class TextParser:
         sentences = [line] if len(self._fields) == 1 else line.split("\t")
         if len(sentences) != len(self._fields):
             raise UserError(
-                f"{where}: {len(sentences)} columns, not 2; write two sentences with a tab between "
-                "them, or use --input_format=tsv for a table with a header."
+                f"{where}: {count(len(sentences), 'column')}, not 2; write two sentences with a "
+                "tab between them, or use --input_format=tsv for a table with a header."
             )
         return {text_name(field): text for field, text in zip(self._fields, sentences)}
 

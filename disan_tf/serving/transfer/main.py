@@ -15,6 +15,7 @@ import tensorflow as tf
 
 import disan_tf
 from disan_tf.common.files import read_json, write_json
+from disan_tf.common.options import count
 from disan_tf.common.progress import say, stages
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.encode import make_encoding_step
@@ -67,8 +68,11 @@ def transfer(bundle: Bundle, tasks: Sequence, read_vectors: ReadVectors, folder:
     encoders = make_encoders(bundle, words, vectors)
     wanted = [(name, task) for name in encoders for task in tasks]
     scores = {name: result["scores"].setdefault(name, {}) for name in encoders}
-    count = sum(task.name not in scores[name] for name, task in wanted)
-    say(f"{len(tasks)} tasks with {len(encoders)} encoders; {count} scores to compute. {DURATION}")
+    missing = sum(task.name not in scores[name] for name, task in wanted)
+    say(
+        f"{count(len(tasks), 'task')} with {count(len(encoders), 'encoder')}; "
+        f"{count(missing, 'score')} to compute. {DURATION}"
+    )
     with stages(len(wanted)) as work:
         for name, task in wanted:
             work.begin(f"transfer: {name}, {task.name}")
@@ -84,7 +88,10 @@ def transfer(bundle: Bundle, tasks: Sequence, read_vectors: ReadVectors, folder:
 def _read_vectors(bundle, tasks, read_vectors) -> tuple:
     """Reads the vectors of all tasks' words; nothing for a model without a vector file."""
     if not has_word_vectors(bundle):
-        print("the model was trained without a file of word vectors: it stands alone")
+        print(
+            "The model was trained without a file of word vectors, so neither their mean nor an "
+            "untrained encoder is scored beside it."
+        )
         return (), None, {}
     return read_vectors(distinct_words(bundle, [text for task in tasks for text in _texts(task)]))
 

@@ -28,7 +28,7 @@ class ConsoleLog(tf.keras.callbacks.Callback):
 
     def on_train_begin(self, logs=None):
         if logs and logs["step"]:
-            print(f"resuming at step {logs['step']:,}", flush=True)
+            print(describe_start(logs), flush=True)
 
     def on_train_batch_begin(self, batch, logs=None):
         if self._started is None:
@@ -37,10 +37,10 @@ class ConsoleLog(tf.keras.callbacks.Callback):
     def on_test_end(self, logs=None):
         steps = logs["step"] - self._first
         speed = steps / (time.monotonic() - self._started)
-        left = (self._steps - logs["step"]) / speed / 60
+        left = format_seconds((self._steps - logs["step"]) / speed)
         print(
             f"step {logs['step']:,} of {self._steps:,}: {describe_scores(logs)}, "
-            f"{speed * self._examples:,.0f} examples/s, {left:.0f} min left",
+            f"{speed * self._examples:,.0f} examples/s, {left} left",
             flush=True,
         )
 
@@ -80,7 +80,7 @@ class TrainingBar(tf.keras.callbacks.Callback):
         self.on_train_end()
         self._first = self._step = logs["step"]
         if self._first:
-            print(f"resuming at step {self._first:,}", flush=True)
+            print(describe_start(logs), flush=True)
         self._started = time.monotonic()
         common = {"dynamic_ncols": True, "leave": False}
         steps = self._schedule.steps
@@ -128,6 +128,16 @@ class TrainingBar(tf.keras.callbacks.Callback):
         parts += [self._score] if self._score else []
         parts += [f"best {score:.4f} at step {step:,}"] if math.isfinite(score) else []
         return ", ".join(parts)
+
+
+def describe_start(logs: dict) -> str:
+    """Describes where a training goes on that has taken a step before."""
+    if logs.get("is_over"):
+        return (
+            f"this training had finished at step {logs['step']:,}; to train longer, raise "
+            "--config.train.steps or --config.train.patience"
+        )
+    return f"resuming at step {logs['step']:,}"
 
 
 def describe_scores(logs: dict) -> str:

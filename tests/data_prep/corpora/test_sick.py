@@ -89,7 +89,7 @@ def test_prepared_labels_are_float32_scores(tmp_path):
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["scores"] is True
     text = describe_counts(manifest)
-    assert "train: 1 pairs (official count 4,500, difference -4,499)" in text
+    assert "train: 1 pair (official count 4,500, difference -4,499)" in text
     assert "classes of train" not in text  # labels are scores
 
 

@@ -147,7 +147,8 @@ def test_an_impossible_fold_is_refused(changed, message):
 )
 def test_another_separator_is_named(tmp_path, name, separator, hint):
     (tmp_path / name).write_text(f"id{separator}text{separator}label\n1{separator}a{separator}b\n")
-    assert hint in refusal(tmp_path, options(train=name))
+    message = refusal(tmp_path, options(train=name))
+    assert hint in message and "correct the table" not in message
 
 
 def test_counts_have_no_official_figure(tmp_path, capsys):
@@ -155,7 +156,9 @@ def test_counts_have_no_official_figure(tmp_path, capsys):
     from disan_tf.input_pipeline.format import read_manifest
 
     folder = prepare(options(), write(tmp_path, *SOUPS), tmp_path / "prepared")
-    assert "  train: 8 rows, dropped none, kept 6\n" in describe_counts(read_manifest(folder))
+    text = describe_counts(read_manifest(folder))
+    assert "  train: 8 rows, 2 held out for other parts, dropped none, kept 6\n" in text
+    assert "trainable, 0 fixed; no file of word vectors" in text
 
 
 # Bad input
@@ -170,7 +173,9 @@ def test_counts_have_no_official_figure(tmp_path, capsys):
         ([("a", "x"), ("b", "y", "z")], {}, "line 3: 3 columns, and the header has 2"),
         ([("a", "x")] * 4, {}, "has the label 'x' in all 4 rows of the column label, and a model"),
         ([("a", "x"), ("b", "y")], {}, "t.csv has 2 rows, too few to draw a dev part from; add"),
-        ([("a", str(k)) for k in range(1001)], {}, "has 1,001 different labels"),
+        ([("a", "x")], {}, "t.csv has 1 row, too few to draw a dev part from; add"),
+        ([("a", str(k % 1001)) for k in range(1002)], {}, "has 1,001 different labels in 1,002 "),
+        ([("a", str(k)) for k in range(21)], {}, "has 21 different labels in 21 rows of the"),
         ([], {}, "t.csv holds no row"),
         ([("a", "x"), ("b", "y" * 256)], {}, "line 3: label has 256 characters and may have 255"),
         ([("a", "x" * 256)], {"example_id": "label"}, "line 2: label has 256 characters"),
@@ -208,6 +213,13 @@ def test_an_unclosed_quote_is_refused(tmp_path):
 def test_a_missing_table_is_named_with_its_flag(tmp_path):
     message = refusal(tmp_path, options())
     assert message.startswith(f"{tmp_path}/t.csv is not a file; --config.data.train names")
+    assert message.endswith("below --data_dir.")
+
+
+def test_a_misspelt_table_gets_a_suggestion(tmp_path):
+    write(tmp_path, *SOUPS, name="soups.csv")
+    message = user_error(lambda: read(tmp_path, train="soup.csv"))
+    assert message.endswith("below --data_dir; did you mean soups.csv?")
 
 
 @pytest.mark.parametrize(

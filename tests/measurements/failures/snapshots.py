@@ -12,7 +12,8 @@ import tensorflow as tf
 
 from disan_tf.training.monitoring.event_files import EVENT_FILES
 
-_TIMES = re.compile("seconds|minutes|examples_per|mtime")  # in names of what two runs do not share
+# In names of values in which two runs of one command differ: times, and the machine's load.
+_TIMES = re.compile("seconds|minutes|examples_per|mtime|load_")
 _NOT_COMPARED = {".lock", "checkpoint"}  # `checkpoint` has times; step-* tells what it names
 
 

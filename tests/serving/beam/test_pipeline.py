@@ -132,7 +132,7 @@ def test_pairs_are_answered(beam, pair_bundle, tmp_path):
     (shard,) = beam.shards()
     assert shard == predicted(pair_bundle, write_pairs(tmp_path / "good.txt"), tmp_path)
     (row,) = beam.bad_lines()
-    assert row["line"] == len(PAIRS) + 1 and row["reason"].startswith("1 columns, not 2")
+    assert row["line"] == len(PAIRS) + 1 and row["reason"].startswith("1 column, not 2")
 
 
 def test_a_compressed_file_is_one_shard(beam, bundle, text, tmp_path):

@@ -42,6 +42,22 @@ def test_an_empty_file_has_no_lines(tmp_path):
     assert read(write(tmp_path / "a.txt", "")) == []
 
 
+@pytest.mark.parametrize(
+    "name, content, count",
+    [
+        ("a.txt", "one\ntwo\n", 2),
+        ("a.txt", "one\ntwo", 2),
+        ("a.txt", "", 0),
+        ("a.csv", "text,id\none,1\n", 1),
+        ("a.tsv", "text", 0),
+        ("a.csv", "", 0),
+    ],
+)
+def test_lines_are_counted_without_the_header(tmp_path, monkeypatch, name, content, count):
+    monkeypatch.setattr(lines, "is_terminal", lambda: True)
+    assert lines.count_lines(write(tmp_path / name, content)) == count
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1 << 18])
 def test_lines_are_whole_however_they_are_read(tmp_path, monkeypatch, size):
     monkeypatch.setattr(lines, "CHUNK_BYTES", size)
@@ -162,7 +178,7 @@ def test_a_line_of_a_pair_has_a_tab_between_its_sentences(tmp_path):
 @pytest.mark.parametrize("line", ["a film", "", "a\tb\tc"])
 def test_a_line_that_is_no_pair_is_named(tmp_path, line):
     path = write(tmp_path / "a.txt", f"a\tb\n{line}\n")
-    message = rf"a\.txt, line 2: {line.count(chr(9)) + 1} columns, not 2; .* --input_format=tsv"
+    message = rf"a\.txt, line 2: {line.count(chr(9)) + 1} columns?, not 2; .* --input_format=tsv"
     with pytest.raises(UserError, match=message):
         read(path, fields=NLI)
 
@@ -220,7 +236,7 @@ def test_a_table_row_may_end_without_labels_of_annotators_alone(tmp_path):
     [
         ("index\tsentence1\n", 'line 1: there is no "hypothesis", "sentence2" or'),
         ("sentence1\tsentence2\tsentence1\n", "line 1: two columns have one name"),
-        ("sentence1\tsentence2\na\tb\na\n", "line 3: 1 columns, and the header has 2"),
+        ("sentence1\tsentence2\na\tb\na\n", "line 3: 1 column, and the header has 2"),
         ("sentence1\tsentence2\na\tb\tc\n", "line 2: 3 columns, and the header has 2"),
     ],
 )
@@ -274,7 +290,7 @@ def test_a_chosen_column_is_read_alone(tmp_path):
 
 
 def test_as_many_columns_are_chosen_as_the_model_reads():
-    with pytest.raises(UserError, match="--text_column=a,b must name 1 columns"):
+    with pytest.raises(UserError, match="--text_column=a,b must name one column: the model"):
         own_columns(chosen=["a", "b"])
 
 
@@ -292,15 +308,42 @@ def test_a_table_without_the_column_gets_a_hint(tmp_path):
         ("id,text\n1,a\n", [{"id": "1", "text": "a"}]),
         ("id\ttext\n1\ta, b\n", [{"id": "1", "text": "a, b"}]),
         ("text\na, b\n", [{"text": "a, b"}]),
+        ('{"id": 1, "text": "a"}\n{"text": "b"}\n', [{"id": 1, "text": "a"}, {"text": "b"}]),
     ],
 )
-def test_a_header_on_standard_input_is_seen_and_said(content, records, monkeypatch, capsys):
+def test_a_header_or_json_on_standard_input_is_seen_and_said(content, records, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
     assert read("-") == records
-    assert "is read as a header; with --input_format=text it is a" in capsys.readouterr().err
+    kind = "JSON" if content.startswith("{") else "a header"
+    assert f"is read as {kind}; with --input_format=text it is a" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("line", ["a film", "text, a good film", "text .", "tokens", "id,body"])
+@pytest.mark.parametrize(
+    "header, separator",
+    [("id;text", "semicolons"), ('"text";"id"', "semicolons"), ("id|text", "bars")],
+)
+def test_a_header_with_another_separator_on_standard_input_is_refused(
+    header, separator, monkeypatch
+):
+    content = io.BytesIO(f"{header}\n1;a\n".encode())
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=content))
+    message = f"standard input, line 1: its columns seem to be separated by {separator}: save it"
+    with pytest.raises(UserError, match=message):
+        read("-")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a film",
+        "text, a good film",
+        "text .",
+        "tokens",
+        "id,body",
+        "text; a good film .",
+        '{"id": 1}',
+    ],
+)
 def test_a_first_sentence_is_no_header(line, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(line.encode())))
     assert read("-") == [{"text": line}]
@@ -318,7 +361,7 @@ def test_a_comma_table_has_texts_over_several_lines(tmp_path):
     [
         ('id,text\n1,"a\nb\n', "line 3: the input ends inside a quoted value; end it"),
         ('id,text\n1,"a"b\n', "line 2: not CSV"),
-        ("id,text\n1\n", "line 2: 1 columns, and the header has 2"),
+        ("id,text\n1\n", "line 2: 1 column, and the header has 2"),
         ('id,"text\n', "line 1: the quoted name of a column does not end"),
         ("id,review\n", 'line 1: there is no "text"'),
         ('id,text\n1,"a\n' + "b" * 200_000 + "\nc\n", "line 3: not CSV .field larger than"),

@@ -73,3 +73,13 @@ def test_a_resumed_training_says_its_step(progress, capsys):
 
 def test_a_bar_closes_before_it_has_begun():
     TrainingBar(Schedule(100, 10, 8), 15.5, "accuracy", lambda: (0, 0.0)).on_train_end()
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_a_training_that_had_finished_does_not_resume(is_over, capsys):
+    logs = {"step": 20, "is_over": is_over}
+    for progress in (ConsoleLog(100, 15.5), TrainingBar(Schedule(100, 10, 1), 1, "x", None)):
+        progress.on_train_begin(logs)
+        progress.on_train_end()
+        start = "this training had finished" if is_over else "resuming"
+        assert capsys.readouterr().out.startswith(f"{start} at step 20")

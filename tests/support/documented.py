@@ -18,11 +18,12 @@ from tests.support.runs.training import ROOT
 
 _VECTORS = {"glove.6B.100d": 100, "glove.6B.300d": 300, "glove.840B.300d": 300}
 _SHORT = {
-    "train.steps": 2,
+    "train.steps": 3,
     "train.evaluate_every": 1,
     "train.log_every": 1,
     "train.batch_size": 4,
 }
+_SHORT_RESAN = {"policy.pretrain_steps": 1, "policy.policy_steps": 1}
 _PYTHON = """#!{python}
 import os, sys
 
@@ -30,13 +31,16 @@ arguments = sys.argv[1:]
 is_training = arguments[0] == "run.py" and not any(a.startswith("--mode") for a in arguments)
 if is_training:
     given = [argument.partition("=")[0] for argument in arguments]
-    short = [f"--config.{{name}}={{value}}" for name, value in {short}.items()]
+    short = {short} if "resan" not in str(arguments) else {short_resan}
+    short = [f"--config.{{name}}={{value}}" for name, value in short.items()]
     arguments += [flag for flag in short if flag.partition("=")[0] not in given]
     arguments.append("--nopictures")
 os.execv("{python}", ["{python}", *arguments])
 """
 _PROGRAMS = {
-    "python": _PYTHON.format(python=sys.executable, short=_SHORT),
+    "python": _PYTHON.format(
+        python=sys.executable, short=_SHORT, short_resan={**_SHORT, **_SHORT_RESAN}
+    ),
     "disan-tf": '#!/bin/sh\nexec python -m disan_tf "$@"\n',
     # TensorBoard lists what it found, and ends.
     "tensorboard": '#!/bin/sh\nexec python -m tensorboard.main --inspect "$@"\n',
@@ -57,7 +61,9 @@ def make_project(folder: Path) -> None:
         _write_vectors(folder / f"data/glove/{name}.txt", dim)
     (folder / "reviews.txt").write_text("\n".join(_TEXTS) + "\n", encoding="utf-8")
     rows = [f"{number} {text},{number % 2}" for number in range(10) for text in _TEXTS]
-    (folder / "reviews.csv").write_text("\n".join(["text,label", *rows]) + "\n", encoding="utf-8")
+    (folder / "data/reviews.csv").write_text(
+        "\n".join(["text,label", *rows]) + "\n", encoding="utf-8"
+    )
     (folder / "bin").mkdir()
     for name, program in _PROGRAMS.items():
         (folder / "bin" / name).write_text(program, encoding="utf-8")

@@ -28,7 +28,7 @@ RUN = [(page, block) for page, block in BLOCKS if not block.reason and block.lan
 QUICK = ("install", "keras_layers")  # of the pages that a test runs, those without a training
 NEEDS_A_MODEL = ("export", "tensorboard")  # which begin with the model of train.md
 PROGRAMS = {"python", "disan-tf", "tensorboard", "echo", "export"}  # which `run_block` can run
-OTHERS = {"pip", "make", "source", "docker", "curl"}  # in marked blocks alone
+OTHERS = {"pip", "make", "source", "docker", "curl", "jupyter"}  # in marked blocks alone
 INLINE_FLAG = re.compile(r"`[^`\n]*?(?<![\w-])--(?:no)?([a-z][\w.]*)[^`\n]*`")
 FLAGS_OF_OTHERS = {"help", "logdir", "signal"}  # of the shell's programs, TensorBoard and Slurm
 

@@ -43,15 +43,14 @@ def _parameters(blocks):
 
 def _commands(text: str) -> list:
     """Returns the simple commands of a shell script, each as its words."""
-    lines = text.replace("\\\n", " ").replace("',\n", "', ").splitlines()
-    if any(line.count("'") % 2 for line in lines):  # a quoted value over several lines
-        lines = [" ".join(lines)] if text.count("'") % 2 else _joined(lines)
-    commands = [part for line in lines for part in re.split(r"\s\|\s", line)]
+    lines = _joined(text.replace("\\\n", " ").splitlines())
+    commands = [part for line in lines for part in line.split(" | ")]
     words = [shlex.split(command, comments=True) for command in commands]
     return [command for command in words if command and command[0] not in ("for", "done")]
 
 
-def _joined(lines):
+def _joined(lines: list) -> list:
+    """Returns the lines with each value in quotes on one line."""
     whole = []
     for line in lines:
         if whole and whole[-1].count("'") % 2:

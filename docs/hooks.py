@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+from jinja2 import DictLoader
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, InclusionLevel
 from nbclient import NotebookClient
@@ -21,6 +22,18 @@ from nbconvert import MarkdownExporter
 ROOT = Path(__file__).resolve().parents[1]
 REPOSITORY = "repository"  # folder of the site that holds the READMEs and their neighbours
 OPTIONAL = ("how_to/gpu.md",)  # pages that the navigation names and that may be absent
+_TEMPLATE = """{% extends 'markdown/index.md.j2' %}
+{% block stream %}
+```text
+{{ output.text.rstrip() | strip_ansi }}
+```
+{% endblock stream %}
+{% block data_text scoped %}
+```text
+{{ output.data['text/plain'].rstrip() }}
+```
+{% endblock data_text %}
+"""  # fences, because indented outputs that follow each other would be one block
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|!?\[[^\]]*\])*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
 
 
@@ -93,11 +106,13 @@ def _execute(path: Path) -> dict:
     notebook = nbformat.read(path, as_version=4)
     if os.environ.get("DOCS_EXECUTE", "1") != "0":
         with tempfile.TemporaryDirectory() as folder:
-            NotebookClient(
-                notebook, timeout=600, resources={"metadata": {"path": folder}}
-            ).execute()
+            resources = {"metadata": {"path": folder}}
+            options = {"timeout": 1800, "coalesce_streams": True}
+            NotebookClient(notebook, resources=resources, **options).execute()
     resources = {"output_files_dir": f"{path.stem}_files", "unique_key": path.stem}
-    page, resources = MarkdownExporter().from_notebook_node(notebook, resources)
+    loaders = [DictLoader({"tutorial.md.j2": _TEMPLATE})]
+    exporter = MarkdownExporter(extra_loaders=loaders, template_file="tutorial.md.j2")
+    page, resources = exporter.from_notebook_node(notebook, resources)
     return {f"{path.stem}.md": page, **(resources.get("outputs") or {})}
 
 

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from disan_tf.cli.command_line import FLAGS
+from disan_tf.cli.help import parameters_of
+from disan_tf.cli.modes import MODES
 from disan_tf.runs.work_directory import flatten
+from tests.support.pages import blocks_of, text_of
 from tests.support.runs.finished import config_of, write_run
 from tests.support.runs.training import load_config
 
@@ -18,7 +21,9 @@ FOLDERS = ("configs", "data_prep", "checkpoints", "disan_tf", "docs", "tests")
 READMES = [ROOT / "README.md", *(path for name in FOLDERS for path in (ROOT / name).rglob("*.md"))]
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 CONFIG = re.compile(r"configs/(\w+)\.py(?::([\w-]+))?")
+CONFIG_FLAG = re.compile(r"(?:configs/)?(\w+)(?:\.py)?(?::(.+))?")
 OPTION = re.compile(r"(?<!tf\.)\bconfig\.([a-z]\w*\.[\w.]*\w)")
+PROGRAM = re.compile(r"\s*(?:srun \S+ )?(?:python run\.py|python -m disan_tf|disan-tf) (.+)")
 MODULE = re.compile(r"python -m ((?:data_prep|disan_tf|tests)[\w.]*)")
 
 
@@ -31,21 +36,18 @@ def _name(path):
 
 
 def _blocks(text):
-    """Indented code blocks, each as its lines without the indentation."""
-    return [
-        [line[4:] for line in block.splitlines()]
-        for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.MULTILINE)
-    ]
+    """Returns the code blocks, each as its lines."""
+    return [block.text.splitlines() for block in blocks_of(text)]
 
 
 def _commands():
-    """The commands of run.py in all READMEs, without what a shell does around them."""
-    for path in READMES:
-        for block in _blocks(_text(path)):
-            for line in "\n".join(block).replace("\\\n", " ").splitlines():
-                command = line.split("|")[-1].strip()
-                if "python run.py" in command:
-                    yield pytest.param(command, id=f"{_name(path)}: {command}")
+    """Yields the arguments of run.py in all pages, without what a shell does around them."""
+    for path in [*READMES, *(ROOT / "docs").rglob("*.ipynb")]:
+        for lines in _blocks(text_of(path)):
+            for line in "\n".join(lines).replace("\\\n", " ").splitlines():
+                for command in map(PROGRAM.match, line.split(" | ")):
+                    if command:
+                        yield pytest.param(command[1], id=f"{_name(path)}: {command[1]}")
 
 
 @pytest.mark.parametrize("path", READMES, ids=_name)
@@ -86,17 +88,23 @@ def test_modules_exist(path):
 
 @pytest.mark.parametrize("command", _commands())
 def test_commands_have_flags_and_values_that_exist(command):
-    words = shlex.split(command)[2:]
+    words = shlex.split(command, comments=True)
     values = dict(word[2:].partition("=")[::2] for word in words if word.startswith("--"))
     assert len(values) == len(words) or values["mode"] == "compare"  # which takes runs
-    config = load_config(*CONFIG.match(values["config"]).groups()) if "config" in values else None
-    for name in values:
+    named = "config" in values
+    config = load_config(*CONFIG_FLAG.fullmatch(values["config"]).groups()) if named else None
+    taken = {"mode", *parameters_of(MODES[values.get("mode", "train")])}
+    for name, value in values.items():
         if name.startswith("config."):
             section = config
             for key in name.split(".")[1:]:
                 section = section[key]
+            if "$" not in value and not isinstance(section, (str, bool, tuple)):
+                type(section)(value)
         else:
-            assert name in FLAGS, name
+            assert name.removeprefix("no") in taken, name
+            if "$" not in value and not FLAGS[name.removeprefix("no")].boolean:
+                FLAGS[name].parser.parse(value)
 
 
 def test_the_front_page_is_short():

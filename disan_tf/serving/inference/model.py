@@ -1,5 +1,6 @@
 """A trained model as a Python object: vectors, predictions and attention of sentences."""
 
+import contextlib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -7,7 +8,6 @@ from typing import Optional, Union
 
 import numpy as np
 import tensorflow as tf
-from tqdm.auto import tqdm
 
 from disan_tf.common.errors import UserError
 from disan_tf.encoders.base import SentenceEncoder
@@ -151,7 +151,7 @@ class LoadedModel:
         step, tokens = self._encoding_step, self._tokenise(sentences, SENTENCE)
         if not tokens:
             return np.zeros([0, self.encode([""]).shape[1]], np.float32)
-        with tqdm(total=len(tokens), unit="sentence", disable=not show_progress_bar) as bar:
+        with _bar(len(tokens), show_progress_bar) as bar:
             vectors = encode_all(step, tokens, self._text_to_ids, batch_size, bar)
         return _normalised(vectors) if normalize else vectors
 
@@ -226,6 +226,18 @@ class LoadedModel:
                 raise ValueError(f"{row!r} is not {len(fields)} text{'s'[: len(fields) - 1]}.")
         records = [dict(zip(map(text_name, fields), row)) for row in rows]
         return tokenise(records, self._text_to_ids, fields) if records else []
+
+
+def _bar(total: int, is_shown: bool):
+    """Returns a context with a bar over sentences, or with None.
+
+    The import warns in notebooks without ipywidgets.
+    """
+    if not is_shown:
+        return contextlib.nullcontext()
+    from tqdm.auto import tqdm
+
+    return tqdm(total=total, unit="sentence")
 
 
 def _normalised(vectors: np.ndarray) -> np.ndarray:

@@ -1,0 +1,176 @@
+"""The pages' commands and code run, or carry a mark that says why no test runs them.
+
+A mark is a comment above the block, `<!-- not run: needs a GPU -->`. The flags, configs and modules
+of marked commands are checked too, here and in `tests/test_readmes.py`.
+"""
+
+import argparse
+import re
+import runpy
+import shlex
+import shutil
+import sys
+
+import pytest
+from matplotlib.mathtext import MathTextParser
+
+from data_prep.download.archives import ARCHIVES
+from disan_tf.cli.command_line import FLAGS
+from tests.support.documented import make_project, run_block
+from tests.support.pages import blocks_of, is_python, text_of
+from tests.support.runs.training import ROOT
+
+DOCS = ROOT / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*") if path.suffix in (".md", ".ipynb"))
+BLOCKS = [(page, block) for page in PAGES for block in blocks_of(text_of(page))]
+RUN = [(page, block) for page, block in BLOCKS if not block.reason and block.language != "math"]
+QUICK = ("install", "keras_layers")  # of the pages that a test runs, those without a training
+NEEDS_A_MODEL = ("export", "tensorboard")  # which begin with the model of train.md
+PROGRAMS = {"python", "disan-tf", "tensorboard", "echo", "export"}  # which `run_block` can run
+OTHERS = {"pip", "make", "source", "docker", "curl", "jupyter"}  # in marked blocks alone
+INLINE_FLAG = re.compile(r"`[^`\n]*?(?<![\w-])--(?:no)?([a-z][\w.]*)[^`\n]*`")
+FLAGS_OF_OTHERS = {"help", "logdir", "signal"}  # of the shell's programs, TensorBoard and Slurm
+
+
+def _id(page, block) -> str:
+    return f"{page.relative_to(DOCS).as_posix()}:{block.line}"
+
+
+def _parameters(blocks):
+    return [pytest.param(page, block, id=_id(page, block)) for page, block in blocks]
+
+
+def _commands(text: str) -> list:
+    """Returns the simple commands of a shell script, each as its words."""
+    lines = _joined(text.replace("\\\n", " ").splitlines())
+    commands = [part for line in lines for part in line.split(" | ")]
+    words = [shlex.split(command, comments=True) for command in commands]
+    return [command for command in words if command and command[0] not in ("for", "done")]
+
+
+def _joined(lines: list) -> list:
+    """Returns the lines with each value in quotes on one line."""
+    whole = []
+    for line in lines:
+        if whole and whole[-1].count("'") % 2:
+            whole[-1] += f" {line.strip()}"
+        else:
+            whole.append(line)
+    return whole
+
+
+SHELL = [(page, block) for page, block in BLOCKS if block.language == "" and not is_python(block)]
+
+
+@pytest.mark.parametrize("page, block", _parameters(RUN))
+def test_blocks_without_a_mark_can_be_run(page, block):
+    assert block.language in ("", "python"), f"a block of {block.language} needs a mark"
+    if not is_python(block):
+        assert {words[0] for words in _commands(block.text)} <= PROGRAMS
+
+
+@pytest.mark.parametrize("page, block", _parameters(SHELL))
+def test_programs_of_a_block_are_known(page, block):
+    assert {words[0] for words in _commands(block.text)} <= PROGRAMS | OTHERS
+
+
+class _Parsed(Exception):
+    """Stops a program that has accepted its arguments."""
+
+
+def _stop_after_parsing(monkeypatch):
+    parse = argparse.ArgumentParser.parse_args
+
+    def parse_and_stop(*arguments, **options):
+        parse(*arguments, **options)
+        raise _Parsed
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", parse_and_stop)
+
+
+MODULES = [
+    pytest.param(words, id=" ".join(words[2:]))
+    for _, block in SHELL
+    for words in _commands(block.text)
+    if words[:2] == ["python", "-m"] and len(words) > 3
+]
+
+
+@pytest.mark.parametrize("words", MODULES)
+def test_modules_accept_the_arguments(words, monkeypatch):
+    _stop_after_parsing(monkeypatch)
+    monkeypatch.setattr(sys, "argv", words[2:])
+    monkeypatch.delitem(sys.modules, words[2], raising=False)  # runpy warns of imported modules
+    with pytest.raises(_Parsed):
+        runpy.run_module(words[2], run_name="__main__", alter_sys=True)
+
+
+def test_corpora_to_download_have_addresses():
+    words = [command.values[0] for command in MODULES]
+    names = {command[3] for command in words if command[2] == "data_prep.download"}
+    assert names and names <= {*ARCHIVES}
+
+
+def test_what_is_installed_and_made_is_there():
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for page in PAGES:
+        text = text_of(page)
+        for extra in re.findall(r"pip install '\.\[(\w+)\]'", text):
+            assert re.search(rf"^{extra} = \[", project, re.MULTILINE), extra
+        for name in re.findall(r"requirements[\w.-]*\.txt", text):
+            assert (ROOT / name).is_file(), name
+        for target in re.findall(r"(?:^    |`)make ([\w-]+)", text, re.MULTILINE):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_flags_in_the_text_exist(page):
+    prose = re.sub(r"^```.*?^```$", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
+    flags = {name for name in INLINE_FLAG.findall(prose) if "." not in name}
+    assert not {name for name in flags - FLAGS_OF_OTHERS if name not in FLAGS}
+
+
+@pytest.mark.parametrize(
+    "page, block", _parameters([it for it in BLOCKS if it[1].language == "math"])
+)
+def test_equations_are_latex(page, block):
+    for line in block.text.splitlines():
+        MathTextParser("path").parse(f"${line}$".replace(r"\top", "T"))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A folder like a copy of the repository, with small corpora of our own sentences."""
+    folder = tmp_path_factory.mktemp("project")
+    make_project(folder)
+    return folder
+
+
+def _page(page):
+    marks = [] if page.stem in QUICK else [pytest.mark.slow, pytest.mark.timeout(3600)]
+    return pytest.param(page, id=page.relative_to(DOCS).as_posix(), marks=marks)
+
+
+@pytest.mark.parametrize("page", map(_page, sorted({page for page, _ in RUN})))
+def test_code_of_a_page_runs(page, project):
+    shutil.rmtree(project / "runs", ignore_errors=True)  # of other pages
+    blocks = [block for other, block in RUN if other == page]
+    if page.stem in NEEDS_A_MODEL:
+        blocks.insert(0, next(block for other, block in RUN if other.stem == "train"))
+    for block in blocks:
+        done = run_block(block, project)
+        assert done.returncode == 0, f"{block.text}\n{done.stdout}\n{done.stderr}"
+
+
+def test_a_block_that_fails_is_noticed(project):
+    for text in ("false\ntrue\n", "false | cat\n", "import nothing_of_this_name\n"):
+        (block,) = blocks_of("    " + text.replace("\n", "\n    "))
+        assert run_block(block, project).returncode != 0, text
+
+
+def test_marks_belong_to_the_next_block_alone():
+    first, second = blocks_of(
+        "<!-- not run: needs a GPU -->\n\n    one\n\ntext\n\n```sh\ntwo\n```\n"
+    )
+    assert (first.reason, second.reason, second.language) == ("needs a GPU", None, "sh")

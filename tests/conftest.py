@@ -1,4 +1,4 @@
-"""Quiet TensorFlow that compiles fast, two threads, and the folder of shared corpora, if any."""
+"""Quiet TensorFlow, two threads, and the folder of shared corpora where there is one."""
 
 import gc
 import importlib
@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-# XLA compiles in half the time; the functions, which tests call a few times, are slower.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 gc.set_threshold(10_000, 20, 20)  # TensorFlow's many objects are seldom garbage
 ROOT = Path(__file__).resolve().parent.parent
 LONG = ("training", "test_command_line.py", "serving")

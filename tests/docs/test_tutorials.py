@@ -10,7 +10,8 @@ from tests.support.notebooks import run_notebook
 from tests.support.runs.training import ROOT
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
-SLOW = ("attention", "fine_tuning", "reproduce", "serving")
+# Keras 3 runs the code of keras_layers too, in tests/keras3.
+SLOW = ("attention", "fine_tuning", "keras_layers", "reproduce", "serving")
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 
 

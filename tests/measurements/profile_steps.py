@@ -39,7 +39,7 @@ KINDS = {  # the first that fits
     "attention": r"Disan(DirectionalAttention|AdditiveScores|SoftmaxPool)|(_Mkl)?Softmax",
     "recurrence": r"DisanRecurrence",
     "between products, native": r"Disan(Bias|Fusion|Apply|Keep|Sum)",
-    "optimizer and weight decay": r"DisanRmsProp|Resource(Sparse)?Apply|L2Loss",
+    "optimizer and weight decay": r"Disan(RmsProp|Adadelta)|Resource(Sparse)?Apply|L2Loss",
     "copies": r"Concat|Slice|StridedSlice|Split|Pad|(_Mkl)?Transpose|Gather|Scatter|Pack|Tile"
     r"|Resource(Gather|Scatter)|Unsorted|Broadcast|Unique",
     "other arithmetic": r".",

@@ -47,7 +47,7 @@ def adam(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimizer:
 def rmsprop(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimizer:
     """Returns RMSProp (Hinton 2012) with PyTorch's defaults; epsilon is added to the root.
 
-    Embedding rows that are not in the batch keep their values and their mean square. Dense
+    Embedding rows that are not in the batch keep their values; their mean square decays. Dense
     gradients use a native operation if available.
     """
     return _RMSprop(learning_rate, rho=0.99, epsilon=1e-8, name="RMSprop")

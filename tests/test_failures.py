@@ -72,6 +72,7 @@ def test_a_file_system_without_locks_stops_no_prediction(server, bundle):
     assert outcome.complaint() is None and len(outcome.stdout.splitlines()) == 3
 
 
+@pytest.mark.slow
 def test_what_is_edited_while_it_is_prepared_is_prepared_again(server, tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     rows = "".join(f"the film {n % 7} is {n},{'good' if n % 2 else 'bad'}\n" for n in range(40))

@@ -84,7 +84,7 @@ def _is_native(function) -> bool:
 
 @needs_native
 def test_training_goes_on_natively_after_a_model_is_saved(model, tmp_path):
-    tf.saved_model.save(model, str(tmp_path))
+    _save_called_functions(model, str(tmp_path))
     assert runtime.is_used()
     assert _is_native(tf.function(model, input_signature=[SPEC]).get_concrete_function())
 

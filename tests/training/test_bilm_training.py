@@ -80,6 +80,7 @@ def test_it_learns_what_follows_a_word(corpus, tmp_path):
     assert dev["backward_perplexity"] < known["unigram"]["dev"] / 2
 
 
+@pytest.mark.slow
 def test_the_best_model_has_the_perplexities_of_its_training(corpus, unbroken):
     bundle = load_bundle(unbroken.workdir / "best")
     report = evaluate(bundle, corpus, "dev")

@@ -67,7 +67,7 @@ def _elmo(folder):
         pytest.param(_trees("additive"), id="additive"),
         pytest.param(_trees("", "dsa_sst"), id="dsa"),
         pytest.param(_resan(), id="resan"),
-        pytest.param(_elmo, id="elmo"),
+        pytest.param(_elmo, id="elmo", marks=pytest.mark.slow),
         pytest.param(
             _resan(schedule="sep", policy_steps=1, period=1),
             id="resan_in_turns",

@@ -39,6 +39,7 @@ def test_it_learns_new_classes_from_arrays(trained):
     assert accuracy == 1.0 and loss < 0.5
 
 
+@pytest.mark.slow
 def test_it_learns_from_datasets_as_from_arrays():
     histories = []
     for fit in (

@@ -57,6 +57,7 @@ def test_the_best_model_has_the_averages_of_the_first_batches_and_was_scored_wit
         np.testing.assert_allclose(average, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_training_that_goes_on_is_the_same(runs, corpus):
     trainer, killed = runs
     check_same(run_trainer(_config(), corpus, killed), trainer)

@@ -26,7 +26,7 @@ class Uniforms(ConfiguredLayer):
       <float32> of that shape.
 
     Example:
-      >>> Uniforms(seed=1)([2, 5]).shape
+      >>> Uniforms(seed=1)(tf.constant([2, 5])).shape
       TensorShape([2, 5])
     """
 

@@ -78,8 +78,8 @@ def _count_line(split: str, counts: dict, unit: str) -> str:
 def _class_lines(manifest: dict) -> list[str]:
     """Describes the classes' shares in training; [] for scores and for older manifests."""
     split = manifest[Keys.SPLITS]["train"]
-    counts = zip(manifest[Keys.CLASSES], split.get("class_counts", []))
-    shares = [f"{name} {count / split['examples']:.1%}" for name, count in counts]
+    numbers = zip(manifest[Keys.CLASSES], split.get("class_counts", []))
+    shares = [f"{name} {number / split['examples']:.1%}" for name, number in numbers]
     return [f"  classes of train: {_join(shares)}"] if shares else []
 
 

@@ -61,7 +61,7 @@ def unpack(path: Path, folder: Path, rows: LineCounts, whole: bool = True) -> No
             names = _write_members(path, scratch, rows, whole)
         except ZIP_ERRORS as error:
             is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-            remedy = "make room" if is_full else "remove it"
+            remedy = "free disk space" if is_full else "remove it"
             raise UserError(
                 f"{path} cannot be unpacked ({one_line(error)}); {remedy} and run the same command "
                 "again."

@@ -235,14 +235,14 @@ def _open(path: Path, shape, sentences: int):
         f"({free / 1e9:,.1f} GB are free)"
     )
     if need > free:
-        raise _no_room(path, f"it needs {need / 1e9:,.1f} GB")
+        raise _disk_is_full(path, f"it needs {need / 1e9:,.1f} GB")
     layers = np.lib.format.open_memmap(path, "w+", np.float16, shape)
     try:
         with open(path, "r+b") as file:  # a failed write into the map has no message
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
     except OSError as error:
         path.unlink()
-        raise _no_room(path, error.strerror) from None
+        raise _disk_is_full(path, error.strerror) from None
     return layers
 
 
@@ -254,10 +254,10 @@ def _fits(path: Path, shape) -> bool:
     return header.shape == shape and header.dtype == np.float16
 
 
-def _no_room(path, reason) -> UserError:
+def _disk_is_full(path, reason) -> UserError:
     return UserError(
-        f"{path} cannot be made ({reason}): make room, name another --prepared_dir, or compute "
-        "layers on the fly with --config.embedding.cached=False."
+        f"{path} cannot be made ({reason}): free disk space, name another --prepared_dir, or "
+        "compute layers on the fly with --config.embedding.cached=False."
     )
 
 

@@ -50,7 +50,7 @@ def real_tokens(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
 
     Returns:
       <float>[rows, dim], one row for every token, and then repetitions of a token up to a multiple
-      of `ROWS_MULTIPLE`, which `scatter_tokens` ignores.
+      of `ROWS_MULTIPLE`, which `scatter_tokens` and `recurrence` ignore.
     """
     if is_compiled():  # XLA knows no number of rows that depends on the data
         return tf.reshape(x, [-1, x.shape[-1]])

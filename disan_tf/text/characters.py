@@ -70,8 +70,8 @@ def byte_ids(tokens: tf.Tensor, word_length: int = 50) -> tf.Tensor:
     """
     if word_length < 3:
         raise UserError(
-            f"A word of {word_length} characters has no room beside its two markers; allow 3 or "
-            "more."
+            f"A word of {word_length} characters holds no character beside its two markers; allow "
+            "3 or more."
         )
     pieces = tf.strings.bytes_split(tokens)[:, : word_length - 2]
     values = tf.reshape(tf.io.decode_raw(pieces.flat_values, tf.uint8), [-1])  # one per byte

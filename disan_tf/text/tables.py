@@ -185,6 +185,8 @@ def read_rows(
         try:
             if parse is None:
                 table = _TABLES.get(path.suffix, Table)(line)
+                if not set(columns) <= set(table.columns):
+                    remedy = separator_hint(table.columns, columns) or remedy
                 _check_columns(table.columns, columns)
                 parse = table.parse
                 continue
@@ -196,7 +198,6 @@ def read_rows(
                 check_string(name, row[name])
             value = convert(row)
         except ValueError as error:
-            remedy = getattr(error, "remedy", remedy)
             raise UserError(f"{path}, line {number}: {error}; {remedy}.") from None
         yield value
     if table.is_open:
@@ -206,10 +207,7 @@ def read_rows(
 def _check_columns(names: Collection[str], columns: Mapping[str, str]) -> None:
     for name, addition in columns.items():
         if name not in names:
-            error = ValueError(f"there is no {name}{addition.format(columns=', '.join(names))}")
-            if hint := separator_hint(names, columns):
-                error.remedy = hint
-            raise error
+            raise ValueError(f"there is no {name}{addition.format(columns=', '.join(names))}")
 
 
 def check_string(name: str, value, most: int = LONGEST_VALUE) -> None:

@@ -272,7 +272,7 @@ def test_a_disk_that_fills_up_at_once_is_refused(corpus, bilm, monkeypatch, tmp_
 def test_the_need_is_told_and_a_full_disk_is_refused(corpus, bilm, monkeypatch, capsys, tmp_path):
     usage = namedtuple("usage", "free")
     monkeypatch.setattr(cache.shutil, "disk_usage", lambda _: usage(1000))
-    with pytest.raises(UserError, match="make room, name another --prepared_dir, or"):
+    with pytest.raises(UserError, match="free disk space, name another --prepared_dir, or"):
         cache_layers(corpus, bilm)
     assert _left(tmp_path) == []
     sentences = find_sentences(corpus)

@@ -1,7 +1,7 @@
 """How fast exported models answer, and in what memory, against the same model in this package.
 
     python -m tests.measurements.exports [--checkpoint=disan_sst5] [--before=FOLDER] \\
-      [--output=checkpoints/benchmarks/exports.json]
+      [--output=checkpoints/benchmarks/measurements/exports.json]
 
 exports a released model and asks it, each time in a process of its own, about 1, 32, 256 and 1,000
 sentences, about 31 short texts beside one of 200 words, and about one text of 10,000 words; the

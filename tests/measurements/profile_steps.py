@@ -32,6 +32,7 @@ MODELS = {
     "ReSAN": ("configs.resan_snli", ""),
     "DSA": ("configs.dsa_snli", ""),
     "DRCN": ("configs.drcn_snli", "B-Ca-Cs-M"),
+    "DiSAN on SST": ("configs.disan_sst", ""),
 }
 DTYPES = ("float32", "mixed_bfloat16")
 KINDS = {  # the first that fits

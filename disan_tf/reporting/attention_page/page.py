@@ -190,7 +190,7 @@ def _describe(lines, kept, features) -> str:
     text = f"{count(len(lines), 'line')}. "
     if len(kept) < len(lines):
         text = f"{len(kept):,} of {text}"
-        text += "The others found no room on this page; their .npz files lie beside it. "
+        text += "The others do not fit on this page; their .npz files lie beside it. "
     widest = max(
         (tensor.shape[-1] for line in kept[:1] for tensor in line.tensors().values()), default=1
     )

@@ -109,7 +109,7 @@ def test_a_page_stays_below_its_limit_and_says_what_it_leaves_out(tmp_path, monk
         assert limit / 2 < len(text.encode()) <= limit
         number = "30" if shown == 30 else f"{shown} of 30"
         assert content["about"].startswith(f"{number} lines. ")
-        assert ("The others found no room" in content["about"]) == (shown < 30)
+        assert ("The others do not fit" in content["about"]) == (shown < 30)
     assert shown < 30
 
 

@@ -34,6 +34,9 @@ def test_values_and_gradients_are_those_of_the_loop(kind, batch, length, units, 
     mask = tf.constant(generator.random([batch, length]) > 0.3)  # padding may stand anywhere
     upstream = tf.constant(generator.normal(size=[batch, length, units]), tf.float32)
     layer = kind(units, backward=backward)
+    layer.build(x.shape)
+    for weight in layer.weights:  # the bias begins with 0
+        weight.assign(generator.normal(size=weight.shape, scale=0.1))
     actual = _results(layer, x, mask, upstream)
     with portable():
         expected = _results(layer, x, mask, upstream)

@@ -92,6 +92,33 @@ def test_steps_are_those_without_xla(make, tmp_path):
     assert float(loss) == pytest.approx(float(expected[1]), rel=2e-5)
 
 
+def _drcn(folder):
+    config = tiny_config(name="drcn_snli")
+    return config, make_feature_corpus(folder / "pairs", config.data.word_length)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(_trees(""), id="disan"),
+        pytest.param(_resan(), id="resan"),
+        pytest.param(_drcn, id="drcn"),
+    ],
+)
+def test_bfloat16_steps_are_about_as_far_from_float32_as_without_xla(make, tmp_path):
+    config, corpus = make(tmp_path)
+    runs = []
+    for dtype, jit_compile in [("float32", False), ("mixed_bfloat16", False), (None, True)]:
+        config.dtype = dtype or config.dtype
+        steps, outputs, _ = _three_steps(config, corpus, tmp_path / str(len(runs)), jit_compile)
+        runs.append((np.array([step["loss"] for step in steps]), outputs.numpy()))
+    for exact, rounded, compiled in zip(*runs):
+        error = np.abs(rounded - exact).max()
+        assert error > 0
+        np.testing.assert_allclose(compiled, rounded, rtol=0, atol=2 * error)
+
+
 def _three_steps(config, corpus, workdir, jit_compile):
     """Returns the metrics of three training steps, then the result of an evaluation step."""
     trainer, batch = _trainer_and_batch(config, corpus, workdir, jit_compile)

@@ -8,14 +8,14 @@ import numpy as np
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.beam.example_files import to_example, write_examples
-from disan_tf.serving.inference.encode import (
-    BATCH_SIZE,
-    encode_all,
-    make_encoding_step,
-    vector_size,
-)
+from disan_tf.serving.inference.encode import encode_all, make_encoding_step, vector_size
 from disan_tf.serving.inference.lines import tokenise
-from disan_tf.serving.inference.predict import describe_all, make_prediction_step, predict_all
+from disan_tf.serving.inference.predict import (
+    BATCH_SIZE,
+    describe_all,
+    make_prediction_step,
+    predict_all,
+)
 from disan_tf.serving.inference.submissions import JsonLines
 
 Answer = Callable[[Sequence[dict]], list[bytes]]  # records -> their rows

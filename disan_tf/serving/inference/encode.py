@@ -18,12 +18,11 @@ from disan_tf.common.progress import is_terminal, progress_bar
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.lines import count_lines, is_blank, read_chunks, tokenise
-from disan_tf.serving.inference.predict import batches_of_inputs
+from disan_tf.serving.inference.predict import BATCH_SIZE, batches_of_inputs
 from disan_tf.serving.inference.records import columns_of
 
 DTYPES = ("float32", "float16")  # of .npy files
 FORMATS = ("npy", "jsonl")
-BATCH_SIZE = 64
 
 
 class Encoded(NamedTuple):

@@ -16,9 +16,14 @@ from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle, load_bundle, read_info
 from disan_tf.serving.inference.attend import LengthLimit, make_attention_step
 from disan_tf.serving.inference.attention import Attention
-from disan_tf.serving.inference.encode import BATCH_SIZE, encode_all, make_encoding_step
+from disan_tf.serving.inference.encode import encode_all, make_encoding_step
 from disan_tf.serving.inference.lines import look_up, tokenise
-from disan_tf.serving.inference.predict import describe, make_prediction_step, predict_all
+from disan_tf.serving.inference.predict import (
+    BATCH_SIZE,
+    describe,
+    make_prediction_step,
+    predict_all,
+)
 from disan_tf.serving.inference.records import text_name
 from disan_tf.serving.release.released import find_bundle, model_name
 

@@ -46,6 +46,7 @@ SAME_SPEED = (  # flags without which a step and an evaluation take the same tim
     "--config.policy.baseline",
     "--config.train.dropout",
     "--config.data.oov",
+    "--config.data.subset",
 )
 
 

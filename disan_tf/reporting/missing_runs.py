@@ -66,8 +66,8 @@ def _hours(timed: Optional[dict]) -> str:
 
 
 def _words(command: str) -> frozenset[str]:
-    """Returns a command's words in no order; a command with an open quotation is one word."""
+    """Returns the words that decide a result, in no order; with an open quotation, the command."""
     try:
-        return frozenset(shlex.split(command))
+        return frozenset(shlex.split(command)) - {"--nopictures"}
     except ValueError:
         return frozenset([command])

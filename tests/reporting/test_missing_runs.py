@@ -36,10 +36,10 @@ def test_hours_are_those_of_all_steps_and_evaluations_of_all_members(tmp_path):
     assert missing["disan_table_2"].endswith(f":\n\n- 2.0 hours: `{COMMAND}`.\n")
 
 
-def test_a_recorded_run_is_not_missing_whatever_the_order_of_its_flags(tmp_path):
+def test_a_recorded_run_is_not_missing_whatever_the_order_and_pictures(tmp_path):
     path = _write(tmp_path / "missing.json", [_entry()])
     words = COMMAND.split()
-    recorded = {"command": " ".join([*words[:2], *reversed(words[2:])])}
+    recorded = {"command": " ".join([*words[:2], *reversed(words[2:]), "--nopictures"])}
     assert read_missing_runs(path, {"mine": recorded}) == {}
     fewer = {"command": COMMAND.replace("1,2", "1")}
     assert len(read_missing_runs(path, {"mine": fewer, "old": {"command": None}})) == 1

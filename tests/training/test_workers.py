@@ -107,10 +107,10 @@ def test_what_the_first_worker_evaluates_the_others_know(folder, config):
     assert record_difference(*logs) < 1e-5
 
 
-def test_checking_a_model_of_pairs_leaves_room_for_workers(folder):
+def test_a_worker_checks_a_model_of_pairs_without_computing(folder):
     """TensorFlow sets up collective operations only before it computes anything."""
-    arguments = _arguments(folder, "room", config="dsa_snli", steps=1)
-    with workers(folder / "room-streams", arguments, count=1) as only:
+    arguments = _arguments(folder, "pairs", config="dsa_snli", steps=1)
+    with workers(folder / "pairs-streams", arguments, count=1) as only:
         (ended,) = only.wait()
     assert ended.status == 0, ended.stderr[-2000:]
 

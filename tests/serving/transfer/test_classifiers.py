@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
+from threadpoolctl import threadpool_info
 
 from disan_tf.serving.transfer import classifiers
 from disan_tf.serving.transfer.classifiers import Part, RelatednessRegression, score_vectors
@@ -54,6 +55,31 @@ def test_the_strength_is_chosen_without_the_fold_that_is_scored(monkeypatch):
     turned = score_vectors({"all": x}, {"all": y})
     assert turned["strengths"] == plain["strengths"]
     assert (turned["dev"]["accuracy"], turned["test"]["accuracy"]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "version, classes, is_limited", [("2.0.0", 3, True), ("2.0.0", 2, False), ("1.26.4", 3, False)]
+)
+def test_numpy_2_trains_more_than_two_classes_on_one_thread(
+    monkeypatch, version, classes, is_limited
+):
+    """Two classes have another solver, whose products are wide."""
+
+    def fit(model, x, y):
+        seen.update(pool["num_threads"] for pool in _blas())
+        return train(model, x, y)
+
+    seen, train, before = set(), LogisticRegression.fit, {it["num_threads"] for it in _blas()}
+    monkeypatch.setattr(LogisticRegression, "fit", fit)
+    monkeypatch.setattr(np, "__version__", version)
+    x, _ = blobs(30, seed=1)
+    classifiers.fit(Part(x, np.arange(30) % classes), 1.0)
+    assert seen == ({1} if is_limited else before)
+    assert {pool["num_threads"] for pool in _blas()} == before
+
+
+def _blas():
+    return [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 
 def test_without_a_dev_split_folds_of_train_choose():

@@ -87,6 +87,12 @@ def glove_100d(config: ConfigDict) -> None:
     config.data.embedding_dim = 100
 
 
+def glove_100d_padded(config: ConfigDict) -> None:
+    """Switches to the same vectors, which drawn numbers fill up to the papers' 300 dimensions."""
+    config.data.vectors = "glove/glove.6B.100d*.txt"
+    config.data.vector_dim = 100
+
+
 def apply_variant(
     config: ConfigDict, variant: str, variants: dict[str, Callable[[ConfigDict], None]]
 ) -> ConfigDict:

@@ -19,12 +19,14 @@ Variants (`--config=configs/disan_sst.py:official`), with the paper's test accur
   binary              two classes, neutral phrases dropped
   sentence            trained on whole sentences only
   glove_100d          GloVe 6B of 100 dimensions, where the paper has 300
+  glove_100d_padded   the same, and 200 numbers from U(-.05, .05) beside them, which are trained: for
+                      additive and source2token, which are only as wide as the vectors
   tiny                seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, settings
+from configs.common import apply_variant, glove_100d_padded, settings
 from configs.papers.disan import DISAN_VARIANTS, disan
 
 
@@ -55,6 +57,7 @@ def _official(config):
 
 VARIANTS = {
     **DISAN_VARIANTS,
+    "glove_100d_padded": glove_100d_padded,
     "official": _official,
     "binary": settings({"data.classes": 2}),
     "sentence": settings({"data.level": "sentence"}),

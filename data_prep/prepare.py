@@ -131,7 +131,7 @@ def _find_files(options, data_dir: Path) -> tuple[list[Path], list[Path]]:
     vectors, bilm = [], []
     if options.vectors:
         vectors = [word_vectors.find(data_dir, options.vectors)]
-        word_vectors.check_dimension(vectors[0], options.embedding_dim)
+        word_vectors.check_dimension(vectors[0], word_vectors.dimension(options))
     if options.get("bilm"):
         bilm = bilm_files.find(data_dir, options.bilm)
         bilm_files.read_word_length(bilm[0])

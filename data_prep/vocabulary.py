@@ -22,7 +22,13 @@ FIXED_WORDS = ("corpus", "all")
 
 
 def check_options(
-    embedding_dim: int, fixed_words: str, oov: str, seed: int, min_count: int = 1
+    vectors: str,
+    embedding_dim: int,
+    fixed_words: str,
+    oov: str,
+    seed: int,
+    min_count: int = 1,
+    vector_dim: int = 0,
 ) -> None:
     """Checks a vocabulary's and its vectors' options; raises ValueError for impossible ones."""
     check_at_least("embedding_dim", embedding_dim, 1)
@@ -30,6 +36,14 @@ def check_options(
     check_choice("oov", oov, OOV)
     check_at_least("seed", seed, 0)
     check_at_least("min_count", min_count, 1)
+    check_at_least("vector_dim", vector_dim, 0)
+    if vector_dim > embedding_dim:
+        raise ValueError(
+            f"vector_dim={vector_dim} must be at most --config.data.embedding_dim={embedding_dim}; "
+            "vectors are padded, never cut."
+        )
+    if vector_dim and not vectors:
+        raise ValueError(f"vector_dim={vector_dim} needs a file of vectors, --config.data.vectors.")
 
 
 @dataclass(frozen=True)
@@ -110,16 +124,21 @@ def embeddings(
     """Returns the embedding matrix `<float32>[words, dim]`, row k for id k + 2.
 
     Words without a vector are drawn from U(-limit, limit) with the limit `UNIFORM_LIMITS[oov]`, or
-    from N(0, 1) (`oov="normal"`, the authors' SST code of DiSAN).
+    from N(0, 1) (`oov="normal"`, the authors' SST code of DiSAN). So are the last components of
+    vectors that have fewer than `dim`.
     """
     generator = np.random.default_rng(seed)
-    shape = (vocabulary.sources.count(None), dim)
-    if oov in UNIFORM_LIMITS:
-        drawn = generator.uniform(-UNIFORM_LIMITS[oov], UNIFORM_LIMITS[oov], shape)
-    else:
-        drawn = generator.standard_normal(shape)
+
+    def draw(*shape):
+        if oov == "normal":
+            return generator.standard_normal(shape)
+        return generator.uniform(-UNIFORM_LIMITS[oov], UNIFORM_LIMITS[oov], shape)
+
     matrix = np.empty((len(vocabulary.words), dim), np.float32)
-    rows = iter(drawn)
-    for row, origin in enumerate(vocabulary.sources):
-        matrix[row] = next(rows) if origin is None else vectors[origin]
+    found = np.array([origin is not None for origin in vocabulary.sources], bool)
+    matrix[~found] = draw(vocabulary.sources.count(None), dim)
+    if found.any():
+        given = np.array([vectors[origin] for origin in vocabulary.sources if origin is not None])
+        padding = draw(len(given), dim - given.shape[1])
+        matrix[found] = np.concatenate([given, padding], axis=1)
     return matrix

@@ -80,6 +80,11 @@ def find(data_dir: Path, name: str) -> Path:
     return files[0]
 
 
+def dimension(options) -> int:
+    """Returns the dimension of the vector file that a corpus' options ask for."""
+    return options.get("vector_dim") or options.embedding_dim
+
+
 def check_dimension(path: Path, dim: int) -> None:
     """Raises UserError unless the first row has `dim` numbers; reads no other row."""
     for _, line in read_lines(path):
@@ -96,8 +101,8 @@ def _check_dimension(path: Path, line: str, dim: int) -> None:
     if actual != dim:
         raise UserError(
             f"{path} has vectors of dimension {actual} (line 1), but the config asks for {dim}; "
-            f"set --config.data.embedding_dim={actual} or choose another file with "
-            "--config.data.vectors."
+            f"set --config.data.embedding_dim={actual} (for padded vectors --config.data.vector_dim) "
+            "or choose another file with --config.data.vectors."
         )
 
 

@@ -28,9 +28,11 @@ def write_vocabulary(
 
     Args:
       options: has `lowercase`; `vectors`, the name of the vector file ("" draws every vector);
-        `embedding_dim`; `fixed_words` ("corpus": dev and test words with a vector; "all": the whole
-        vector file); `oov`, see `data_prep.vocabulary.OOV`; `seed`; and `min_count`, absent or 1
-        for no limit: rarer training words without a vector are unknown.
+        `embedding_dim`; `vector_dim`, the dimension of the file's vectors, which drawn numbers
+        fill up to `embedding_dim`, absent or 0 for as many; `fixed_words` ("corpus": dev and test
+        words with a vector; "all": the whole vector file); `oov`, see `data_prep.vocabulary.OOV`;
+        `seed`; and `min_count`, absent or 1 for no limit: rarer training words without a vector
+        are unknown.
       folder: the prepared corpus.
       words: `[tokens]`, the distinct tokens as they are looked up, the training split's tokens
         first.
@@ -68,7 +70,7 @@ def _read_vectors(options, files: Sequence[Path], words: Iterable[str]) -> WordV
         return WordVectors({}, 0)
     variants = vocabularies.all_variants(words)
     wanted = (lambda word: True) if options.fixed_words == "all" else variants.__contains__
-    return word_vectors.read(files[0], options.embedding_dim, wanted)
+    return word_vectors.read(files[0], word_vectors.dimension(options), wanted)
 
 
 def _extra_words(options, vectors: Iterable[str]) -> Mapping[str, str]:

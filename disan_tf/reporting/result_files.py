@@ -45,7 +45,14 @@ _RESULT = {
     "config": {
         "name": str,
         "seed": int,
-        "data": {"corpus": str, "embedding_dim": int, "vectors": str, "fold?": int, "folds?": int},
+        "data": {
+            "corpus": str,
+            "embedding_dim": int,
+            "vector_dim?": int,
+            "vectors": str,
+            "fold?": int,
+            "folds?": int,
+        },
         "encoder": {"name": str},
         "train": {"batch_size": int, "examples?": int},
     },

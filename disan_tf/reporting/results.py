@@ -60,7 +60,8 @@ def describe_vectors(run: dict) -> str:
 def vectors_of(run: dict) -> str:
     """Describes a run's vector file, as "glove/glove.6B.100d*.txt, 100 dimensions"."""
     data = run["config"]["data"]
-    return f"{data['vectors'] or 'no vectors'}, {data['embedding_dim']} dimensions"
+    padded = f"{data['vector_dim']} dimensions padded to " if data.get("vector_dim") else ""
+    return f"{data['vectors'] or 'no vectors'}, {padded}{data['embedding_dim']} dimensions"
 
 
 def percent(share: float) -> str:

@@ -13,6 +13,12 @@ def test_variants_change_a_config_one_after_another():
     assert load_config("elmo_disan_sst", "glove_100d,random").data.vectors == ""
 
 
+def test_padded_vectors_keep_the_papers_width():
+    config = load_config("disan_sst", "source2token,glove_100d_padded")
+    assert (config.data.vector_dim, config.data.embedding_dim) == (100, 300)
+    assert config.data.vectors == load_config("disan_sst", "glove_100d").data.vectors
+
+
 def test_each_of_several_variants_must_be_known():
     with pytest.raises(ValueError, match="no variant 'bi_lstmm'; did you mean bi_lstm?"):
         load_config("disan_sst", "glove_100d,bi_lstmm")

@@ -81,6 +81,13 @@ def test_fixed_words_all_keeps_the_whole_vector_file_lower_cased(data_dir, prepa
     np.testing.assert_array_equal(load(folder, "embeddings")[6], [5, 6])
 
 
+def test_a_narrower_vector_file_is_padded_to_the_embedding(data_dir, prepared_dir):
+    folder = prepare(options(embedding_dim=5, vector_dim=2), data_dir, prepared_dir)
+    words = (folder / "vocabulary.txt").read_text().split()
+    row = load(folder, "embeddings")[words.index("soup")]
+    assert row.tolist()[:2] == [1, 2] and np.all(row[2:]) and np.all(np.abs(row[2:]) <= 0.05)
+
+
 def test_without_vectors_every_training_word_is_drawn_and_nothing_is_fixed(data_dir, prepared_dir):
     folder = prepare(options(vectors=""), data_dir, prepared_dir)
     manifest = manifest_of(folder)

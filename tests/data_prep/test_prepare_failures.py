@@ -45,6 +45,11 @@ def test_vectors_of_another_dimension_leave_nothing_behind(data_dir, prepared_di
     assert_fails_cleanly(data_dir, prepared_dir, "dimension 2 .* asks for 300", embedding_dim=300)
 
 
+def test_padded_vectors_of_another_dimension_are_refused_with_their_option(data_dir, prepared_dir):
+    message = "dimension 2 .* asks for 1; .*--config.data.vector_dim"
+    assert_fails_cleanly(data_dir, prepared_dir, message, vector_dim=1)
+
+
 def test_missing_vectors_are_named_and_leave_nothing_behind(data_dir, prepared_dir):
     message = "glove/other.txt does not exist .*glove/tiny.txt"
     assert_fails_cleanly(data_dir, prepared_dir, message, vectors="glove/other.txt")

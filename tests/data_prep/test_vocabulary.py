@@ -51,6 +51,17 @@ def test_the_matrix_holds_vectors_and_draws_the_rest():
     assert np.all(np.abs(matrix[1]) <= 0.05) and np.any(matrix[1])
 
 
+def test_narrower_vectors_are_padded_with_drawn_numbers_and_change_no_drawn_word():
+    vocabulary = vocabularies.build(["paris", "gruel", "tea"], ["rice"], VECTORS)
+    matrix = vocabularies.embeddings(vocabulary, VECTORS, 5, "uniform", seed=1)
+    np.testing.assert_array_equal(matrix[[0, 2, 3], :2], [[4, -4], [1, -1], [5, -5]])
+    padding = matrix[[0, 2, 3], 2:]
+    assert np.all(np.abs(padding) <= 0.05) and len(np.unique(padding)) == 9
+    alone = vocabularies.build(["gruel"], [], {})
+    drawn = vocabularies.embeddings(alone, {}, 5, "uniform", seed=1)
+    np.testing.assert_array_equal(matrix[1], drawn[0])
+
+
 @pytest.mark.parametrize("oov, deviation", [("uniform", 0.05 / np.sqrt(3)), ("normal", 1.0)])
 def test_words_without_a_vector_follow_the_asked_distribution(oov, deviation):
     vocabulary = vocabularies.build([f"w{number}" for number in range(500)], [], {})

@@ -70,8 +70,10 @@ def describe_protocol(result: dict) -> str:
     covered = describe_vectors(result)
     parts = ["no word vectors"]
     if config["data"]["vectors"]:
-        parts = [f"{config['data']['embedding_dim']}-dimensional vectors"]
+        narrow, width = config["data"].get("vector_dim"), config["data"]["embedding_dim"]
+        parts = [f"{narrow or width}-dimensional vectors"]
         parts[0] += f" for {covered} of the tokens" if covered != UNKNOWN else ""
+        parts += [f"padded to {width} dimensions"] if narrow else []
     if config.get("dtype", "float32") != "float32":
         parts.append(config["dtype"].replace("mixed_", ""))
     if config["train"].get("moving_average"):

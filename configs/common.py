@@ -22,7 +22,7 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
 
     config.data = ConfigDict()
     config.data.corpus = corpus
-    config.data.tokenizer = "whitespace"  # "treebank" where sentences are not tokenised
+    config.data.tokenizer = "whitespace"  # "treebank" for raw sentences
     config.data.lowercase = True
     config.data.vectors = ""  # all words start at random
     config.data.fixed_words = "corpus"  # dev and test words that only the vector file has

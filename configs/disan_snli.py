@@ -16,8 +16,8 @@ Variants (`--config=configs/disan_snli.py:official`), with the paper's test accu
                       splitting of words leaves stay tokens; all words of the vector file are known
   elmo                ELMo vectors in place of GloVe's; its cache takes 6 KB a token
   glove_100d          GloVe 6B of 100 dimensions, where the paper has 300
-  glove_100d_padded   the same, and 200 numbers from U(-.05, .05) beside them, which are trained: for
-                      additive and source2token, which are only as wide as the vectors
+  glove_100d_padded   the same, and 200 numbers from U(-.05, .05) beside them, which are trained,
+                      for additive and source2token, which are only as wide as the vectors
   tiny                seconds on a CPU, for tests
 """
 

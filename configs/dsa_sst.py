@@ -10,7 +10,8 @@ vectors of 100 dimensions for 98 % of the tokens of all training trees; two clas
 
 Settings that the paper leaves open, besides the list in `configs/papers/dsa.py`:
   Preparation: "as Kim (2014)", who trains on the training trees' distinct phrases, and tests on
-    sentences, in lower case.
+    sentences, in lower case. `--config.data.tokenizer=kim` cleans the tokens as his code does,
+    which deletes periods, hyphens and accents.
   Hidden layers in the baselines' classifier, their number, units and dropout: as in DSA.
   Length of training: 20 epochs; dev selects one of them.
 

@@ -101,8 +101,8 @@ def _check_dimension(path: Path, line: str, dim: int) -> None:
     if actual != dim:
         raise UserError(
             f"{path} has vectors of dimension {actual} (line 1), but the config asks for {dim}; "
-            f"set --config.data.embedding_dim={actual} (for padded vectors --config.data.vector_dim) "
-            "or choose another file with --config.data.vectors."
+            f"set --config.data.embedding_dim={actual} (for padded vectors "
+            "--config.data.vector_dim) or choose another file with --config.data.vectors."
         )
 
 

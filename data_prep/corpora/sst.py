@@ -5,6 +5,7 @@ Training examples are all nodes of training trees (level "phrase") or the roots 
 leaves first from left to right, then inner nodes with children before their parents.
 """
 
+import re
 from pathlib import Path
 
 from data_prep.corpora.corpus import Corpus, Example
@@ -12,6 +13,7 @@ from data_prep.corpora.sst_layouts import find_layout
 from data_prep.corpora.sst_trees import Node
 from data_prep.corpora.synthetic_mark import is_synthetic
 from disan_tf.common.options import check_choice
+from disan_tf.text.tokenizer import KEPT_BY_KIM
 
 OFFICIAL_TREES = {"train": 8544, "dev": 1101, "test": 2210}
 CLASSES = {
@@ -20,15 +22,26 @@ CLASSES = {
 }
 LEVELS = ("phrase", "sentence")
 NEUTRAL = 2
+_KEPT_BY_KIM = re.compile(f"[{KEPT_BY_KIM}]+")
 EXTRA_COPIES = 3  # the authors' re-balancing, not in the paper
 
 
 def check_options(
-    level: str, classes: int, repetitions: bool, rebalance: bool, contexts: bool = False
+    level: str,
+    classes: int,
+    repetitions: bool,
+    rebalance: bool,
+    tokenizer: str,
+    contexts: bool = False,
 ) -> None:
     """Checks the options of `read`; raises ValueError for an impossible value."""
     check_choice("level", level, LEVELS)
     check_choice("classes", classes, CLASSES)
+    if contexts and tokenizer == "kim":
+        raise ValueError(
+            "contexts=True places phrases among the tokens of the trees, which "
+            "--config.data.tokenizer=kim divides and deletes; use another tokenizer."
+        )
 
 
 CHECKS = (check_options,)
@@ -51,7 +64,8 @@ def read(data_dir: Path, options) -> Corpus:
         `repetitions` (False keeps the first of examples with equal tokens and label), `rebalance`
         (appends three more copies, with the same example id, of training nodes that are not
         neutral, and of whole sentences), and optionally `contexts` (True keeps the sentence around
-        each phrase).
+        each phrase). With the `tokenizer` "kim" the leaves are cleaned first, see
+        `disan_tf.text.tokenizer.KimTokenizer`; examples without a token left are dropped.
 
     Raises:
       UserError: no layout found, or malformed data (names file and line).
@@ -63,6 +77,8 @@ def read(data_dir: Path, options) -> Corpus:
     for split, expected in official.items():
         phrases = split == "train" and options.level == "phrase"
         nodes = [node for tree in trees[split] for node in tree if phrases or node.is_sentence]
+        if getattr(options, "tokenizer", "") == "kim":
+            nodes = list(map(_cleaned, nodes))
         kept, dropped = _select(nodes, options.classes, options.repetitions or split != "train")
         copies = _rebalancing_copies(kept) if options.rebalance and split == "train" else []
         corpus.splits[split] = [_example(node, options) for node in kept + copies]
@@ -81,10 +97,12 @@ def read(data_dir: Path, options) -> Corpus:
 def _select(nodes: list[Node], classes: int, repetitions: bool) -> tuple[list[Node], dict]:
     """Returns the kept nodes, and the number of dropped nodes by reason."""
     kept, seen = [], set()
-    dropped = {"neutral": 0, "repetition": 0}
+    dropped = {"empty": 0, "neutral": 0, "repetition": 0}
     for node in nodes:
         content = (node.tokens, node.label)
-        if classes == 2 and node.label == NEUTRAL:
+        if not node.tokens:
+            dropped["empty"] += 1
+        elif classes == 2 and node.label == NEUTRAL:
             dropped["neutral"] += 1
         elif not repetitions and content in seen:
             dropped["repetition"] += 1
@@ -92,6 +110,11 @@ def _select(nodes: list[Node], classes: int, repetitions: bool) -> tuple[list[No
             seen.add(content)
             kept.append(node)
     return kept, dropped
+
+
+def _cleaned(node: Node) -> Node:
+    """Returns a node with the tokens that Kim keeps of its own."""
+    return node._replace(tokens=tuple(_KEPT_BY_KIM.findall(" ".join(node.tokens))))
 
 
 def _rebalancing_copies(nodes: list[Node]) -> list[Node]:

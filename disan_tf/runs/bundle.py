@@ -37,6 +37,7 @@ from disan_tf.runs import weight_files
 from disan_tf.runs.weight_files import REMEDY, read_weights, write_weights
 from disan_tf.runs.work_directory import OTHER_VERSION
 from disan_tf.text import TextToIds, TracedTextToIds
+from disan_tf.text.tokenizer import for_raw_text
 
 FORMAT = 3
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -55,7 +56,7 @@ _SCHEMA = {
     "name": str,
     "classes": [str],
     "words": [int],
-    "tokenizer": {"lowercase": bool, "split_words": bool, "empty_tokens": bool},
+    "tokenizer": {"name?": str, "lowercase": bool, "split_words": bool, "empty_tokens": bool},
     "parameters": int,
     "bilm": (type(None), dict),
     "scores": {"step": int},
@@ -91,7 +92,7 @@ class Bundle:
         return [word for _, word in read_lines(self.directory / VOCABULARY)]
 
     def text_to_ids(self) -> TextToIds:
-        """Returns the look-up for raw text, with the treebanks' tokens and escapes."""
+        """Returns the look-up for raw text, see `disan_tf.text.tokenizer.for_raw_text`."""
         options = self.info["tokenizer"]
         embedding = self.config.embedding
         return EMBEDDINGS[embedding.name].look_up(
@@ -99,7 +100,7 @@ class Bundle:
             embedding,
             self.info["bilm"],
             self.vocabulary,
-            "treebank",
+            for_raw_text(options.get("name", "treebank")),
             options["lowercase"],
             options["split_words"],
             options["empty_tokens"],

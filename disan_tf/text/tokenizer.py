@@ -2,7 +2,8 @@ r"""Tokenizers made of TensorFlow graph ops only, so that a SavedModel can hold 
 
 `treebank` reads raw text and follows the Penn Treebank (https://catalog.ldc.upenn.edu/docs/
 LDC99T42/tokenization.html) and the escapes of its Stanford descendants, the Sentiment Treebank
-among them. `whitespace` reads corpora that are tokenised already.
+among them. `kim` cleans the same tokens as Kim (2014) cleaned his sentiment corpora. `whitespace`
+reads corpora that are tokenised already.
 
 RE2, the engine of the ops, has no look-around. Three properties replace it:
 
@@ -25,7 +26,7 @@ import tensorflow_text
 from disan_tf.common.errors import UserError
 
 # Prepared corpora record the version of their tokenizer: raise it when the behaviour changes.
-VERSIONS = {"whitespace": 1, "treebank": 1}
+VERSIONS = {"whitespace": 1, "treebank": 1, "kim": 1}
 
 # White space of raw text: Unicode's separators, control characters (but for the marks below), and
 # two invisible characters that editors leave, zero-width space and byte order mark.
@@ -83,6 +84,9 @@ _ESCAPES = (
     (r"\x03", "n"),
 )
 
+# Kim's `clean_str_sst` keeps these characters, and writes a space in place of each other one.
+KEPT_BY_KIM = "A-Za-z0-9(),!?'`"
+
 # DiSAN's authors divide SNLI's words at hyphens, dashes, slash, tilde, quotes and degree sign.
 _JOINTS = "([-\u2212\u2014\u2013/~\"'\u201c\u2019\u201d\u2018\u00b0])"
 
@@ -116,12 +120,19 @@ def split_words(tokens: tf.RaggedTensor, keep_empty: bool = False) -> tf.RaggedT
     return tf.RaggedTensor.from_row_splits(pieces.values, splits)
 
 
-def make_tokenizer(name: str, escape: bool = True) -> tensorflow_text.TokenizerWithOffsets:
+def for_raw_text(name: str) -> str:
+    """Returns the tokenizer that reads raw text for a model trained on the tokens of `name`."""
+    return "treebank" if name == "whitespace" else name
+
+
+def make_tokenizer(name: str, escape: bool = True) -> tensorflow_text.Tokenizer:
     """Returns the tokenizer `name`; `escape` applies to `treebank` alone.
 
     Raises:
       UserError: no tokenizer has this name.
     """
+    if name == "kim":
+        return KimTokenizer()
     if name == "whitespace":
         return WhitespaceTokenizer()
     if name == "treebank":
@@ -207,3 +218,25 @@ class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
         tokens, starts, ends = _split_clitic(tokens, starts)
         escaped = tokens.with_flat_values(_replace(tokens.flat_values, self._table))
         return escaped, starts, ends
+
+
+class KimTokenizer(tensorflow_text.Tokenizer):
+    """Splits raw text into Penn-Treebank tokens and cleans them as Kim (2014) did for sentiment.
+
+    Kim's code (`clean_str_sst`) writes a space in place of each character outside
+    ``A-Za-z0-9(),!?'` `` and lower-cases, which is the look-up's part here. So the tokens of a
+    treebank lose periods, hyphens and accents: `A well-made film ... -LRB- 1999 -RRB-` ->
+    `A well made film LRB 1999 RRB`.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self._treebank = TreebankTokenizer()
+
+    def tokenize(self, input: tf.Tensor) -> tf.RaggedTensor:
+        """Tokenises `<string>[batch]` -> `<string>[batch, tokens]`; none where nothing is kept."""
+        tokens = self._treebank.tokenize(input)
+        valid = tf.strings.unicode_transcode(tokens.flat_values, "UTF-8", "UTF-8")  # for RE2
+        pieces = tf.strings.split(tf.strings.regex_replace(valid, f"[^{KEPT_BY_KIM}]", " "))
+        splits = tf.gather(pieces.row_splits, tokens.row_splits)
+        return tf.RaggedTensor.from_row_splits(pieces.values, splits)

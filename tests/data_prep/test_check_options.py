@@ -27,7 +27,7 @@ def refusal(config, **values):
         ("disan_sst", "embedding_dim", 0, "must be at least 1."),
         ("disan_sst", "embedding_dim", 300.0, "must be a whole number."),
         ("disan_sst", "vector_dim", -1, "must be at least 0."),
-        ("disan_sst", "vector_dim", 301, "must be at most --config.data.embedding_dim=300; vectors"),
+        ("disan_sst", "vector_dim", 301, "must be at most --config.data.embedding_dim=300; "),
         ("own_table", "vector_dim", 100, "needs a file of vectors, --config.data.vectors."),
         ("disan_sst", "min_count", 0, "must be at least 1."),
         ("disan_sst", "seed", -1, "must be at least 0."),
@@ -105,3 +105,8 @@ def test_every_reader_has_options():
     for name in READERS:
         with pytest.raises(UserError, match=f"x=1 is not an option of the corpus {name}, which"):
             check_options(ConfigDict({"corpus": name, "x": 1}))
+
+
+def test_cleaned_tokens_have_no_place_in_a_sentence():
+    message = refusal("elmo_disan_sst", contexts=True, tokenizer="kim")
+    assert "--config.data.tokenizer=kim divides and deletes; use another tokenizer" in message

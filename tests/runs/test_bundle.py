@@ -11,6 +11,7 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.input_pipeline.format import Keys
 from disan_tf.runs.bundle import FORMAT, Bundle, check_digests, load_bundle, read_info, save_bundle
 from disan_tf.text import TextToIds, TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
@@ -59,6 +60,17 @@ def test_the_forms_have_a_digest(tmp_path, corpus):
     (tmp_path / "best/forms.tsv").write_text("dogs\tdog\thound\n")
     with pytest.raises(UserError, match=r"forms\.tsv has SHA-256 .* damaged or was changed"):
         check_digests(tmp_path / "best", bundle.info)
+
+
+@pytest.mark.parametrize(
+    "name, tokens", [("whitespace", "A well-made one ."), ("kim", "A well made one")]
+)
+def test_raw_text_has_the_tokens_of_the_corpus(tmp_path, name, tokens):
+    corpus = make_pair_corpus(tmp_path / "corpus")
+    corpus.manifest[Keys.TOKENIZER]["name"] = name
+    bundle = save(tmp_path / "best", "disan_snli", corpus)
+    row = bundle.text_to_ids().tokens(tf.constant(["A well-made one."])).to_list()[0]
+    assert b" ".join(row).decode() == tokens
 
 
 @pytest.mark.parametrize("make", [make_pair_corpus, make_feature_corpus])

@@ -1,5 +1,6 @@
 """Raw text to tokens: our own sentences, and what holds for any text."""
 
+import re
 import unicodedata
 
 import pytest
@@ -162,6 +163,35 @@ def test_long_text_loses_nothing():
     assert b"".join(tokens[0].numpy()).decode() == text.replace(" ", "")
 
 
+@pytest.mark.parametrize(
+    "text, tokens",
+    [
+        ("A well-made film, isn't it?", "A well made film , is n't it ?"),
+        ("So... (1999) 3.5 * U.S. -- naïve", "So LRB 1999 RRB 3 5 U S na ve"),
+        ('"Yes," he said', "`` Yes , '' he said"),
+        ("...", ""),
+    ],
+)
+def test_kim_keeps_letters_digits_and_a_few_marks(text, tokens):
+    assert escaped(text, "kim") == tokens.split()
+
+
+@settings(deadline=None, max_examples=15)
+@given(TEXTS)
+def test_kim_cleans_the_tokens_of_the_treebank(texts):
+    rows = tokenizer.make_tokenizer("kim").tokenize(tf.constant(texts)).to_list()
+    for text, row in zip(texts, rows):
+        cleaned = re.sub(r"[^A-Za-z0-9(),!?\'\`]", " ", " ".join(escaped(text)))
+        assert [token.decode() for token in row] == cleaned.split()
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.lists(st.binary(max_size=30), min_size=1, max_size=20))
+def test_kim_keeps_no_broken_bytes(raws):
+    tokens = tokenizer.make_tokenizer("kim").tokenize(raws)
+    assert all(re.fullmatch(rb"[A-Za-z0-9(),!?'`]+", token) for token in tokens.flat_values.numpy())
+
+
 def test_whitespace_tokens_joined_by_spaces_come_back():
     words = ["2\u00a01\\/2", "``", "it's", "déjà", "à", "...", "\u3000"]
     assert escaped(" ".join(words), "whitespace") == words
@@ -174,7 +204,7 @@ def test_whitespace_offsets_are_bytes():
 
 
 def test_an_unknown_name_is_told_the_known_ones():
-    with pytest.raises(UserError, match="'spacy'; choose one of whitespace, treebank"):
+    with pytest.raises(UserError, match="'spacy'; choose one of whitespace, treebank, kim"):
         tokenizer.make_tokenizer("spacy")
 
 

@@ -16,6 +16,7 @@ from disan_tf.models.nli import SentencePairClassifier
 from disan_tf.ops import portable
 from disan_tf.serving.inference.model import load_reader
 from disan_tf.text import TextToIds
+from disan_tf.text.tokenizer import for_raw_text
 
 _TOKENIZER = ("lowercase", "split_words", "empty_tokens")
 
@@ -31,7 +32,8 @@ class TextClassifier(tf.keras.Model):
     Args:
       model: a `SentenceModel` that predicts classes and reads word ids alone.
       words: the words of ids 2 and up.
-      tokenizer: the options "lowercase", "split_words" and "empty_tokens" of `TextToIds`.
+      tokenizer: the options "lowercase", "split_words" and "empty_tokens" of `TextToIds`, and the
+        "name" of the tokenizer, absent for the treebanks'.
       classes: the classes' names, in the order of the logits.
 
     Call arguments:
@@ -55,14 +57,17 @@ class TextClassifier(tf.keras.Model):
         self,
         model: SentenceClassifier,
         words: Sequence[str],
-        tokenizer: Mapping[str, bool],
+        tokenizer: Mapping[str, Union[bool, str]],
         classes: Sequence[str],
         **kwargs,
     ):
         super().__init__(**kwargs)
         self.sentence_model = model
         self.classes = tuple(classes)
-        self._tokenizer = {name: bool(tokenizer[name]) for name in _TOKENIZER}
+        self._tokenizer = {
+            "name": for_raw_text(tokenizer.get("name", "treebank")),
+            **{name: bool(tokenizer[name]) for name in _TOKENIZER},
+        }
         self._set_words(words)
         self.compile()
 
@@ -236,7 +241,7 @@ class TextClassifier(tf.keras.Model):
 
     def _set_words(self, words: Sequence[str]) -> None:
         self._words = "\n".join(words)  # Keras would track a list
-        self._text_to_ids = TextToIds(words, "treebank", *self._tokenizer.values())
+        self._text_to_ids = TextToIds(words, *self._tokenizer.values())
 
     def _written(self, word: str) -> str:
         return word.lower() if self._tokenizer["lowercase"] else word

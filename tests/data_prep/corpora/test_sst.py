@@ -7,6 +7,7 @@ import pytest
 
 from data_prep.corpora import sst, sst_trees
 from data_prep.corpora.overlap import overlap_warnings
+from disan_tf.text import make_tokenizer
 from tests.support.corpora.readers import make_options, refusal
 from tests.support.golden.official import golden_json
 
@@ -95,7 +96,22 @@ def test_without_repetitions_the_first_of_equal_tokens_and_label_stays(tmp_path)
         ("train-2.1", "soup", 1),
         ("train-2", "soup fine", 1),
     ]
-    assert corpus.counts["train"]["dropped"] == {"neutral": 0, "repetition": 1}
+    assert corpus.counts["train"]["dropped"] == {"empty": 0, "neutral": 0, "repetition": 1}
+
+
+def test_kim_cleans_leaves_before_repetitions_and_drops_what_is_empty(tmp_path):
+    trees = "(3 (3 (2 Well-made) (3 soup)) (2 .))\n"
+    corpus = sst.read(
+        write_trees(tmp_path, train=trees), options(tokenizer="kim", repetitions=False)
+    )
+    assert summary(corpus.splits["train"]) == [
+        ("train-1.1", "Well made", 2),
+        ("train-1.2", "soup", 3),
+        ("train-1.4", "Well made soup", 3),
+    ]
+    assert corpus.counts["train"]["dropped"] == {"empty": 1, "neutral": 0, "repetition": 1}
+    raw = make_tokenizer("kim").tokenize(["Well-made soup."]).to_list()[0]
+    assert b" ".join(raw).decode() == "Well made soup"
 
 
 def test_repetitions_among_dev_sentences_stay(tmp_path):

@@ -100,6 +100,22 @@ def test_a_keras_file_has_weights_classes_and_optimizer(trained, tmp_path):
     loaded.fit(TEXTS, LABELS, verbose=0)
 
 
+def test_cleaned_tokens_stay_cleaned_in_a_keras_file(tmp_path):
+    preset = TextClassifier.from_preset("demo")
+    kim = TextClassifier(
+        preset.sentence_model,
+        preset.words,
+        {"name": "kim", "lowercase": True, "split_words": False, "empty_tokens": False},
+        preset.classes,
+    )
+    kim.compile()
+    kim.predict(TEXTS[:2], verbose=0)
+    kim.save(tmp_path / "model.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    for model, length in ((preset, 4), (kim, 3), (loaded, 3)):
+        assert model.preprocess(["a fine film."])["sentence"].shape == (1, length)
+
+
 def test_an_export_runs_in_a_process_without_the_package(trained, tmp_path):
     trained.export(tmp_path / "exported")
     command = [sys.executable, "-c", LOADING, str(tmp_path / "exported")]

@@ -36,7 +36,13 @@ TWO_CLASSES = {
 }
 ELMO = 2 * (1024 - 300) * 300 + 4  # wider inputs of both DiSA blocks, and the scalar mix
 BY_CONFIG = {
-    "disan_snli": {**NLI, "elmo": 2_345_403 + ELMO},
+    "disan_snli": {
+        **NLI,
+        "elmo": 2_345_403 + ELMO,
+        "glove_100d_padded": 2_345_403,
+        "additive,glove_100d_padded": 451_803,
+        "source2token,glove_100d_padded": 541_803,
+    },
     "disan_multinli": NLI,
     "disan_cr": TWO_CLASSES,
     "disan_mpqa": TWO_CLASSES,
@@ -49,6 +55,7 @@ BY_CONFIG = {
         "bi_lstm": 2_345_405,
         "without_directions": 1_806_005,
         "glove_100d": 1_806_005 + GLOVE_100D,
+        "glove_100d_padded": 1_806_005,
         "official": 1_806_000,
         "binary": 1_805_102,
         "sentence": 1_806_005,

@@ -6,6 +6,8 @@ from ml_collections import ConfigDict
 
 from disan_tf.common.options import nearest
 
+_GLOVE_100D = "glove/glove.6B.100d*.txt"
+
 
 def base_config(name: str, corpus: str, task: str) -> ConfigDict:
     """Returns the common config; sizes, learning rate, dropout and steps are the experiment's.
@@ -22,7 +24,7 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
 
     config.data = ConfigDict()
     config.data.corpus = corpus
-    config.data.tokenizer = "whitespace"  # "treebank" for raw sentences
+    config.data.tokenizer = "whitespace"  # "treebank" for raw text; "kim" cleans SST
     config.data.lowercase = True
     config.data.vectors = ""  # all words start at random
     config.data.fixed_words = "corpus"  # dev and test words that only the vector file has
@@ -83,13 +85,13 @@ def glove_100d(config: ConfigDict) -> None:
 
     The vector file is the archive's file, or a subset that replaces it.
     """
-    config.data.vectors = "glove/glove.6B.100d*.txt"
+    config.data.vectors = _GLOVE_100D
     config.data.embedding_dim = 100
 
 
 def glove_100d_padded(config: ConfigDict) -> None:
-    """Switches to the same vectors, which drawn numbers fill up to the papers' 300 dimensions."""
-    config.data.vectors = "glove/glove.6B.100d*.txt"
+    """Switches to the vectors of `glove_100d`, filled up to 300 dimensions with drawn numbers."""
+    config.data.vectors = _GLOVE_100D
     config.data.vector_dim = 100
 
 

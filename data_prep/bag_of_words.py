@@ -63,7 +63,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 
 
 def _print_accuracy(data_dir):
-    reading = SimpleNamespace(level="phrase", classes=2, repetitions=False, rebalance=False)
+    reading = SimpleNamespace(
+        level="phrase", classes=2, repetitions=False, rebalance=False, tokenizer="whitespace"
+    )
     corpus = sst.read(data_dir, reading)
     train, test = (
         [(example.sentences[0], example.label) for example in corpus.splits[split]]

@@ -27,7 +27,13 @@ _HELD_OUT = {"dev_share": 0.1, "split_seed": 1}
 OPTIONS = {
     "snli": {**_NLI, "length_percentile": 1.0},
     "multinli": {**_NLI, "length_percentile": 1.0, "split_seed": 1},
-    "sst": {"level": "sentence", "classes": 5, "repetitions": True, "rebalance": False},
+    "sst": {
+        "level": "sentence",
+        "classes": 5,
+        "repetitions": True,
+        "rebalance": False,
+        "tokenizer": "whitespace",
+    },
     "sick": {"tokenizer": "treebank", "split_words": False, "empty_tokens": False},
     "trec": {"classes": 6, "tokenizer": "whitespace", **_HELD_OUT},
     **{

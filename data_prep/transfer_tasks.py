@@ -59,7 +59,12 @@ class Source(NamedTuple):
 _DIVIDED = {"train": ["train"], "dev": ["dev"], "test": ["test"]}
 _HELD_OUT = {"tokenizer": "whitespace", "dev_share": 0.1, "split_seed": 1}  # and put back
 _SICK = Source({"corpus": "sick", "tokenizer": "treebank"}, _DIVIDED)
-_PHRASES = {"level": "phrase", "repetitions": False, "rebalance": False}
+_PHRASES = {
+    "level": "phrase",
+    "repetitions": False,
+    "rebalance": False,
+    "tokenizer": "whitespace",
+}
 
 
 def _undivided(corpus: str) -> Source:
@@ -106,7 +111,8 @@ def read_vectors(
 
     Args:
       data_dir: the folder that holds the file.
-      options: `vectors`, the name of the file, and `embedding_dim`.
+      options: `vectors`, the name of the file, `embedding_dim` and, where vectors are padded,
+        `vector_dim`; see `data_prep.write_vocabulary`.
       words: words as they are looked up.
 
     Returns:
@@ -118,7 +124,7 @@ def read_vectors(
     """
     path, words = word_vectors.find(Path(data_dir), options.vectors), list(words)
     wanted = vocabularies.all_variants(words).__contains__
-    vectors = word_vectors.read(path, options.embedding_dim, wanted).by_word
+    vectors = word_vectors.read(path, word_vectors.dimension(options), wanted).by_word
     vocabulary = vocabularies.build((), words, vectors)
     if not vocabulary.words:
         raise UserError(f"{path} has no word of the tasks; restore the file.")

@@ -137,8 +137,9 @@ def embeddings(
     matrix = np.empty((len(vocabulary.words), dim), np.float32)
     found = np.array([origin is not None for origin in vocabulary.sources], bool)
     matrix[~found] = draw(vocabulary.sources.count(None), dim)
-    if found.any():
-        given = np.array([vectors[origin] for origin in vocabulary.sources if origin is not None])
-        padding = draw(len(given), dim - given.shape[1])
-        matrix[found] = np.concatenate([given, padding], axis=1)
+    width = len(next(iter(vectors.values()))) if vectors else dim
+    for row in np.flatnonzero(found):
+        matrix[row, :width] = vectors[vocabulary.sources[row]]
+    if width < dim:
+        matrix[found, width:] = draw(np.count_nonzero(found), dim - width)
     return matrix

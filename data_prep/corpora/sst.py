@@ -22,8 +22,8 @@ CLASSES = {
 }
 LEVELS = ("phrase", "sentence")
 NEUTRAL = 2
-_KEPT_BY_KIM = re.compile(f"[{KEPT_BY_KIM}]+")
 EXTRA_COPIES = 3  # the authors' re-balancing, not in the paper
+_KEPT_BY_KIM = re.compile(f"[{KEPT_BY_KIM}]+")
 
 
 def check_options(
@@ -64,8 +64,9 @@ def read(data_dir: Path, options) -> Corpus:
         `repetitions` (False keeps the first of examples with equal tokens and label), `rebalance`
         (appends three more copies, with the same example id, of training nodes that are not
         neutral, and of whole sentences), and optionally `contexts` (True keeps the sentence around
-        each phrase). With the `tokenizer` "kim" the leaves are cleaned first, see
-        `disan_tf.text.tokenizer.KimTokenizer`; examples without a token left are dropped.
+        each phrase); and `tokenizer`: "kim" cleans the leaves first, as
+        `disan_tf.text.tokenizer.KimTokenizer` does, and drops examples that have no token left;
+        all others leave the tokens of the trees as they are.
 
     Raises:
       UserError: no layout found, or malformed data (names file and line).
@@ -77,7 +78,7 @@ def read(data_dir: Path, options) -> Corpus:
     for split, expected in official.items():
         phrases = split == "train" and options.level == "phrase"
         nodes = [node for tree in trees[split] for node in tree if phrases or node.is_sentence]
-        if getattr(options, "tokenizer", "") == "kim":
+        if options.tokenizer == "kim":
             nodes = list(map(_cleaned, nodes))
         kept, dropped = _select(nodes, options.classes, options.repetitions or split != "train")
         copies = _rebalancing_copies(kept) if options.rebalance and split == "train" else []
@@ -113,7 +114,7 @@ def _select(nodes: list[Node], classes: int, repetitions: bool) -> tuple[list[No
 
 
 def _cleaned(node: Node) -> Node:
-    """Returns a node with the tokens that Kim keeps of its own."""
+    """Returns a node with cleaned tokens, those of `KimTokenizer`."""
     return node._replace(tokens=tuple(_KEPT_BY_KIM.findall(" ".join(node.tokens))))
 
 

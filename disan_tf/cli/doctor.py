@@ -13,6 +13,7 @@ import tensorflow as tf
 from disan_tf.common import keras_version
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
+from disan_tf.runs.machine import threads
 
 _PACKAGES = (
     "tensorflow",
@@ -51,8 +52,7 @@ def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
     lines = [f"Python {platform.python_version()} on {platform.platform()}"]
     lines += [f"{package} {_version(package)}" for package in _PACKAGES]
     lines += [f"device {device.name}" for device in tf.config.list_logical_devices()]
-    threads = tf.config.threading.get_intra_op_parallelism_threads() or "all"
-    lines.append(f"threads: {threads} of {os.cpu_count()} processors")
+    lines.append(f"threads: {threads()} of {os.cpu_count()} processors")
     lines += _describe_backends()
     lines.append(f"data in {data_dir}:")
     lines += [f"  {_corpus(name, data_dir / folder)}" for name, folder in _FOLDERS.items()]

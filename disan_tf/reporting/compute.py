@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from disan_tf.common.options import count
 from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.table import Table
@@ -71,7 +72,7 @@ def _describe_machines(machines: Sequence) -> str:
     counts = Counter(texts).most_common()
     if len(counts) < 2:
         return counts[0][0] if counts else UNKNOWN
-    return "; ".join(f"{text}: {count} trainings" for text, count in counts)
+    return "; ".join(f"{text}: {count(number, 'training')}" for text, number in counts)
 
 
 def _describe_load(machines: Sequence[dict]) -> str:

@@ -36,7 +36,7 @@ from disan_tf.models.memory import memory_limit
 from disan_tf.runs import weight_files
 from disan_tf.runs.weight_files import REMEDY, read_weights, write_weights
 from disan_tf.runs.work_directory import OTHER_VERSION
-from disan_tf.text import TextToIds, TracedTextToIds
+from disan_tf.text import VERSIONS, TextToIds, TracedTextToIds
 from disan_tf.text.tokenizer import for_raw_text
 
 FORMAT = 3
@@ -225,6 +225,11 @@ def read_info(directory) -> dict:
                 f"{path}: {key}={name!r} must have letters of ASCII, digits, - and _ alone; "
                 f"{REMEDY}."
             )
+    tokenizer = info["tokenizer"].get("name", "treebank")
+    if tokenizer not in VERSIONS:
+        raise UserError(
+            f"{path}: there is no tokenizer {tokenizer!r}, only {', '.join(VERSIONS)}; {REMEDY}."
+        )
     if info["weights"] not in info["sha256"] or any(Path(name).name != name for name in names):
         raise UserError(f"{path}: sha256 must name files of the folder, with weights; {REMEDY}.")
     return info

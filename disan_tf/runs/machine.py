@@ -16,15 +16,29 @@ MACHINE = {
     "load_after?": (float, type(None)),
 }
 
+_HAS_AFFINITY = hasattr(os, "sched_getaffinity")  # Linux
+
 
 def describe_machine() -> dict:
     """Returns the processor, its cores, the threads of an operation, and the present load."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
-        "threads": tf.config.threading.get_intra_op_parallelism_threads() or os.cpu_count(),
+        "threads": threads(),
         "load_before": load(),
     }
+
+
+def threads() -> int:
+    """Returns the number of an operation's threads, which TensorFlow chooses by the same rules.
+
+    A number in the program comes first, then one in TF_NUM_INTRAOP_THREADS, then the processors
+    that the process may use.
+    """
+    named = os.environ.get("TF_NUM_INTRAOP_THREADS", "")
+    asked = tf.config.threading.get_intra_op_parallelism_threads()
+    asked = asked or (int(named) if named.isdecimal() else 0)
+    return asked or (len(os.sched_getaffinity(0)) if _HAS_AFFINITY else os.cpu_count())
 
 
 def load() -> Optional[float]:

@@ -116,12 +116,23 @@ def split_words(tokens: tf.RaggedTensor, keep_empty: bool = False) -> tf.RaggedT
     pieces = tf.strings.split(marked, "\x00")
     if not keep_empty:
         pieces = tf.ragged.boolean_mask(pieces, pieces != "")
+    return _join(pieces, tokens)
+
+
+def _join(pieces: tf.RaggedTensor, tokens: tf.RaggedTensor) -> tf.RaggedTensor:
+    """Joins the pieces of each token to those of its row, `<string>[batch, pieces]`."""
     splits = tf.gather(pieces.row_splits, tokens.row_splits)
     return tf.RaggedTensor.from_row_splits(pieces.values, splits)
 
 
 def for_raw_text(name: str) -> str:
-    """Returns the tokenizer that reads raw text for a model trained on the tokens of `name`."""
+    """Returns the name of the tokenizer that gives raw text the tokens of a model's corpus.
+
+    Corpora of `whitespace` are tokenised by the rules of a treebank.
+
+    Args:
+      name: the tokenizer of the corpus.
+    """
     return "treebank" if name == "whitespace" else name
 
 
@@ -238,5 +249,4 @@ class KimTokenizer(tensorflow_text.Tokenizer):
         tokens = self._treebank.tokenize(input)
         valid = tf.strings.unicode_transcode(tokens.flat_values, "UTF-8", "UTF-8")  # for RE2
         pieces = tf.strings.split(tf.strings.regex_replace(valid, f"[^{KEPT_BY_KIM}]", " "))
-        splits = tf.gather(pieces.row_splits, tokens.row_splits)
-        return tf.RaggedTensor.from_row_splits(pieces.values, splits)
+        return _join(pieces, tokens)

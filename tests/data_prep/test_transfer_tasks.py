@@ -102,10 +102,10 @@ def test_an_unknown_judgment_is_refused_with_its_line(data_dir):
     )
 
 
-def vectors_of(data_dir, rows, *words):
+def vectors_of(data_dir, rows, *words, **changed):
     (data_dir / "glove").mkdir()
     (data_dir / "glove/own.2d.txt").write_text("".join(f"{row}\n" for row in rows))
-    options = ConfigDict({"vectors": "glove/own*.txt", "embedding_dim": 2})
+    options = ConfigDict({"vectors": "glove/own*.txt", "embedding_dim": 2, **changed})
     return read_vectors(data_dir, options, words)
 
 
@@ -114,6 +114,13 @@ def test_vectors_are_those_of_the_words_that_the_file_knows(data_dir):
     words, matrix, files = vectors_of(data_dir, rows, "rice", "nothing", "hot")
     assert (words, list(files)) == (("rice", "hot"), ["glove/own.2d.txt"])
     np.testing.assert_array_equal(matrix, [[3, 4], [1, 2]])
+
+
+def test_vectors_of_a_model_with_padded_vectors_are_padded(data_dir):
+    padded = {"embedding_dim": 5, "vector_dim": 2}
+    words, matrix, _ = vectors_of(data_dir, ["hot 1 2"], "hot", **padded)
+    assert words == ("hot",) and matrix[0, :2].tolist() == [1, 2]
+    assert matrix.shape == (1, 5) and np.all(matrix[0, 2:])
 
 
 def test_a_file_without_any_of_the_words_is_refused(data_dir):

@@ -39,7 +39,7 @@ def test_recorded_machines_stand_beside_runs_without_one(tmp_path):
         write_run(path.parent, config_of(seed=seed), machine=MACHINE)
     text = render_compute({"series": summarise(folder, {})})
     machines, load = _row(text, "all runs")[3:]
-    assert machines == "Some CPU, 2 of 4: 2 trainings; not recorded: 1 trainings"
+    assert machines == "Some CPU, 2 of 4: 2 trainings; not recorded: 1 training"
     assert load == "0.5 to 2.2"
 
 

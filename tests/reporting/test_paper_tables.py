@@ -150,6 +150,9 @@ def test_rows_that_differ_in_vectors_are_one_kind(tmp_path):
         "glove/some.txt, 100 dimensions",
         "glove/some.txt, 300 dimensions",
     ]
+    padded = {"padded": {"config": config_of(vector_dim=100)}}
+    both = {"wide": runs["wide"], **padded}
+    assert "glove/some.txt, 100 dimensions padded to 300 dimensions" in table.by_vectors(both)
     alike = replace(table, told_apart_by=("vectors",))
     assert alike.by_vectors(runs) == {"": ["narrow", "wide"]}
     assert table.by_vectors({}) == {"": []}

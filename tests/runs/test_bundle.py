@@ -19,6 +19,7 @@ from tests.support.corpora.pairs import FORMS, WORDS, make_feature_corpus, make_
 from tests.support.runs.training import tiny_config
 
 LENGTH = 4
+_TOKENIZER = {"lowercase": True, "split_words": False, "empty_tokens": False}
 
 
 class Plain(tf.keras.Model):
@@ -95,6 +96,7 @@ def test_a_bundle_of_another_format_is_refused(tmp_path, number):
         ({"classes": ["good", "good"]}, "classes has a name twice"),
         ({"name": "a\0b"}, "name='a.x00b' must have letters"),
         ({"name": "a\nb"}, "name='a.nb' must have letters"),
+        ({"tokenizer": {**_TOKENIZER, "name": "kin"}}, "there is no tokenizer 'kin', only whitesp"),
     ],
 )
 def test_what_contradicts_itself_is_refused(change, words, tmp_path, corpus):

@@ -2,6 +2,9 @@
 
 import os
 
+import pytest
+import tensorflow as tf
+
 from disan_tf.common.schema import check_schema
 from disan_tf.runs import machine
 
@@ -21,3 +24,23 @@ def test_a_load_that_nobody_knows_is_none(monkeypatch):
     monkeypatch.delattr(os, "getloadavg")
     assert machine.load() is None
     check_schema("run.json", machine.describe_machine(), machine.MACHINE, "")
+
+
+@pytest.mark.parametrize(
+    "program, environment, usable, threads",
+    [(3, "5", 8, 3), (0, "5", 8, 5), (0, "", 8, 8), (0, "many", 1, 1), (0, "0", 2, 2)],
+)
+def test_the_threads_are_those_that_tensorflow_takes(
+    program, environment, usable, threads, monkeypatch
+):
+    monkeypatch.setattr(tf.config.threading, "get_intra_op_parallelism_threads", lambda: program)
+    monkeypatch.setenv("TF_NUM_INTRAOP_THREADS", environment)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(usable)), raising=False)
+    monkeypatch.setattr(machine, "_HAS_AFFINITY", True)
+    assert machine.describe_machine()["threads"] == threads
+
+
+def test_without_affinities_all_processors_are_counted(monkeypatch):
+    monkeypatch.setattr(machine, "_HAS_AFFINITY", False)
+    monkeypatch.delenv("TF_NUM_INTRAOP_THREADS", raising=False)
+    assert machine.threads() == os.cpu_count()

@@ -61,8 +61,8 @@ DISAN = (
         "error of the mismatched score is 1.6 points.",
         default="matched: the half of dev_matched that did not choose the model; mismatched: "
         "dev_mismatched",
-        as_run="matched: a half of dev_matched, 4,397 of 8,794 pairs, with the complete gold "
-        "labels (`disan_multinli_glove_100d`) 4,908 of 9,815; mismatched: 917 pairs",
+        as_run="matched: a half of the labelled dev_matched: 4,397 of 8,794 pairs, and 4,908 of "
+        "9,815 with the complete labels (`disan_multinli_glove_100d`); mismatched: 917 pairs",
     ),
     Deviation(
         "phrases of SST",

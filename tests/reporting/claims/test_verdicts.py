@@ -16,6 +16,7 @@ from disan_tf.reporting.claims.claim import (
     Records,
     judge,
 )
+from disan_tf.reporting.claims.conditions import describe_protocol
 from disan_tf.reporting.claims.other_evidence import Benchmark, Parameters, SameWeights
 from disan_tf.reporting.claims.page import render_claims, render_sentences
 from disan_tf.reporting.claims.rows import Rows
@@ -82,6 +83,14 @@ def test_different_conditions_are_undecided_and_named():
     assert finding.unequal == "30 and 60 steps" and judge(finding) == UNDECIDED
     finding = ROWS.find(_records((0.60, 0.61), (0.50, 0.51), batch_size=4))
     assert finding.unequal == "train.batch_size 2 and 4" and judge(finding) == UNDECIDED
+
+
+def test_padded_vectors_are_described():
+    result = _series("disan", (0.5,))
+    assert describe_protocol(result).startswith("300-dimensional vectors for 68.3 % of the tokens,")
+    result["config"]["data"]["vector_dim"] = 100
+    words = "100-dimensional vectors for 68.3 % of the tokens, padded to 300 dimensions, best after"
+    assert describe_protocol(result).startswith(words)
 
 
 def test_without_predictions_there_is_no_interval_and_no_decision():

@@ -5,7 +5,6 @@ import platform
 import tensorflow as tf
 
 from disan_tf.ops import available_forms
-from disan_tf.ops.devices import gpu_names
 from disan_tf.runs import machine
 
 
@@ -13,7 +12,6 @@ def describe_machine() -> dict:
     """Returns processor, threads, GPUs, versions, and the forms of attention that work here."""
     return {
         **machine.describe_machine(),
-        "gpu": ", ".join(gpu_names()) or "none",
         "python": platform.python_version(),
         "tensorflow": tf.__version__,
         "attention_forms": available_forms(),

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Optional
 
 from disan_tf.common.options import count
 from disan_tf.common.tables import markdown_table
@@ -63,16 +64,18 @@ def _line(title: str, runs: Sequence[dict]) -> dict[str, str]:
 
 def _describe_machines(machines: Sequence) -> str:
     """Returns the processors with their threads, each with its trainings if there are several."""
-    texts = [
-        f"{machine['processor']}, {machine['threads']} of {machine['cores']}"
-        if machine
-        else UNKNOWN
-        for machine in machines
-    ]
-    counts = Counter(texts).most_common()
+    counts = Counter(map(_describe_machine, machines)).most_common()
     if len(counts) < 2:
         return counts[0][0] if counts else UNKNOWN
     return "; ".join(f"{text}: {count(number, 'training')}" for text, number in counts)
+
+
+def _describe_machine(machine: Optional[Mapping]) -> str:
+    if not machine:
+        return UNKNOWN
+    gpu = machine.get("gpu", "none")  # older runs have no such key
+    text = f"{machine['processor']}, {machine['threads']} of {machine['cores']}"
+    return text if gpu == "none" else f"{gpu} beside {text}"
 
 
 def _describe_load(machines: Sequence[dict]) -> str:

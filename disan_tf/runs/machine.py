@@ -7,9 +7,12 @@ from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.ops.devices import gpu_names
+
 # The schema of "machine" in `run.json`; runs of older versions have no such key.
 MACHINE = {
     "processor": str,
+    "gpu?": str,
     "cores": int,
     "threads": int,
     "load_before": (float, type(None)),
@@ -20,9 +23,10 @@ _HAS_AFFINITY = hasattr(os, "sched_getaffinity")  # Linux
 
 
 def describe_machine() -> dict:
-    """Returns the processor, its cores, the threads of an operation, and the present load."""
+    """Returns processor, GPUs, cores, the threads of an operation, and the present load."""
     return {
         "processor": _processor(),
+        "gpu": ", ".join(gpu_names()) or "none",
         "cores": os.cpu_count(),
         "threads": threads(),
         "load_before": load(),

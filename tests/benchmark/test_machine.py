@@ -2,19 +2,9 @@
 
 import pytest
 
-from disan_tf.benchmark import machine, timing
-from disan_tf.benchmark.machine import describe_machine
+from disan_tf.benchmark import timing
 from disan_tf.benchmark.timing import measure
 from disan_tf.reporting import benchmark_tables
-
-
-@pytest.mark.parametrize(
-    "names, expected", [([], "none"), (["NVIDIA L4"], "NVIDIA L4"), (["One", "Two"], "One, Two")]
-)
-def test_processor_and_gpus_have_their_names(names, expected, monkeypatch):
-    monkeypatch.setattr(machine, "gpu_names", lambda: names)
-    described = describe_machine()
-    assert described["gpu"] == expected and isinstance(described["processor"], str)
 
 
 def test_a_call_on_a_gpu_ends_when_the_gpu_has_finished(monkeypatch):

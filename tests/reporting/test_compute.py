@@ -34,13 +34,19 @@ def test_a_run_in_two_tables_counts_once_in_all(tmp_path):
 
 def test_recorded_machines_stand_beside_runs_without_one(tmp_path):
     folder = write_series(tmp_path / "series", config_of())
-    for seed in (1, 2):
-        path = folder / f"seed-{seed}" / "run.json"
-        write_run(path.parent, config_of(seed=seed), machine=MACHINE)
+    for seed, machine in ((1, MACHINE), (2, {**MACHINE, "gpu": "none"})):
+        write_run(folder / f"seed-{seed}", config_of(seed=seed), machine=machine)
     text = render_compute({"series": summarise(folder, {})})
     machines, load = _row(text, "all runs")[3:]
     assert machines == "Some CPU, 2 of 4: 2 trainings; not recorded: 1 training"
     assert load == "0.5 to 2.2"
+
+
+def test_a_gpu_stands_beside_its_processor(tmp_path):
+    machine = {**MACHINE, "gpu": "Some GPU"}
+    run = summarise(write_run(tmp_path, config_of(), machine=machine), {})
+    machines, _ = _row(render_compute({"run": run}), "all runs")[3:]
+    assert machines == "Some GPU beside Some CPU, 2 of 4"
 
 
 def test_results_with_and_without_a_machine_are_read(tmp_path):

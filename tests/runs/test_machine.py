@@ -15,6 +15,15 @@ def test_the_description_has_the_schema_of_run_json():
     assert described["processor"] and described["load_before"] >= 0
 
 
+@pytest.mark.parametrize(
+    "names, expected", [([], "none"), (["NVIDIA L4"], "NVIDIA L4"), (["One", "Two"], "One, Two")]
+)
+def test_processor_and_gpus_have_their_names(names, expected, monkeypatch):
+    monkeypatch.setattr(machine, "gpu_names", lambda: names)
+    described = machine.describe_machine()
+    assert described["gpu"] == expected and isinstance(described["processor"], str)
+
+
 def test_a_load_that_nobody_knows_is_none(monkeypatch):
     def unknown():
         raise OSError("no load")

@@ -92,7 +92,7 @@ def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
     assert set(described["versions"]) == {"disan_tf", "python", "tensorflow", "numpy"}
     assert any(path.endswith("train.txt") for path in described["inputs"])
     machine = described["machine"]
-    assert set(machine) == {"processor", "cores", "threads", "load_before", "load_after"}
+    assert set(machine) == {"processor", "gpu", "cores", "threads", "load_before", "load_after"}
     assert machine["processor"] and 0 < machine["threads"] <= machine["cores"]
     assert machine["load_before"] >= 0 and machine["load_after"] >= 0
 

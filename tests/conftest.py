@@ -1,4 +1,4 @@
-"""Quiet TensorFlow, two threads, and the folder of shared corpora where there is one."""
+"""Quiet TensorFlow on the CPU, two threads, and the folder of shared corpora where there is one."""
 
 import gc
 import importlib
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")  # no GPU, unless one is named
 gc.set_threshold(10_000, 20, 20)  # TensorFlow's many objects are seldom garbage
 ROOT = Path(__file__).resolve().parent.parent
 LONG = ("training", "test_command_line.py", "serving")

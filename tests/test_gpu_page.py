@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from disan_tf.common.files import read_json
+from disan_tf.common.installation import CHECKPOINTS
 from tests.measurements import gpu_arithmetic
 from tests.measurements.gpu_arithmetic import (
     PARAMETERS,
@@ -16,6 +18,10 @@ from tests.measurements.gpu_arithmetic import (
 from tests.test_parameter_counts import NLI
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "how_to" / "gpu.md"
+
+
+def _recorded(name: str) -> dict:
+    return read_json(CHECKPOINTS / "benchmarks" / name, "restore it from the repository")
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +39,22 @@ def test_the_page_has_the_passes_of_the_core(text):
     assert f"pairs x 4 bytes x {forward + backward}" in text
 
 
-def test_the_page_says_that_nobody_has_measured_it(text):
-    assert "Nobody has run this package on a GPU yet" in text
+def test_the_page_has_the_recorded_differences(text):
+    models = _recorded("measurements/device_steps_h100.json")["models"]
+    for model, found in models.items():
+        numbers = " | ".join(f"{found[key]:.0e}" for key in ("losses", "outputs", "moved"))
+        assert f"| `{model.rstrip(':')}` | {numbers} |" in text
+
+
+def test_the_page_has_the_recorded_times(text):
+    steps = _recorded("disan_snli_h100.json")["step"]
+    for form, sentence in [
+        ("float32", "takes {:.0f} ms at lengths 15/8 and {:.0f} ms at 40/40"),
+        ("products float32", "products alone take {:.1f} and {:.1f} ms"),
+        ("dense", "takes {:.1f} and {:.1f} ms"),
+    ]:
+        times = [its["forms"][form]["median_ms"] for its in steps if its["kind"] == "train"]
+        assert sentence.format(*times) in text
 
 
 def test_the_parameters_are_those_of_the_model():

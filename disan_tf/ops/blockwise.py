@@ -10,7 +10,7 @@ Under XLA, whose slices have fixed sizes, a block computes all pairs and masks t
 import tensorflow as tf
 
 from disan_tf.ops.devices import block_numbers
-from disan_tf.ops.direction_mask import positional_mask
+from disan_tf.ops.direction_mask import positional_mask, selected_rows
 from disan_tf.ops.xla import is_compiled
 
 # Numbers in one tensor of a block on a CPU. They fit into the caches, and hide the cost of starting
@@ -20,7 +20,7 @@ BLOCK_NUMBERS = 1 << 21
 
 def lean_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
     """Computes DiSAN Eq. 15 and 11 in blocks; for the arguments see `directional_attention`."""
-    head, dependent = (tf.cast(tensor, tf.float32) for tensor in (head, dependent))
+    inputs = selected_rows(head, dependent, value, mask, head_mask)
 
     @tf.custom_gradient
     def attend(head, dependent, value):
@@ -32,7 +32,7 @@ def lean_attention(head, dependent, value, mask, *, direction, head_mask=None, s
 
         return context, gradient
 
-    context = attend(head, dependent, tf.cast(value, tf.float32))
+    context = attend(*inputs)
     if head_mask is not None:
         context = tf.where(head_mask[:, :, None], context, 0.0)
     return tf.cast(context, value.dtype)

@@ -10,7 +10,7 @@ from disan_tf.ops.saving import is_saving
 from disan_tf.ops.xla import is_compiled
 
 # Numbers in one tensor of a block on a GPU, 512 MiB in float32: few blocks, since each starts
-# operations. No GPU has measured it.
+# operations. Other sizes have not been measured.
 GPU_BLOCK_NUMBERS = 1 << 27
 
 

@@ -46,3 +46,21 @@ def admissible_pairs(
     positions = tf.range(tf.shape(mask)[1])
     pairs = positional_mask(positions, positions, direction) & tf.expand_dims(mask, 1)
     return pairs if head_mask is None else pairs & tf.expand_dims(head_mask, 2)
+
+
+def selected_rows(
+    head: tf.Tensor,
+    dependent: tf.Tensor,
+    value: tf.Tensor,
+    mask: tf.Tensor,
+    head_mask: Optional[tf.Tensor] = None,
+) -> list[tf.Tensor]:
+    """Returns the inputs of `directional_attention` in float32, with 0 in all rows not selected.
+
+    A weight of 0 does not remove what lies there: 0 times infinity is no number.
+    """
+    tensors = (tf.cast(tensor, tf.float32) for tensor in (head, dependent, value))
+    return [
+        tensor if rows is None else tf.where(tf.expand_dims(rows, 2), tensor, 0.0)
+        for tensor, rows in zip(tensors, (head_mask, mask, mask))
+    ]

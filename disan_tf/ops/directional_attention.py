@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.common.options import check_choice
 from disan_tf.ops.blockwise import fits_one_block, lean_attention
 from disan_tf.ops.devices import is_on_gpu
-from disan_tf.ops.direction_mask import DIRECTIONS, admissible_pairs, check_scale
+from disan_tf.ops.direction_mask import DIRECTIONS, admissible_pairs, check_scale, selected_rows
 from disan_tf.ops.linear_attention import linear_attention
 from disan_tf.ops.masked_softmax import masked_softmax
 from disan_tf.ops.native.attention import native_attention, native_linear_attention
@@ -36,10 +36,11 @@ def attention_weights(
 
 def plain_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
     """Computes DiSAN Eq. 15 and 11 densely, with several [batch, length, length, dim] tensors."""
+    *inputs, values = selected_rows(head, dependent, value, mask, head_mask)
     weights = attention_weights(
-        head, dependent, mask, direction=direction, head_mask=head_mask, scale=scale
+        *inputs, mask, direction=direction, head_mask=head_mask, scale=scale
     )
-    context = tf.reduce_sum(weights * tf.expand_dims(tf.cast(value, tf.float32), 1), axis=2)
+    context = tf.reduce_sum(weights * tf.expand_dims(values, 1), axis=2)
     return tf.cast(context, value.dtype)
 
 

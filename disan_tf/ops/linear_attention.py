@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.ops.blockwise import lean_backward, lean_forward, unblock
+from disan_tf.ops.direction_mask import selected_rows
 from disan_tf.ops.interpolation import RANKS, nodes, widest
 
 # Numbers in one tensor of a block.
@@ -34,10 +35,10 @@ def linear_attention(head, dependent, value, mask, *, direction, head_mask=None,
     if head_mask is None:
         head_mask = tf.ones_like(mask)
     chosen = head_mask[:, :, None]
-    head, dependent = (tf.cast(tensor, tf.float32) for tensor in (head, dependent))
-    kernel = Interpolation(tf.stop_gradient(head), chosen, scale)
+    inputs = selected_rows(head, dependent, value, mask, head_mask)
+    kernel = Interpolation(tf.stop_gradient(inputs[0]), chosen, scale)
     is_used = kernel.is_close & (tf.shape(head)[1] >= SHORTEST)
-    context = _attend(kernel, is_used, head, dependent, tf.cast(value, tf.float32), mask, direction)
+    context = _attend(kernel, is_used, *inputs, mask, direction)
     return tf.cast(tf.where(chosen, context, 0.0), value.dtype)
 
 

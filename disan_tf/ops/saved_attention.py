@@ -13,7 +13,7 @@ XLA, whose slices have fixed sizes, computes all pairs with a tanh.
 
 import tensorflow as tf
 
-from disan_tf.ops.direction_mask import positional_mask
+from disan_tf.ops.direction_mask import positional_mask, selected_rows
 from disan_tf.ops.linear_attention import Interpolation, interpolate
 from disan_tf.ops.tokenwise import is_exact, rows_of, tokens_first, tokenwise_forward
 from disan_tf.ops.xla import is_compiled
@@ -24,9 +24,9 @@ SHORTEST = 128
 
 def saved_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
     """Computes DiSAN Eq. 15 and 11; for the arguments see `directional_attention`."""
-    inputs = [tf.cast(tensor, tf.float32) for tensor in (head, dependent, value)]
     if head_mask is None:
         head_mask = tf.ones_like(mask)
+    inputs = selected_rows(head, dependent, value, mask, head_mask)
     chosen = head_mask[:, :, None]
     if is_compiled():
         context = _by_heads(*inputs, mask, direction, scale)

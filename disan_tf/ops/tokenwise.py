@@ -20,6 +20,7 @@ Memory is O(batch * length * dim).
 import tensorflow as tf
 
 from disan_tf.ops import blockwise
+from disan_tf.ops.direction_mask import selected_rows
 
 # Numbers of all pairs below which starting the operations takes longer than the operations.
 FEWEST_NUMBERS = 1 << 19
@@ -33,6 +34,7 @@ _MASKED = -500.0  # a logit whose exponential is 0
 def tokenwise_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
     """Computes DiSAN Eq. 15 and 11 by tokens; for the arguments see `directional_attention`."""
     options = (mask, direction, scale)
+    selected = selected_rows(head, dependent, value, mask, head_mask)
 
     @tf.custom_gradient
     def attend(*inputs):
@@ -54,7 +56,7 @@ def tokenwise_attention(head, dependent, value, mask, *, direction, head_mask=No
 
         return context, gradient
 
-    context = attend(*(tf.cast(tensor, tf.float32) for tensor in (head, dependent, value)))
+    context = attend(*selected)
     context = tf.ensure_shape(context, value.shape)
     if head_mask is not None:
         context = tf.where(head_mask[:, :, None], context, 0.0)

@@ -88,7 +88,7 @@ def _selection(name, lengths, form, times):
 
 
 def _speeds(record):
-    for measured in record["core"]:
+    for measured in record.get("core", []):
         if "dense" in (forms := measured["forms"]):
             forms = {"dense": forms["dense"], "float32": forms["native"]}
             name = "attention, forward and backward"
@@ -99,7 +99,9 @@ def _speeds(record):
             **_speed(_STEPS[measured["kind"]], _lengths(measured), forms, "median_ms"),
             "times the products": _joined(forms, _DTYPES, "products_ratio", 2),
         }
-    yield _speed("epoch, pairs a second", "of SNLI", record["epoch"]["forms"], "pairs_per_second")
+    if "epoch" in record:
+        forms = record["epoch"]["forms"]
+        yield _speed("epoch, pairs a second", "of SNLI", forms, "pairs_per_second")
 
 
 def _speed(name, lengths, forms, key, digits=0, ratio_digits=1):

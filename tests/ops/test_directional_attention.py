@@ -9,13 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from disan_tf.ops import DIRECTIONS, available_forms, blockwise
+from disan_tf.ops import DIRECTIONS, available_forms, blockwise, tokenwise
+from disan_tf.ops.native.runtime import portable
 from tests.support.ops.attention_problems import (
     assert_close,
     assert_gradients_are_slopes,
     attend,
     make_inputs,
     reference,
+    unread_rows,
 )
 
 PROPERTY = settings(max_examples=30, deadline=None, derandomize=True)
@@ -46,6 +48,13 @@ def test_context_is_equations_15_and_11(problem):
     inputs, mask, options, _ = problem
     context, *_ = attend("plain", inputs, mask, **options)
     assert_close(context, reference(*inputs, mask, **options), _bound(options["scale"]))
+
+
+@pytest.mark.parametrize("numbers", [0, 1 << 30])  # from which on the lean form goes by tokens
+@pytest.mark.parametrize("form", ["plain", "lean", "saved", "linear"])
+def test_unselected_rows_are_never_read(form, numbers):
+    with portable(), mock.patch.object(tokenwise, "FEWEST_NUMBERS", numbers):
+        unread_rows(form, "float32")
 
 
 @PROPERTY

@@ -1,6 +1,6 @@
 """The training and evaluation step of every kind of model, as a GPU would run them.
 
-No GPU is needed, and none has confirmed it: the placement is that of
+No GPU is needed, and none has confirmed the placement, which is that of
 `tests.support.ops.gpu_kernels`, from the registry of kernels in the installed TensorFlow.
 """
 

@@ -1,6 +1,6 @@
 """Evidence from two rows of a paper's table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
@@ -68,7 +68,7 @@ class Rows:
             share=_share(first, second),
             seeds=f"{seeds_of(first)} and {seeds_of(second)}",
             dev=_dev(score, first, second),
-            protocol=describe_protocol(first),
+            protocol=", ".join([describe_protocol(first), *_padded(rows, names, records, score)]),
             unequal=self.stand_in or unequal_conditions(table, first, second),
             runs=names,
         )
@@ -96,6 +96,18 @@ def find_row(table: Table, model: str) -> Row:
 
 def _runs_of(row: Row, records: Records) -> list[dict]:
     return [run for run in records.results.values() if row.matches(run["config"])]
+
+
+def _padded(
+    rows: Sequence[Row], compared: Sequence[str], records: Records, score: Score
+) -> Iterator[str]:
+    """Yields the scores of other runs of these rows, whose vectors were padded to their width."""
+    for row in rows:
+        for name, run in records.results.items():
+            is_padded = row.matches(run["config"]) and run["config"]["data"].get("vector_dim")
+            if is_padded and name not in compared:
+                width = run["config"]["data"]["embedding_dim"]
+                yield f"{row.model} with vectors padded to {width} dimensions: {score.show(run)}"
 
 
 def _paper(table: Table, rows: Sequence[Row], score: Score) -> str:

@@ -93,6 +93,17 @@ def test_padded_vectors_are_described():
     assert describe_protocol(result).startswith(words)
 
 
+def test_padded_runs_that_are_not_compared_have_their_scores():
+    records = _records((0.60, 0.61), (0.50, 0.51))
+    padded = copy.deepcopy(_series("bi_lstm", (0.55, 0.55)))
+    padded["config"]["data"]["vector_dim"] = 100
+    finding = ROWS.find(records._replace(results={**records.results, "padded": padded}))
+    assert finding.runs == ("ours", "others")
+    words = "Bi-LSTM with s2t self-attention with vectors padded to 300 dimensions: 55.00"
+    assert finding.protocol.endswith(words)
+    assert "padded" not in ROWS.find(records).protocol
+
+
 def test_without_predictions_there_is_no_interval_and_no_decision():
     records = _records((0.60, 0.61), (0.50, 0.51))
     finding = ROWS.find(records._replace(predictions={}))

@@ -71,6 +71,13 @@ def test_words_without_a_vector_follow_the_asked_distribution(oov, deviation):
     assert (np.abs(matrix).max() <= 0.05) == (oov == "uniform")
 
 
+def test_the_drawn_rows_are_the_first_numbers_of_the_seed():
+    vocabulary = vocabularies.build(["paris", "gruel", "soot"], [], VECTORS)
+    expected = np.random.default_rng(7).uniform(-0.05, 0.05, [2, 2])
+    matrix = vocabularies.embeddings(vocabulary, VECTORS, 2, "uniform", seed=7)
+    np.testing.assert_array_equal(matrix[1:], np.float32(expected))
+
+
 def test_the_seed_decides_the_drawn_rows():
     vocabulary = vocabularies.build(["gruel"], [], {})
     first, again, other = (

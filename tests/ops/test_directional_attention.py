@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from disan_tf.ops import DIRECTIONS, available_forms, blockwise, tokenwise
+from disan_tf.ops import DIRECTIONS, available_forms, blockwise, devices, tokenwise
 from disan_tf.ops.native.runtime import portable
 from tests.support.ops.attention_problems import (
     assert_close,
@@ -55,6 +55,11 @@ def test_context_is_equations_15_and_11(problem):
 def test_unselected_rows_are_never_read(form, numbers):
     with portable(), mock.patch.object(tokenwise, "FEWEST_NUMBERS", numbers):
         unread_rows(form, "float32")
+
+
+def test_unselected_rows_are_never_read_on_a_gpu():
+    with portable(), mock.patch.object(devices, "device_type", lambda: "GPU"):
+        unread_rows("lean", "float32")
 
 
 @PROPERTY

@@ -102,6 +102,8 @@ def test_padded_runs_that_are_not_compared_have_their_scores():
     words = "Bi-LSTM with s2t self-attention with vectors padded to 300 dimensions: 55.00"
     assert finding.protocol.endswith(words)
     assert "padded" not in ROWS.find(records).protocol
+    alone = records._replace(results={"ours": records.results["ours"], "padded": padded})
+    assert "padded" not in ROWS.find(alone).protocol
 
 
 def test_without_predictions_there_is_no_interval_and_no_decision():

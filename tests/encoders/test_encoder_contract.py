@@ -1,10 +1,12 @@
 """The contract of every layer, applied to the encoders, with their attention tensors."""
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import ENCODERS
 from tests.support.layers.contract import BAD_DROPOUT, DIM, SHARED, MaskContract
+from tests.support.ops.backends import BACKENDS
 
 DIRECTIONAL = {
     "forward_attention": (5, 5, 6),
@@ -33,13 +35,15 @@ class EncoderContract(MaskContract):
         source2token = getattr(layer, "source2token", None)
         return [source2token.score_map.dense.bias] if source2token else []
 
-    def test_what_is_no_number_on_padding_changes_nothing(self, policy):
+    @pytest.mark.parametrize("backend", BACKENDS)
+    def test_what_is_no_number_on_padding_changes_nothing(self, policy, backend):
         x, mask = self.inputs()
         layer = self.shared(policy)
         dirty = tf.where(mask[:, :, None], x, np.nan)
-        np.testing.assert_array_equal(
-            self.call(layer, dirty, mask).numpy(), self.call(layer, x, mask).numpy()
-        )
+        with backend():
+            np.testing.assert_array_equal(
+                self.call(layer, dirty, mask).numpy(), self.call(layer, x, mask).numpy()
+            )
 
     def test_attend_gives_named_float32_tensors(self, policy):
         layer = self.shared(policy)

@@ -69,9 +69,3 @@ def free_gpu_memory() -> Optional[int]:
     ]
     used = max(tf.config.experimental.get_memory_info(name)["current"] for name in names)
     return max(0, memory - used)
-
-
-def gpu_names() -> list[str]:
-    """Returns the model names of the visible GPUs, such as "NVIDIA L4"."""
-    details = map(tf.config.experimental.get_device_details, tf.config.get_visible_devices("GPU"))
-    return [its.get("device_name", "unknown") for its in details]

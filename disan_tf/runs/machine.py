@@ -7,8 +7,6 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.ops.devices import gpu_names
-
 # The schema of "machine" in `run.json`; runs of older versions have no such key.
 MACHINE = {
     "processor": str,
@@ -26,7 +24,7 @@ def describe_machine() -> dict:
     """Returns processor, GPUs, cores, the threads of an operation, and the present load."""
     return {
         "processor": _processor(),
-        "gpu": ", ".join(gpu_names()) or "none",
+        "gpu": ", ".join(_gpus()) or "none",
         "cores": os.cpu_count(),
         "threads": threads(),
         "load_before": load(),
@@ -58,3 +56,9 @@ def _processor():
     lines = information.read_text().splitlines() if information.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor()
+
+
+def _gpus() -> list[str]:
+    """Returns the model names of the visible GPUs, such as "NVIDIA L4"."""
+    details = map(tf.config.experimental.get_device_details, tf.config.get_visible_devices("GPU"))
+    return [its.get("device_name", "unknown") for its in details]

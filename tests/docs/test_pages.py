@@ -5,6 +5,7 @@ of marked commands are checked too, here and in `tests/test_readmes.py`.
 """
 
 import argparse
+import itertools
 import re
 import runpy
 import shlex
@@ -28,6 +29,7 @@ QUICK = ("install", "keras_layers")  # of the pages that a test runs, those with
 NEEDS_A_MODEL = ("export", "tensorboard")  # which begin with the model of train.md
 PROGRAMS = {"python", "disan-tf", "tensorboard", "echo", "export"}  # which `run_block` can run
 OTHERS = {"pip", "make", "source", "docker", "curl", "jupyter"}  # in marked blocks alone
+ASSIGNMENT = re.compile(r"[A-Z][A-Z_0-9]*=")  # before a program
 INLINE_FLAG = re.compile(r"`[^`\n]*?(?<![\w-])--(?:no)?([a-z][\w.]*)[^`\n]*`")
 FLAGS_OF_OTHERS = {"help", "logdir", "signal"}  # of the shell's programs, TensorBoard and Slurm
 
@@ -41,10 +43,13 @@ def _parameters(blocks):
 
 
 def _commands(text: str) -> list:
-    """Returns the simple commands of a shell script, each as its words."""
+    """Returns the simple commands of a shell script, each as its words without assignments."""
     lines = _joined(text.replace("\\\n", " ").splitlines())
     commands = [part for line in lines for part in line.split(" | ")]
-    words = [shlex.split(command, comments=True) for command in commands]
+    words = [
+        list(itertools.dropwhile(ASSIGNMENT.match, shlex.split(command, comments=True)))
+        for command in commands
+    ]
     return [command for command in words if command and command[0] not in ("for", "done")]
 
 

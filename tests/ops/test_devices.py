@@ -111,15 +111,12 @@ def two_gpus(monkeypatch):
     logical = [SimpleNamespace(name=f"/device:GPU:{k}") for k in range(2)]
     local = [SimpleNamespace(device_type="CPU", memory_limit=10)]
     local += [SimpleNamespace(device_type="GPU", memory_limit=size) for size in (8_000, 6_000)]
-    used, names = {"GPU:0": 1_000, "GPU:1": 2_500}, dict(zip(map(id, gpus), ("Fast", "Small")))
+    used = {"GPU:0": 1_000, "GPU:1": 2_500}
     config, experimental = tf.config, tf.config.experimental
     monkeypatch.setattr(config, "get_visible_devices", lambda kind: gpus)
     monkeypatch.setattr(config, "list_logical_devices", lambda kind: logical)
     monkeypatch.setattr(devices.device_lib, "list_local_devices", lambda: local)
     monkeypatch.setattr(experimental, "get_memory_info", lambda name: {"current": used[name]})
-    monkeypatch.setattr(
-        experimental, "get_device_details", lambda gpu: {"device_name": names[id(gpu)]}
-    )
 
 
 def test_the_memory_is_that_of_the_smallest_gpu(two_gpus):
@@ -130,10 +127,5 @@ def test_the_free_memory_is_free_on_every_gpu(two_gpus):
     assert devices.free_gpu_memory() == 6_000 - 2_500
 
 
-def test_gpus_have_names(two_gpus):
-    assert devices.gpu_names() == ["Fast", "Small"]
-
-
-def test_without_a_gpu_there_is_no_gpu_memory_and_no_name():
+def test_without_a_gpu_there_is_no_gpu_memory():
     assert devices.gpu_memory() is None and devices.free_gpu_memory() is None
-    assert devices.gpu_names() == []

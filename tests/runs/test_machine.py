@@ -16,10 +16,12 @@ def test_the_description_has_the_schema_of_run_json():
 
 
 @pytest.mark.parametrize(
-    "names, expected", [([], "none"), (["NVIDIA L4"], "NVIDIA L4"), (["One", "Two"], "One, Two")]
+    "names, expected", [([], "none"), (["NVIDIA L4"], "NVIDIA L4"), (["One", ""], "One, unknown")]
 )
 def test_processor_and_gpus_have_their_names(names, expected, monkeypatch):
-    monkeypatch.setattr(machine, "gpu_names", lambda: names)
+    details = [{"device_name": name} if name else {} for name in names]
+    monkeypatch.setattr(tf.config, "get_visible_devices", lambda kind: range(len(details)))
+    monkeypatch.setattr(tf.config.experimental, "get_device_details", details.__getitem__)
     described = machine.describe_machine()
     assert described["gpu"] == expected and isinstance(described["processor"], str)
 

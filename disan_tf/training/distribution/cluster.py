@@ -115,7 +115,8 @@ def _from_tf_config(text: str) -> _RESOLVERS.ClusterResolver:
 
 def _from_slurm() -> _RESOLVERS.ClusterResolver:
     """Returns the job step's tasks; works without a GPU, where TensorFlow's own resolver fails."""
-    has_gpus = "CUDA_VISIBLE_DEVICES" in os.environ or shutil.which("nvidia-smi")
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    has_gpus = shutil.which("nvidia-smi") if visible is None else visible not in ("", "-1")
     without = {"gpus_per_node": sys.maxsize, "gpus_per_task": 1, "auto_set_gpu": False}
     try:
         slurm = _RESOLVERS.SlurmClusterResolver(

@@ -107,8 +107,12 @@ def test_a_cluster_that_is_described_wrongly_is_refused(monkeypatch, text):
         cluster.make_distribution(_multi_worker())
 
 
-def test_slurm_tells_who_the_workers_are(monkeypatch):
+@pytest.mark.parametrize("gpus", [None, "", "-1"])
+def test_slurm_tells_who_the_workers_are(monkeypatch, gpus):
     monkeypatch.delenv("TF_CONFIG", raising=False)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if gpus is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", gpus)
     variables = {
         "PROCID": "2",
         "STEP_NUM_TASKS": "3",

@@ -13,6 +13,9 @@
     <output>/figures/scaling.svg      a picture of accuracy against training examples, and one for
                                       each table, see `figures.table_curves`
 
+A result of that name is replaced. If it is of the same experiment and has other seeds or folds, it
+is extended instead, so that seeds can be trained on several machines.
+
 Runs in a folder `fine_tuning` of the tree go to folders of this name, and no table of a paper reads
 them. `note.txt` in a run's or series' folder says why its figures differ from the paper's.
 """
@@ -38,16 +41,18 @@ from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.readme import update_readmes
 from disan_tf.reporting.result_files import (
     read_predictions,
+    read_result,
     read_results,
     read_speeds,
     write_predictions,
 )
+from disan_tf.reporting.results import describe_members
 from disan_tf.reporting.scaling.figure import draw_curves
 from disan_tf.reporting.scaling.law import fit_curves, leave_out_parts
 from disan_tf.reporting.scaling.table import scaling_tables
 from disan_tf.reporting.transfer_table import transfer_tables
 from disan_tf.runs.run_summary import summarise_run
-from disan_tf.runs.series_summary import summarise_series
+from disan_tf.runs.series_summary import extend, member_name, summarise_series
 
 
 def report(runs: Optional[Path], output: Path) -> None:
@@ -158,12 +163,20 @@ def _record(root: Path, results: Path, predictions: Path) -> None:
         path = results / f"{name}.json"
         previous = read_json(path, "delete it") if path.exists() else {}
         try:
-            write_json(path, run := summarise(folder, previous))
-            members = {member["name"]: folder / member["name"] for member in run.get("members", [])}
-            write_predictions(predictions / f"{name}.npz", members or {"run": folder})
-            print(f"{folder}: {path}")
+            run = summarise(folder, previous)
+            joined = extend(read_result(path), run) if "config" in previous else None
         except UserError as error:
             print(f"skipped: {error}")
+            continue
+        alone = member_name(run["config"]) if joined else "run"
+        members = [member["name"] for member in run.get("members", [])]
+        write_json(path, {**run, **(joined or {})})
+        write_predictions(
+            predictions / f"{name}.npz",
+            {member: folder / member for member in members} or {alone: folder},
+            joins=bool(joined),
+        )
+        print(f"{folder}: {path}" + (f", {describe_members(joined)} now" if joined else ""))
 
 
 def _name(root, folder) -> str:

@@ -186,22 +186,32 @@ def _answers(arrays: Mapping[str, np.ndarray], prefix: str = "") -> Answers:
     return answers
 
 
-def write_predictions(path: Path, workdirs: Mapping[str, Path]) -> None:
+def write_predictions(path: Path, workdirs: Mapping[str, Path], joins: bool = False) -> None:
     """Writes the best models' predictions for the test examples, if all members have them.
+
+    Otherwise a file of that name is removed, since it would belong to another result.
 
     Args:
       path: the path of the file.
       workdirs: name of each member -> its work directory.
+      joins: whether the file's other members stay; without a file nothing is written.
     """
-    arrays = {}
-    for member, workdir in workdirs.items():
-        source = workdir / "evaluation" / "test.npz"
-        if not source.is_file():
-            return
-        with np.load(source, allow_pickle=False) as answers:
-            if int(answers["step"]) != best_step(workdir):
-                return
-            arrays.update({f"{member}/{field}": answers[field] for field in Answers._fields})
+    sources = {member: workdir / "evaluation" / "test.npz" for member, workdir in workdirs.items()}
+    found = {
+        member: read_evaluation(source, best_step(workdirs[member])) if source.is_file() else None
+        for member, source in sources.items()
+    }
+    if None in found.values() or (joins and not path.is_file()):
+        path.unlink(missing_ok=True)
+        return
+    arrays = {
+        f"{member}/{field}": array
+        for member, answers in found.items()
+        for field, array in answers._asdict().items()
+    }
+    if joins:
+        with _open_arrays(path, _REMEDY) as kept:
+            arrays = {**kept, **arrays}
     write_arrays(path, **arrays)
 
 

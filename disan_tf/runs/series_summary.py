@@ -3,7 +3,7 @@
 import shlex
 from itertools import chain
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Optional
 
 import numpy as np
 from ml_collections import ConfigDict
@@ -11,9 +11,10 @@ from ml_collections import ConfigDict
 from disan_tf.common.errors import UserError
 from disan_tf.common.tables import text_table
 from disan_tf.runs.run_summary import SCORES, is_finished, summarise_run
-from disan_tf.runs.work_directory import read_config
+from disan_tf.runs.work_directory import is_same_experiment, read_config
 
 MEMBER_CONFIGS = tuple(f"{name}/config.json" for name in ("seed-*", "fold-*", "seed-*/fold-*"))
+_SHARED = ("versions", "commit", "parameters", "inputs", "data", "init_from")  # the first member's
 _MEMBER_KEYS = (
     "steps",
     "epochs",
@@ -44,22 +45,43 @@ def summarise_series(workdir: Path) -> dict:
     runs = read_members(workdir)
     if not runs:
         raise UserError(f"{workdir} is a series without a finished member: train it.")
-    config = read_config(workdir)
-    members = [_describe(workdir, folder, run) for folder, run in runs]
-    scores = [member["scores"] for member in members]
-    first = runs[0][1]
+    config, first = read_config(workdir), runs[0][1]
+    parts = [_of_one(folder.relative_to(workdir).as_posix(), run) for folder, run in runs]
     return {
         "config": config,
-        **{key: first[key] for key in ("versions", "commit", "parameters", "inputs", "data")},
-        **({"init_from": first["init_from"]} if "init_from" in first else {}),
-        "command": series_command(first["command"], members, config),
-        **{key: round(_mean([member[key] for member in members]), 2) for key in _MEMBER_KEYS},
-        "members": members,
-        "mean": _over_members(scores, _mean),
-        "standard_deviation": _over_members(scores, _deviation),
-        "by_length": _by_length([run for _, run in runs]),
-        **_confusion([run["test"] for _, run in runs]),
+        **{key: first[key] for key in _SHARED if key in first},
+        **_summarise(parts, first["command"], config),
     }
+
+
+def extend(recorded: dict, added: dict) -> Optional[dict]:
+    """Joins two results of one experiment whose seeds or folds were trained apart.
+
+    Args:
+      recorded: what `summarise_series` or `summarise_run` returned for the first trainings.
+      added: the same for later ones.
+
+    Returns:
+      The series of all members, as `summarise_series` returns it; None if a seed and fold is in
+      both, or if config, inputs, versions or the model at the start differ.
+    """
+    runs = (recorded, added)
+    if not is_same_experiment(*(run["config"] for run in runs)) or not _equal(map(_origin, runs)):
+        return None
+    parts = [run if "members" in run else _of_one(member_name(run["config"]), run) for run in runs]
+    places = [_place(member) for part in parts for member in part["members"]]
+    if len(set(places)) < len(places):
+        return None
+    return {
+        **{key: recorded[key] for key in ("config", *_SHARED) if key in recorded},
+        **_summarise(parts, recorded["command"] or added["command"], recorded["config"]),
+    }
+
+
+def member_name(config: dict) -> str:
+    """Returns the name that a single training has as a member, such as "seed-1"."""
+    seed, fold = _numbers(config)
+    return f"seed-{seed}/fold-{fold}" if fold else f"seed-{seed}"
 
 
 def read_members(workdir: Path) -> list[tuple[Path, dict]]:
@@ -69,7 +91,7 @@ def read_members(workdir: Path) -> list[tuple[Path, dict]]:
         config = ConfigDict(read_config(path.parent))
         if is_finished(path.parent, config):
             members.append((path.parent, summarise_run(path.parent)))
-    return sorted(members, key=lambda member: _place(member[1]["config"]))
+    return sorted(members, key=lambda member: _numbers(member[1]["config"]))
 
 
 def series_command(command, members, config):
@@ -105,19 +127,57 @@ def render_series(summary: dict) -> str:
     )
 
 
-def _place(config):
-    return config["seed"], config["data"].get("fold", 0)
+def _numbers(config):
+    return config["seed"], config["data"].get("fold") or 0
 
 
-def _describe(workdir, folder, run):
+def _place(member):
+    return member["seed"], member["fold"] or 0
+
+
+def _origin(run):
+    """Returns what all members of a series have in common besides the config."""
+    digests = {name: file["sha256"] for name, file in run["inputs"].items()}
+    return [digests, *(run.get(key) for key in ("versions", "parameters", "data", "init_from"))]
+
+
+def _equal(values):
+    first, *others = values
+    return all(value == first for value in others)
+
+
+def _of_one(name, run):
+    """Returns a finished run as a part of a series: its member, lengths and confusion."""
     splits = [key for key in run if key.startswith("best_on_") or key in run["data"]["splits"]]
-    return {
-        "name": folder.relative_to(workdir).as_posix(),
+    test = run["test"]
+    member = {
+        "name": name,
         "seed": run["config"]["seed"],
         "fold": run["config"]["data"].get("fold"),
         **{key: run[key] for key in ("machine",) if key in run},
         **{key: run[key] for key in run if key in _MEMBER_KEYS or key.endswith("_curve")},
         "scores": {split: _scores(run[split]) for split in splits},
+    }
+    lengths = {
+        name: {"sentences": bin["count"], "accuracy": bin["accuracy"], "standard_deviation": None}
+        for name, bin in test.get("by_length", {}).items()
+    }
+    confusion = {"confusion": test["confusion"]} if "confusion" in test else {}
+    return {"members": [member], "by_length": lengths, **confusion}
+
+
+def _summarise(parts, command, config):
+    """Returns command, means, members, lengths and confusion of the parts together."""
+    members = sorted((member for part in parts for member in part["members"]), key=_place)
+    scores = [member["scores"] for member in members]
+    return {
+        "command": series_command(command, members, config),
+        **{key: round(_mean([member[key] for member in members]), 2) for key in _MEMBER_KEYS},
+        "members": members,
+        "mean": _over_members(scores, _mean),
+        "standard_deviation": _over_members(scores, _deviation),
+        "by_length": _by_length(parts),
+        **_confusion(parts),
     }
 
 
@@ -145,15 +205,15 @@ def _deviation(values):
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
-def _confusion(scores):
-    """Returns {"confusion"} with the sum of the members' matrices; {} if a member has none."""
-    if not all("confusion" in member for member in scores):
+def _confusion(parts):
+    """Returns {"confusion"} with the sum of the parts' matrices; {} if one has none."""
+    if not all("confusion" in part for part in parts):
         return {}
-    matrices = [member["confusion"]["matrix"] for member in scores]
-    return {"confusion": {**scores[0]["confusion"], "matrix": np.sum(matrices, axis=0).tolist()}}
+    first, matrices = parts[0]["confusion"], [part["confusion"]["matrix"] for part in parts]
+    return {"confusion": {**first, "matrix": np.sum(matrices, axis=0).tolist()}}
 
 
-def _by_length(runs):
+def _by_length(parts):
     """Computes the accuracy on test by length (DiSAN Fig. 5).
 
     Bins in which a member has no sentence are left out; numeric labels have no bins.
@@ -161,14 +221,21 @@ def _by_length(runs):
     Returns:
       Bin -> {"sentences" (the mean over the members), "accuracy", "standard_deviation"}.
     """
-    members = [run["test"].get("by_length", {}) for run in runs]
+    sizes = np.array([len(part["members"]) for part in parts])
     bins = {}
-    for name in members[0]:
-        accuracies = [member[name]["accuracy"] for member in members]
-        if None not in accuracies:
-            bins[name] = {
-                "sentences": _mean([member[name]["count"] for member in members]),
-                "accuracy": _mean(accuracies),
-                "standard_deviation": _deviation(accuracies),
-            }
+    for name in parts[0]["by_length"]:
+        found = [part["by_length"].get(name, {"accuracy": None}) for part in parts]
+        accuracies = [bin["accuracy"] for bin in found]
+        if None in accuracies:
+            continue
+        mean = np.average(accuracies, weights=sizes)
+        inside = [bin["standard_deviation"] or 0.0 for bin in found]
+        squares = (sizes - 1) * np.square(inside) + sizes * np.square(accuracies - mean)
+        bins[name] = {
+            "sentences": float(np.average([bin["sentences"] for bin in found], weights=sizes)),
+            "accuracy": float(mean),
+            "standard_deviation": (
+                float(np.sqrt(squares.sum() / (sizes.sum() - 1))) if sizes.sum() > 1 else None
+            ),
+        }
     return bins

@@ -62,6 +62,13 @@ def refuse_other_config(workdir: Path, config) -> None:
         )
 
 
+def is_same_experiment(config: dict, other: dict) -> bool:
+    """Returns whether two configs of `read_config` differ at most in seed and devices."""
+    ours, theirs = ({**ADDED, **flatten(tree)} for tree in (config, other))
+    free = {"seed", *_MAY_CHANGE}
+    return all(ours.get(key) == theirs.get(key) for key in (ours.keys() | theirs.keys()) - free)
+
+
 def read_start(workdir: Path) -> Optional[dict]:
     """Returns the record of the model with which a training began; None without.
 

@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.reporting.report import find_runs, report
+from disan_tf.reporting.result_files import read_predictions
 from tests.support.runs.finished import COMMAND, config_of, write, write_run, write_series
 
 
@@ -138,3 +140,101 @@ def test_members_that_are_not_finished_do_not_count(tree, tmp_path):
 def test_a_folder_without_runs_is_refused(tmp_path):
     with pytest.raises(UserError, match="holds no work directory"):
         report(tmp_path, tmp_path / "out")
+
+
+def _write_answers(folder, predictions):
+    arrays = {"predictions": np.array(predictions), "labels": np.array([0, 1, 1]), "step": 20}
+    np.savez(folder / "evaluation/test.npz", **arrays)
+
+
+@pytest.fixture
+def apart(tmp_path):
+    """A series of seeds 1 and 2, and one of seed 3, which the same test accuracies follow."""
+    for name, tests in (("whole", (0.4, 0.5, 0.75)), ("first", (0.4, 0.5)), ("later", (0.75,))):
+        first_seed = 3 if name == "later" else 1
+        series = write_series(tmp_path / name / "it", config_of(), tests, first_seed)
+        for seed, folder in enumerate(sorted(series.glob("seed-*")), first_seed):
+            _write_answers(folder, [0, seed % 2, 1])
+    return tmp_path
+
+
+def _record(folder, output, name="it"):
+    report(folder, output)
+    return json.loads((output / f"results/{name}.json").read_text())
+
+
+def test_seeds_that_were_trained_apart_are_joined(apart, capsys):
+    expected = _record(apart / "whole", apart / "at_once")
+    _record(apart / "first", apart / "out")
+    assert _record(apart / "later", apart / "out") == expected
+    assert "seeds 1, 2, 3 now" in capsys.readouterr().out
+    assert expected["command"] == f"{COMMAND} --seeds=1,2,3"
+    one, other = (read_predictions(apart / name / "predictions") for name in ("out", "at_once"))
+    assert len(one["it"]) == 3
+    np.testing.assert_equal(one, other)
+
+
+@pytest.mark.parametrize("lengths", [(4, 6), (0, 6)])
+def test_joined_lengths_have_the_deviation_over_all_members(apart, lengths):
+    for name in ("whole", "first", "later"):
+        for seed in (1, 2, 3):
+            path = apart / name / f"it/seed-{seed}/evaluation/test.json"
+            if path.exists():
+                accuracy = (0.25, 0.5, 1.0)[seed - 1]
+                bins = {"1-4": {"count": seed, "accuracy": accuracy}}
+                if lengths[0] or seed < 3:
+                    bins["5-11"] = {"count": 6, "accuracy": accuracy / 2}
+                else:
+                    bins["5-11"] = {"count": 0, "accuracy": None}
+                write(path, {**json.loads(path.read_text()), "by_length": bins})
+    expected = _record(apart / "whole", apart / "at_once")["by_length"]
+    _record(apart / "first", apart / "out")
+    joined = _record(apart / "later", apart / "out")["by_length"]
+    assert joined.keys() == expected.keys() and ("5-11" in joined) == bool(lengths[0])
+    for name, scores in expected.items():
+        assert joined[name] == pytest.approx(scores)
+    assert expected["1-4"]["standard_deviation"] == pytest.approx(np.std([0.25, 0.5, 1], ddof=1))
+
+
+def test_single_runs_become_a_series(apart):
+    for seed in (1, 2):
+        folder = write_run(apart / f"run{seed}/it", config_of(seed=seed), test=seed / 4)
+        _write_answers(folder, [0, 0, seed % 2])
+        result = _record(apart / f"run{seed}", apart / "out")
+    assert [member["name"] for member in result["members"]] == ["seed-1", "seed-2"]
+    assert result["mean"]["test"]["accuracy"] == 0.375
+    assert result["command"] == f"{COMMAND} --seeds=1,2"
+    first, second = read_predictions(apart / "out/predictions")["it"]
+    assert (first.predictions[-1], second.predictions[-1]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "config, run",
+    [
+        ({"vectors": "glove/other.txt"}, {}),
+        ({}, {"inputs": {"sst/trees/train.txt": {"sha256": "b"}}}),
+        ({}, {"versions": {"tensorflow": "2.21.0"}}),
+        ({}, {"parameters": 999}),
+        ({"seed": 1}, {}),
+    ],
+)
+def test_another_experiment_or_seed_replaces_the_recorded_one(apart, config, run):
+    _record(apart / "first", apart / "out")
+    write_run(apart / "other/it", config_of(**{"seed": 4, **config}), **run)
+    assert "members" not in _record(apart / "other", apart / "out")
+    assert not (apart / "out/predictions/it.npz").exists()  # those were of the other result
+
+
+def test_predictions_that_not_all_members_have_are_not_kept(apart):
+    _record(apart / "first", apart / "out")
+    (apart / "later/it/seed-3/evaluation/test.npz").unlink()
+    assert len(_record(apart / "later", apart / "out")["members"]) == 3
+    assert not (apart / "out/predictions/it.npz").exists()
+
+
+def test_a_damaged_result_is_not_extended(apart, capsys):
+    result = _record(apart / "first", apart / "out")
+    write(apart / "out/results/it.json", {**result, "members": []})
+    with pytest.raises(UserError, match="members is empty"):
+        report(apart / "later", apart / "out")
+    assert "skipped: " in capsys.readouterr().out

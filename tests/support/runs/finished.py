@@ -77,11 +77,11 @@ def write_selections(folder: Path, heads: float) -> Path:
     return folder
 
 
-def write_series(folder: Path, config: dict, tests=(0.4, 0.5, 0.6), **run) -> Path:
+def write_series(folder: Path, config: dict, tests=(0.4, 0.5, 0.6), first_seed=1, **run) -> Path:
     """A series with a seed for each score on test; returns `folder`."""
     write(folder / "config.json", {"format": FORMAT, **config})
     write(folder / "series.json", {})
-    for seed, test in enumerate(tests, start=1):
+    for seed, test in enumerate(tests, first_seed):
         member = folder / f"seed-{seed}"
         write_run(
             member, {**config, "seed": seed}, test=test, command=f"{COMMAND} --seeds=1,2", **run

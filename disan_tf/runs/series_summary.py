@@ -66,7 +66,9 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
       both, or if config, inputs, versions or the model at the start differ.
     """
     runs = (recorded, added)
-    if not is_same_experiment(*(run["config"] for run in runs)) or not _equal(map(_origin, runs)):
+    if not is_same_experiment(recorded["config"], added["config"]):
+        return None
+    if _origin(recorded) != _origin(added):
         return None
     parts = [run if "members" in run else _of_one(member_name(run["config"]), run) for run in runs]
     places = [_place(member) for part in parts for member in part["members"]]
@@ -139,11 +141,6 @@ def _origin(run):
     """Returns what all members of a series have in common besides the config."""
     digests = {name: file["sha256"] for name, file in run["inputs"].items()}
     return [digests, *(run.get(key) for key in ("versions", "parameters", "data", "init_from"))]
-
-
-def _equal(values):
-    first, *others = values
-    return all(value == first for value in others)
 
 
 def _of_one(name, run):

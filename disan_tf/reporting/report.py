@@ -13,8 +13,8 @@
     <output>/figures/scaling.svg      a picture of accuracy against training examples, and one for
                                       each table, see `figures.table_curves`
 
-A result of that name is replaced. If it is of the same experiment and has other seeds or folds, it
-is extended instead, so that seeds can be trained on several machines.
+A recorded result of the same name is replaced. If it is of the same experiment and has other seeds
+or folds, it is extended instead, so that seeds can be trained on several machines.
 
 Runs in a folder `fine_tuning` of the tree go to folders of this name, and no table of a paper reads
 them. `note.txt` in a run's or series' folder says why its figures differ from the paper's.
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Optional
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_json, write_atomically, write_json
+from disan_tf.common.files import write_atomically, write_json
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting import compute
 from disan_tf.reporting.claims.all_claims import assess_claims, read_records
@@ -161,21 +161,17 @@ def _record(root: Path, results: Path, predictions: Path) -> None:
     for folder in folders:
         name = _name(root, folder)
         path = results / f"{name}.json"
-        previous = read_json(path, "delete it") if path.exists() else {}
+        previous = read_result(path) if path.exists() else {}
         try:
             run = summarise(folder, previous)
-            joined = extend(read_result(path), run) if "config" in previous else None
         except UserError as error:
             print(f"skipped: {error}")
             continue
-        alone = member_name(run["config"]) if joined else "run"
-        members = [member["name"] for member in run.get("members", [])]
+        joined = extend(previous, run) if previous else None
+        names = [member["name"] for member in run.get("members", [])]
+        members = {name: folder / name for name in names} or {member_name(run["config"]): folder}
         write_json(path, {**run, **(joined or {})})
-        write_predictions(
-            predictions / f"{name}.npz",
-            {member: folder / member for member in members} or {alone: folder},
-            joins=bool(joined),
-        )
+        write_predictions(predictions / f"{name}.npz", members, joins=bool(joined))
         print(f"{folder}: {path}" + (f", {describe_members(joined)} now" if joined else ""))
 
 

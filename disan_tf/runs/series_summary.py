@@ -63,10 +63,10 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
 
     Returns:
       The series of all members, as `summarise_series` returns it; None if a seed and fold is in
-      both, or if config, inputs, versions or the model at the start differ.
+      both, or if config, parameters, data, inputs, versions or the model at the start differ.
     """
     runs = (recorded, added)
-    if not is_same_experiment(recorded["config"], added["config"]):
+    if not is_same_experiment(*(run["config"] for run in runs)):
         return None
     if _origin(recorded) != _origin(added):
         return None
@@ -144,7 +144,7 @@ def _origin(run):
 
 
 def _of_one(name, run):
-    """Returns a finished run as a part of a series: its member, lengths and confusion."""
+    """Returns a finished run as a series of one member: "members", "by_length", "confusion"."""
     splits = [key for key in run if key.startswith("best_on_") or key in run["data"]["splits"]]
     test = run["test"]
     member = {
@@ -164,7 +164,7 @@ def _of_one(name, run):
 
 
 def _summarise(parts, command, config):
-    """Returns command, means, members, lengths and confusion of the parts together."""
+    """Joins series: the keys of `summarise_series` that are not the first member's."""
     members = sorted((member for part in parts for member in part["members"]), key=_place)
     scores = [member["scores"] for member in members]
     return {
@@ -211,9 +211,10 @@ def _confusion(parts):
 
 
 def _by_length(parts):
-    """Computes the accuracy on test by length (DiSAN Fig. 5).
+    """Computes the accuracy on test by length (DiSAN Fig. 5), over the members of all parts.
 
-    Bins in which a member has no sentence are left out; numeric labels have no bins.
+    The deviation is that over all members: squares within the parts, and between their means. Bins
+    in which a member has no sentence are left out; numeric labels have no bins.
 
     Returns:
       Bin -> {"sentences" (the mean over the members), "accuracy", "standard_deviation"}.

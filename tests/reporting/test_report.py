@@ -8,7 +8,7 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.reporting.report import find_runs, report
 from disan_tf.reporting.result_files import read_predictions
-from tests.support.runs.finished import COMMAND, config_of, write, write_run, write_series
+from tests.support.runs.finished import COMMAND, DATA, config_of, write, write_run, write_series
 
 
 @pytest.fixture
@@ -89,8 +89,10 @@ def test_tables_alone_are_made_of_what_was_recorded(tree, tmp_path):
 
 
 def test_note_and_command_of_a_recorded_run_stay_where_it_has_none(tree, tmp_path):
+    report(tree, tmp_path / "out")
+    recorded = {**_result(tmp_path, "plain"), "command": "mine", "note": "why"}
+    write(tmp_path / "out/results/plain.json", recorded)
     write_run(tree / "plain", config_of(), command=None)
-    write(tmp_path / "out/results/plain.json", {"command": "mine", "note": "why", "paper": ""})
     report(tree, tmp_path / "out")
     assert (_result(tmp_path, "plain")["command"], _result(tmp_path, "plain")["note"]) == (
         "mine",
@@ -215,6 +217,11 @@ def test_single_runs_become_a_series(apart):
         ({}, {"inputs": {"sst/trees/train.txt": {"sha256": "b"}}}),
         ({}, {"versions": {"tensorflow": "2.21.0"}}),
         ({}, {"parameters": 999}),
+        ({}, {"data": {**DATA, "training_read": 999}}),
+        (
+            {},
+            {"init_from": {"name": "a", "sha256": "b", "words": 1, "words_found": 1, "head": True}},
+        ),
         ({"seed": 1}, {}),
     ],
 )
@@ -225,16 +232,17 @@ def test_another_experiment_or_seed_replaces_the_recorded_one(apart, config, run
     assert not (apart / "out/predictions/it.npz").exists()  # those were of the other result
 
 
-def test_predictions_that_not_all_members_have_are_not_kept(apart):
+@pytest.mark.parametrize("lost", ["later/it/seed-3/evaluation/test.npz", "out/predictions/it.npz"])
+def test_predictions_that_not_all_members_have_are_not_kept(apart, lost):
     _record(apart / "first", apart / "out")
-    (apart / "later/it/seed-3/evaluation/test.npz").unlink()
+    (apart / lost).unlink()
     assert len(_record(apart / "later", apart / "out")["members"]) == 3
     assert not (apart / "out/predictions/it.npz").exists()
 
 
-def test_a_damaged_result_is_not_extended(apart, capsys):
-    result = _record(apart / "first", apart / "out")
-    write(apart / "out/results/it.json", {**result, "members": []})
-    with pytest.raises(UserError, match="members is empty"):
+def test_a_damaged_result_is_neither_extended_nor_replaced(apart):
+    damaged = {**_record(apart / "first", apart / "out"), "members": []}
+    write(apart / "out/results/it.json", damaged)
+    with pytest.raises(UserError, match="members is empty; restore it"):
         report(apart / "later", apart / "out")
-    assert "skipped: " in capsys.readouterr().out
+    assert json.loads((apart / "out/results/it.json").read_text()) == damaged

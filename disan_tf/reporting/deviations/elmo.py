@@ -58,7 +58,8 @@ ELMO = (
         "best at epoch 6, lower after epoch 8 (Sec. IV): 29,900 and 39,800 batches of 64, if the "
         "paper reads every node once and has DiSAN's batch size",
         "Our 15,000 steps are six epochs of the distinct phrases: half of the updates of six "
-        "epochs of all phrases. They were too few: dev rose until 54,000 of 60,000 steps.",
+        "epochs of all phrases. With GloVe they were too few: dev was best "
+        "after 54,000 and 59,000 of 60,000 steps.",
         option="train.steps",
     ),
     Deviation(

@@ -70,7 +70,7 @@ ELMO = (
         "An error of the paper: the text divides by 510, the sum of the next row. The test "
         "accuracy, 54.25 %, agrees with Table III.",
         default="24.4 % in [our copy of the table](tables/elmo_disan_tables_2_3.md)",
-        as_run="15.8 to 35.5 %, in the same place",
+        as_run="of each run in the same place",
     ),
     Deviation(
         "training of the biLM, steps",

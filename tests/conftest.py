@@ -23,13 +23,6 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path.relative_to(ROOT / "tests").parts[0] not in LONG)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup():
-    """Seeds every test before its fixtures of any scope: what it draws is the same in each run."""
-    if "tensorflow" in sys.modules:
-        sys.modules["tensorflow"].keras.utils.set_random_seed(1)
-
-
 @pytest.fixture
 def real_data() -> Path:
     """The data directory with the real corpora; the test is skipped where it is absent."""

@@ -19,6 +19,7 @@ needs_native = pytest.mark.skipif(bool(runtime.unavailable()), reason="no native
 @pytest.fixture(scope="module")
 def model():
     """A trained functional model, whose functions are traced natively where that is possible."""
+    tf.keras.utils.set_random_seed(1)
     ids = tf.keras.Input([None], dtype=tf.int32, name="ids")
     x = tf.keras.layers.Embedding(12, 8, mask_zero=True)(ids)
     x = layers.BasicLSTM(6, dropout=0.2)(x)

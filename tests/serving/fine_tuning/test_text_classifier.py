@@ -27,6 +27,7 @@ print(*outputs["logits"].numpy()[0], "disan_tf" in sys.modules)
 
 @pytest.fixture(scope="module")
 def trained():
+    tf.keras.utils.set_random_seed(1)
     classifier = TextClassifier.from_preset("demo", classes=("bad", "good"))
     classifier.fit(TEXTS, LABELS, epochs=20, verbose=0)
     return classifier

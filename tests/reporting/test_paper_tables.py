@@ -146,16 +146,29 @@ def test_runs_with_other_vectors_stand_apart(tmp_path):
 def test_rows_that_differ_in_vectors_are_one_kind(tmp_path):
     runs = _two_kinds(tmp_path, "sst")
     table = TABLES["disan_table_2"]
-    assert list(table.by_vectors(runs)) == [
+    assert list(table.by_inputs(runs)) == [
         "glove/some.txt, 100 dimensions",
         "glove/some.txt, 300 dimensions",
     ]
     padded = {"padded": {"config": config_of(vector_dim=100)}}
     both = {"wide": runs["wide"], **padded}
-    assert "glove/some.txt, 100 dimensions padded to 300 dimensions" in table.by_vectors(both)
+    assert "glove/some.txt, 100 dimensions padded to 300 dimensions" in table.by_inputs(both)
     alike = replace(table, told_apart_by=("vectors",))
-    assert alike.by_vectors(runs) == {"": ["narrow", "wide"]}
-    assert table.by_vectors({}) == {"": []}
+    assert alike.by_inputs(runs) == {"": ["narrow", "wide"]}
+    assert table.by_inputs({}) == {"": []}
+
+
+def test_runs_on_a_subset_stand_apart(tmp_path):
+    whole = summarise(write_run(tmp_path / "whole", config_of("snli")), {})
+    part = summarise(write_run(tmp_path / "part", config_of("snli", subset="some_pairs")), {})
+    runs = {"whole": whole, "part": part}
+    table = TABLES["disan_table_1"]
+    assert table.by_inputs(runs) == {
+        "glove/some.txt, 300 dimensions": ["whole"],
+        "glove/some.txt, 300 dimensions, subset some_pairs": ["part"],
+    }
+    alike = replace(table, told_apart_by=("vectors",))
+    assert alike.by_inputs(runs) == {"": ["whole"], "subset some_pairs": ["part"]}
 
 
 def test_the_note_of_a_run_stands_beside_its_command(tmp_path):

@@ -1,8 +1,8 @@
 """Pictures for the papers' tables: our runs' learning curves, and their scores by length.
 
 A picture has dev scores by epoch, test accuracy by sentence length and, for hard attention, the
-selected fractions by epoch. A row of panels holds at most five runs, which have the same word
-vectors; names stand at the ends of the first panel's curves.
+selected fractions by epoch. A row of panels holds at most five runs, which have the same inputs;
+names stand at the ends of the first panel's curves.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,11 +27,12 @@ class Group(NamedTuple):
     """The runs in a row of panels.
 
     Attributes:
-      vectors: their word vectors; "" where all runs of the table are alike or differ by row.
+      inputs: their word vectors and subset; "" where all runs of the table are alike, see
+        `Table.by_inputs`.
       lines: at most as many as there are styles, all of which differ.
     """
 
-    vectors: str
+    inputs: str
     lines: Lines
 
 
@@ -62,7 +63,7 @@ def picture(table: Table, groups: Sequence[Group]) -> Figure:
     figure = plots.new_figure(4.4 * len(panels) + 2.6, 3.4 * len(groups))
     grid = figure.subplots(len(groups), len(panels), squeeze=False, sharey="col")
     for group, row in zip(groups, grid):
-        row[0].set_title(group.vectors, loc="left", fontsize=9)
+        row[0].set_title(group.inputs, loc="left", fontsize=9)
         for axes, draw in zip(row, panels):
             draw(axes, table, group.lines)
             axes.grid(alpha=0.3)
@@ -81,14 +82,14 @@ def table_groups(table: Table, results: Mapping[str, dict]) -> list[Group]:
     """
     models = {name: row.model for row in table.rows for name in row.runs(results)}
     groups = []
-    for vectors, names in table.by_vectors(results).items():
+    for inputs, names in table.by_inputs(results).items():
         count = -(-len(names) // len(STYLES))
         for part in np.array_split(names, count) if names else ():
             lines = {
                 f"{models[name]}\n{name}": (results[name], style)
                 for name, style in zip(part.tolist(), STYLES)
             }
-            groups.append(Group(vectors, lines))
+            groups.append(Group(inputs, lines))
     return groups
 
 

@@ -1,7 +1,7 @@
 """The papers' tables with our runs beside them, as Markdown and CSV.
 
 A paper's row has a line for each recorded run of its model, or says "not run". In Markdown, runs
-with other word vectors have a part of their own, see `Table.by_vectors`.
+with other word vectors or another subset have a part of their own, see `Table.by_inputs`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def render_tables(
             for run_name, run in (row.runs(results) or {_NOT_RUN: {}}).items():
                 apart = _difference(table, row, run_name, run, mains, predictions)
                 lines.append(_line(table, row, run_name, run, speeds, apart))
-        files[f"{name}.md"] = _markdown(table, lines, table.by_vectors(results))
+        files[f"{name}.md"] = _markdown(table, lines, table.by_inputs(results))
         files[f"{name}.csv"] = csv_table(lines)
     files["elmo_disan_tables_2_3.md"] = render_confusions(results)
     figures = {
@@ -161,7 +161,7 @@ def _per_cent(share):
 
 
 def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
-    """Renders a part for each kind of word vectors, missing runs in the first; then commands."""
+    """Renders a part for each kind of inputs, missing runs in the first; then commands."""
     title = f"# Table {table.number} of the {table.paper} paper: {table.title}\n\n"
     caption = f"{table.caption}\n\n" if table.caption else ""
     link = f"{link_to_deviations(table.paper)}.\n\n"

@@ -152,11 +152,11 @@ class Table:
         figure = row.figures[self.scores.index(self.headline)]
         return f"{self.headline.sign} {figure}".strip() if figure else ""
 
-    def by_vectors(self, results: Mapping[str, dict]) -> dict[str, list[str]]:
-        """Groups the table's runs: word vectors, see `vectors_of` -> names of runs.
+    def by_inputs(self, results: Mapping[str, dict]) -> dict[str, list[str]]:
+        """Groups the table's runs: word vectors, see `vectors_of`, and subset -> names of runs.
 
-        Runs stand in the order of the rows. Vectors with more trainings come first. Where rows
-        differ in vectors, or all runs have the same, there is one group, "".
+        Runs stand in the order of the rows. Groups with more trainings come first. Vectors in which
+        rows differ form no groups. Where all runs have the same inputs, there is one group, "".
 
         Args:
           results: see `disan_tf.reporting.result_files.read_results`.
@@ -164,12 +164,17 @@ class Table:
         names = [name for row in self.rows for name in row.runs(results)]
         kinds, trainings = {}, Counter()
         for name in names:
-            kind = vectors_of(results[name])
+            kind = self._inputs_of(results[name])
             kinds.setdefault(kind, []).append(name)
             trainings[kind] += len(results[name].get("members", [name]))
-        if len(kinds) < 2 or "vectors" in self.told_apart_by:
+        if len(kinds) < 2:
             return {"": names}
         return {kind: kinds[kind] for kind, _ in trainings.most_common()}
+
+    def _inputs_of(self, run: dict) -> str:
+        parts = [] if "vectors" in self.told_apart_by else [vectors_of(run)]
+        subset = run["config"]["data"].get("subset")
+        return ", ".join([*parts, f"subset {subset}"] if subset else parts)
 
     @property
     def name(self) -> str:

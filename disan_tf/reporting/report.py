@@ -10,8 +10,9 @@
                                       trained one; each lists the runs of
                                       <output>/missing_runs.json that it lacks
     <output>/claims.md, claims.csv    the papers' claims with computed verdicts, see `claims`
-    <output>/figures/scaling.svg      a picture of accuracy against training examples, and one for
-                                      each table, see `figures.table_curves`
+    <output>/figures/                 a picture of accuracy against training examples, one for each
+                                      table, see `figures.table_curves`, and the papers' figures
+                                      of recorded results
 
 A recorded result of the same name is replaced. If it is of the same experiment and has other seeds
 or folds, it is extended instead, so that seeds can be trained on several machines.
@@ -32,6 +33,7 @@ from disan_tf.reporting import compute
 from disan_tf.reporting.claims.all_claims import assess_claims, read_records
 from disan_tf.reporting.claims.page import render_claims
 from disan_tf.reporting.deviations import page as deviations
+from disan_tf.reporting.figures.main import draw_results
 from disan_tf.reporting.figures.table_curves import draw_table_curves
 from disan_tf.reporting.fine_tuning_table import NAME as FINE_TUNING
 from disan_tf.reporting.fine_tuning_table import fine_tuning_tables
@@ -76,6 +78,7 @@ def report(runs: Optional[Path], output: Path) -> None:
     draw_curves(curves, output / "figures")
     table_results = leave_out_parts(results, curves)
     draw_table_curves(table_results, output / "figures")
+    draw_results(results, output / "figures")
     tables = {
         **render_tables(table_results, predictions, read_speeds(output / "benchmarks")),
         **transfer_tables(output / "results"),

@@ -15,7 +15,7 @@ in those of `--input`, into a folder of the model's name; the second what runs s
 an SVG and a PNG with a caption, which says of which model it is and what is unlike the paper's.
 Colours grow evenly in lightness, so that they can be read in grey and by the colour-blind.
 Pictures that are named for a table show the dev scores by epoch and the test accuracy by length of
-its runs; these and `scaling` are drawn by `--mode=report`.
+its runs; these, `scaling` and the figures of recorded runs are drawn by `--mode=report` too.
 
 """
 

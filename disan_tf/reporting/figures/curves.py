@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from disan_tf.common import plots
-from disan_tf.reporting.paper_tables.elmo import ELMO_TABLES, accuracy_per_epoch, elmo_variant
+from disan_tf.reporting.paper_tables.elmo import ELMO_TABLES, accuracy_per_epoch
 from disan_tf.reporting.paper_tables.rendering import accuracy_by_length
 from disan_tf.reporting.results import describe_members
 
@@ -21,7 +21,6 @@ STYLES = (
     {"color": "#cc79a7", "marker": "D", "linestyle": ":"},
     {"color": "#000000", "marker": "v", "linestyle": (0, (5, 1))},
 )
-_ELMO = ("", "both", "small_bilm", "glove", "random")  # variants, by style
 
 
 def accuracy_against_length(results: dict[str, dict]) -> Optional[Figure]:
@@ -46,23 +45,31 @@ def accuracy_against_length(results: dict[str, dict]) -> Optional[Figure]:
 
 
 def accuracy_against_epochs(results: dict[str, dict]) -> Optional[Figure]:
-    """Draws ELMo-DiSAN Fig. 6: test accuracy by epoch, means over the seeds with their range."""
+    """Draws ELMo-DiSAN Fig. 6: each result's test accuracy by epoch, mean and range of its seeds.
+
+    A curve ends with the first seed that patience stopped: a mean of the others would jump.
+    """
     rows = [row for row in accuracy_per_epoch(results) if row["test, %"]]
     if not rows:
         return None
-    variants = {name: elmo_variant(results[name]["config"]) for name in runs_by_epoch(results)}
     axes = plots.new_figure(6.8, 4.4).add_subplot()
-    names = {row.variant: row.model for row in ELMO_TABLES[0].rows}
-    for style, variant in zip(STYLES, _ELMO):
-        points: dict[float, list[float]] = {}
+    drawn = [(row.model, name) for row in ELMO_TABLES[0].rows for name in row.runs(results)]
+    models = [model for model, _ in drawn]
+    for style, (model, name) in zip(cycle(STYLES), drawn):
+        members: dict[str, list[tuple[float, float]]] = {}
         for row in rows:
-            if variants.get(row["run"].rpartition(" ")[0] or row["run"]) == variant:
-                points.setdefault(row["epoch"], []).append(float(row["test, %"]))
-        if points:
-            epochs, values = zip(*sorted(points.items()))
-            low, mean, high = (list(map(each, values)) for each in (min, np.mean, max))
-            axes.plot(epochs, mean, label=names[variant], markersize=4, **style)
-            axes.fill_between(epochs, low, high, alpha=0.15, linewidth=0, color=style["color"])
+            if row["run"] == name or row["run"].rpartition(" ")[0] == name:
+                point = row["epoch"], float(row["test, %"])
+                members.setdefault(row["run"], []).append(point)
+        if not members:
+            continue
+        evaluations = list(zip(*members.values()))  # as many as the shortest member has
+        epochs = [points[0][0] for points in evaluations]
+        values = [[height for _, height in points] for points in evaluations]
+        low, mean, high = (list(map(each, values)) for each in (min, np.mean, max))
+        label = model if models.count(model) == 1 else f"{model}, {name}"
+        axes.plot(epochs, mean, label=label, markersize=4, **style)
+        axes.fill_between(epochs, low, high, alpha=0.15, linewidth=0, color=style["color"])
     return finish(axes, "epochs", "test accuracy, %")
 
 

@@ -144,14 +144,30 @@ def draw_runs(
     write_atomically(output / "README.md", figures_readme(output))
 
 
+def draw_results(results: dict[str, dict], output: Path) -> None:
+    """Draws the figures of recorded results alone, where there are any, and prints nothing.
+
+    Args:
+      results: see `disan_tf.reporting.result_files.read_results`.
+      output: gets the figures.
+    """
+    for figure in FIGURES:
+        if figure.source == RESULTS and (picture := figure.draw(results)):
+            _save(figure, picture, output, _describe_runs(figure, results), _COMMAND)
+
+
 def _draw(figure, source, folder: Path, subject: str, command: str = _COMMAND) -> None:
     picture = figure.draw(source)
     if picture is None:
         print(f"{figure.name}: not drawn; it needs {figure.needs}")
         return
+    _save(figure, picture, folder, subject, command)
+    print(folder / f"{figure.name}.svg")
+
+
+def _save(figure, picture, folder: Path, subject: str, command: str) -> None:
     save_picture(picture, folder / figure.name)
     write_atomically(folder / f"{figure.name}.md", caption(figure, subject, command))
-    print(folder / f"{figure.name}.svg")
 
 
 def _share(config) -> str:

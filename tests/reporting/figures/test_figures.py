@@ -1,6 +1,7 @@
 """The list of the papers' figures, their captions, and what is drawn of models and runs."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,14 @@ from disan_tf.reporting.figures import curves
 from disan_tf.reporting.figures.captions import caption, figures_readme
 from disan_tf.reporting.figures.catalogue import FIGURES
 from disan_tf.reporting.figures.examples import write_examples
-from disan_tf.reporting.figures.main import DrawnModel, check_names, draw_model, draw_runs, drawable
+from disan_tf.reporting.figures.main import (
+    DrawnModel,
+    check_names,
+    draw_model,
+    draw_results,
+    draw_runs,
+    drawable,
+)
 from tests.support.models.attended import disan, write_sentence
 from tests.support.runs.finished import config_of
 
@@ -149,6 +157,30 @@ def test_accuracy_by_epoch_is_the_mean_of_the_seeds():
     assert line.get_label() == "DiSAN + GloVe"
     np.testing.assert_allclose(line.get_xydata(), [[1.0, 50.0], [2.0, 50.0]])
     assert curves.accuracy_against_epochs({}) is None
+    members[0]["test_curve"].pop()  # patience stopped this seed
+    one = {"config": config, "members": members}
+    other = {"config": config, "members": members[1:]}
+    lines = curves.accuracy_against_epochs({"one": one, "other": other}).axes[0].lines
+    assert [line.get_label() for line in lines] == ["DiSAN + GloVe, one", "DiSAN + GloVe, other"]
+    assert [line.get_xydata().tolist() for line in lines] == [
+        [[1.0, 50.0]],
+        [[1.0, 75.0], [2.0, 50.0]],
+    ]
+
+
+def test_results_without_figures_draw_none(tmp_path, capsys):
+    draw_results({}, tmp_path)
+    assert not list(tmp_path.iterdir()) and not capsys.readouterr().out
+    draw_results({"one": _result({"1-4": 0.5})}, tmp_path)
+    assert {path.stem for path in tmp_path.iterdir()} == {"disan_figure_5"}
+    assert "recorded runs, `one` (seed 3)" in (tmp_path / "disan_figure_5.md").read_text()
+
+
+def test_the_committed_figures_name_recorded_results():
+    recorded = {path.stem for path in (CHECKPOINTS / "results").glob("*.json")}
+    pages = [path.read_text() for path in (CHECKPOINTS / "figures").glob("*.md")]
+    named = re.findall(r"`(\w+)` \(seeds? ", "".join(pages))
+    assert named and {*named} <= recorded
 
 
 def _record(epoch, split, loss):

@@ -109,4 +109,4 @@ def test_the_page_has_what_readers_were_never_told(defaults):
         "24.4 %",
     ):
         assert fact in page
-    assert "half of the updates of six epochs" in page
+    assert "the updates of twelve epochs of all phrases" in page

@@ -63,7 +63,7 @@ ELMO_TABLES = (
             for variant, (model, figure) in _ROWS.items()
         ),
         main="both",
-        told_apart_by=("vectors", "bilm"),
+        told_apart_by=("vectors", "embedding_dim", "bilm"),
     ),
 )
 

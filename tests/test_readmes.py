@@ -11,6 +11,7 @@ import pytest
 from disan_tf.cli.command_line import FLAGS
 from disan_tf.cli.help import parameters_of
 from disan_tf.cli.modes import MODES
+from disan_tf.common.files import read_json
 from disan_tf.runs.work_directory import flatten
 from tests.support.pages import blocks_of, text_of
 from tests.support.runs.finished import config_of, write_run
@@ -109,6 +110,15 @@ def test_commands_have_flags_and_values_that_exist(command):
 
 def test_the_front_page_is_short():
     assert len(_text(ROOT / "README.md").splitlines()) <= 200
+
+
+def test_results_of_another_tensorflow_are_named():
+    page = _text(ROOT / "disan_tf/README.md")
+    paths = (ROOT / "checkpoints/results").glob("*.json")
+    versions = {path.stem: read_json(path, "restore it")["versions"] for path in paths}
+    others = {name for name in versions if versions[name]["tensorflow"] != "2.15.1"}
+    assert len(others) == 2  # as three pages say
+    assert all(f"`{name}`" in page for name in others)
 
 
 def test_the_example_of_the_layers_runs():

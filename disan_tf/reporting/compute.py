@@ -8,7 +8,7 @@ from disan_tf.common.options import count
 from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.table import Table
-from disan_tf.reporting.results import UNKNOWN
+from disan_tf.reporting.results import UNKNOWN, members_of
 
 PAGE = "compute.md"
 _INTRODUCTION = """# Hours of training behind each table
@@ -48,7 +48,7 @@ def _shows(table: Table, run: dict) -> bool:
 
 
 def _line(title: str, runs: Sequence[dict]) -> dict[str, str]:
-    trainings = [training for run in runs for training in run.get("members", [run])]
+    trainings = [training for run in runs for training in members_of(run)]
     hours = sum(training["minutes"] for training in trainings) / 60
     machines = [training.get("machine") for training in trainings]
     known = [machine for machine in machines if machine]

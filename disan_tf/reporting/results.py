@@ -18,6 +18,11 @@ def deviation(run: dict, split: str, score: str) -> Optional[float]:
     return run.get("standard_deviation", {}).get(split, {}).get(score)
 
 
+def members_of(run: dict) -> list[dict]:
+    """Returns a series' runs; a single run is its own member."""
+    return run.get("members", [run])
+
+
 def describe_members(run: dict) -> str:
     """Describes seeds and folds, as "seed 1", "seeds 1, 2, 3" or "seed 1, 10 folds"."""
     data = run["config"]["data"]

@@ -5,7 +5,7 @@ from itertools import product
 from typing import Optional
 
 from disan_tf.reporting.paper_tables.table import Row, Table
-from disan_tf.reporting.results import UNKNOWN, describe_vectors
+from disan_tf.reporting.results import UNKNOWN, describe_vectors, members_of
 
 # Options of `config.train` that change no computed number, or that a model has for itself.
 _FREE = {"log_every", "checkpoint_every", "distribution", "clip_norm", "examples", "steps"}
@@ -47,7 +47,7 @@ def _steps(result) -> set[int]:
     """Returns the numbers of steps that describe a training; 0 = patience ended all members."""
     train, policy = result["config"]["train"], result["config"].get("policy", {})
     limit = train.get("steps", 0)
-    members = result.get("members", [result])
+    members = members_of(result)
     if train.get("patience") and all(member["steps"] < limit for member in members):
         return {0}
     return {limit, limit - policy.get("policy_steps", 0)}

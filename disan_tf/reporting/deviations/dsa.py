@@ -87,7 +87,8 @@ DSA = (
         "most steps on SNLI",
         _SNLI,
         "not stated",
-        "16 epochs of the pairs at hand. Dev accuracy still rose by half a point an epoch.",
+        "16 epochs of the pairs at hand. Dev accuracy still rose: by half a point an epoch on "
+        "94,108 pairs, by .2 to .3 on 159,549.",
         option="train.steps",
     ),
     Deviation(

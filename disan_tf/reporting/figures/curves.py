@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from disan_tf.common import plots
-from disan_tf.reporting.paper_tables.elmo import ELMO_TABLES, accuracy_per_epoch
+from disan_tf.reporting.paper_tables.elmo import ELMO_TABLES
 from disan_tf.reporting.paper_tables.rendering import accuracy_by_length
-from disan_tf.reporting.results import describe_members
+from disan_tf.reporting.results import describe_members, members_of
 
 # Okabe and Ito's colours, which the colour-blind can distinguish, with different markers.
 STYLES = (
@@ -49,23 +49,17 @@ def accuracy_against_epochs(results: dict[str, dict]) -> Optional[Figure]:
 
     A curve ends with the first seed that patience stopped: a mean of the others would jump.
     """
-    rows = [row for row in accuracy_per_epoch(results) if row["test, %"]]
-    if not rows:
+    drawn = _tested_runs(results)
+    if not drawn:
         return None
     axes = plots.new_figure(6.8, 4.4).add_subplot()
-    drawn = [(row.model, name) for row in ELMO_TABLES[0].rows for name in row.runs(results)]
-    models = [model for model, _ in drawn]
-    for style, (model, name) in zip(cycle(STYLES), drawn):
-        members: dict[str, list[tuple[float, float]]] = {}
-        for row in rows:
-            if row["run"] == name or row["run"].rpartition(" ")[0] == name:
-                point = row["epoch"], float(row["test, %"])
-                members.setdefault(row["run"], []).append(point)
-        if not members:
-            continue
-        evaluations = list(zip(*members.values()))  # as many as the shortest member has
-        epochs = [points[0][0] for points in evaluations]
-        values = [[height for _, height in points] for points in evaluations]
+    models = list(drawn.values())
+    for style, (name, model) in zip(cycle(STYLES), drawn.items()):
+        members = members_of(results[name])
+        pace = members[0]["epochs"] / members[0]["steps"]
+        evaluations = list(zip(*(member["test_curve"] for member in members)))
+        epochs = [pace * points[0][0] for points in evaluations]
+        values = [[100 * accuracy for _, accuracy in points] for points in evaluations]
         low, mean, high = (list(map(each, values)) for each in (min, np.mean, max))
         label = model if models.count(model) == 1 else f"{model}, {name}"
         axes.plot(epochs, mean, label=label, markersize=4, **style)
@@ -80,7 +74,17 @@ def runs_by_length(results: dict[str, dict]) -> list[str]:
 
 def runs_by_epoch(results: dict[str, dict]) -> list[str]:
     """Returns the names of the results that `accuracy_against_epochs` draws."""
-    return [name for name, run in results.items() if run["config"]["name"] == "elmo_disan_sst"]
+    return list(_tested_runs(results))
+
+
+def _tested_runs(results: dict[str, dict]) -> dict[str, str]:
+    """Returns name -> model of ELMo-DiSAN's runs that were scored on test as they trained."""
+    return {
+        name: row.model
+        for row in ELMO_TABLES[0].rows
+        for name, run in row.runs(results).items()
+        if all(member.get("test_curve") for member in members_of(run))
+    }
 
 
 def losses(records: Sequence[dict]) -> Optional[Figure]:

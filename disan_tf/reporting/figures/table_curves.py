@@ -18,6 +18,7 @@ from disan_tf.reporting.figures.curves import STYLES
 from disan_tf.reporting.figures.direct_labels import End, label_ends
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.table import Table
+from disan_tf.reporting.results import members_of
 
 FEWEST = 20  # examples that a length must have to be drawn
 Lines = Mapping[str, tuple[dict, dict]]  # label -> a result; its colour, marker and dashes
@@ -97,7 +98,7 @@ def _ends(table: Table, lines: Lines) -> list[End]:
     """Returns the last point of each run's first dev curve, with the run's label."""
     ends = []
     for label, (run, style) in lines.items():
-        epochs, heights = _dev_curve(table, _members(run)[0])
+        epochs, heights = _dev_curve(table, members_of(run)[0])
         ends.append(End(epochs[-1], heights[-1], label, style["color"]))
     return ends
 
@@ -112,7 +113,7 @@ def _draw_dev_scores(axes, table: Table, lines) -> None:
     """Draws each member's dev score by epoch."""
     score = table.headline
     for run, style in lines.values():
-        for member in _members(run):
+        for member in members_of(run):
             epochs, heights = _dev_curve(table, member)
             axes.plot(epochs, heights, **_marked_at_the_end(style, heights))
     name = "accuracy, %" if score.key == "accuracy" else score.name
@@ -159,9 +160,5 @@ def _by_length(run: dict) -> dict[str, float]:
 
 def _selections(run: dict) -> list[tuple[dict, list]]:
     """Returns the members with hard attention, with their [step, heads, dependents]."""
-    return [(member, curve) for member in _members(run) if (curve := member.get("selection_curve"))]
-
-
-def _members(run: dict) -> list[dict]:
-    """Returns a series' runs; a single run is its own member."""
-    return run.get("members", [run])
+    members = members_of(run)
+    return [(member, curve) for member in members if (curve := member.get("selection_curve"))]

@@ -10,7 +10,7 @@ from typing import Optional
 from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.deviations.page import link_to_deviations
 from disan_tf.reporting.paper_tables.table import Row, Score, Table
-from disan_tf.reporting.results import describe_members
+from disan_tf.reporting.results import describe_members, members_of
 
 CLASSES = ("very negative", "negative", "neutral", "positive", "very positive")
 GLOVE, ELMO = "DiSAN + GloVe", "DiSAN + ELMo"
@@ -105,7 +105,7 @@ def accuracy_per_epoch(results: dict[str, dict]) -> list[dict]:
     rows = []
     for name, run in results.items():
         if run["config"]["name"] == "elmo_disan_sst":
-            for member in run.get("members", [run]):
+            for member in members_of(run):
                 title = f"{name} {member['name']}" if "members" in run else name
                 rows += _accuracies(title, member)
     return rows

@@ -7,7 +7,8 @@ single DSA 86.8 %, 87.3 %, 2.1m; multiple DSA 87.4 %, 89.0 %, 7.0m; static self-
 88.7 %, 2.4m.
 Ours with `glove_100d` after 16 epochs on 17 % of the training pairs: single 75.64 %, static
 76.48 % (three seeds each), multiple 76.81 %, single with `paper_count` 74.87 % (one seed each);
-on 29 % (`--config.data.subset=snli_159549`) single 77.45 % (three seeds). All accuracies still rise.
+on 29 % (`--config.data.subset=snli_159549`) single 77.45 % (three seeds). All accuracies still
+rise.
 
 Settings that the paper leaves open, besides the list in `configs/papers/dsa.py`:
   Preparation: "as Conneau et al. (2017)", whose code reads the raw sentences, splits them by the

@@ -1,6 +1,6 @@
 """The conditions under which two models were trained, and the choice of runs to compare."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Optional
 
@@ -62,6 +62,19 @@ def seeds_of(result: dict) -> int:
     """Returns the number of seeds of a run or series."""
     members = result.get("members", [result["config"]])
     return len({member["seed"] for member in members})
+
+
+def fullest(runs: Iterable[dict]) -> Optional[dict]:
+    """Returns the run with most training examples, then most tokens with vectors, then most seeds.
+
+    For claims that compare no two runs; None where there is no run.
+    """
+
+    def rank(run):
+        covered = run["data"]["training_tokens_covered"] or 0.0
+        return training_examples(run), covered, seeds_of(run)
+
+    return max(runs, key=rank, default=None)
 
 
 def describe_protocol(result: dict) -> str:

@@ -46,7 +46,8 @@ Parameter counts are exact. For a benchmark the range of its repetitions stands 
 
 **Runs.** If a model was trained several times, the compared runs are chosen by conditions, never by
 scores: equal conditions, then most training examples, then most seeds, then kept predictions.
-Conditions are data, vectors, precision, options of training and number of steps.
+Conditions are data, vectors, precision, options of training and number of steps. A claim that is
+not tested shows our run with most training examples, then tokens with vectors, then seeds.
 
 **Left out** are statements on single sentences in pictures, which [figures](figures/README.md)
 draws, and claims to be the state of the art beyond the best model that the paper names.

@@ -8,6 +8,7 @@ from disan_tf.reporting.claims.claim import ALL, EXAMPLES_ONLY, Finding, Records
 from disan_tf.reporting.claims.conditions import (
     choose_runs,
     describe_protocol,
+    fullest,
     seeds_of,
     training_examples,
     unequal_conditions,
@@ -120,12 +121,11 @@ def _paper(table: Table, rows: Sequence[Row], score: Score) -> str:
 
 
 def _known(rows: Sequence[Row], records: Records, score: Score) -> str:
-    """Returns the scores of the rows that were run, those with most training examples."""
+    """Returns the scores of the rows that were run; see `conditions.fullest`."""
     texts = []
     for row in rows:
-        if runs := _runs_of(row, records):
-            best = max(runs, key=lambda run: (training_examples(run), seeds_of(run)))
-            texts.append(f"{row.model} {score.show(best)}")
+        if run := fullest(_runs_of(row, records)):
+            texts.append(f"{row.model} {score.show(run)}")
     return ", ".join(texts)
 
 

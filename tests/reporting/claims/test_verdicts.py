@@ -17,7 +17,7 @@ from disan_tf.reporting.claims.claim import (
     judge,
 )
 from disan_tf.reporting.claims.conditions import describe_protocol
-from disan_tf.reporting.claims.other_evidence import Benchmark, Parameters, SameWeights
+from disan_tf.reporting.claims.other_evidence import Benchmark, Parameters, Quoted, SameWeights
 from disan_tf.reporting.claims.page import render_claims, render_sentences
 from disan_tf.reporting.claims.rows import Rows
 from disan_tf.reporting.differences import Answers, Interval
@@ -150,6 +150,25 @@ def test_runs_are_chosen_by_conditions_and_not_by_scores():
     more["members"].append({"seed": 3, "steps": 30})
     records.results["more"] = more
     assert ROWS.find(records).runs == ("more", "others")
+
+
+def test_a_claim_without_a_comparison_shows_the_run_with_most_examples_then_vectors_then_seeds():
+    records = _records((0.50,), (0.40,))
+    quoted = Quoted(ROWS.table, ROWS.ours, "a model of another paper", "51.2")
+
+    def add(name, shares, covered, examples=0):
+        run = _series("disan", shares)
+        run["data"] = {**DATA, "training_tokens_covered": covered}
+        run["config"]["train"]["examples"] = examples
+        records.results[name] = run
+
+    add("fewer examples", (0.70, 0.71), 1.0, DATA["training_read"] // 2)
+    assert quoted.find(records).ours == "50.00"
+    add("more vectors", (0.30,), 0.98)
+    assert quoted.find(records).ours == "30.00"
+    add("more seeds", (0.20, 0.20), 0.98)
+    assert quoted.find(records).ours == "20.00"
+    assert judge(quoted.find(records)) == NOT_TESTED
 
 
 def test_fewer_parameters_are_supported_and_more_are_not():

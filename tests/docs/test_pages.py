@@ -25,7 +25,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*") if path.suffix in (".md", ".ipynb"))
 BLOCKS = [(page, block) for page in PAGES for block in blocks_of(text_of(page))]
 RUN = [(page, block) for page, block in BLOCKS if not block.reason and block.language != "math"]
-QUICK = ("install", "keras_layers")  # of the pages that a test runs, those without a training
+QUICK = ("keras_layers",)  # of the pages that a test runs, those of a few seconds
 NEEDS_A_MODEL = ("export", "tensorboard")  # which begin with the model of train.md
 PROGRAMS = {"python", "disan-tf", "tensorboard", "echo", "export"}  # which `run_block` can run
 OTHERS = {"pip", "make", "source", "docker", "curl", "jupyter"}  # in marked blocks alone

@@ -10,20 +10,15 @@ from tests.support.notebooks import run_notebook
 from tests.support.runs.training import ROOT
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
-# Keras 3 runs the code of keras_layers too, in tests/keras3.
-SLOW = ("attention", "fine_tuning", "keras_layers", "reproduce", "serving")
 LINK = re.compile(r"\]\(([^)#:]+)\)")
-
-
-def _parameter(path: Path):
-    return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
 
 
 def _cells(path: Path) -> list:
     return json.loads(path.read_text(encoding="utf-8"))["cells"]
 
 
-@pytest.mark.parametrize("path", map(_parameter, TUTORIALS))
+@pytest.mark.slow  # `make test-keras3` runs keras_layers, see tests/keras3
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_code_runs(path, tmp_path):
     result = run_notebook(path, tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr

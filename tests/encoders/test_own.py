@@ -64,6 +64,7 @@ def test_it_is_checked_as_ours_are():
         check_config(_config(unit=3))
 
 
+@pytest.mark.slow
 def test_a_killed_training_resumes_bit_for_bit(both):
     train, whole, killed = both
     check_same(train(killed), whole)

@@ -74,7 +74,12 @@ TASKS = {
 }
 
 
-@pytest.fixture(params=TASKS)
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("squared_error", "drcn")))
+        for name in TASKS
+    ]
+)
 def case(request):
     """A built model, its inputs by name in another order than it reads them, and labels."""
     tf.keras.utils.set_random_seed(1)

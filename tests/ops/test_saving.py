@@ -53,10 +53,9 @@ def _save_called_functions(model, path):
     tf.saved_model.save(module, path, signatures=signature)
 
 
-SLOW = (_save, _save_by_keras)  # which trace each layer
+SLOW = (_save_called_functions, _save, _save_by_keras)  # the last two trace each layer
 WAYS = [
     _export,
-    _save_called_functions,
     *(pytest.param(save, marks=pytest.mark.slow) for save in SLOW),
 ]
 

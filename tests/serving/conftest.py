@@ -54,7 +54,7 @@ def export(bundle, make_once):
     return _paths(make_once("export", make))
 
 
-@pytest.fixture(scope="session", params=[NLI, RELATEDNESS])
+@pytest.fixture(scope="session", params=[pytest.param(NLI, marks=pytest.mark.slow), RELATEDNESS])
 def pair_bundle(request, make_once):
     """A model of sentence pairs, with an encoder that is traced in a short time."""
     encoder = _ENCODERS[request.param]

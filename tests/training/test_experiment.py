@@ -122,6 +122,7 @@ def test_the_console_tells_speed_and_time_left(capsys, monkeypatch):
     assert line.endswith("31 examples/s, 30 s left\n")
 
 
+@pytest.mark.slow
 def test_a_training_of_pairs_says_its_tokens_and_padding_and_leaves_a_record(tmp_path, capsys):
     corpus = make_pair_corpus(tmp_path / "corpus")
     config = with_few_operations(tiny_config(name="disan_snli", steps=2))

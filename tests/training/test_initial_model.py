@@ -123,6 +123,7 @@ def test_other_dropout_precision_and_seed_fit(initial):
     initial.check_fits(config)
 
 
+@pytest.mark.slow
 def test_two_trainings_of_one_command_are_equal_also_when_killed(corpus, source, initial, tmp_path):
     trainers = []
     for name in ("one", "two"):

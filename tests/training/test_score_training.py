@@ -90,7 +90,11 @@ def test_a_watched_split_that_the_corpus_has_not_is_refused(corpus, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("loss", "dtype"), [("kl", "mixed_bfloat16"), ("squared_error", "mixed_float16")]
+    ("loss", "dtype"),
+    [
+        ("kl", "mixed_bfloat16"),
+        pytest.param("squared_error", "mixed_float16", marks=pytest.mark.slow),
+    ],
 )
 def test_scores_train_in_half_precision(corpus, tmp_path, loss, dtype):
     config = with_few_operations(_config(steps=4))

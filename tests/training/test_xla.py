@@ -66,7 +66,7 @@ def _elmo(folder):
         pytest.param(_trees(""), id="disan"),
         pytest.param(_trees("additive"), id="additive"),
         pytest.param(_trees("", "dsa_sst"), id="dsa"),
-        pytest.param(_resan(), id="resan"),
+        pytest.param(_resan(), id="resan", marks=pytest.mark.slow),
         pytest.param(_elmo, id="elmo", marks=pytest.mark.slow),
         pytest.param(
             _resan(schedule="sep", policy_steps=1, period=1),
@@ -138,20 +138,15 @@ def _trainer_and_batch(config, corpus, workdir, jit_compile):
     return trainer, [pad_tokens(batch[name]) for name in (*trainer.model.reads, "label")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "encoder",
     [
         pytest.param({"layers": 2, "functions": "Cs"}, id="cosine"),
-        pytest.param({}, id="all_functions", marks=pytest.mark.slow),
+        pytest.param({}, id="all_functions"),
+        pytest.param({"aggregation": "functions", "own_parameters": True}, id="over_functions"),
         pytest.param(
-            {"aggregation": "functions", "own_parameters": True},
-            id="over_functions",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            {"functions": "Cs", "recurrence": "lstm", "bottleneck_units": 16},
-            id="kim_et_al",
-            marks=pytest.mark.slow,
+            {"functions": "Cs", "recurrence": "lstm", "bottleneck_units": 16}, id="kim_et_al"
         ),
     ],
 )
@@ -209,6 +204,7 @@ def _rmsprop_move(gradient):
     return gradient / (0.1 * np.abs(gradient) + 1e-8)
 
 
+@pytest.mark.slow
 def test_a_killed_training_resumes_bit_for_bit(tmp_path):
     options = {"steps": 6, "evaluate_every": 3, "checkpoint_every": 2, "moving_average": 0.9}
     config = with_few_operations(tiny_config(jit_compile=True, **options))

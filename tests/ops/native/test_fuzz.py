@@ -61,7 +61,13 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name == "linear_attention"))
+        for name in PROGRAMS
+    ],
+)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "quick")) for name in BUILDS]
 )

@@ -13,7 +13,7 @@ from disan_tf.serving.export.conversions import export_converted
 from disan_tf.serving.export.export import export_model
 from tests.support.models.bundles import CLASSES, SENTENCES, WORDS
 
-KINDS = ["tflite", "onnx"]
+KINDS = ["tflite", pytest.param("onnx", marks=pytest.mark.slow)]
 
 
 def _need(kind):

@@ -71,7 +71,14 @@ def test_without_new_classes_it_is_the_preset_itself():
     assert ours.classes == tuple(theirs.classes)
 
 
-@pytest.mark.parametrize("encoder, embedding", [(True, False), (False, True), (False, False)])
+@pytest.mark.parametrize(
+    "encoder, embedding",
+    [
+        pytest.param(True, False, marks=pytest.mark.slow),
+        pytest.param(False, True, marks=pytest.mark.slow),
+        (False, False),
+    ],
+)
 def test_parts_that_are_not_trainable_stay_as_they_are(encoder, embedding):
     model = TextClassifier.from_preset(
         "demo", num_classes=2, encoder_trainable=encoder, embedding_trainable=embedding
@@ -116,6 +123,7 @@ def test_cleaned_tokens_stay_cleaned_in_a_keras_file(tmp_path):
         assert model.preprocess(["a fine film."])["sentence"].shape == (1, length)
 
 
+@pytest.mark.slow
 def test_an_export_runs_in_a_process_without_the_package(trained, tmp_path):
     trained.export(tmp_path / "exported")
     command = [sys.executable, "-c", LOADING, str(tmp_path / "exported")]
@@ -141,6 +149,7 @@ def test_pairs_come_as_tuples_or_by_name():
         model(TEXTS[:2])
 
 
+@pytest.mark.slow
 def test_words_of_the_texts_are_added_with_their_vectors(tmp_path):
     model = TextClassifier.from_preset("demo", num_classes=2)
     known, dim = len(model.words), model.embedding.dim

@@ -13,7 +13,10 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name != "disan_trec")) for name in TEXTS],
+)
 def test_the_keras_model_has_the_logits_of_the_predictions(name):
     model = disan_tf.load(name)
     logits = model.keras_model.predict(model.preprocess(TEXTS[name]), verbose=0)

@@ -47,6 +47,7 @@ def test_the_mean_is_over_the_words_that_have_a_vector(encoders):
     np.testing.assert_allclose(encoders[MEAN].encode(TEXTS), expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_random_weights_read_the_same_vectors(with_vectors, encoders):
     vectors = encoders[RANDOM].encode(TEXTS)
     assert vectors.shape == encoders[TRAINED].encode(TEXTS).shape
@@ -135,6 +136,7 @@ def test_scores_on_other_word_vectors_are_forgotten(recorded, with_vectors, task
     assert again["inputs"]["glove/own.txt"]["sha256"] == "5678"
 
 
+@pytest.mark.slow
 def test_a_second_run_gives_the_same_scores(recorded, with_vectors, tasks, tmp_path):
     path = main.transfer(with_vectors, tasks[:1], lambda words: (WORDS, VECTORS, FILE), tmp_path)
     scores = json.loads(Path(path).read_text())["scores"]

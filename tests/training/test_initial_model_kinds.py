@@ -122,7 +122,6 @@ def test_moving_averages_begin_with_the_weights_of_the_model(corpus, tmp_path):
         _check_equal(trainer, source)
 
 
-@pytest.mark.slow
 def test_a_series_does_not_mix_members_with_and_without_a_model(corpus, tmp_path):
     config = with_few_operations(tiny_config(steps=2, evaluate_every=2))
     initial = _random_model(Trainer(config, corpus, tmp_path / "one"), tmp_path / "model")
@@ -154,7 +153,6 @@ def test_words_are_found_by_name_in_a_model_of_another_order(corpus, tmp_path):
     np.testing.assert_array_equal(vectors, others[::-1])
 
 
-@pytest.mark.slow
 def test_a_resumed_training_keeps_the_record_of_its_model(corpus, tmp_path):
     config = with_few_operations(tiny_config(steps=2, evaluate_every=2))
     initial = _random_model(Trainer(config, corpus, tmp_path / "one"), tmp_path / "model")

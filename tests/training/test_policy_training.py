@@ -165,7 +165,6 @@ def test_only_a_model_whose_samplers_have_learnt_is_kept(corpus, tmp_path):
     assert load_bundle(tmp_path / "best").info["scores"] == {"step": 8, "dev_accuracy": 0.5}
 
 
-@pytest.mark.slow
 def test_a_killed_training_resumes_bit_for_bit(in_turns, corpus):
     whole, killed, _ = in_turns
     check_same(run_trainer(_whole_config("sep"), corpus, killed), whole)

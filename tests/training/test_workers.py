@@ -107,7 +107,6 @@ def test_what_the_first_worker_evaluates_the_others_know(folder, config):
     assert record_difference(*logs) < 1e-5
 
 
-@pytest.mark.slow
 def test_a_worker_checks_a_model_of_pairs_without_computing(folder):
     """TensorFlow sets up collective operations only before it computes anything."""
     arguments = _arguments(folder, "pairs", config="dsa_snli", steps=1)

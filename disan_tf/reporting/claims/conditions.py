@@ -64,7 +64,7 @@ def seeds_of(result: dict) -> int:
     return len({member["seed"] for member in members})
 
 
-def fullest(runs: Iterable[dict]) -> Optional[dict]:
+def most_complete(runs: Iterable[dict]) -> Optional[dict]:
     """Returns the run with most training examples, then most tokens with vectors, then most seeds.
 
     For claims that compare no two runs; None where there is no run.

@@ -7,7 +7,7 @@ from disan_tf.reporting.claims.claim import Finding, Records
 from disan_tf.reporting.claims.conditions import (
     choose_runs,
     describe_protocol,
-    fullest,
+    most_complete,
     training_examples,
 )
 from disan_tf.reporting.claims.rows import find_row
@@ -171,7 +171,7 @@ class Quoted:
         """Returns our figure, if there is one; the claim itself cannot be tested."""
         table = TABLES[self.table]
         row = find_row(table, self.ours)
-        best = fullest(run for run in records.results.values() if row.matches(run["config"]))
+        best = most_complete(run for run in records.results.values() if row.matches(run["config"]))
         return Finding(
             f"{table.headline_figure(row)} and {self.figure}",
             ours=table.headline.show(best) if best else "",

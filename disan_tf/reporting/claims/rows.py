@@ -8,7 +8,7 @@ from disan_tf.reporting.claims.claim import ALL, EXAMPLES_ONLY, Finding, Records
 from disan_tf.reporting.claims.conditions import (
     choose_runs,
     describe_protocol,
-    fullest,
+    most_complete,
     seeds_of,
     training_examples,
     unequal_conditions,
@@ -121,10 +121,10 @@ def _paper(table: Table, rows: Sequence[Row], score: Score) -> str:
 
 
 def _known(rows: Sequence[Row], records: Records, score: Score) -> str:
-    """Returns the scores of the rows that were run; see `conditions.fullest`."""
+    """Returns the scores of the rows that were run; see `conditions.most_complete`."""
     texts = []
     for row in rows:
-        if run := fullest(_runs_of(row, records)):
+        if run := most_complete(_runs_of(row, records)):
             texts.append(f"{row.model} {score.show(run)}")
     return ", ".join(texts)
 

@@ -149,7 +149,6 @@ def test_pairs_come_as_tuples_or_by_name():
         model(TEXTS[:2])
 
 
-@pytest.mark.slow
 def test_words_of_the_texts_are_added_with_their_vectors(tmp_path):
     model = TextClassifier.from_preset("demo", num_classes=2)
     known, dim = len(model.words), model.embedding.dim

@@ -105,7 +105,6 @@ def with_vectors(tmp_path_factory):
     return folder / "run", prepare(config.data, folder / "data", folder / "prepared"), numbers
 
 
-@pytest.mark.slow
 def test_a_released_model_gets_all_words_of_its_vectors_in_half_precision(with_vectors, tmp_path):
     workdir, prepared, numbers = with_vectors
     folder = release(workdir, "small", checkpoints=tmp_path, prepared=prepared)

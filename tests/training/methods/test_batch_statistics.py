@@ -40,7 +40,6 @@ def _averages(model):
     return [average.numpy() for average in averages]
 
 
-@pytest.mark.slow
 def test_the_best_model_has_the_averages_of_the_first_batches_and_was_scored_with_them(
     runs, corpus
 ):

@@ -1,0 +1,71 @@
+"""Labels as people write them: the order of classes, and class numbers."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+# A missing label as pandas, NumPy and spreadsheets write it.
+MISSING = frozenset({"", "nan", "none", "null", "na", "n/a", "<na>", "nat", "#n/a"})
+
+
+def order_classes(labels: Iterable[str]) -> tuple[str, ...]:
+    """Returns the distinct labels, in numerical order if all are finite numbers, else in
+    alphabetical order.
+
+    Equal numbers, such as "1" and "1.0", are in alphabetical order.
+    """
+    distinct = sorted(set(labels))
+    numbers = [_number(label) for label in distinct]
+    if all(map(math.isfinite, numbers)):
+        return tuple(label for _, label in sorted(zip(numbers, distinct)))
+    return tuple(distinct)
+
+
+def _number(label: str) -> float:
+    try:
+        return float(label)
+    except ValueError:
+        return math.nan
+
+
+def class_numbers(labels: Iterable, classes: Sequence[str]) -> np.ndarray:
+    """Returns class numbers <int64>[labels] for labels that are names or numbers of classes.
+
+    Args:
+      labels: one label an item: a class's name, or a whole number from 0.
+      classes: the names, in the order of their numbers.
+
+    Raises:
+      ValueError: a label is neither; the message has its position.
+    """
+    numbers = {name: number for number, name in enumerate(classes)}
+    return np.array([_class_number(*item, numbers) for item in enumerate(labels)], np.int64)
+
+
+def _class_number(position: int, label, numbers: dict[str, int]) -> int:
+    if isinstance(label, bytes):
+        label = label.decode("utf-8", "replace")
+    if isinstance(label, str):
+        if label in numbers:
+            return numbers[label]
+        known = ", ".join(map(repr, list(numbers)[:5]))
+        raise ValueError(
+            f"label {position} is {label[:40]!r}, which is not one of the {len(numbers)} classes "
+            f"{known}{', ...' * (len(numbers) > 5)}."
+        )
+    try:
+        is_whole = not isinstance(label, complex) and label == int(label)
+    except (TypeError, ValueError, OverflowError):
+        is_whole = False
+    if not is_whole:
+        raise ValueError(
+            f"label {position} is {str(label)[:40]} ({type(label).__name__}); a label is the name "
+            "of a class or its number, and a row without a label must be left out."
+        )
+    if not 0 <= label < len(numbers):
+        raise ValueError(
+            f"label {position} is {label}, and the {len(numbers)} classes have the numbers 0 to "
+            f"{len(numbers) - 1}; set classes= or num_classes= to the number of your classes."
+        )
+    return int(label)

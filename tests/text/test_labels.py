@@ -1,0 +1,44 @@
+"""Labels: the order of classes, and class numbers."""
+
+import numpy as np
+import pytest
+
+from disan_tf.text.labels import class_numbers, order_classes
+
+
+@pytest.mark.parametrize(
+    "labels, expected",
+    [
+        (["10", "9", "1"], ("1", "9", "10")),
+        (["b", "10", "9"], ("10", "9", "b")),
+        (["3", "nan", "1", "2"], ("1", "2", "3", "nan")),
+        (["inf", "2", "1"], ("1", "2", "inf")),
+        (["1.0", "1", "0"], ("0", "1", "1.0")),
+        (["2", "-1", "2"], ("-1", "2")),
+    ],
+)
+def test_order_is_numerical_for_finite_numbers_and_alphabetical_else(labels, expected):
+    assert order_classes(labels) == order_classes(labels[::-1]) == expected
+
+
+def test_class_numbers_of_names_and_of_numbers():
+    classes = ("bad", "good")
+    assert class_numbers(["good", b"bad", np.str_("good")], classes).tolist() == [1, 0, 1]
+    assert class_numbers(np.array([1.0, 0.0]), classes).tolist() == [1, 0]
+    assert class_numbers([True, False], classes).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "label, message",
+    [
+        ("fine", "label 1 is 'fine', which is not one of the 2 classes 'bad', 'good'."),
+        (2, "label 1 is 2, and the 2 classes have the numbers 0 to 1"),
+        (-1, "label 1 is -1, and the 2 classes have the numbers 0 to 1"),
+        (0.5, r"label 1 is 0.5 \(float\)"),
+        (float("nan"), r"label 1 is nan \(float\)"),
+        (None, r"label 1 is None \(NoneType\)"),
+    ],
+)
+def test_a_label_of_no_class_is_refused_with_its_position(label, message):
+    with pytest.raises(ValueError, match=message):
+        class_numbers(["bad", label], ("bad", "good"))

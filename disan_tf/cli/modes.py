@@ -130,7 +130,7 @@ def encode(
         _serving(checkpoint), input, output, input_format, vector_dtype, text_column=text_column
     )
     print(f"{count(vectors, 'vector')} in {output}, {vectors / seconds:,.0f} a second")
-    _report_lines(vectors, blank, input, "have the vector of one unknown word")
+    _report_lines(vectors, blank, input, "have vectors of zeros")
 
 
 def _report_lines(lines: int, blank: int, input, treatment: str) -> None:

@@ -235,6 +235,19 @@ def read_info(directory) -> dict:
     return info
 
 
+def read_files(bundle: Bundle) -> dict[str, bytes]:
+    """Returns the content of a bundle's files by name.
+
+    Raises:
+      UserError: a file changed after the bundle was loaded.
+    """
+    if read_info(bundle.directory) != bundle.info:
+        raise UserError(f"{bundle.directory} changed after its model was loaded; load it again.")
+    check_digests(bundle.directory, bundle.info)
+    names = ["model.json", *bundle.info["sha256"]]
+    return {name: (bundle.directory / name).read_bytes() for name in names}
+
+
 def check_digests(directory: Path, info: dict) -> None:
     """Raises UserError for the first file that is missing or differs from its digest."""
     for name, digest in info["sha256"].items():

@@ -1,10 +1,10 @@
 """A Keras classifier of raw text that starts with a trained model's weights."""
 
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Optional, Union
 
-import numpy as np
 import tensorflow as tf
 
 from data_prep import word_vectors
@@ -14,11 +14,20 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.models.nli import SentencePairClassifier
 from disan_tf.ops import portable
+from disan_tf.serving.fine_tuning.arguments import (
+    check_arguments,
+    list_texts,
+    read_dataset,
+    read_labels,
+    read_texts,
+    tensors_of,
+)
 from disan_tf.serving.inference.model import load_reader
 from disan_tf.text import TextToIds
 from disan_tf.text.tokenizer import for_raw_text
 
 _TOKENIZER = ("lowercase", "split_words", "empty_tokens")
+_TEXTS = 4096  # are tokenised at once
 
 
 @serializable
@@ -28,6 +37,12 @@ class TextClassifier(tf.keras.Model):
     It is a Keras model like any other: `fit`, `evaluate`, `predict`, callbacks, `save` to a
     `.keras` file and `export` to a SavedModel. It is compiled with Adam, cross-entropy and
     accuracy; call `compile` for other choices. Usually `from_preset` makes it.
+
+    `fit`, `evaluate` and `predict` read lists, arrays, pandas Series and string tensors of texts;
+    pairs are a tuple of two of them, or a list of tuples (first, second). They also read
+    DataFrames, dictionaries of columns and lists of records with `text`, or `premise` and
+    `hypothesis`. Labels are names or numbers of classes. `tf.data` datasets hold strings, or
+    dictionaries of strings.
 
     Args:
       model: a `SentenceModel` that predicts classes and reads word ids alone.
@@ -44,12 +59,12 @@ class TextClassifier(tf.keras.Model):
       Logits, <float32>[batch, classes].
 
     Raises:
-      ValueError: another number of texts than the model reads.
+      ValueError: another number of texts than the model reads, or an argument is wrong.
 
     Example:
       >>> classifier = disan_tf.TextClassifier.from_preset("disan_snli", classes=("bad", "good"))
-      >>> classifier.fit(np.array(["A fine film .", "A dull film ."]), np.array([1, 0]))
-      >>> classifier.predict(np.array(["What a film !"])).shape
+      >>> classifier.fit(["A fine film .", "A dull film ."], ["good", "bad"])
+      >>> classifier.predict(["What a film !"]).shape
       (1, 2)
     """
 
@@ -63,7 +78,7 @@ class TextClassifier(tf.keras.Model):
     ):
         super().__init__(**kwargs)
         self.sentence_model = model
-        self.classes = tuple(classes)
+        self.classes = check_arguments(classes, head=model.head)
         self._tokenizer = {
             "name": for_raw_text(tokenizer.get("name", "treebank")),
             **{name: bool(tokenizer[name]) for name in _TOKENIZER},
@@ -96,13 +111,18 @@ class TextClassifier(tf.keras.Model):
         Raises:
           UserError: there is no such preset, or it is damaged.
           ValueError: the preset needs more than word ids (ELMo, DRCN's characters), predicts
-            scores and no classes are given, reads only pairs (DRCN), or the two numbers of classes
-            differ.
+            scores and no classes are given, or reads only pairs (DRCN); or an argument is wrong,
+            see `check_arguments`.
         """
+        switches = {
+            "pairs": pairs,
+            "encoder_trainable": encoder_trainable,
+            "embedding_trainable": embedding_trainable,
+        }
+        names = check_arguments(classes, num_classes, switches)
         bundle = load_reader(preset)
         if bundle.config.embedding.name != "words":
             raise ValueError(f"{preset} reads more than word ids; choose another preset.")
-        names = _class_names(classes, num_classes)
         model = bundle.model
         if names:
             model = _with_new_head(bundle.model, preset, len(names), pairs)
@@ -135,6 +155,10 @@ class TextClassifier(tf.keras.Model):
 
     def compile(self, optimizer="adam", loss=None, metrics=None, **kwargs):
         """Configures training; without arguments Adam, cross-entropy and accuracy."""
+        if kwargs.get("jit_compile") is True:
+            raise ValueError(
+                "jit_compile=True: XLA cannot compile the look-up of strings; leave it out."
+            )
         loss = loss or tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
         metrics = ["accuracy"] if metrics is None else metrics
         super().compile(optimizer=optimizer, loss=loss, metrics=metrics, **kwargs)
@@ -144,24 +168,40 @@ class TextClassifier(tf.keras.Model):
         self.compile(**tf.keras.utils.deserialize_keras_object(config))
         self.optimizer.build(self.trainable_variables)
 
-    def fit(self, x=None, *args, validation_data=None, **kwargs):
-        """Trains as Keras does; x may also be an array of NumPy's strings."""
-        if isinstance(validation_data, tuple):
-            validation_data = (_objects(validation_data[0]), *validation_data[1:])
-        return super().fit(_objects(x), *args, validation_data=validation_data, **kwargs)
+    def fit(self, x=None, y=None, *args, validation_data=None, class_weight=None, **kwargs):
+        """Trains as Keras does, on the texts and labels that the class describes."""
+        if isinstance(validation_data, (tuple, list)):
+            validation_data = (*self._read(*validation_data[:2]), *validation_data[2:])
+        elif validation_data is not None:
+            validation_data, _ = self._read(validation_data, None)
+        if class_weight is not None:
+            numbers = read_labels(list(class_weight), self.classes, is_sparse=True)
+            class_weight = dict(zip(numbers.tolist(), class_weight.values()))
+        x, y = self._read(x, y)
+        added = {"validation_data": validation_data, "class_weight": class_weight}
+        return super().fit(x, y, *args, **added, **kwargs)
 
-    def evaluate(self, x=None, *args, **kwargs):
-        """Evaluates as Keras does; x may also be an array of NumPy's strings."""
-        return super().evaluate(_objects(x), *args, **kwargs)
+    def evaluate(self, x=None, y=None, *args, **kwargs):
+        """Evaluates as Keras does, on the texts and labels that the class describes."""
+        return super().evaluate(*self._read(x, y), *args, **kwargs)
 
     def predict(self, x, *args, **kwargs):
-        """Computes logits as Keras does; x may also be an array of NumPy's strings."""
-        return super().predict(_objects(x), *args, **kwargs)
+        """Computes logits as Keras does, for the texts that the class describes."""
+        return super().predict(self._read(x, None)[0], *args, **kwargs)
+
+    def _read(self, x, y) -> tuple:
+        """Returns texts and labels as Keras reads them."""
+        fields, loss = self.sentence_model.fields, self.loss
+        if isinstance(x, tf.data.Dataset):
+            return read_dataset(x, fields, self.classes), y
+        is_sparse = isinstance(loss, tf.keras.losses.SparseCategoricalCrossentropy)
+        is_sparse = is_sparse or loss == "sparse_categorical_crossentropy"
+        return read_texts(x, fields), read_labels(y, self.classes, is_sparse)
 
     def preprocess(self, texts) -> dict[str, tf.Tensor]:
         """Returns the ids <int32>[batch, length] of `texts` (see the class), by field."""
         fields = self.sentence_model.fields
-        tokens = [self._text_to_ids.tokens(column) for column in _columns(texts, fields)]
+        tokens = [self._text_to_ids.tokens(column) for column in tensors_of(texts, fields)]
         return dict(zip(fields, self._text_to_ids.inputs(*tokens)))
 
     def call(self, texts, training=None):
@@ -173,7 +213,7 @@ class TextClassifier(tf.keras.Model):
         Call it before `fit`. The added vectors stay fixed. Words without a vector stay unknown.
 
         Args:
-          texts: texts with the words to add; the texts of pairs one after another.
+          texts: texts with the words to add, as for `fit`; for pairs also single texts.
           vectors: a file of word vectors in the format of GloVe, with the embedding's dimension.
 
         Returns:
@@ -181,12 +221,14 @@ class TextClassifier(tf.keras.Model):
 
         Raises:
           UserError: the file is missing or malformed, or has another dimension.
+          ValueError: an item is no text; the message has its position.
         """
         found, known = {}, {*self.words}
-        for text in texts:
-            tokens = self._text_to_ids.tokens(tf.constant([text])).flat_values
-            for word in tokens.numpy():
-                found[self._written(word.decode())] = None
+        texts = list_texts(texts, self.sentence_model.fields)
+        for start in range(0, len(texts), _TEXTS):
+            tokens = self._text_to_ids.tokens(tf.constant(texts[start : start + _TEXTS]))
+            words = dict.fromkeys(tokens.flat_values.numpy())
+            found.update((self._written(word.decode()), None) for word in words)
         table = self.embedding
         read = word_vectors.read(
             Path(vectors), table.dim, lambda word: word in found and word not in known
@@ -196,6 +238,15 @@ class TextClassifier(tf.keras.Model):
         self._set_words([*self.words, *added])
         self.train_function = self.test_function = self.predict_function = None
         return len(added)
+
+    def save(self, *args, **kwargs) -> None:
+        """Saves as Keras does, also before `fit`."""
+        if not self.built:
+            self.build_from_config(self.get_build_config())
+        names = ("built", "_built")  # Keras 3, Keras 2
+        if not any(getattr(self.optimizer, name, False) for name in names):
+            self.optimizer.build(self.trainable_variables)
+        super().save(*args, **kwargs)
 
     def export(self, path: Union[str, Path]) -> None:
         """Writes a SavedModel from raw text to logits and probabilities, for other processes.
@@ -239,18 +290,25 @@ class TextClassifier(tf.keras.Model):
         """Creates the weights of a classifier made from its configuration."""
         self(tuple(tf.constant([""]) for _ in config["fields"]))
 
+    def __reduce__(self):
+        return _from_bytes, (self._to_bytes(),)
+
+    def __deepcopy__(self, memo):
+        return _from_bytes(self._to_bytes())
+
+    def _to_bytes(self) -> bytes:
+        """Returns the content of the `.keras` file."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.keras"
+            self.save(path)
+            return path.read_bytes()
+
     def _set_words(self, words: Sequence[str]) -> None:
         self._words = "\n".join(words)  # Keras would track a list
         self._text_to_ids = TextToIds(words, *self._tokenizer.values())
 
     def _written(self, word: str) -> str:
         return word.lower() if self._tokenizer["lowercase"] else word
-
-
-def _class_names(classes, count) -> tuple[str, ...]:
-    if classes is not None and count not in (None, len(classes)):
-        raise ValueError(f"num_classes={count} and {len(classes)} classes; give one of the two.")
-    return tuple(classes if classes is not None else map(str, range(count or 0)))
 
 
 def _with_new_head(model, preset, classes: int, pairs: bool):
@@ -275,21 +333,9 @@ def _with_words(table: WordEmbedding, vectors: list) -> WordEmbedding:
     return wider
 
 
-def _objects(x):
-    """Converts arrays of NumPy's strings, which Keras 3 refuses, to arrays of objects."""
-
-    def convert(part):
-        is_text = isinstance(part, np.ndarray) and part.dtype.kind in "US"
-        return part.astype(object) if is_text else part
-
-    return tf.nest.map_structure(convert, x)
-
-
-def _columns(texts, fields) -> list[tf.Tensor]:
-    """Returns <string>[batch] for each field."""
-    if isinstance(texts, Mapping):
-        texts = [texts[field] for field in fields]
-    columns = list(texts) if isinstance(texts, (list, tuple)) else [texts]
-    if len(columns) != len(fields):
-        raise ValueError(f"{len(columns)} texts are given, {len(fields)} expected: {fields}.")
-    return [tf.reshape(column, [-1]) for column in columns]
+def _from_bytes(content: bytes) -> TextClassifier:
+    """Returns the classifier of a `.keras` file with this content."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.keras"
+        path.write_bytes(content)
+        return tf.keras.models.load_model(path)

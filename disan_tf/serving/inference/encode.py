@@ -31,7 +31,7 @@ class Encoded(NamedTuple):
     Attributes:
       lines: all lines.
       seconds: the time that they took.
-      blank: lines without a word, which have the vector of one unknown word.
+      blank: lines without a word, whose vectors are zero.
     """
 
     lines: int
@@ -122,7 +122,7 @@ def encode_all(
 ) -> np.ndarray:
     """Encodes `tokenise`'s sentences as <float32>[sentences, dim], in the same order.
 
-    The bar, if any, counts the sentences.
+    A sentence without a word has zeros. The bar, if any, counts the sentences.
     """
     vectors = None
     for batch, inputs in batches_of_inputs(sentences, text_to_ids, batch_size):
@@ -132,6 +132,7 @@ def encode_all(
         vectors[batch] = encoded
         if bar is not None:
             bar.update(len(batch))
+    vectors[[*map(is_blank, sentences)]] = 0.0
     return vectors
 
 

@@ -1,6 +1,7 @@
 """A trained model as a Python object: vectors, predictions and attention of sentences."""
 
 import contextlib
+import tempfile
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,18 +14,24 @@ from disan_tf.common.errors import UserError
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.encoders.own import give_encoder
 from disan_tf.models.base import SENTENCE
-from disan_tf.runs.bundle import Bundle, load_bundle, read_info
+from disan_tf.runs.bundle import Bundle, load_bundle, read_files, read_info
 from disan_tf.serving.inference.attend import LengthLimit, make_attention_step
 from disan_tf.serving.inference.attention import Attention
-from disan_tf.serving.inference.encode import encode_all, make_encoding_step
+from disan_tf.serving.inference.encode import encode_all, make_encoding_step, vector_size
+from disan_tf.serving.inference.inputs import (
+    check_batch_size,
+    is_single,
+    read_input,
+    read_inputs,
+)
 from disan_tf.serving.inference.lines import look_up, tokenise
 from disan_tf.serving.inference.predict import (
     BATCH_SIZE,
-    describe,
+    describe_all,
     make_prediction_step,
     predict_all,
 )
-from disan_tf.serving.inference.records import text_name
+from disan_tf.serving.inference.records import Columns, columns_of, text_name
 from disan_tf.serving.release.released import find_bundle, model_name
 
 _SHORT = 200  # tokens, whose attention tensors need some hundred MB; free memory is not checked
@@ -66,6 +73,12 @@ class LoadedModel:
     """A trained model, for sentences of raw text; see `load`.
 
     Results come in the order of the input, whatever the batches; every function is compiled once.
+
+    A list of sentences may be any iterable of texts, a pandas Series, a string tensor, a DataFrame
+    or another table with a column for each of `fields`, or a list of records {field: text}. For
+    models of two sentences it holds pairs (first, second) or records.
+    `disan_tf.serving.inference.inputs` reads them all. A blank text, which has no word, gets no
+    label; its vector is zero.
 
     Attributes:
       classes: the classes' names, or the points of the scores' scale.
@@ -126,7 +139,7 @@ class LoadedModel:
 
     def preprocess(self, sentences: Sequence[Texts]) -> dict[str, tf.Tensor]:
         """Returns the inputs of `keras_model` for sentences or pairs; see `predict`."""
-        tokens = self._tokenise(sentences, self._bundle.model.fields)
+        tokens = self._tokenise(self._records(sentences))
         return dict(zip(self._bundle.model.reads, look_up(tokens, self._text_to_ids)))
 
     def encode(
@@ -146,48 +159,52 @@ class LoadedModel:
           show_progress_bar: whether a bar on standard error counts the sentences.
 
         Returns:
-          <float32>[sentences, dim]; for one string <float32>[dim].
+          <float32>[sentences, dim]; for one string <float32>[dim]. A blank text has zeros.
 
         Raises:
           UserError: the encoder reads only pairs (DRCN).
+          ValueError: an item is no text; the message has its position and its type.
         """
-        if isinstance(sentences, str):
+        if is_single(sentences):
             return self.encode([sentences], batch_size, normalize=normalize)[0]
-        step, tokens = self._encoding_step, self._tokenise(sentences, SENTENCE)
+        size, step = check_batch_size(batch_size), self._encoding_step
+        tokens = self._tokenise(self._records(sentences, SENTENCE), SENTENCE)
         if not tokens:
-            return np.zeros([0, self.encode([""]).shape[1]], np.float32)
+            return np.zeros([0, vector_size(self._bundle)], np.float32)
         with _bar(len(tokens), show_progress_bar) as bar:
-            vectors = encode_all(step, tokens, self._text_to_ids, batch_size, bar)
+            vectors = encode_all(step, tokens, self._text_to_ids, size, bar)
         return _normalised(vectors) if normalize else vectors
 
     def similarity(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
         """Computes the cosines between two lists' sentence vectors, <float32>[first, second].
 
-        A vector of zeros has cosines of 0.
+        A blank text has cosines of 0.
 
         Raises:
-          UserError: see `encode`.
+          UserError, ValueError: see `encode`.
         """
-        if isinstance(first, str) or isinstance(second, str):
-            raise ValueError("two lists of sentences are expected, not one string.")
-        first, second = list(first), list(second)
-        vectors = self.encode(first + second, normalize=True)
-        return vectors[: len(first)] @ vectors[len(first) :].T
+        for name, sentences in (("first", first), ("second", second)):
+            if is_single(sentences):
+                raise ValueError(f"{name} is one string; two lists of sentences are expected.")
+        first, second = (self.encode(sentences, normalize=True) for sentences in (first, second))
+        return first @ second.T
 
     def predict(self, sentences: Sequence[Texts], batch_size: int = BATCH_SIZE) -> list[dict]:
         """Predicts labels or scores for sentences, or for pairs (first, second).
 
         Returns:
-          For each input `label`, or `score` for relatedness, and `probabilities` by class.
+          For each input `label`, or `score` for relatedness, and `probabilities` by class. For a
+          blank input they are None, and `blank` is True.
 
         Raises:
-          ValueError: a text where the model reads pairs, or the reverse.
+          ValueError: an item is no text, or no pair where the model reads pairs; the message has
+            its position and its type.
         """
-        tokens = self._tokenise(sentences, self._bundle.model.fields)
+        size, tokens = check_batch_size(batch_size), self._tokenise(self._records(sentences))
         if not tokens:
             return []
-        rows = predict_all(self._prediction_step, tokens, self._text_to_ids, batch_size)
-        return [describe(*row, self._bundle) for row in rows]
+        rows = predict_all(self._prediction_step, tokens, self._text_to_ids, size)
+        return describe_all(tokens, rows, self._bundle)
 
     def attend(self, sentence: Texts) -> Attention:
         """Computes the attention tensors for a sentence, or for a pair.
@@ -202,13 +219,18 @@ class LoadedModel:
           ValueError: see `predict`.
         """
         fields = self._bundle.model.fields
-        (tokens,) = self._tokenise([sentence], fields)
+        (tokens,) = self._tokenise([read_input(sentence, fields, self._columns(fields))])
         if max(map(len, tokens)) > _SHORT:
             LengthLimit(self._attention_step).check(tokens, "attend")
         tensors = self._attention_step(*look_up([tokens], self._text_to_ids))
         arrays = {name: tensor.numpy()[0] for name, tensor in tensors.items()}
         crossed = not isinstance(self.encoder, SentenceEncoder)
         return Attention(fields, tokens, arrays, crossed)
+
+    def __reduce__(self):
+        """Pickles the model's files, which are checked again when they are loaded."""
+        files = read_files(self._bundle)
+        return _restore, (files, str(self._bundle.directory), type(self.encoder))
 
     @cached_property
     def _encoding_step(self):
@@ -222,15 +244,28 @@ class LoadedModel:
     def _attention_step(self):
         return make_attention_step(self._bundle.model)
 
-    def _tokenise(self, sentences, fields) -> list[tuple]:
-        if isinstance(sentences, str):
-            raise ValueError("a list of sentences is expected, not one string.")
-        rows = [(texts,) if isinstance(texts, str) else tuple(texts) for texts in sentences]
-        for row in rows:
-            if len(row) != len(fields) or not all(isinstance(text, str) for text in row):
-                raise ValueError(f"{row!r} is not {len(fields)} text{'s'[: len(fields) - 1]}.")
-        records = [dict(zip(map(text_name, fields), row)) for row in rows]
-        return tokenise(records, self._text_to_ids, fields) if records else []
+    def _columns(self, fields) -> Columns:
+        return columns_of(self._bundle.config, fields)
+
+    def _records(self, sentences, fields=None) -> list[dict]:
+        fields = fields or self._bundle.model.fields
+        return read_inputs(sentences, fields, self._columns(fields))
+
+    def _tokenise(self, records, fields=None) -> list[tuple]:
+        fields = fields or self._bundle.model.fields
+        if not records:
+            return []
+        return tokenise(records, self._text_to_ids, fields, self._columns(fields))
+
+
+def _restore(files: dict[str, bytes], directory: str, encoder: type) -> LoadedModel:
+    """Returns the model of a bundle's files; unpickling has imported its encoder's module."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in files.items():
+            (Path(folder) / name).write_bytes(content)
+        model = LoadedModel(load_reader(folder))
+    model._bundle.directory = Path(directory)
+    return model
 
 
 def _bar(total: int, is_shown: bool):

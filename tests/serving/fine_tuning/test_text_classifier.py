@@ -1,9 +1,12 @@
 """A trained model with new classes, as a Keras model of raw text."""
 
+import copy
+import pickle
 import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 import tensorflow as tf
 
@@ -37,6 +40,79 @@ def test_it_learns_new_classes_from_arrays(trained):
     loss, accuracy = trained.evaluate(TEXTS, LABELS, verbose=0)
     assert trained.classes == ("bad", "good")
     assert accuracy == 1.0 and loss < 0.5
+
+
+FORMS = {
+    "lists": (TEXTS.tolist(), LABELS.tolist()),
+    "series": (pd.Series(TEXTS, index=range(40, 40 + len(TEXTS))), pd.Series(LABELS)),
+    "frame": (pd.DataFrame({"id": LABELS, "text": TEXTS}), pd.DataFrame({"label": LABELS})),
+    "dictionary": ({"text": TEXTS}, tf.constant(LABELS)),
+    "names": (TEXTS, np.array(["bad", "good"])[LABELS]),
+    "categories": (
+        tf.constant(TEXTS),
+        pd.Series(np.array(["bad", "good"])[LABELS], dtype="category"),
+    ),
+    "records": ([{"text": text} for text in TEXTS], LABELS[:, None]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_texts_and_labels_come_as_people_hold_them(trained, form):
+    texts, labels = FORMS[form]
+    expected = trained.evaluate(TEXTS, LABELS, verbose=0)
+    assert trained.evaluate(texts, labels, verbose=0) == pytest.approx(expected)
+    np.testing.assert_array_equal(
+        trained.predict(texts, verbose=0), trained.predict(TEXTS, verbose=0)
+    )
+
+
+def test_all_forms_of_texts_train_one_model(trained):
+    model = copy.deepcopy(trained)
+    for texts, labels in FORMS.values():
+        model.fit(texts, labels, validation_data=(texts, labels), verbose=0)
+    by_name = tf.data.Dataset.from_tensor_slices(({"text": TEXTS}, LABELS)).batch(8)
+    of_names = tf.data.Dataset.from_tensor_slices((TEXTS, np.array(["bad", "good"])[LABELS]))
+    model.fit(by_name, validation_data=of_names.batch(8), verbose=0)
+    model.fit(TEXTS, LABELS, class_weight={"bad": 2.0, "good": 1.0}, verbose=0)
+    assert model.evaluate(of_names.batch(8), verbose=0)[1] == 1.0
+
+
+@pytest.mark.parametrize(
+    "texts, labels, message",
+    [
+        (["a film", None], ["bad", "good"], "item 1 is None"),
+        (["a film", "a plot"], ["bad", "fine"], "label 1 is 'fine', which is not one of the 2"),
+        (["a film", "a plot"], [0, 2], "label 1 is 2, and the 2 classes have the numbers 0 to 1"),
+        (["a film", "a plot"], [0, -1], "label 1 is -1"),
+        ("a film", ["bad"], "not one string"),
+        ({"review": ["a film"]}, ["bad"], 'there is no "text" among the columns review'),
+    ],
+)
+def test_wrong_texts_and_labels_are_refused_and_change_nothing(trained, texts, labels, message):
+    before = trained.predict(TEXTS, verbose=0)
+    with pytest.raises(ValueError, match=message):
+        trained.fit(texts, labels, verbose=0)
+    np.testing.assert_array_equal(trained.predict(TEXTS, verbose=0), before)
+
+
+def test_other_losses_read_labels_as_they_are(trained):
+    model = copy.deepcopy(trained)
+    model.compile(loss=tf.keras.losses.CategoricalCrossentropy(from_logits=True))
+    model.fit(TEXTS, np.eye(2)[LABELS], verbose=0)
+    assert model.evaluate(TEXTS, np.eye(2)[LABELS].tolist(), verbose=0)[1] == 1.0
+
+
+def test_compiling_strings_is_refused(trained):
+    with pytest.raises(ValueError, match="jit_compile=True: XLA cannot compile the look-up"):
+        trained.compile(jit_compile=True)
+
+
+def test_it_can_be_pickled_and_copied_before_and_after_fit(trained):
+    for model in (trained, TextClassifier.from_preset("demo", num_classes=2)):
+        expected = model.predict(TEXTS, verbose=0)
+        for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+            np.testing.assert_array_equal(other.predict(TEXTS, verbose=0), expected)
+            assert other.classes == model.classes
 
 
 @pytest.mark.slow
@@ -140,11 +216,16 @@ def test_pairs_come_as_tuples_or_by_name():
     model = TextClassifier.from_preset("disan_snli", num_classes=2, pairs=True)
     pairs = (TEXTS[:4], TEXTS[4:8])
     model.fit(pairs, LABELS[:4], verbose=0)
-    by_name = {"premise": pairs[0], "hypothesis": pairs[1]}
+    by_name = {"hypothesis": pairs[1], "premise": pairs[0]}
     model.fit(by_name, LABELS[:4], verbose=0)
-    np.testing.assert_array_equal(
-        model.predict(pairs, verbose=0), model.predict(by_name, verbose=0)
-    )
+    others = [by_name, list(zip(*pairs)), np.stack(pairs, 1), list(pairs), pd.DataFrame(by_name)]
+    others.append(tf.data.Dataset.from_tensor_slices(by_name).batch(3))
+    for other in others:
+        np.testing.assert_allclose(
+            model.predict(other, verbose=0), model.predict(pairs, verbose=0), atol=1e-6
+        )
+    with pytest.raises(ValueError, match="may be rows or columns"):
+        model.predict([["a", "b"], ["c", "d"]])
     with pytest.raises(ValueError, match="1 texts are given, 2 expected"):
         model(TEXTS[:2])
 
@@ -167,16 +248,36 @@ def test_words_of_the_texts_are_added_with_their_vectors(tmp_path):
     model.fit(TEXTS, LABELS, verbose=0)
 
 
+def test_words_of_one_string_are_not_added():
+    with pytest.raises(ValueError, match="not one string"):
+        TextClassifier.from_preset("demo").adapt("zebra", "vectors.txt")
+
+
 @pytest.mark.parametrize(
     "arguments, error",
     [
         ({"preset": "disan_sick"}, "disan_sick predicts scores; name the new classes"),
-        ({"preset": "demo", "classes": "ab", "num_classes": 3}, "num_classes=3 and 2 classes"),
+        ({"classes": ("a", "b"), "num_classes": 3}, "num_classes=3 and 2 classes"),
+        ({"classes": "ab"}, "classes='ab' is one string; write a list of names"),
+        ({"classes": ("a",)}, "must be at least two different names"),
+        ({"classes": ("a", "a")}, "must be at least two different names"),
+        ({"classes": (0, 1)}, "must be strings, the names of the classes"),
+        ({"num_classes": 0}, "num_classes=0 must be a whole number of at least 2"),
+        ({"num_classes": 1}, "num_classes=1 must be a whole number of at least 2"),
+        ({"num_classes": "3"}, "num_classes='3' must be a whole number"),
+        ({"num_classes": 2, "encoder_trainable": "no"}, "encoder_trainable='no' must be True or"),
     ],
 )
 def test_impossible_arguments_are_refused(arguments, error):
     with pytest.raises(ValueError, match=error):
-        TextClassifier.from_preset(**arguments)
+        TextClassifier.from_preset(**{"preset": "demo", **arguments})
+
+
+def test_the_names_of_classes_fit_the_head():
+    preset = TextClassifier.from_preset("demo")
+    arguments = (preset.sentence_model, preset.words, {"lowercase": True})
+    with pytest.raises(ValueError, match="num_classes=2 and 3 classes"):
+        TextClassifier(*arguments, ("a", "b", "c"))
 
 
 def test_an_unknown_preset_names_the_known_ones():

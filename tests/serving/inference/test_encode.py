@@ -1,6 +1,10 @@
 """Vectors of sentences: `--mode=encode` and `disan_tf.load`."""
 
+import copy
+import dataclasses
 import json
+import pickle
+import shutil
 
 import numpy as np
 import pytest
@@ -8,6 +12,7 @@ import pytest
 import disan_tf
 from disan_tf.common.errors import UserError
 from disan_tf.serving.inference.encode import encode
+from disan_tf.serving.inference.model import LoadedModel
 from tests.support.models.bundles import SENTENCES
 
 
@@ -24,13 +29,12 @@ def lines(tmp_path):
 
 
 def _expected(bundle):
-    """The vector of each sentence alone."""
-    return np.concatenate(
-        [
-            bundle.model.encode(*bundle.text_to_ids().inputs(bundle.text_to_ids().tokens([text])))
-            for text in SENTENCES
-        ]
-    )
+    """The vector of each sentence alone; a blank sentence has zeros."""
+    vectors = [
+        bundle.model.encode(*bundle.text_to_ids().inputs(bundle.text_to_ids().tokens([text])))
+        for text in SENTENCES
+    ]
+    return np.concatenate([vector * bool(text.strip()) for text, vector in zip(SENTENCES, vectors)])
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 64])
@@ -83,9 +87,10 @@ def test_an_output_that_cannot_be_is_refused(bundle, lines, tmp_path, name, mess
 def test_similarities_are_cosines(model):
     first, second = SENTENCES[:3], SENTENCES[1:]
     a, b = model.encode(first), model.encode(second)
-    expected = [[x @ y / np.sqrt(x @ x * (y @ y)) for y in b] for x in a]
+    norms = [np.linalg.norm(vectors, axis=1) for vectors in (a, b)]
+    expected = a @ b.T / np.maximum(np.outer(*norms), 1e-9)
     np.testing.assert_allclose(model.similarity(first, second), expected, atol=1e-5)
-    assert model.similarity(first, second)[1, 0] == pytest.approx(1, abs=1e-5)
+    assert model.similarity(first, second)[2, 1] == pytest.approx(1, abs=1e-5)
 
 
 def test_predictions_and_attention_are_those_of_the_model(bundle, model):
@@ -103,8 +108,67 @@ def test_a_model_of_pairs_encodes_single_sentences(pair_bundle):
     assert model.encode(["a good film"]).ndim == 2
     (answer,) = model.predict([("a good film", "boring")])
     assert "probabilities" in answer
-    with pytest.raises(ValueError, match="is not 2 texts"):
+    with pytest.raises(ValueError, match="item 0 is one text"):
         model.predict(["a good film"])
+
+
+def test_records_are_read_by_name_in_any_order(pair_bundle):
+    model = disan_tf.load(pair_bundle.directory)
+    expected = model.predict([("a good film", "boring"), ("boring", "a film")])
+    first, second = model.fields
+    table = {second: ["boring", "a film"], first: ["a good film", "boring"]}
+    records = [dict(zip(table, row)) for row in zip(*table.values())]
+    assert model.predict(records) == model.predict(table) == expected
+    assert (
+        model.attend(records[0])[f"{second}_tokens"]
+        == model.attend(("a good film", "boring"))[f"{second}_tokens"]
+        == ["boring"]
+    )
+
+
+def test_records_have_the_columns_that_the_model_was_trained_on(bundle):
+    config = bundle.config.copy_and_resolve_references()
+    with config.unlocked():
+        config.data.corpus, config.data.text = "table", "body"
+    model = LoadedModel(dataclasses.replace(bundle, config=config))
+    expected = model.predict(["a good film"])
+    assert model.predict([{"text": "boring", "body": "a good film"}]) == expected
+    assert model.predict([{"text": "a good film"}]) == expected
+
+
+def test_every_function_reads_records(model):
+    records = [{"text": text} for text in SENTENCES]
+    np.testing.assert_array_equal(model.encode(records), model.encode(SENTENCES))
+    np.testing.assert_array_equal(
+        model.similarity(records, SENTENCES), model.similarity(SENTENCES, SENTENCES)
+    )
+    for name, ids in model.preprocess(SENTENCES).items():
+        np.testing.assert_array_equal(model.preprocess(records)[name], ids)
+
+
+def test_a_blank_text_has_no_label_and_a_vector_of_zeros(model):
+    blank, words = model.predict([" ", "a good film"])
+    assert blank == {"label": None, "probabilities": dict.fromkeys(model.classes), "blank": True}
+    assert words["label"] in model.classes and "blank" not in words
+    assert not model.encode(["", "a good film"])[0].any()
+    similarities = model.similarity(["", "xyzzy"], ["xyzzy", ""])
+    np.testing.assert_allclose(similarities, [[0, 0], [1, 0]], atol=1e-6)
+
+
+def test_a_model_can_be_pickled_and_copied(model):
+    texts = ["a good film", "", "boring"]
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        np.testing.assert_array_equal(other.encode(texts), model.encode(texts))
+        assert other.predict(texts) == model.predict(texts)
+        assert repr(other) == repr(model)
+
+
+def test_a_model_whose_files_changed_is_not_pickled(bundle, tmp_path):
+    shutil.copytree(bundle.directory, tmp_path / "model")
+    model = disan_tf.load(tmp_path / "model")
+    (tmp_path / "model" / "vocabulary.txt").write_text("other\n")
+    with pytest.raises(UserError, match="vocabulary.txt has SHA-256"):
+        pickle.dumps(model)
 
 
 def test_one_string_has_one_vector(model):
@@ -116,8 +180,8 @@ def test_one_string_has_one_vector(model):
 def test_normalised_vectors_have_the_length_1(model):
     vectors, units = model.encode(SENTENCES), model.encode(SENTENCES, normalize=True)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    assert np.abs(norms - 1).max() > 0.1
-    np.testing.assert_allclose(units, vectors / norms, atol=1e-6)
+    assert np.abs(norms[0] - 1).max() > 0.1
+    np.testing.assert_allclose(units, vectors / np.maximum(norms, 1e-9), atol=1e-6)
     one = model.encode(SENTENCES[0], normalize=True)
     np.testing.assert_allclose(one, units[0], atol=1e-6)
     assert model.encode([], normalize=True).shape == (0, vectors.shape[1])
@@ -138,7 +202,7 @@ def test_a_progress_bar_counts_the_sentences_on_request(model, capsys):
 
 
 def test_one_string_is_no_list_of_sentences(model):
-    with pytest.raises(ValueError, match="a list of sentences is expected"):
+    with pytest.raises(ValueError, match="a list of texts is expected"):
         model.predict("a good film")
 
 
@@ -147,10 +211,10 @@ def test_an_unknown_name_is_refused():
         disan_tf.load("nothing")
 
 
-@pytest.mark.parametrize("batch_size", [0, -1])
-def test_a_batch_size_below_1_is_refused(batch_size, model):
+@pytest.mark.parametrize("batch_size", [0, "32"])
+def test_a_wrong_batch_size_is_refused(batch_size, model):
     for function in (model.encode, model.predict):
-        with pytest.raises(ValueError, match=f"batch_size={batch_size} must be at least 1"):
+        with pytest.raises(ValueError, match=f"batch_size={batch_size!r} must be a whole number"):
             function(["a good film"], batch_size=batch_size)
 
 

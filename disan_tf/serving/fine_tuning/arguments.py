@@ -1,0 +1,180 @@
+"""The arguments of a `TextClassifier` and of its `fit`: classes, texts and labels."""
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from types import MappingProxyType
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.models.base import SENTENCE
+from disan_tf.serving.inference.inputs import is_single, read_inputs
+from disan_tf.serving.inference.records import Columns
+from disan_tf.text.labels import class_numbers
+
+_COLUMNS = Columns(are_chosen=True)  # a classifier reads texts, and no lists of tokens
+
+
+def check_arguments(
+    classes=None, num_classes=None, switches: Mapping = MappingProxyType({}), head=None
+) -> tuple[str, ...]:
+    """Checks the arguments of a `TextClassifier`; returns the names of its classes, () = none.
+
+    Args:
+      classes: the names; None = none are given.
+      num_classes: their number; None = none is given.
+      switches: argument -> value, each True or False.
+      head: the head whose number of classes the names must have.
+
+    Raises:
+      ValueError: fewer than two classes, a name that is no string or occurs twice, two numbers that
+        differ, or a switch that is neither True nor False.
+    """
+    for name, value in switches.items():
+        if not isinstance(value, bool):
+            raise ValueError(f"{name}={value!r} must be True or False.")
+    is_number = isinstance(num_classes, Integral) and not isinstance(num_classes, bool)
+    if num_classes is not None and (not is_number or num_classes < 2):
+        raise ValueError(f"num_classes={num_classes!r} must be a whole number of at least 2.")
+    if classes is None:
+        return tuple(map(str, range(num_classes or 0)))
+    if isinstance(classes, (str, bytes)):
+        raise ValueError(f"classes={classes!r} is one string; write a list of names.")
+    names = tuple(classes)
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"classes={names} must be strings, the names of the classes.")
+    if len(names) < 2 or len({*names}) < len(names):
+        raise ValueError(f"classes={names} must be at least two different names.")
+    for count in (num_classes, head and head.get_config()["classes"]):
+        if count not in (None, len(names)):
+            raise ValueError(f"num_classes={count} and {len(names)} classes; give one of the two.")
+    return names
+
+
+def read_texts(x, fields: Sequence[str]):
+    """Returns an array of strings; for pairs a tuple of two.
+
+    Args:
+      x: what `disan_tf.serving.inference.inputs.read_inputs` reads; for pairs also a tuple of two
+        columns. Datasets, generators and None, which Keras reads itself, are returned as they are.
+      fields: the texts that the model reads.
+
+    Raises:
+      ValueError: an item is no text, or no pair; the message has its position.
+    """
+    if x is None or _is_stream(x):
+        return x
+    if len(fields) == 2 and _are_columns(x):
+        x = {_COLUMNS.texts[field][0]: column for field, column in zip(fields, x)}
+    records = read_inputs(x, fields, _COLUMNS)
+    columns = tuple(
+        np.array([_COLUMNS.find_text(record, field) for record in records], object)
+        for field in fields
+    )
+    return columns if len(columns) > 1 else columns[0]
+
+
+def read_labels(y, classes: Sequence[str], is_sparse: bool):
+    """Returns class numbers <int64>[labels] for labels that are names or numbers of classes.
+
+    Labels of other forms, such as one-hot rows, are for other losses, and are returned as an array.
+
+    Args:
+      y: a list, an array, a tensor or a pandas Series; None is returned.
+      classes: the classes' names.
+      is_sparse: whether the loss reads class numbers.
+
+    Raises:
+      ValueError: a label is no class; the message has its position.
+    """
+    if y is None or isinstance(y, Mapping):
+        return y
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim == 1 and (is_sparse or labels.dtype.kind in "OUST"):
+        return class_numbers(labels.tolist(), classes)
+    return labels
+
+
+def read_dataset(dataset: tf.data.Dataset, fields: Sequence[str], classes: Sequence[str]):
+    """Maps a dataset of texts, or of (texts, labels, ...), to what the model reads.
+
+    Texts by name become a tensor, or for pairs a tuple; names of classes become their numbers.
+    """
+
+    def convert(*parts):
+        texts, *others = parts
+        texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts
+        if others and getattr(others[0], "dtype", None) == tf.string:
+            others[0] = _numbers_of_names(others[0], classes)
+        return (texts, *others)  # also for texts alone: Keras would read a pair as (x, y)
+
+    return dataset.map(convert, tf.data.AUTOTUNE)
+
+
+def tensors_of(texts, fields: Sequence[str]) -> list[tf.Tensor]:
+    """Returns <string>[batch] for each field of texts that are tensors.
+
+    Raises:
+      ValueError: another number of texts than fields, or a text is missing.
+    """
+    texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts
+    columns = list(texts) if isinstance(texts, (list, tuple)) else [texts]
+    if len(columns) != len(fields):
+        raise ValueError(f"{len(columns)} texts are given, {len(fields)} expected: {fields}.")
+    return [tf.reshape(column, [-1]) for column in columns]
+
+
+def _texts_of(texts, fields: Sequence[str]):
+    """Returns the texts of a mapping by name: a tensor, or for pairs a tuple of two.
+
+    Raises:
+      ValueError: a text is missing.
+    """
+    found = [_COLUMNS.find_text(texts, field) for field in fields]
+    for field, text in zip(fields, found):
+        if text is None:
+            names = " or ".join(f'"{name}"' for name in _COLUMNS.names(field))
+            raise ValueError(f"there is no {names} among the inputs {', '.join(texts)}.")
+    return tuple(found) if len(found) > 1 else found[0]
+
+
+def list_texts(texts, fields: Sequence[str]) -> list[str]:
+    """Returns the texts of `read_texts` in one list; a model of pairs takes single texts too.
+
+    Raises:
+      ValueError: an item is no text; the message has its position.
+    """
+    texts = list(texts) if hasattr(texts, "__next__") else texts
+    try:
+        columns = read_texts(texts, fields)
+    except ValueError:
+        if len(fields) == 1:
+            raise
+        columns = read_texts(texts, SENTENCE)
+    return np.concatenate(columns).tolist() if isinstance(columns, tuple) else columns.tolist()
+
+
+def _numbers_of_names(names, classes):
+    is_class = tf.equal(names[..., None], tf.constant(classes))
+    known = tf.reduce_all(tf.reduce_any(is_class, -1))
+    message = f"a label is none of the classes {', '.join(classes)}"
+    with tf.control_dependencies([tf.debugging.Assert(known, [message])]):
+        return tf.argmax(is_class, axis=-1)
+
+
+def _is_stream(x) -> bool:
+    kinds = (tf.data.Dataset, tf.distribute.DistributedDataset, tf.keras.utils.Sequence)
+    return isinstance(x, kinds) or hasattr(x, "__next__")
+
+
+def _are_columns(x) -> bool:
+    """Returns whether `x` is a tuple, or a list that cannot be one of pairs, of two columns."""
+    if not isinstance(x, (tuple, list)) or len(x) != 2:
+        return False
+    if any(is_single(column) or isinstance(column, (tuple, Mapping)) for column in x):
+        return False
+    return isinstance(x, tuple) or not all(
+        isinstance(column, list) and len(column) == 2 for column in x
+    )

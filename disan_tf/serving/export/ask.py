@@ -30,7 +30,8 @@ def main(arguments=None) -> None:
         form = "sentences" if len(inputs) == 1 else "--pair and two sentences, again for each pair"
         parser.error(f"{options.saved_model} takes {' and '.join(inputs)}; give {form}")
     for row, prediction in zip(rows, ask(saved_model, dict(zip(inputs, zip(*rows))))):
-        print(f"{prediction}: {' | '.join(row)}")
+        is_blank = not any(text.strip() for text in row)
+        print(f"{'blank' if is_blank else prediction}: {' | '.join(row)}")
 
 
 def ask(saved_model: Path, texts: dict) -> list[str]:

@@ -147,7 +147,8 @@ def graphs_of_text(
     method = methods.get("encode")
 
     def encode(text):
-        return method.function(*text_to_ids.inputs(tokens(text)[:, :max_tokens]))
+        words = tokens(text)[:, :max_tokens]
+        return _zero_blanks(method.function(*text_to_ids.inputs(words)), words.row_lengths())
 
     return Graphs(signatures, method and Served(encode, _text_specs(SENTENCE)))
 
@@ -233,9 +234,17 @@ def _in_blocks_of_text(method: Method, text_to_ids, tokens, max_tokens):
         def of_rows(rows, _):
             return method.function(*text_to_ids.inputs(*(tf.gather(words, rows) for words in cut)))
 
-        return _in_blocks(method, of_rows, tf.cast(lengths, tf.int32), max_tokens)
+        outputs = _in_blocks(method, of_rows, tf.cast(lengths, tf.int32), max_tokens)
+        if "vectors" in outputs:
+            outputs["vectors"] = _zero_blanks(outputs["vectors"], lengths[:, 0])
+        return outputs
 
     return of_text
+
+
+def _zero_blanks(vectors, lengths):
+    """Returns vectors <float32>[batch, dim], with zeros for texts that have no token."""
+    return tf.where(lengths[:, None] > 0, vectors, 0.0)
 
 
 def _in_blocks(method, of_rows, lengths, max_tokens):

@@ -27,6 +27,12 @@ def test_sentences_have_their_classes(bundle, export, capsys):
     assert capsys.readouterr().out == "".join(f"{row}: {text}\n" for row, text in rows)
 
 
+def test_a_blank_sentence_has_no_class(bundle, export, capsys):
+    ask(export, " ", SENTENCES[3])
+    (row,) = said(bundle, [SENTENCES[3]])
+    assert capsys.readouterr().out == f"blank:  \n{row}: {SENTENCES[3]}\n"
+
+
 def test_pairs_are_asked_first_sentence_first(pair_bundle, pair_export, capsys):
     ask(pair_export, "--pair", "a good film", "boring", "--pair", "short", "it is new")
     first, second = said(pair_bundle, ["a good film", "short"], ["boring", "it is new"])

@@ -2,7 +2,7 @@
 
 import contextlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Optional, Union
@@ -35,7 +35,7 @@ from disan_tf.serving.inference.records import Columns, columns_of, text_name
 from disan_tf.serving.release.released import find_bundle, model_name
 
 _SHORT = 200  # tokens, whose attention tensors need some hundred MB; free memory is not checked
-Texts = Union[str, Sequence[str]]  # a sentence, or the two of a pair
+Sentences = Iterable  # whatever `read_inputs` reads
 
 
 def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "LoadedModel":
@@ -137,14 +137,14 @@ class LoadedModel:
         """The layer from features of the sentence vectors to logits."""
         return self._bundle.model.head
 
-    def preprocess(self, sentences: Sequence[Texts]) -> dict[str, tf.Tensor]:
+    def preprocess(self, sentences: Sentences) -> dict[str, tf.Tensor]:
         """Returns the inputs of `keras_model` for sentences or pairs; see `predict`."""
         tokens = self._tokenise(self._records(sentences))
         return dict(zip(self._bundle.model.reads, look_up(tokens, self._text_to_ids)))
 
     def encode(
         self,
-        sentences: Union[str, Sequence[str]],
+        sentences: Union[str, Sentences],
         batch_size: int = BATCH_SIZE,
         *,
         normalize: bool = False,
@@ -175,7 +175,7 @@ class LoadedModel:
             vectors = encode_all(step, tokens, self._text_to_ids, size, bar)
         return _normalised(vectors) if normalize else vectors
 
-    def similarity(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
+    def similarity(self, first: Sentences, second: Sentences) -> np.ndarray:
         """Computes the cosines between two lists' sentence vectors, <float32>[first, second].
 
         A blank text has cosines of 0.
@@ -189,7 +189,7 @@ class LoadedModel:
         first, second = (self.encode(sentences, normalize=True) for sentences in (first, second))
         return first @ second.T
 
-    def predict(self, sentences: Sequence[Texts], batch_size: int = BATCH_SIZE) -> list[dict]:
+    def predict(self, sentences: Sentences, batch_size: int = BATCH_SIZE) -> list[dict]:
         """Predicts labels or scores for sentences, or for pairs (first, second).
 
         Returns:
@@ -206,7 +206,7 @@ class LoadedModel:
         rows = predict_all(self._prediction_step, tokens, self._text_to_ids, size)
         return describe_all(tokens, rows, self._bundle)
 
-    def attend(self, sentence: Texts) -> Attention:
+    def attend(self, sentence: Union[str, Sequence[str], Mapping[str, str]]) -> Attention:
         """Computes the attention tensors for a sentence, or for a pair.
 
         Returns:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from disan_tf.text.tables import Table, parse_json, read_rows
+from disan_tf.text.json_texts import parse_json
+from disan_tf.text.tables import Table, read_rows
 from tests.support.errors import user_error
 
 

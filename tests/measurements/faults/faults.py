@@ -490,7 +490,7 @@ FAULTS = (
         folder="serving",
         line="if self.sizes.get(name, rows) != rows:",
         fault="if self.sizes.get(name, rows) < rows:",
-        tests=("test_submissions.py",),
+        tests=("test_output_formats.py",),
     ),
     Fault(
         folder="serving",

@@ -11,6 +11,7 @@ from disan_tf.common.files import LONGEST_LINE
 from disan_tf.serving.inference import lines
 from disan_tf.serving.inference.encode import encode
 from disan_tf.serving.inference.predict import predict
+from disan_tf.text import text_files
 from tests.support.models.bundles import PAIRS, SENTENCES, WORDS, write_pairs
 
 THREADS = ["--direct_num_workers=2", "--direct_running_mode=multi_threading"]
@@ -174,7 +175,7 @@ def test_an_empty_file_gives_an_empty_shard(beam, bundle, name):
 
 
 def test_two_workers_answer_each_line_once(beam, bundle, tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "CHUNK_BYTES", 5000)
+    monkeypatch.setattr(text_files, "CHUNK_BYTES", 5000)
     check_generated(beam, bundle, tmp_path, 500, THREADS)
 
 

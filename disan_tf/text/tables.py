@@ -82,7 +82,7 @@ class Table:
         if self.is_open and '"' not in line and len(text) < LONGEST_VALUE:
             self._text = text
             return None
-        values = self._split(text)
+        values, was_open = self._split(text), self._was_open
         if values is not None and '"' in text and self._is_plain:
             values = self._unquote(text, values)
         self.is_open, self._text = values is None, text
@@ -92,7 +92,9 @@ class Table:
             del values[len(self._names) :]
         if not self._fits(values):
             found, known = count(len(values), "column"), len(self._names)
-            raise ValueError(f"{found}, and the header has {known}{_TAB_QUOTES * self._was_open}")
+            raise ValueError(
+                f"{found}, and the header has {known}{_TAB_QUOTES * (was_open or self._was_open)}"
+            )
         row = dict(zip(self._names, values))
         row.pop(None, None)
         return row
@@ -299,6 +301,8 @@ def shorten(text: str) -> str:
 
 def check_string(name: str, value, most: int = LONGEST_VALUE) -> None:
     """Raises ValueError unless a column's value is a string of at most `most` characters."""
+    if isinstance(value, (list, dict)):
+        raise ValueError(f"{name} is a {type(value).__name__} and no string; {_ONE_A_ROW}")
     if type(value) is not str:
         raise ValueError(f"{name} is not a string ({json.dumps(value)[:40]})")
     if len(value) > most:

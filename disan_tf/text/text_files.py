@@ -151,7 +151,7 @@ class TextLines:
         file = gunzipped(io.BufferedReader(_Source(self._read), CHUNK_BYTES))
         with whole_gzip(self._name):
             head = _head(file)
-            if kind := kind_of(head):
+            if kind := kind_of(head, self._encoding):
                 raise UserError(
                     f"{self._name} is {kind}, and no text; export the texts as CSV in UTF-8."
                 )
@@ -225,11 +225,12 @@ def open_texts(path):
     return open_bytes(path)
 
 
-def kind_of(head: bytes) -> Optional[str]:
+def kind_of(head: bytes, encoding: str = "utf-8") -> Optional[str]:
     """Returns what a file with these first bytes is, or None if it may be text."""
     kind = next((kind for start, kind in _OTHERS.items() if head.startswith(start)), None)
-    if kind is None and b"\0" in head[:4096] and not any(map(head.startswith, _MARKS)):
-        return "binary data (a byte 0x00)"
+    is_wide = any(map(head.startswith, _MARKS)) or "\n".encode(encoding) != b"\n"
+    if kind is None and b"\0" in head[:4096] and not is_wide:
+        return "binary data, or UTF-16 without a byte order mark"
     return kind
 
 

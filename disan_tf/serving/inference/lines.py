@@ -16,7 +16,6 @@ from disan_tf.serving.inference.records import (
     DEFAULT,
     Columns,
     Recogniser,
-    SentenceLines,
     make_parser,
 )
 from disan_tf.text import TracedTextToIds
@@ -49,14 +48,19 @@ def read_chunks(
       UserError: the format is unknown, the file cannot be opened, a line is too long, not in the
         encoding or not a record of these fields.
     """
-    name, number = "standard input" if path == "-" else path, 0
-    if input_format is None and path != "-":
-        input_format = format_of(path)
+    is_stream, number = path == "-", 0
+    name = "standard input" if is_stream else path
+    input_format = input_format or (None if is_stream else format_of(path))
     try:
         check_encoding(encoding)
     except ValueError as error:
         raise UserError(f"--input_{error}") from None
-    parse = _parser(path, name, input_format, fields, columns)
+    if input_format is not None:
+        parse = make_parser(input_format, fields, columns)
+    else:
+        announce = partial(_announce_other if is_stream else _announce_text, name)
+        parse = Recogniser(fields, columns, announce, follows=is_stream)
+        input_format = None if is_stream else "text"
     with open_texts(path) as file:
         lines = TextLines(file.read1, name, input_format, encoding, "--input_encoding")
         for chunk in lines.chunks():
@@ -72,15 +76,6 @@ def read_chunks(
                 yield records
     if parse.is_open:
         raise UserError(f"{lines.place(number)}: the input ends inside a quoted value; end it.")
-
-
-def _parser(path, name, input_format, fields, columns) -> SentenceLines:
-    """Returns the parser of an input's format."""
-    if input_format is not None:
-        return make_parser(input_format, fields, columns)
-    is_stream = path == "-"
-    announce = partial(_announce_other if is_stream else _announce_text, name)
-    return Recogniser(fields, columns, announce, follows=is_stream)
 
 
 def _announce_other(name, line: str, kind: str, _) -> None:

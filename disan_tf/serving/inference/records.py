@@ -159,7 +159,11 @@ class RecordLines(SentenceLines):
             row = self._rows.parse(line)
         except ValueError as error:
             raise UserError(f"{where}: {error}; repair the file{remedy}.") from None
-        return row and check_record(row, self._fields, where, self._columns)
+        if row is None:
+            return None
+        if len(row) > 1 and list(row) == list(row.values()):
+            raise UserError(f"{where}: the header is repeated; remove this line.")
+        return check_record(row, self._fields, where, self._columns)
 
     def check_names(self, names: Collection[str]) -> None:
         """Raises ValueError unless names, of columns or of a record, contain all the fields."""
@@ -213,6 +217,8 @@ class Recogniser(SentenceLines):
             with contextlib.suppress(ValueError):
                 RecordLines(self._fields, self._columns).check_names(parse_json(line))
                 return "JSON", "jsonl"
+        if _ARRAY.match(line):
+            return "a JSON array", "jsonl"
         for separator in "\t,;|":
             names = [name.strip('"') for name in line.split(separator)]
             known = [set(self._columns.texts[field]) & set(names) for field in self._fields]
@@ -222,6 +228,7 @@ class Recogniser(SentenceLines):
 
 
 _NAME = re.compile(r"\w[\w.-]*( [\w.-]+){0,2}")  # a column's name, rather than a sentence
+_ARRAY = re.compile(r'\[\s*(\{\s*"|$)')  # of objects
 
 
 def make_parser(input_format: str, fields: Sequence[str], columns: Columns) -> SentenceLines:

@@ -1,4 +1,4 @@
-"""DiSAN on a table of your own: CSV, TSV or JSON lines with named columns.
+"""DiSAN on a table of your own: CSV, TSV or JSON with named columns.
 
     python run.py --config=configs/own_table.py --config.data.train=reviews.csv --workdir=runs/own
 

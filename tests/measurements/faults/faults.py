@@ -457,10 +457,10 @@ FAULTS = (
         tests=("test_attend.py",),
     ),
     Fault(
-        folder="serving",
-        line=r'*lines, rest = (rest + block).split(b"\n")',
-        fault=r'*lines, rest = block.split(b"\n")',
-        tests=("test_lines.py",),
+        folder="text",
+        line="rest += block",
+        fault="rest = block",
+        tests=("test_text_files.py",),
     ),
     Fault(
         folder="reporting",

@@ -1,5 +1,6 @@
 """Reading lines, JSON objects and tables: nothing is dropped, every mistake names its line."""
 
+import gzip
 import io
 import json
 import os
@@ -336,6 +337,68 @@ def test_a_first_sentence_is_no_header(line, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(line.encode())))
     assert read("-") == [{"text": line}]
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "name, content, input_format, kind",
+    [
+        ("a.txt", '{"text": "a"}', "jsonl", "JSON"),
+        ("a", '[{"text": "a"}]', "jsonl", "a JSON array"),
+        ("a.txt", "[", "jsonl", "a JSON array"),
+        ("a.txt", "id\ttext", "tsv", "a header"),
+        ("a.data", "text;id", "csv", "a header"),
+    ],
+)
+def test_another_format_under_a_name_of_text_gets_a_warning(
+    tmp_path, name, content, input_format, kind, capsys
+):
+    path = write(tmp_path / name, content)
+    assert read(path) == [{"text": content}]
+    assert capsys.readouterr().err == (
+        f"warning: {path}: line 1 ({content!r}) is read as a sentence; with "
+        f"--input_format={input_format} it is {kind}.\n"
+    )
+    read(path, "text")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("THREE.CSV", b"id,text\n1,a\n2,b\n"),
+        ("a.json", b'{"id": "1", "text": "a"}\n{"id": "2", "text": "b"}\n'),
+        ("b.json", b'[{"id": "1", "text": "a"}, {"id": "2", "text": "b"}]'),
+        ("a.tsv.gz", gzip.compress(b"id\ttext\n1\ta\n2\tb\n")),
+        ("a.csv", b"sep=;\r\nid;text\r\n1;a\r\n2;b\r\n"),
+        ("b.csv", "id\ttext\r\n1\ta\r\n2\tb\r\n".encode("utf-16")),
+        ("c.csv", b"id,text,,\r1,a,,\r2,b,,\r"),
+    ],
+)
+def test_a_file_as_people_have_it_has_the_same_records(tmp_path, name, content):
+    expected = [{"id": "1", "text": "a"}, {"id": "2", "text": "b"}]
+    assert read(write(tmp_path / name, content)) == expected
+
+
+def test_another_encoding_is_read_on_request(tmp_path):
+    path = write(tmp_path / "a.csv", b"text\ncaf\xe9\n")
+    (chunk,) = read_chunks(path, encoding="latin-1")
+    assert chunk == [{"text": "café"}]
+    with pytest.raises(UserError, match="line 2: .* not UTF-8; .*--input_encoding=latin-1"):
+        read(path)
+    with pytest.raises(UserError, match="--input_encoding=x-1 is no encoding of text"):
+        list(read_chunks(path, encoding="x-1"))
+
+
+def test_a_repeated_header_is_refused(tmp_path):
+    path = write(tmp_path / "a.csv", "id,text\n1,a\nid,text\n")
+    with pytest.raises(UserError, match="line 3: the header is repeated; remove this line"):
+        read(path)
+
+
+def test_a_chosen_column_names_the_text_of_plain_lines_too(tmp_path, text_to_ids):
+    columns = own_columns(chosen=["body"])
+    records = read_columns(write(tmp_path / "a.txt", "a film\n"), columns)
+    assert tokenise(records, text_to_ids, columns=columns) == [(["a", "film"],)]
 
 
 def test_a_comma_table_has_texts_over_several_lines(tmp_path):

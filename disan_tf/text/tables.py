@@ -198,9 +198,9 @@ class Rows:
             row = parse_json(line)
         except ValueError as error:
             raise ValueError(f"{error}, and {_ONE_A_ROW}") from None
-        if row and all(isinstance(value, dict) for value in row.values()):
-            raise ValueError(f"one JSON object holds several rows, and {_ONE_A_ROW}")
         if not self.has_begun:
+            if row and all(isinstance(value, dict) for value in row.values()):
+                raise ValueError(f"one JSON object holds several rows, and {_ONE_A_ROW}")
             self._check(row)
             self.has_begun = True
         return row

@@ -29,7 +29,6 @@ from disan_tf.text.json_texts import array_items
 FORMATS = ("text", "jsonl", "tsv", "csv")
 CHUNK_BYTES = 1 << 18  # some thousand sentences
 LONGEST_ARRAY = 1 << 28  # bytes of a JSON array, which is read as a whole
-SAVE = "save the text as UTF-8"
 _ENDINGS = {
     ".json": "jsonl",
     ".jsonl": "jsonl",
@@ -122,7 +121,9 @@ class TextLines:
     ):
         self._read, self._name, self._format = read, name, input_format
         self._encoding = encoding
-        self._remedy = SAVE + f", or name its encoding, as in {flag}=latin-1" * bool(flag)
+        self._remedy = (
+            "save the text as UTF-8" + f", or name its encoding, as in {flag}=latin-1" * bool(flag)
+        )
 
     def chunks(self) -> Iterator[list[Optional[bytes]]]:
         """Yields the lines that end in each block of at most `CHUNK_BYTES`, in UTF-8.
@@ -140,7 +141,9 @@ class TextLines:
 
     def decode(self, line: Optional[bytes], number: int) -> str:
         """Returns the text of line `number`; raises UserError if it is too long or not UTF-8."""
-        return decode_text(line, self._name, number, self._remedy)
+        if line is None:
+            raise too_long(self._name, number)
+        return decode_line(line, self._name, number, self._remedy)
 
     def place(self, number: int) -> str:
         """Returns the place of an item, with which errors begin."""
@@ -204,13 +207,6 @@ class TextLines:
                 f"{self._remedy}."
             ) from None
         yield from iter(lambda: list(islice(items, _ITEMS)), [])
-
-
-def decode_text(line: Optional[bytes], name, number: int, remedy: str = SAVE) -> str:
-    """Returns the text of a line, see `TextLines.decode`."""
-    if line is None:
-        raise too_long(name, number)
-    return decode_line(line, name, number, remedy)
 
 
 def open_texts(path):

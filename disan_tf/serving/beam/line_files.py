@@ -5,8 +5,9 @@ from typing import Optional
 
 from apache_beam.io.filesystems import FileSystems
 
+from disan_tf.common.files import decode_line, too_long
 from disan_tf.serving.inference.records import Columns, make_parser
-from disan_tf.text.text_files import TextLines, decode_text
+from disan_tf.text.text_files import TextLines
 
 
 class LineFiles:
@@ -37,4 +38,7 @@ class LineFiles:
         Raises:
           UserError: the line is too long, not UTF-8 or not a record.
         """
-        return self._parse(decode_text(line, path, number), f"{path}, {self.unit} {number}")
+        if line is None:
+            raise too_long(path, number)
+        text = decode_line(line, path, number, "save the text as UTF-8")
+        return self._parse(text, f"{path}, {self.unit} {number}")

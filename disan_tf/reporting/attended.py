@@ -78,7 +78,7 @@ class AttendedLine:
 
     @property
     def is_score(self) -> bool:
-        """Whether the prediction is a score, and no class."""
+        """The kind of the prediction: True for a score, False for a class."""
         return self._predicted("label") not in list(self.probabilities)
 
     def _predicted(self, name: str):

@@ -165,7 +165,7 @@ class Rows:
 
     @property
     def is_open(self) -> bool:
-        """Whether the last line ended inside a quoted value."""
+        """The state after a line: True inside a quoted value."""
         return self._table is not None and self._table.is_open
 
     def parse(self, line: str) -> Optional[dict]:

@@ -5,6 +5,7 @@ Spaces or tabs divide a row, and gzip may have compressed the file.
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -118,7 +119,7 @@ def _check_dimension(path: Path, line: str, dim: int) -> None:
     actual = int(header[2]) if header else len(fields) - 1
     if actual > dim and not header:  # the first word may contain spaces
         actual = min(actual, _trailing_numbers(fields))
-    if not header and not _trailing_numbers(fields[1:]):
+    if not header and not any(map(_is_number, fields[1:])):
         raise _no_vectors(path, f"line 1 is {line[:80]!r}")
     if actual != dim:
         raise UserError(
@@ -136,12 +137,15 @@ def _no_vectors(path: Path, reason: str) -> UserError:
 
 
 def _trailing_numbers(fields: list[str]) -> int:
-    for count, text in enumerate(reversed(fields)):
-        try:
-            float(text)
-        except ValueError:
-            return count
-    return len(fields)
+    return len(list(takewhile(_is_number, reversed(fields))))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _numbers(path: Path, line_number: int, text: str, dim: int) -> np.ndarray:

@@ -301,10 +301,9 @@ def shorten(text: str) -> str:
 
 def check_string(name: str, value, most: int = LONGEST_VALUE) -> None:
     """Raises ValueError unless a column's value is a string of at most `most` characters."""
-    if isinstance(value, (list, dict)):
-        raise ValueError(f"{name} is a {type(value).__name__} and no string; {_ONE_A_ROW}")
     if type(value) is not str:
-        raise ValueError(f"{name} is not a string ({json.dumps(value)[:40]})")
+        hint = f", and {_ONE_A_ROW}" if isinstance(value, (list, dict)) else ""
+        raise ValueError(f"{name} is not a string ({json.dumps(value)[:40]}){hint}")
     if len(value) > most:
         raise ValueError(f"{name} has {len(value):,} characters and may have {most:,}")
 

@@ -10,6 +10,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import LONGEST_LINE
 from disan_tf.serving.inference.encode import encode
 from disan_tf.serving.inference.predict import predict
+from disan_tf.serving.inference.records import Columns
 from disan_tf.text import text_files
 from tests.support.models.bundles import PAIRS, SENTENCES, WORDS, write_pairs
 
@@ -134,6 +135,16 @@ def test_an_array_has_a_record_in_each_object(beam, bundle, tmp_path):
     (row,) = parsed(shard)
     assert row["label"] == "gold" and "predicted_label" in row
     assert [row["line"] for row in beam.bad_lines()] == [2]
+
+
+def test_the_column_of_the_training_is_read(beam, bundle, monkeypatch):
+    from disan_tf.serving.beam import kinds
+
+    columns = Columns({"sentence": ("review",)})
+    monkeypatch.setattr(kinds, "columns_of", lambda config, fields: columns)
+    beam.run(bundle, beam.write("in.jsonl", b'{"review": "a film"}\n{"text": "a film"}\n'))
+    (shard,) = beam.shards()
+    assert [row["review"] for row in parsed(shard)] == ["a film"] and len(beam.bad_lines()) == 1
 
 
 def test_texts_in_utf_16_are_read(beam, bundle, tmp_path):

@@ -47,6 +47,8 @@ def describe_counts(manifest: dict) -> str:
         if vectors["file"]
         else "no file of word vectors"
     )
+    if blank := vectors.get("blank_lines"):
+        coverage += f"; {count(blank, 'blank line')} skipped"
     lines.append(f"  words: {trainable:,} trainable, {fixed:,} fixed; {coverage}")
     return "\n".join(lines + [f"  warning: {warning}" for warning in manifest[Keys.WARNINGS]])
 

@@ -1,23 +1,29 @@
-"""Reads GloVe and word2vec text files as streams: one row `word number number ...` a line."""
+"""Reads GloVe and word2vec text files as streams: one row `word number number ...` a line.
+
+Spaces or tabs divide a row, and gzip may have compressed the file.
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_lines
+from disan_tf.common.files import open_bytes, read_lines, whole_gzip
+from disan_tf.text.text_files import kind_of
 
 _HEADER = re.compile("([0-9]{1,12}) ([0-9]{1,6})")  # word2vec's rows and dimension
 
 
 class WordVectors(NamedTuple):
-    """The wanted words' vectors, `<float32>[dim]` each, and the file's number of rows."""
+    """The wanted words' vectors, `<float32>[dim]` each, and the file's rows and blank lines."""
 
     by_word: dict[str, np.ndarray]
     rows: int
+    blank: int = 0
 
 
 def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
@@ -25,21 +31,23 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
 
     Rows are split from the right, since some words in GloVe 840B contain spaces. A word2vec
     header line (`count dim`) is accepted if the file has `count` rows. Among equal words the first
-    is read. Memory holds one line and the wanted vectors. The number of fields is checked in every
-    row, the numbers only in rows of wanted words.
+    is read. Blank lines are skipped. Memory holds one line and the wanted vectors. The number of
+    fields is checked in every row, the numbers only in rows of wanted words.
 
     Raises:
-      UserError: the file is missing, empty, cut off, not UTF-8, of another dimension, or has a
-        malformed row (names the line).
+      UserError: the file is missing, empty, cut off, not UTF-8, of another dimension, holds other
+        things than vectors, or has a malformed row (names the line).
     """
-    vectors, rows, announced = {}, 0, 0
-    for number, line in read_lines(path):
-        line = line.rstrip(" ")  # word2vec ends its rows with a space
+    vectors, rows, blank, announced = {}, 0, 0, 0
+    for number, line in _read_rows(path):
         if number == 1:
             _check_dimension(path, line, dim)
             if header := _HEADER.fullmatch(line):
                 announced = int(header[1])
                 continue
+        if not line:
+            blank += 1
+            continue
         rows += 1
         spaces = line.count(" ")
         if spaces < dim:
@@ -55,7 +63,20 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
             f"{path} ends after {rows:,} of the {announced:,} rows that line 1 announces; download "
             "it again, or correct the number."
         )
-    return WordVectors(vectors, rows)
+    return WordVectors(vectors, rows, blank)
+
+
+def _read_rows(path: Path) -> Iterator[tuple[int, str]]:
+    """Yields `(line number, row)` with spaces alone between the fields, and none at the end.
+
+    Raises:
+      UserError: see `read`.
+    """
+    with open_bytes(path) as file, whole_gzip(path):
+        if kind := kind_of(file.read(80)):
+            raise _no_vectors(path, f"it is {kind}")
+    for number, line in read_lines(path):
+        yield number, (line.replace("\t", " ") if "\t" in line else line).rstrip(" ")
 
 
 def find(data_dir: Path, name: str) -> Path:
@@ -71,7 +92,7 @@ def find(data_dir: Path, name: str) -> Path:
     fitting = [path] if path.is_file() else path.parent.glob(path.name)
     files = sorted(filter(Path.is_file, fitting), key=lambda file: (len(file.name), file.name))
     if not files:
-        others = sorted(str(other.relative_to(data_dir)) for other in path.parent.glob("*.txt"))
+        others = sorted(str(other.relative_to(data_dir)) for other in path.parent.glob("*.txt*"))
         raise UserError(
             f"{path} does not exist (vector files there: {', '.join(others) or 'none'}); choose "
             "one with --config.data.vectors=... or fetch it with python -m data_prep.download "
@@ -87,8 +108,8 @@ def dimension(options) -> int:
 
 def check_dimension(path: Path, dim: int) -> None:
     """Raises UserError unless the first row has `dim` numbers; reads no other row."""
-    for _, line in read_lines(path):
-        _check_dimension(path, line.rstrip(" "), dim)
+    for _, line in _read_rows(path):
+        _check_dimension(path, line, dim)
         return
 
 
@@ -98,6 +119,8 @@ def _check_dimension(path: Path, line: str, dim: int) -> None:
     actual = int(header[2]) if header else len(fields) - 1
     if actual > dim and not header:  # the first word may contain spaces
         actual = min(actual, _trailing_numbers(fields))
+    if not header and not any(map(_is_number, fields[1:])):
+        raise _no_vectors(path, f"line 1 is {line[:80]!r}")
     if actual != dim:
         raise UserError(
             f"{path} has vectors of dimension {actual} (line 1), but the config asks for {dim}; "
@@ -106,13 +129,23 @@ def _check_dimension(path: Path, line: str, dim: int) -> None:
         )
 
 
+def _no_vectors(path: Path, reason: str) -> UserError:
+    return UserError(
+        f"{path} is no file of word vectors: {reason}, expected a word and numbers; download the "
+        "file again, or choose another with --config.data.vectors."
+    )
+
+
 def _trailing_numbers(fields: list[str]) -> int:
-    for count, text in enumerate(reversed(fields)):
-        try:
-            float(text)
-        except ValueError:
-            return count
-    return len(fields)
+    return len(list(takewhile(_is_number, reversed(fields))))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _numbers(path: Path, line_number: int, text: str, dim: int) -> np.ndarray:

@@ -93,6 +93,7 @@ def _describe(
         Keys.VECTORS: {
             "file": options.vectors,
             "rows": vectors.rows,
+            **({"blank_lines": vectors.blank} if vectors.blank else {}),
             "training_words_found": vocabulary.training_words_found(),
             "training_tokens_covered": round(vocabulary.coverage(training), 4),
         },

@@ -1,10 +1,14 @@
 """Sentences Involving Compositional Knowledge (Marelli et al. 2014), the files of SemEval-2014.
 
 An example has two raw sentences and a score from 1 to 5, the relatedness of their meanings. Another
-edition lacks some of the pairs; the papers use SemEval's edition.
+edition lacks some of the pairs; the papers use SemEval's edition. The later release, one file with
+a column of the splits, is read where SemEval's three files are absent.
 """
 
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import Callable, Optional, TypeVar
 
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.official_files import find, restore
@@ -13,11 +17,14 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.options import join_choices
 from disan_tf.text.tables import check_name, read_rows
 
+T = TypeVar("T")
 FILES = {
     "train": "sick/SICK_train.txt",
     "dev": "sick/SICK_trial.txt",
     "test": "sick/SICK_test_annotated.txt",
 }
+LATER_FILE, SPLIT = "sick/SICK.txt", "SemEval_set"
+SETS = {"train": "TRAIN", "dev": "TRIAL", "test": "TEST"}  # in the column SPLIT
 OFFICIAL_PAIRS = {"train": 4500, "dev": 500, "test": 4927}
 OTHER_EDITION_PAIRS = {"train": 4439, "dev": 495, "test": 4906}
 DIFFERENCE = "{corpus} {split} has {read:,} {unit}; the split of SemEval-2014 has {expected:,}."
@@ -27,7 +34,7 @@ OTHER_EDITION = (
 )
 COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score")
 CLASSES = ("1", "2", "3", "4", "5")
-JUDGMENT = "entailment_judgment"
+JUDGMENT, LATER_JUDGMENT = "entailment_judgment", "entailment_label"
 JUDGMENTS = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
 RESTORE = restore("sick")
 
@@ -46,15 +53,15 @@ SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
-    """Returns the file of each split; raises UserError if one is missing."""
-    return list(_find(data_dir).values())
+    """Returns the file of each split, or the later release; raises UserError if one is missing."""
+    return list(dict.fromkeys(_find(data_dir).values()))
 
 
 def read(data_dir: Path, options) -> Corpus:
     """Reads SICK.
 
     Args:
-      data_dir: folder that holds `sick/SICK_{train,trial,test_annotated}.txt`.
+      data_dir: folder that holds `sick/SICK_{train,trial,test_annotated}.txt`, or `sick/SICK.txt`.
       options: has `tokenizer` ("treebank": the sentences are raw).
 
     Raises:
@@ -62,10 +69,10 @@ def read(data_dir: Path, options) -> Corpus:
     """
     paths = _find(data_dir)
     tokenizer = SentenceTokenizer(options.tokenizer)
-    inputs = list(paths.values())
+    inputs = files(data_dir, options)
     corpus = Corpus("sick", FIELDS, CLASSES, {}, {}, inputs, unit="pairs", scores=True)
     for split, path in paths.items():
-        corpus.splits[split] = _read_split(path, tokenizer)
+        corpus.splits[split] = _read_split(path, split, tokenizer)
         pairs = len(corpus.splits[split])
         difference = OTHER_EDITION if pairs == OTHER_EDITION_PAIRS[split] else DIFFERENCE
         corpus.count(split, pairs, OFFICIAL_PAIRS[split], difference, dropped={}, kept=pairs)
@@ -78,21 +85,40 @@ def read_judgments(data_dir: Path) -> dict[str, list[int]]:
     Raises:
       UserError: see `read`.
     """
-    columns = dict.fromkeys((*COLUMNS, JUDGMENT), "")
     return {
-        split: list(read_rows(path, columns, _judgment, RESTORE))
+        split: list(_rows(path, split, COLUMNS, _judgment))
         for split, path in _find(data_dir).items()
     }
 
 
 def _find(data_dir: Path) -> dict[str, Path]:
-    return find(Path(data_dir), "SICK", FILES)
+    """Finds the files of the splits, which are one file in the later release."""
+    data_dir = Path(data_dir)
+    later = data_dir / LATER_FILE
+    if later.is_file() and not any((data_dir / name).is_file() for name in FILES.values()):
+        return dict.fromkeys(FILES, later)
+    return find(data_dir, "SICK", FILES)
 
 
-def _read_split(path: Path, tokenizer: SentenceTokenizer) -> list[Example]:
-    rows = list(read_rows(path, dict.fromkeys(COLUMNS, ""), _convert, RESTORE))
+def _rows(
+    path: Path, split: str, columns: Sequence[str], convert: Callable[[dict], T]
+) -> Iterator[T]:
+    """Yields `convert(row)` for every row of a split."""
+    is_later = path.name == Path(LATER_FILE).name
+
+    def convert_split(row: dict) -> Optional[tuple[T]]:
+        if is_later and row[SPLIT] not in SETS.values():
+            raise ValueError(f"{SPLIT} {row[SPLIT][:40]!r} is not {join_choices(SETS.values())}")
+        return None if is_later and row[SPLIT] != SETS[split] else (convert(row),)
+
+    names = dict.fromkeys([*columns, SPLIT] if is_later else columns, "")
+    return chain.from_iterable(filter(None, read_rows(path, names, convert_split, RESTORE)))
+
+
+def _read_split(path: Path, split: str, tokenizer: SentenceTokenizer) -> list[Example]:
+    rows = list(_rows(path, split, COLUMNS, _convert))
     if not rows:
-        raise UserError(f"{path} holds no pair; {RESTORE}.")
+        raise UserError(f"{path} holds no pair of the {split} split; {RESTORE}.")
     names, first, second, scores = zip(*rows)
     sentences = tokenizer(first + second)
     return list(map(Example, names, zip(sentences, sentences[len(rows) :]), scores))
@@ -112,6 +138,9 @@ def _convert(row: dict) -> tuple[str, str, str, float]:
 
 
 def _judgment(row: dict) -> int:
-    if row[JUDGMENT] not in JUDGMENTS:
-        raise ValueError(f"{JUDGMENT} {row[JUDGMENT][:40]!r} is not {join_choices(JUDGMENTS)}")
-    return JUDGMENTS.index(row[JUDGMENT])
+    name = JUDGMENT if JUDGMENT in row else LATER_JUDGMENT
+    if name not in row:
+        raise ValueError(f"there is no {JUDGMENT}")
+    if row[name] not in JUDGMENTS:
+        raise ValueError(f"{name} {row[name][:40]!r} is not {join_choices(JUDGMENTS)}")
+    return JUDGMENTS.index(row[name])

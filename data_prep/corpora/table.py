@@ -1,27 +1,24 @@
 """A user's own data: tables with one or two texts, and a class or a score, in each row.
 
-A table is a `.csv` file, a `.jsonl` file with one JSON object a line, or else a file with tabs
-between columns, in which quotes are plain characters. It is in UTF-8, and its first line names the
-columns.
+`disan_tf.text.tables` describes their formats. Rows without a text or a label stop the reader or
+are dropped, labels that look like missing ones get a warning, and the manifest counts both.
 """
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Union
 
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.held_out import divide, fold_numbers, held_out
+from data_prep.corpora.table_rows import Row, Table
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import check_at_least, suggestion
-from disan_tf.text.tables import check_name, read_rows
+from disan_tf.common.options import check_at_least, check_choice, suggestion
+from disan_tf.text.labels import order_classes
+from disan_tf.text.text_files import check_encoding
 
 NO_FOLD = -1  # `test_share` draws the test part
 MOST_CLASSES = 1000  # a column with more distinct labels does not hold classes
 FEW_ROWS = 20  # in a longer table labels that are all different are no classes
-AMONG = " among the columns {columns}"
-REMEDY = "correct the table, or name its columns with --config.data.{text,second_text,label,score}"
 
 
 def check_options(
@@ -41,6 +38,9 @@ def check_options(
     highest: int,
     folds: int = 10,
     fold: int = NO_FOLD,
+    drop_labels: str = "",
+    on_bad_rows: str = "error",
+    encoding: str = "utf-8",
 ) -> None:
     """Checks the options of `read`; raises ValueError for options that do not fit together."""
     if not train:
@@ -61,6 +61,10 @@ def check_options(
             f"dev_share={dev_share} and --config.data.test_share={test_share} must leave examples "
             "to train on and, without --config.data.dev, examples that choose the model."
         )
+    check_choice("on_bad_rows", on_bad_rows, ("error", "drop"))
+    check_encoding(encoding)
+    if drop_labels and score:
+        raise ValueError(f"drop_labels={drop_labels} needs a column of labels, not of scores.")
     check_at_least("split_seed", split_seed, 0)
     check_at_least("folds", folds, 2)
     if not NO_FOLD <= fold < folds:
@@ -108,40 +112,41 @@ def read(data_dir: Path, options) -> Corpus:
         ("" = there is one text), `label` or `score`, and `example_id` ("" = the line number) name
         columns. `classes` has the classes in order; () = the training table's labels, in
         alphabetical order, or in numerical order if all are numbers. Scores lie between `lowest`
-        and `highest`; the points of the scale are the whole numbers between them. `tokenizer`
-        names the tokenizer.
+        and `highest`; the points of the scale are the whole numbers between them. `drop_labels` are
+        labels, with commas between them, whose rows are dropped. `on_bad_rows` is "error", or
+        "drop" for rows without text or label. `encoding` is the tables' encoding. `tokenizer` names
+        the tokenizer.
 
     Raises:
       UserError: a missing table or column, a malformed row, a label that the training table lacks,
         a score outside its scale (names file, line and column).
     """
-    classes, rows, files_read = tuple(options.classes), {}, _find(data_dir, options)
+    classes, tables, files_read = tuple(options.classes), {}, _find(data_dir, options)
+    warnings = []
     for split, path in files_read.items():
-        rows[split] = _read_file(path, split, options, classes)
+        tables[split] = Table(path, split, options, classes)
+        warnings += tables[split].warnings()
         if not options.score and not classes:
-            classes = _classes(path, options, rows[split])
-    counts = {split: len(read) for split, read in rows.items()}
-    parts = _draw_parts(rows, options)
+            classes = _classes(path, options, tables[split].rows)
+    parts = _draw_parts({split: table.rows for split, table in tables.items()}, options)
     for split in split_names(options):
         if not parts[split]:
-            raise _too_few(files_read["train"], split, rows["train"])
+            raise _too_few(files_read["train"], split, tables["train"].rows)
     if options.score:
         classes = tuple(map(str, range(options.lowest, options.highest + 1)))
     tokenizer = SentenceTokenizer(options.tokenizer)
     corpus = Corpus("table", text_fields(options), classes, {}, {}, list(files_read.values()))
-    corpus.unit, corpus.scores = "rows", bool(options.score)
+    corpus.unit, corpus.scores, corpus.warnings = "rows", bool(options.score), warnings
     for split in split_names(options):
         corpus.splits[split] = _examples(parts[split], classes, tokenizer)
-        kept, read = len(parts[split]), counts.get(split, len(parts[split]))
-        held_out = {"held out for other parts": read - kept} if read > kept else {}
-        corpus.count(split, read, **held_out, dropped={}, kept=kept)
+        kept, dropped = len(parts[split]), {}
+        if split in tables:
+            dropped = dict(tables[split].dropped)
+        usable = len(tables[split].rows) if split in tables else kept
+        held_out = {"held out for other parts": usable - kept} if usable > kept else {}
+        read = usable + sum(dropped.values())
+        corpus.count(split, read, **held_out, dropped=dropped, kept=kept)
     return corpus
-
-
-class _Row(NamedTuple):
-    name: str
-    texts: tuple[str, ...]
-    target: Union[str, float]  # a label, or a score
 
 
 def _find(data_dir: Path, options) -> dict[str, Path]:
@@ -158,61 +163,7 @@ def _find(data_dir: Path, options) -> dict[str, Path]:
     return paths
 
 
-def _read_file(path: Path, split: str, options, classes: Sequence[str]) -> list[_Row]:
-    """Reads a table's rows; `classes` are the allowed labels, () = any."""
-    texts = [name for name in (options.text, options.second_text) if name]
-    target = options.score or options.label
-    columns = dict.fromkeys([*texts, target, *filter(None, [options.example_id])], AMONG)
-
-    def convert(row: dict) -> tuple:
-        value = _score(row, options) if options.score else _label(row, options.label, classes)
-        name = str(row[options.example_id]) if options.example_id else ""
-        check_name(options.example_id, name)
-        return name, tuple(row[text] for text in texts), value
-
-    read = read_rows(path, columns, convert, REMEDY, strings=texts)
-    rows = [
-        _Row(name or f"{split}-{number}", sentences, value)
-        for number, (name, sentences, value) in enumerate(read, start=1)
-    ]
-    if not rows:
-        raise UserError(f"{path} holds no row; the first line of a table names its columns.")
-    return rows
-
-
-def _label(row: dict, column: str, classes: Sequence[str]) -> str:
-    """Returns a row's label; raises ValueError if it is empty or not in `classes`."""
-    label = row[column]
-    if isinstance(label, (dict, list)) or label is None:
-        raise ValueError(f"{column} is neither a string nor a number")
-    label = str(label).strip()
-    if not label:
-        raise ValueError(f"{column} is empty")
-    check_name(column, label)
-    if classes and label not in classes:
-        raise ValueError(
-            f"{column} {label[:40]!r} is not one of the {len(classes)} classes, such as "
-            f"{classes[0]!r}"
-        )
-    return label
-
-
-def _score(row: dict, options) -> float:
-    """Returns a row's score; raises ValueError if it is no number, or not on the scale."""
-    value = row[options.score]
-    try:
-        score = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        score = math.nan
-    if not options.lowest <= score <= options.highest:
-        raise ValueError(
-            f"{options.score} {str(value)[:40]!r} is not a number between {options.lowest} and "
-            f"{options.highest} (--config.data.lowest, highest)"
-        )
-    return score
-
-
-def _classes(path: Path, options, rows: Sequence[_Row]) -> tuple[str, ...]:
+def _classes(path: Path, options, rows: Sequence[Row]) -> tuple[str, ...]:
     """Returns the training table's labels, sorted as text, or as numbers if all are numbers.
 
     Raises:
@@ -234,13 +185,10 @@ def _classes(path: Path, options, rows: Sequence[_Row]) -> tuple[str, ...]:
             "name a column of at least two classes with --config.data.label, or one of numbers "
             "with --config.data.score."
         )
-    try:
-        return tuple(sorted(labels, key=lambda label: (float(label), label)))
-    except ValueError:
-        return tuple(sorted(labels))
+    return order_classes(labels)
 
 
-def _draw_parts(rows: dict[str, list[_Row]], options) -> dict[str, list[_Row]]:
+def _draw_parts(rows: dict[str, list[Row]], options) -> dict[str, list[Row]]:
     """Returns each split's rows, from its table or as a share of the training table."""
     left, parts, whole = rows["train"], dict(rows), len(rows["train"])
     for split, share in (("test", options.test_share), ("dev", options.dev_share)):
@@ -262,7 +210,7 @@ def _fold(options) -> int:
     return options.get("fold", NO_FOLD)
 
 
-def _too_few(path: Path, split: str, rows: Sequence[_Row]) -> UserError:
+def _too_few(path: Path, split: str, rows: Sequence[Row]) -> UserError:
     """Returns the error if the shares leave a part without rows."""
     count = f"{len(rows):,} row{'s' * (len(rows) != 1)}"
     return UserError(
@@ -273,7 +221,7 @@ def _too_few(path: Path, split: str, rows: Sequence[_Row]) -> UserError:
 
 
 def _examples(
-    rows: Sequence[_Row], classes: Sequence[str], tokenizer: SentenceTokenizer
+    rows: Sequence[Row], classes: Sequence[str], tokenizer: SentenceTokenizer
 ) -> list[Example]:
     texts = zip(*(row.texts for row in rows))
     sentences = zip(*(tokenizer(column) for column in texts))

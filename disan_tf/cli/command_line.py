@@ -51,9 +51,12 @@ flags.DEFINE_string(
 flags.DEFINE_list("runs", None, "Work directories, series or recorded results, also without flag.")
 flags.DEFINE_bool("pictures", True, "TensorBoard gets pictures of attention and confusions.")
 flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")
-flags.DEFINE_string("input", "-", "Lines, JSONL, TSV or CSV; - is standard input.")
+flags.DEFINE_string("input", "-", "Text, JSON, TSV or CSV, also in gzip; - is standard input.")
 flags.DEFINE_enum(
     "input_format", None, ("text", "jsonl", "tsv", "csv"), "Default: by the input's name."
+)
+flags.DEFINE_string(
+    "input_encoding", "utf-8", "Encoding of --input, such as latin-1; a byte order mark decides."
 )
 flags.DEFINE_list("text_column", [], "Columns of the texts; default: those of the training.")
 flags.DEFINE_enum(

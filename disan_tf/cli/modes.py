@@ -99,6 +99,7 @@ def predict(
     output_format=None,
     explain=False,
     text_column=(),
+    input_encoding="utf-8",
 ) -> None:
     """Predicts the labels of lines of text or sentence pairs."""
     from disan_tf.serving.inference.predict import predict as predict_lines
@@ -111,6 +112,7 @@ def predict(
         output_format,
         explain=explain,
         text_column=text_column,
+        encoding=input_encoding,
     )
     place = "" if output == "-" else f" in {output}"
     gold = f"; {count(counts.unlabeled, 'row')} without a gold label" if counts.gold else ""
@@ -118,16 +120,34 @@ def predict(
         number = counts.rows - counts.blank
         print(f"{count(number, 'prediction')}{place}{gold}", file=sys.stderr)
     _report_lines(counts.rows, counts.blank, input, "are marked and get no prediction")
+    if 0 < counts.renamed < counts.rows:
+        print(
+            f"{counts.renamed:,} of {counts.rows:,} records have a field of the prediction's name; "
+            "their predictions have names with predicted_ before them.",
+            file=sys.stderr,
+        )
 
 
 def encode(
-    checkpoint, input, output, input_format=None, vector_dtype="float32", text_column=()
+    checkpoint,
+    input,
+    output,
+    input_format=None,
+    vector_dtype="float32",
+    text_column=(),
+    input_encoding="utf-8",
 ) -> None:
     """Writes the vectors of lines of text, in their order, as .npy or JSON lines."""
     from disan_tf.serving.inference.encode import encode as encode_lines
 
     vectors, seconds, blank = encode_lines(
-        _serving(checkpoint), input, output, input_format, vector_dtype, text_column=text_column
+        _serving(checkpoint),
+        input,
+        output,
+        input_format,
+        vector_dtype,
+        text_column=text_column,
+        encoding=input_encoding,
     )
     print(f"{count(vectors, 'vector')} in {output}, {vectors / seconds:,.0f} a second")
     _report_lines(vectors, blank, input, "have vectors of zeros")
@@ -159,7 +179,9 @@ def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
     )
 
 
-def attend(checkpoint, input, output, input_format=None, text_column=()) -> None:
+def attend(
+    checkpoint, input, output, input_format=None, text_column=(), input_encoding="utf-8"
+) -> None:
     """Writes the attention in lines of text or sentence pairs, and a page that displays it."""
     from disan_tf.reporting.attention_page.page import NAME, write_page
     from disan_tf.serving.inference.attend import attend as attend_lines
@@ -173,6 +195,7 @@ def attend(checkpoint, input, output, input_format=None, text_column=()) -> None
         input_format,
         lambda folder: write_page(folder, model_name(bundle)),
         text_column,
+        input_encoding,
     )
     page = f"; open {Path(output) / NAME} in a browser" if lines else ""
     print(f"{count(lines, 'line')} in {output}{page}")

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import fcntl
 import glob
+import gzip
 import hashlib
 import io
 import json
@@ -13,6 +14,7 @@ import re
 import shutil
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -25,6 +27,7 @@ PathLike = Union[str, Path]
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence and perhaps no text
+_GZIP = b"\x1f\x8b"
 
 
 def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
@@ -207,11 +210,39 @@ def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, s
 
 
 def open_bytes(path: PathLike) -> BinaryIO:
-    """Opens a file to read its bytes; raises UserError if that fails."""
+    """Opens a file, which gzip may have compressed, to read its bytes; see `gunzipped`.
+
+    Raises:
+      UserError: the file cannot be opened.
+    """
     try:
-        return open(path, "rb")
+        return gunzipped(open(path, "rb"))
     except OSError as error:
         raise UserError(f"{path} cannot be opened ({error.strerror}).") from None
+
+
+def gunzipped(file: io.BufferedReader) -> BinaryIO:
+    """Returns an open file, or the file that decompresses it if gzip has written it."""
+    return _Gunzipped(fileobj=file, mode="rb") if file.peek(2)[:2] == _GZIP else file
+
+
+class _Gunzipped(gzip.GzipFile):
+    """Closes the compressed file too."""
+
+    def close(self):
+        compressed = self.fileobj
+        super().close()
+        if compressed is not None:
+            compressed.close()
+
+
+@contextlib.contextmanager
+def whole_gzip(name) -> Iterator[None]:
+    """Raises UserError if a compressed file that is read is damaged or cut off."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise UserError(f"{name} is a damaged gzip file; restore or compress it again.") from None
 
 
 def decode_line(line: bytes, name, number: int, remedy: str, encoding: str = "utf-8") -> str:
@@ -232,10 +263,11 @@ def decode_line(line: bytes, name, number: int, remedy: str, encoding: str = "ut
 
 def bounded_lines(file: BinaryIO, name) -> Iterator[bytes]:
     """Yields the lines of the open file `name`; raises UserError for one that is too long."""
-    for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), start=1):
-        if len(line) > LONGEST_LINE:
-            raise too_long(name, number)
-        yield line
+    with whole_gzip(name):
+        for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), start=1):
+            if len(line) > LONGEST_LINE:
+                raise too_long(name, number)
+            yield line
 
 
 def too_long(name, number: int) -> UserError:

@@ -69,7 +69,21 @@ class AttendedLine:
     @property
     def answer(self) -> str:
         """The predicted label, or the predicted score with two digits."""
-        return self.record["label"] if "label" in self.record else f"{self.record['score']:.2f}"
+        return f"{self._predicted('score'):.2f}" if self.is_score else self._predicted("label")
+
+    @property
+    def probabilities(self) -> dict[str, float]:
+        """The probabilities of the classes or of the scale's points."""
+        return self._predicted("probabilities")
+
+    @property
+    def is_score(self) -> bool:
+        """The kind of the prediction: True for a score, False for a class."""
+        return self._predicted("label") not in list(self.probabilities)
+
+    def _predicted(self, name: str):
+        """Returns a field of the prediction, which has another name where the input has that."""
+        return self.record.get(f"predicted_{name}", self.record.get(name))
 
     def tensors(self) -> dict[str, np.ndarray]:
         """Reads name -> <float32>[token, feature] or [head, dependent, feature].

@@ -1,106 +1,47 @@
 """Rows of text files: JSON objects, one a line, and tables whose first line names the columns."""
 
+import contextlib
 import csv
 import json
-import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Callable, NoReturn, Optional, TypeVar
+from typing import Callable, Optional, TypeVar
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_lines
-from disan_tf.common.options import count
-from disan_tf.text.separators import separator_hint
+from disan_tf.common.options import count, nearest
+from disan_tf.text.json_texts import parse_json
+from disan_tf.text.text_files import TextLines, format_of, open_texts
 
 T = TypeVar("T")
 
 LONGEST_VALUE = 131_072  # characters, as in `csv`
 LONGEST_NAME = 255  # an array pads all names to the longest
+SHOWN = 80  # characters of a file in a message
+_ONE_A_ROW = 'each row is a JSON object of its own (pandas: orient="records", lines=True)'
 
 # The official tables of SNLI and MultiNLI have five columns of annotators' labels, but few pairs
 # were labelled by five people.
 _ANNOTATOR = re.compile("label[0-9]+")
 
 
-def parse_json(line: str) -> dict:
-    """Parses a line as a JSON object that can be written as JSON again.
-
-    Raises:
-      ValueError: the line is not such an object. NaN, 1e999 and half of a surrogate pair are
-        rejected, which Python's parser accepts and no JSON file may hold.
-    """
-    try:
-        row = _DECODER.decode(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON ({error.msg}, column {error.colno})") from None
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"not JSON ({error})") from None
-    if not isinstance(row, dict):
-        raise ValueError("not a JSON object")
-    if "\\u" in line:
-        _check_unicode(row)
-    return row
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a number of JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    return number if math.isfinite(number) else _refuse(text)
-
-
-_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
-
-
-def _check_unicode(row: dict) -> None:
-    """Rejects escapes of half a surrogate pair, which is no character and cannot be written."""
-    text = json.dumps(row, ensure_ascii=False)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        half = f"\\u{ord(text[error.start]):04x}"
-        raise ValueError(f"not JSON ({half} is half of a surrogate pair)") from None
+SEPARATORS = ",\t;|"
 
 
 class Table:
-    """A table with tabs between columns; quotes are plain characters.
+    """A table: its first line names the columns, and other lines hold their values.
 
-    Columns of annotators (label1, label2, ...) at the end of the header may be missing at the end
-    of a row.
+    Quotes enclose values that hold separators, quotes or line ends (RFC 4180). Between tabs, quotes
+    are plain characters, as in the official corpora, unless the header has some; a value is
+    unquoted only where it cannot be plain: it holds doubled quotes, or the row is incomplete
+    without it. A column without a name is left out, unless it is the first.
 
-    Args:
-      header: the first line, which names the columns.
-
-    Raises:
-      ValueError: two columns have one name.
-    """
-
-    is_open = False  # no row continues in the next line
-
-    def __init__(self, header: str):
-        self.columns = _check_names(header.split("\t"))
-        self._required = len(self.columns)
-        while self._required and _ANNOTATOR.fullmatch(self.columns[self._required - 1]):
-            self._required -= 1
-
-    def parse(self, line: str) -> dict[str, str]:
-        """Returns a line's values by column; raises ValueError for too few or too many."""
-        values = line.split("\t")
-        if not self._required <= len(values) <= len(self.columns):
-            raise ValueError(
-                f"{count(len(values), 'column')}, and the header has {len(self.columns)}"
-            )
-        return dict(zip(self.columns, values))
-
-
-class CommaTable:
-    """A table with commas between columns (RFC 4180); quotes enclose commas, quotes and lines.
+    Columns of annotators (label1, label2, ...) at the end of a header with tabs may be missing at
+    the end of a row, and empty values may follow a row. A single plain column takes whole lines.
 
     Args:
       header: the first line, which names the columns.
+      separator: the character between the columns.
 
     Attributes:
       columns: the names of the columns.
@@ -110,12 +51,25 @@ class CommaTable:
       ValueError: two columns have one name, or the line has a quote that does not end.
     """
 
-    def __init__(self, header: str):
-        self.is_open, self._text = False, ""
-        self.columns = self._values(header)
-        if self.is_open:
+    def __init__(self, header: str, separator: str = "\t"):
+        self._separator, self.is_open, self._text = separator, False, ""
+        self._is_plain = separator == "\t" and '"' not in header
+        self._is_single = separator not in header
+        values = self._split(header)
+        if values is None:
             raise ValueError("the quoted name of a column does not end")
-        _check_names(self.columns)
+        names = [name.strip() for name in values]
+        self._names = [name if name or not place else None for place, name in enumerate(names)]
+        self.columns = [name for name in self._names if name is not None]
+        repeated = next((name for name in self.columns if self.columns.count(name) > 1), None)
+        if repeated is not None:
+            raise ValueError(f"two columns have one name, {repeated[:SHOWN]}")
+        self._required, self._was_open = len(names), False
+        while self._required and self._may_lack(names[self._required - 1]):
+            self._required -= 1
+
+    def _may_lack(self, name: str) -> bool:
+        return not name or bool(self._is_plain and _ANNOTATOR.fullmatch(name))
 
     def parse(self, line: str) -> Optional[dict[str, str]]:
         """Returns the values by column of the row that a line ends; None inside a quoted value.
@@ -124,37 +78,146 @@ class CommaTable:
           ValueError: too few or too many values, text after a quoted value, or a value of more
             than 131,072 characters, as after a missing quote.
         """
-        values = self._values(line)
+        text = f"{self._text}\n{line}" if self.is_open else line
+        if self.is_open and '"' not in line and len(text) < LONGEST_VALUE:
+            self._text = text
+            return None
+        values, was_open = self._split(text), self._was_open
+        if values is not None and '"' in text and self._is_plain:
+            values = self._unquote(text, values)
+        self.is_open, self._text = values is None, text
         if values is None:
             return None
-        if len(values) != len(self.columns):
+        if len(values) > len(self._names) and not any(map(str.strip, values[len(self._names) :])):
+            del values[len(self._names) :]
+        if not self._fits(values):
+            found, known = count(len(values), "column"), len(self._names)
             raise ValueError(
-                f"{count(len(values), 'column')}, and the header has {len(self.columns)}"
+                f"{found}, and the header has {known}{_TAB_QUOTES * (was_open or self._was_open)}"
             )
-        return dict(zip(self.columns, values))
+        row = dict(zip(self._names, values))
+        row.pop(None, None)
+        return row
 
-    def _values(self, line: str) -> Optional[list[str]]:
-        self._text = f"{self._text}\n{line}" if self.is_open else line
-        if self.is_open and '"' not in line and len(self._text) < csv.field_size_limit():
-            return None
+    def _fits(self, values: Sequence[str]) -> bool:
+        return self._required <= len(values) <= len(self._names)
+
+    def _split(self, text: str) -> Optional[list[str]]:
+        """Returns the values between separators; None if the text ends inside a quoted value."""
+        if self._is_plain:
+            return [text] if self._is_single else text.split("\t")
         try:
-            values = next(csv.reader([self._text], strict=True))
+            return next(csv.reader([text], strict=True, delimiter=self._separator))
         except csv.Error as error:
-            self.is_open = str(error) == "unexpected end of data"
-            if self.is_open:
+            if str(error) == "unexpected end of data":
                 return None
             raise ValueError(f"not CSV ({error})") from None
-        self.is_open = False
-        return values
+
+    def _unquote(self, text: str, values: list[str]) -> Optional[list[str]]:
+        """Returns the values of a row between tabs, of which some are quoted, see the class.
+
+        Returns None if the text ends inside a quoted value.
+        """
+        self._was_open = bool(_OPEN.search(text))
+        if self._fits(values) and "\n" not in text:
+            return [_unquoted(value) if '""' in value else value for value in values]
+        quoted, place = [], 0
+        while place <= len(text) and (match := _TAB_VALUE.match(text, place)):
+            quoted.append(_unquoted(match[0]))
+            place = match.end() + 1
+        if place > len(text) and self._fits(quoted):
+            return quoted
+        is_open = self._was_open and len(values) < self._required and len(text) < LONGEST_VALUE
+        return None if is_open else values
 
 
-_TABLES = {".csv": CommaTable}  # by the suffix of the file; others have tabs
+_QUOTED = re.compile('"((?:[^"]|"")*)"')
+_TAB_VALUE = re.compile('(?:"(?:[^"]|"")*"|[^\t\n]*)(?=\t|\\Z)')
+_OPEN = re.compile('(?:^|\t)"(?:[^"]|"")*\\Z')
+_TAB_QUOTES = " (quotes between tabs may be plain: write texts of several lines to a .csv file)"
 
 
-def _check_names(columns: list[str]) -> list[str]:
-    if len(set(columns)) < len(columns):
-        raise ValueError("two columns have one name")
-    return columns
+def _unquoted(value: str) -> str:
+    match = _QUOTED.fullmatch(value)
+    return match[1].replace('""', '"') if match else value
+
+
+class Rows:
+    """Parses lines as JSON objects or as the rows of a table, whose first line names the columns.
+
+    The first line decides where the format is open: it is a JSON object or a header that has the
+    columns, with the separator of the format, or else with the one that makes these columns. The
+    line `sep=;`, with which Excel names a separator, may precede a header.
+
+    Args:
+      input_format: "jsonl", "csv", "tsv", or None, which is read as "tsv".
+      check: raises ValueError unless a header, or the first JSON object, has the wanted columns.
+
+    Attributes:
+      columns: the columns of the table; () before its header and for JSON objects.
+      has_begun: whether the header or an object was read.
+    """
+
+    def __init__(self, input_format: Optional[str], check: Callable[[Collection[str]], object]):
+        self._is_json, self._check, self._table = input_format == "jsonl", check, None
+        self._separators = SEPARATORS if input_format == "csv" else "\t" + SEPARATORS
+        self.columns, self.has_begun = (), False
+
+    @property
+    def is_open(self) -> bool:
+        """The state after a line: True inside a quoted value."""
+        return self._table is not None and self._table.is_open
+
+    def parse(self, line: str) -> Optional[dict]:
+        """Returns the row that a line ends; None for a header and inside of a quoted value.
+
+        Raises:
+          ValueError: the line is malformed, or the wanted columns are missing.
+        """
+        if self._table is not None:
+            return self._table.parse(line)
+        if self._is_json or self._is_record(line):
+            return self._record(line)
+        if excel := _EXCEL.fullmatch(line):
+            self._separators = excel[1]
+        elif line and not line.isspace():
+            self._table, self.has_begun = self._find_table(line), True
+            self.columns = self._table.columns
+            self._check(self.columns)
+        return None
+
+    def _is_record(self, line: str) -> bool:
+        if line.startswith("{"):
+            with contextlib.suppress(ValueError):
+                self._check(parse_json(line))
+                self._is_json = True
+        return self._is_json
+
+    def _record(self, line: str) -> dict:
+        try:
+            row = parse_json(line)
+        except ValueError as error:
+            raise ValueError(f"{error}, and {_ONE_A_ROW}") from None
+        if not self.has_begun:
+            if row and all(isinstance(value, dict) for value in row.values()):
+                raise ValueError(f"one JSON object holds several rows, and {_ONE_A_ROW}")
+            self._check(row)
+            self.has_begun = True
+        return row
+
+    def _find_table(self, line: str) -> Table:
+        """Returns the table whose separator makes the wanted columns, or else most columns."""
+        tables = []
+        for separator in self._separators:
+            with contextlib.suppress(ValueError):
+                tables.append(Table(line, separator))
+                self._check(tables[-1].columns)
+                return tables[-1]
+        tables = [Table(line, self._separators[0]), *tables]  # raises the error of the first
+        return max(tables, key=lambda table: len(table.columns))
+
+
+_EXCEL = re.compile('"?sep=(.)"?,*', re.IGNORECASE)
 
 
 def read_rows(
@@ -162,58 +225,85 @@ def read_rows(
     columns: Mapping[str, str],
     convert: Callable[[dict], T],
     remedy: str,
-    strings: Optional[Collection[str]] = None,
 ) -> Iterator[T]:
     """Yields `convert(row)` for every row of a file; blank lines are skipped.
 
     Args:
-      path: a `.jsonl` file of JSON objects, a `.csv` file, or else a table with tabs.
-      columns: names that every row must have -> the end of the error if one is missing, where
-        "{columns}" stands for the row's names.
+      path: a file of JSON objects or a table, see `Rows`; its name ends with its format, see
+        `format_of`, or it is a table with tabs.
+      columns: names that every row must have, with strings as values -> the end of the error if
+        one is missing, where "{columns}" stands for the row's names.
       convert: makes a row's value; raises ValueError if the row is wrong.
       remedy: what to do about a damaged file.
-      strings: the columns whose values must be strings; None = all.
 
     Raises:
       UserError: the file is missing, or a line is malformed (names file and line).
     """
-    parse: Optional[Callable] = parse_json if path.suffix == ".jsonl" else None
-    table, number = Table(""), 0
-    for number, line in read_lines(path):
-        if (not line or line.isspace()) and not table.is_open:
-            continue
-        try:
-            if parse is None:
-                table = _TABLES.get(path.suffix, Table)(line)
-                if not set(columns) <= set(table.columns):
-                    remedy = separator_hint(table.columns, columns) or remedy
-                _check_columns(table.columns, columns)
-                parse = table.parse
-                continue
-            row = parse(line)
-            if row is None:
-                continue
-            _check_columns(row, columns)
-            for name in columns if strings is None else strings:
-                check_string(name, row[name])
-            value = convert(row)
-        except ValueError as error:
-            raise UserError(f"{path}, line {number}: {error}; {remedy}.") from None
-        yield value
-    if table.is_open:
-        raise UserError(f"{path}, line {number}: the file ends inside a quoted value; {remedy}.")
+
+    def convert_strings(row: dict, line: int) -> T:
+        _check_columns(row, columns)
+        for name in columns:
+            check_string(name, row[name])
+        return convert(row)
+
+    return read_numbered_rows(path, columns, convert_strings, remedy)
+
+
+def read_numbered_rows(
+    path: Path,
+    columns: Mapping[str, str],
+    convert: Callable[[dict, int], T],
+    remedy: str,
+    encoding: str = "utf-8",
+    flag: str = "",
+) -> Iterator[T]:
+    """Yields `convert(row, line)` for every row of a file, see `read_rows`.
+
+    Args:
+      path, columns, remedy: see `read_rows`; JSON objects after the first may lack columns.
+      convert: makes the value of a row, which ends in a line; raises ValueError if it is wrong.
+      encoding, flag: see `TextLines`.
+    """
+    input_format, number = format_of(path), 0
+    rows = Rows(input_format, lambda names: _check_columns(names, columns))
+    with open_texts(path) as file:
+        lines = TextLines(file.read1, path, input_format, encoding, flag)
+        for chunk in lines.chunks():
+            for line in chunk:
+                number += 1
+                text = lines.decode(line, number)
+                if (not text or text.isspace()) and not rows.is_open:
+                    continue
+                try:
+                    row = rows.parse(text)
+                    if row is None:
+                        continue
+                    value = convert(row, number)
+                except ValueError as error:
+                    raise UserError(f"{lines.place(number)}: {error}; {remedy}.") from None
+                yield value
+    if rows.is_open:
+        raise UserError(f"{lines.place(number)}: the file ends inside a quoted value; {remedy}.")
 
 
 def _check_columns(names: Collection[str], columns: Mapping[str, str]) -> None:
     for name, addition in columns.items():
         if name not in names:
-            raise ValueError(f"there is no {name}{addition.format(columns=', '.join(names))}")
+            near = nearest(name, names) if addition else None
+            known = addition.format(columns=shorten(", ".join(names)))
+            raise ValueError(f"there is no {name}{known}{f' (did you mean {near}?)' * bool(near)}")
+
+
+def shorten(text: str) -> str:
+    """Returns the first 80 characters of a file's text, for a message."""
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]} ..."
 
 
 def check_string(name: str, value, most: int = LONGEST_VALUE) -> None:
     """Raises ValueError unless a column's value is a string of at most `most` characters."""
     if type(value) is not str:
-        raise ValueError(f"{name} is not a string ({json.dumps(value)[:40]})")
+        hint = f", and {_ONE_A_ROW}" if isinstance(value, (list, dict)) else ""
+        raise ValueError(f"{name} is not a string ({json.dumps(value)[:40]}){hint}")
     if len(value) > most:
         raise ValueError(f"{name} has {len(value):,} characters and may have {most:,}")
 

@@ -428,6 +428,35 @@ def test_a_closed_standard_stream_is_one_sentence(closed, flag):
     assert_refused(outcome, f"the standard stream is closed; name a file with {flag}")
 
 
+def test_rows_of_a_label_are_dropped_on_the_command_line(tmp_path):
+    rows = [("a soup", "-1"), ("a tea", "0"), ("hot", "1"), ("cold", "nan")] * 10
+    table = tmp_path / "t.csv"
+    table.write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))
+    flags = ["--mode=prepare", "--config=configs/own_table.py:tiny", f"--config.data.train={table}"]
+    outcome = run(*flags, f"--workdir={tmp_path / 'all'}")
+    assert "table: -1, 0, 1, nan" in outcome.stdout, outcome.stderr
+    assert "--config.data.drop_labels=-1 drops these rows" in outcome.stdout
+    outcome = run(*flags, "--config.data.drop_labels=-1,nan", f"--workdir={tmp_path / 'some'}")
+    assert "table: 0, 1\n" in outcome.stdout and "drop_labels" not in outcome.stdout
+    assert "dropped 10 with the label -1, 10 with the label nan, kept" in outcome.stdout
+
+
+def test_records_with_and_without_a_label_are_counted(workdir, tmp_path):
+    (tmp_path / "in.json").write_text('{"text": "a", "label": "x"}\n{"text": "b"}\n')
+    outcome = run("--mode=predict", f"--workdir={workdir}", f"--input={tmp_path / 'in.json'}")
+    first, second = map(json.loads, outcome.stdout.splitlines())
+    assert first["label"] == "x" and "predicted_label" in first and "label" in second
+    assert "1 of 2 records have a field of the prediction's name; their" in outcome.stderr
+
+
+def test_another_encoding_of_the_input_is_read(workdir, tmp_path):
+    (tmp_path / "in.csv").write_bytes(b"text\ncaf\xe9\n")
+    flags = ["--mode=predict", f"--workdir={workdir}", f"--input={tmp_path / 'in.csv'}"]
+    assert_refused(run(*flags), "line 2: byte 0xe9", "--input_encoding=latin-1")
+    outcome = run(*flags, "--input_encoding=latin-1")
+    assert json.loads(outcome.stdout)["text"] == "café"
+
+
 def test_two_trainings_do_not_share_a_work_directory(data, tmp_path):
     with owned(tmp_path):
         outcome = run(TINY, f"--data_dir={data}", f"--workdir={tmp_path}")

@@ -1,5 +1,6 @@
 """data_prep/word_vectors.py: formats, words with spaces, bounded memory, bad input."""
 
+import gzip
 import tracemalloc
 
 import numpy as np
@@ -63,6 +64,40 @@ def test_a_header_line_and_spaces_at_line_ends_are_accepted(write):
     assert vectors.rows == 2
 
 
+def test_tabs_divide_a_row_as_spaces_do(write):
+    vectors = word_vectors.read(write("2\t3\ntea\t1\t2\t3\nhot soup\t4 5 6\n"), 3, everything)
+    assert as_lists(vectors) == {"tea": [1, 2, 3], "hot soup": [4, 5, 6]}
+
+
+def test_blank_lines_are_skipped_and_counted(write):
+    vectors = word_vectors.read(write("tea 1 2 3\n\nsoup 4 5 6\n \n"), 3, everything)
+    assert list(vectors.by_word) == ["tea", "soup"]
+    assert (vectors.rows, vectors.blank) == (2, 2)
+
+
+def test_a_compressed_file_is_read(tmp_path):
+    path = tmp_path / "vectors.txt.gz"
+    path.write_bytes(gzip.compress(b"tea 1 2 3\n"))
+    word_vectors.check_dimension(path, 3)
+    assert as_lists(word_vectors.read(path, 3, everything)) == {"tea": [1, 2, 3]}
+    path.write_bytes(gzip.compress(b"tea 1 2 3\n" * 100)[:-9])
+    assert "is a damaged gzip file" in error_of(path)
+
+
+@pytest.mark.parametrize(
+    "content, reason",
+    [
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "it is a Git LFS pointer"),
+        ("<!DOCTYPE html>\n<html>\n", "line 1 is '<!DOCTYPE html>'"),
+        (b"PK\x03\x04\x14\x00", "it is an Excel workbook or another zip archive"),
+        ("soup\n", "line 1 is 'soup'"),
+        ("x" * 500 + "\n", "line 1 is '" + "x" * 80 + "', expected"),
+    ],
+)
+def test_a_file_of_something_else_is_named(write, content, reason):
+    assert f"is no file of word vectors: {reason}" in error_of(write(content))
+
+
 def test_the_first_of_equal_words_wins(write):
     vectors = word_vectors.read(write("tea 1 2 3\ntea 4 5 6\n"), 3, everything)
     assert as_lists(vectors) == {"tea": [1, 2, 3]}
@@ -77,7 +112,6 @@ def test_unicode_line_separators_belong_to_the_word(write):
     "row, message",
     [
         ("soup 4 5", "line 2: 3 fields instead of a word, expected a word and 3 numbers"),
-        ("", "line 2: 1 fields"),
         ("soup 4 five 6", "line 2: could not convert string to float: 'five'"),
         ("soup 4 5 nan", "line 2: a number is not finite"),
         ("soup 4 5 1e300", "line 2: a number is not finite"),
@@ -116,7 +150,7 @@ def test_fewer_rows_than_the_header_announces_are_refused(write, count):
 
 
 def test_digits_of_other_scripts_are_no_header(write):
-    assert "dimension" in error_of(write("² ³\ntea 1 2 3\n"))
+    assert "is no file of word vectors: line 1 is '² ³'" in error_of(write("² ³\ntea 1 2 3\n"))
 
 
 @pytest.mark.parametrize("text", ["", "2 3\n"])

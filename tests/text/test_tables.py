@@ -1,32 +1,9 @@
-"""disan_tf/text/tables.py: rows of JSON lines and of tables, and mistakes in them."""
+"""disan_tf/text/tables.py: rows of tables and of JSON lines, separators, quotes, and mistakes."""
 
 import pytest
 
-from disan_tf.text.tables import Table, parse_json, read_rows
+from disan_tf.text.tables import Rows, Table, read_rows
 from tests.support.errors import user_error
-
-
-def test_a_json_line_is_its_object():
-    line = '{"text": "caf\\u00e9 \\ud83d\\ude00", "scores": [1, 2.5, null]}'
-    assert parse_json(line) == {"text": "café \U0001f600", "scores": [1, 2.5, None]}
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ('{"text": "a"', r"^not JSON \(Expecting ',' delimiter, column 13\)$"),
-        ("", "^not JSON"),
-        ("[" * 100_000, "^not JSON"),
-        ('["text"]', "^not a JSON object$"),
-        ('{"p": NaN}', r"^not JSON \(NaN is not a number of JSON\)$"),
-        ('{"p": [-Infinity]}', r"^not JSON \(-Infinity is not"),
-        ('{"p": 1e999}', r"^not JSON \(1e999 is not"),
-        ('{"text": "caf\\u00e9 \\ud83d"}', r"^not JSON \(\\ud83d is half of a surrogate pair\)$"),
-    ],
-)
-def test_a_line_that_is_no_json_object_is_described(line, message):
-    with pytest.raises(ValueError, match=message):
-        parse_json(line)
 
 
 def test_columns_have_the_names_of_the_header_and_quotes_are_characters():
@@ -57,6 +34,108 @@ def test_a_row_of_another_width_is_described(line, count):
 def test_a_header_with_one_name_twice_is_refused():
     with pytest.raises(ValueError, match="two columns have one name"):
         Table("a\tb\ta")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "|", "\t"])
+def test_quotes_enclose_separators_quotes_and_lines(separator):
+    table = Table(f'"text"{separator}"label"', separator)
+    assert table.parse(f'"a{separator} ""b""{separator}"{separator}x') == {
+        "text": f'a{separator} "b"{separator}',
+        "label": "x",
+    }
+    assert table.parse('"one') is None and table.is_open
+    assert table.parse(f'two"{separator}y') == {"text": "one\ntwo", "label": "y"}
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        ('"a film', '"a film'),  # plain, as in the official tables
+        ('"a film"', '"a film"'),
+        ('""a" film"', '""a" film"'),
+        ('a "good" film', 'a "good" film'),
+        ('"a ""good"" film"', 'a "good" film'),  # as pandas writes it
+        ('"a\tfilm"', "a\tfilm"),
+    ],
+)
+def test_between_tabs_a_value_is_quoted_if_it_cannot_be_plain(value, text):
+    assert Table("text\tlabel").parse(f"{value}\tx") == {"text": text, "label": "x"}
+
+
+def test_between_tabs_a_quoted_value_completes_its_row_in_later_lines():
+    table = Table("id\ttext\tlabel")
+    lines = ['1\t"one ""1""', "two\tthree", 'four"\tx']
+    assert [table.parse(line) for line in lines[:2]] == [None, None] and table.is_open
+    text = 'one "1"\ntwo\tthree\nfour'
+    assert table.parse(lines[2]) == {"id": "1", "text": text, "label": "x"}
+    assert not table.is_open
+
+
+def test_between_tabs_a_last_value_over_several_lines_gets_a_hint():
+    table = Table("label\ttext")
+    assert table.parse('x\t"one') == {"label": "x", "text": '"one'}
+    with pytest.raises(ValueError, match=r"1 column, .* 2 \(quotes .* plain: .* a \.csv file\)"):
+        table.parse('two"')
+
+
+def test_unnamed_columns_are_left_out_but_for_the_first():
+    table = Table("v1,v2,,,", ",")
+    assert table.parse("a,b,c,,") == table.parse("a,b") == {"v1": "a", "v2": "b"}
+    assert Table(",text", ",").parse("7,a") == {"": "7", "text": "a"}
+
+
+def test_spaces_around_names_and_empty_values_at_the_end_are_left_out():
+    assert Table(" text , label", ",").parse("a ,b, ,") == {"text": "a ", "label": "b"}
+
+
+def test_a_single_column_between_tabs_takes_whole_lines():
+    assert Table("text").parse("a\tb") == {"text": "a\tb"}
+
+
+def parse(lines, input_format=None, wanted=("text",)):
+    def check(names):
+        if not set(wanted) <= set(names):
+            raise ValueError("missing")
+
+    rows = Rows(input_format, check)
+    return [row for row in map(rows.parse, lines) if row is not None]
+
+
+@pytest.mark.parametrize("input_format", [None, "csv", "tsv"])
+@pytest.mark.parametrize("separator", [",", ";", "|", "\t"])
+def test_the_separator_is_the_one_that_makes_the_wanted_columns(input_format, separator):
+    lines = [f"text{separator}n", f"a{separator}1"]
+    assert parse(lines, input_format) == [{"text": "a", "n": "1"}]
+
+
+def test_the_separator_of_the_format_comes_first():
+    assert parse(["text;n,text", "a;1,b"], "csv") == [{"text;n": "a;1", "text": "b"}]
+
+
+@pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;"])
+def test_excels_line_names_the_separator(line):
+    assert parse([line, "text,n;text", "a,b;c"], "csv") == [{"text,n": "a,b", "text": "c"}]
+
+
+@pytest.mark.parametrize("input_format", [None, "csv", "jsonl"])
+def test_json_objects_are_recognised_in_the_first_line(input_format):
+    assert parse(['{"text": "a", "n": 1}', '{"n": 2}'], input_format) == [
+        {"text": "a", "n": 1},
+        {"n": 2},
+    ]
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ('{"text": {"0": "a"}, "label": {"0": "x"}}', "one JSON object holds several rows, and"),
+        ('{"text": ', r"not JSON .*, and each row is a JSON object of its own \(pandas: orient="),
+        ('{"body": "a"}', "^missing$"),
+    ],
+)
+def test_json_that_is_no_row_is_described(line, message):
+    with pytest.raises(ValueError, match=message):
+        parse([line], "jsonl")
 
 
 # Files
@@ -91,6 +170,8 @@ def test_the_rows_of_both_kinds_of_files_are_converted_and_blank_lines_skipped(t
         ("a.txt", "name\tscore\na\tbad\n", "line 2: the score is bad"),
         ("a.jsonl", '{"score": "1"}\n', "line 1: there is no name"),
         ("a.jsonl", '\n{"name": "a", "score": 1}\n', "line 2: score is not a string (1)"),
+        ("a.jsonl", '{"name": [5], "score": "1"}', "line 1: name is not a string ([5]), and each"),
+        ("a.csv", "sco,name\n", "line 1: there is no score (see the manual) (did you mean sco?)"),
         ("a.jsonl", "{", "line 1: not JSON (Expecting property name enclosed in double quotes, "),
     ],
 )

@@ -134,10 +134,8 @@ def _line(line: AttendedLine, features) -> dict:
         "number": line.number,
         "text": line.texts,
         "answer": line.answer,
-        "isScore": "label" not in line.record,
-        "probabilities": [
-            [name, round(share, 4)] for name, share in line.record["probabilities"].items()
-        ],
+        "isScore": line.is_score,
+        "probabilities": [[name, round(share, 4)] for name, share in line.probabilities.items()],
         "fields": [
             {"name": field.replace("_", " "), "tokens": tokens}
             for field, tokens in zip(line.fields, line.tokens)

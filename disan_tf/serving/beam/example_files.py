@@ -15,7 +15,7 @@ from apache_beam.io.filesystems import FileSystems
 from google.protobuf.message import DecodeError
 
 from disan_tf.common.errors import UserError
-from disan_tf.serving.inference.records import check_record, tokens_name
+from disan_tf.serving.inference.records import DEFAULT, Columns, check_record, tokens_name
 
 CHUNK_RECORDS = 2048
 
@@ -25,6 +25,7 @@ class ExampleFiles:
 
     Args:
       fields: the sentences that a record must have.
+      columns: the names under which a record holds them.
 
     Attributes:
       unit: the name of a numbered item, for errors.
@@ -32,8 +33,8 @@ class ExampleFiles:
 
     unit = "record"
 
-    def __init__(self, fields: Sequence[str]):
-        self._fields = fields
+    def __init__(self, fields: Sequence[str], columns: Columns = DEFAULT):
+        self._fields, self._columns = fields, columns
         self._lists = {tokens_name(field) for field in fields}
 
     def chunks(self, path: str) -> Iterator[list[Optional[bytes]]]:
@@ -71,7 +72,7 @@ class ExampleFiles:
             raise UserError(f"{where}: not a tf.train.Example; write one a record.") from None
         except UnicodeDecodeError:
             raise UserError(f"{where}: a text is not UTF-8; convert the input to UTF-8.") from None
-        return check_record(record, self._fields, where)
+        return check_record(record, self._fields, where, self._columns)
 
 
 def to_example(record: dict) -> bytes:

@@ -10,13 +10,14 @@ from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.beam.example_files import to_example, write_examples
 from disan_tf.serving.inference.encode import encode_all, make_encoding_step, vector_size
 from disan_tf.serving.inference.lines import tokenise
+from disan_tf.serving.inference.output_formats import JsonLines, add_prediction
 from disan_tf.serving.inference.predict import (
     BATCH_SIZE,
     describe_all,
     make_prediction_step,
     predict_all,
 )
-from disan_tf.serving.inference.submissions import JsonLines
+from disan_tf.serving.inference.records import columns_of
 
 Answer = Callable[[Sequence[dict]], list[bytes]]  # records -> their rows
 
@@ -30,6 +31,7 @@ class Predictions:
 
     Attributes:
       fields: the sentences that a record must have.
+      columns: the names under which a record holds them.
       blank: the row of a line that cannot be read, or None if no row is written for it.
 
     Raises:
@@ -40,6 +42,7 @@ class Predictions:
 
     def __init__(self, bundle: Bundle, dtype: str):
         self.fields = bundle.model.fields
+        self.columns = columns_of(bundle.config, self.fields)
 
     def make_answer(self, bundle: Bundle) -> Answer:
         """Returns the function that a worker calls with records."""
@@ -47,7 +50,7 @@ class Predictions:
         form = JsonLines()
 
         def compute_rows(records):
-            sentences = tokenise(records, text_to_ids, self.fields)
+            sentences = tokenise(records, text_to_ids, self.fields, self.columns)
             rows = predict_all(step, sentences, text_to_ids, BATCH_SIZE)
             return list(map(form.line, records, describe_all(sentences, rows, bundle)))
 
@@ -64,13 +67,14 @@ class VectorExamples(Predictions):
     def __init__(self, bundle: Bundle, dtype: str):
         make_encoding_step(bundle)
         self.fields = SENTENCE
+        self.columns = columns_of(bundle.config, self.fields)
 
     def make_answer(self, bundle: Bundle) -> Answer:
         """Returns the function that a worker calls with records."""
         step, text_to_ids = make_encoding_step(bundle), bundle.traced_text_to_ids()
 
         def compute_rows(records):
-            sentences = tokenise(records, text_to_ids, self.fields)
+            sentences = tokenise(records, text_to_ids, self.fields, self.columns)
             vectors = encode_all(step, sentences, text_to_ids, BATCH_SIZE)
             return list(map(self._row, records, vectors))
 
@@ -81,7 +85,7 @@ class VectorExamples(Predictions):
         write_examples(file, rows)
 
     def _row(self, record: dict, vector: np.ndarray) -> bytes:
-        return to_example({**record, "vector": vector.tolist()})
+        return to_example(add_prediction(record, {"vector": vector.tolist()}))
 
 
 class VectorArray(VectorExamples):

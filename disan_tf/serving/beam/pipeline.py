@@ -80,7 +80,8 @@ def run(
     allow_modules(allow_module)
     kind = KINDS[target.ending](load_reader(checkpoint), vector_dtype)
     is_examples = input_format == "tfrecord"
-    files = ExampleFiles(kind.fields) if is_examples else LineFiles(input_format, kind.fields)
+    texts = kind.fields, kind.columns
+    files = ExampleFiles(*texts) if is_examples else LineFiles(input_format, *texts)
     handler = steps.AnswerHandler(checkpoint, kind.make_answer, threads, allow_module)
     with _temporary(target.folder):
         pipeline = beam.Pipeline(options=options)

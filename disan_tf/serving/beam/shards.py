@@ -16,9 +16,11 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import temporary_prefix
 from disan_tf.common.options import join_choices
 from disan_tf.serving.beam import FORMATS
+from disan_tf.text.text_files import COMPRESSED, format_of
 
 _UNNAMEABLE = "*?[]"  # have a meaning in patterns
-_NUMBERS = re.compile(r"-[0-9]+-of-[0-9]+$")  # of a shard
+_NUMBERS = re.compile(r"-[0-9]+-of-[0-9]+(?=(\.(gz|bz2|zst))?$)")  # of a shard
+_EXAMPLES = tuple(f".tfrecord{end}" for end in ("", *COMPRESSED))
 
 
 class Source(NamedTuple):
@@ -58,11 +60,16 @@ def find_format(sources: Sequence[Source], input_format: Optional[str]) -> str:
     """Returns the format of all files: `input_format`, or else what their names end with.
 
     Raises:
-      UserError: the names end differently.
+      UserError: the names end differently, or with the format of a table.
     """
     if input_format is not None:
         return input_format
     found = {_format(source.path): source.path for source in sources}
+    for table in found.keys() - set(FORMATS):
+        raise UserError(
+            f"{found[table]} is a table, and this command reads {join_choices(FORMATS)}; write the "
+            'rows as JSON lines, as with pandas\' to_json(..., orient="records", lines=True).'
+        )
     if len(found) > 1:
         names = " and ".join(found.values())
         raise UserError(f"{names} are of different formats; name one with --input_format.")
@@ -126,7 +133,5 @@ def _compression(path: str) -> str:
 
 
 def _format(path: str) -> str:
-    if _compression(path) != CompressionTypes.UNCOMPRESSED:
-        path = str(Path(path).with_suffix(""))
-    ending = Path(_NUMBERS.sub("", path)).suffix[1:]
-    return ending if ending in FORMATS else "text"
+    path = _NUMBERS.sub("", path)
+    return "tfrecord" if path.lower().endswith(_EXAMPLES) else format_of(path) or "text"

@@ -15,6 +15,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, write_arrays
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
+from disan_tf.serving.inference.output_formats import add_prediction
 from disan_tf.serving.inference.predict import describe, make_prediction_step
 from disan_tf.serving.inference.records import Columns, columns_of, text_name, tokens_name
 from disan_tf.serving.inference.text_limits import free_memory, longest_text
@@ -32,6 +33,7 @@ def attend(
     input_format: Optional[str] = None,
     finish: Callable[[Path], None] = lambda folder: None,
     text_column: Sequence[str] = (),
+    encoding: str = "utf-8",
 ) -> int:
     """Writes `00001.npz` and `00001.json` for the first line, and so on.
 
@@ -59,6 +61,7 @@ def attend(
       input_format: see `read_chunks`.
       finish: adds files to the folder before it takes its name.
       text_column: the columns of the texts; none = see `columns_of`.
+      encoding: see `read_chunks`.
 
     The length limit for the free memory is printed to standard error before the first line.
 
@@ -79,7 +82,12 @@ def attend(
         folder = scratch / "lines"
         folder.mkdir()
         for records in read_chunks(
-            input_path, input_format, fields, lambda _, where: places.append(where), columns
+            input_path,
+            input_format,
+            fields,
+            lambda _, where: places.append(where),
+            columns,
+            encoding,
         ):
             tokens = tokenise(records, text_to_ids, fields, columns)
             for record, sentences in zip(records, tokens):
@@ -90,7 +98,8 @@ def attend(
                 described = describe(
                     *(tensor.numpy()[0] for tensor in predict_batch(*inputs)), bundle
                 )
-                record = {**_with_tokens(record, fields, sentences, columns), **described}
+                record = _with_tokens(record, fields, sentences, columns)
+                record = add_prediction(record, described)
                 _write(folder / f"{count:05d}", record, tensors)
                 vectors.add(count, tensors)
         vectors.write(folder)

@@ -18,6 +18,7 @@ from disan_tf.common.progress import is_terminal, progress_bar
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.lines import count_lines, is_blank, read_chunks, tokenise
+from disan_tf.serving.inference.output_formats import add_prediction
 from disan_tf.serving.inference.predict import BATCH_SIZE, batches_of_inputs
 from disan_tf.serving.inference.records import columns_of
 
@@ -47,6 +48,7 @@ def encode(
     dtype: str = "float32",
     batch_size: int = BATCH_SIZE,
     text_column: Sequence[str] = (),
+    encoding: str = "utf-8",
 ) -> Encoded:
     """Writes the vector of every line of the input, in order.
 
@@ -55,11 +57,12 @@ def encode(
       input_path: a file, or "-" for standard input; its records have `text` or `tokens`, also for
         pair models, whose one encoder reads both sentences.
       output_path: a file that does not exist, and appears when it is complete: `.npy`, an array
-        [lines, dim], or `.jsonl`, the records with a list `vector`.
+        [lines, dim], or `.jsonl`, the records with a list `vector`, see `add_prediction`.
       input_format: see `read_chunks`.
       dtype: the array's dtype, one of `DTYPES`.
       batch_size: the most lines in a batch.
       text_column: the column of the text; none = see `columns_of`.
+      encoding: see `read_chunks`.
 
     Raises:
       UserError: see `read_chunks`; the model has no vectors of single sentences, or the output has
@@ -76,7 +79,9 @@ def encode(
     with scratch_folder(target) as scratch:
         raw = scratch / "vectors"
         with open(raw, "wb") as file, _bar(input_path, input_format) as bar:
-            for records in read_chunks(input_path, input_format, SENTENCE, columns=columns):
+            for records in read_chunks(
+                input_path, input_format, SENTENCE, columns=columns, encoding=encoding
+            ):
                 sentences = tokenise(records, text_to_ids, SENTENCE, columns)
                 vectors = encode_all(step, sentences, text_to_ids, batch_size, bar)
                 count += len(records)
@@ -138,7 +143,8 @@ def encode_all(
 
 def _line(record: dict, vector: np.ndarray) -> bytes:
     numbers = [float(f"{number:.7g}") for number in vector.tolist()]
-    return (json.dumps({**record, "vector": numbers}, ensure_ascii=False) + "\n").encode()
+    row = add_prediction(record, {"vector": numbers})
+    return (json.dumps(row, ensure_ascii=False) + "\n").encode()
 
 
 def vector_size(bundle: Bundle) -> int:

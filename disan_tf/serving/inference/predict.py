@@ -19,6 +19,7 @@ from disan_tf.serving.inference.explain import Explanation
 from disan_tf.serving.inference.lines import count_lines, is_blank, look_up, read_chunks, tokenise
 from disan_tf.serving.inference.output_formats import make_output_format
 from disan_tf.serving.inference.records import columns_of
+from disan_tf.text.text_files import format_of
 
 BATCH_SIZE = 128  # of short sentences, 1.03 to 1.13 times as fast as 64
 MAX_POSITIONS = 1 << 14  # tokens and padding of a batch: fewer lines if they are long
@@ -32,12 +33,14 @@ class Counts(NamedTuple):
       gold: rows with a `gold_label`, whatever it is.
       unlabeled: rows whose `gold_label` is no class of the model, such as "-".
       blank: rows without a word, which are marked and get no label.
+      renamed: rows that have a field of the prediction's name, see `add_prediction`.
     """
 
     rows: int
     gold: int
     unlabeled: int
     blank: int = 0
+    renamed: int = 0
 
 
 def predict(
@@ -49,6 +52,7 @@ def predict(
     batch_size: int = BATCH_SIZE,
     explain: bool = False,
     text_column: Sequence[str] = (),
+    encoding: str = "utf-8",
 ) -> Counts:
     """Predicts for every line of the input, in order.
 
@@ -61,7 +65,7 @@ def predict(
         {"text": "", "label": null, "probabilities": {"negative": null, ...}, "blank": true}
 
     Memory is bounded by the chunks of `read_chunks`. The input's fields are carried over, gold
-    labels among them; only the prediction's fields are replaced.
+    labels among them; where a record has a field `label`, the prediction's is `predicted_label`.
 
     Args:
       bundle: the model.
@@ -70,17 +74,18 @@ def predict(
         output, which gets the predictions chunk by chunk.
       input_format: see `read_chunks`.
       output_format: "jsonl", "csv", or a key of
-        `disan_tf.serving.inference.submissions.SUBMISSIONS`; None = "csv" if the output's name ends
-        with .csv, else "jsonl".
+        `disan_tf.serving.inference.output_formats.SUBMISSIONS`; None = "csv" if the output's name
+        ends with .csv, else "jsonl".
       batch_size: the most lines in a batch.
       explain: whether a line names the tokens that weigh most, see `Explanation`.
       text_column: the columns of the texts; none = see `columns_of`.
+      encoding: see `read_chunks`.
 
     Raises:
-      UserError: see `read_chunks`, `disan_tf.serving.inference.submissions` and `Explanation`; or
-        the output exists or cannot be written.
+      UserError: see `read_chunks`, `disan_tf.serving.inference.output_formats` and `Explanation`;
+        or the output exists or cannot be written.
     """
-    output_format = output_format or ("csv" if Path(output_path).suffix == ".csv" else "jsonl")
+    output_format = output_format or ("csv" if format_of(output_path) == "csv" else "jsonl")
     explanation = _explanation(bundle, output_format) if explain else None
     form = make_output_format(output_format, bundle, input_path, output_path)
     step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
@@ -89,7 +94,8 @@ def predict(
     bar = _bar(input_path, input_format, output_path)
     with _output(output_path) as file, bar:
         file.write(form.header)
-        for records in read_chunks(input_path, input_format, fields, form.check, columns):
+        chunks = read_chunks(input_path, input_format, fields, form.check, columns, encoding)
+        for records in chunks:
             sentences = tokenise(records, text_to_ids, fields, columns)
             rows = predict_all(step, sentences, text_to_ids, batch_size, bar.update)
             predictions = describe_all(sentences, rows, bundle, form.marks_blank)
@@ -102,7 +108,7 @@ def predict(
             file.flush()
             counts = _count(counts, records, predictions, bundle.classes)
         form.finish(counts.rows, lines)
-    return counts
+    return counts._replace(renamed=form.renamed)
 
 
 def _bar(input_path, input_format, output_path):

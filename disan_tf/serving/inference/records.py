@@ -8,14 +8,17 @@ sentence is a string, which the tokenizer splits, or a list of tokens, looked up
     sentence_a, sentence_b  "sentence_a" or "sentence_A", or "sentence_a_tokens"; the other likewise
 """
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Optional
+import contextlib
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Callable, NamedTuple, Optional
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import count, join_choices
+from disan_tf.common.options import count, join_choices, nearest
 from disan_tf.models.base import prefix_of
-from disan_tf.text.separators import separator_hint
-from disan_tf.text.tables import CommaTable, Table, parse_json
+from disan_tf.text.json_texts import parse_json
+from disan_tf.text.tables import Rows, shorten
+from disan_tf.text.text_files import FORMATS
 
 _TEXTS = {  # field -> names of its text: ours, then the one in the corpora's files
     "sentence": ("text",),
@@ -91,26 +94,33 @@ def tokens_name(field: str) -> str:
     return f"{prefix_of(field)}tokens"
 
 
-class TextParser:
+class SentenceLines:
     """Parses a sentence a line; for models of two, both with a tab between them.
 
     Args:
       fields: the model's sentences.
       columns: the names under which a record holds them.
 
+    Attributes:
+      is_open: whether the last line ended inside a quoted value.
+
     Call arguments:
       line: the line without its end.
       where: file and line, for errors.
 
     Returns:
-      The line's record, or None for a line without a record (a header).
+      The line's record, or None for a line without a record: a header, or a part of a value.
     """
+
+    is_open = False
 
     def __init__(self, fields: Sequence[str], columns: Columns = DEFAULT):
         self._fields, self._columns = fields, columns
-
-    def end(self, where: str) -> None:
-        """Raises UserError if the input must not end after the line `where`."""
+        texts = {field: columns.texts[field] for field in fields}
+        self._names = [
+            text_name(field) if text_name(field) in names else names[0]
+            for field, names in texts.items()
+        ]
 
     def __call__(self, line: str, where: str) -> Optional[dict]:
         sentences = [line] if len(self._fields) == 1 else line.split("\t")
@@ -119,72 +129,120 @@ class TextParser:
                 f"{where}: {count(len(sentences), 'column')}, not 2; write two sentences with a "
                 "tab between them, or use --input_format=tsv for a table with a header."
             )
-        return {text_name(field): text for field, text in zip(self._fields, sentences)}
+        return dict(zip(self._names, sentences))
 
 
-class JsonParser(TextParser):
-    """Parses a JSON object a line; a blank line is a record with blank texts."""
+class RecordLines(SentenceLines):
+    """Parses JSON objects and the rows of a table; a blank line is a record with blank texts.
 
-    def __call__(self, line: str, where: str) -> Optional[dict]:
-        if not line.strip():
-            return {self._columns.texts[field][0]: "" for field in self._fields}
-        try:
-            record = parse_json(line)
-        except ValueError as error:
-            raise UserError(f"{where}: {error}; write one JSON object a line.") from None
-        return check_record(record, self._fields, where, self._columns)
+    Args:
+      input_format: see `disan_tf.text.tables.Rows`.
+    """
 
-
-class TableParser(TextParser):
-    """Parses the rows of a table, see `disan_tf.text.tables`."""
-
-    make_table = Table
-
-    def __init__(self, fields: Sequence[str], columns: Columns = DEFAULT):
+    def __init__(self, fields: Sequence[str], columns: Columns = DEFAULT, input_format="jsonl"):
         super().__init__(fields, columns)
-        self._table = None
+        self._is_json = input_format == "jsonl"
+        self._rows = Rows(input_format, self.check_names)
+
+    @property
+    def is_open(self):
+        return self._rows.is_open
 
     def __call__(self, line: str, where: str) -> Optional[dict]:
+        if (not line or line.isspace()) and not self.is_open:
+            if not (self._is_json or self._rows.has_begun):
+                return None
+            first = [self._columns.texts[field][0] for field in self._fields]
+            return dict.fromkeys(self._rows.columns or first, "")
+        remedy = "" if self._rows.has_begun else ", or name its columns with --text_column"
         try:
-            if self._table is not None:
-                return self._row(line, where)
-            self._table = self.make_table(line)
+            row = self._rows.parse(line)
         except ValueError as error:
-            raise UserError(f"{where}: {error}; restore or repair the file.") from None
-        self._check_header(where)
-        return None
+            raise UserError(f"{where}: {error}; repair the file{remedy}.") from None
+        if row is None:
+            return None
+        if len(row) > 1 and list(row) == list(row.values()):
+            raise UserError(f"{where}: the header is repeated; remove this line.")
+        return check_record(row, self._fields, where, self._columns)
 
-    def _row(self, line: str, where: str) -> Optional[dict]:
-        if not line.strip() and not self._table.is_open:
-            return dict.fromkeys(self._table.columns, "")
-        row = self._table.parse(line)
-        return row and check_record(row, self._fields, where, self._columns)
-
-    def _check_header(self, where: str) -> None:
-        """Raises UserError, with a hint, for a header without the model's columns."""
-        names = self._table.columns
+    def check_names(self, names: Collection[str]) -> None:
+        """Raises ValueError unless names, of columns or of a record, contain all the fields."""
         for field in self._fields:
             known = self._columns.names(field)
             if not set(known) & set(names):
-                hint = separator_hint(names, known) or "name the column with --text_column"
-                wanted = join_choices(f'"{name}"' for name in known)
-                raise UserError(
-                    f"{where}: there is no {wanted} among the columns {', '.join(names)}; {hint}."
+                wanted, near = join_choices(f'"{name}"' for name in known), nearest(known[0], names)
+                raise ValueError(
+                    f"there is no {wanted} among the columns {shorten(', '.join(names))}"
+                    f"{f' (did you mean {near}?)' * bool(near)}"
                 )
-        check_record(dict.fromkeys(names, ""), self._fields, where, self._columns)
-
-    def end(self, where):
-        if self._table is not None and self._table.is_open:
-            raise UserError(f"{where}: the input ends inside a quoted value; end it.")
 
 
-class CommaTableParser(TableParser):
-    """Parses the rows of a table with commas between its columns."""
+class Recogniser(SentenceLines):
+    """Parses lines of text, and recognises a first line of another format.
 
-    make_table = CommaTable
+    The first line of a table names columns of all the model's texts, and all of its names look like
+    names; the first JSON object has the model's texts.
+
+    Args:
+      announce: a function called with the first line, what it is and its format, if it is no text.
+      follows: whether such an input is then parsed in that format.
+    """
+
+    def __init__(
+        self,
+        fields: Sequence[str],
+        columns: Columns,
+        announce: Callable[[str, str, str], None],
+        follows: bool,
+    ):
+        super().__init__(fields, columns)
+        self._announce, self._follows, self._parse = announce, follows, None
+
+    @property
+    def is_open(self):
+        return self._parse is not None and self._parse.is_open
+
+    def __call__(self, line: str, where: str) -> Optional[dict]:
+        if self._parse is None:
+            self._parse, found = SentenceLines(self._fields, self._columns), self._recognise(line)
+            if found:
+                self._announce(line, *found)
+            if found and self._follows:
+                self._parse = RecordLines(self._fields, self._columns, found[1])
+        return self._parse(line, where)
+
+    def _recognise(self, line: str) -> Optional[tuple[str, str]]:
+        """Returns what a first line is and its format, or None for a sentence."""
+        if line.startswith("{"):
+            with contextlib.suppress(ValueError):
+                RecordLines(self._fields, self._columns).check_names(parse_json(line))
+                return "JSON", "jsonl"
+        if _ARRAY.match(line):
+            return "a JSON array", "jsonl"
+        for separator in "\t,;|":
+            names = [name.strip('"') for name in line.split(separator)]
+            known = [set(self._columns.texts[field]) & set(names) for field in self._fields]
+            if all(known) and all(map(_NAME.fullmatch, names)):
+                return "a header", "tsv" if separator == "\t" else "csv"
+        return None
 
 
-PARSERS = {"text": TextParser, "jsonl": JsonParser, "tsv": TableParser, "csv": CommaTableParser}
+_NAME = re.compile(r"\w[\w.-]*( [\w.-]+){0,2}")  # a column's name, rather than a sentence
+_ARRAY = re.compile(r'\[\s*(\{\s*"|$)')  # of objects
+
+
+def make_parser(input_format: str, fields: Sequence[str], columns: Columns) -> SentenceLines:
+    """Makes the parser of a format.
+
+    Raises:
+      UserError: the format is not in `disan_tf.text.text_files.FORMATS`.
+    """
+    if input_format not in FORMATS:
+        known = " or ".join(FORMATS)
+        raise UserError(f"There is no input format {input_format!r}; choose {known}.")
+    if input_format == "text":
+        return SentenceLines(fields, columns)
+    return RecordLines(fields, columns, input_format)
 
 
 def check_record(record: dict, fields, where: str, columns: Columns = DEFAULT) -> dict:

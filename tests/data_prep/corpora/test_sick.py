@@ -167,3 +167,33 @@ def test_missing_files_are_named_with_the_command_that_fetches_them(tmp_path):
     message = error_of(tmp_path)
     assert "there is no sick/SICK_test_annotated.txt" in message
     assert f"python -m data_prep.download sick --data_dir={tmp_path}" in message
+
+
+LATER = ("pair_ID", "sentence_A", "sentence_B", "entailment_label", "relatedness_score")
+
+
+def write_later(data_dir, *sets):
+    """Writes the later release, of which a set names each row's split."""
+    lines = ["\t".join((*LATER, "SemEval_set"))]
+    lines += [f"{k}\tA cook\tHot soup\tNEUTRAL\t3.{k}\t{name}" for k, name in enumerate(sets)]
+    (data_dir / "sick").mkdir()
+    (data_dir / "sick/SICK.txt").write_text("\n".join(lines) + "\n")
+    return data_dir
+
+
+def test_the_later_release_names_the_split_of_each_row(tmp_path):
+    corpus = sick.read(write_later(tmp_path, "TEST", "TRAIN", "TRIAL", "TRAIN"), options())
+    found = {split: [each.label for each in rows] for split, rows in corpus.splits.items()}
+    assert found == {"train": [3.1, 3.3], "dev": [3.2], "test": [3.0]}
+    assert corpus.inputs == [tmp_path / "sick/SICK.txt"]
+    assert sick.read_judgments(tmp_path) == {"train": [1, 1], "dev": [1], "test": [1]}
+
+
+def test_the_three_files_are_read_before_the_later_release(tmp_path):
+    corpus = sick.read(write(write_later(tmp_path, "TEST")), options())
+    assert len(corpus.inputs) == 3
+
+
+def test_an_unknown_split_of_the_later_release_is_refused(tmp_path):
+    message = error_of(write_later(tmp_path, "TRAIN", "DEV"))
+    assert "SICK.txt, line 3: SemEval_set 'DEV' is not TRAIN, TRIAL or TEST" in message

@@ -88,6 +88,11 @@ def test_classes_are_those_of_the_training_table_in_order(tmp_path):
     assert given.classes == ("b", "c", "9") and given.splits["train"][0].label in (0, 2)
 
 
+def test_the_order_of_classes_depends_on_no_set(tmp_path):
+    rows = [("soup", name) for name in ("nan", "3", "2", "1")] * 2
+    assert read(write(tmp_path, *rows)).classes == ("1", "2", "3", "nan")
+
+
 def test_json_labels_may_be_numbers(tmp_path):
     rows = [("soup", 1), ("tea", 0)] * 2
     corpus = read(write(tmp_path, *rows, name="t.jsonl"), train="t.jsonl", dev_share=0.5)
@@ -129,6 +134,18 @@ def test_folds_divide_the_training_table(tmp_path):
 @pytest.mark.parametrize(
     "changed, message",
     [
+        ({"on_bad_rows": "skip"}, "on_bad_rows=skip must be error or drop"),
+        ({"encoding": "latin-x"}, "encoding=latin-x is no encoding of text, such as latin-1."),
+        ({"drop_labels": "-1", **SCORES}, "drop_labels=-1 needs a column of labels, not of scores"),
+    ],
+)
+def test_an_impossible_treatment_of_rows_is_refused(changed, message):
+    assert message in user_error(check_options, options(**changed))
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
         ({"fold": 10}, "fold=10 is not one of the 10 folds; use 0 to 9."),
         ({"fold": 0, "test": "x.csv"}, "fold=0 replaces the test part"),
     ],
@@ -137,18 +154,12 @@ def test_an_impossible_fold_is_refused(changed, message):
     assert message in user_error(check_options, options(**changed))
 
 
-@pytest.mark.parametrize(
-    "name, separator, hint",
-    [
-        ("t.csv", ";", "separated by semicolons: save it with commas"),
-        ("t.csv", "\t", "separated by tabs: give the file a name that ends with .tsv"),
-        ("t.tsv", ",", "separated by commas: give the file a name that ends with .csv"),
-    ],
-)
-def test_another_separator_is_named(tmp_path, name, separator, hint):
-    (tmp_path / name).write_text(f"id{separator}text{separator}label\n1{separator}a{separator}b\n")
-    message = refusal(tmp_path, options(train=name))
-    assert hint in message and "correct the table" not in message
+@pytest.mark.parametrize("name, separator", [("t.csv", ";"), ("t.csv", "\t"), ("t.tsv", ",")])
+def test_another_separator_than_the_names_is_seen_in_the_header(tmp_path, name, separator):
+    rows = [("id", "text", "label"), *((str(k), "Hot soup", "ab"[k % 2]) for k in range(4))]
+    (tmp_path / name).write_text("".join(separator.join(row) + "\n" for row in rows))
+    corpus = read(tmp_path, train=name)
+    assert corpus.splits["train"][0].sentences == (("Hot", "soup"),)
 
 
 def test_counts_have_no_official_figure(tmp_path, capsys):
@@ -169,7 +180,15 @@ def test_counts_have_no_official_figure(tmp_path, capsys):
     [
         ([("a", "x")], {"text": "review"}, "line 1: there is no review among the columns text"),
         ([("a", "x")], {"label": "class"}, "line 1: there is no class among the columns text"),
-        ([("a", "x"), ("b", " ")], {}, "line 3: label is empty"),
+        ([("a", "x"), ("b", " ")], {}, "line 3: label is empty (--config.data.on_bad_rows=drop l"),
+        ([("a", "x"), (" ", "x")], {}, "line 3: text is empty (--config.data.on_bad_rows=drop le"),
+        ([("a", "x"), TEXT_AND_LABEL], {}, "line 3: the header is repeated (--config.data.on_bad"),
+        (
+            [("a", "x")],
+            {"text": "Text"},
+            "line 1: there is no Text among the columns text, label",
+        ),
+        ([("a", "x")], {"drop_labels": "x"}, "t.csv holds no row that is kept; the first line of"),
         ([("a", "x"), ("b", "y", "z")], {}, "line 3: 3 columns, and the header has 2"),
         ([("a", "x")] * 4, {}, "has the label 'x' in all 4 rows of the column label, and a model"),
         ([("a", "x"), ("b", "y")], {}, "t.csv has 2 rows, too few to draw a dev part from; add"),
@@ -192,7 +211,7 @@ def test_a_text_without_end_is_named_with_its_limit(tmp_path):
     assert "line 2: text has 131,073 characters and may have 131,072" in message
 
 
-@pytest.mark.parametrize("value", ["0.9", "5.1", "nan", "inf", "three", ""])
+@pytest.mark.parametrize("value", ["0.9", "5.1", "nan", "inf", "three"])
 def test_a_score_outside_its_scale_is_refused(tmp_path, value):
     write(tmp_path, ("a", "b", value), columns=("text", "other", "score"))
     message = refusal(tmp_path, options(**SCORES))

@@ -457,10 +457,10 @@ FAULTS = (
         tests=("test_attend.py",),
     ),
     Fault(
-        folder="serving",
-        line=r'*lines, rest = (rest + block).split(b"\n")',
-        fault=r'*lines, rest = block.split(b"\n")',
-        tests=("test_lines.py",),
+        folder="text",
+        line="rest += block",
+        fault="rest = block",
+        tests=("test_text_files.py",),
     ),
     Fault(
         folder="reporting",
@@ -490,7 +490,7 @@ FAULTS = (
         folder="serving",
         line="if self.sizes.get(name, rows) != rows:",
         fault="if self.sizes.get(name, rows) < rows:",
-        tests=("test_submissions.py",),
+        tests=("test_output_formats.py",),
     ),
     Fault(
         folder="serving",

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from disan_tf.serving.inference import lines
+from disan_tf.text import text_files
 from tests.support.models.bundles import SENTENCES
 
 CHUNK = 300  # bytes, so that small files have several
@@ -21,7 +21,7 @@ def beam(tmp_path, monkeypatch):
 
     from disan_tf.serving.beam import pipeline, steps
 
-    monkeypatch.setattr(lines, "CHUNK_BYTES", CHUNK)
+    monkeypatch.setattr(text_files, "CHUNK_BYTES", CHUNK)
     for module in (pipeline, steps):
         monkeypatch.setattr(module, "load_reader", lambda checkpoint: bundles[checkpoint])
     bundles = {}  # by folder, so that none is loaded again and again

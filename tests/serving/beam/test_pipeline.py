@@ -8,9 +8,10 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import LONGEST_LINE
-from disan_tf.serving.inference import lines
 from disan_tf.serving.inference.encode import encode
 from disan_tf.serving.inference.predict import predict
+from disan_tf.serving.inference.records import Columns
+from disan_tf.text import text_files
 from tests.support.models.bundles import PAIRS, SENTENCES, WORDS, write_pairs
 
 THREADS = ["--direct_num_workers=2", "--direct_running_mode=multi_threading"]
@@ -85,7 +86,7 @@ def test_files_follow_each_other_by_name(beam, bundle, text, tmp_path):
 
 
 def test_a_bad_line_is_told_with_its_reason_and_the_others_are_answered(beam, bundle, monkeypatch):
-    monkeypatch.setattr(lines, "LONGEST_LINE", 600)
+    monkeypatch.setattr(text_files, "LONGEST_LINE", 600)
     content = b"\xef\xbb\xbfa film\nbad \xff\n" + b"x" * 1500 + b"\nboring\r\nnew"
     path = beam.write("in.txt", content)
     summary = beam.run(bundle, path)
@@ -96,7 +97,7 @@ def test_a_bad_line_is_told_with_its_reason_and_the_others_are_answered(beam, bu
             "file": str(path),
             "line": 2,
             "content": "bad \\xff",
-            "reason": "byte 0xff at column 5 is not UTF-8; convert the input to UTF-8.",
+            "reason": "byte 0xff at column 5 is not UTF-8; save the text as UTF-8.",
         },
         {
             "file": str(path),
@@ -122,6 +123,34 @@ def test_json_lines_keep_their_fields(beam, bundle, tmp_path):
         '"text" is not a string; write it in quotes.',
         'there is no "text" or "tokens"; add one of them.',
     ]
+
+
+def test_an_array_has_a_record_in_each_object(beam, bundle, tmp_path):
+    rows = [{"text": SENTENCES[0], "label": "gold"}, {"text": 5}]
+    path = beam.write("in.json", json.dumps(rows, indent=1).encode())
+    beam.run(bundle, path)
+    (shard,) = beam.shards()
+    good = beam.write("good.json", json.dumps(rows[:1]).encode())
+    assert shard == predicted(bundle, good, tmp_path)
+    (row,) = parsed(shard)
+    assert row["label"] == "gold" and "predicted_label" in row
+    assert [row["line"] for row in beam.bad_lines()] == [2]
+
+
+def test_the_column_of_the_training_is_read(beam, bundle, monkeypatch):
+    from disan_tf.serving.beam import kinds
+
+    columns = Columns({"sentence": ("review",)})
+    monkeypatch.setattr(kinds, "columns_of", lambda config, fields: columns)
+    beam.run(bundle, beam.write("in.jsonl", b'{"review": "a film"}\n{"text": "a film"}\n'))
+    (shard,) = beam.shards()
+    assert [row["review"] for row in parsed(shard)] == ["a film"] and len(beam.bad_lines()) == 1
+
+
+def test_texts_in_utf_16_are_read(beam, bundle, tmp_path):
+    beam.run(bundle, beam.write("in.txt", "a film\r\nété\r\n".encode("utf-16")))
+    (shard,) = beam.shards()
+    assert [row["text"] for row in parsed(shard)] == ["a film", "été"]
 
 
 def test_pairs_are_answered(beam, pair_bundle, tmp_path):
@@ -174,7 +203,7 @@ def test_an_empty_file_gives_an_empty_shard(beam, bundle, name):
 
 
 def test_two_workers_answer_each_line_once(beam, bundle, tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "CHUNK_BYTES", 5000)
+    monkeypatch.setattr(text_files, "CHUNK_BYTES", 5000)
     check_generated(beam, bundle, tmp_path, 500, THREADS)
 
 

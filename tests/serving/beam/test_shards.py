@@ -29,6 +29,7 @@ def test_a_file_gives_a_shard_for_so_many_bytes(tmp_path):
         ("a", "text"),
         ("a.jsonl", "jsonl"),
         ("a.jsonl.gz", "jsonl"),
+        ("a.JSON", "jsonl"),
         ("a.tfrecord", "tfrecord"),
         ("a.tfrecord-00000-of-00009", "tfrecord"),
     ],
@@ -38,6 +39,12 @@ def test_the_format_is_that_of_the_names(tmp_path, name, input_format):
     sources = find_sources(f"{tmp_path}/a*", 100)
     assert find_format(sources, None) == input_format
     assert find_format(sources, "jsonl") == "jsonl"
+
+
+def test_a_table_is_refused(tmp_path):
+    (tmp_path / "a.CSV").touch()
+    with pytest.raises(UserError, match=r"a\.CSV is a table, and this command reads text, "):
+        find_format(find_sources(f"{tmp_path}/*", 100), None)
 
 
 def test_files_of_different_formats_are_refused(tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
+from disan_tf.reporting.attended import read_lines
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.inference.attend import attend
 from disan_tf.serving.inference.predict import predict
@@ -118,6 +119,17 @@ def test_fields_and_tokens_of_json_objects_are_kept(bundle, tmp_path):
     assert description["id"] == 3 and description["tokens"] == ["a", "isn't"]
     assert description["text"] == "a isn't"
     assert len(tensors["source2token"]) == 2
+
+
+def test_the_prediction_replaces_no_field_of_the_input(bundle, tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "a film", "label": "gold"}\n', encoding="utf-8")
+    attend(bundle, path, tmp_path / "out")
+    description, _ = load(tmp_path / "out", 1)
+    assert description["label"] == "gold" and description["predicted_label"] in CLASSES
+    (line,) = read_lines(tmp_path / "out")
+    assert line.answer == description["predicted_label"] and not line.is_score
+    assert line.probabilities == description["probabilities"]
 
 
 def test_a_mixed_precision_model_has_float32_tensors(texts, tmp_path):

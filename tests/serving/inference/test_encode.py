@@ -65,6 +65,13 @@ def test_json_lines_keep_what_the_input_held(bundle, model, tmp_path):
     np.testing.assert_allclose(vectors, model.encode(SENTENCES), rtol=1e-6)
 
 
+def test_the_vector_replaces_no_field_of_the_input(bundle, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "a film", "vector": [1]}\n')
+    encode(bundle, tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    record = json.loads((tmp_path / "out.jsonl").read_text())
+    assert record["vector"] == [1] and len(record["predicted_vector"]) > 1
+
+
 def test_no_lines_give_no_vectors(bundle, model, tmp_path):
     (tmp_path / "empty.txt").touch()
     encode(bundle, tmp_path / "empty.txt", tmp_path / "v.npy")

@@ -1,5 +1,6 @@
 """Reading lines, JSON objects and tables: nothing is dropped, every mistake names its line."""
 
+import gzip
 import io
 import json
 import os
@@ -12,7 +13,7 @@ from disan_tf.models.base import SENTENCE
 from disan_tf.serving.inference import lines
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
 from disan_tf.serving.inference.records import columns_of
-from disan_tf.text import TextToIds, TracedTextToIds
+from disan_tf.text import TextToIds, TracedTextToIds, text_files
 
 NLI = ("premise", "hypothesis")
 
@@ -60,7 +61,7 @@ def test_lines_are_counted_without_the_header(tmp_path, monkeypatch, name, conte
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1 << 18])
 def test_lines_are_whole_however_they_are_read(tmp_path, monkeypatch, size):
-    monkeypatch.setattr(lines, "CHUNK_BYTES", size)
+    monkeypatch.setattr(text_files, "CHUNK_BYTES", size)
     path = write(tmp_path / "a.txt", "\nété film\r\n\n\nx\n\nlonger than a chunk\n")
     texts = ["", "été film", "", "", "x", "", "longer than a chunk"]
     assert [record["text"] for record in read(path)] == texts
@@ -73,7 +74,7 @@ def test_a_line_without_end_is_refused_with_its_number(tmp_path):
 
 
 def test_memory_holds_one_chunk(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "CHUNK_BYTES", 64)
+    monkeypatch.setattr(text_files, "CHUNK_BYTES", 64)
     path = write(tmp_path / "a.txt", "a good film\n" * 1000)
     assert max(len(chunk) for chunk in read_chunks(path)) <= 6
 
@@ -295,11 +296,11 @@ def test_as_many_columns_are_chosen_as_the_model_reads():
 
 
 def test_a_table_without_the_column_gets_a_hint(tmp_path):
-    path = write(tmp_path / "a.csv", "id;text\n1;a\n")
-    with pytest.raises(UserError, match="among the columns id;text; .* separated by semicolons"):
+    path = write(tmp_path / "a.csv", "id;body\n1;a\n")
+    with pytest.raises(UserError, match="among the columns id, body; .* name its columns with --t"):
         read(path)
-    with pytest.raises(UserError, match="among the columns id, body; name .* --text_column"):
-        read(write(tmp_path / "b.csv", "id,body\n1,a\n"))
+    with pytest.raises(UserError, match=r"the columns id, Text \(did you mean Text\?\); "):
+        read(write(tmp_path / "b.csv", "id,Text\n1,a\n"))
 
 
 @pytest.mark.parametrize(
@@ -308,6 +309,8 @@ def test_a_table_without_the_column_gets_a_hint(tmp_path):
         ("id,text\n1,a\n", [{"id": "1", "text": "a"}]),
         ("id\ttext\n1\ta, b\n", [{"id": "1", "text": "a, b"}]),
         ("text\na, b\n", [{"text": "a, b"}]),
+        ('"text";"id"\na, b;1\n', [{"text": "a, b", "id": "1"}]),
+        ("id|text\n1|a\n", [{"id": "1", "text": "a"}]),
         ('{"id": 1, "text": "a"}\n{"text": "b"}\n', [{"id": 1, "text": "a"}, {"text": "b"}]),
     ],
 )
@@ -316,20 +319,6 @@ def test_a_header_or_json_on_standard_input_is_seen_and_said(content, records, m
     assert read("-") == records
     kind = "JSON" if content.startswith("{") else "a header"
     assert f"is read as {kind}; with --input_format=text it is a" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "header, separator",
-    [("id;text", "semicolons"), ('"text";"id"', "semicolons"), ("id|text", "bars")],
-)
-def test_a_header_with_another_separator_on_standard_input_is_refused(
-    header, separator, monkeypatch
-):
-    content = io.BytesIO(f"{header}\n1;a\n".encode())
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=content))
-    message = f"standard input, line 1: its columns seem to be separated by {separator}: save it"
-    with pytest.raises(UserError, match=message):
-        read("-")
 
 
 @pytest.mark.parametrize(
@@ -348,6 +337,68 @@ def test_a_first_sentence_is_no_header(line, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(line.encode())))
     assert read("-") == [{"text": line}]
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "name, content, input_format, kind",
+    [
+        ("a.txt", '{"text": "a"}', "jsonl", "JSON"),
+        ("a", '[{"text": "a"}]', "jsonl", "a JSON array"),
+        ("a.txt", "[", "jsonl", "a JSON array"),
+        ("a.txt", "id\ttext", "tsv", "a header"),
+        ("a.data", "text;id", "csv", "a header"),
+    ],
+)
+def test_another_format_under_a_name_of_text_gets_a_warning(
+    tmp_path, name, content, input_format, kind, capsys
+):
+    path = write(tmp_path / name, content)
+    assert read(path) == [{"text": content}]
+    assert capsys.readouterr().err == (
+        f"warning: {path}: line 1 ({content!r}) is read as a sentence; with "
+        f"--input_format={input_format} it is {kind}.\n"
+    )
+    read(path, "text")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("THREE.CSV", b"id,text\n1,a\n2,b\n"),
+        ("a.json", b'{"id": "1", "text": "a"}\n{"id": "2", "text": "b"}\n'),
+        ("b.json", b'[{"id": "1", "text": "a"}, {"id": "2", "text": "b"}]'),
+        ("a.tsv.gz", gzip.compress(b"id\ttext\n1\ta\n2\tb\n")),
+        ("a.csv", b"sep=;\r\nid;text\r\n1;a\r\n2;b\r\n"),
+        ("b.csv", "id\ttext\r\n1\ta\r\n2\tb\r\n".encode("utf-16")),
+        ("c.csv", b"id,text,,\r1,a,,\r2,b,,\r"),
+    ],
+)
+def test_a_file_as_people_have_it_has_the_same_records(tmp_path, name, content):
+    expected = [{"id": "1", "text": "a"}, {"id": "2", "text": "b"}]
+    assert read(write(tmp_path / name, content)) == expected
+
+
+def test_another_encoding_is_read_on_request(tmp_path):
+    path = write(tmp_path / "a.csv", b"text\ncaf\xe9\n")
+    (chunk,) = read_chunks(path, encoding="latin-1")
+    assert chunk == [{"text": "café"}]
+    with pytest.raises(UserError, match="line 2: .* not UTF-8; .*--input_encoding=latin-1"):
+        read(path)
+    with pytest.raises(UserError, match="--input_encoding=x-1 is no encoding of text"):
+        list(read_chunks(path, encoding="x-1"))
+
+
+def test_a_repeated_header_is_refused(tmp_path):
+    path = write(tmp_path / "a.csv", "id,text\n1,a\nid,text\n")
+    with pytest.raises(UserError, match="line 3: the header is repeated; remove this line"):
+        read(path)
+
+
+def test_a_chosen_column_names_the_text_of_plain_lines_too(tmp_path, text_to_ids):
+    columns = own_columns(chosen=["body"])
+    records = read_columns(write(tmp_path / "a.txt", "a film\n"), columns)
+    assert tokenise(records, text_to_ids, columns=columns) == [(["a", "film"],)]
 
 
 def test_a_comma_table_has_texts_over_several_lines(tmp_path):

@@ -12,9 +12,9 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.runs.bundle import load_bundle
-from disan_tf.serving.inference import lines
 from disan_tf.serving.inference import predict as predict_module
 from disan_tf.serving.inference.predict import predict
+from disan_tf.text import text_files
 from tests.support.models.bundles import CLASSES, SENTENCES, WORDS, make_bundle
 
 
@@ -59,7 +59,7 @@ def test_answers_keep_their_order_and_do_not_depend_on_the_batch(bundle, tmp_pat
     predict(bundle, tmp_path / "in.txt", tmp_path / "one.jsonl", batch_size=1)
     predict(bundle, tmp_path / "in.txt", tmp_path / "many.jsonl", batch_size=64)
     monkeypatch.setattr(predict_module, "MAX_POSITIONS", 100)
-    monkeypatch.setattr(lines, "CHUNK_BYTES", 2000)
+    monkeypatch.setattr(text_files, "CHUNK_BYTES", 2000)
     predict(bundle, tmp_path / "in.txt", tmp_path / "chunks.jsonl", batch_size=64)
     one = read(tmp_path / "one.jsonl")
     for name in ("many", "chunks"):
@@ -93,7 +93,7 @@ def test_fields_are_carried_and_tokens_are_looked_up_as_they_are(bundle, tmp_pat
     predict(bundle, path, tmp_path / "out.jsonl")
     records = read(tmp_path / "out.jsonl")
     assert records[0]["id"] == "x/1" and records[0]["tokens"] == inputs[0]["tokens"]
-    assert records[0]["label"] in CLASSES
+    assert records[0]["label"] == "gold" and records[0]["predicted_label"] in CLASSES
     assert records[1]["extra"] == inputs[1]["extra"] and records[1]["text"] == "the film /"
     first, second, third = probabilities(records)
     np.testing.assert_allclose(first, second, atol=1e-6)  # "/" in text is the token "\/"
@@ -107,7 +107,7 @@ def test_no_lines_give_an_empty_file(bundle, tmp_path):
 
 
 def test_an_error_leaves_nothing(bundle, tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "CHUNK_BYTES", 4)
+    monkeypatch.setattr(text_files, "CHUNK_BYTES", 4)
     (tmp_path / "in.txt").write_bytes(b"a film\n" * 5 + b"\xff\n")
     (tmp_path / "out").mkdir()
     with pytest.raises(UserError, match="line 6"):
@@ -223,12 +223,31 @@ def test_a_table_keeps_its_columns_and_gets_those_of_the_prediction(bundle, tmp_
     assert list(rows[0]) == [*own, *(f"probability_{name}" for name in CLASSES)]
     assert [row["label"] for row in rows] == ["x", "y", "z"]
     assert rows[0]["text"] == 'a "good" film, new' and rows[2]["text"] == "été"
-    assert rows[0]["predicted_label"] == expected[0]["label"]
+    assert rows[0]["predicted_label"] == expected[0]["predicted_label"]
     for name in CLASSES:
         assert float(rows[0][f"probability_{name}"]) == expected[0]["probabilities"][name]
         assert rows[1][f"probability_{name}"] == rows[1]["predicted_label"] == ""
-    predict(bundle, tmp_path / "out.csv", tmp_path / "again.csv")
-    assert read_table(tmp_path / "again.csv") == rows
+
+
+def test_no_field_of_the_input_is_replaced(bundle, tmp_path):
+    path, old = tmp_path / "in.jsonl", {"label": "gold", "probabilities": 7, "blank": 0}
+    path.write_text("".join(json.dumps({"text": "a film", **each}) + "\n" for each in (old, {})))
+    counts = predict(bundle, path, tmp_path / "out.jsonl")
+    first, second = read(tmp_path / "out.jsonl")
+    assert list(first) == ["text", *old, "predicted_label", "predicted_probabilities"]
+    assert first["label"] == "gold" and first["predicted_label"] == second["label"]
+    assert first["predicted_probabilities"] == second["probabilities"]
+    assert (counts.rows, counts.renamed) == (2, 1)
+
+
+def test_no_two_columns_have_one_name(bundle, tmp_path):
+    (tmp_path / "in.csv").write_text("text,predicted_label,probability_bad\na film,old,.1\n")
+    predict(bundle, tmp_path / "in.csv", tmp_path / "out.csv")
+    (row,) = read_table(tmp_path / "out.csv")
+    own = {"text": "a film", "predicted_label": "old", "probability_bad": ".1"}
+    assert own.items() <= row.items() and row["predicted_predicted_label"] in CLASSES
+    header = (tmp_path / "out.csv").read_text().split("\n")[0].split(",")
+    assert "predicted_probability_bad" in header and len(header) == len(set(header))
 
 
 def test_a_table_of_json_lines_has_the_first_records_columns(bundle, tmp_path):

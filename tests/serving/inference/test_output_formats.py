@@ -5,7 +5,7 @@ import json
 import pytest
 
 from disan_tf.common.errors import UserError
-from disan_tf.serving.inference import submissions
+from disan_tf.serving.inference import output_formats
 from disan_tf.serving.inference.predict import predict
 from tests.support.models.bundles import NLI, RELATEDNESS, make_pair_bundle
 
@@ -88,15 +88,15 @@ def test_official_names_have_official_counts(bundle, jsonl, tmp_path, form, name
     ],
 )
 def test_the_official_count_passes(names, count):
-    submissions.Glue(*names).finish(count, count)
+    output_formats.Glue(*names).finish(count, count)
 
 
 @pytest.mark.parametrize("part, count", [("matched", 9_796), ("mismatched", 9_847)])
 def test_the_official_text_table_has_the_count_of_the_json_lines(part, count):
     name = f"multinli_0.9_test_{part}_unlabeled.txt"
-    submissions.Kaggle(name, "out.csv").finish(count, count)
+    output_formats.Kaggle(name, "out.csv").finish(count, count)
     with pytest.raises(UserError, match=f"has {count:,}"):
-        submissions.Kaggle(name, "out.csv").finish(count - 1, count - 1)
+        output_formats.Kaggle(name, "out.csv").finish(count - 1, count - 1)
 
 
 def test_a_repeated_row_is_refused_with_both_lines(bundle, tmp_path):

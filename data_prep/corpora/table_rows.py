@@ -1,0 +1,177 @@
+"""The rows of a user's own table: texts with a label or a score, and what is wrong with them."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Union
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.options import count
+from disan_tf.text.labels import MISSING, order_classes
+from disan_tf.text.tables import check_name, check_string, read_numbered_rows
+
+AMONG = " among the columns {columns}"
+REMEDY = (
+    "correct the table, whose first line names the columns, or choose its columns with "
+    "--config.data.{text,second_text,label,score}"
+)
+
+DROP = "--config.data.on_bad_rows=drop leaves such rows out"
+ENCODING = "--config.data.encoding"
+
+
+class Row(NamedTuple):
+    """A row that is kept; `target` is its label or its score."""
+
+    name: str
+    texts: tuple[str, ...]
+    target: Union[str, float]
+    line: int
+
+
+class Table:
+    """Reads a table.
+
+    Args:
+      path, split, options: see `data_prep.corpora.table.read`.
+      classes: the allowed labels; () = any.
+
+    Attributes:
+      rows: the rows that are kept.
+      dropped: reason -> the number of rows.
+
+    Raises:
+      UserError: see `data_prep.corpora.table.read`.
+    """
+
+    def __init__(self, path: Path, split: str, options, classes: Sequence[str]):
+        self._path, self._options, self._classes = path, options, classes
+        self._texts = [name for name in (options.text, options.second_text) if name]
+        self._target = options.score or options.label
+        self._drop_labels = set(map(_spelling, options.get("drop_labels", "").split(","))) - {""}
+        names = [*self._texts, self._target, *filter(None, [options.example_id])]
+        encoding = options.get("encoding", "utf-8")
+        read = read_numbered_rows(
+            path, dict.fromkeys(names, AMONG), self._row, REMEDY, encoding, ENCODING
+        )
+        self.rows, self.dropped = [], Counter()
+        for number, row in enumerate(read, start=1):
+            if isinstance(row, str):
+                self.dropped[row] += 1
+            else:
+                self.rows.append(row._replace(name=row.name or f"{split}-{number}"))
+        if not self.rows:
+            raise UserError(
+                f"{path} holds no row{' that is kept' * bool(self.dropped)}; the first line of a "
+                "table names its columns."
+            )
+
+    def _row(self, row: dict, line: int) -> Union[Row, str]:
+        """Returns a row, or the reason for which it is dropped."""
+        reason, problem = self._find_problem(row)
+        if reason:
+            if self._options.get("on_bad_rows", "error") == "error":
+                raise ValueError(f"{problem} ({DROP})")
+            return reason
+        for name in self._texts:
+            check_string(name, row[name])
+        if self._options.score:
+            value = _score(row, self._options)
+        else:
+            value = _label(row[self._target], self._target)
+            if _spelling(value) in self._drop_labels:
+                return f"with the label {value}"
+            _check_class(value, self._target, self._classes)
+        column = self._options.example_id
+        name = str(row.get(column, "")) if column else ""
+        check_name(column, name)
+        return Row(name, tuple(row[text] for text in self._texts), value, line)
+
+    def _find_problem(self, row: dict) -> tuple[str, str]:
+        """Returns why a row is bad, as the manifest names it and as an error does, or ("", "")."""
+        for name in self._texts:
+            if _is_blank(row.get(name)):
+                return "without a text", f"{name} is empty"
+        if _is_blank(row.get(self._target)):
+            kind = "score" if self._options.score else "label"
+            return f"without a {kind}", f"{self._target} is empty"
+        if all(row[name] == name for name in (*self._texts, self._target)):
+            return "repeating the header", "the header is repeated"
+        return "", ""
+
+    def warnings(self) -> list[str]:
+        """Describes labels that may be missing ones, or one label in two spellings."""
+        if self._options.score:
+            return []
+        found, lines = Counter(row.target for row in self.rows), {}
+        for row in self.rows:
+            lines.setdefault(row.target, row.line)
+
+        def place(label: str) -> str:
+            return f"{label!r} ({count(found[label], 'row')}, as in line {lines[label]})"
+
+        labels = order_classes(found)
+        suspects = [name for name in labels if _spelling(name) in SUSPECT]
+        warnings = [
+            f"{self._path} has the label {place(name)}, which often marks a missing label; "
+            f"--config.data.drop_labels={name} drops these rows."
+            for name in (suspects if len(labels) > 1 else ())
+        ]
+        spellings = {}
+        for name in labels:
+            spellings.setdefault(_spelling(name), []).append(name)
+        return warnings + [
+            f"{self._path} has the labels {' and '.join(map(place, names))}, which are one class "
+            "in two spellings; write them alike."
+            for names in spellings.values()
+            if len(names) > 1
+        ]
+
+
+def _is_blank(value) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _spelling(label: str) -> str:
+    """Returns what equal labels have in common: the number, or the text without case."""
+    try:
+        return str(float(label))
+    except ValueError:
+        return label.strip().casefold()
+
+
+# Missing labels, and how HuggingFace and SNLI mark rows without a gold label.
+SUSPECT = {*MISSING, "-", _spelling("-1")}
+
+
+def _label(value, column: str) -> str:
+    if isinstance(value, (dict, list)):
+        raise ValueError(f"{column} is neither a string nor a number")
+    label = str(value).strip()
+    check_name(column, label)
+    return label
+
+
+def _check_class(label: str, column: str, classes: Sequence[str]) -> None:
+    """Raises ValueError for a label that is not in `classes`, unless these are ()."""
+    if classes and label not in classes:
+        raise ValueError(
+            f"{column} {label[:40]!r} is not one of the {len(classes)} classes, such as "
+            f"{classes[0]!r}"
+        )
+
+
+def _score(row: dict, options) -> float:
+    """Returns a row's score; raises ValueError if it is no number, or not on the scale."""
+    value = row[options.score]
+    try:
+        score = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        score = math.nan
+    if not options.lowest <= score <= options.highest:
+        raise ValueError(
+            f"{options.score} {str(value)[:40]!r} is not a number between {options.lowest} and "
+            f"{options.highest} (--config.data.lowest, highest)"
+        )
+    return score

@@ -1,0 +1,142 @@
+"""disan_tf/text/text_files.py: formats by name, compression, encodings, line ends, arrays."""
+
+import codecs
+import gzip
+import io
+import json
+
+import pytest
+
+from disan_tf.text import text_files
+from disan_tf.text.text_files import TextLines, check_encoding, format_of
+from tests.support.errors import user_error
+
+TEXT = "a film\nété ; \u2028 new\n"
+ROWS = ["a film", "été ; \u2028 new"]
+
+
+def texts(content, input_format="text", encoding="utf-8"):
+    lines = TextLines(io.BytesIO(content).read1, "a", input_format, encoding, "--encoding")
+    return [lines.decode(line, 1) for chunk in lines.chunks() for line in chunk]
+
+
+@pytest.mark.parametrize(
+    "name, input_format",
+    [
+        ("a.CSV", "csv"),
+        ("a.b.Json", "jsonl"),
+        ("a.jsonl.gz", "jsonl"),
+        ("a.NDJSON", "jsonl"),
+        ("a.tsv.GZ", "tsv"),
+        ("a.tab", "tsv"),
+        ("folder.csv/a.txt", None),
+        ("csv", None),
+        ("a.gz", None),
+    ],
+)
+def test_a_name_ends_with_its_format(name, input_format):
+    assert format_of(name) == input_format
+
+
+STORED = {
+    "plain": TEXT.encode(),
+    "utf-8 mark": codecs.BOM_UTF8 + TEXT.encode(),
+    "utf-16-le mark": codecs.BOM_UTF16_LE + TEXT.encode("utf-16-le"),
+    "utf-16-be mark": codecs.BOM_UTF16_BE + TEXT.encode("utf-16-be"),
+    "gzip": gzip.compress(TEXT.encode()),
+    "two gzip files": gzip.compress(TEXT[:7].encode()) + gzip.compress(TEXT[7:].encode()),
+    "crlf": TEXT.replace("\n", "\r\n").encode(),
+    "cr": TEXT.replace("\n", "\r").encode(),
+    "cr without end": TEXT.replace("\n", "\r").encode()[:-1],
+    "without end": TEXT.encode()[:-1],
+}
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_lines_are_equal_however_they_are_stored(name):
+    assert texts(STORED[name]) == ROWS
+
+
+def test_carriage_returns_are_text_where_lines_end_with_newlines():
+    assert texts(b"a\rb\nc\n") == ["a\rb", "c"]
+
+
+def test_carriage_returns_end_the_lines_of_a_long_file(monkeypatch):
+    monkeypatch.setattr(text_files, "CHUNK_BYTES", 10)
+    chunks = TextLines(io.BytesIO(b"a film\r" * 100).read1, "a", "text").chunks()
+    assert max(map(len, chunks)) < 5
+    assert texts(b"a film\r" * 100) == ["a film"] * 100
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16-le"])
+def test_another_encoding_is_read_on_request(encoding):
+    assert texts("caf\xe9\nnew".encode(encoding), encoding=encoding) == ["caf\xe9", "new"]
+
+
+def test_a_byte_order_mark_comes_before_the_chosen_encoding():
+    assert texts("\ufeffcaf\xe9".encode(), encoding="latin-1") == ["caf\xe9"]
+
+
+def test_bytes_of_another_encoding_are_named_with_the_option():
+    message = user_error(texts, b"caf\xe9\n")
+    assert message == (
+        "a, line 1: byte 0xe9 at column 4 is not UTF-8; save the text as UTF-8, or name its "
+        "encoding, as in --encoding=latin-1."
+    )
+    message = user_error(texts, b"new\nna\x81ve\n", encoding="cp1252")
+    assert message.startswith("a, line 2: byte 0x81 is not CP1252; save the text as UTF-8, or")
+
+
+@pytest.mark.parametrize("encoding", ["latin-9x", "rot13", "zip"])
+def test_an_unknown_encoding_is_refused(encoding):
+    with pytest.raises(ValueError, match=f"encoding={encoding} is no encoding of text"):
+        check_encoding(encoding)
+
+
+@pytest.mark.parametrize(
+    "head, kind",
+    [
+        (b"PK\x03\x04", "an Excel workbook or another zip archive"),
+        (b"PAR1", "a Parquet file"),
+        (b"\x80\x04\x95", "a pickle"),
+        (b"%PDF-1.4", "a PDF file"),
+        (b"BZh9", "compressed with bzip2"),
+        ("text\n".encode("utf-16-le"), "binary data, or UTF-16 without a byte order mark"),
+    ],
+)
+def test_what_is_no_text_is_named_with_the_remedy(head, kind):
+    message = user_error(texts, head + b"\n" * 9)
+    assert message == f"a is {kind}, and no text; export the texts as CSV in UTF-8."
+
+
+def test_a_cut_gzip_file_is_named():
+    message = user_error(texts, gzip.compress(TEXT.encode() * 99)[:-9])
+    assert message == "a is a damaged gzip file; restore or compress it again."
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_the_objects_of_an_array_are_lines(indent):
+    rows = [{"text": "a"}, {"text": "b"}]
+    content = json.dumps(rows, indent=indent).encode()
+    for input_format in ("jsonl", None):
+        assert list(map(json.loads, texts(content, input_format))) == rows
+    lines = TextLines(io.BytesIO(content).read1, "a", "jsonl")
+    assert next(lines.chunks()) and lines.place(2) == "a, object 2"
+    assert len(texts(content, "text")) == content.count(b"\n") + 1
+
+
+def test_a_sentence_may_begin_with_a_bracket():
+    assert texts(b"[music]\n[ {new} ]\n", None) == ["[music]", "[ {new} ]"]
+
+
+def test_an_array_that_is_too_long_is_named_with_the_limit(monkeypatch):
+    monkeypatch.setattr(text_files, "LONGEST_ARRAY", 20)
+    message = user_error(texts, b'[{"text": "a"}, {"text": "b"}]', "jsonl")
+    assert message.startswith("a is a JSON array of more than 20 bytes, and is read as a whole")
+
+
+def test_lines_are_there_as_soon_as_they_are_read():
+    blocks = iter([b"first\nsec", b"ond\n"])
+    chunks = TextLines(lambda _: next(blocks), "a").chunks()
+    assert next(chunks) == [b"first"]
+    assert next(chunks) == [b"second"]

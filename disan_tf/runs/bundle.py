@@ -12,6 +12,7 @@ always names complete files.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -123,20 +124,9 @@ def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = Fa
       halve: whether matrices, with the word vectors, are stored in half precision, in less than
         half the space; they are loaded as float32.
     """
-    directory = Path(directory)
-    directory.mkdir(parents=True, exist_ok=True)
-    weights = directory / f"step-{scores['step']:08d}.weights.h5"
-    temporary = directory / ".new.weights.h5"
-    write_weights(model, temporary)
-    if halve:
-        weight_files.halve(temporary)
-    temporary.rename(weights)
-    copied = [VOCABULARY, *EMBEDDINGS[config.embedding.name].files]
-    for name in copied:
-        write_atomically(directory / name, (corpus.directory / name).read_bytes())
-    files = [*copied, weights.name]
+    names = [VOCABULARY, *EMBEDDINGS[config.embedding.name].files]
+    copied = {name: (corpus.directory / name).read_bytes() for name in names}
     info = {
-        "format": FORMAT,
         "config": config.to_dict(),
         "name": config.name,
         "classes": corpus.classes,
@@ -145,22 +135,56 @@ def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = Fa
         "parameters": count_parameters(model),
         "bilm": model.embedding.bilm_options,
         "scores": scores,
-        "weights": weights.name,
-        "sha256": {name: sha256(directory / name) for name in files},
     }
-    write_json(directory / "model.json", info)
+    write_bundle(directory, model, info, copied, halve)
+
+
+def write_bundle(
+    directory, model, info: dict, copied: Mapping[str, bytes], halve: bool = False
+) -> None:
+    """Writes a bundle; replaces an older one.
+
+    Args:
+      directory, model, halve: see `save_bundle`.
+      info: the content of `model.json` but for the format, the weights and the digests.
+      copied: the content of the other files by name, the vocabulary among them.
+    """
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    weights = directory / f"step-{info['scores']['step']:08d}.weights.h5"
+    temporary = directory / ".new.weights.h5"
+    write_weights(model, temporary)
+    if halve:
+        weight_files.halve(temporary)
+    temporary.rename(weights)
+    for name, content in copied.items():
+        write_atomically(directory / name, content)
+    names = [*copied, weights.name]
+    written = {
+        "format": FORMAT,
+        **info,
+        "weights": weights.name,
+        "sha256": {name: sha256(directory / name) for name in names},
+    }
+    write_json(directory / "model.json", written)
     for old in directory.glob("*.weights.h5"):
         if old != weights:
             old.unlink()
 
 
-def load_bundle(directory, attention_form: str = "auto", dtype: Optional[str] = None) -> Bundle:
+def load_bundle(
+    directory,
+    attention_form: str = "auto",
+    dtype: Optional[str] = None,
+    has_weights: bool = True,
+) -> Bundle:
     """Loads and checks a bundle. Its model computes its biLM's layers, if it has a biLM.
 
     Args:
       directory: the folder.
       attention_form: form of `disan_tf.ops.directional_attention`; exports need "saved".
       dtype: `config.dtype` of the loaded model; None = the same as in training.
+      has_weights: whether the weights are loaded; else they are drawn at random.
 
     Raises:
       UserError: a file is missing or differs from its digest, the bundle has another format, or its
@@ -179,7 +203,8 @@ def load_bundle(directory, attention_form: str = "auto", dtype: Optional[str] = 
         raise UserError(f"{directory / 'model.json'}: encoder.{error}") from None
     with memory_limit(copies=1):
         model = _build(directory, config, info, attention_form)
-    read_weights(model, directory / info["weights"])
+    if has_weights:
+        read_weights(model, directory / info["weights"])
     return Bundle(directory, config, info, model)
 
 

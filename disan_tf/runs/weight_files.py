@@ -1,63 +1,37 @@
-"""Writes and reads a model's weights in an HDF5 file, with checks of disk space and content."""
+"""Writes and reads a model's weights in an HDF5 file, and checks what it reads."""
 
 import functools
-import math
-import os
+import io
 import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Optional
 
 import h5py
 import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
+from disan_tf.common.files import write_atomically
 
 REMEDY = "restore it or train the model again"
-_OVERHEAD = 1 << 20  # most bytes of a file besides its numbers
 
 
 def write_weights(model: tf.keras.Model, path: Path) -> None:
-    """Writes the weights of a model.
+    """Writes the weights of a model, with the names that Keras 2 gives them, on both Kerases.
 
-    HDF5 ends the process if a write fails, or reports no error. So the disk space is checked first,
-    and the file is read again, since other programs may have filled the disk in between.
+    HDF5 ends the process if a write to the disk fails. So it writes into memory, and the content is
+    written under a temporary name that is renamed.
 
     Raises:
-      OSError: the disk is full.
-      UserError: the file does not hold the weights.
+      OSError: the file cannot be written, such as on a full disk.
     """
-    size = sum(math.prod(weight.shape) * _dtype(weight).size for weight in model.weights)
-    _check_space(path, size + _OVERHEAD)
-    model.save_weights(path)
-    if not _holds(model, path):
-        path.unlink()
-        raise UserError(
-            f"{path} could not be written whole, perhaps because the disk was full for a while; "
-            "free some space, or choose another folder."
-        )
-
-
-def _check_space(path: Path, size: int) -> None:
-    """Raises OSError unless a file of `size` bytes can be written."""
-    try:
-        with open(path, "wb") as file:
-            os.posix_fallocate(file.fileno(), 0, size)
-    except OSError as error:
-        path.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    path.unlink()
-
-
-def _holds(model: tf.keras.Model, path: Path) -> bool:
-    """Returns whether a file's arrays are the model's weights."""
-    try:
-        with h5py.File(path) as file:
-            stored = Counter(hash(item[()].tobytes()) for item in _datasets(file))
-    except (OSError, RuntimeError, KeyError, ValueError):
-        return False
-    return stored == Counter(hash(weight.numpy().tobytes()) for weight in model.weights)
+    content = io.BytesIO()
+    with h5py.File(content, "w") as file:
+        for layer, place in _places(model):
+            layer.save_own_variables(file.require_group(place))
+    write_atomically(path, content.getvalue())
 
 
 def halve(path: Path) -> None:
@@ -102,7 +76,8 @@ def read_weights(model: tf.keras.Model, path: Path) -> None:
         with h5py.File(path) as file:
             _check_shapes(model, list(_datasets(file)))
             with np.errstate(over="ignore"):  # numbers that overflow are rejected below
-                _load(model, file, "", set())
+                for layer, place in _places(model):
+                    layer.load_own_variables(file.get(place, {}))
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         sentence = f"{path} does not hold the weights of the model ({reason}); {REMEDY}."
@@ -112,25 +87,27 @@ def read_weights(model: tf.keras.Model, path: Path) -> None:
             raise UserError(f"{path} has weights that are not finite ({weight.name}); {REMEDY}.")
 
 
-def _load(layer, file: h5py.File, path: str, loaded: set) -> None:
-    """Loads a layer and its sublayers, which Keras 2 names by the last attribute that has them.
+def _places(layer, place: str = "", seen: Optional[set] = None) -> Iterator[tuple]:
+    """Yields a layer and its sublayers, each with the group of a file that holds its weights.
 
-    Keras 3's own `load_weights` looks in another order, and misses layers of several attributes.
+    Keras 2 names a sublayer by the last attribute that has it. Keras 3's own `load_weights` looks
+    in another order, and misses layers of several attributes.
     """
-    if id(layer) in loaded:
+    seen = set() if seen is None else seen
+    if id(layer) in seen:
         return
-    loaded.add(id(layer))
-    layer.load_own_variables(file.get(f"{path}/vars", {}))
+    seen.add(id(layer))
+    yield layer, f"{place}/vars"
     for name in sorted({*dir(layer)} - _common_attributes(), reverse=True):
         part = getattr(layer, name, None)
         if isinstance(part, tf.keras.layers.Layer):
-            _load(part, file, f"{path}/{name}", loaded)
+            yield from _places(part, f"{place}/{name}", seen)
         elif isinstance(part, (list, tuple, dict)):
             parts = part.values() if isinstance(part, dict) else part
             parts = [each for each in parts if isinstance(each, tf.keras.layers.Layer)]
-            new = [each for each in dict.fromkeys(parts) if id(each) not in loaded]
+            new = [each for each in dict.fromkeys(parts) if id(each) not in seen]
             for each, kind in zip(new, _kinds(new)):
-                _load(each, file, f"{path}/{name}/{kind}", loaded)
+                yield from _places(each, f"{place}/{name}/{kind}", seen)
 
 
 @functools.cache

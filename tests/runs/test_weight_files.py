@@ -1,6 +1,5 @@
 """disan_tf/runs/weight_files.py: what is believed of a file of weights."""
 
-import errno
 import resource
 
 import h5py
@@ -8,11 +7,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from configs.disan_sst import get_config
 from disan_tf.common.errors import UserError
+from disan_tf.models.factory import build_model
 from disan_tf.runs.weight_files import halve, read_weights, write_weights
 
 PLACE = "layers/dense/vars/0"
-NUMBER = np.float32(0.1234567).tobytes()
 
 
 def _model():
@@ -31,6 +31,22 @@ def test_weights_come_back(tmp_path):
     read_weights(again, tmp_path / "a.weights.h5")
     for weight, expected in zip(again.weights, model.weights):
         np.testing.assert_array_equal(weight, expected)
+
+
+def test_the_names_of_arrays_are_those_of_keras_2(tmp_path):
+    model = build_model(get_config("tiny"), (5, 3), 5)
+    write_weights(model, tmp_path / "ours.weights.h5")
+    model.save_weights(tmp_path / "theirs.weights.h5")
+    ours, theirs = (_arrays(tmp_path / f"{name}.weights.h5") for name in ("ours", "theirs"))
+    assert ours == theirs and len(ours) > 20
+
+
+def _arrays(path):
+    """Returns the shapes of the arrays and groups of a file by name."""
+    found = {}
+    with h5py.File(path) as file:
+        file.visititems(lambda name, item: found.update({name: getattr(item, "shape", None)}))
+    return found
 
 
 def test_halved_weights_have_the_digits_of_bfloat16(tmp_path):
@@ -129,41 +145,4 @@ def test_no_room_is_an_error_of_the_operating_system(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert caught.value.filename == str(tmp_path / "a.weights.h5")
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_full_disk_is_an_error_of_the_operating_system(monkeypatch, tmp_path):
-    """Nothing here fills a disk, on which other tests write."""
-
-    def allocate(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("os.posix_fallocate", allocate)
-    with pytest.raises(OSError, match="No space left") as caught:
-        write_weights(_model(), tmp_path / "a.weights.h5")
-    assert caught.value.filename == str(tmp_path / "a.weights.h5")
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda path: path.write_bytes(path.read_bytes()[:-1]),
-        lambda path: path.write_bytes(path.read_bytes().replace(NUMBER, b"\x00" * 4)),
-    ],
-    ids=["cut off", "other numbers"],
-)
-def test_a_write_that_failed_unseen_is_an_error(damage, tmp_path):
-    """HDF5 does not always tell that a disk is full."""
-    model, path = _model(), tmp_path / "a.weights.h5"
-    model.layers[0].bias.assign(np.frombuffer(NUMBER * 4, np.float32))
-    written = model.save_weights
-
-    def save_weights(path):
-        written(path)
-        damage(path)
-
-    model.save_weights = save_weights
-    with pytest.raises(UserError, match=rf"{path} could not be written whole.*free some space"):
-        write_weights(model, path)
     assert not list(tmp_path.iterdir())

@@ -114,11 +114,17 @@ def read_dataset(dataset: tf.data.Dataset, fields: Sequence[str], classes: Seque
 
 
 def tensors_of(texts, fields: Sequence[str]) -> list[tf.Tensor]:
-    """Returns <string>[batch] for each field of texts that are tensors.
+    """Returns <string>[batch] for each field.
+
+    Args:
+      texts: tensors, or what `read_texts` reads.
+      fields: the texts that the model reads.
 
     Raises:
       ValueError: another number of texts than fields, or a text is missing.
     """
+    if not any(map(tf.is_tensor, tf.nest.flatten(texts))):
+        texts = read_texts(texts, fields)
     texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts
     columns = list(texts) if isinstance(texts, (list, tuple)) else [texts]
     if len(columns) != len(fields):

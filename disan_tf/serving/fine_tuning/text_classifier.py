@@ -1,18 +1,18 @@
 """A Keras classifier of raw text that starts with a trained model's weights."""
 
+import json
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Optional, Union
 
+import numpy as np
 import tensorflow as tf
 
 from data_prep import word_vectors
-from disan_tf.encoders.base import PairEncoder, SentenceEncoder
 from disan_tf.layers.embedding.words import WordEmbedding
 from disan_tf.layers.serialization import serializable
 from disan_tf.models.classification import SentenceClassifier
-from disan_tf.models.nli import SentencePairClassifier
 from disan_tf.ops import portable
 from disan_tf.serving.fine_tuning.arguments import (
     check_arguments,
@@ -22,12 +22,23 @@ from disan_tf.serving.fine_tuning.arguments import (
     read_texts,
     tensors_of,
 )
-from disan_tf.serving.inference.model import load_reader
+from disan_tf.serving.fine_tuning.preset_folders import read_preset, write_preset
+from disan_tf.serving.release.released import Preset, presets
 from disan_tf.text import TextToIds
 from disan_tf.text.tokenizer import for_raw_text
 
 _TOKENIZER = ("lowercase", "split_words", "empty_tokens")
 _TEXTS = 4096  # are tokenised at once
+
+
+class _ClassProperty:
+    """A property of a class, as keras-hub's models have for their presets."""
+
+    def __init__(self, function):
+        self._function = function
+
+    def __get__(self, instance, owner):
+        return self._function(owner)
 
 
 @serializable
@@ -50,13 +61,15 @@ class TextClassifier(tf.keras.Model):
       tokenizer: the options "lowercase", "split_words" and "empty_tokens" of `TextToIds`, and the
         "name" of the tokenizer, absent for the treebanks'.
       classes: the classes' names, in the order of the logits.
+      config: the model's config, which `save_to_preset` writes; None = it cannot be written.
+      activation: Keras' name of a function of the logits, such as "softmax"; None = logits.
 
     Call arguments:
       texts: <string>[batch]; for pairs a tuple of two, or {"premise": ..., "hypothesis": ...}.
       training: whether dropout acts.
 
     Returns:
-      Logits, <float32>[batch, classes].
+      Logits, or their `activation`, <float32>[batch, classes].
 
     Raises:
       ValueError: another number of texts than the model reads, or an argument is wrong.
@@ -74,9 +87,13 @@ class TextClassifier(tf.keras.Model):
         words: Sequence[str],
         tokenizer: Mapping[str, Union[bool, str]],
         classes: Sequence[str],
+        config: Optional[Mapping] = None,
+        activation: Optional[str] = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self._config = json.dumps(config)  # Keras would track a dictionary
+        self.activation = tf.keras.activations.get(activation)
         self.sentence_model = model
         self.classes = check_arguments(classes, head=model.head)
         self._tokenizer = {
@@ -96,17 +113,23 @@ class TextClassifier(tf.keras.Model):
         pairs: bool = False,
         encoder_trainable: bool = True,
         embedding_trainable: bool = True,
+        activation: Optional[str] = None,
+        dtype: Optional[str] = None,
+        load_weights: bool = True,
     ) -> "TextClassifier":
         """Makes a classifier with a trained model's words, embedding and encoder.
 
         Args:
-          preset: the name of a released model (`disan_tf.presets()`), a work directory, or a folder
-            with a `model.json`.
+          preset: the name of a released model (`TextClassifier.presets`), a work directory, or a
+            folder that `save_to_preset` wrote.
           classes: the names of new classes; None = the preset's own classes and head.
           num_classes: the number of new classes, if they have no names.
           pairs: whether a classifier of new classes reads pairs of texts.
           encoder_trainable: whether `fit` changes the encoder.
           embedding_trainable: whether `fit` changes the vectors of the preset's training words.
+          activation: see the class.
+          dtype: the name of a Keras dtype policy; None = the preset's.
+          load_weights: whether the preset's weights are loaded; else all weights are random.
 
         Raises:
           UserError: there is no such preset, or it is damaged.
@@ -118,20 +141,41 @@ class TextClassifier(tf.keras.Model):
             "pairs": pairs,
             "encoder_trainable": encoder_trainable,
             "embedding_trainable": embedding_trainable,
+            "load_weights": load_weights,
         }
         names = check_arguments(classes, num_classes, switches)
-        bundle = load_reader(preset)
-        if bundle.config.embedding.name != "words":
-            raise ValueError(f"{preset} reads more than word ids; choose another preset.")
-        model = bundle.model
-        if names:
-            model = _with_new_head(bundle.model, preset, len(names), pairs)
-        elif model.criterion != "accuracy":
-            raise ValueError(f"{preset} predicts scores; name the new classes with classes=.")
+        bundle, model, config = read_preset(preset, names, pairs, dtype, load_weights)
         model.encoder.trainable = encoder_trainable
         model.embedding.trainable = embedding_trainable
-        tokenizer = bundle.info["tokenizer"]
-        return cls(model, bundle.vocabulary, tokenizer, names or bundle.classes, name=model.name)
+        tokenizer, names = bundle.info["tokenizer"], names or bundle.classes
+        own = {"config": config, "activation": activation, "name": model.name}
+        classifier = cls(model, bundle.vocabulary, tokenizer, names, **own)
+        classifier.build_from_config(classifier.get_build_config())
+        return classifier
+
+    @_ClassProperty
+    def presets(cls) -> dict[str, Preset]:
+        """The released models by name."""
+        return {preset.name: preset for preset in presets()}
+
+    @property
+    def num_classes(self) -> int:
+        """The number of classes."""
+        return len(self.classes)
+
+    @property
+    def backbone(self) -> tf.keras.Model:
+        """The Keras model from word ids <int32>[batch, length] to sentence vectors.
+
+        It shares the classifier's embedding and encoder.
+        """
+        ids = tf.keras.Input([None], dtype="int32", name="ids")
+        return tf.keras.Model(ids, self.encoder(self.embedding(ids)), name="backbone")
+
+    @property
+    def preprocessor(self) -> Callable:
+        """The function from texts to word ids, `preprocess`, which `tf.data` can map."""
+        return self.preprocess
 
     @property
     def encoder(self) -> tf.keras.layers.Layer:
@@ -159,7 +203,8 @@ class TextClassifier(tf.keras.Model):
             raise ValueError(
                 "jit_compile=True: XLA cannot compile the look-up of strings; leave it out."
             )
-        loss = loss or tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        is_linear = self.activation is tf.keras.activations.linear
+        loss = loss or tf.keras.losses.SparseCategoricalCrossentropy(from_logits=is_linear)
         metrics = ["accuracy"] if metrics is None else metrics
         super().compile(optimizer=optimizer, loss=loss, metrics=metrics, **kwargs)
 
@@ -189,6 +234,24 @@ class TextClassifier(tf.keras.Model):
         """Computes logits as Keras does, for the texts that the class describes."""
         return super().predict(self._read(x, None)[0], *args, **kwargs)
 
+    def predict_proba(self, texts, batch_size: Optional[int] = None) -> np.ndarray:
+        """Computes the classes' probabilities, <float32>[texts, classes].
+
+        Raises:
+          ValueError: `activation` is another function than softmax.
+        """
+        outputs = self.predict(texts, batch_size=batch_size, verbose=0)
+        if self.activation is tf.keras.activations.softmax:
+            return outputs
+        if self.activation is not tf.keras.activations.linear:
+            raise ValueError("predict_proba needs activation=None or activation='softmax'.")
+        return tf.nn.softmax(outputs).numpy()
+
+    def predict_labels(self, texts, batch_size: Optional[int] = None) -> list[str]:
+        """Predicts the name of each text's class."""
+        outputs = self.predict(texts, batch_size=batch_size, verbose=0)
+        return [self.classes[number] for number in outputs.argmax(axis=-1)]
+
     def _read(self, x, y) -> tuple:
         """Returns texts and labels as Keras reads them."""
         fields, loss = self.sentence_model.fields, self.loss
@@ -199,13 +262,17 @@ class TextClassifier(tf.keras.Model):
         return read_texts(x, fields), read_labels(y, self.classes, is_sparse)
 
     def preprocess(self, texts) -> dict[str, tf.Tensor]:
-        """Returns the ids <int32>[batch, length] of `texts` (see the class), by field."""
+        """Returns the ids <int32>[batch, length] of texts (see the class), by field.
+
+        `tf.data.Dataset.map` takes it too.
+        """
         fields = self.sentence_model.fields
         tokens = [self._text_to_ids.tokens(column) for column in tensors_of(texts, fields)]
         return dict(zip(fields, self._text_to_ids.inputs(*tokens)))
 
     def call(self, texts, training=None):
-        return self.sentence_model(*self.preprocess(texts).values(), training=training)
+        logits = self.sentence_model(*self.preprocess(texts).values(), training=training)
+        return self.activation(logits)
 
     def adapt(self, texts: Iterable[str], vectors: Union[str, Path]) -> int:
         """Adds words that the vocabulary lacks, with their vectors from a file.
@@ -248,18 +315,53 @@ class TextClassifier(tf.keras.Model):
             self.optimizer.build(self.trainable_variables)
         super().save(*args, **kwargs)
 
-    def export(self, path: Union[str, Path]) -> None:
+    def save_to_preset(self, folder: Union[str, Path]) -> None:
+        """Writes a folder that `from_preset` and `disan_tf.load` read, with a model card.
+
+        It holds the words, the classes and the weights, and no code. `fit` on the loaded classifier
+        starts with a new optimizer; a `.keras` file keeps the optimizer.
+
+        Raises:
+          OSError: the folder cannot be written.
+          ValueError: the classifier was not made by `from_preset`.
+        """
+        config = json.loads(self._config)
+        if config is None:
+            raise ValueError("save_to_preset needs a classifier that from_preset made; use save.")
+        about = {
+            "classes": list(self.classes),
+            "tokenizer": dict(self._tokenizer),
+            "scores": {"step": int(self.optimizer.iterations)},
+        }
+        write_preset(Path(folder), self.sentence_model, config, self.words, about)
+
+    def export(self, path: Union[str, Path], format: str = "tf_saved_model", **kwargs) -> None:
         """Writes a SavedModel from raw text to logits and probabilities, for other processes.
 
         The process that loads it needs `import tensorflow_text`, and not this package. The inputs
         of its signature are `text`, or `premise` and `hypothesis`.
+
+        Args:
+          path: the folder.
+          format: "tf_saved_model"; other formats have no look-up of words.
+          kwargs: further arguments of Keras' `export`, which have no effect.
+
+        Raises:
+          ValueError: another format.
         """
+        if format != "tf_saved_model":
+            raise ValueError(
+                f"format={format!r} cannot hold the look-up of words; save_to_preset(folder) and "
+                "python run.py --mode=export --checkpoint=FOLDER --format=onnx or tflite write "
+                "models of word ids."
+            )
         fields = self.sentence_model.fields
         names = fields if len(fields) > 1 else ("text",)
 
         def serve(*texts):
             with portable():
-                logits = self(texts[0] if len(texts) == 1 else texts, training=False)
+                ids = self.preprocess(texts[0] if len(texts) == 1 else texts)
+                logits = self.sentence_model(*ids.values(), training=False)
             return {"logits": logits, "probabilities": tf.nn.softmax(logits)}
 
         served = tf.Module()
@@ -275,6 +377,8 @@ class TextClassifier(tf.keras.Model):
             "words": self.words,
             "tokenizer": dict(self._tokenizer),
             "classes": list(self.classes),
+            "config": json.loads(self._config),
+            "activation": tf.keras.activations.serialize(self.activation),
         }
 
     @classmethod
@@ -288,7 +392,8 @@ class TextClassifier(tf.keras.Model):
 
     def build_from_config(self, config):
         """Creates the weights of a classifier made from its configuration."""
-        self(tuple(tf.constant([""]) for _ in config["fields"]))
+        texts = tuple(tf.constant([""]) for _ in config["fields"])
+        self(texts if len(texts) > 1 else texts[0])
 
     def __reduce__(self):
         return _from_bytes, (self._to_bytes(),)
@@ -309,17 +414,6 @@ class TextClassifier(tf.keras.Model):
 
     def _written(self, word: str) -> str:
         return word.lower() if self._tokenizer["lowercase"] else word
-
-
-def _with_new_head(model, preset, classes: int, pairs: bool):
-    """Returns a model with the embedding and encoder of another, and a new head."""
-    task, kind = SentencePairClassifier if pairs else SentenceClassifier, SentenceEncoder
-    if not isinstance(model.encoder, PairEncoder if pairs else kind):
-        raise ValueError(f"the encoder of {preset} reads only pairs; set pairs=True.")
-    head = type(model.head).from_config({**model.head.get_config(), "classes": classes})
-    new = task(model.embedding, model.encoder, head, name=model.name)
-    new(*new.zeros())
-    return new
 
 
 def _with_words(table: WordEmbedding, vectors: list) -> WordEmbedding:

@@ -61,9 +61,11 @@ def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "Loade
     return LoadedModel(load_reader(folder))
 
 
-def load_reader(checkpoint: Union[str, Path]) -> Bundle:
-    """Loads the bundle of a model that reads sentences; see `load`."""
-    bundle = load_bundle(find_bundle(checkpoint))
+def load_reader(
+    checkpoint: Union[str, Path], dtype: Optional[str] = None, has_weights: bool = True
+) -> Bundle:
+    """Loads the bundle of a model that reads sentences; see `load` and `load_bundle`."""
+    bundle = load_bundle(find_bundle(checkpoint), dtype=dtype, has_weights=has_weights)
     if not bundle.model.signatures():
         raise UserError(f"{bundle.directory} holds a language model, which reads no sentences.")
     return bundle
@@ -100,13 +102,11 @@ class LoadedModel:
 
     def __repr__(self):
         info = self._bundle.info
-        scores = ", ".join(
-            f"{name} {value:.4g}" for name, value in info["scores"].items() if name != "step"
-        )
+        scores = [f"{name} {value:.4g}" for name, value in info["scores"].items() if name != "step"]
         return (
             f"<{model_name(self._bundle)}: {self._bundle.config.task.name} of "
             f"{' and '.join(self.fields)}, classes {', '.join(map(str, self.classes))}, "
-            f"{info['parameters']:,} parameters, {scores}>"
+            f"{', '.join([format(info['parameters'], ',') + ' parameters', *scores])}>"
         )
 
     @cached_property
@@ -148,15 +148,19 @@ class LoadedModel:
         batch_size: int = BATCH_SIZE,
         *,
         normalize: bool = False,
+        normalize_embeddings: bool = False,
         show_progress_bar: bool = False,
-    ) -> np.ndarray:
-        """Encodes sentences as vectors.
+        convert_to_numpy: bool = True,
+    ) -> Union[np.ndarray, tf.Tensor]:
+        """Encodes sentences as vectors, with the arguments of sentence-transformers.
 
         Args:
           sentences: raw text, or one string; pair models encode single sentences too.
           batch_size: the most sentences in a batch.
-          normalize: whether vectors get the length 1; vectors of zeros stay as they are.
+          normalize, normalize_embeddings: whether vectors get the length 1; vectors of zeros stay
+            as they are.
           show_progress_bar: whether a bar on standard error counts the sentences.
+          convert_to_numpy: whether the result is an array; else it is a tensor.
 
         Returns:
           <float32>[sentences, dim]; for one string <float32>[dim]. A blank text has zeros.
@@ -165,6 +169,9 @@ class LoadedModel:
           UserError: the encoder reads only pairs (DRCN).
           ValueError: an item is no text; the message has its position and its type.
         """
+        normalize = normalize or normalize_embeddings
+        if not convert_to_numpy:
+            return tf.constant(self.encode(sentences, batch_size, normalize=normalize))
         if is_single(sentences):
             return self.encode([sentences], batch_size, normalize=normalize)[0]
         size, step = check_batch_size(batch_size), self._encoding_step
@@ -180,14 +187,24 @@ class LoadedModel:
 
         A blank text has cosines of 0.
 
+        Args:
+          first, second: sentences, or their vectors <float>[sentences, dim].
+
         Raises:
           UserError, ValueError: see `encode`.
         """
-        for name, sentences in (("first", first), ("second", second)):
-            if is_single(sentences):
-                raise ValueError(f"{name} is one string; two lists of sentences are expected.")
-        first, second = (self.encode(sentences, normalize=True) for sentences in (first, second))
+        first, second = (
+            self._unit_vectors(name, given)
+            for name, given in (("first", first), ("second", second))
+        )
         return first @ second.T
+
+    def _unit_vectors(self, name: str, given) -> np.ndarray:
+        if is_single(given):
+            raise ValueError(f"{name} is one string; two lists of sentences are expected.")
+        if getattr(given, "ndim", 0) == 2 and np.asarray(given).dtype.kind in "fi":
+            return _normalised(np.asarray(given, np.float32))
+        return self.encode(given, normalize=True)
 
     def predict(self, sentences: Sentences, batch_size: int = BATCH_SIZE) -> list[dict]:
         """Predicts labels or scores for sentences, or for pairs (first, second).
@@ -205,6 +222,18 @@ class LoadedModel:
             return []
         rows = predict_all(self._prediction_step, tokens, self._text_to_ids, size)
         return describe_all(tokens, rows, self._bundle)
+
+    def predict_proba(self, sentences: Sentences, batch_size: int = BATCH_SIZE) -> np.ndarray:
+        """Computes the probabilities of `classes`, <float32>[sentences, classes], for scikit-learn.
+
+        A blank input is read as one unknown word, for its probabilities must be numbers.
+
+        Raises:
+          ValueError: see `predict`.
+        """
+        size, tokens = check_batch_size(batch_size), self._tokenise(self._records(sentences))
+        rows = predict_all(self._prediction_step, tokens, self._text_to_ids, size) if tokens else []
+        return np.array([row[0] for row in rows], np.float32).reshape([-1, len(self.classes)])
 
     def attend(self, sentence: Union[str, Sequence[str], Mapping[str, str]]) -> Attention:
         """Computes the attention tensors for a sentence, or for a pair.

@@ -75,6 +75,35 @@ of all files.
 {_LICENCE if vectors else ""}"""
 
 
+def classifier_card(name: str, model, info: dict) -> str:
+    """Returns the model card of a fine-tuned classifier in Markdown.
+
+    Args:
+      name: the folder's name.
+      model: the model, or its class.
+      info: the content of its `model.json`.
+    """
+    start = info["config"]["name"]
+    return f"""# {name}
+
+A `disan_tf.TextClassifier` that was fine-tuned from the preset {start}.
+
+| | |
+|---|---|
+| task | {_task(model, info["classes"])} |
+| trained on | name the data and their licence here |
+| score | name the test set and the score here |
+| parameters | {info["parameters"]:,}, and {sum(info["words"]):,} word vectors |
+| training steps | {info["scores"]["step"]:,} |
+
+    classifier = disan_tf.TextClassifier.from_preset("{name}")  # predicts logits, can be trained on
+    model = disan_tf.load("{name}")  # predicts labels, vectors and attention
+
+Out-of-vocabulary words map to one token. Probabilities are not calibrated. `model.json` holds the
+digests of all files.
+"""
+
+
 def _member(config):
     """Names the training in its series, by seed and fold."""
     fold = config["data"].get("fold")

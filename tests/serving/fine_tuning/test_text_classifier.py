@@ -66,15 +66,13 @@ def test_texts_and_labels_come_as_people_hold_them(trained, form):
     )
 
 
-def test_all_forms_of_texts_train_one_model(trained):
+def test_texts_and_labels_by_name_train(trained):
     model = copy.deepcopy(trained)
-    for texts, labels in FORMS.values():
-        model.fit(texts, labels, validation_data=(texts, labels), verbose=0)
-    by_name = tf.data.Dataset.from_tensor_slices(({"text": TEXTS}, LABELS)).batch(8)
-    of_names = tf.data.Dataset.from_tensor_slices((TEXTS, np.array(["bad", "good"])[LABELS]))
-    model.fit(by_name, validation_data=of_names.batch(8), verbose=0)
-    model.fit(TEXTS, LABELS, class_weight={"bad": 2.0, "good": 1.0}, verbose=0)
-    assert model.evaluate(of_names.batch(8), verbose=0)[1] == 1.0
+    names = np.array(["bad", "good"])[LABELS]
+    by_name = tf.data.Dataset.from_tensor_slices(({"text": TEXTS}, names)).batch(8)
+    weights = {"bad": 2.0, "good": 1.0}
+    model.fit({"text": TEXTS}, names, validation_data=by_name, class_weight=weights, verbose=0)
+    assert model.evaluate(by_name, verbose=0)[1] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -108,11 +106,12 @@ def test_compiling_strings_is_refused(trained):
 
 
 def test_it_can_be_pickled_and_copied_before_and_after_fit(trained):
-    for model in (trained, TextClassifier.from_preset("demo", num_classes=2)):
-        expected = model.predict(TEXTS, verbose=0)
-        for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-            np.testing.assert_array_equal(other.predict(TEXTS, verbose=0), expected)
-            assert other.classes == model.classes
+    new = TextClassifier.from_preset("demo", num_classes=2)
+    for model, other in ((trained, copy.deepcopy(trained)), (new, pickle.loads(pickle.dumps(new)))):
+        np.testing.assert_array_equal(
+            other.predict(TEXTS, verbose=0), model.predict(TEXTS, verbose=0)
+        )
+        assert other.classes == model.classes
 
 
 @pytest.mark.slow
@@ -181,6 +180,89 @@ def test_a_keras_file_has_weights_classes_and_optimizer(trained, tmp_path):
     assert loaded.classes == trained.classes and loaded.words == trained.words
     assert loaded.optimizer.iterations == trained.optimizer.iterations
     loaded.fit(TEXTS, LABELS, verbose=0)
+
+
+def test_a_preset_folder_has_the_classifier_and_a_card(trained, tmp_path):
+    trained.save_to_preset(tmp_path / "films")
+    loaded = TextClassifier.from_preset(tmp_path / "films")
+    assert loaded.classes == trained.classes and loaded.words == trained.words
+    np.testing.assert_array_equal(
+        loaded.predict(TEXTS, verbose=0), trained.predict(TEXTS, verbose=0)
+    )
+    model = disan_tf.load(tmp_path / "films")
+    assert [row["label"] for row in model.predict(TEXTS)] == trained.predict_labels(TEXTS)
+    assert "one sentence -> bad, good" in (tmp_path / "films" / "README.md").read_text()
+
+
+@pytest.mark.parametrize("preset, pairs", [("disan_sick", True), ("disan_snli", False)])
+def test_a_preset_folder_has_new_heads_and_words(preset, pairs, tmp_path):
+    model = TextClassifier.from_preset(preset, num_classes=2, pairs=pairs)
+    row = f"zorbix {' '.join(['0.5'] * model.embedding.dim)}\n"
+    (tmp_path / "vectors.txt").write_text(row)
+    assert model.adapt(["zorbix"], tmp_path / "vectors.txt") == 1
+    texts = [("a zorbix", "a film")] if pairs else ["a zorbix"]
+    expected = model.predict(texts, verbose=0)
+    model.save_to_preset(tmp_path / "new")
+    loaded = TextClassifier.from_preset(tmp_path / "new")
+    np.testing.assert_array_equal(loaded.predict(texts, verbose=0), expected)
+
+
+def test_a_classifier_without_config_has_no_preset_folder(tmp_path):
+    preset = TextClassifier.from_preset("demo")
+    tokenizer = {"lowercase": True, "split_words": False, "empty_tokens": False}
+    model = TextClassifier(preset.sentence_model, preset.words, tokenizer, preset.classes)
+    with pytest.raises(ValueError, match="needs a classifier that from_preset made"):
+        model.save_to_preset(tmp_path)
+
+
+def test_probabilities_and_labels_are_those_of_the_logits(trained):
+    logits = trained.predict(TEXTS, verbose=0)
+    probabilities = trained.predict_proba(TEXTS)
+    np.testing.assert_allclose(probabilities, tf.nn.softmax(logits), atol=1e-6)
+    assert trained.predict_labels(TEXTS) == [trained.classes[row.argmax()] for row in logits]
+
+
+def test_a_softmax_activation_predicts_probabilities(tmp_path):
+    logits = TextClassifier.from_preset("demo").predict(TEXTS, verbose=0)
+    model = TextClassifier.from_preset("demo", activation="softmax")
+    for probabilities in (model.predict(TEXTS, verbose=0), model.predict_proba(TEXTS)):
+        np.testing.assert_allclose(probabilities, tf.nn.softmax(logits), atol=1e-6)
+    loss = model.evaluate(TEXTS, LABELS, verbose=0)[0]
+    expected = TextClassifier.from_preset("demo").evaluate(TEXTS, LABELS, verbose=0)[0]
+    assert loss == pytest.approx(expected, rel=1e-4)
+    model.save(tmp_path / "model.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(
+        loaded.predict(TEXTS, verbose=0), model.predict(TEXTS, verbose=0), atol=1e-6
+    )
+
+
+def test_the_parts_have_the_names_of_keras_hub(trained):
+    assert {"demo", "disan_trec"} <= TextClassifier.presets.keys()
+    assert trained.num_classes == 2
+    ids = trained.preprocessor(TEXTS)["sentence"]
+    batches = tf.data.Dataset.from_tensor_slices(TEXTS).batch(len(TEXTS))
+    np.testing.assert_array_equal(next(iter(batches.map(trained.preprocessor)))["sentence"], ids)
+    vectors = trained.backbone.predict(ids, verbose=0)
+    logits = trained.head(vectors)
+    np.testing.assert_allclose(logits, trained.predict(TEXTS, verbose=0), atol=1e-5)
+
+
+def test_weights_may_be_random_and_of_another_dtype():
+    model = TextClassifier.from_preset("demo", load_weights=False, dtype="mixed_bfloat16")
+    preset = TextClassifier.from_preset("demo")
+    assert model.encoder.compute_dtype == "bfloat16" and preset.encoder.compute_dtype == "float32"
+    pairs = zip(model.encoder.trainable_weights, preset.encoder.trainable_weights)
+    assert any(not np.array_equal(one, other) for one, other in pairs)
+
+
+def test_a_new_classifier_is_built():
+    assert TextClassifier.from_preset("demo", num_classes=2).built
+
+
+def test_an_export_of_another_format_is_refused(trained, tmp_path):
+    with pytest.raises(ValueError, match="format='onnx' cannot hold the look-up of words"):
+        trained.export(tmp_path / "a.onnx", format="onnx")
 
 
 def test_cleaned_tokens_stay_cleaned_in_a_keras_file(tmp_path):

@@ -8,6 +8,7 @@ import shutil
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import disan_tf
 from disan_tf.common.errors import UserError
@@ -192,6 +193,27 @@ def test_normalised_vectors_have_the_length_1(model):
     one = model.encode(SENTENCES[0], normalize=True)
     np.testing.assert_allclose(one, units[0], atol=1e-6)
     assert model.encode([], normalize=True).shape == (0, vectors.shape[1])
+
+
+def test_the_arguments_of_sentence_transformers_are_known(model):
+    units = model.encode(SENTENCES, normalize=True)
+    same = model.encode(SENTENCES, normalize_embeddings=True, convert_to_numpy=False)
+    assert tf.is_tensor(same)
+    np.testing.assert_array_equal(same, units)
+
+
+def test_similarities_of_vectors_are_those_of_their_sentences(model):
+    vectors, expected = model.encode(SENTENCES), model.similarity(SENTENCES, SENTENCES)
+    for given in (vectors, tf.constant(vectors), vectors.astype(float)):
+        np.testing.assert_allclose(model.similarity(given, SENTENCES), expected, atol=1e-6)
+
+
+def test_probabilities_are_those_of_the_predictions(model):
+    texts = ["a good film", "boring"]
+    expected = [list(row["probabilities"].values()) for row in model.predict(texts)]
+    np.testing.assert_allclose(model.predict_proba(texts), expected, atol=1e-6)
+    assert np.isfinite(model.predict_proba([""])).all()
+    assert model.predict_proba([]).shape == (0, len(model.classes))
 
 
 def test_a_normalised_vector_of_zeros_stays_zero(model, monkeypatch):

@@ -1,0 +1,78 @@
+"""Classifiers as folders: reads a preset with a new head, and writes a classifier as a preset."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Optional
+
+from disan_tf.common.files import write_atomically
+from disan_tf.encoders.base import PairEncoder, SentenceEncoder
+from disan_tf.input_pipeline.format import VOCABULARY
+from disan_tf.models.classification import SentenceClassifier
+from disan_tf.models.factory import TASKS, count_parameters
+from disan_tf.models.nli import SentencePairClassifier
+from disan_tf.runs.bundle import Bundle, write_bundle
+from disan_tf.serving.inference.model import load_reader
+from disan_tf.serving.release.model_card import classifier_card
+
+
+def read_preset(
+    preset, names: Sequence[str], pairs: bool, dtype: Optional[str], load_weights: bool
+) -> tuple[Bundle, SentenceClassifier, dict]:
+    """Returns a preset's bundle, its model for the classes `names`, and the model's config.
+
+    Args:
+      preset, pairs, dtype, load_weights: see `TextClassifier.from_preset`.
+      names: the new classes; () = the preset's own classes and head.
+
+    Raises:
+      UserError, ValueError: see `TextClassifier.from_preset`.
+    """
+    bundle = load_reader(preset, dtype, load_weights)
+    model, config = bundle.model, bundle.config.to_dict()
+    if config["embedding"]["name"] != "words":
+        raise ValueError(f"{preset} reads more than word ids; choose another preset.")
+    if not names:
+        if model.criterion != "accuracy":
+            raise ValueError(f"{preset} predicts scores; name the new classes with classes=.")
+        return bundle, model, config
+    if not isinstance(model.encoder, PairEncoder if pairs else SentenceEncoder):
+        raise ValueError(f"the encoder of {preset} reads only pairs; set pairs=True.")
+    task = "nli" if pairs else "classification"
+    own = TASKS[config["task"]["name"]].options
+    kept = {name: value for name, value in config["task"].items() if name not in own}
+    model = _with_new_head(model, SentencePairClassifier if pairs else SentenceClassifier, names)
+    return bundle, model, {**config, "task": {**kept, "name": task}}
+
+
+def _with_new_head(model, task: type, names: Sequence[str]) -> SentenceClassifier:
+    """Returns a model with the embedding and encoder of another, and a new head."""
+    head = type(model.head).from_config({**model.head.get_config(), "classes": len(names)})
+    new = task(model.embedding, model.encoder, head, name=model.name)
+    new(*new.zeros())
+    return new
+
+
+def write_preset(
+    folder: Path, model: SentenceClassifier, config: dict, words: Sequence[str], about: dict
+) -> None:
+    """Writes a classifier as a folder that `disan_tf.load` and `from_preset` read, with its card.
+
+    Args:
+      folder: a folder, which is made if absent; an older preset in it is replaced.
+      model: the classifier's `SentenceModel`.
+      config: the model's config.
+      words: the words of ids 2 and up.
+      about: "classes", "tokenizer" and "scores" of `model.json`.
+    """
+    table = model.embedding
+    info = {
+        "config": config,
+        "name": config["name"],
+        "words": [table.trainable_words, table.fixed_words],
+        "parameters": count_parameters(model),
+        "bilm": None,
+        **about,
+    }
+    content = "".join(f"{word}\n" for word in words).encode()
+    write_bundle(folder, model, info, {VOCABULARY: content})
+    write_atomically(folder / "README.md", classifier_card(folder.resolve().name, model, info))

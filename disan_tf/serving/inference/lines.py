@@ -97,8 +97,7 @@ def _announce_text(name, line: str, kind: str, input_format: str) -> None:
 def count_lines(path, input_format: Optional[str] = None) -> Optional[int]:
     """Counts the lines of a file without a table's header, for a bar.
 
-    Returns None for other inputs, and without a
-    terminal.
+    Returns None for other inputs, and without a terminal.
     """
     if path == "-" or not is_terminal() or not Path(path).is_file():
         return None

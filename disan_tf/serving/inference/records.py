@@ -5,7 +5,8 @@ sentence is a string, which the tokenizer splits, or a list of tokens, looked up
 
     one sentence            "text", or "tokens"
     premise, hypothesis     "premise" or "sentence1", or "premise_tokens"; the other likewise
-    sentence_a, sentence_b  "sentence_a" or "sentence_A", or "sentence_a_tokens"; the other likewise
+    sentence_a, sentence_b  "sentence_a", "sentence_A" or "sentence1", or "sentence_a_tokens"; the
+                            other likewise
 """
 
 import contextlib
@@ -24,8 +25,8 @@ _TEXTS = {  # field -> names of its text: ours, then the one in the corpora's fi
     "sentence": ("text",),
     "premise": ("premise", "sentence1"),
     "hypothesis": ("hypothesis", "sentence2"),
-    "sentence_a": ("sentence_a", "sentence_A"),
-    "sentence_b": ("sentence_b", "sentence_B"),
+    "sentence_a": ("sentence_a", "sentence_A", "sentence1"),
+    "sentence_b": ("sentence_b", "sentence_B", "sentence2"),
 }
 
 

@@ -47,7 +47,7 @@ def lean_forward(head, dependent, value, mask, direction, scale):
     def body(block, contexts, denominators):
         heads = block * size + within
         start, end = _range(heads, length, direction)
-        _, weights = _weights(
+        _, weights = pair_weights(
             tf.gather(head, heads, axis=1)[:, :, None, :],
             dependent[:, None, start:end, :],
             positional_mask(heads, positions[start:end], direction)[None]
@@ -90,7 +90,7 @@ def lean_backward(upstream, head, dependent, value, context, denominator, mask, 
         )
         start, end = _range(dependents, length, mirrored)
         heads = tf.range(start, end)
-        tanh, weights = _weights(
+        tanh, weights = pair_weights(
             head[:, start:end, None, :],
             own_dependent[:, None],
             positional_mask(heads, dependents, direction)[None] & own_mask[:, None],
@@ -150,13 +150,13 @@ def _rows(tensor, block, within):
     return tensor[:, block * size : (block + 1) * size]
 
 
-def _weights(head, dependent, pairs, scale):
+def pair_weights(head, dependent, pairs, scale):
     """Returns tanh((dependent_i + head_j) / scale), and exp(scale * tanh) for `pairs`, else 0.
 
     The logits lie in [-scale, scale], so no maximum has to be subtracted.
     """
     tanh = tf.tanh((dependent + head) * (1.0 / scale))  # [batch, head, dependent, feature]
-    return tanh, tf.exp(scale * tanh) * tf.cast(pairs, tf.float32)[..., None]
+    return tanh, tf.exp(scale * tanh) * tf.cast(pairs, tanh.dtype)[..., None]
 
 
 def unblock(array, like, blocks, size):

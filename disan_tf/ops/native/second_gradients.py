@@ -1,9 +1,9 @@
 """The gradients of the native gradients, in portable TensorFlow, for second derivatives.
 
-A native gradient is a function of its operation's arguments and of the upstream gradient. What it
-reads of the operation's results besides is a function of the arguments too, so its derivatives by
-the arguments are whole, and the results get none. The fusion gate alone lacks arguments: the
-derivatives by its gate reach them through the operation (`gradients`).
+A native gradient reads the operation's arguments, the upstream gradient and often the operation's
+results, which are functions of the arguments too. If it reads all arguments, its derivatives by
+them are complete, and the results get none. Otherwise (activations, the fusion gate, recurrences)
+the derivatives by the results reach the arguments through the operation's first gradient.
 """
 
 import tensorflow as tf
@@ -121,7 +121,7 @@ def _present(gradients):
 
 
 def _head_mask(operation):
-    """Returns the heads' mask; the operation's has the shape [0, 0] if all tokens receive context."""
+    """Returns the mask of heads; the operation has [0, 0] if all tokens receive context."""
     mask, head_mask = operation.inputs[3:5]
     is_given = tf.reduce_all(tf.shape(head_mask) == tf.shape(mask))
     return tf.cond(is_given, lambda: head_mask, lambda: tf.ones_like(mask))

@@ -1,7 +1,8 @@
-"""DiSAN on the synthetic treebank: a minute on two processors, no download.
+"""DiSAN on the synthetic treebank, without a download.
 
     make demo
 
+The whole command took 101 s with Python 3.11 and 139 s with 3.13 on an idle machine.
 Word order decides here (negation, intensifiers, contrast): a logistic regression on word counts
 stays below 75 % test accuracy. Ours: 99.25 %.
 """

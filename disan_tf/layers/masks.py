@@ -16,7 +16,7 @@ def token_mask(x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> tf.Tensor:
       ValueError: there is no mask, and x has no axis of tokens.
     """
     if mask is not None:
-        return mask
+        return tf.convert_to_tensor(mask)
     if x.shape.rank is not None and x.shape.rank < 3:
         raise ValueError(
             f"the tokens' vectors have the shape {x.shape}; it must be [batch, length, dim]"

@@ -47,7 +47,7 @@ def lean_forward(head, dependent, value, mask, direction, scale):
     def body(block, contexts, denominators):
         heads = block * size + within
         start, end = _range(heads, length, direction)
-        _, weights = _weights(
+        _, weights = pair_weights(
             tf.gather(head, heads, axis=1)[:, :, None, :],
             dependent[:, None, start:end, :],
             positional_mask(heads, positions[start:end], direction)[None]
@@ -90,7 +90,7 @@ def lean_backward(upstream, head, dependent, value, context, denominator, mask, 
         )
         start, end = _range(dependents, length, mirrored)
         heads = tf.range(start, end)
-        tanh, weights = _weights(
+        tanh, weights = pair_weights(
             head[:, start:end, None, :],
             own_dependent[:, None],
             positional_mask(heads, dependents, direction)[None] & own_mask[:, None],
@@ -103,6 +103,7 @@ def lean_backward(upstream, head, dependent, value, context, denominator, mask, 
         dependent_gradients = dependent_gradients.write(block, tf.reduce_sum(weights, axis=1))
         block_gradient = tf.reduce_sum(weights, axis=2)
         head_gradient += tf.pad(block_gradient, [[0, 0], [start, length - end], [0, 0]])
+        head_gradient.set_shape(head.shape)  # which a loop must not lose
         return block + 1, head_gradient, dependent_gradients, value_gradients
 
     arrays = [tf.TensorArray(tf.float32, size=blocks) for _ in range(2)]
@@ -150,13 +151,13 @@ def _rows(tensor, block, within):
     return tensor[:, block * size : (block + 1) * size]
 
 
-def _weights(head, dependent, pairs, scale):
+def pair_weights(head, dependent, pairs, scale):
     """Returns tanh((dependent_i + head_j) / scale), and exp(scale * tanh) for `pairs`, else 0.
 
     The logits lie in [-scale, scale], so no maximum has to be subtracted.
     """
     tanh = tf.tanh((dependent + head) * (1.0 / scale))  # [batch, head, dependent, feature]
-    return tanh, tf.exp(scale * tanh) * tf.cast(pairs, tf.float32)[..., None]
+    return tanh, tf.exp(scale * tanh) * tf.cast(pairs, tanh.dtype)[..., None]
 
 
 def unblock(array, like, blocks, size):

@@ -29,6 +29,7 @@ def additive_scores(first: tf.Tensor, second: tf.Tensor, vector: tf.Tensor) -> t
     Returns:
       <float32>[batch, first length, second length]. All inputs receive gradients.
     """
+    first, second, vector = map(tf.convert_to_tensor, (first, second, vector))
     if runtime.is_used():
         sentences = (tf.cast(sentence, tf.float32) for sentence in (first, second))
         return runtime.operations().disan_additive_scores(*sentences, vector)
@@ -61,10 +62,12 @@ def product_scores(
     Returns:
       <float32>[batch, first length, second length]. All inputs receive gradients.
     """
+    first, second, kernel, vector = map(tf.convert_to_tensor, (first, second, kernel, vector))
     if pairs is not None and is_jit_compiled():
         scores = product_scores(first, second, kernel, vector)
         return tf.where(pairs, scores, 0.0)
     if pairs is not None:
+        pairs = tf.convert_to_tensor(pairs)
         return _chosen_product_scores(first, second, kernel, vector, pairs)
 
     def score(first, second, kernel, vector):

@@ -122,11 +122,8 @@ def directional_attention(
     """
     check_choice("direction", direction, DIRECTIONS)
     return FORMS[check_choice("form", form, FORMS)](
-        head,
-        dependent,
-        value,
-        mask,
+        *map(tf.convert_to_tensor, (head, dependent, value, mask)),
         direction=direction,
-        head_mask=head_mask,
+        head_mask=None if head_mask is None else tf.convert_to_tensor(head_mask),
         scale=check_scale(scale),
     )

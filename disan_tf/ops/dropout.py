@@ -72,7 +72,7 @@ def _shifted(bits, count):
 
 def apply_mask(x: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
     """Returns x / (1 - rate) where the `keep_mask` `keep` keeps an entry, else 0."""
-    factor = 1.0 / (1.0 - rate)
+    x, factor = tf.convert_to_tensor(x), 1.0 / (1.0 - rate)
     if keep.dtype != tf.bool:
         if x.dtype in runtime.DTYPES:
             return runtime.operations().disan_apply_mask(x, keep, factor=factor)

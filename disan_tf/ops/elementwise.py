@@ -37,6 +37,7 @@ def copies(x: tf.Tensor, number: int) -> list[tf.Tensor]:
     TensorFlow itself adds the gradients of a tensor with several uses entry by entry in bfloat16
     (measured: a twelfth of a training step).
     """
+    x = tf.convert_to_tensor(x)
     if _is_native(x):
         return runtime.operations().disan_copies(x, N=number)
     return [x] * number
@@ -50,6 +51,7 @@ def bias_activation(x: tf.Tensor, bias: tf.Tensor, activation: Callable) -> tf.T
       bias: <float>[dim].
       activation: a Keras activation, or `LeakyReLU`.
     """
+    x = tf.convert_to_tensor(x)
     bias = tf.cast(bias, x.dtype)
     is_leaky = isinstance(activation, LeakyReLU)
     name = "leaky_relu" if is_leaky else _ACTIVATIONS.get(activation)
@@ -76,6 +78,7 @@ def fusion_gate(
       mask: <bool>[batch, length]; where it is False the result is exactly 0 and no input gets a
         gradient (in the portable form, provided that all inputs are finite there).
     """
+    token, context, bias, h, s, mask = map(tf.convert_to_tensor, (token, context, bias, h, s, mask))
     if _is_native(h):
         u, _ = runtime.operations().disan_fusion_gate(token, context, bias, h, s, mask)
         return u
@@ -95,6 +98,7 @@ def softmax_pool(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     Returns:
       <float>[batch, dim], the dtype of x.
     """
+    logits, x, mask = map(tf.convert_to_tensor, (logits, x, mask))
     if _is_native(x):
         return runtime.operations().disan_softmax_pool(logits, x, mask)
     weights = masked_softmax(logits, tf.expand_dims(mask, -1), axis=1)

@@ -39,6 +39,7 @@ def recurrence(
     Raises:
       InvalidArgumentError: a wrong shape; the message names the argument.
     """
+    product = tf.convert_to_tensor(product)
     dtype = product.dtype
     if dtype not in runtime.DTYPES:
         product = tf.cast(product, tf.float32)

@@ -51,6 +51,38 @@ def test_under_xla_it_is_the_plain_form(direction):
             assert_close(ours, expected, 1e-5)
 
 
+@pytest.mark.parametrize(
+    "direction, batch, length", [("forward", None, 1), ("backward", None, 4), ("diagonal", 1, None)]
+)
+def test_the_loops_keep_the_shapes_that_are_known(direction, batch, length):
+    """A SavedModel traces the gradient for a length that may be known and an upstream that is not.
+
+    A loop whose variable entered with a length of 1 and left without one was refused.
+    """
+    tokens = tf.TensorSpec([batch, length, 3])
+    signature = [*[tokens] * 3, tf.TensorSpec([None, None], tf.bool), tf.TensorSpec([None] * 3)]
+
+    @tf.function(input_signature=signature)
+    def gradients(*inputs):
+        *inputs, mask, upstream = inputs
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            context = lean_attention(*inputs, mask, direction=direction)
+        return tape.gradient(context, inputs, upstream)
+
+    for gradient in gradients.get_concrete_function().structured_outputs:
+        assert gradient.shape[2] == 3
+    shape = [batch or 2, length or 4, 3]
+    inputs = [tf.random.stateless_normal(shape, [1, k]) for k in range(3)]
+    mask, upstream = tf.ones(shape[:2], tf.bool), tf.ones(shape)
+    with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        context = lean_attention(*inputs, mask, direction=direction)
+    expected = tape.gradient(context, inputs)
+    for ours, theirs in zip(gradients(*inputs, mask, upstream), expected):
+        assert_close(ours, theirs, 2e-6)
+
+
 # A process inherits the peak of the one that started it; only a fork's own child starts anew.
 _PROGRAM = """
 import os, resource, sys

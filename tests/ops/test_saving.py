@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf import layers
-from disan_tf.encoders import DiSAN
+from disan_tf.encoders import ENCODERS, DiSAN
 from disan_tf.ops import portable
 from disan_tf.ops.native import runtime
 from tests.support.models.exports import Question, ask
@@ -104,3 +104,36 @@ def test_a_layer_whose_form_is_native_cannot_be_saved(tmp_path):
     module.function(tf.ones([1, 2, 4]))
     with pytest.raises(ValueError, match='form="native" cannot be saved.*use form="auto"'):
         tf.saved_model.save(module, str(tmp_path))
+
+
+SMALL = {"disan": {"units": 3}, "resan": {"units": 3}, "dsa": {"attentions": 2, "layers": 1}}
+
+
+@pytest.mark.slow  # traces each layer and its gradients
+@pytest.mark.parametrize("name", SMALL)
+def test_a_model_that_was_built_with_one_token_is_saved_with_its_gradients(name, tmp_path):
+    """As released models are: Keras saves its layers for the length of their first call."""
+    encoder = ENCODERS[name](**SMALL[name])
+    encoder(tf.ones([1, 1, 4]), mask=tf.ones([1, 1], tf.bool))
+    tokens = tf.keras.Input([None, 4])
+    model = tf.keras.Model(tokens, encoder(tokens))
+    x = tf.random.stateless_normal([2, 5, 4], [1, 2])
+    tf.saved_model.save(model, str(tmp_path / "saved"))
+
+    def slopes(function, weights):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            total = tf.reduce_sum(tf.square(function(x, training=False)))
+        found = tape.gradient(total, [x, *weights], unconnected_gradients="zero")
+        return [total, found[0], *(dict(zip((w.name for w in weights), found[1:])).values())]
+
+    weights = sorted(model.trainable_weights, key=lambda weight: weight.name)
+    expected = slopes(model, weights)
+    loaded = tf.saved_model.load(str(tmp_path / "saved"))
+    weights = sorted(loaded.trainable_variables, key=lambda weight: weight.name)
+    for ours, theirs in zip(slopes(loaded, weights), expected):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+    (name,) = loaded.signatures["serving_default"].structured_input_signature[1]
+    question = Question(tmp_path / "saved", {"batch": {name: x.numpy()}}, tmp_path, ("disan_tf",))
+    (vectors,) = ask(question)[0]["batch", "serving_default"].values()
+    np.testing.assert_allclose(vectors, model(x), atol=1e-5)

@@ -24,33 +24,52 @@ class Recurrent(BaseLayer):
     A subclass creates its weights in `build` before it calls `super().build`. It defines `step`,
     and `split_weights` unless it has exactly one `kernel` and one `bias`.
 
+    Keras' `Bidirectional` wraps these layers too. A layer with `go_backwards` reads the reversed
+    sentence and returns its states, h of the last token first, which the wrapper reverses. Its
+    dropout masks differ from those of the layer without. The modes that Keras' own recurrent layers
+    have besides (states as results or arguments, the last h alone) are refused.
+
     Args:
       units: size of h.
       backward: whether the last token is read first.
+      go_backwards: whether the tokens and the states are reversed, as in Keras.
       dropout, l2, seed: see `BaseLayer`; the joint matrices are regularised.
 
     Call arguments:
       x: <float>[batch, length, dim], or its `real_tokens`, <float>[tokens, dim].
       mask: <bool>[batch, length], True = real token.
       training: whether dropout acts.
+      initial_state: None, which Keras' `Bidirectional` passes; h_0 is 0.
 
     Returns:
       h, <float>[batch, length, units]; exactly 0 on padding.
 
     Raises:
-      ValueError: fewer than one unit.
+      ValueError: fewer than one unit, a mode of Keras that the layer lacks, or an `initial_state`.
     """
 
     cell = ""  # the cell of `disan_tf.ops.recurrence` that computes `step`, if there is one
     states: int  # number of <float32>[batch, units] that a step passes on; h is the last
 
-    def __init__(self, units: int, backward: bool = False, **kwargs):
+    # The modes of Keras' recurrent layers, which its wrappers read.
+    return_sequences, return_state, stateful = True, False, False
+
+    def __init__(self, units: int, backward: bool = False, go_backwards: bool = False, **kwargs):
+        for mode in ("return_sequences", "return_state", "stateful"):
+            only = getattr(Recurrent, mode)
+            if kwargs.pop(mode, only) != only:
+                raise ValueError(
+                    f"{mode}={not only} must be {only}: {type(self).__name__} returns h of every "
+                    "token, and keeps no state between calls."
+                )
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
         self.backward = backward
+        self.go_backwards = go_backwards
 
     def build(self, input_shape):
-        self.input_dropout = self.add_dropout("input_dropout")
+        name = "reversed_input_dropout" if self.go_backwards else "input_dropout"
+        self.input_dropout = self.add_dropout(name)
         super().build(input_shape)
 
     def add_kernel(self, name: str, input_dim: int, gates: int) -> tf.Variable:
@@ -77,19 +96,27 @@ class Recurrent(BaseLayer):
         """
         raise NotImplementedError
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, mask=None, training=None, initial_state=None):
+        if initial_state is not None:
+            raise ValueError(
+                f"initial_state must be None: {type(self).__name__} begins with states of 0."
+            )
         mask = token_mask(x, mask)
         input_kernel, bias, *state_kernels = self.split_weights(x.shape[-1])
         x = self.input_dropout(x, training=training)
         product = project(x, tf.cast(input_kernel, x.dtype))  # of all tokens
+        # The reversed sentence, read from its end, is the sentence from its beginning.
+        backward = self.backward != self.go_backwards
         if self.cell and runtime.is_used():
-            options = {"cell": self.cell, "backward": self.backward}
+            options = {"cell": self.cell, "backward": backward}
             h = recurrence(product, bias, mask, *state_kernels, **options)
         else:
-            h = self._scan(product, bias, mask, *state_kernels)
+            h = self._scan(product, bias, mask, backward, *state_kernels)
+        if self.go_backwards:
+            h = tf.reverse(h, [1])
         return tf.ensure_shape(h, [*mask.shape, self.units])
 
-    def _scan(self, product, bias, mask, *kernels):
+    def _scan(self, product, bias, mask, backward, *kernels):
         """Computes h <float>[batch, length, units], one `step` after another."""
         dtype = product.dtype
         product = bias_activation(tf.cast(product, tf.float32), bias, tf.keras.activations.linear)
@@ -107,6 +134,6 @@ class Recurrent(BaseLayer):
             new = self.step(old, product, *kernels)
             return tuple(tf.where(real, *pair) for pair in zip(new, old))
 
-        *_, h = tf.scan(advance, steps, (zeros,) * self.states, reverse=self.backward)
+        *_, h = tf.scan(advance, steps, (zeros,) * self.states, reverse=backward)
         h = tf.cast(tf.transpose(h, [1, 0, 2])[:, :length], dtype)
         return tf.where(mask[:, :, None], h, tf.zeros([], dtype))

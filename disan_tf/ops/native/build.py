@@ -3,12 +3,14 @@
     python -m disan_tf.ops.native
 
 The library lies in a cache folder under a key made of the sources, the TensorFlow version, the
-compiler and the CPU: a change in one of them gives a new library. Loading a library runs its code,
-so a file that another user can have written is not loaded.
+compiler and the CPU: a change in one of them gives a new library. A build that fails is remembered
+under its key, so that the next start does not compile in vain. Loading a library runs its code, so
+a file that another user can have written is not loaded.
 """
 
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import stat
@@ -26,11 +28,32 @@ from disan_tf.common.files import locked, scratch_folder
 FOLDER = Path(__file__).parent
 # GCC 12 warns about its own AVX-512 headers.
 FLAGS = ("-shared", "-fPIC", "-O3", "-march=native", "-Wno-maybe-uninitialized")
+# The instruction sets to leave out if the headers cannot compile them, one in each attempt: GCC 12
+# and clang 14 fail in TensorFlow 2.21's Eigen on processors with AVX512-FP16.
+FEWER_SETS = ("-mno-avx512fp16", "-mno-avx512f")
+_TRANSIENT = re.compile("No space left|[Kk]illed|out of memory|Cannot allocate")
 _REMEDY = "remove it, or name a folder of your own with DISAN_TF_NATIVE_CACHE"
 
 
 class BuildError(Exception):
     """An error that says in one clause why there is no library."""
+
+
+class _CompilerError(BuildError):
+    """The error of a compiler that fails.
+
+    Attributes:
+      names_avx512: whether a file for AVX-512 is at fault.
+      is_lasting: whether it will fail again; it will not if memory or disk space was short.
+    """
+
+    def __init__(self, compiler: str, outcome: subprocess.CompletedProcess):
+        errors = [line for line in outcome.stderr.splitlines() if "error:" in line]
+        # "PacketMathFP16.h:740:49: error: ..." without the folder
+        reason = re.sub(r"^\S*/", "", errors[0]) if errors else f"exit status {outcome.returncode}"
+        super().__init__(f"{shlex.quote(compiler)} fails: {reason[:120]}")
+        self.names_avx512 = any("avx512" in line.lower() for line in errors)
+        self.is_lasting = outcome.returncode > 0 and not _TRANSIENT.search(outcome.stderr)
 
 
 def library() -> Path:
@@ -41,8 +64,8 @@ def library() -> Path:
     ~/.cache) the cache folder; both are environment variables.
 
     Raises:
-      BuildError: no compiler, no headers, no writable folder, the compiler fails, or another user
-        can write the folder or the library.
+      BuildError: no compiler, no headers, no writable folder, the compiler fails or failed before,
+        or another user can write the folder or the library.
     """
     try:
         compiler = find_compiler()
@@ -50,7 +73,7 @@ def library() -> Path:
         if not _is_whole(target):
             with locked(target.with_suffix(".lock")):
                 if not _is_whole(target):
-                    _compile(compiler, target)
+                    _compile_unless_failed(compiler, target)
     except (OSError, RuntimeError, UserError) as error:  # RuntimeError: there is no home folder
         raise BuildError(str(error)) from None
     return target
@@ -122,7 +145,8 @@ def sources() -> list[bytes]:
 
 def _key(compiler: str) -> str:
     version = subprocess.run([compiler, "--version"], capture_output=True, check=False).stdout
-    parts = [*sources(), tf.__version__.encode(), version, " ".join(FLAGS).encode(), _cpu()]
+    flags = " ".join([*FLAGS, *FEWER_SETS]).encode()
+    parts = [*sources(), tf.__version__.encode(), version, flags, _cpu()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
@@ -142,6 +166,21 @@ def _is_whole(target: Path) -> bool:
     return content[-32:] == hashlib.sha256(content[:-32]).digest()
 
 
+def _compile_unless_failed(compiler: str, target: Path) -> None:
+    """Compiles, and remembers a failure beside the library."""
+    failure = target.with_suffix(".failed")
+    remedy = f"name another compiler with CXX, or remove {failure} to compile again"
+    if failure.exists():
+        raise BuildError(f"{failure.read_text(encoding='utf-8')}; {remedy}")
+    try:
+        _compile(compiler, target)
+    except _CompilerError as error:
+        if error.is_lasting:
+            failure.write_text(str(error), encoding="utf-8")
+            raise BuildError(f"{error}; {remedy}") from None
+        raise
+
+
 def _compile(compiler: str, target: Path) -> None:
     """Compiles to a temporary name that is renamed when the library and its digest are complete."""
     if sys.stderr.isatty():
@@ -159,13 +198,27 @@ def _compile(compiler: str, target: Path) -> None:
 def compile_library(compiler: str, flags: Sequence[str], output: Path) -> None:
     """Compiles all sources as one unit; raises BuildError if the compiler fails.
 
-    Reading TensorFlow's headers is most of the work; one unit reads them once.
+    Reading TensorFlow's headers is most of the work; one unit reads them once. If the compiler
+    fails in headers for AVX-512, it is called again without that instruction set.
     """
+    try:
+        _run_compiler(compiler, flags, output)
+    except _CompilerError as error:
+        for fewer in FEWER_SETS if error.names_avx512 else ():
+            try:
+                return _run_compiler(compiler, [*flags, fewer], output)
+            except _CompilerError:
+                pass  # the first error is reported
+        raise
+
+
+def _run_compiler(compiler: str, flags: Sequence[str], output: Path) -> None:
     unit = "".join(f'#include "{path}"\n' for path in sorted(FOLDER.glob("*_op.cc")))
     command = [compiler, *flags, *tf.sysconfig.get_compile_flags()]
     command += ["-x", "c++", "-", "-o", str(output), *tf.sysconfig.get_link_flags()]
-    outcome = subprocess.run(command, input=unit, capture_output=True, text=True, check=False)
+    english = {**os.environ, "LC_ALL": "C"}
+    outcome = subprocess.run(
+        command, input=unit, capture_output=True, text=True, check=False, env=english
+    )
     if outcome.returncode:
-        lines = [line for line in outcome.stderr.splitlines() if "error" in line]
-        reason = lines[0] if lines else f"exit status {outcome.returncode}"
-        raise BuildError(f"{shlex.quote(compiler)} fails: {reason}")
+        raise _CompilerError(compiler, outcome)

@@ -37,16 +37,23 @@ class Library(NamedTuple):
 @functools.cache
 def unavailable() -> str:
     """Returns in one clause why the native operations cannot be used; "" if they can."""
+    if reason := excluded():
+        return reason
+    try:
+        library()
+    except BuildError as error:
+        return str(error)
+    return ""
+
+
+def excluded() -> str:
+    """Returns in one clause why native operations are not wanted here; "" if they are."""
     if os.environ.get("DISAN_TF_NATIVE") == "0":
         return "DISAN_TF_NATIVE=0"
     if not sys.platform.startswith("linux"):
         return f"the platform is {sys.platform}, not Linux"
     if tf.config.list_physical_devices("GPU"):
         return "there is a GPU, and the native operations run on CPUs"
-    try:
-        library()
-    except BuildError as error:
-        return str(error)
     return ""
 
 

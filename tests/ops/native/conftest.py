@@ -14,6 +14,8 @@ if "--version" in sys.argv:
     sys.exit(print("{version}"))
 with open("{folder}/calls", "a") as calls:
     calls.write("call\\n")
+if "{needs}" and "{needs}" not in sys.argv:
+    sys.exit({stderr!r})
 output = sys.argv[sys.argv.index("-o") + 1]
 with open(output, "wb") as file:
     file.write(b"half")
@@ -40,9 +42,12 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def compiler(tmp_path, monkeypatch):
-    """Makes a fake compiler and names it in CXX; `calls()` counts its calls."""
+    """Makes a fake compiler and names it in CXX; `calls()` counts its calls.
 
-    def make(seconds=0, status=0, stderr="", version="fake 1"):
+    It fails with `stderr` unless it is called with the flag that it `needs`.
+    """
+
+    def make(seconds=0, status=0, stderr="", version="fake 1", needs=""):
         path = tmp_path / "compiler"
         text = COMPILER.format(
             python=sys.executable,
@@ -51,6 +56,7 @@ def compiler(tmp_path, monkeypatch):
             seconds=seconds,
             status=status,
             stderr=stderr,
+            needs=needs,
         )
         path.write_text(text, encoding="utf-8")
         path.chmod(0o755)

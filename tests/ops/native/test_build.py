@@ -29,7 +29,7 @@ print(build.library())
 
 
 def _libraries(cache):
-    return sorted(path.name for path in cache.glob("*") if path.suffix != ".lock")
+    return sorted(path.name for path in cache.glob("*") if path.suffix not in (".lock", ".failed"))
 
 
 def _start():
@@ -79,10 +79,86 @@ def test_without_a_compiler_the_portable_form_is_used(monkeypatch):
 
 
 def test_a_failing_compiler_is_quoted(cache, compiler):
-    stderr = "In file\na_op.cc:3:1: error: 'x' does not name a type\na_op.cc:4: error"
+    stderr = (
+        "In file /a/errors.h\n/a/b_op.cc:3:1: error: 'x' does not name a type\nb_op.cc:4: error:"
+    )
     compiler(status=1, stderr=stderr)
-    _assert_portable("a_op.cc:3:1: error: 'x' does not name a type")
+    _assert_portable("compiler fails: b_op.cc:3:1: error: 'x' does not name a type; name another")
     assert _libraries(cache) == []
+
+
+# What GCC 12 says of TensorFlow 2.21's Eigen on a processor with AVX512-FP16.
+EIGEN = (
+    "In file included from /tf/include/tsl/platform/errors.h:19,\n"
+    "/tf/include/Eigen/src/Core/arch/AVX512/PacketMathFP16.h:740:49: error: expected initializer "
+    "before '<' token\n"
+)
+
+
+@pytest.mark.parametrize("needs, calls", [("-mno-avx512fp16", 2), ("-mno-avx512f", 3)])
+def test_instruction_sets_that_the_headers_cannot_compile_are_left_out(compiler, needs, calls):
+    compiler(needs=needs, stderr=EIGEN)
+    library = build.library()
+    assert library.read_bytes().startswith(b"half and half")
+    assert compiler.calls() == calls
+    assert build.library() == library and compiler.calls() == calls
+
+
+def test_the_libraries_of_a_wheel_leave_them_out_too(compiler, tmp_path):
+    compiler(needs="-mno-avx512fp16", stderr=EIGEN)
+    build.compile_library(os.environ["CXX"], ["-march=x86-64-v4"], tmp_path / "library.so")
+    assert (tmp_path / "library.so").read_bytes() == b"half and half"
+
+
+def test_another_error_is_not_tried_again(compiler):
+    compiler(needs="-mno-avx512fp16", stderr="a_op.cc:3:1: error: 'x' does not name a type")
+    with pytest.raises(build.BuildError, match="'x' does not name a type"):
+        build.library()
+    assert compiler.calls() == 1
+
+
+def test_a_failed_build_is_remembered_until_its_key_changes(cache, compiler):
+    compiler(status=1, stderr=EIGEN)
+    messages = []
+    for _ in range(3):
+        with pytest.raises(build.BuildError) as failure:
+            build.library()
+        messages.append(str(failure.value))
+    assert compiler.calls() == 3  # the first start, with each instruction set less
+    (remembered,) = cache.glob("*.failed")
+    assert len(set(messages)) == 1
+    assert messages[0] == (
+        f"{os.environ['CXX']} fails: PacketMathFP16.h:740:49: error: expected initializer before "
+        f"'<' token; name another compiler with CXX, or remove {remembered} to compile again"
+    )
+    compiler(version="fake 2")
+    assert build.library().suffix == ".so"
+
+
+def test_a_forgotten_failure_is_compiled_again(cache, compiler):
+    compiler(status=1, stderr="a_op.cc:3:1: error: 'x' does not name a type")
+    with pytest.raises(build.BuildError):
+        build.library()
+    compiler()
+    (remembered,) = cache.glob("*.failed")
+    remembered.unlink()
+    assert build.library().suffix == ".so"
+
+
+@pytest.mark.parametrize(
+    "stderr",
+    [
+        "g++: fatal error: Killed signal terminated program cc1plus",
+        "/tmp/a.s: fatal error: error writing to /tmp/a.s: No space left on device",
+    ],
+)
+def test_a_shortage_is_not_remembered(cache, compiler, stderr):
+    compiler(status=1, stderr=stderr)
+    with pytest.raises(build.BuildError, match="fails: "):
+        build.library()
+    assert not list(cache.glob("*.failed"))
+    compiler()
+    assert build.library().suffix == ".so"
 
 
 def test_a_compiler_that_fails_in_silence_is_reported_by_its_status(cache, compiler):
@@ -257,13 +333,27 @@ def test_the_key_changes_with_compiler_tensorflow_flags_and_cpu(compiler, monkey
     keys.append(build._key(os.environ["CXX"]))
     monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, "-g"))
     keys.append(build._key(os.environ["CXX"]))
+    monkeypatch.setattr(build, "FEWER_SETS", ())
+    keys.append(build._key(os.environ["CXX"]))
     monkeypatch.setattr(build, "_cpu", lambda: b"another")
     keys.append(build._key(os.environ["CXX"]))
-    assert len(set(keys)) == 5
+    assert len(set(keys)) == 6
     assert build._key(os.environ["CXX"]) == keys[-1]
 
 
-def test_the_command_prints_the_path_of_the_library_or_why_there_is_none(capsys, monkeypatch):
-    monkeypatch.setattr(runtime, "unavailable", lambda: "DISAN_TF_NATIVE=0")
+def test_the_command_prints_why_there_is_no_library(capsys, monkeypatch):
+    monkeypatch.setenv("DISAN_TF_NATIVE", "0")
     runpy.run_module("disan_tf.ops.native", run_name="__main__")
     assert capsys.readouterr().out == "portable operations: DISAN_TF_NATIVE=0\n"
+
+
+def test_the_command_fails_if_a_compiler_makes_no_library(capsys, monkeypatch, compiler):
+    compiler(status=1, stderr="a_op.cc:3:1: error: 'x' does not name a type")
+    with pytest.raises(SystemExit, match="1"):
+        runpy.run_module("disan_tf.ops.native", run_name="__main__")
+    assert "'x' does not name a type" in capsys.readouterr().out
+    monkeypatch.setenv("CXX", "/nonexistent")
+    for function in (runtime.unavailable, runtime.library):
+        function.cache_clear()
+    runpy.run_module("disan_tf.ops.native", run_name="__main__")
+    assert "there is no compiler /nonexistent" in capsys.readouterr().out

@@ -100,8 +100,8 @@ def _column_names(inputs) -> Optional[list]:
     if isinstance(inputs, Mapping):
         if any(is_single(value) or value is None for value in inputs.values()):
             raise ValueError(
-                f"one record with {_shorten(', '.join(map(str, inputs)))} is given where a list is "
-                "expected; write [record]."
+                f"a dictionary of texts, with the keys {_shorten(', '.join(map(str, inputs)))}, is "
+                "given where a list is expected; write [record], or list(texts.values())."
             )
         return list(inputs)
     if isinstance(inputs, np.ndarray):
@@ -131,8 +131,13 @@ def _are_two_columns(inputs, items, fields) -> bool:
     return (
         len(fields) == len(items) == 2
         and isinstance(inputs, (list, tuple))
-        and all(isinstance(item, (list, np.ndarray)) and len(item) == 2 for item in items)
+        and all(_is_column(item) and len(item) == 2 for item in items)
     )
+
+
+def _is_column(item) -> bool:
+    """Returns whether an item is rather a column of texts than a row, which would be a tuple."""
+    return not (is_single(item) or isinstance(item, (tuple, Mapping))) and hasattr(item, "__len__")
 
 
 def _as_record(item, where: str, fields, columns) -> dict:
@@ -140,6 +145,7 @@ def _as_record(item, where: str, fields, columns) -> dict:
     named = _as_mapping(item)
     if named is not None:
         return _checked(named, where, fields, columns)
+    item = item.to_list() if hasattr(item, "to_list") else item
     if is_single(item):
         parts = [item]
     elif isinstance(item, (list, tuple, np.ndarray)):
@@ -163,11 +169,15 @@ def _as_mapping(item) -> Optional[Mapping]:
         return item
     if isinstance(item, tuple) and hasattr(item, "_asdict"):
         return item._asdict()
-    if hasattr(item, "to_dict") and hasattr(item, "index"):
+    if _is_series(item) and all(isinstance(name, str) for name in item.index):
         return item.to_dict()
     if isinstance(item, np.void) and item.dtype.names:
         return dict(zip(item.dtype.names, item.tolist()))
     return None
+
+
+def _is_series(item) -> bool:
+    return hasattr(item, "to_list") and hasattr(item, "index")
 
 
 def _checked(record: Mapping, where: str, fields, columns) -> dict:
@@ -198,7 +208,7 @@ def _wrong_count(item, where, count, fields) -> str:
     names = " and ".join(f'"{text_name(field)}"' for field in fields)
     return (
         f"{where} is {texts} ({_shorten(repr(item))}), and the model reads pairs; write a tuple of "
-        f"two texts, or a record with {names}."
+        f"two texts, a record with {names}, or zip(first, second) for two columns."
     )
 
 

@@ -135,7 +135,8 @@ def test_an_item_that_is_no_text_is_refused_with_position_and_type(value, messag
     [
         ("a film", "not one string"),
         (b"a film", "not one string"),
-        ({"text": "a film"}, "one record with text is given"),
+        ({"text": "a film"}, r"keys text, is given .* write \[record\]"),
+        ({7: "a film"}, r"keys 7, is given .* or list\(texts.values\(\)\)"),
         ({"a film", "a plot"}, "a set has no order"),
         (3, r"a list of texts is expected, not 3 \(int\)"),
         (None, r"not None \(NoneType\)"),
@@ -161,7 +162,9 @@ def test_what_is_no_list_of_texts_is_refused(inputs, message):
         ((np.array(TEXTS), np.array(TEXTS)), "may be rows or columns"),
         (FRAME[["premise"]], 'no "hypothesis" or "sentence2" among the columns premise'),
         ({"premise": TEXTS, "hypothesis": TEXTS[:1]}, "premise has 2 and hypothesis has 1"),
-        ({"premise": "a", "hypothesis": "b"}, "one record with premise, hypothesis"),
+        ((pd.Series(TEXTS), pd.Series(TEXTS)), "may be rows or columns"),
+        ((pd.Series(TEXTS * 2), pd.Series(TEXTS * 2)), r"item 0 is 4 texts.* or zip\(first"),
+        ({"premise": "a", "hypothesis": "b"}, "keys premise, hypothesis, is given"),
     ],
 )
 def test_what_is_no_list_of_pairs_is_refused(inputs, message):

@@ -225,7 +225,8 @@ def kind_of(head: bytes, encoding: str = "utf-8") -> Optional[str]:
     """Returns what a file with these first bytes is, or None if it may be text."""
     kind = next((kind for start, kind in _OTHERS.items() if head.startswith(start)), None)
     is_wide = any(map(head.startswith, _MARKS)) or "\n".encode(encoding) != b"\n"
-    if kind is None and b"\0" in head[:4096] and not is_wide:
+    start = head[:4096]
+    if kind is None and start.count(b"\0") > len(start) // 8 and not is_wide:
         return "binary data, or UTF-16 without a byte order mark"
     return kind
 

@@ -41,7 +41,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.classes = ()  # () = the training part's classes in alphabetical order
     config.data.drop_labels = ""  # labels whose rows are dropped, with commas: "-1,nan"
     config.data.on_bad_rows = "error"  # "drop" drops rows without text or label
-    config.data.encoding = "utf-8"  # without a byte order mark; Excel in Europe: cp1252
+    config.data.encoding = "utf-8"  # of files without a byte order mark; e.g. cp1252
     config.data.lowest = 1  # lowest score
     config.data.highest = 5
     config.train.l2 = 1e-4  # the papers' value for corpora of a few thousand sentences

@@ -1,6 +1,6 @@
 """Reads GloVe and word2vec text files as streams: one row `word number number ...` a line.
 
-Spaces or tabs divide a row, and gzip may have compressed the file.
+Spaces or tabs separate the fields of a row. The file may be compressed with gzip.
 """
 
 import re

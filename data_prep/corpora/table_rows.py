@@ -1,4 +1,4 @@
-"""The rows of a user's own table: texts with a label or a score, and what is wrong with them."""
+"""The rows of a user's own table, which have texts and a label or a score, and their checks."""
 
 import math
 from collections import Counter
@@ -101,7 +101,7 @@ class Table:
         return "", ""
 
     def warnings(self) -> list[str]:
-        """Describes labels that may be missing ones, or one label in two spellings."""
+        """Describes labels that may mark missing labels, and labels in two spellings."""
         if self._options.score:
             return []
         found, lines = Counter(row.target for row in self.rows), {}
@@ -134,7 +134,7 @@ def _is_blank(value) -> bool:
 
 
 def _spelling(label: str) -> str:
-    """Returns what equal labels have in common: the number, or the text without case."""
+    """Returns the normal form of a label: its number, or its text without case."""
     try:
         return str(float(label))
     except ValueError:

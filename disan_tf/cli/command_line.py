@@ -56,7 +56,7 @@ flags.DEFINE_enum(
     "input_format", None, ("text", "jsonl", "tsv", "csv"), "Default: by the input's name."
 )
 flags.DEFINE_string(
-    "input_encoding", "utf-8", "Encoding of --input, such as latin-1; a byte order mark decides."
+    "input_encoding", "utf-8", "Encoding of an --input without a byte order mark, e.g. latin-1."
 )
 flags.DEFINE_list("text_column", [], "Columns of the texts; default: those of the training.")
 flags.DEFINE_enum(

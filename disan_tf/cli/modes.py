@@ -123,7 +123,7 @@ def predict(
     if 0 < counts.renamed < counts.rows:
         print(
             f"{counts.renamed:,} of {counts.rows:,} records have a field of the prediction's name; "
-            "their predictions have names with predicted_ before them.",
+            "their predictions are in fields with the prefix predicted_.",
             file=sys.stderr,
         )
 

@@ -222,12 +222,12 @@ def open_bytes(path: PathLike) -> BinaryIO:
 
 
 def gunzipped(file: io.BufferedReader) -> BinaryIO:
-    """Returns an open file, or the file that decompresses it if gzip has written it."""
+    """Returns the open file, or a file that decompresses it if it is compressed with gzip."""
     return _Gunzipped(fileobj=file, mode="rb") if file.peek(2)[:2] == _GZIP else file
 
 
 class _Gunzipped(gzip.GzipFile):
-    """Closes the compressed file too."""
+    """A decompressing file that also closes the compressed file."""
 
     def close(self):
         compressed = self.fileobj

@@ -103,7 +103,7 @@ def lean_backward(upstream, head, dependent, value, context, denominator, mask, 
         dependent_gradients = dependent_gradients.write(block, tf.reduce_sum(weights, axis=1))
         block_gradient = tf.reduce_sum(weights, axis=2)
         head_gradient += tf.pad(block_gradient, [[0, 0], [start, length - end], [0, 0]])
-        head_gradient.set_shape(head.shape)  # which a loop must not lose
+        head_gradient.set_shape(head.shape)  # the loop must keep this shape
         return block + 1, head_gradient, dependent_gradients, value_gradients
 
     arrays = [tf.TensorArray(tf.float32, size=blocks) for _ in range(2)]

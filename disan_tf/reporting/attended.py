@@ -82,7 +82,7 @@ class AttendedLine:
         return self._predicted("label") not in list(self.probabilities)
 
     def _predicted(self, name: str):
-        """Returns a field of the prediction, which has another name where the input has that."""
+        """Returns a field of the prediction, named predicted_<name> if the input has a <name>."""
         return self.record.get(f"predicted_{name}", self.record.get(name))
 
     def tensors(self) -> dict[str, np.ndarray]:

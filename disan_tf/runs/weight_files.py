@@ -19,10 +19,10 @@ REMEDY = "restore it or train the model again"
 
 
 def write_weights(model: tf.keras.Model, path: Path) -> None:
-    """Writes the weights of a model, with the names that Keras 2 gives them, on both Kerases.
+    """Writes the weights of a model under Keras 2's names, on Keras 2 and 3.
 
-    HDF5 ends the process if a write to the disk fails. So it writes into memory, and the content is
-    written under a temporary name that is renamed.
+    HDF5 ends the process if a write to the disk fails. Therefore it writes into memory, and
+    `write_atomically` writes the content to the disk.
 
     Raises:
       OSError: the file cannot be written, such as on a full disk.

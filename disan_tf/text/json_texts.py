@@ -15,8 +15,8 @@ def parse_json(line: str) -> dict:
     """Parses a line as a JSON object that can be written as JSON again.
 
     Raises:
-      ValueError: the line is not such an object. NaN, 1e999 and half of a surrogate pair are
-        rejected, which Python's parser accepts and no JSON file may hold.
+      ValueError: the line is not such an object. NaN, 1e999 and half of a surrogate pair, which
+        Python's parser accepts, are rejected, because no JSON file may hold them.
     """
     try:
         row = _DECODER.decode(line)

@@ -10,10 +10,10 @@ MISSING = frozenset({"", "nan", "none", "null", "na", "n/a", "<na>", "nat", "#n/
 
 
 def order_classes(labels: Iterable[str]) -> tuple[str, ...]:
-    """Returns the distinct labels, in numerical order if all are finite numbers, else in
-    alphabetical order.
+    """Returns the distinct labels in numerical or alphabetical order.
 
-    Equal numbers, such as "1" and "1.0", are in alphabetical order.
+    The order is numerical if all labels are finite numbers. Equal numbers, such as "1" and "1.0",
+    are in alphabetical order.
     """
     distinct = sorted(set(labels))
     numbers = [_number(label) for label in distinct]

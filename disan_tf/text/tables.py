@@ -18,7 +18,7 @@ T = TypeVar("T")
 LONGEST_VALUE = 131_072  # characters, as in `csv`
 LONGEST_NAME = 255  # an array pads all names to the longest
 SHOWN = 80  # characters of a file in a message
-_ONE_A_ROW = 'each row is a JSON object of its own (pandas: orient="records", lines=True)'
+_ONE_A_ROW = 'each row must be one JSON object (pandas: orient="records", lines=True)'
 
 # The official tables of SNLI and MultiNLI have five columns of annotators' labels, but few pairs
 # were labelled by five people.
@@ -145,9 +145,9 @@ def _unquoted(value: str) -> str:
 class Rows:
     """Parses lines as JSON objects or as the rows of a table, whose first line names the columns.
 
-    The first line decides where the format is open: it is a JSON object or a header that has the
-    columns, with the separator of the format, or else with the one that makes these columns. The
-    line `sep=;`, with which Excel names a separator, may precede a header.
+    If the first line of a table is a JSON object with the wanted columns, all lines are JSON
+    objects. The header's separator is the format's, or another if only that separator gives the
+    wanted columns. The line `sep=;`, with which Excel names a separator, may precede a header.
 
     Args:
       input_format: "jsonl", "csv", "tsv", or None, which is read as "tsv".
@@ -206,7 +206,7 @@ class Rows:
         return row
 
     def _find_table(self, line: str) -> Table:
-        """Returns the table whose separator makes the wanted columns, or else most columns."""
+        """Returns the table with the wanted columns, or else the table with the most columns."""
         tables = []
         for separator in self._separators:
             with contextlib.suppress(ValueError):
@@ -261,7 +261,8 @@ def read_numbered_rows(
 
     Args:
       path, columns, remedy: see `read_rows`; JSON objects after the first may lack columns.
-      convert: makes the value of a row, which ends in a line; raises ValueError if it is wrong.
+      convert: makes a row's value from the row and the number of its last line; raises ValueError
+        if the row is wrong.
       encoding, flag: see `TextLines`.
     """
     input_format, number = format_of(path), 0

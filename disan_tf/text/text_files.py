@@ -90,12 +90,13 @@ def check_encoding(encoding: str) -> str:
 class TextLines:
     """The lines of a file of texts, in chunks that end with each read.
 
-    Files may be compressed by gzip. A byte order mark (UTF-8 or UTF-16) decides the encoding. Lines
-    end with a newline, of which a carriage return before it is a part, or with carriage returns if
-    the file has no newline; Unicode's line separators are text. An item of a JSON array is a line.
+    Files may be compressed with gzip. A byte order mark (UTF-8 or UTF-16) determines the encoding.
+    Lines end with a newline, with or without a carriage return before it, or with a carriage return
+    if the file has no newline; Unicode's line separators are text. An item of a JSON array is a
+    line.
 
     Args:
-      read: returns at most so many of the next bytes, and none at the end.
+      read: a function that returns at most the given number of bytes, and none at the end.
       name: the file's name, for errors.
       input_format: one of `FORMATS`, or None for an unknown format; "jsonl" may be an array.
       encoding: the encoding of a file without a byte order mark.
@@ -252,7 +253,7 @@ def split_lines(blocks: Iterator[bytes]) -> Iterator[list[Optional[bytes]]]:
 
 
 def _line_end(start: bytes) -> bytes:
-    """Returns what ends the lines of a file that begins so; b"" = unknown yet."""
+    """Returns the line end of a file, from its first bytes; b"" = not known yet."""
     if b"\n" in start:
         return b"\n"
     return b"\r" if len(start) > CHUNK_BYTES and b"\r" in start[:-1] else b""

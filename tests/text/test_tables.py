@@ -129,7 +129,7 @@ def test_json_objects_are_recognised_in_the_first_line(input_format):
     "line, message",
     [
         ('{"text": {"0": "a"}, "label": {"0": "x"}}', "one JSON object holds several rows, and"),
-        ('{"text": ', r"not JSON .*, and each row is a JSON object of its own \(pandas: orient="),
+        ('{"text": ', r"not JSON .*, and each row must be one JSON object \(pandas: orient="),
         ('{"body": "a"}', "^missing$"),
     ],
 )

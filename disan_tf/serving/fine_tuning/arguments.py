@@ -47,7 +47,9 @@ def check_arguments(
         raise ValueError(f"classes={names} must be at least two different names.")
     for count in (num_classes, head and head.get_config()["classes"]):
         if count not in (None, len(names)):
-            raise ValueError(f"num_classes={count} and {len(names)} classes; give one of the two.")
+            raise ValueError(
+                f"num_classes={count}, but classes has {len(names)} names; give one of the two."
+            )
     return names
 
 
@@ -142,7 +144,9 @@ def _texts_of(texts, fields: Sequence[str]):
     for field, text in zip(fields, found):
         if text is None:
             names = " or ".join(f'"{name}"' for name in _COLUMNS.names(field))
-            raise ValueError(f"there is no {names} among the inputs {', '.join(texts)}.")
+            raise ValueError(
+                f"there is no {names} among the inputs {', '.join(texts)}; rename an input."
+            )
     return tuple(found) if len(found) > 1 else found[0]
 
 
@@ -176,7 +180,7 @@ def _is_stream(x) -> bool:
 
 
 def _are_columns(x) -> bool:
-    """Returns whether `x` is a tuple, or a list that cannot be one of pairs, of two columns."""
+    """Returns whether `x` holds two columns: a tuple, or a list that cannot be a list of pairs."""
     if not isinstance(x, (tuple, list)) or len(x) != 2:
         return False
     if any(is_single(column) or isinstance(column, (tuple, Mapping)) for column in x):

@@ -28,7 +28,7 @@ from disan_tf.text import TextToIds
 from disan_tf.text.tokenizer import for_raw_text
 
 _TOKENIZER = ("lowercase", "split_words", "empty_tokens")
-_TEXTS = 4096  # are tokenised at once
+_TEXTS = 4096  # texts that are tokenised at once
 
 
 class _ClassProperty:
@@ -231,7 +231,7 @@ class TextClassifier(tf.keras.Model):
         return super().evaluate(*self._read(x, y), *args, **kwargs)
 
     def predict(self, x, *args, **kwargs):
-        """Computes logits as Keras does, for the texts that the class describes."""
+        """Computes the call's outputs as Keras does, for the texts that the class describes."""
         return super().predict(self._read(x, None)[0], *args, **kwargs)
 
     def predict_proba(self, texts, batch_size: Optional[int] = None) -> np.ndarray:

@@ -27,7 +27,7 @@ def read_inputs(
 ) -> list[dict]:
     """Returns a record for each text, pair or record.
 
-    `inputs` is one of these, in the order of the results:
+    The records have the order of `inputs`, which is one of these:
 
     - a list, an array, a pandas Series, a string tensor or another iterable, whose items are texts,
       for two fields pairs (or an array [items, 2]), or records. A record is a dictionary, a named

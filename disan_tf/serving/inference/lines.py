@@ -37,8 +37,8 @@ def read_chunks(
 
     Args:
       path: a file, or "-" for standard input, see `TextLines`. An empty line is a line.
-      input_format: one of `disan_tf.text.text_files.FORMATS`; None = the name's ending, else
-        "text", and on standard input what the first line looks like.
+      input_format: one of `disan_tf.text.text_files.FORMATS`; None = by the name's ending, else
+        "text"; on standard input by the first line.
       fields: the model's sentences, which a record must have.
       check: a function called with each record, and its file and line.
       columns: the names under which a record holds the sentences.
@@ -75,7 +75,9 @@ def read_chunks(
             if records:
                 yield records
     if parse.is_open:
-        raise UserError(f"{lines.place(number)}: the input ends inside a quoted value; end it.")
+        raise UserError(
+            f"{lines.place(number)}: the input ends inside a quoted value; close the quote."
+        )
 
 
 def _announce_other(name, line: str, kind: str, _) -> None:

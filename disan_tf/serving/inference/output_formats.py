@@ -130,7 +130,8 @@ class Submission(JsonLines):
             raise UserError(f'{where}: there is no "{key}" that names the row; {RESTORE}.')
         if str(value) in self._seen:
             raise UserError(
-                f"{where}: {key} {value} is that of {self._seen[str(value)]} too; {RESTORE}."
+                f"{where}: duplicate {key} {value}, first seen in {self._seen[str(value)]}; "
+                f"{RESTORE}."
             )
         self._seen[str(value)] = where
 

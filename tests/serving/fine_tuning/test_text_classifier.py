@@ -339,7 +339,7 @@ def test_words_of_one_string_are_not_added():
     "arguments, error",
     [
         ({"preset": "disan_sick"}, "disan_sick predicts scores; name the new classes"),
-        ({"classes": ("a", "b"), "num_classes": 3}, "num_classes=3 and 2 classes"),
+        ({"classes": ("a", "b"), "num_classes": 3}, "num_classes=3, but classes has 2 names"),
         ({"classes": "ab"}, "classes='ab' is one string; write a list of names"),
         ({"classes": ("a",)}, "must be at least two different names"),
         ({"classes": ("a", "a")}, "must be at least two different names"),
@@ -358,7 +358,7 @@ def test_impossible_arguments_are_refused(arguments, error):
 def test_the_names_of_classes_fit_the_head():
     preset = TextClassifier.from_preset("demo")
     arguments = (preset.sentence_model, preset.words, {"lowercase": True})
-    with pytest.raises(ValueError, match="num_classes=2 and 3 classes"):
+    with pytest.raises(ValueError, match="num_classes=2, but classes has 3 names"):
         TextClassifier(*arguments, ("a", "b", "c"))
 
 

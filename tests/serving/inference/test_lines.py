@@ -410,7 +410,7 @@ def test_a_comma_table_has_texts_over_several_lines(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ('id,text\n1,"a\nb\n', "line 3: the input ends inside a quoted value; end it"),
+        ('id,text\n1,"a\nb\n', "line 3: the input ends inside a quoted value; close the quote"),
         ('id,text\n1,"a"b\n', "line 2: not CSV"),
         ("id,text\n1\n", "line 2: 1 column, and the header has 2"),
         ('id,"text\n', "line 1: the quoted name of a column does not end"),

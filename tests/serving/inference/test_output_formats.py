@@ -101,7 +101,7 @@ def test_the_official_text_table_has_the_count_of_the_json_lines(part, count):
 
 def test_a_repeated_row_is_refused_with_both_lines(bundle, tmp_path):
     source = write_table(tmp_path / "in.tsv", [0, 1, 0])
-    message = r"in\.tsv, line 4: index 0 is that of .*in\.tsv, line 2 too"
+    message = r"in\.tsv, line 4: duplicate index 0, first seen in .*in\.tsv, line 2;"
     with pytest.raises(UserError, match=message):
         predict(bundle, source, tmp_path / "out.tsv", output_format="glue")
     assert not (tmp_path / "out.tsv").exists()

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -137,12 +138,20 @@ def test_a_loaded_model_fits_by_name_and_its_file_gives_the_same(name, tmp_path)
     np.testing.assert_array_equal(loaded.predict(batch, verbose=0), model.predict(batch, verbose=0))
 
 
-def test_a_text_classifier_learns_from_strings_of_numpy(tmp_path):
+def test_a_text_classifier_learns_from_texts_and_names(tmp_path):
     classifier = disan_tf.TextClassifier.from_preset("demo", classes=("bad", "good"))
-    texts, labels = np.array(["fine", "dull", "a warm film"]), np.array([1, 0, 1])
-    classifier.fit(texts, labels, validation_data=(texts, labels), verbose=0)
-    assert classifier.evaluate(texts, labels, verbose=0)
-    classifier.save(tmp_path / "model.keras")
-    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    texts, labels = ["fine", "dull", "a warm zorbix"], ["good", "bad", "good"]
+    row = f"zorbix {' '.join(['0.5'] * classifier.embedding.dim)}\n"
+    (tmp_path / "vectors.txt").write_text(row)
+    assert classifier.adapt(texts, tmp_path / "vectors.txt") == 1
+    classifier.fit(texts, labels, validation_data=(np.array(texts), [1, 0, 1]), verbose=0)
+    assert classifier.evaluate({"text": texts}, labels, verbose=0)
     expected = classifier.predict(texts, verbose=0)
+    loaded = pickle.loads(pickle.dumps(classifier))  # through a .keras file
     np.testing.assert_array_equal(loaded.predict(texts, verbose=0), expected)
+    loaded.fit(texts, labels, verbose=0)
+    classifier.save_to_preset(tmp_path / "preset")
+    loaded = disan_tf.TextClassifier.from_preset(tmp_path / "preset")
+    np.testing.assert_array_equal(loaded.predict(texts, verbose=0), expected)
+    names = [row["label"] for row in disan_tf.load(tmp_path / "preset").predict(texts)]
+    assert names == classifier.predict_labels(texts)

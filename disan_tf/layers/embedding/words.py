@@ -1,5 +1,7 @@
 """Word vectors, of which one part is trained and one part stays fixed."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import tensorflow as tf
 
@@ -63,6 +65,19 @@ class WordEmbedding(Embedding):
             )
         self.trained.assign(vectors[: self.trainable_words])
         self.fixed.assign(vectors[self.trainable_words :])
+
+    def add_fixed(self, vectors: Sequence[np.ndarray]) -> None:
+        """Adds fixed words, each with its vector <float>[dim], after all others."""
+        values = np.concatenate([self.fixed.numpy(), *(vector[None] for vector in vectors)])
+        tracker = getattr(self, "_tracker", None)  # of Keras 3, which locks it after `build`
+        if tracker:
+            tracker.unlock()
+        del self.fixed
+        self.fixed_words = len(values)
+        self.fixed = self._table("fixed", self.fixed_words, trainable=False)
+        self.fixed.assign(values)
+        if tracker:
+            tracker.lock()
 
     def call(self, ids, training=None):
         if ids.dtype.is_floating:  # Keras 3 makes inputs of unknown dtype float32

@@ -10,7 +10,6 @@ import numpy as np
 import tensorflow as tf
 
 from data_prep import word_vectors
-from disan_tf.layers.embedding.words import WordEmbedding
 from disan_tf.layers.serialization import serializable
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.ops import portable
@@ -301,7 +300,7 @@ class TextClassifier(tf.keras.Model):
             Path(vectors), table.dim, lambda word: word in found and word not in known
         )
         added = [word for word in found if word in read.by_word]
-        self.sentence_model.embedding = _with_words(table, [read.by_word[word] for word in added])
+        table.add_fixed([read.by_word[word] for word in added])
         self._set_words([*self.words, *added])
         self.train_function = self.test_function = self.predict_function = None
         return len(added)
@@ -414,17 +413,6 @@ class TextClassifier(tf.keras.Model):
 
     def _written(self, word: str) -> str:
         return word.lower() if self._tokenizer["lowercase"] else word
-
-
-def _with_words(table: WordEmbedding, vectors: list) -> WordEmbedding:
-    """Returns an embedding with more fixed words than another."""
-    config = {**table.get_config(), "fixed_words": table.fixed_words + len(vectors)}
-    wider = WordEmbedding.from_config(config)
-    wider.build(None)
-    wider.trained.assign(table.trained)
-    wider.fixed.assign(tf.concat([table.fixed, *(vector[None] for vector in vectors)], axis=0))
-    wider.trainable = table.trainable
-    return wider
 
 
 def _from_bytes(content: bytes) -> TextClassifier:

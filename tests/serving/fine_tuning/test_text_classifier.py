@@ -328,6 +328,9 @@ def test_words_of_the_texts_are_added_with_their_vectors(tmp_path):
     np.testing.assert_array_equal(model.embedding(ids)[0, 0], np.full(dim, 0.5))
     np.testing.assert_array_equal(model.predict(np.array(["a film ."]), verbose=0), before)
     model.fit(TEXTS, LABELS, verbose=0)
+    loaded = copy.deepcopy(model)  # through a .keras file, which names weights by their order
+    loaded.fit(TEXTS, LABELS, shuffle=False, verbose=0)
+    assert loaded.optimizer.iterations == 2
 
 
 def test_words_of_one_string_are_not_added():

@@ -62,10 +62,11 @@ class Table:
             else:
                 self.rows.append(row._replace(name=row.name or f"{split}-{number}"))
         if not self.rows:
-            raise UserError(
-                f"{path} holds no row{' that is kept' * bool(self.dropped)}; the first line of a "
-                "table names its columns."
-            )
+            if self.dropped:
+                raise UserError(
+                    f"{path} has no row left; drop fewer rows (drop_labels, on_bad_rows)."
+                )
+            raise UserError(f"{path} holds no row; the first line of a table names its columns.")
 
     def _row(self, row: dict, line: int) -> Union[Row, str]:
         """Returns a row, or the reason for which it is dropped."""

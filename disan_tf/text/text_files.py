@@ -60,7 +60,7 @@ _OTHERS = {  # first bytes of files that hold no text
     b"BZh": "compressed with bzip2",
     b"\xfd7zXZ": "compressed with xz",
     b"\x28\xb5\x2f\xfd": "compressed with zstd",
-    b"version https://git-lfs": "a Git LFS pointer, in place of its file",
+    b"version https://git-lfs": "a Git LFS pointer (git lfs pull fetches the file)",
 }
 _ARRAY = re.compile(rb'\s*\[\s*\{\s*"')  # of JSON objects; a sentence may begin with a bracket
 _ITEMS = 1000  # objects of an array in a chunk
@@ -157,7 +157,7 @@ class TextLines:
             head = _head(file)
             if kind := kind_of(head, self._encoding):
                 raise UserError(
-                    f"{self._name} is {kind}, and no text; export the texts as CSV in UTF-8."
+                    f"{self._name} is {kind}, and no text; write the texts to a CSV file in UTF-8, plain or gzipped."
                 )
             for mark, encoding in _MARKS.items():
                 if head.startswith(mark):

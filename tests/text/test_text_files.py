@@ -106,7 +106,10 @@ def test_an_unknown_encoding_is_refused(encoding):
 )
 def test_what_is_no_text_is_named_with_the_remedy(head, kind):
     message = user_error(texts, head + b"\n" * 9)
-    assert message == f"a is {kind}, and no text; export the texts as CSV in UTF-8."
+    assert (
+        message
+        == f"a is {kind}, and no text; write the texts to a CSV file in UTF-8, plain or gzipped."
+    )
 
 
 def test_a_cut_gzip_file_is_named():

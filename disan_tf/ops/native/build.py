@@ -184,7 +184,7 @@ def _compile_unless_failed(compiler: str, target: Path) -> None:
 def _compile(compiler: str, target: Path) -> None:
     """Compiles to a temporary name that is renamed when the library and its digest are complete."""
     if sys.stderr.isatty():
-        print("compiling native operations, once, about 20 s", file=sys.stderr)
+        print("compiling native operations, once, about half a minute", file=sys.stderr)
     with scratch_folder(target) as scratch:
         output = scratch / target.name
         compile_library(compiler, FLAGS, output)

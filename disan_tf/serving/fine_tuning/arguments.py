@@ -45,11 +45,13 @@ def check_arguments(
         raise ValueError(f"classes={names} must be strings, the names of the classes.")
     if len(names) < 2 or len({*names}) < len(names):
         raise ValueError(f"classes={names} must be at least two different names.")
-    for count in (num_classes, head and head.get_config()["classes"]):
-        if count not in (None, len(names)):
-            raise ValueError(
-                f"num_classes={count}, but classes has {len(names)} names; give one of the two."
-            )
+    if num_classes not in (None, len(names)):
+        raise ValueError(
+            f"num_classes={num_classes}, but classes has {len(names)} names; give one of the two."
+        )
+    if head is not None and head.get_config()["classes"] != len(names):
+        count = head.get_config()["classes"]
+        raise ValueError(f"the head has {count} classes, but classes has {len(names)} names.")
     return names
 
 
@@ -130,7 +132,8 @@ def tensors_of(texts, fields: Sequence[str]) -> list[tf.Tensor]:
     texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts
     columns = list(texts) if isinstance(texts, (list, tuple)) else [texts]
     if len(columns) != len(fields):
-        raise ValueError(f"{len(columns)} texts are given, {len(fields)} expected: {fields}.")
+        given = f"{len(columns)} text{'s' * (len(columns) != 1)}"
+        raise ValueError(f"{given} given, {len(fields)} expected: {', '.join(fields)}.")
     return [tf.reshape(column, [-1]) for column in columns]
 
 

@@ -1,7 +1,6 @@
 """A Keras classifier of raw text that starts with a trained model's weights."""
 
 import json
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Optional, Union
@@ -12,7 +11,6 @@ import tensorflow as tf
 from data_prep import word_vectors
 from disan_tf.layers.serialization import serializable
 from disan_tf.models.classification import SentenceClassifier
-from disan_tf.ops import portable
 from disan_tf.serving.fine_tuning.arguments import (
     check_arguments,
     list_texts,
@@ -21,7 +19,13 @@ from disan_tf.serving.fine_tuning.arguments import (
     read_texts,
     tensors_of,
 )
-from disan_tf.serving.fine_tuning.preset_folders import read_preset, write_preset
+from disan_tf.serving.fine_tuning.files import (
+    from_bytes,
+    read_preset,
+    to_bytes,
+    write_preset,
+    write_saved_model,
+)
 from disan_tf.serving.release.released import Preset, presets
 from disan_tf.text import TextToIds
 from disan_tf.text.tokenizer import for_raw_text
@@ -348,26 +352,14 @@ class TextClassifier(tf.keras.Model):
         Raises:
           ValueError: another format.
         """
-        if format != "tf_saved_model":
-            raise ValueError(
-                f"format={format!r} cannot hold the look-up of words; save_to_preset(folder) and "
-                "python run.py --mode=export --checkpoint=FOLDER --format=onnx or tflite write "
-                "models of word ids."
-            )
-        fields = self.sentence_model.fields
-        names = fields if len(fields) > 1 else ("text",)
 
         def serve(*texts):
-            with portable():
-                ids = self.preprocess(texts[0] if len(texts) == 1 else texts)
-                logits = self.sentence_model(*ids.values(), training=False)
+            ids = self.preprocess(texts[0] if len(texts) == 1 else texts)
+            logits = self.sentence_model(*ids.values(), training=False)
             return {"logits": logits, "probabilities": tf.nn.softmax(logits)}
 
-        served = tf.Module()
-        served.weights, served.text_to_ids = list(self.weights), self._text_to_ids
-        specs = [tf.TensorSpec([None], tf.string, name) for name in names]
-        served.serve = tf.function(serve, input_signature=specs)
-        tf.saved_model.save(served, str(path), {"serving_default": served.serve})
+        parts = {"weights": list(self.weights), "text_to_ids": self._text_to_ids}
+        write_saved_model(path, format, serve, self.sentence_model.fields, parts)
 
     def get_config(self):
         return {
@@ -395,17 +387,10 @@ class TextClassifier(tf.keras.Model):
         self(texts if len(texts) > 1 else texts[0])
 
     def __reduce__(self):
-        return _from_bytes, (self._to_bytes(),)
+        return from_bytes, (to_bytes(self),)
 
     def __deepcopy__(self, memo):
-        return _from_bytes(self._to_bytes())
-
-    def _to_bytes(self) -> bytes:
-        """Returns the content of the `.keras` file."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "model.keras"
-            self.save(path)
-            return path.read_bytes()
+        return from_bytes(to_bytes(self))
 
     def _set_words(self, words: Sequence[str]) -> None:
         self._words = "\n".join(words)  # Keras would track a list
@@ -413,11 +398,3 @@ class TextClassifier(tf.keras.Model):
 
     def _written(self, word: str) -> str:
         return word.lower() if self._tokenizer["lowercase"] else word
-
-
-def _from_bytes(content: bytes) -> TextClassifier:
-    """Returns the classifier of a `.keras` file with this content."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.keras"
-        path.write_bytes(content)
-        return tf.keras.models.load_model(path)

@@ -188,7 +188,7 @@ def test_counts_have_no_official_figure(tmp_path, capsys):
             {"text": "Text"},
             "line 1: there is no Text among the columns text, label",
         ),
-        ([("a", "x")], {"drop_labels": "x"}, "t.csv holds no row that is kept; the first line of"),
+        ([("a", "x")], {"drop_labels": "x"}, "t.csv has no row left; drop fewer rows"),
         ([("a", "x"), ("b", "y", "z")], {}, "line 3: 3 columns, and the header has 2"),
         ([("a", "x")] * 4, {}, "has the label 'x' in all 4 rows of the column label, and a model"),
         ([("a", "x"), ("b", "y")], {}, "t.csv has 2 rows, too few to draw a dev part from; add"),

@@ -308,7 +308,7 @@ def test_pairs_come_as_tuples_or_by_name():
         )
     with pytest.raises(ValueError, match="may be rows or columns"):
         model.predict([["a", "b"], ["c", "d"]])
-    with pytest.raises(ValueError, match="1 texts are given, 2 expected"):
+    with pytest.raises(ValueError, match="1 text given, 2 expected: premise"):
         model(TEXTS[:2])
 
 
@@ -361,7 +361,7 @@ def test_impossible_arguments_are_refused(arguments, error):
 def test_the_names_of_classes_fit_the_head():
     preset = TextClassifier.from_preset("demo")
     arguments = (preset.sentence_model, preset.words, {"lowercase": True})
-    with pytest.raises(ValueError, match="num_classes=2, but classes has 3 names"):
+    with pytest.raises(ValueError, match="the head has 2 classes, but classes has 3 names"):
         TextClassifier(*arguments, ("a", "b", "c"))
 
 

@@ -1,8 +1,11 @@
-"""Classifiers as folders: reads a preset with a new head, and writes a classifier as a preset."""
+"""A classifier's files: presets, SavedModels and `.keras` files."""
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Optional
+from typing import Callable, Optional
+
+import tensorflow as tf
 
 from disan_tf.common.files import write_atomically
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
@@ -10,6 +13,7 @@ from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.models.factory import TASKS, count_parameters
 from disan_tf.models.nli import SentencePairClassifier
+from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, write_bundle
 from disan_tf.serving.inference.model import load_reader
 from disan_tf.serving.release.model_card import classifier_card
@@ -76,3 +80,54 @@ def write_preset(
     content = "".join(f"{word}\n" for word in words).encode()
     write_bundle(folder, model, info, {VOCABULARY: content})
     write_atomically(folder / "README.md", classifier_card(folder.resolve().name, model, info))
+
+
+def write_saved_model(
+    path, format: str, serve: Callable, fields: Sequence[str], parts: Mapping
+) -> None:
+    """Writes a SavedModel that serves strings.
+
+    Args:
+      path: the folder.
+      format: must be "tf_saved_model".
+      serve: a function from a string tensor for each field to tensors by name.
+      fields: the texts that the model reads.
+      parts: what the SavedModel holds, by name.
+
+    Raises:
+      ValueError: another format.
+    """
+    if format != "tf_saved_model":
+        raise ValueError(
+            f"format={format!r} cannot hold the look-up of words; save_to_preset(folder) and "
+            "python run.py --mode=export --checkpoint=FOLDER --format=onnx or tflite write models "
+            "of word ids."
+        )
+
+    def serve_portably(*texts):
+        with portable():
+            return serve(*texts)
+
+    names = fields if len(fields) > 1 else ("text",)
+    specs = [tf.TensorSpec([None], tf.string, name) for name in names]
+    served = tf.Module()
+    for name, part in parts.items():
+        setattr(served, name, part)
+    served.serve = tf.function(serve_portably, input_signature=specs)
+    tf.saved_model.save(served, str(path), {"serving_default": served.serve})
+
+
+def to_bytes(model: tf.keras.Model) -> bytes:
+    """Returns the content of a model's `.keras` file, for pickle."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.keras"
+        model.save(path)
+        return path.read_bytes()
+
+
+def from_bytes(content: bytes) -> tf.keras.Model:
+    """Returns the model of a `.keras` file's content."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.keras"
+        path.write_bytes(content)
+        return tf.keras.models.load_model(path)

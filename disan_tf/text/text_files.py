@@ -157,7 +157,8 @@ class TextLines:
             head = _head(file)
             if kind := kind_of(head, self._encoding):
                 raise UserError(
-                    f"{self._name} is {kind}, and no text; write the texts to a CSV file in UTF-8, plain or gzipped."
+                    f"{self._name} is {kind}, and no text; write the texts to a CSV file in UTF-8, "
+                    "plain or gzipped."
                 )
             for mark, encoding in _MARKS.items():
                 if head.startswith(mark):

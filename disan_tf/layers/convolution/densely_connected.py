@@ -116,6 +116,7 @@ class DenselyConnectedCNN(BaseLayer):
             units,
             width,
             l2=self.l2,
+            seed=site_seed(self.seed, name),
             name=name,
             dtype=self.dtype_policy,
             kernel_initializer=he_normal(site_seed(self.seed, f"{name}_kernel"), factor),

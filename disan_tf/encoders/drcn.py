@@ -16,6 +16,7 @@ from disan_tf.layers.recurrent.rnn import BasicRNN
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.devices import on_host
+from disan_tf.ops.masked_softmax import boolean_mask
 from disan_tf.ops.xla import is_compiled
 
 RECURRENCES = ("rnn", "lstm")
@@ -185,7 +186,7 @@ class _Pair:
 
     def __init__(self, first_mask, second_mask):
         with on_host():
-            self.masks = pad_length(first_mask), pad_length(second_mask)
+            self.masks = tuple(pad_length(boolean_mask(mask)) for mask in (first_mask, second_mask))
             self.mask = self.join(*(mask[:, :, None] for mask in self.masks))[:, :, 0]
         self.places = _places(tf.shape(self.mask)[1])
 

@@ -1,16 +1,21 @@
 """The differences between Keras 2 and Keras 3 that the layers of this package meet."""
 
+import functools
+import inspect
+
 import tensorflow as tf
 
 from disan_tf.common.keras_version import CHOICE, is_keras_3
+from disan_tf.ops.masked_softmax import boolean_mask, check_mask
 
 
 class _Keras2Layer(tf.keras.layers.Layer):
-    """A layer of Keras 2 that checks the kind of its inputs."""
+    """A layer of Keras 2 that checks the kind of its inputs and masks."""
 
     def __call__(self, *args, **kwargs):
-        """Calls the layer."""
+        """Calls the layer, with masks of booleans or numbers."""
         _check_kinds(self, args)
+        args, kwargs = _with_boolean_masks(self, args, kwargs)
         return super().__call__(*args, **kwargs)
 
 
@@ -23,6 +28,7 @@ class _Keras3Layer(tf.keras.layers.Layer):
         Keras 3 looks for it only if the call has one tensor.
         """
         _check_kinds(self, args)
+        args, kwargs = _with_boolean_masks(self, args, kwargs)
         if self._call_has_mask_arg and args and kwargs.get("mask") is None:
             place = self.call_signature_parameters.index("mask")
             if len(args) <= place:
@@ -72,6 +78,39 @@ def _check_kinds(layer, inputs):
                 "its input belongs to another Keras; use tf.keras.Input of the same program, or "
                 f"set {CHOICE}={'2' if is_keras_3() else '3'} before disan_tf is imported."
             )
+
+
+def _with_boolean_masks(layer, args, kwargs):
+    """Returns the arguments of a call, with masks of numbers made masks of booleans.
+
+    Raises:
+      ValueError: a mask of another shape than its sentences' [batch, length].
+    """
+    names = _parameters(type(layer))
+    values = {**dict(zip(names, args)), **kwargs}
+    for name, mask in values.items():
+        if name.endswith("mask") and mask is not None:
+            of = name[: -len("_mask")] if name != "mask" else names[0]
+            values[name] = _checked_mask(layer, name, mask, values.get(of))
+    args = [*map(values.pop, names[: len(args)]), *args[len(names) :]]
+    return args, {name: values[name] for name in kwargs}
+
+
+def _checked_mask(layer, name, mask, x):
+    """Returns a mask as <bool>[batch, length]; x are the vectors of its tokens, if it has any."""
+    if type(mask).__name__ != "KerasTensor":
+        mask = boolean_mask(mask)
+    elif mask.dtype not in ("bool", tf.bool):
+        mask = not_equal(mask, 0)
+    if len(getattr(x, "shape", ())) == 3:
+        check_mask(f"{type(layer).__name__}: {name}", mask, x)
+    return mask
+
+
+@functools.cache
+def _parameters(kind: type) -> tuple:
+    """Returns the names of the parameters of a layer's `call`."""
+    return tuple(inspect.signature(kind.call).parameters)[1:]
 
 
 def _package(kind: type) -> str:

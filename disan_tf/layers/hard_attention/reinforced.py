@@ -112,6 +112,7 @@ class ReinforcedSelfAttention(BaseLayer):
 
     def select(self, x, mask, how: str, training=None) -> Selections:
         """Selects heads and dependents, Eq. 8 and 9; for `how` see `Sampler.select`."""
+        mask = token_mask(x, mask)
         chosen = {
             name: sampler.select(x, mask, how, training) for name, sampler in self.samplers.items()
         }

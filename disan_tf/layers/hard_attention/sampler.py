@@ -9,6 +9,7 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.hard_attention.uniforms import Uniforms
+from disan_tf.layers.masks import token_mask
 
 HOW = ("all", "sample", "greedy")
 LEAST_PROBABILITY = 1e-10  # smallest argument of a logarithm, as in the authors' code
@@ -64,6 +65,7 @@ class Sampler(BaseLayer):
         Raises:
           ValueError: an unknown `how`.
         """
+        mask = token_mask(x, mask)
         if check_choice("how", how, HOW) == "all":
             return Selection(mask, tf.zeros(tf.shape(mask)[:1]))
         selected, probabilities = self.choose(x, mask, how, training)

@@ -11,6 +11,7 @@ from disan_tf.layers.pooling import token_counts
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import directional_attention
 from disan_tf.ops.elementwise import copies
+from disan_tf.ops.masked_softmax import boolean_mask
 
 UNSELECTED = ("mean", "mean_of_others", "drop")
 
@@ -62,6 +63,7 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         self.keeps_tokens = self.unselected != "drop"
 
     def call(self, x, mask, heads, dependents, training=None):
+        heads, dependents = boolean_mask(heads), boolean_mask(dependents)
         h, value, head, dependent = self._project(x, training)
         h, to_mean = copies(h, 2)
         s = directional_attention(  # Eq. 10 to 13
@@ -86,6 +88,7 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
 
         All tokens keep their positions: a dropped head has output 0.
         """
+        mask, heads, dependents = map(boolean_mask, (mask, heads, dependents))
         weights, h, s = self._soft_attention(x, dependents, heads)
         if self.unselected == "drop":
             return {"attention": weights, **self._gated(h, s, heads)}

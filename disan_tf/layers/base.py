@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least, check_rate
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Dropout, initial_seed, site_seed
-from disan_tf.layers.keras_layer import UNCAST, mask_tensor
+from disan_tf.layers.keras_layer import UNCAST, mask_tensor, vectors_spec
 from disan_tf.layers.linear import Linear, weight_decay
 from disan_tf.layers.serialization import ConfiguredLayer
 
@@ -35,6 +35,7 @@ class BaseLayer(ConfiguredLayer):
     """
 
     keeps_tokens = True  # whether the output has a vector for each token of the (first) input
+    reads_vectors = True  # whether the (first) input holds vectors, all of one size
 
     def __init__(
         self,
@@ -48,6 +49,12 @@ class BaseLayer(ConfiguredLayer):
         self.l2 = check_at_least("l2", l2, 0)
         self.seed = initial_seed(seed)
         self.supports_masking = True
+
+    def build(self, input_shape):
+        """Keeps the size of the input's vectors; a call with another size raises ValueError."""
+        if self.reads_vectors:
+            self.input_spec = vectors_spec(input_shape)
+        super().build(input_shape)
 
     def compute_mask(self, inputs, mask=None):
         """Returns the output's mask; None if the output has no vectors of tokens."""

@@ -135,6 +135,11 @@ else:
     mask_tensor = tf.convert_to_tensor  # Keras 2 marks the result
 
 
+def vectors_spec(input_shape) -> tf.keras.layers.InputSpec:
+    """Returns Keras' specification of inputs <float>[..., dim], with dim from a shape."""
+    return tf.keras.layers.InputSpec(axes={-1: input_shape[-1]} if input_shape[-1] else {})
+
+
 def sublayers(layer: tf.keras.layers.Layer) -> list[tf.keras.layers.Layer]:
     """Returns a layer or model, its sublayers, and theirs."""
     return list(layer._flatten_layers())

@@ -63,6 +63,9 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
         words = self.sampler.select(x, mask, how, training)
         return merge_selections([words], [words], mask)
 
+    def output_size(self, dim):
+        return dim
+
     def call(self, x, mask=None, selections=None, training=None):
         mask = token_mask(x, mask)
         if selections is None:

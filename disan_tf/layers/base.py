@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least, check_rate
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Dropout, initial_seed, site_seed
-from disan_tf.layers.keras_layer import UNCAST, mask_tensor, vectors_spec
+from disan_tf.layers.keras_layer import UNCAST, mask_tensor, output_shape, vectors_spec
 from disan_tf.layers.linear import Linear, weight_decay
 from disan_tf.layers.serialization import ConfiguredLayer
 
@@ -35,6 +35,7 @@ class BaseLayer(ConfiguredLayer):
     """
 
     keeps_tokens = True  # whether the output has a vector for each token of the (first) input
+    output_size = None  # the size of input vectors -> the size of output vectors, if it is known
     reads_vectors = True  # whether the (first) input holds vectors, all of one size
 
     def __init__(
@@ -55,6 +56,14 @@ class BaseLayer(ConfiguredLayer):
         if self.reads_vectors:
             self.input_spec = vectors_spec(input_shape)
         super().build(input_shape)
+
+    def compute_output_shape(self, input_shape):
+        """Returns the output's shape, without a call if the layer has an `output_size`."""
+        if self.output_size is None:
+            return super().compute_output_shape(input_shape)
+        *tokens, dim = input_shape
+        kept = tokens if self.keeps_tokens else tokens[:1]
+        return output_shape([*kept, self.output_size(dim)])
 
     def compute_mask(self, inputs, mask=None):
         """Returns the output's mask; None if the output has no vectors of tokens."""

@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional
 import tensorflow as tf
 
 from disan_tf.common.options import check_rate
-from disan_tf.layers.keras_layer import SAME_ON_REPLICAS
+from disan_tf.layers.keras_layer import SAME_ON_REPLICAS, output_shape
 from disan_tf.layers.serialization import ConfiguredLayer, serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.dropout import apply_mask, keep_mask
@@ -111,6 +111,9 @@ class Dropout(ConfiguredLayer):
     def build(self, input_shape):
         self.calls = add_count(self)
         super().build(input_shape)
+
+    def compute_output_shape(self, input_shape):
+        return output_shape(input_shape)
 
     def call(self, x, training=None, places=None):
         if not training or not self.rate:

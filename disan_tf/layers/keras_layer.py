@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import random
 
 import tensorflow as tf
 
@@ -54,14 +55,27 @@ class _Keras3Layer(tf.keras.layers.Layer):
                         self._track_trackable(part, f"{name}_{number}", overwrite=True)
         super().build(input_shape)
 
-    def compute_output_shape(self, input_shape):
-        """Returns the output's shape, from a call with a symbolic tensor."""
-        x = tf.keras.Input(batch_shape=tuple(input_shape), dtype=self.compute_dtype)
-        return tf.nest.map_structure(lambda output: output.shape, self(x))
-
     def compute_output_spec(self, *args, **kwargs):
-        """Traces `call`; with a `compute_output_shape`, Keras 3 would not."""
+        """Traces `call`, as Keras 3 does for layers that do not define `compute_output_shape`.
+
+        Inputs are cast as in a call. A layer that is not built stays so: a copy is traced.
+        """
+        if not self.built:
+            state = random.getstate()  # from which the copy draws its initial weights
+            try:
+                return type(self).from_config(self.get_config())(*args, **kwargs)
+            finally:
+                random.setstate(state)
+        args, kwargs = tf.nest.map_structure(self._cast_spec, (args, kwargs))
         return super(tf.keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
+
+    def _cast_spec(self, x):
+        """Returns a symbolic tensor of floats with the dtype that a call casts it to."""
+        if not self.autocast or not isinstance(x, tf.keras.KerasTensor):
+            return x
+        if not tf.as_dtype(x.dtype).is_floating or x.dtype == self.compute_dtype:
+            return x
+        return tf.keras.KerasTensor(x.shape, dtype=self.compute_dtype)
 
 
 def _check_kinds(layer, inputs):
@@ -124,6 +138,7 @@ if is_keras_3():
     SAME_ON_REPLICAS = {"aggregation": "only_first_replica"}
     not_equal = tf.keras.ops.not_equal  # also of symbolic tensors
     mask_tensor = tf.keras.ops.convert_to_tensor
+    output_shape = tuple
 else:
     Layer = _Keras2Layer
     UNCAST = {"experimental_autocast": False}
@@ -133,6 +148,7 @@ else:
     }
     not_equal = tf.not_equal
     mask_tensor = tf.convert_to_tensor  # Keras 2 marks the result
+    output_shape = tf.TensorShape
 
 
 def vectors_spec(input_shape) -> tf.keras.layers.InputSpec:

@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Dropout, initial_seed
-from disan_tf.layers.keras_layer import vectors_spec
+from disan_tf.layers.keras_layer import output_shape, vectors_spec
 from disan_tf.layers.precision import cast_weight
 from disan_tf.layers.serialization import ConfiguredLayer, serializable
 from disan_tf.ops.elementwise import bias_activation
@@ -80,6 +80,9 @@ class Linear(ConfiguredLayer):
         build_child(self.dense, input_shape)
         self.input_spec = vectors_spec(input_shape)
         super().build(input_shape)
+
+    def compute_output_shape(self, input_shape):
+        return output_shape([*input_shape[:-1], self.units])
 
     def call(self, x, training=None):
         return self.activate(self.product(x, training))

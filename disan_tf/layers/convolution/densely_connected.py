@@ -128,6 +128,9 @@ class DenselyConnectedCNN(BaseLayer):
         """The greatest distance of a token in a window from the window's centre."""
         return max(*self.widths, self.first_width or 1) // 2
 
+    def output_size(self, dim):
+        return self.compressed_units
+
     def call(self, x, mask=None, places=None, training=None):
         mask = token_mask(x, mask)
         real = tf.expand_dims(mask, -1)

@@ -9,6 +9,7 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.hard_attention.uniforms import Uniforms
+from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.masks import token_mask
 
 HOW = ("all", "sample", "greedy")
@@ -51,6 +52,9 @@ class Sampler(BaseLayer):
         uniforms = Uniforms(seed, name="uniforms", dtype=self.dtype_policy)
         self.uniforms = build_child(uniforms, None)
         super().build(input_shape)
+
+    def compute_output_shape(self, input_shape):
+        return output_shape(input_shape[:2])
 
     def select(self, x, mask, how: str, training=None) -> Selection:
         """Selects tokens.

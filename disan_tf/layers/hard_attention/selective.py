@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_choice
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
+from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.packing import pack
 from disan_tf.layers.pooling import token_counts
 from disan_tf.layers.serialization import serializable
@@ -61,6 +62,11 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         super().__init__(units, **kwargs)
         self.unselected = check_choice("unselected", unselected, UNSELECTED)
         self.keeps_tokens = self.unselected != "drop"
+
+    def compute_output_shape(self, input_shape):
+        batch, length, dim = input_shape
+        length = None if self.unselected == "drop" else length
+        return output_shape([batch, length, self.output_size(dim)])
 
     def call(self, x, mask, heads, dependents, training=None):
         heads, dependents = boolean_mask(heads), boolean_mask(dependents)

@@ -54,6 +54,8 @@ class BiLM(BaseLayer):
         than a word.
     """
 
+    reads_vectors = False
+
     def __init__(
         self,
         units: int,

@@ -37,6 +37,8 @@ class ElmoEmbedding(BaseLayer, Embedding):
       <float>[batch, length, dim of ELMo + dim of the words]; exactly 0 on padding.
     """
 
+    reads_vectors = False
+
     def __init__(
         self,
         bilm: dict,

@@ -55,6 +55,8 @@ class TokenEncoder(BaseLayer):
       TensorShape([2, 5, 8])
     """
 
+    reads_vectors = False
+
     def __init__(
         self,
         units: int,

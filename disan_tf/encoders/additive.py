@@ -43,6 +43,9 @@ class AdditiveEncoder(SentenceEncoder):
         self.attention = build_child(attention, input_shape)
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return dim
+
     def call(self, x, mask=None, training=None):
         return self.attention(x, mask=mask, training=training)
 

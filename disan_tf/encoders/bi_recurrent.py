@@ -58,6 +58,9 @@ class BiRecurrentEncoder(SentenceEncoder):
         """Returns the layers that read forward and backward."""
         raise NotImplementedError
 
+    def output_size(self, dim):
+        return 2 * self.units
+
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         return self.pool(self.states(x, mask, training), mask, training)

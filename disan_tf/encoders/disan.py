@@ -76,6 +76,9 @@ class DiSAN(SentenceEncoder):
         )
         return build_child(block, input_shape)
 
+    def output_size(self, dim):
+        return 2 * (self.units or dim)
+
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         x_fw, x_bw = copies(x, 2)

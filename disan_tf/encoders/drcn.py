@@ -10,12 +10,15 @@ from disan_tf.layers.bottleneck import Bottleneck
 from disan_tf.layers.children import build_child
 from disan_tf.layers.co_attention.multiway import MultiwayCoAttention
 from disan_tf.layers.dropout import Places
+from disan_tf.layers.keras_layer import output_shape
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packing import pad_length, real_tokens
 from disan_tf.layers.recurrent.lstm import BasicLSTM
 from disan_tf.layers.recurrent.rnn import BasicRNN
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.devices import on_host
+from disan_tf.ops.masked_softmax import boolean_mask
 from disan_tf.ops.xla import is_compiled
 
 RECURRENCES = ("rnn", "lstm")
@@ -49,7 +52,7 @@ class DRCN(PairEncoder):
 
     Call arguments:
       first, second: <float>[batch, first length, dim] and [batch, second length, dim], words.
-      first_mask, second_mask: <bool>[batch, length], True = real token.
+      first_mask, second_mask: <bool>[batch, length], True = real token; None = all are real.
       training: whether dropout acts.
 
     Returns:
@@ -80,8 +83,8 @@ class DRCN(PairEncoder):
         self.bottleneck_units = check_at_least("bottleneck_units", bottleneck_units, 0)
         self._add_co_attention("co_attention_1")  # rejects wrong functions before building
 
-    def build(self, input_shape):
-        dim = input_shape[-1]
+    def build(self, first_shape, second_shape=None):
+        dim = first_shape[-1]
         # Keras leaves lists of lists out of weights files.
         self.forward, self.backward, self.dropouts, self.co_attentions = [], [], [], []
         self.bottlenecks = []
@@ -93,7 +96,16 @@ class DRCN(PairEncoder):
             if self.bottleneck_units and layer < self.layers:
                 self.bottlenecks.append(self._add_bottleneck(layer, dim))
                 dim = self.bottleneck_units
-        super().build(input_shape)
+        super().build(first_shape)
+
+    def compute_output_shape(self, first_shape, second_shape=None):
+        dim = first_shape[-1]
+        for layer in range(1, self.layers + 1):
+            directions = 1 if layer > 1 and self.recurrence == "rnn" else 2
+            dim += 2 * directions * self.units
+            if self.bottleneck_units and layer < self.layers:
+                dim = self.bottleneck_units
+        return 2 * [output_shape([first_shape[0], dim])]
 
     def _add_recurrent(self, layer, dim):
         """Adds H_l, and returns the size of its states."""
@@ -128,8 +140,8 @@ class DRCN(PairEncoder):
     def _options(self, name):
         return {**self.child_options(name), "dropout": 0.0}
 
-    def call(self, first, second, first_mask, second_mask, training=None):
-        pair = _Pair(first_mask, second_mask)
+    def call(self, first, second, first_mask=None, second_mask=None, training=None):
+        pair = _Pair(token_mask(first, first_mask), token_mask(second, second_mask))
         x = pair.words(first, second)
         for layer in range(self.layers):
             h = self._states(layer, x, pair, training)
@@ -185,7 +197,7 @@ class _Pair:
 
     def __init__(self, first_mask, second_mask):
         with on_host():
-            self.masks = pad_length(first_mask), pad_length(second_mask)
+            self.masks = tuple(pad_length(boolean_mask(mask)) for mask in (first_mask, second_mask))
             self.mask = self.join(*(mask[:, :, None] for mask in self.masks))[:, :, 0]
         self.places = _places(tf.shape(self.mask)[1])
 

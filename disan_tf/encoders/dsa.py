@@ -127,6 +127,9 @@ class DSAEncoder(SentenceEncoder):
             return StaticSelfAttention(self.units, **options)
         return DynamicSelfAttention(self.units, self.attentions, self.iterations, **options)
 
+    def output_size(self, dim):
+        return self.attentions * self.units
+
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         words = self.input_dropout(x, training=training)

@@ -73,6 +73,9 @@ class HierarchicalCNNEncoder(SentenceEncoder):
         self.source2token = self.add_source2token(dim)
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return dim
+
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         u = self._states(x, mask, training)

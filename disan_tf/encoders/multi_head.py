@@ -53,6 +53,9 @@ class MultiHeadEncoder(SentenceEncoder):
         self.source2token = self.add_source2token(self.heads * self.units)
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return self.heads * self.units
+
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         u = self.attention(_with_positions(x, mask), mask=mask, training=training)

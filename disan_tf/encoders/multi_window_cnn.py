@@ -68,6 +68,9 @@ class MultiWindowCNNEncoder(SentenceEncoder):
         convolution = Convolution(self.units, width, self.activation, **options)
         return build_child(convolution, input_shape)
 
+    def output_size(self, dim):
+        return len(self.windows) * self.units
+
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         maps = self._maps(x, mask, training)

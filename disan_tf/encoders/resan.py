@@ -80,6 +80,9 @@ class ReSAN(SentenceEncoder):
         """Selects heads and dependents, see `ReinforcedSelfAttention.select`."""
         return self.attention.select(x, mask, how, training)
 
+    def output_size(self, dim):
+        return 2 * (self.units or dim)
+
     def call(self, x, mask=None, selections=None, training=None):
         mask = token_mask(x, mask)
         u, mask = self.attention(x, mask, selections=selections, training=training)

@@ -59,8 +59,12 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
 
     def select(self, x, mask, how, training=None):
         """Selects words, which are both heads and dependents; see `Sampler.select`."""
+        mask = token_mask(x, mask)
         words = self.sampler.select(x, mask, how, training)
         return merge_selections([words], [words], mask)
+
+    def output_size(self, dim):
+        return dim
 
     def call(self, x, mask=None, selections=None, training=None):
         mask = token_mask(x, mask)

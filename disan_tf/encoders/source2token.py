@@ -32,6 +32,9 @@ class Source2TokenEncoder(SentenceEncoder):
         self.source2token = self.add_source2token(input_shape[-1])
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return dim
+
     def call(self, x, mask=None, training=None):
         return self.source2token(x, mask=mask, training=training)
 

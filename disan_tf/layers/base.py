@@ -1,11 +1,13 @@
 """The base class of the papers' layers: shared arguments, sublayers and weights."""
 
+from typing import Optional
+
 import tensorflow as tf
 
 from disan_tf.common.options import check_at_least, check_rate
 from disan_tf.layers.children import build_child
-from disan_tf.layers.dropout import Dropout, site_seed
-from disan_tf.layers.keras_layer import UNCAST, mask_tensor
+from disan_tf.layers.dropout import Dropout, initial_seed, site_seed
+from disan_tf.layers.keras_layer import UNCAST, mask_tensor, output_shape, vectors_spec
 from disan_tf.layers.linear import Linear, weight_decay
 from disan_tf.layers.serialization import ConfiguredLayer
 
@@ -25,20 +27,43 @@ class BaseLayer(ConfiguredLayer):
     Args:
       dropout: rate of every `Dropout` in the layer, in [0, 1).
       l2: weight decay, which adds l2 * 0.5 * ||W||^2 to the loss for every regularised matrix W.
-      seed: integer from which the seeds of all sublayers derive.
+      seed: integer from which the seeds of all sublayers derive; None = drawn when the layer is
+        made, so that `keras.utils.set_random_seed` reproduces it, and kept in the config.
 
     Raises:
       ValueError: a dropout rate outside [0, 1), or a negative `l2`.
     """
 
     keeps_tokens = True  # whether the output has a vector for each token of the (first) input
+    output_size = None  # the size of input vectors -> the size of output vectors, if it is known
+    reads_vectors = True  # whether the (first) input holds vectors, all of one size
 
-    def __init__(self, dropout: float = 0.0, l2: float = 0.0, seed: int = 0, **kwargs):
+    def __init__(
+        self,
+        dropout: float = 0.0,
+        l2: float = 0.0,
+        seed: Optional[int] = None,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.dropout = check_rate("dropout", dropout)
         self.l2 = check_at_least("l2", l2, 0)
-        self.seed = seed
+        self.seed = initial_seed(seed)
         self.supports_masking = True
+
+    def build(self, input_shape):
+        """Keeps the size of the input's vectors; a call with another size raises ValueError."""
+        if self.reads_vectors:
+            self.input_spec = vectors_spec(input_shape)
+        super().build(input_shape)
+
+    def compute_output_shape(self, input_shape):
+        """Returns the output's shape, without a call if the layer has an `output_size`."""
+        if self.output_size is None:
+            return super().compute_output_shape(input_shape)
+        *tokens, dim = input_shape
+        kept = tokens if self.keeps_tokens else tokens[:1]
+        return output_shape([*kept, self.output_size(dim)])
 
     def compute_mask(self, inputs, mask=None):
         """Returns the output's mask; None if the output has no vectors of tokens."""

@@ -59,6 +59,9 @@ class Bottleneck(BaseLayer):
         self.code_dropout = self.add_dropout("code_dropout")
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return self.units
+
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         real, zero = mask[:, :, None], tf.zeros([], x.dtype)

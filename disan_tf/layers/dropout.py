@@ -1,20 +1,33 @@
 """Dropout whose masks are a pure function of a seed and the number of calls."""
 
+import random
 import zlib
 from typing import NamedTuple, Optional
 
 import tensorflow as tf
 
 from disan_tf.common.options import check_rate
-from disan_tf.layers.keras_layer import SAME_ON_REPLICAS
+from disan_tf.layers.keras_layer import SAME_ON_REPLICAS, output_shape
 from disan_tf.layers.serialization import ConfiguredLayer, serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.dropout import apply_mask, keep_mask
+
+_MOST_SEED = 10**9  # as in Keras
 
 
 def site_seed(seed: int, site: str) -> int:
     """Returns a sublayer's 31-bit seed, from the parent's seed and the sublayer's name."""
     return zlib.crc32(f"{seed}/{site}".encode()) & 0x7FFFFFFF
+
+
+def initial_seed(seed: Optional[int]) -> int:
+    """Returns `seed`, or draws a seed if it is None.
+
+    Seeds are drawn from Python's generator, as by the layers of Keras 3, so that
+    `keras.utils.set_random_seed` makes them reproducible. Keras 2 draws the seeds of its
+    initialisers from a generator of its own, which this function leaves alone.
+    """
+    return random.randint(1, _MOST_SEED) if seed is None else seed
 
 
 def add_count(layer: tf.keras.layers.Layer) -> tf.Variable:
@@ -66,7 +79,7 @@ class Dropout(ConfiguredLayer):
 
     Args:
       rate: fraction of entries that are set to 0, in [0, 1); 1 minus the paper's keep probability.
-      seed: integer, see `site_seed`.
+      seed: integer, see `site_seed`; None = drawn, see `initial_seed`.
 
     Call arguments:
       x: <float>[...].
@@ -89,15 +102,18 @@ class Dropout(ConfiguredLayer):
     Overfitting".
     """
 
-    def __init__(self, rate: float, seed: int = 0, **kwargs):
+    def __init__(self, rate: float, seed: Optional[int] = None, **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
         self.rate = check_rate("rate", rate)
-        self.seed = seed
+        self.seed = initial_seed(seed)
 
     def build(self, input_shape):
         self.calls = add_count(self)
         super().build(input_shape)
+
+    def compute_output_shape(self, input_shape):
+        return output_shape(input_shape)
 
     def call(self, x, training=None, places=None):
         if not training or not self.rate:

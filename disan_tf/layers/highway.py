@@ -42,6 +42,9 @@ class Highway(BaseLayer):
         self.gate = self.add_linear("gate", dim, dim, activation="sigmoid")
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return dim
+
     def call(self, x, training=None):
         gate = self.gate(x, training=training)
         return gate * self.transform(x, training=training) + (1.0 - gate) * x

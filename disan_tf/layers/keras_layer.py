@@ -1,16 +1,22 @@
 """The differences between Keras 2 and Keras 3 that the layers of this package meet."""
 
+import functools
+import inspect
+import random
+
 import tensorflow as tf
 
 from disan_tf.common.keras_version import CHOICE, is_keras_3
+from disan_tf.ops.masked_softmax import boolean_mask, check_mask
 
 
 class _Keras2Layer(tf.keras.layers.Layer):
-    """A layer of Keras 2 that checks the kind of its inputs."""
+    """A layer of Keras 2 that checks the kind of its inputs and masks."""
 
     def __call__(self, *args, **kwargs):
-        """Calls the layer."""
+        """Calls the layer, with masks of booleans or numbers."""
         _check_kinds(self, args)
+        args, kwargs = _with_boolean_masks(self, args, kwargs)
         return super().__call__(*args, **kwargs)
 
 
@@ -23,6 +29,7 @@ class _Keras3Layer(tf.keras.layers.Layer):
         Keras 3 looks for it only if the call has one tensor.
         """
         _check_kinds(self, args)
+        args, kwargs = _with_boolean_masks(self, args, kwargs)
         if self._call_has_mask_arg and args and kwargs.get("mask") is None:
             place = self.call_signature_parameters.index("mask")
             if len(args) <= place:
@@ -48,14 +55,27 @@ class _Keras3Layer(tf.keras.layers.Layer):
                         self._track_trackable(part, f"{name}_{number}", overwrite=True)
         super().build(input_shape)
 
-    def compute_output_shape(self, input_shape):
-        """Returns the output's shape, from a call with a symbolic tensor."""
-        x = tf.keras.Input(batch_shape=tuple(input_shape), dtype=self.compute_dtype)
-        return tf.nest.map_structure(lambda output: output.shape, self(x))
-
     def compute_output_spec(self, *args, **kwargs):
-        """Traces `call`; with a `compute_output_shape`, Keras 3 would not."""
+        """Traces `call`, as Keras 3 does for layers that do not define `compute_output_shape`.
+
+        Inputs are cast as in a call. A layer that is not built stays so: a copy is traced.
+        """
+        if not self.built:
+            state = random.getstate()  # from which the copy draws its initial weights
+            try:
+                return type(self).from_config(self.get_config())(*args, **kwargs)
+            finally:
+                random.setstate(state)
+        args, kwargs = tf.nest.map_structure(self._cast_spec, (args, kwargs))
         return super(tf.keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
+
+    def _cast_spec(self, x):
+        """Returns a symbolic tensor of floats with the dtype that a call casts it to."""
+        if not self.autocast or not isinstance(x, tf.keras.KerasTensor):
+            return x
+        if not tf.as_dtype(x.dtype).is_floating or x.dtype == self.compute_dtype:
+            return x
+        return tf.keras.KerasTensor(x.shape, dtype=self.compute_dtype)
 
 
 def _check_kinds(layer, inputs):
@@ -74,6 +94,39 @@ def _check_kinds(layer, inputs):
             )
 
 
+def _with_boolean_masks(layer, args, kwargs):
+    """Returns the arguments of a call, with masks of numbers made masks of booleans.
+
+    Raises:
+      ValueError: a mask of another shape than its sentences' [batch, length].
+    """
+    names = _parameters(type(layer))
+    values = {**dict(zip(names, args)), **kwargs}
+    for name, mask in values.items():
+        if name.endswith("mask") and mask is not None:
+            of = name[: -len("_mask")] if name != "mask" else names[0]
+            values[name] = _checked_mask(layer, name, mask, values.get(of))
+    args = [*map(values.pop, names[: len(args)]), *args[len(names) :]]
+    return args, {name: values[name] for name in kwargs}
+
+
+def _checked_mask(layer, name, mask, x):
+    """Returns a mask as <bool>[batch, length]; x are the vectors of its tokens, if it has any."""
+    if type(mask).__name__ != "KerasTensor":
+        mask = boolean_mask(mask)
+    elif mask.dtype not in ("bool", tf.bool):
+        mask = not_equal(mask, 0)
+    if len(getattr(x, "shape", ())) == 3:
+        check_mask(f"{type(layer).__name__}: {name}", mask, x)
+    return mask
+
+
+@functools.cache
+def _parameters(kind: type) -> tuple:
+    """Returns the names of the parameters of a layer's `call`."""
+    return tuple(inspect.signature(kind.call).parameters)[1:]
+
+
 def _package(kind: type) -> str:
     """Returns the package of a class: "keras" or "tf_keras"."""
     return kind.__module__.split(".")[0]
@@ -85,6 +138,7 @@ if is_keras_3():
     SAME_ON_REPLICAS = {"aggregation": "only_first_replica"}
     not_equal = tf.keras.ops.not_equal  # also of symbolic tensors
     mask_tensor = tf.keras.ops.convert_to_tensor
+    output_shape = tuple
 else:
     Layer = _Keras2Layer
     UNCAST = {"experimental_autocast": False}
@@ -94,6 +148,12 @@ else:
     }
     not_equal = tf.not_equal
     mask_tensor = tf.convert_to_tensor  # Keras 2 marks the result
+    output_shape = tf.TensorShape
+
+
+def vectors_spec(input_shape) -> tf.keras.layers.InputSpec:
+    """Returns Keras' specification of inputs <float>[..., dim], with dim from a shape."""
+    return tf.keras.layers.InputSpec(axes={-1: input_shape[-1]} if input_shape[-1] else {})
 
 
 def sublayers(layer: tf.keras.layers.Layer) -> list[tf.keras.layers.Layer]:

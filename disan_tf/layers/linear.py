@@ -6,7 +6,8 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.children import build_child
-from disan_tf.layers.dropout import Dropout
+from disan_tf.layers.dropout import Dropout, initial_seed
+from disan_tf.layers.keras_layer import output_shape, vectors_spec
 from disan_tf.layers.precision import cast_weight
 from disan_tf.layers.serialization import ConfiguredLayer, serializable
 from disan_tf.ops.elementwise import bias_activation
@@ -25,7 +26,7 @@ class Linear(ConfiguredLayer):
       use_bias: whether there is a b, which is initialised to 0.
       dropout: rate, in [0, 1).
       l2: weight of 0.5 * ||W||^2 in the loss.
-      seed: seed of the dropout masks.
+      seed: seed of the dropout masks; None = drawn, see `initial_seed`.
       kernel_initializer: for W, a Keras initializer or its name.
 
     Call arguments:
@@ -50,7 +51,7 @@ class Linear(ConfiguredLayer):
         use_bias: bool = True,
         dropout: float = 0.0,
         l2: float = 0.0,
-        seed: int = 0,
+        seed: Optional[int] = None,
         kernel_initializer="glorot_uniform",
         **kwargs,
     ):
@@ -61,7 +62,7 @@ class Linear(ConfiguredLayer):
         self.use_bias = use_bias
         self.rate = dropout
         self.l2 = l2
-        self.seed = seed
+        self.seed = initial_seed(seed)
         self.kernel_initializer = tf.keras.initializers.get(kernel_initializer)
 
     def build(self, input_shape):
@@ -77,7 +78,11 @@ class Linear(ConfiguredLayer):
             dtype=self.dtype_policy,
         )
         build_child(self.dense, input_shape)
+        self.input_spec = vectors_spec(input_shape)
         super().build(input_shape)
+
+    def compute_output_shape(self, input_shape):
+        return output_shape([*input_shape[:-1], self.units])
 
     def call(self, x, training=None):
         return self.activate(self.product(x, training))

@@ -4,7 +4,7 @@ import inspect
 
 import tensorflow as tf
 
-from disan_tf.layers.keras_layer import Layer
+from disan_tf.layers.keras_layer import Layer, output_shape
 
 serializable = tf.keras.utils.register_keras_serializable("disan_tf")
 
@@ -18,6 +18,12 @@ class ConfiguredLayer(Layer):
 
     # The `TimeDistributed` of Keras 2 passes masks on only to layers with names of their own here.
     _keras_api_names = _keras_api_names_v1 = ("disan_tf.layers",)
+
+    def compute_output_shape(self, input_shape):
+        """Returns the output's shape, from a call of a copy with a symbolic tensor."""
+        copy = type(self).from_config(self.get_config())
+        x = tf.keras.Input(batch_shape=tuple(input_shape), dtype=self.compute_dtype)
+        return tf.nest.map_structure(lambda output: output_shape(output.shape), copy(x))
 
     def get_config(self):
         config = super().get_config()

@@ -71,7 +71,7 @@ def build_model(
 
 def check_regularisation(dropout: float, l2: float) -> None:
     """Raises ValueError for impossible values of `config.train.dropout` and `config.train.l2`."""
-    BaseLayer(dropout, l2)
+    BaseLayer(dropout, l2, seed=0)
 
 
 def embedding_parts(config, sources: Sources) -> tuple[dict, functools.partial]:

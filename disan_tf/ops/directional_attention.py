@@ -9,7 +9,7 @@ from disan_tf.ops.blockwise import fits_one_block, lean_attention
 from disan_tf.ops.devices import is_on_gpu
 from disan_tf.ops.direction_mask import DIRECTIONS, admissible_pairs, check_scale, selected_rows
 from disan_tf.ops.linear_attention import linear_attention
-from disan_tf.ops.masked_softmax import masked_softmax
+from disan_tf.ops.masked_softmax import boolean_mask, check_mask, masked_softmax
 from disan_tf.ops.native.attention import native_attention, native_linear_attention
 from disan_tf.ops.native.runtime import is_used, unavailable
 from disan_tf.ops.saved_attention import saved_attention
@@ -27,11 +27,16 @@ def attention_weights(
     scale: float = 5.0,
 ) -> tf.Tensor:
     """Computes p(z_k = i | x, x_j), DiSAN Eq. 15, <float32>[batch, head, dependent, feature]."""
+    mask, head_mask = _boolean_masks(mask, head_mask)
     head = tf.expand_dims(tf.cast(head, tf.float32), 2)  # [batch, head, 1, feature]
     dependent = tf.expand_dims(tf.cast(dependent, tf.float32), 1)  # [batch, 1, dependent, feature]
     logits = scale * tf.tanh((dependent + head) / scale)
     pairs = admissible_pairs(mask, direction, head_mask)
     return masked_softmax(logits, tf.expand_dims(pairs, -1), axis=2)
+
+
+def _boolean_masks(mask, head_mask):
+    return boolean_mask(mask), None if head_mask is None else boolean_mask(head_mask)
 
 
 def plain_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
@@ -104,9 +109,9 @@ def directional_attention(
       head: <float>[batch, length, dim], W2 h_j (+ b1).
       dependent: <float>[batch, length, dim], W1 h_i.
       value: <float>[batch, length, dim], h_i.
-      mask: <bool>[batch, length], True = may be attended to.
+      mask: <bool or number>[batch, length], True = may be attended to.
       direction: "forward" (i < j), "backward" (i > j) or "diagonal" (i != j).
-      head_mask: <bool>[batch, length], True = receives context; None = all tokens do.
+      head_mask: <bool or number>[batch, length], True = receives context; None = all tokens do.
       scale: c of Eq. 15, above 0 and at most 40, so that no maximum has to be subtracted.
       form: "native" (C++ for this CPU), "lean" (portable, memory O(batch * length * dim)), "saved"
         (for SavedModels: as lean, or linear for long texts), "plain" (dense, for tests), "linear"
@@ -117,13 +122,21 @@ def directional_attention(
       <float>[batch, length, dim], the dtype of `value`. All three inputs receive gradients.
 
     Raises:
-      ValueError: an unknown direction or form, a scale outside (0, 40], or form "native" if it is
-        not available.
+      ValueError: an unknown direction or form, a scale outside (0, 40], a mask of another shape, or
+        form "native" if it is not available.
     """
     check_choice("direction", direction, DIRECTIONS)
+    head, dependent, value = map(tf.convert_to_tensor, (head, dependent, value))
+    mask, head_mask = _boolean_masks(mask, head_mask)
+    check_mask("mask", mask, head)
+    if head_mask is not None:
+        check_mask("head_mask", head_mask, head)
     return FORMS[check_choice("form", form, FORMS)](
-        *map(tf.convert_to_tensor, (head, dependent, value, mask)),
+        head,
+        dependent,
+        value,
+        mask,
         direction=direction,
-        head_mask=None if head_mask is None else tf.convert_to_tensor(head_mask),
+        head_mask=head_mask,
         scale=check_scale(scale),
     )

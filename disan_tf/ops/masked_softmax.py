@@ -1,6 +1,26 @@
-"""The masked softmax that the whole package uses."""
+"""The masked softmax that the whole package uses, and the masks that it admits."""
 
 import tensorflow as tf
+
+
+def boolean_mask(mask) -> tf.Tensor:
+    """Returns a mask of numbers (0 = False) as <bool>[...]; other masks are left as they are."""
+    mask = tf.convert_to_tensor(mask)
+    is_number = mask.dtype.is_integer or mask.dtype.is_floating
+    return tf.cast(mask, tf.bool) if is_number else mask
+
+
+def check_mask(name: str, mask: tf.Tensor, x: tf.Tensor) -> None:
+    """Raises ValueError unless `mask` [batch, length] fits x [batch, length, dim].
+
+    Sizes that are not known before a graph runs fit.
+    """
+    expected = tf.TensorShape(x.shape)[:2]
+    if not expected.is_compatible_with(mask.shape):
+        raise ValueError(
+            f"{name} has the shape {tuple(mask.shape)}; it must be [batch, length], and is "
+            f"{list(expected)} for these vectors."
+        )
 
 
 def masked_softmax(logits: tf.Tensor, mask: tf.Tensor, axis: int) -> tf.Tensor:
@@ -12,12 +32,12 @@ def masked_softmax(logits: tf.Tensor, mask: tf.Tensor, axis: int) -> tf.Tensor:
 
     Args:
       logits: <float>[...], any rank.
-      mask: <bool>, broadcastable to `logits`; True = admitted.
+      mask: <bool or number>, broadcastable to `logits`; True = admitted.
       axis: the axis that sums to 1.
 
     Returns:
       <float32>, the shape of `logits`.
     """
-    logits = tf.cast(logits, tf.float32)
+    logits, mask = tf.cast(logits, tf.float32), boolean_mask(mask)
     weights = tf.nn.softmax(tf.where(mask, logits, logits.dtype.min), axis=axis)
     return tf.where(mask, weights, 0.0)

@@ -173,6 +173,65 @@ def test_an_explicit_mask_wins(name, stacks):
 
 
 @EACH
+def test_a_mask_of_numbers_is_one_of_booleans(name, stacks):
+    layer = stacks(name).layers[1]
+    if "mask" not in inspect.signature(layer.call).parameters:
+        pytest.skip("it takes no mask")
+    x, mask = tf.random.stateless_normal([3, 4, DIM], [1, 2]), np.asarray(IDS != 0)
+    expected = layer(x, mask=tf.constant(mask))
+    for dtype in ("int32", "int64", "float32", "float16"):
+        found = layer(x, mask=mask.astype(dtype))
+        np.testing.assert_array_equal(found, expected)
+        if layer.keeps_tokens and "Sampling" not in name:
+            assert found._keras_mask.dtype == tf.bool
+
+
+@EACH
+def test_a_mask_of_another_shape_is_refused_in_one_sentence(name, stacks):
+    layer = stacks(name).layers[1]
+    if "mask" not in inspect.signature(layer.call).parameters:
+        pytest.skip("it takes no mask")
+    for shape in ([3, 4, DIM], [3], [3, 5], [1, 4]):
+        with pytest.raises(
+            ValueError, match=r"mask has the shape .*; it must be \[batch, length\]"
+        ):
+            layer(tf.ones([3, 4, DIM]), mask=tf.ones(shape, tf.bool))
+
+
+def test_a_symbolic_mask_of_numbers_is_one_of_booleans():
+    x, mask = tf.keras.Input([4, DIM]), tf.keras.Input([4], dtype="int32")
+    layer = layers.Source2Token()
+    model = tf.keras.Model([x, mask], layer(x, mask=mask))
+    values = tf.random.stateless_normal([3, 4, DIM], [1, 2])
+    real = tf.cast(IDS != 0, tf.int32)
+    np.testing.assert_array_equal(model([values, real]), layer(values, mask=IDS != 0))
+
+
+@pytest.mark.parametrize("name", ["DiSAN", "ReSAN", "DSAEncoder", "SelectedSource2TokenEncoder"])
+def test_attention_tensors_take_a_mask_of_numbers(name, stacks):
+    layer = stacks(name).layers[1]
+    x = tf.random.stateless_normal([3, 4, DIM], [1, 2])
+    expected = layer.attend(x, IDS != 0)
+    for found_name, found in layer.attend(x, np.float32(IDS != 0)).items():
+        np.testing.assert_array_equal(found, expected[found_name])
+
+
+def test_a_pair_takes_masks_of_numbers():
+    encoder = encoders.DRCN(units=3, layers=2)
+    pair = tf.random.stateless_normal([2, 3, 4, DIM], [1, 2])
+    masks = np.asarray(IDS != 0), np.asarray(IDS != 0)[::-1]
+    numbers = [mask.astype(np.float32) for mask in masks]
+    for found, expected in zip(encoder(*pair, *numbers), encoder(*pair, *masks)):
+        np.testing.assert_array_equal(found, expected)
+    attended = encoder.attend_pair(*pair, *numbers), encoder.attend_pair(*pair, *masks)
+    for found, expected in zip(*attended):
+        for name in expected:
+            np.testing.assert_array_equal(found[name], expected[name])
+    with pytest.raises(ValueError, match=r"DRCN: second_mask has the shape \(3, 3\); it must be"):
+        encoder(*pair, masks[0], masks[1][:, :3])
+
+
+@EACH
 def test_without_a_mask_all_tokens_are_real(name, stacks):
     layer = stacks(name).layers[1]
     x = tf.random.stateless_normal([2, 3, DIM], [1, 2])

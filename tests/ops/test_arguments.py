@@ -46,6 +46,30 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("form", ["auto", "plain", "lean", "saved", "linear"])
+def test_masks_of_numbers_are_masks_of_booleans(form, backend):
+    options = {"direction": "forward", "form": form}
+    with backend():
+        expected = directional_attention(X, OTHER, X, MASK, head_mask=MASK[::-1], **options)
+        for dtype in (np.int32, np.float32, np.float16):
+            masks = MASK.astype(dtype), MASK[::-1].astype(dtype)
+            found = directional_attention(X, OTHER, X, masks[0], head_mask=masks[1], **options)
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("form", ["auto", "plain", "lean", "saved", "linear"])
+def test_masks_of_another_shape_are_refused_in_one_sentence(form, backend):
+    options = {"direction": "forward", "form": form}
+    with backend():
+        for shape in ([2], [2, 4], [1, 3], [2, 3, 1]):
+            mask = np.ones(shape, bool)
+            for name, masks in {"mask": (mask, None), "head_mask": (MASK, mask)}.items():
+                with pytest.raises(ValueError, match=f"^{name} has the shape .* is .2, 3. for"):
+                    directional_attention(X, OTHER, X, masks[0], head_mask=masks[1], **options)
+
+
 def _results(function, inputs):
     with tf.GradientTape() as tape:
         tape.watch(inputs)

@@ -90,6 +90,9 @@ class DirectionalSelfAttention(BaseLayer):
         self.fusion_gate = build_child(gate, [None, None, units])
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return self.units or dim
+
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         h, value, head, dependent = self._project(x, training)  # Eq. 14

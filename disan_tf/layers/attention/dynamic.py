@@ -86,6 +86,9 @@ class DynamicSelfAttention(BaseLayer):
         )
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return self.attentions * self.units
+
     def call(self, x, mask=None, sentences=None, training=None):
         _, vectors = self._iterate(x, token_mask(x, mask), sentences, training)
         z = tf.reshape(vectors[-1], [-1, self.attentions * self.units])  # Eq. 7

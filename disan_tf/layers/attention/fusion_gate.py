@@ -35,17 +35,23 @@ class FusionGate(BaseLayer):
       TensorShape([2, 5, 8])
     """
 
-    def build(self, input_shape):
-        dim = input_shape[-1]
+    def build(self, h_shape, s_shape=None):
+        dim = h_shape[-1]
         self.token_map = self.add_linear("token_map", dim, dim)  # W2
         self.context_map = self.add_linear("context_map", dim, dim)  # W1
         self.bias = self.add_weight(name="bias", shape=[dim], initializer="zeros")
-        super().build(input_shape)
+        super().build(h_shape)
+
+    def compute_output_shape(self, h_shape, s_shape=None):
+        return super().compute_output_shape(h_shape)
 
     def gate(self, h, s, training=None):
         """Computes F of Eq. 19, <float>[batch, length, dim]."""
         token, context, bias = self._summands(h, s, training)
         return tf.sigmoid(token + context + bias)
+
+    def output_size(self, dim):
+        return dim
 
     def call(self, h, s, mask=None, training=None):
         mask = tf.ones(tf.shape(h)[:-1], tf.bool) if mask is None else mask

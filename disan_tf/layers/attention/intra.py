@@ -51,6 +51,9 @@ class IntraAttention(BaseLayer):
         build_child(self.attention, input_shape)
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return dim
+
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         return self.attention(x, masked_mean(x, mask), mask=mask, training=training)

@@ -37,8 +37,8 @@ class MultiDimAttention(QueryAttention):
       TensorShape([2, 8])
     """
 
-    def build(self, input_shape):
-        dim = input_shape[-1]
+    def build(self, x_shape, query_shape=None):
+        dim = x_shape[-1]
         self.query_map = self.add_linear(  # W2
             "query_map", self.query_dim or dim, dim, use_bias=False
         )
@@ -46,7 +46,7 @@ class MultiDimAttention(QueryAttention):
             "token_map", dim, dim, activation=self.activation
         )  # W1, b1
         self.score_map = self.add_linear("score_map", dim, dim)  # W, b
-        super().build(input_shape)
+        super().build(x_shape)
 
     def logits(self, x, query, training=None):
         """Computes f(x_i, q) of Eq. 8, <float>[batch, length, dim]."""

@@ -75,6 +75,9 @@ class MultiHeadSelfAttention(BaseLayer):
         self.attention_dropout = self.add_dropout("attention_dropout")
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return self.heads * self.units
+
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         queries, keys, values = self._project(self.input_dropout(x, training=training))

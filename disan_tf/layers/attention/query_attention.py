@@ -38,6 +38,9 @@ class QueryAttention(TokenAttention):
         super().__init__(activation, **kwargs)
         self.query_dim = check_at_least("query_dim", query_dim, 1)
 
+    def compute_output_shape(self, x_shape, query_shape=None):
+        return super().compute_output_shape(x_shape)
+
     def call(self, x, query, mask=None, training=None):
         x, to_logits = copies(x, 2)
         return self.pool(self.logits(to_logits, query, training), x, token_mask(x, mask))

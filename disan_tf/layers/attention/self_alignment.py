@@ -52,6 +52,9 @@ class SelfAlignment(BaseLayer):
         self.head_map = self.add_linear("head_map", dim, units, use_bias=False)  # W2
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return dim
+
     def call(self, x, mask=None, training=None):
         return weighted_sums(self.attention_weights(x, token_mask(x, mask), training), x)
 

@@ -75,6 +75,9 @@ class StaticSelfAttention(TokenAttention):
         initializer = he_normal(site_seed(self.seed, name))
         return self.add_linear(name, *sizes, kernel_initializer=initializer, **options)
 
+    def output_size(self, dim):
+        return self.units or dim
+
     def call(self, x, mask=None, sentences=None, training=None):
         return self._compress(self._project(x, training), token_mask(x, mask), training, sentences)
 

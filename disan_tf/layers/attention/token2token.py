@@ -70,6 +70,9 @@ class Token2Token(BaseLayer):
         self.score_map = self.add_linear("score_map", dim, dim)  # W, b
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return dim
+
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         x, to_logits = copies(x, 2)

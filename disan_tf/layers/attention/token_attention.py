@@ -39,6 +39,9 @@ class TokenAttention(BaseLayer):
         super().__init__(**kwargs)
         self.activation = tf.keras.activations.get(activation)
 
+    def output_size(self, dim):
+        return dim
+
     def call(self, x, mask=None, training=None):
         return self._compress(x, token_mask(x, mask), training)
 

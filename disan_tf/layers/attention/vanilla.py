@@ -61,8 +61,8 @@ class VanillaAttention(QueryAttention):
         self.compatibility = check_choice("compatibility", compatibility, COMPATIBILITIES)
         self.units = check_at_least("units", units, 1)
 
-    def build(self, input_shape):
-        dim = input_shape[-1]
+    def build(self, x_shape, query_shape=None):
+        dim = x_shape[-1]
         units = self.units or dim
         self.token_map = self.add_linear("token_map", dim, units, use_bias=False)  # W1
         self.query_map = self.add_linear(  # W2
@@ -70,7 +70,7 @@ class VanillaAttention(QueryAttention):
         )
         if self.compatibility == "additive":
             self.score_map = self.add_linear("score_map", units, 1, use_bias=False, l2=0.0)  # w
-        super().build(input_shape)
+        super().build(x_shape)
 
     def logits(self, x, query, training=None):
         """Computes f(x_i, q), <float>[batch, length, 1]."""

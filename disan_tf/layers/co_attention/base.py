@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.pooling import weighted_sums
 from disan_tf.ops import masked_softmax
 
@@ -59,6 +60,9 @@ class PairAttention(BaseLayer):
             reverse = None if masks is None else masks[::-1]
             return scores, self.scores(second, first, reverse)
         return scores, self.symmetry * tf.transpose(scores, [0, 2, 1])
+
+    def compute_output_shape(self, input_shape):
+        return output_shape(input_shape)
 
     def call(self, first, second, second_mask, training=None):
         second = tf.cast(second, first.dtype)  # Keras casts only the first argument

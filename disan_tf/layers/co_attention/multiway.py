@@ -10,6 +10,8 @@ from disan_tf.layers.co_attention.concatenation import ConcatenationAttention
 from disan_tf.layers.co_attention.cosine import CosineAttention
 from disan_tf.layers.co_attention.dot import DotAttention
 from disan_tf.layers.co_attention.minus import MinusAttention
+from disan_tf.layers.keras_layer import output_shape
+from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packing import real_tokens
 from disan_tf.layers.pooling import weighted_sums
 from disan_tf.layers.precision import shared_conversions
@@ -61,7 +63,7 @@ class MultiwayCoAttention(BaseLayer):
     Call arguments:
       first: <float>[batch, first length, dim].
       second: <float>[batch, second length, dim]; both are finite on padding too.
-      first_mask: <bool>[batch, first length], True = real token.
+      first_mask: <bool>[batch, first length], True = real token; None = all are real.
       second_mask: <bool>[batch, second length].
       training: has no effect here.
 
@@ -88,8 +90,8 @@ class MultiwayCoAttention(BaseLayer):
         self.functions = functions
         self.aggregation = check_choice("aggregation", aggregation, AGGREGATIONS)
 
-    def build(self, input_shape):
-        dim = input_shape[-1]
+    def build(self, first_shape, second_shape=None):
+        dim = first_shape[-1]
         options = {"l2": self.l2, "dtype": self.dtype_policy}
         self.attentions = [
             build_child(FUNCTIONS[letter](name=NAMES[letter], **options), [None, None, dim])
@@ -97,7 +99,10 @@ class MultiwayCoAttention(BaseLayer):
         ]
         if len(self.attentions) > 1:
             self._build_aggregation(dim, options)
-        super().build(input_shape)
+        super().build(first_shape)
+
+    def compute_output_shape(self, first_shape, second_shape=None):
+        return output_shape(first_shape), output_shape(second_shape or first_shape)
 
     def _build_aggregation(self, dim, options):
         if dim % 2:
@@ -110,9 +115,9 @@ class MultiwayCoAttention(BaseLayer):
         for direction in (self.forward, self.backward):
             build_child(direction, [None, None, input_dim])
 
-    def call(self, first, second, first_mask, second_mask, training=None):
+    def call(self, first, second, first_mask=None, second_mask=None, training=None):
         sentences = [tf.cast(sentence, self.compute_dtype) for sentence in (first, second)]
-        masks = first_mask, second_mask
+        masks = token_mask(first, first_mask), token_mask(second, second_mask)
         with shared_conversions():  # both directions have the same weights
             scores = [attention.mutual_scores(*sentences, masks) for attention in self.attentions]
         contexts = map(_contexts, zip(*scores), reversed(sentences), reversed(masks))

@@ -60,6 +60,9 @@ class Convolution(BaseLayer):
         self.input_dropout = self.add_dropout("input_dropout")
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return self.units
+
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         real, zero = tf.expand_dims(mask, -1), tf.zeros([], x.dtype)

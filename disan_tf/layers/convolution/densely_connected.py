@@ -116,6 +116,7 @@ class DenselyConnectedCNN(BaseLayer):
             units,
             width,
             l2=self.l2,
+            seed=site_seed(self.seed, name),
             name=name,
             dtype=self.dtype_policy,
             kernel_initializer=he_normal(site_seed(self.seed, f"{name}_kernel"), factor),
@@ -126,6 +127,9 @@ class DenselyConnectedCNN(BaseLayer):
     def reach(self) -> int:
         """The greatest distance of a token in a window from the window's centre."""
         return max(*self.widths, self.first_width or 1) // 2
+
+    def output_size(self, dim):
+        return self.compressed_units
 
     def call(self, x, mask=None, places=None, training=None):
         mask = token_mask(x, mask)

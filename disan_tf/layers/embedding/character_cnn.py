@@ -50,6 +50,8 @@ class CharacterCNN(BaseLayer):
       TensorShape([2, 5, 32])
     """
 
+    reads_vectors = False
+
     def __init__(self, characters: int, units: int = 32, dim: int = 16, width: int = 5, **kwargs):
         super().__init__(**kwargs)
         self.characters = check_at_least("characters", characters, 2)  # padding is one

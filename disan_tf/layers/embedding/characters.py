@@ -40,6 +40,8 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
       <float>[batch, length, 2 * dim + character_units + 1]; exactly 0 on padding.
     """
 
+    reads_vectors = False
+
     def __init__(
         self,
         trainable_words: int,

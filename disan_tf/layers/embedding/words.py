@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.embedding.base import Embedding
+from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.devices import on_host
 from disan_tf.ops.xla import is_compiled
@@ -78,6 +79,9 @@ class WordEmbedding(Embedding):
         self.fixed.assign(values)
         if tracker:
             tracker.lock()
+
+    def compute_output_shape(self, input_shape):
+        return output_shape([*input_shape, self.dim])
 
     def call(self, ids, training=None):
         if ids.dtype.is_floating:  # Keras 3 makes inputs of unknown dtype float32

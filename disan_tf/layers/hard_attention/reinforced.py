@@ -11,6 +11,7 @@ from disan_tf.layers.hard_attention.iterative import IterativeSequenceSampling
 from disan_tf.layers.hard_attention.parallel import ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.selections import Selections, merge_selections
 from disan_tf.layers.hard_attention.selective import UNSELECTED, SelectiveSelfAttention
+from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packing import packed_mask
 from disan_tf.layers.serialization import serializable
@@ -110,8 +111,14 @@ class ReinforcedSelfAttention(BaseLayer):
             f"{side}_{kind}": {"backward": side == "backward"} for side in _SIDES for kind in kinds
         }
 
+    def compute_output_shape(self, input_shape):
+        batch, length, dim = input_shape
+        length = None if self.unselected == "drop" else length
+        return output_shape([batch, length, 2 * (self.units or dim)]), output_shape([batch, length])
+
     def select(self, x, mask, how: str, training=None) -> Selections:
         """Selects heads and dependents, Eq. 8 and 9; for `how` see `Sampler.select`."""
+        mask = token_mask(x, mask)
         chosen = {
             name: sampler.select(x, mask, how, training) for name, sampler in self.samplers.items()
         }

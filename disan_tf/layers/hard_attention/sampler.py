@@ -9,6 +9,8 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.hard_attention.uniforms import Uniforms
+from disan_tf.layers.keras_layer import output_shape
+from disan_tf.layers.masks import token_mask
 
 HOW = ("all", "sample", "greedy")
 LEAST_PROBABILITY = 1e-10  # smallest argument of a logarithm, as in the authors' code
@@ -51,6 +53,9 @@ class Sampler(BaseLayer):
         self.uniforms = build_child(uniforms, None)
         super().build(input_shape)
 
+    def compute_output_shape(self, input_shape):
+        return output_shape(input_shape[:2])
+
     def select(self, x, mask, how: str, training=None) -> Selection:
         """Selects tokens.
 
@@ -64,6 +69,7 @@ class Sampler(BaseLayer):
         Raises:
           ValueError: an unknown `how`.
         """
+        mask = token_mask(x, mask)
         if check_choice("how", how, HOW) == "all":
             return Selection(mask, tf.zeros(tf.shape(mask)[:1]))
         selected, probabilities = self.choose(x, mask, how, training)

@@ -6,11 +6,13 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_choice
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
+from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.packing import pack
 from disan_tf.layers.pooling import token_counts
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import directional_attention
 from disan_tf.ops.elementwise import copies
+from disan_tf.ops.masked_softmax import boolean_mask
 
 UNSELECTED = ("mean", "mean_of_others", "drop")
 
@@ -61,7 +63,13 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         self.unselected = check_choice("unselected", unselected, UNSELECTED)
         self.keeps_tokens = self.unselected != "drop"
 
+    def compute_output_shape(self, input_shape):
+        batch, length, dim = input_shape
+        length = None if self.unselected == "drop" else length
+        return output_shape([batch, length, self.output_size(dim)])
+
     def call(self, x, mask, heads, dependents, training=None):
+        heads, dependents = boolean_mask(heads), boolean_mask(dependents)
         h, value, head, dependent = self._project(x, training)
         h, to_mean = copies(h, 2)
         s = directional_attention(  # Eq. 10 to 13
@@ -86,6 +94,7 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
 
         All tokens keep their positions: a dropped head has output 0.
         """
+        mask, heads, dependents = map(boolean_mask, (mask, heads, dependents))
         weights, h, s = self._soft_attention(x, dependents, heads)
         if self.unselected == "drop":
             return {"attention": weights, **self._gated(h, s, heads)}

@@ -30,7 +30,7 @@ class Uniforms(ConfiguredLayer):
       TensorShape([2, 5])
     """
 
-    def __init__(self, seed: int = 0, **kwargs):
+    def __init__(self, seed: int, **kwargs):
         super().__init__(**kwargs)
         self.seed = seed
 

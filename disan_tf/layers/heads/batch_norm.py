@@ -72,6 +72,9 @@ class BatchNormHead(BaseLayer):
         self.momentum = check_rate("momentum", momentum)
         self.epsilon = check_above_zero("epsilon", epsilon)
 
+    def output_size(self, dim):
+        return self.classes
+
     def hidden_input_dims(self, input_dim: int) -> list:
         """Returns the hidden layers' input sizes, for features of size `input_dim`."""
         return [input_dim] + [self.hidden_units] * (self.hidden_layers - 1)

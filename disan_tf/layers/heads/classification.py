@@ -69,6 +69,9 @@ class ClassificationHead(BaseLayer):
         )
         super().build(input_shape)
 
+    def output_size(self, dim):
+        return self.classes
+
     def call(self, x, training=None):
         hidden = self.hidden(x, training=training)
         if self.has_highway:

@@ -6,7 +6,7 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import add_count, next_seed, site_seed
-from disan_tf.layers.keras_layer import UNCAST
+from disan_tf.layers.keras_layer import UNCAST, output_shape
 from disan_tf.layers.serialization import serializable
 
 SLICE = 512  # tokens whose logits are in memory at once
@@ -55,8 +55,8 @@ class WordSoftmax(BaseLayer):
         self.classes = check_at_least("classes", classes, 1)
         self.negatives = check_at_least("negatives", negatives, 1)
 
-    def build(self, input_shape):
-        shape = [self.classes, input_shape[-1]]
+    def build(self, h_shape, words_shape=None):
+        shape = [self.classes, h_shape[-1]]
         initializer = tf.keras.initializers.RandomNormal(stddev=shape[1] ** -0.5)
         options = {"dtype": "float32", **UNCAST}
         self.kernel = self.add_weight(
@@ -76,7 +76,10 @@ class WordSoftmax(BaseLayer):
         self.calls = add_count(self)
         self.input_dropout = self.add_dropout("input_dropout")
         self.set_counts(np.ones(self.classes))
-        super().build(input_shape)
+        super().build(h_shape)
+
+    def compute_output_shape(self, h_shape, words_shape=None):
+        return output_shape(h_shape[:1])
 
     def set_counts(self, counts: np.ndarray) -> None:
         """Sets q from the words' counts, <int or float>[classes]; a count below 1 counts as 1."""

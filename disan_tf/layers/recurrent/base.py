@@ -96,6 +96,9 @@ class Recurrent(BaseLayer):
         """
         raise NotImplementedError
 
+    def output_size(self, dim):
+        return self.units
+
     def call(self, x, mask=None, training=None, initial_state=None):
         if initial_state is not None:
             raise ValueError(

@@ -67,8 +67,10 @@ def test_a_wrong_shape_is_refused_when_a_graph_runs(name):
         compiled(**_wrong(name, shape))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", [tf.int32, tf.string])
+@pytest.mark.parametrize(
+    ["name", "dtype"],
+    [*((name, tf.string) for name in NAMES), *((name, tf.int32) for name in NAMES[:3])],
+)
 def test_a_wrong_dtype_is_refused(name, dtype):
     arguments = _arguments()
     arguments[name] = tf.zeros(arguments[name].shape, dtype)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import disan_tf
 from disan_tf.cli import modes
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.serving.release.model_card import licence_row
@@ -129,3 +130,14 @@ def test_models_of_sick_allow_no_commercial_use():
     for name in ("disan_sick", "resan_sick"):
         card = (CHECKPOINTS / name / "README.md").read_text()
         assert "| licence | treat the weights like the corpus: CC BY-NC-SA 3.0, no commer" in card
+
+
+def test_records_are_read_by_the_names_of_their_texts():
+    """A model that reads a record as its keys says entailment, .803."""
+    pair = {"hypothesis": "A man is sleeping .", "premise": "A man is eating food ."}
+    (answer,) = disan_tf.load("disan_snli").predict([pair])
+    assert answer["label"] == "contradiction"
+    assert answer["probabilities"]["contradiction"] == pytest.approx(0.935, abs=0.02)
+    trec = disan_tf.load("disan_trec")
+    labels = [row["label"] for row in trec.predict([{"text": "Who wrote this book ?"}, ""])]
+    assert labels == ["HUM", None]

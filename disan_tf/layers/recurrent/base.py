@@ -105,7 +105,8 @@ class Recurrent(BaseLayer):
                 f"initial_state must be None: {type(self).__name__} begins with states of 0."
             )
         mask = token_mask(x, mask)
-        input_kernel, bias, *state_kernels = self.split_weights(x.shape[-1])
+        input_kernel, *others = self.split_weights(x.shape[-1])
+        bias, *state_kernels = (tf.cast(weight, tf.float32) for weight in others)
         x = self.input_dropout(x, training=training)
         product = project(x, tf.cast(input_kernel, x.dtype))  # of all tokens
         # The reversed sentence, read from its end, is the sentence from its beginning.

@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least, check_rate
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Dropout, initial_seed, site_seed
-from disan_tf.layers.keras_layer import UNCAST, mask_tensor, output_shape, vectors_spec
+from disan_tf.layers.keras_layer import UNCAST, Dense, mask_tensor, output_shape, vectors_spec
 from disan_tf.layers.linear import Linear, weight_decay
 from disan_tf.layers.serialization import ConfiguredLayer
 
@@ -85,9 +85,7 @@ class BaseLayer(ConfiguredLayer):
 
     def add_projection(self, name: str, input_dim: int, units: int) -> tf.keras.layers.Dense:
         """Builds a matrix product without bias, dropout or weight decay."""
-        projection = tf.keras.layers.Dense(
-            units, use_bias=False, name=name, dtype=self.dtype_policy
-        )
+        projection = Dense(units, use_bias=False, name=name, dtype=self.dtype_policy)
         return build_child(projection, [None, None, input_dim])
 
     def add_uncast_weight(self, name: str, shape: list, initializer, l2: float = 0.0):

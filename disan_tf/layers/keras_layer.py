@@ -78,6 +78,35 @@ class _Keras3Layer(tf.keras.layers.Layer):
         return tf.keras.KerasTensor(x.shape, dtype=self.compute_dtype)
 
 
+class _Keras3Dense(tf.keras.layers.Dense):
+    """Keras 3's Dense, whose matrix other layers read; after `quantize("int8")` too.
+
+    A file's quantised matrix quantises the layer that loads it: our layers make their sublayers
+    when they are built, and their configs do not say how those are quantised.
+    """
+
+    @property
+    def kernel(self):
+        """The matrix as floats."""
+        if self.quantization_mode != "int8":
+            return super().kernel
+        kernel = tf.cast(self._kernel, tf.float32) / tf.cast(self.kernel_scale, tf.float32)
+        if self.lora_enabled:
+            change = tf.matmul(self.lora_kernel_a, self.lora_kernel_b)
+            kernel += self.lora_alpha / self.lora_rank * tf.cast(change, tf.float32)
+        return kernel
+
+    def quantize(self, mode=None, type_check=True, config=None):
+        """Makes the matrix int8; other modes raise NotImplementedError, as for other layers."""
+        super().quantize(mode, type_check=mode != "int8", config=config)
+
+    def load_own_variables(self, store):
+        """Loads the weights, and quantises the layer if they are quantised."""
+        if self.quantization_mode is None and store["0"].dtype == "int8":
+            self.quantize("int8")
+        super().load_own_variables(store)
+
+
 def _check_kinds(layer, inputs):
     """Raises ValueError for ragged tensors, and for symbolic tensors of another Keras."""
     for x in inputs:
@@ -133,14 +162,14 @@ def _package(kind: type) -> str:
 
 
 if is_keras_3():
-    Layer = _Keras3Layer
+    Layer, Dense = _Keras3Layer, _Keras3Dense
     UNCAST = {"autocast": False}
     SAME_ON_REPLICAS = {"aggregation": "only_first_replica"}
     not_equal = tf.keras.ops.not_equal  # also of symbolic tensors
     mask_tensor = tf.keras.ops.convert_to_tensor
     output_shape = tuple
 else:
-    Layer = _Keras2Layer
+    Layer, Dense = _Keras2Layer, tf.keras.layers.Dense
     UNCAST = {"experimental_autocast": False}
     SAME_ON_REPLICAS = {
         "synchronization": tf.VariableSynchronization.AUTO,

@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Dropout, initial_seed
-from disan_tf.layers.keras_layer import output_shape, vectors_spec
+from disan_tf.layers.keras_layer import Dense, output_shape, vectors_spec
 from disan_tf.layers.precision import cast_weight
 from disan_tf.layers.serialization import ConfiguredLayer, serializable
 from disan_tf.ops.elementwise import bias_activation
@@ -68,7 +68,7 @@ class Linear(ConfiguredLayer):
     def build(self, input_shape):
         self.dropout = Dropout(self.rate, self.seed, name="dropout", dtype=self.dtype_policy)
         build_child(self.dropout, input_shape)
-        self.dense = tf.keras.layers.Dense(
+        self.dense = Dense(
             self.units,
             self.activation,
             self.use_bias,

@@ -21,7 +21,7 @@ SEVERAL = {  # a new layer of several inputs, and the inputs by name
     "FusionGate": (layers.FusionGate, {"h": X, "s": X}),
     "MultiDimAttention": (layers.MultiDimAttention, {"x": X, "query": QUERY}),
     "MultiwayCoAttention": (
-        lambda **o: layers.MultiwayCoAttention("B-Cs", **o),
+        lambda **o: layers.MultiwayCoAttention("B-Ca-Cs-D-M", **o),
         {"first": X, "second": X[:, :2]},
     ),
     "VanillaAttention": (layers.VanillaAttention, {"x": X, "query": QUERY}),
@@ -40,7 +40,7 @@ NAMES = [*OF_TOKENS, *OF_VECTORS, *SEVERAL]
 needs_keras_3 = pytest.mark.skipif(not is_keras_3(), reason="needs Keras 3")
 
 
-def _new(name, dtype="float32"):
+def new_layer(name, dtype="float32"):
     """A new layer and its inputs by name, but for masks."""
     if name in SEVERAL:
         make, inputs = SEVERAL[name]
@@ -62,7 +62,7 @@ def _shapes(outputs):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_shape_is_that_of_a_call_and_leaves_the_layer_unbuilt(name):
-    layer, inputs = _new(name)
+    layer, inputs = new_layer(name)
     state = random.getstate()
     found = layer.compute_output_shape(*(x.shape for x in inputs.values()))
     assert random.getstate() == state
@@ -74,7 +74,7 @@ def test_the_shape_is_that_of_a_call_and_leaves_the_layer_unbuilt(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_unknown_axes_stay_unknown(name):
-    layer, inputs = _new(name)
+    layer, inputs = new_layer(name)
     shapes = [[*(None for _ in x.shape[:-1]), x.shape[-1]] for x in inputs.values()]
     for found in tf.nest.flatten(layer.compute_output_shape(*shapes)):
         assert found is None or isinstance(found, (int, tf.TensorShape))
@@ -82,7 +82,7 @@ def test_unknown_axes_stay_unknown(name):
 
 @pytest.mark.parametrize("name", SEVERAL)
 def test_a_layer_of_several_inputs_is_built_by_their_shapes(name):
-    layer, inputs = _new(name)
+    layer, inputs = new_layer(name)
     layer.build(**{f"{key}_shape": x.shape for key, x in inputs.items()})
     count = len(layer.weights)
     _call(layer, inputs)
@@ -93,7 +93,7 @@ def test_a_layer_of_several_inputs_is_built_by_their_shapes(name):
 @pytest.mark.parametrize("policy", ["float32", "mixed_float16"])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_spec_is_that_of_a_call_before_and_after_building(name, policy):
-    layer, inputs = _new(name, policy)
+    layer, inputs = new_layer(name, policy)
     specs = [tf.keras.KerasTensor(x.shape, x.dtype.name) for x in inputs.values()]
     masks = {}
     if "second" in inputs:

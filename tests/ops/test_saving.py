@@ -8,6 +8,7 @@ from disan_tf import layers
 from disan_tf.encoders import ENCODERS, DiSAN
 from disan_tf.ops import portable
 from disan_tf.ops.native import runtime
+from disan_tf.ops.saving import is_saving
 from tests.support.models.exports import Question, ask
 
 IDS = np.array([[2, 3, 4, 5, 6], [7, 8, 0, 0, 0], [9, 0, 0, 0, 0]], np.int32)
@@ -137,3 +138,27 @@ def test_a_model_that_was_built_with_one_token_is_saved_with_its_gradients(name,
     question = Question(tmp_path / "saved", {"batch": {name: x.numpy()}}, tmp_path, ("disan_tf",))
     (vectors,) = ask(question)[0]["batch", "serving_default"].values()
     np.testing.assert_allclose(vectors, model(x), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/site-packages/keras/src/export/onnx.py",
+        "C:\\site-packages\\tf_keras\\src\\export\\export_lib.py",
+        "/site-packages/tensorflow/lite/python/lite.py",
+        "/site-packages/tf2onnx/convert.py",
+    ],
+)
+def test_a_function_that_an_exporter_traces_is_portable(path):
+    exporter = {"tf": tf, "is_saving": is_saving}
+    source = "def export(function): return tf.function(function).get_concrete_function()"
+    exec(compile(source, path, "exec"), exporter)
+    found = []
+    exporter["export"](lambda: found.append((is_saving(), runtime.is_used())))
+    assert found == [(True, False)]
+
+
+def test_other_functions_are_not_taken_for_exports():
+    found = []
+    tf.function(lambda: found.append(is_saving())).get_concrete_function()
+    assert found == [False] and not is_saving()

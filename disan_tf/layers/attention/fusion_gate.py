@@ -56,7 +56,7 @@ class FusionGate(BaseLayer):
     def call(self, h, s, mask=None, training=None):
         mask = tf.ones(tf.shape(h)[:-1], tf.bool) if mask is None else mask
         h, to_token = copies(h, 2)
-        s, to_context = copies(s, 2)
+        s, to_context = copies(tf.cast(s, h.dtype), 2)  # Keras 2 casts the first input alone
         return fusion_gate(*self._summands(to_token, to_context, training), h, s, mask)
 
     def _summands(self, h, s, training):

@@ -37,4 +37,6 @@ class BilinearAttention(PairAttention):
     def scores(self, first, second, masks=None):
         second = project(second, cast_weight(self.kernel, second.dtype))
         first, second = (tf.cast(sentence, tf.float32) for sentence in (first, second))
-        return self.factor * tf.tanh(tf.matmul(first, second, transpose_b=True))
+        return tf.cast(self.factor, tf.float32) * tf.tanh(
+            tf.matmul(first, second, transpose_b=True)
+        )

@@ -39,4 +39,4 @@ class ConcatenationAttention(PairAttention):
     def scores(self, first, second, masks=None):
         kernel_1, kernel_2 = tf.split(cast_weight(self.kernel, first.dtype), 2)
         first, second = project(first, kernel_1), project(second, kernel_2)
-        return additive_scores(first, second, tf.convert_to_tensor(self.vector))
+        return additive_scores(first, second, tf.cast(self.vector, tf.float32))

@@ -37,7 +37,7 @@ class DotAttention(PairAttention):
         super().build(input_shape)
 
     def scores(self, first, second, masks=None):
-        kernel, vector = cast_weight(self.kernel, first.dtype), tf.convert_to_tensor(self.vector)
+        kernel, vector = cast_weight(self.kernel, first.dtype), tf.cast(self.vector, tf.float32)
         with on_host():
             pairs = None if masks is None else masks[0][:, :, None] & masks[1][:, None]
         return product_scores(first, second, kernel, vector, pairs)

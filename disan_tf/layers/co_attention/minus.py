@@ -39,4 +39,4 @@ class MinusAttention(PairAttention):
     def scores(self, first, second, masks=None):
         kernel = cast_weight(self.kernel, first.dtype)
         first, second = project(first, kernel), -project(second, kernel)
-        return additive_scores(first, second, tf.convert_to_tensor(self.vector))
+        return additive_scores(first, second, tf.cast(self.vector, tf.float32))

@@ -105,7 +105,8 @@ class Recurrent(BaseLayer):
                 f"initial_state must be None: {type(self).__name__} begins with states of 0."
             )
         mask = token_mask(x, mask)
-        input_kernel, bias, *state_kernels = self.split_weights(x.shape[-1])
+        input_kernel, *others = self.split_weights(x.shape[-1])
+        bias, *state_kernels = (tf.cast(weight, tf.float32) for weight in others)
         x = self.input_dropout(x, training=training)
         product = project(x, tf.cast(input_kernel, x.dtype))  # of all tokens
         # The reversed sentence, read from its end, is the sentence from its beginning.
@@ -130,6 +131,8 @@ class Recurrent(BaseLayer):
         product = tf.pad(product, [[0, 0], [0, padding], [0, 0]])
         real = tf.transpose(tf.pad(mask, [[0, 0], [0, padding]]))[:, :, None]
         steps = tf.transpose(product, [1, 0, 2]), real
+        if backward:  # ONNX has no loop that counts down
+            steps = tuple(tf.reverse(step, [0]) for step in steps)
         zeros = tf.zeros([tf.shape(product)[0], self.units])
 
         def advance(old, token):
@@ -137,6 +140,7 @@ class Recurrent(BaseLayer):
             new = self.step(old, product, *kernels)
             return tuple(tf.where(real, *pair) for pair in zip(new, old))
 
-        *_, h = tf.scan(advance, steps, (zeros,) * self.states, reverse=backward)
+        *_, h = tf.scan(advance, steps, (zeros,) * self.states)
+        h = tf.reverse(h, [0]) if backward else h
         h = tf.cast(tf.transpose(h, [1, 0, 2])[:, :length], dtype)
         return tf.where(mask[:, :, None], h, tf.zeros([], dtype))

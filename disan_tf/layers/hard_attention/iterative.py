@@ -71,26 +71,15 @@ class IterativeSequenceSampling(Sampler):
         return self.choose(x, token_mask(x, mask), "greedy", training)[1]
 
     def choose(self, x, mask, how, training=None):
-        dim, units = x.shape[-1], self.state_kernel.shape[1]
-        weights = (
-            self.hidden_kernel[dim:],
-            self.score_kernel,
-            self.score_bias,
-            *tf.split(self.state_kernel[dim:], [units, 1]),
-        )
-        weights = [tf.cast(weight, tf.float32) for weight in weights]
+        batch, units = tf.shape(x)[0], self.state_kernel.shape[1]
         steps = (
             tf.transpose(self._input_products(x, training), [1, 0, 2]),
             tf.transpose(self.thresholds(tf.shape(mask), how))[:, :, None],
             tf.transpose(mask)[:, :, None],
         )
-        batch = tf.shape(x)[0]
         start = tf.zeros([batch, units]), tf.zeros([batch, 1]), tf.zeros([batch, 1], tf.bool)
         _, probabilities, selected = tf.scan(
-            lambda last, step: self._step(last[0], weights, *step),
-            steps,
-            start,
-            reverse=self.backward,
+            lambda last, step: self._step(last[0], *step), steps, start, reverse=self.backward
         )
         return tf.transpose(selected[:, :, 0]), tf.transpose(probabilities[:, :, 0])
 
@@ -103,13 +92,20 @@ class IterativeSequenceSampling(Sampler):
         bias = tf.concat([self.hidden_bias, self.state_bias], axis=0)
         return products + tf.cast(bias, tf.float32)
 
-    def _step(self, state, weights, products, threshold, real):
+    def _step(self, state, products, threshold, real):
         """Returns h_i <float32>[batch, units], p_i <float32>[batch, 1] and z_i <bool>[batch, 1]."""
-        hidden_kernel, score_kernel, score_bias, state_kernel, selected_kernel = weights
+        dim = self.hidden_kernel.shape[0] - self.hidden_kernel.shape[1]
+        score_kernel, score_bias = _exact(self.score_kernel), _exact(self.score_bias)
         to_hidden, to_state = tf.split(products, 2, axis=-1)
-        hidden = self.activation(to_hidden + tf.matmul(state, hidden_kernel))
+        hidden = self.activation(to_hidden + tf.matmul(state, _exact(self.hidden_kernel[dim:])))
         probability = tf.sigmoid(tf.matmul(hidden, score_kernel) + score_bias)  # Eq. 22
         selected = (threshold <= probability) & real  # Eq. 23
-        to_state += tf.matmul(state, state_kernel)
+        to_state += tf.matmul(state, _exact(self.state_kernel[dim:-1]))
+        selected_kernel = _exact(self.state_kernel[-1:])
         new = tf.tanh(to_state + tf.cast(selected, tf.float32) * selected_kernel)  # Eq. 25
         return tf.where(real, new, state), tf.where(real, probability, 0.0), selected
+
+
+def _exact(weight):
+    """Returns a weight as float32."""
+    return tf.cast(weight, tf.float32)

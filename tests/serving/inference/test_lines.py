@@ -368,7 +368,7 @@ def test_another_format_under_a_name_of_text_gets_a_warning(
         ("THREE.CSV", b"id,text\n1,a\n2,b\n"),
         ("a.json", b'{"id": "1", "text": "a"}\n{"id": "2", "text": "b"}\n'),
         ("b.json", b'[{"id": "1", "text": "a"}, {"id": "2", "text": "b"}]'),
-        ("a.tsv.gz", gzip.compress(b"id\ttext\n1\ta\n2\tb\n")),
+        ("a.tsv.gz", gzip.compress(b"id\ttext\n1\ta\n2\tb\n", mtime=0)),
         ("a.csv", b"sep=;\r\nid;text\r\n1;a\r\n2;b\r\n"),
         ("b.csv", "id\ttext\r\n1\ta\r\n2\tb\r\n".encode("utf-16")),
         ("c.csv", b"id,text,,\r1,a,,\r2,b,,\r"),

@@ -25,11 +25,6 @@ class ConfiguredLayer(Layer):
         x = tf.keras.Input(batch_shape=tuple(input_shape), dtype=self.compute_dtype)
         return tf.nest.map_structure(lambda output: output_shape(output.shape), copy(x))
 
-    def __init_subclass__(cls, **kwargs):
-        """Names the arguments of the bases in the signature that `help` and notebooks show."""
-        super().__init_subclass__(**kwargs)
-        cls.__signature__ = _signature(cls)
-
     def get_config(self):
         config = super().get_config()
         for base in reversed(type(self).__mro__):
@@ -38,26 +33,6 @@ class ConfiguredLayer(Layer):
                     if name not in config and hasattr(self, name):
                         config[name] = _serialized(name, getattr(self, name))
         return config
-
-
-def _signature(cls: type) -> inspect.Signature:
-    """Returns a constructor's signature, with the arguments of its bases before **kwargs."""
-    constructors = [
-        vars(base)["__init__"]
-        for base in cls.__mro__
-        if issubclass(base, ConfiguredLayer) and "__init__" in vars(base)
-    ]
-    found, more = {}, []
-    for number, constructor in enumerate(constructors):
-        own = list(inspect.signature(constructor).parameters.values())[1:]
-        more = [each for each in own if each.kind is each.VAR_KEYWORD]
-        for each in own:
-            if each not in more:
-                inherited = each.replace(kind=each.KEYWORD_ONLY) if number else each
-                found.setdefault(each.name, inherited)
-        if not more:
-            break
-    return inspect.Signature([*found.values(), *more])
 
 
 def _serialized(name, value):

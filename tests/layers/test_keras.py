@@ -385,10 +385,3 @@ def test_a_pair_encoder_says_nothing_of_masks():
 def test_configurations_are_json():
     for name, make in OF_TOKENS.items():
         assert json.loads(json.dumps(make().get_config())), name
-
-
-def test_the_signature_of_a_layer_names_the_arguments_of_its_bases():
-    parameters = inspect.signature(encoders.DiSAN).parameters
-    expected = ["units", "directions", "activation", "attention_form", "dropout", "l2", "seed"]
-    assert list(parameters) == [*expected, "kwargs"]
-    assert parameters["dropout"].default == 0.0 and parameters["seed"].default is None

@@ -66,16 +66,12 @@ class _Keras3Layer(tf.keras.layers.Layer):
                 return type(self).from_config(self.get_config())(*args, **kwargs)
             finally:
                 random.setstate(state)
-        args, kwargs = tf.nest.map_structure(self._cast_spec, (args, kwargs))
+        args, kwargs = tf.nest.map_structure(self._cast, (args, kwargs))
         return super(tf.keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
 
-    def _cast_spec(self, x):
-        """Returns a symbolic tensor of floats with the dtype that a call casts it to."""
-        if not self.autocast or not isinstance(x, tf.keras.KerasTensor):
-            return x
-        if not tf.as_dtype(x.dtype).is_floating or x.dtype == self.compute_dtype:
-            return x
-        return tf.keras.KerasTensor(x.shape, dtype=self.compute_dtype)
+    def _cast(self, x):
+        """Returns floats, symbolic or not, with the dtype that a call casts them to."""
+        return self.dtype_policy.convert_input(x, self.autocast, self.input_dtype)
 
 
 class _Keras3Dense(tf.keras.layers.Dense):

@@ -1,6 +1,7 @@
-"""Keras 3's own test of a layer, `TestCase.run_layer_test`, on our layers and encoders."""
+"""The tests of a layer that Keras 3 and keras-hub have, `run_layer_test`, on ours."""
 
 import pytest
+import tensorflow as tf
 
 from disan_tf.common.keras_version import CHOICE, is_keras_3
 from tests.layers.test_keras import OF_TOKENS
@@ -11,10 +12,20 @@ pytestmark = pytest.mark.skipif(
 )
 MADE = {**OF_TOKENS, **OF_VECTORS, **{name: make for name, (make, _) in SEVERAL.items()}}
 QUICK = {"Linear", "FusionGate", "VanillaAttention", "MultiwayCoAttention", "BasicGRU", "DSAHead"}
-EACH = [
-    name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
-    for name in sorted({*MADE} - {"ReinforcedSelfAttention"})  # its second output is a mask
-]
+# Logits and probabilities are float32 under every policy.
+OF_FLOAT32 = {*OF_VECTORS, "IterativeSequenceSampling", "ReinforcedSequenceSampling", "WordSoftmax"}
+EACH = [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in sorted(MADE)]
+each = pytest.mark.parametrize("name", EACH)
+without_warnings = pytest.mark.filterwarnings(
+    "ignore:`shuffle=True`",
+    "ignore:Gradients do not exist",
+    "ignore:The model does not have any trainable weights",
+)
+
+
+def _arguments(layer):
+    config = layer.get_config()
+    return {key: config[key] for key in config if key not in ("name", "trainable", "dtype")}
 
 
 def _inputs(name):
@@ -29,22 +40,42 @@ def _inputs(name):
     }
 
 
-@pytest.mark.parametrize("name", EACH)
-@pytest.mark.filterwarnings("ignore:`shuffle=True`", "ignore:Gradients do not exist")
-@pytest.mark.filterwarnings("ignore:The model does not have any trainable weights")
+@each
+@without_warnings
 def test_a_layer_passes_the_test_of_keras(name):
     from keras.src.testing import TestCase
 
+    if name == "ReinforcedSelfAttention":
+        pytest.skip("its second output is a mask, which the test wants to train")
     layer = MADE[name]()
-    config = layer.get_config()
-    del config["name"], config["trainable"], config["dtype"]
     TestCase().run_layer_test(
         type(layer),
-        init_kwargs=config,
+        init_kwargs=_arguments(layer),
         **_inputs(name),
         # The frequencies of words are float64, since float32 would not distinguish rare words.
         run_mixed_precision_check=name != "WordSoftmax",
         run_training_check=name not in SEVERAL,  # which would give a dictionary to `call`
         supports_masking=layer.supports_masking,
         assert_built_after_instantiation=False,
+    )
+
+
+@each
+@without_warnings
+def test_a_layer_passes_the_test_of_keras_hub(name):
+    hub = pytest.importorskip("keras_hub.src.tests.test_case", reason="needs keras-hub")
+    layer = MADE[name]()
+    x = tf.nest.map_structure(
+        tf.constant, SEVERAL[name][1] if name in SEVERAL else QUERY if name in OF_VECTORS else X
+    )
+    output = layer(**x) if isinstance(x, dict) else layer(x)
+    hub.TestCase().run_layer_test(
+        type(layer),
+        _arguments(layer),
+        x,
+        tf.nest.map_structure(lambda of: of.shape, output),
+        expected_num_trainable_weights=len(layer.trainable_weights),
+        expected_num_non_trainable_weights=len(layer.non_trainable_weights),
+        expected_num_non_trainable_variables=len(layer.non_trainable_variables),
+        run_precision_checks=name not in OF_FLOAT32,
     )

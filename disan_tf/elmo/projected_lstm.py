@@ -10,6 +10,8 @@ from disan_tf.layers.keras_layer import UNCAST
 from disan_tf.layers.linear import project, weight_decay
 from disan_tf.layers.recurrent.lstm import FORGET_BIAS
 from disan_tf.layers.serialization import serializable
+from disan_tf.ops.recurrence import scan_tokens
+from disan_tf.ops.xla import ensure_shape
 
 States = tuple[tf.Tensor, tf.Tensor]
 
@@ -88,7 +90,7 @@ class ProjectedLSTM(BaseLayer):
         c, h = self._loop(product, mask, states, kernels[1])
         last = 0 if self.backward else -1
         after = c[last], h[last]
-        h = tf.ensure_shape(tf.transpose(h, [1, 0, 2]), [*mask.shape, self.units])
+        h = ensure_shape(tf.transpose(h, [1, 0, 2]), [*mask.shape, self.units])
         h = tf.where(mask[:, :, None], h, tf.zeros([], h.dtype))
         return tf.cast(h, x.dtype), after
 
@@ -107,7 +109,7 @@ class ProjectedLSTM(BaseLayer):
             return tuple(tf.where(real, *pair) for pair in zip(new, old))
 
         steps = tf.transpose(product, [1, 0, 2]), tf.transpose(mask)[:, :, None]
-        return tf.scan(advance, steps, states, reverse=self.backward)
+        return scan_tokens(advance, steps, states, self.backward)
 
     def _step(self, states, product, kernel, projection):
         c, h = states

@@ -9,10 +9,10 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.highway import Highway
-from disan_tf.layers.packing import ROWS_MULTIPLE, unique_words
+from disan_tf.layers.packing import ROWS_MULTIPLE, surplus, unique_words
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.devices import on_host
-from disan_tf.ops.xla import is_jit_compiled
+from disan_tf.ops.xla import ensure_shape, is_jit_compiled
 from disan_tf.text.characters import BYTE_CHARACTERS, real_length
 
 ACTIVATIONS = ("relu", "tanh")
@@ -112,13 +112,13 @@ class TokenEncoder(BaseLayer):
             words, places = unique_words(words)
         vectors = tf.gather(self._encode(words), places[1:])
         shape = tf.concat([tf.shape(characters)[:-1], [self.units]], axis=0)
-        return tf.ensure_shape(tf.reshape(vectors, shape), [*characters.shape[:-1], self.units])
+        return ensure_shape(tf.reshape(vectors, shape), [*characters.shape[:-1], self.units])
 
     def _encode(self, words):
         """Encodes <int32>[words, word_length] as <float>[words or more, units]."""
         widest = max(width for width, _ in self.filters)
         with on_host():
-            words = tf.pad(words, [[0, -tf.shape(words)[0] % ROWS_MULTIPLE], [0, 0]])
+            words = tf.pad(words, [[0, surplus(tf.shape(words)[0], ROWS_MULTIPLE)], [0, 0]])
             if not is_jit_compiled():
                 words = words[:, : real_length(words) + widest]
         x = tf.gather(tf.pad(self.vectors, [[1, 0], [0, 0]]), words)  # [words, characters, dim]

@@ -11,6 +11,7 @@ from disan_tf.layers.keras_layer import Dense, output_shape, vectors_spec
 from disan_tf.layers.precision import cast_weight
 from disan_tf.layers.serialization import ConfiguredLayer, serializable
 from disan_tf.ops.elementwise import bias_activation
+from disan_tf.ops.xla import ensure_shape
 
 
 @serializable
@@ -110,7 +111,7 @@ def project(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
     dim, units = kernel.shape
     product = tf.matmul(tf.reshape(x, [-1, dim]), kernel)
     product = tf.reshape(product, tf.concat([tf.shape(x)[:-1], [units]], axis=0))
-    return tf.ensure_shape(product, [*x.shape[:-1], units])
+    return ensure_shape(product, [*x.shape[:-1], units])
 
 
 def weight_decay(l2: float) -> Optional[tf.keras.regularizers.Regularizer]:

@@ -5,6 +5,7 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.ops.masked_softmax import boolean_mask
+from disan_tf.ops.xla import ensure_shape
 
 
 def token_mask(x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> tf.Tensor:
@@ -23,4 +24,4 @@ def token_mask(x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> tf.Tensor:
         raise ValueError(
             f"the tokens' vectors have the shape {x.shape}; it must be [batch, length, dim]"
         )
-    return tf.ensure_shape(tf.ones(tf.shape(x)[:2], tf.bool), x.shape[:2])
+    return ensure_shape(tf.ones(tf.shape(x)[:2], tf.bool), x.shape[:2])

@@ -3,10 +3,10 @@
 import tensorflow as tf
 
 from disan_tf.layers.dropout import Places
-from disan_tf.layers.packing import LENGTH_MULTIPLE, ROWS_MULTIPLE
+from disan_tf.layers.packing import LENGTH_MULTIPLE, ROWS_MULTIPLE, surplus
 from disan_tf.ops.batch_share import all_rows, current
 from disan_tf.ops.devices import on_host
-from disan_tf.ops.xla import is_compiled, is_jit_compiled
+from disan_tf.ops.xla import ensure_shape, is_compiled, is_jit_compiled
 
 SENTENCES_PER_ROW = 8
 LEAST_SAVING = 0.25  # least fraction of positions to save, for packing to pay
@@ -52,7 +52,7 @@ class PackedRows:
         """Computes the rows' shape, the tokens' places, and whether packing pays."""
         batch, length = tf.unstack(tf.shape(mask))
         ends = tf.reduce_max(tf.where(mask, tf.range(1, length + 1), 0), axis=1)
-        rows = -(-batch // SENTENCES_PER_ROW)
+        rows = _ceil_div(batch, SENTENCES_PER_ROW)
         starts, width = _deal(tf.where(ends > 0, ends + gap, 0), rows)
         self._tokens = places = tf.cast(tf.where(mask), tf.int32)  # sentence and token
         self._positions = (tf.gather(starts, places[:, 0]) + places[:, 1])[:, None]
@@ -66,7 +66,7 @@ class PackedRows:
     def _shared(self, ends, gap, length, tokens):
         """Returns whether packing pays for the global batch, and `Places` of the rows' tokens."""
         share, ends = current(), all_rows(ends)
-        rows = -(-share.batch // SENTENCES_PER_ROW)
+        rows = _ceil_div(share.batch, SENTENCES_PER_ROW)
         starts, width = _deal(tf.where(ends > 0, ends + gap, 0), rows)
         self._pays = _pays(rows * width, share.batch * length)
         sentences = share.first + tokens[:, 0]
@@ -88,7 +88,7 @@ class PackedRows:
         def pack():
             return self._in_rows(tf.gather_nd(x, self._places))
 
-        return tf.ensure_shape(self._choose(pack, lambda: x), [None, None, x.shape[-1]])
+        return ensure_shape(self._choose(pack, lambda: x), [None, None, x.shape[-1]])
 
     def tokens(self, x: tf.Tensor) -> tf.Tensor:
         """Gathers <float>[tokens, dim] from [rows, width, dim], for maps of independent tokens.
@@ -98,10 +98,10 @@ class PackedRows:
         flat = tf.reshape(x, [-1, x.shape[-1]])
 
         def select():
-            surplus = -tf.shape(self._positions)[0] % ROWS_MULTIPLE
-            return tf.gather_nd(flat, tf.pad(self._positions, [[0, surplus], [0, 0]]))
+            more = surplus(tf.shape(self._positions)[0], ROWS_MULTIPLE)
+            return tf.gather_nd(flat, tf.pad(self._positions, [[0, more], [0, 0]]))
 
-        return tf.ensure_shape(self._choose(select, lambda: flat), [None, x.shape[-1]])
+        return ensure_shape(self._choose(select, lambda: flat), [None, x.shape[-1]])
 
     def sentences(self, tokens: tf.Tensor) -> tf.Tensor:
         """Turns the result of `tokens`, or a map of it, into <float>[batch, length, dim]."""
@@ -112,7 +112,7 @@ class PackedRows:
             return tf.scatter_nd(self._tokens, tokens[: tf.shape(self._tokens)[0]], shape)
 
         sentences = self._choose(scatter, lambda: tf.reshape(tokens, shape))
-        return tf.ensure_shape(sentences, [*self._sentences.shape, dim])
+        return ensure_shape(sentences, [*self._sentences.shape, dim])
 
     def _packed_mask(self):
         ones = tf.ones(tf.shape(self._positions)[:1], tf.int32)
@@ -126,6 +126,11 @@ class PackedRows:
         return unpacked() if self._pays is False else tf.cond(self._pays, packed, unpacked)
 
 
+def _ceil_div(x, divisor):
+    """Returns x / divisor, rounded up; the division of ONNX rounds negative numbers up as well."""
+    return (x + divisor - 1) // divisor
+
+
 def _pays(packed, positions):
     return tf.cast(packed, tf.float32) < (1.0 - LEAST_SAVING) * tf.cast(positions, tf.float32)
 
@@ -135,7 +140,7 @@ def _places_if_packed(mask, gap):
     batch, length = tf.unstack(tf.shape(mask))
     positions = tf.range(length)
     ends = tf.reduce_max(tf.where(mask, positions + 1, 0), axis=1)
-    rows = -(-batch // SENTENCES_PER_ROW)
+    rows = _ceil_div(batch, SENTENCES_PER_ROW)
     starts, width = _deal(tf.where(ends > 0, ends + gap, 0), rows)
     starts = tf.where(_pays(rows * width, batch * length), starts, tf.range(batch) * length)
     count = batch * length  # no smaller than the packed rows, and constant
@@ -157,7 +162,7 @@ def _deal(sizes, rows):
     dealt = tf.pad(tf.gather(sizes, order), [[0, rows * SENTENCES_PER_ROW - batch]])
     dealt = _back_and_forth(tf.reshape(dealt, [SENTENCES_PER_ROW, rows]))
     width = tf.maximum(1, tf.reduce_max(tf.reduce_sum(dealt, axis=0)))
-    width = -(-width // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
+    width = _ceil_div(width, LENGTH_MULTIPLE) * LENGTH_MULTIPLE
     starts = tf.range(rows) * width + tf.cumsum(dealt, axis=0, exclusive=True)
     starts = tf.reshape(_back_and_forth(starts), [-1])[:batch]
     return tf.scatter_nd(order[:, None], starts, [batch]), width

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from disan_tf.ops.batch_share import all_rows
 from disan_tf.ops.devices import on_host
-from disan_tf.ops.xla import is_compiled, is_jit_compiled
+from disan_tf.ops.xla import ensure_shape, is_compiled, is_jit_compiled
 
 # Sizes are rounded up to these multiples, so that oneDNN compiles products for fewer shapes.
 ROWS_MULTIPLE = 128
@@ -56,8 +56,7 @@ def real_tokens(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         return tf.reshape(x, [-1, x.shape[-1]])
     with on_host():
         places = tf.where(mask)
-        surplus = -tf.shape(places)[0] % ROWS_MULTIPLE
-        places = tf.pad(places, [[0, surplus], [0, 0]])
+        places = tf.pad(places, [[0, surplus(tf.shape(places)[0], ROWS_MULTIPLE)], [0, 0]])
     return tf.gather_nd(x, places)
 
 
@@ -72,7 +71,7 @@ def scatter_tokens(tokens: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         places = tf.where(mask)
         shape = tf.concat([tf.shape(mask, tf.int64), [tokens.shape[-1]]], axis=0)
     scattered = tf.scatter_nd(places, tokens[: tf.shape(places)[0]], shape)
-    return tf.ensure_shape(scattered, [*mask.shape, tokens.shape[-1]])
+    return ensure_shape(scattered, [*mask.shape, tokens.shape[-1]])
 
 
 def unique_words(words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -88,5 +87,10 @@ def unique_words(words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 def pad_length(x: tf.Tensor) -> tf.Tensor:
     """Pads [batch, length, ...] with 0 or False to a multiple of `LENGTH_MULTIPLE`."""
     x = tf.convert_to_tensor(x)
-    surplus = -tf.shape(x)[1] % LENGTH_MULTIPLE
-    return tf.pad(x, [[0, 0], [0, surplus], *[[0, 0]] * (x.shape.rank - 2)])
+    more = surplus(tf.shape(x)[1], LENGTH_MULTIPLE)
+    return tf.pad(x, [[0, 0], [0, more], *[[0, 0]] * (x.shape.rank - 2)])
+
+
+def surplus(size: tf.Tensor, multiple: int) -> tf.Tensor:
+    """Returns what is missing to a multiple; the remainder of a negative number differs in ONNX."""
+    return (multiple - size % multiple) % multiple

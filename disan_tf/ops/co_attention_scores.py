@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from disan_tf.ops.devices import block_numbers, on_host
 from disan_tf.ops.native import runtime
-from disan_tf.ops.xla import is_jit_compiled
+from disan_tf.ops.xla import ensure_shape, is_compiled
 
 # Numbers in one tensor of a block on a CPU (measured: 1 << 20 exceeds the caches and is up to a
 # quarter slower).
@@ -63,7 +63,7 @@ def product_scores(
       <float32>[batch, first length, second length]. All inputs receive gradients.
     """
     first, second, kernel, vector = map(tf.convert_to_tensor, (first, second, kernel, vector))
-    if pairs is not None and is_jit_compiled():
+    if pairs is not None and is_compiled():
         scores = product_scores(first, second, kernel, vector)
         return tf.where(pairs, scores, 0.0)
     if pairs is not None:
@@ -113,7 +113,7 @@ def _chosen_product_scores(first, second, kernel, vector, pairs):
 
     rows = (tf.reshape(tf.cast(tensor, tf.float32), [-1, dim]) for tensor in (first, second))
     chosen = tf.reshape(scores(*rows, kernel, vector), [-1])[:count]
-    return tf.ensure_shape(tf.scatter_nd(indices, chosen, shape), pairs.shape)
+    return ensure_shape(tf.scatter_nd(indices, chosen, shape), pairs.shape)
 
 
 def _chosen_gradient(upstream, words, first, second, kernel, vector):
@@ -154,7 +154,7 @@ def _blockwise(
 
     XLA, which needs fixed shapes and fuses operations, computes all pairs at once.
     """
-    if is_jit_compiled():
+    if is_compiled():
         return score(*(tf.cast(sentence, tf.float32) for sentence in (first, second)), *weights)
 
     @tf.custom_gradient
@@ -174,7 +174,7 @@ def _forward(score, first, second, *weights):
 
     empty = tf.zeros([tf.shape(first)[0], 0, tf.shape(second)[1]])
     (scores,) = _walk(body, first, second, empty)
-    return tf.ensure_shape(scores, [*first.shape[:2], second.shape[1]])
+    return ensure_shape(scores, [*first.shape[:2], second.shape[1]])
 
 
 def _backward(score, upstream, first, second, *weights):

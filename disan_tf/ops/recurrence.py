@@ -1,7 +1,9 @@
-"""A recurrent layer as one native operation for all steps of a batch.
+"""Loops over tokens, and a recurrent layer as one native operation for all steps of a batch.
 
 The operation has a native form alone; the portable form is the loop of `disan_tf.layers.recurrent`.
 """
+
+from typing import Callable
 
 import tensorflow as tf
 
@@ -47,3 +49,22 @@ def recurrence(
         product, bias, mask, kernel, cell=cell, backward=backward
     )
     return tf.cast(h, dtype)
+
+
+def scan_tokens(advance: Callable, tokens: tuple, first: tuple, backward: bool) -> tuple:
+    """Calls `advance` for one token after another, as `tf.scan` does.
+
+    Args:
+      advance: (states before the token, the token's tensors) -> states after it.
+      tokens: tensors <...>[length, ...].
+      first: states before the first token that is read.
+      backward: whether the last token is read first. `tf.scan` would count down, and converters to
+        ONNX read such a loop wrongly.
+
+    Returns:
+      The states after each token, [length, ...], in the order of the tokens.
+    """
+    if not backward:
+        return tf.scan(advance, tokens, first)
+    reversed_tokens = tuple(tf.reverse(tensor, [0]) for tensor in tokens)
+    return tuple(tf.reverse(state, [0]) for state in tf.scan(advance, reversed_tokens, first))

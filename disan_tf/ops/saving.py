@@ -5,12 +5,13 @@ import sys
 import tensorflow as tf
 from tensorflow.python.saved_model import save_context
 
-_EXPORTERS = (  # folders of the code that traces functions for ONNX, LiteRT and Keras' `export`
-    "/keras/src/export/",
-    "/tf_keras/src/export/",
+_CONVERTERS = (  # places of the code that traces functions for ONNX and LiteRT
+    "/keras/src/export/litert",
+    "/keras/src/export/onnx",
     "/tensorflow/lite/python/",
     "/tf2onnx/",
 )
+_EXPORTERS = (*_CONVERTERS, "/keras/src/export/", "/tf_keras/src/export/")
 
 
 @tf.autograph.experimental.do_not_convert
@@ -24,19 +25,34 @@ def is_saving() -> bool:
     """
     if save_context.in_save_context():
         return True
+    return _is_traced_by(_EXPORTERS)
+
+
+@tf.autograph.experimental.do_not_convert
+def is_converted() -> bool:
+    """Returns whether this thread traces a function for an ONNX or a LiteRT file.
+
+    Their readers, like XLA, do best with shapes that do not depend on the data.
+    """
+    return _is_traced_by(_CONVERTERS)
+
+
+def _is_traced_by(places: tuple) -> bool:
     if tf.executing_eagerly():
         return False
     graph = tf.compat.v1.get_default_graph()
-    if not hasattr(graph, "_disan_tf_is_exported"):
-        graph._disan_tf_is_exported = _is_traced_by_an_exporter()
-    return graph._disan_tf_is_exported
+    if not hasattr(graph, "_disan_tf_tracers"):
+        graph._disan_tf_tracers = {}
+    if places not in graph._disan_tf_tracers:
+        graph._disan_tf_tracers[places] = _is_on_the_stack(places)
+    return graph._disan_tf_tracers[places]
 
 
-def _is_traced_by_an_exporter() -> bool:
+def _is_on_the_stack(places: tuple) -> bool:
     frame = sys._getframe()
     while frame is not None:
         path = frame.f_code.co_filename.replace("\\", "/")
-        if any(folder in path for folder in _EXPORTERS):
+        if any(place in path for place in places):
             return True
         frame = frame.f_back
     return False

@@ -134,7 +134,10 @@ class DynamicSelfAttention(BaseLayer):
         projected = self.projection.activate(product, LeakyReLU(self.negative_slope))
         if sentences is not None:
             projected = sentences(projected)
-        split = [*tf.unstack(tf.shape(mask)), self.attentions, self.units]
-        # Transposed once for all iterations; with one attention nothing is copied.
-        projected = tf.transpose(tf.reshape(projected, split), [0, 2, 1, 3])
+        batch, length = tf.unstack(tf.shape(mask))
+        if self.attentions == 1:  # tf2onnx errs in a transposition of an axis of size 1
+            projected = tf.reshape(projected, [batch, 1, length, self.units])
+        else:  # transposed once for all iterations
+            projected = tf.reshape(projected, [batch, length, self.attentions, self.units])
+            projected = tf.transpose(projected, [0, 2, 1, 3])
         return tf.cast(projected, tf.float32)

@@ -9,6 +9,7 @@ from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.layers.packing import unique_words
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.devices import on_host
+from disan_tf.ops.xla import ensure_shape
 
 
 @serializable
@@ -79,5 +80,5 @@ class CharacterCNN(BaseLayer):
         maps = self.convolution(tf.gather(table, words), mask=words != 0)  # 0 on padding
         vectors = tf.gather(tf.reduce_max(maps, axis=1), places[1:])
         vectors = tf.reshape(vectors, [*outer, self.units])
-        vectors = tf.ensure_shape(vectors, [*characters.shape[:-1], self.units])
+        vectors = ensure_shape(vectors, [*characters.shape[:-1], self.units])
         return self.output_dropout(vectors, training=training)

@@ -6,6 +6,7 @@ from disan_tf.layers.hard_attention.sampler import Sampler
 from disan_tf.layers.linear import project
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
+from disan_tf.ops.recurrence import scan_tokens
 
 
 @serializable
@@ -78,8 +79,8 @@ class IterativeSequenceSampling(Sampler):
             tf.transpose(mask)[:, :, None],
         )
         start = tf.zeros([batch, units]), tf.zeros([batch, 1]), tf.zeros([batch, 1], tf.bool)
-        _, probabilities, selected = tf.scan(
-            lambda last, step: self._step(last[0], *step), steps, start, reverse=self.backward
+        _, probabilities, selected = scan_tokens(
+            lambda last, step: self._step(last[0], *step), steps, start, self.backward
         )
         return tf.transpose(selected[:, :, 0]), tf.transpose(probabilities[:, :, 0])
 

@@ -9,7 +9,8 @@ from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packing import scatter_tokens
 from disan_tf.ops.elementwise import bias_activation
 from disan_tf.ops.native import runtime
-from disan_tf.ops.recurrence import recurrence
+from disan_tf.ops.recurrence import recurrence, scan_tokens
+from disan_tf.ops.xla import ensure_shape
 
 
 class Recurrent(BaseLayer):
@@ -118,7 +119,7 @@ class Recurrent(BaseLayer):
             h = self._scan(product, bias, mask, backward, *state_kernels)
         if self.go_backwards:
             h = tf.reverse(h, [1])
-        return tf.ensure_shape(h, [*mask.shape, self.units])
+        return ensure_shape(h, [*mask.shape, self.units])
 
     def _scan(self, product, bias, mask, backward, *kernels):
         """Computes h <float>[batch, length, units], one `step` after another."""
@@ -131,8 +132,6 @@ class Recurrent(BaseLayer):
         product = tf.pad(product, [[0, 0], [0, padding], [0, 0]])
         real = tf.transpose(tf.pad(mask, [[0, 0], [0, padding]]))[:, :, None]
         steps = tf.transpose(product, [1, 0, 2]), real
-        if backward:  # ONNX has no loop that counts down
-            steps = tuple(tf.reverse(step, [0]) for step in steps)
         zeros = tf.zeros([tf.shape(product)[0], self.units])
 
         def advance(old, token):
@@ -140,7 +139,6 @@ class Recurrent(BaseLayer):
             new = self.step(old, product, *kernels)
             return tuple(tf.where(real, *pair) for pair in zip(new, old))
 
-        *_, h = tf.scan(advance, steps, (zeros,) * self.states)
-        h = tf.reverse(h, [0]) if backward else h
+        *_, h = scan_tokens(advance, steps, (zeros,) * self.states, backward)
         h = tf.cast(tf.transpose(h, [1, 0, 2])[:, :length], dtype)
         return tf.where(mask[:, :, None], h, tf.zeros([], dtype))

@@ -11,7 +11,13 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export import conversions
 from disan_tf.serving.export.conversions import export_converted
 from disan_tf.serving.export.export import export_model
-from tests.support.models.bundles import CLASSES, SENTENCES, WORDS
+from tests.support.models.bundles import (
+    CLASSES,
+    RELATEDNESS,
+    SENTENCES,
+    WORDS,
+    make_pair_bundle,
+)
 
 KINDS = ["tflite", pytest.param("onnx", marks=pytest.mark.slow)]
 
@@ -85,6 +91,25 @@ def test_pairs_are_converted_too(pair_bundle, kind, tmp_path):
     (path,) = export_converted(kind, pair_bundle.directory, tmp_path)
     metadata = json.loads((path / "metadata.json").read_text(encoding="utf-8"))
     assert metadata["largest_difference"] < 1e-5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        {"name": "bi_gru", "units": 3},
+        {"name": "bi_lstm", "units": 3},
+        {"name": "dsa", "units": 5, "first_units": 3, "dense_units": 2, "compressed_units": 5},
+        {"name": "pooled_bi_lstm", "units": 3},
+        {"name": "resan", "units": 4, "sampling": "iterative"},
+    ],
+    ids=lambda encoder: encoder["name"],
+)
+def test_every_encoder_becomes_onnx(encoder, tmp_path):
+    _need("onnx")
+    bundle = make_pair_bundle(tmp_path / "made", RELATEDNESS, encoder)
+    (path,) = export_converted("onnx", bundle.directory, tmp_path)  # which compares the outputs
+    assert (path / "model.onnx").is_file()
 
 
 def test_a_model_that_answers_differently_is_refused(bundle, tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from disan_tf.layers.keras_layer import Layer, output_shape
 
+_OF_KERAS = ("name", "dtype", "trainable")  # Keras' arguments that a signature names
 serializable = tf.keras.utils.register_keras_serializable("disan_tf")
 
 
@@ -18,6 +19,12 @@ class ConfiguredLayer(Layer):
 
     # The `TimeDistributed` of Keras 2 passes masks on only to layers with names of their own here.
     _keras_api_names = _keras_api_names_v1 = ("disan_tf.layers",)
+
+    def __init_subclass__(cls, **kwargs):
+        """Names the arguments of the bases in the signature that `help` and notebooks show."""
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__.__signature__ = _signature(cls)
 
     def compute_output_shape(self, input_shape):
         """Returns the output's shape, from a call of a copy with a symbolic tensor."""
@@ -33,6 +40,24 @@ class ConfiguredLayer(Layer):
                     if name not in config and hasattr(self, name):
                         config[name] = _serialized(name, getattr(self, name))
         return config
+
+
+def _signature(cls: type) -> inspect.Signature:
+    """Returns a constructor's signature, with the arguments of its bases before `**kwargs`."""
+    own = list(inspect.signature(vars(cls)["__init__"]).parameters.values())
+    if own[-1].kind is not inspect.Parameter.VAR_KEYWORD:
+        return inspect.Signature(own)
+    *own, rest = own
+    known = {each.name for each in own}
+    inherited = [
+        each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for each in inspect.signature(super(cls, cls).__init__).parameters.values()
+        if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) and each.name not in known
+    ]
+    if super(cls, cls).__init__ is Layer.__init__:
+        inherited = [each for each in inherited if each.name in _OF_KERAS]
+        inherited.sort(key=lambda each: _OF_KERAS.index(each.name))
+    return inspect.Signature([*own, *inherited, rest])
 
 
 def _serialized(name, value):

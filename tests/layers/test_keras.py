@@ -385,3 +385,14 @@ def test_a_pair_encoder_says_nothing_of_masks():
 def test_configurations_are_json():
     for name, make in OF_TOKENS.items():
         assert json.loads(json.dumps(make().get_config())), name
+
+
+def test_constructors_name_the_arguments_that_all_layers_share():
+    for cls in PUBLIC.values():
+        if issubclass(cls, layers.base.BaseLayer):
+            parameters = inspect.signature(cls).parameters
+            assert {"dropout", "l2", "seed", "name", "dtype"} <= {*parameters}, cls.__name__
+            assert not any(each.kind is each.VAR_POSITIONAL for each in parameters.values())
+    names = " ".join(inspect.signature(encoders.DiSAN).parameters)
+    shared = "activation attention_form dropout l2 seed name dtype trainable kwargs"
+    assert names == f"units directions {shared}"

@@ -1,5 +1,7 @@
 """Iterative sampling, which selects one token after another."""
 
+from typing import Optional
+
 import tensorflow as tf
 
 from disan_tf.layers.hard_attention.sampler import Sampler
@@ -47,8 +49,10 @@ class IterativeSequenceSampling(Sampler):
       TensorShape([2, 5])
     """
 
-    def __init__(self, *args, backward: bool = False, **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, units: Optional[int] = None, activation="relu", backward: bool = False, **kwargs
+    ):
+        super().__init__(units, activation, **kwargs)
         self.backward = backward
 
     def build(self, input_shape):

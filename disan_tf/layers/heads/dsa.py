@@ -50,8 +50,15 @@ class DSAHead(BatchNormHead):
       TensorShape([2, 3])
     """
 
-    def __init__(self, *args, negative_slope: float = 0.01, init_scale: str = "keep", **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        classes: int,
+        hidden_units: int,
+        negative_slope: float = 0.01,
+        init_scale: str = "keep",
+        **kwargs,
+    ):
+        super().__init__(classes, hidden_units, **kwargs)
         self.negative_slope = check_above_zero("negative_slope", negative_slope)
         self.init_scale = check_init_scale(init_scale)
 

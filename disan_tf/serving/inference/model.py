@@ -39,14 +39,22 @@ Sentences = Iterable  # whatever `read_inputs` reads
 
 
 def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "LoadedModel":
-    """Loads a trained model.
+    """Loads a trained model, which classifies, compares and encodes sentences of raw text.
 
-    Loading imports no module: a model with an encoder of another package needs that class, unless
-    its module is imported already.
+    `python run.py --mode=models` lists the released models. Loading imports no module: a model with
+    an encoder of another package needs that class, unless its module is imported already.
 
     Args:
       checkpoint: the name of a released model, a work directory, or a folder with a `model.json`.
       encoder: the class of the model's encoder, if another package defines it.
+
+    Returns:
+      The model, whose methods are `predict`, `predict_proba`, `encode`, `similarity` and `attend`.
+
+    Example:
+      >>> model = disan_tf.load("disan_trec")
+      >>> model.predict(["Who wrote this book ?"])[0]["label"]
+      'HUM'
 
     Raises:
       UserError: there is no such model, it is damaged, it is a language model, or its encoder is

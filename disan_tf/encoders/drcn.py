@@ -6,9 +6,9 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least, check_choice, check_layers
 from disan_tf.encoders.base import PairEncoder
+from disan_tf.layers.attention.multiway import MultiwayCoAttention
 from disan_tf.layers.bottleneck import Bottleneck
 from disan_tf.layers.children import build_child
-from disan_tf.layers.co_attention.multiway import MultiwayCoAttention
 from disan_tf.layers.dropout import Places
 from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.masks import token_mask

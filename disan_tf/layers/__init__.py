@@ -11,6 +11,7 @@ from disan_tf.layers.attention.fusion_gate import FusionGate
 from disan_tf.layers.attention.intra import IntraAttention
 from disan_tf.layers.attention.multi_dim import MultiDimAttention
 from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention
+from disan_tf.layers.attention.multiway import MultiwayCoAttention
 from disan_tf.layers.attention.positional import positional_encoding
 from disan_tf.layers.attention.self_alignment import SelfAlignment
 from disan_tf.layers.attention.source2token import Source2Token
@@ -18,7 +19,6 @@ from disan_tf.layers.attention.static import StaticSelfAttention
 from disan_tf.layers.attention.token2token import Token2Token
 from disan_tf.layers.attention.vanilla import VanillaAttention
 from disan_tf.layers.bottleneck import Bottleneck
-from disan_tf.layers.co_attention.multiway import MultiwayCoAttention
 from disan_tf.layers.convolution.convolution import Convolution
 from disan_tf.layers.convolution.densely_connected import DenselyConnectedCNN
 from disan_tf.layers.dropout import Dropout

@@ -23,7 +23,7 @@ import tensorflow as tf
 
 from disan_tf.common.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
-from disan_tf.layers.co_attention.multiway import FUNCTIONS, MultiwayCoAttention, split_letters
+from disan_tf.layers.attention.multiway import FUNCTIONS, MultiwayCoAttention, split_letters
 from disan_tf.runs.bundle import load_bundle
 from tests.measurements.best_model import dev_scores, parse_options
 

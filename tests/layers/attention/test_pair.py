@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.co_attention.bilinear import BilinearAttention
-from disan_tf.layers.co_attention.concatenation import ConcatenationAttention
-from disan_tf.layers.co_attention.cosine import CosineAttention
-from disan_tf.layers.co_attention.dot import DotAttention
-from disan_tf.layers.co_attention.minus import MinusAttention
+from disan_tf.layers.attention.pair import (
+    BilinearAttention,
+    ConcatenationAttention,
+    CosineAttention,
+    DotAttention,
+    MinusAttention,
+)
 from tests.support.layers.contract import SequenceContract
 from tests.support.layers.pair_attention import (
     CLASSES,

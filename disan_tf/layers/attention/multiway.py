@@ -3,13 +3,15 @@
 import tensorflow as tf
 
 from disan_tf.common.options import check_choice
+from disan_tf.layers.attention.pair import (
+    BilinearAttention,
+    ConcatenationAttention,
+    CosineAttention,
+    DotAttention,
+    MinusAttention,
+)
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
-from disan_tf.layers.co_attention.bilinear import BilinearAttention
-from disan_tf.layers.co_attention.concatenation import ConcatenationAttention
-from disan_tf.layers.co_attention.cosine import CosineAttention
-from disan_tf.layers.co_attention.dot import DotAttention
-from disan_tf.layers.co_attention.minus import MinusAttention
 from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packing import real_tokens

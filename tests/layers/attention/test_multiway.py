@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.co_attention.multiway import AGGREGATIONS, FUNCTIONS, MultiwayCoAttention
+from disan_tf.layers.attention.multiway import AGGREGATIONS, FUNCTIONS, MultiwayCoAttention
 from tests.support.layers.contract import MaskContract
 from tests.support.layers.pair_attention import (
     DIM,

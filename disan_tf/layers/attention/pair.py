@@ -1,0 +1,241 @@
+"""Attention between the words of two sentences: the five functions of the multiway DRCN."""
+
+import tensorflow as tf
+
+from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.keras_layer import output_shape
+from disan_tf.layers.linear import project
+from disan_tf.layers.pooling import weighted_sums
+from disan_tf.layers.precision import cast_weight
+from disan_tf.layers.serialization import serializable
+from disan_tf.ops import masked_softmax
+from disan_tf.ops.co_attention_scores import additive_scores, product_scores
+from disan_tf.ops.devices import on_host
+
+LEAST_SQUARED_NORM = 1e-24  # a shorter vector counts as 0: its gradient would explode
+
+
+class PairAttention(BaseLayer):
+    """Base of the multiway DRCN's attention functions, Eq. 4 and 9 to 12.
+
+    e_ij = a function of first_i and second_j that the subclass defines
+    alpha_ij = softmax over the words j of the second sentence of e_ij
+    a_i = sum_j alpha_ij second_j
+
+    The softmax and the sum are computed in float32. A subclass defines `scores`, and creates its
+    weights in `build` before it calls `super().build`.
+
+    Args:
+      l2: see `BaseLayer`; matrices are regularised, vectors are not.
+      dropout, seed: see `BaseLayer`; like the paper, these layers have no dropout.
+
+    Call arguments:
+      first: <float>[batch, first length, dim], the sentence that attends.
+      second: <float>[batch, second length, dim], finite on padding too.
+      second_mask: <bool>[batch, second length], True = real token.
+      training: has no effect here.
+
+    Returns:
+      a, <float>[batch, first length, dim], also on padding of `first`; exactly 0 if the second
+      sentence has no tokens.
+    """
+
+    keeps_tokens = False
+
+    # s if the scores of (second, first) are s times the transposed scores of (first, second).
+    symmetry = None
+
+    def add_matrix(self, name: str, rows: int, columns: int) -> tf.Variable:
+        """Adds a regularised matrix <float32>[rows, columns], initialised by Glorot's rule."""
+        return self.add_uncast_weight(name, [rows, columns], "glorot_uniform", self.l2)
+
+    def add_vector(self, name: str, dim: int) -> tf.Variable:
+        """Adds a vector <float32>[dim], initialised by Glorot's rule, fan-in and fan-out `dim`."""
+        return self.add_uncast_weight(name, [dim], "glorot_uniform")
+
+    def scores(self, first, second, masks=None) -> tf.Tensor:
+        """Computes e, <float32>[batch, first length, second length]; inputs have the compute dtype.
+
+        If the `masks` of both sentences are given, scores of padding may be any finite number.
+        """
+        raise NotImplementedError
+
+    def mutual_scores(self, first, second, masks=None) -> tuple:
+        """Computes the `scores` of (first, second) and of (second, first)."""
+        scores = self.scores(first, second, masks)
+        if self.symmetry is None:
+            reverse = None if masks is None else masks[::-1]
+            return scores, self.scores(second, first, reverse)
+        return scores, self.symmetry * tf.transpose(scores, [0, 2, 1])
+
+    def compute_output_shape(self, input_shape):
+        return output_shape(input_shape)
+
+    def call(self, first, second, second_mask, training=None):
+        second = tf.cast(second, first.dtype)  # Keras casts only the first argument
+        return weighted_sums(self.attention_weights(first, second, second_mask), second)
+
+    def attention_weights(self, first, second, second_mask):
+        """Returns alpha, <float32>[batch, first length, second length]; sums to 1 over `second`."""
+        pair = (tf.cast(sentence, self.compute_dtype) for sentence in (first, second))
+        return masked_softmax(self.scores(*pair), second_mask[:, None], axis=2)
+
+
+@serializable
+class CosineAttention(PairAttention):
+    """Cosine attention, multiway DRCN Eq. 4, the only function of the original DRCN.
+
+    e_ij = cos(first_i, second_j)
+
+    in float32; 0 if one of the two vectors is 0. The function has no parameters.
+
+    Arguments, call arguments and result: see `PairAttention`.
+
+    Example:
+      >>> mask = tf.ones([2, 3], tf.bool)
+      >>> CosineAttention()(tf.ones([2, 5, 8]), tf.ones([2, 3, 8]), second_mask=mask).shape
+      TensorShape([2, 5, 8])
+    """
+
+    symmetry = 1.0
+
+    def scores(self, first, second, masks=None):
+        return tf.matmul(_unit(first), _unit(second), transpose_b=True)
+
+
+@serializable
+class BilinearAttention(PairAttention):
+    """Bilinear attention, multiway DRCN Eq. 9.
+
+    e_ij = v tanh(second_j^T W first_i)
+
+    The paper prints v^T, but its tanh is of a number, so v is a number too. It is initialised to 1,
+    so that scores lie between -1 and 1 like the cosine's, and W by Glorot's rule. Products with W
+    have the layer's precision, products between words are float32.
+
+    Parameters: 40,001 for 200 dimensions, 10,001 for 100.
+
+    Arguments, call arguments and result: see `PairAttention`; W is regularised.
+
+    Example:
+      >>> mask = tf.ones([2, 3], tf.bool)
+      >>> BilinearAttention()(tf.ones([2, 5, 8]), tf.ones([2, 3, 8]), second_mask=mask).shape
+      TensorShape([2, 5, 8])
+    """
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        self.kernel = self.add_matrix("kernel", dim, dim)  # W_B
+        self.factor = self.add_uncast_weight("factor", [], "ones")  # v_B
+        super().build(input_shape)
+
+    def scores(self, first, second, masks=None):
+        second = project(second, cast_weight(self.kernel, second.dtype))
+        first, second = (tf.cast(sentence, tf.float32) for sentence in (first, second))
+        return tf.cast(self.factor, tf.float32) * tf.tanh(
+            tf.matmul(first, second, transpose_b=True)
+        )
+
+
+class _ScoredByVector(PairAttention):
+    """Base of the functions v^T tanh(W ...), whose W and v are initialised by Glorot's rule."""
+
+    words = 1  # that a row of W multiplies
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        self.kernel = self.add_matrix("kernel", self.words * dim, dim)  # W
+        self.vector = self.add_vector("vector", dim)  # v
+        super().build(input_shape)
+
+
+@serializable
+class ConcatenationAttention(_ScoredByVector):
+    """Concatenation attention, multiway DRCN Eq. 10.
+
+    e_ij = v^T tanh(W [first_i; second_j])
+         = v^T tanh(W_1 first_i + W_2 second_j)   with W = [W_1 W_2]
+
+    The second line multiplies words, not pairs of words, by W. It is the paper's Eq. 7, which the
+    paper treats as a different function. (Eq. 8 and 10 print h_q with the index i for j.) W, as
+    one matrix for both words, and v are initialised by Glorot's rule.
+
+    Parameters: 80,200 for 200 dimensions, 20,100 for 100.
+
+    Arguments, call arguments and result: see `PairAttention`; W is regularised.
+
+    Example:
+      >>> mask = tf.ones([2, 3], tf.bool)
+      >>> ConcatenationAttention()(tf.ones([2, 5, 8]), tf.ones([2, 3, 8]), second_mask=mask).shape
+      TensorShape([2, 5, 8])
+    """
+
+    words = 2
+
+    def scores(self, first, second, masks=None):
+        kernel_1, kernel_2 = tf.split(cast_weight(self.kernel, first.dtype), 2)
+        first, second = project(first, kernel_1), project(second, kernel_2)
+        return additive_scores(first, second, tf.cast(self.vector, tf.float32))
+
+
+@serializable
+class DotAttention(_ScoredByVector):
+    """Dot attention, multiway DRCN Eq. 11.
+
+    e_ij = v^T tanh(W (first_i * second_j))
+
+    W multiplies every pair of words, which makes this the most expensive of the functions. W and v
+    are initialised by Glorot's rule.
+
+    Parameters: 40,200 for 200 dimensions, 10,100 for 100.
+
+    Arguments, call arguments and result: see `PairAttention`; W is regularised.
+
+    Example:
+      >>> mask = tf.ones([2, 3], tf.bool)
+      >>> DotAttention()(tf.ones([2, 5, 8]), tf.ones([2, 3, 8]), second_mask=mask).shape
+      TensorShape([2, 5, 8])
+    """
+
+    symmetry = 1.0
+
+    def scores(self, first, second, masks=None):
+        kernel, vector = cast_weight(self.kernel, first.dtype), tf.cast(self.vector, tf.float32)
+        with on_host():
+            pairs = None if masks is None else masks[0][:, :, None] & masks[1][:, None]
+        return product_scores(first, second, kernel, vector, pairs)
+
+
+@serializable
+class MinusAttention(_ScoredByVector):
+    """Minus attention, multiway DRCN Eq. 12.
+
+    e_ij = v^T tanh(W (first_i - second_j))
+
+    As W distributes over the difference, it multiplies words and not pairs of words. W and v are
+    initialised by Glorot's rule.
+
+    Parameters: 40,200 for 200 dimensions, 10,100 for 100.
+
+    Arguments, call arguments and result: see `PairAttention`; W is regularised.
+
+    Example:
+      >>> mask = tf.ones([2, 3], tf.bool)
+      >>> MinusAttention()(tf.ones([2, 5, 8]), tf.ones([2, 3, 8]), second_mask=mask).shape
+      TensorShape([2, 5, 8])
+    """
+
+    symmetry = -1.0  # tanh is odd
+
+    def scores(self, first, second, masks=None):
+        kernel = cast_weight(self.kernel, first.dtype)
+        first, second = project(first, kernel), -project(second, kernel)
+        return additive_scores(first, second, tf.cast(self.vector, tf.float32))
+
+
+def _unit(x):
+    """Computes x / ||x||, <float32>[..., dim]; 0, without a gradient, where ||x|| is 0."""
+    x = tf.cast(x, tf.float32)
+    square = tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)
+    has_norm = square > LEAST_SQUARED_NORM
+    return x * tf.where(has_norm, tf.math.rsqrt(tf.where(has_norm, square, 1.0)), 0.0)

@@ -1,22 +1,17 @@
-"""Encoders, which turn token vectors into a sentence vector: one file for each model.
+"""Encoders, which turn token vectors into a sentence vector.
 
 `disan_tf.encoders.base` explains how to add an encoder.
 """
 
-from disan_tf.encoders.additive import AdditiveEncoder
+from disan_tf.encoders.attentive import AdditiveEncoder, MultiHeadEncoder, Source2TokenEncoder
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
-from disan_tf.encoders.bi_gru import BiGRUEncoder
-from disan_tf.encoders.bi_lstm import BiLSTMEncoder
+from disan_tf.encoders.bi_recurrent import BiGRUEncoder, BiLSTMEncoder, PooledBiLSTMEncoder
+from disan_tf.encoders.convolutional import HierarchicalCNNEncoder, MultiWindowCNNEncoder
 from disan_tf.encoders.disan import DiSAN
 from disan_tf.encoders.drcn import DRCN
 from disan_tf.encoders.dsa import DSAEncoder
-from disan_tf.encoders.hierarchical_cnn import HierarchicalCNNEncoder
-from disan_tf.encoders.multi_head import MultiHeadEncoder
-from disan_tf.encoders.multi_window_cnn import MultiWindowCNNEncoder
-from disan_tf.encoders.pooled_bi_lstm import PooledBiLSTMEncoder
 from disan_tf.encoders.resan import ReSAN
 from disan_tf.encoders.selected_source2token import SelectedSource2TokenEncoder
-from disan_tf.encoders.source2token import Source2TokenEncoder
 
 ENCODERS = {
     "additive": AdditiveEncoder,

@@ -1,14 +1,102 @@
-"""Multi-head self-attention, then source2token self-attention: a baseline."""
+"""Encoders with one kind of attention on the word vectors: baselines of DiSAN's Table 1."""
+
+from typing import Optional
 
 import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
 from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.layers.attention.additive import AdditiveSelfAttention
 from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention
 from disan_tf.layers.attention.positional import positional_encoding
 from disan_tf.layers.children import build_child
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
+
+
+@serializable
+class AdditiveEncoder(SentenceEncoder):
+    """`AdditiveSelfAttention` on the word vectors, the first baseline of DiSAN's Table 1.
+
+    300 units on 300-dimensional vectors: 90,600 parameters.
+
+    Args:
+      units: size of the attention's hidden layer; None = the size of x.
+      activation: activation of the hidden layer.
+      attention_form, dropout, l2, seed: see `SentenceEncoder`.
+
+    Call arguments:
+      x: <float>[batch, length, dim], word vectors.
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      The sentence vector, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Example:
+      >>> AdditiveEncoder()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
+    """
+
+    def __init__(self, units: Optional[int] = None, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+
+    def build(self, input_shape):
+        options = self.child_options("attention")
+        attention = AdditiveSelfAttention(self.units, self.activation, **options)
+        self.attention = build_child(attention, input_shape)
+        super().build(input_shape)
+
+    def output_size(self, dim):
+        return dim
+
+    def call(self, x, mask=None, training=None):
+        return self.attention(x, mask=mask, training=training)
+
+    def attend(self, x, mask=None):
+        """Computes the weights without dropout, "attention" <float32>[batch, length, 1]."""
+        mask = token_mask(x, mask)
+        return {"attention": self.attention.attention_weights(x, mask)}
+
+
+@serializable
+class Source2TokenEncoder(SentenceEncoder):
+    """`Source2Token` on the word vectors, the second baseline of DiSAN's Table 1.
+
+    300-dimensional vectors: 180,600 parameters.
+
+    Args:
+      activation: activation of Eq. 12.
+      attention_form, dropout, l2, seed: see `SentenceEncoder`.
+
+    Call arguments:
+      x: <float>[batch, length, dim], word vectors.
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      The sentence vector, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Example:
+      >>> Source2TokenEncoder()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
+    """
+
+    def build(self, input_shape):
+        self.source2token = self.add_source2token(input_shape[-1])
+        super().build(input_shape)
+
+    def output_size(self, dim):
+        return dim
+
+    def call(self, x, mask=None, training=None):
+        return self.source2token(x, mask=mask, training=training)
+
+    def attend(self, x, mask=None):
+        """Computes the weights without dropout, "source2token" <float32>[batch, length, dim]."""
+        mask = token_mask(x, mask)
+        return {"source2token": self.source2token.attention_weights(x, mask)}
 
 
 @serializable

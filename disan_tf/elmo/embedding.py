@@ -10,8 +10,7 @@ from disan_tf.elmo.official_tensors import official_tensors
 from disan_tf.elmo.scalar_mix import ScalarMix
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
-from disan_tf.layers.embedding.base import Embedding
-from disan_tf.layers.embedding.words import WordEmbedding
+from disan_tf.layers.embedding.words import Embedding, WordEmbedding
 from disan_tf.layers.serialization import serializable
 
 

@@ -6,9 +6,8 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.attention.additive import AdditiveSelfAttention
-from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention
-from disan_tf.layers.attention.positional import positional_encoding
+from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention, positional_encoding
+from disan_tf.layers.attention.token_attention import AdditiveSelfAttention
 from disan_tf.layers.children import build_child
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable

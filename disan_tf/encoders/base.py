@@ -1,7 +1,7 @@
 """The base classes of encoders for sentences and for sentence pairs."""
 
 from disan_tf.layers.activations import activation_of
-from disan_tf.layers.attention.source2token import Source2Token
+from disan_tf.layers.attention.token_attention import Source2Token
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.precision import shared_conversions
@@ -68,7 +68,7 @@ class SentenceEncoder(PairEncoder):
 
     An encoder with hard attention has `samplers`, takes `selections` as an argument of its call,
     and has `select(x, mask, how, training)`, which returns `Selections`
-    (`disan_tf.layers.hard_attention.selections`); see `Sampler.select`
+    (`disan_tf.layers.hard_attention.sampler`); see `Sampler.select`
     (`disan_tf.layers.hard_attention.sampler`). Without `selections` it selects greedily.
 
     Args:

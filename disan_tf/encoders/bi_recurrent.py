@@ -4,12 +4,10 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.attention.static import StaticSelfAttention
+from disan_tf.layers.attention.dynamic import StaticSelfAttention
 from disan_tf.layers.children import build_child
 from disan_tf.layers.masks import token_mask
-from disan_tf.layers.recurrent.base import Recurrent
-from disan_tf.layers.recurrent.gru import BasicGRU
-from disan_tf.layers.recurrent.lstm import BasicLSTM
+from disan_tf.layers.recurrent import BasicGRU, BasicLSTM, Recurrent
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import copies
 

@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least, check_layers, check_widths
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.children import build_child
-from disan_tf.layers.convolution.convolution import Convolution
+from disan_tf.layers.convolution import Convolution
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import copies

@@ -13,8 +13,7 @@ from disan_tf.layers.dropout import Places
 from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packing import pad_length, real_tokens
-from disan_tf.layers.recurrent.lstm import BasicLSTM
-from disan_tf.layers.recurrent.rnn import BasicRNN
+from disan_tf.layers.recurrent import BasicLSTM, BasicRNN
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.devices import on_host

@@ -11,10 +11,9 @@ from disan_tf.common.options import (
     check_widths,
 )
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.attention.dynamic import DynamicSelfAttention
-from disan_tf.layers.attention.static import StaticSelfAttention
+from disan_tf.layers.attention.dynamic import DynamicSelfAttention, StaticSelfAttention
 from disan_tf.layers.children import build_child
-from disan_tf.layers.convolution.densely_connected import DenselyConnectedCNN
+from disan_tf.layers.convolution import DenselyConnectedCNN
 from disan_tf.layers.dropout import Dropout, site_seed
 from disan_tf.layers.initializers import check_init_scale
 from disan_tf.layers.masks import token_mask

@@ -8,7 +8,7 @@ from disan_tf.common.options import check_at_least
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.children import build_child
 from disan_tf.layers.hard_attention.parallel import ReinforcedSequenceSampling
-from disan_tf.layers.hard_attention.selections import merge_selections
+from disan_tf.layers.hard_attention.sampler import merge_selections
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
 

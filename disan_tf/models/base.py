@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import tensorflow as tf
 
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.embedding.base import Embedding
+from disan_tf.layers.embedding.words import Embedding
 from disan_tf.models.resources import Resources
 
 SENTENCE = ("sentence",)  # the fields of a model of one sentence
@@ -148,7 +148,7 @@ class SentenceModel(tf.keras.Model):
           training: whether dropout acts.
 
         Returns:
-          A `disan_tf.layers.hard_attention.selections.Selections` for each field.
+          A `disan_tf.layers.hard_attention.sampler.Selections` for each field.
         """
         embedded = self.embed(*inputs, training=training)
         return [self.encoder.select(x, mask, how, training) for x, mask in embedded]

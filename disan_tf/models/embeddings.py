@@ -7,10 +7,8 @@ from typing import NamedTuple, Optional
 
 from disan_tf.common.options import check_choice
 from disan_tf.elmo.embedding import ElmoEmbedding
-from disan_tf.layers.embedding.base import Embedding
-from disan_tf.layers.embedding.characters import WordCharacterEmbedding
-from disan_tf.layers.embedding.word_bytes import WordBytes
-from disan_tf.layers.embedding.words import WordEmbedding
+from disan_tf.layers.embedding.characters import WordBytes, WordCharacterEmbedding
+from disan_tf.layers.embedding.words import Embedding, WordEmbedding
 from disan_tf.text import TextToCharacters, TextToIds, TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import FORMS, read_forms
 

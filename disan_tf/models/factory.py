@@ -11,9 +11,8 @@ from disan_tf.encoders.own import own_encoder
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding.words import WordEmbedding
+from disan_tf.layers.heads.batch_norm import DRCNHead, DSAHead
 from disan_tf.layers.heads.classification import ClassificationHead
-from disan_tf.layers.heads.drcn import DRCNHead
-from disan_tf.layers.heads.dsa import DSAHead
 from disan_tf.layers.heads.word_softmax import WordSoftmax
 from disan_tf.layers.keras_layer import sublayers
 from disan_tf.models.base import SentenceModel

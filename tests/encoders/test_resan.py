@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.encoders import ENCODERS, DiSAN, ReSAN, SelectedSource2TokenEncoder
 from disan_tf.layers import IterativeSequenceSampling, WordEmbedding
-from disan_tf.layers.hard_attention.selections import merge_selections
+from disan_tf.layers.hard_attention.sampler import merge_selections
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.layers.keras_layer import sublayers
 from disan_tf.layers.packing import pack

@@ -12,9 +12,8 @@ from disan_tf.layers import (
     SelfAlignment,
     VanillaAttention,
 )
-from disan_tf.layers.attention.dynamic import DynamicSelfAttention
-from disan_tf.layers.attention.static import StaticSelfAttention
-from disan_tf.layers.convolution.densely_connected import DenselyConnectedCNN
+from disan_tf.layers.attention.dynamic import DynamicSelfAttention, StaticSelfAttention
+from disan_tf.layers.convolution import DenselyConnectedCNN
 from tests.support.layers.contract import BAD_DROPOUT, MaskContract
 
 

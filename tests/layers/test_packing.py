@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from disan_tf.layers.convolution.convolution import Convolution
+from disan_tf.layers.convolution import Convolution
 from disan_tf.layers.packed_rows import SENTENCES_PER_ROW, PackedRows
 from disan_tf.layers.packing import (
     LENGTH_MULTIPLE,

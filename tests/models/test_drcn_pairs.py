@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.encoders import DRCN
 from disan_tf.layers.embedding.characters import WordCharacterEmbedding
-from disan_tf.layers.heads.drcn import DRCNHead
+from disan_tf.layers.heads.batch_norm import DRCNHead
 from disan_tf.models import SentencePairClassifier
 from tests.support.layers.weights import draw_weights
 

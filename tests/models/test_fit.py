@@ -7,8 +7,8 @@ import tensorflow as tf
 from disan_tf.encoders import DRCN, DiSAN
 from disan_tf.layers import WordEmbedding
 from disan_tf.layers.embedding.characters import WordCharacterEmbedding
+from disan_tf.layers.heads.batch_norm import DRCNHead
 from disan_tf.layers.heads.classification import ClassificationHead
-from disan_tf.layers.heads.drcn import DRCNHead
 from disan_tf.models import RelatednessModel, SentenceClassifier, SentencePairClassifier
 
 GENERATOR = np.random.default_rng(3)

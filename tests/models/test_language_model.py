@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.embedding.word_bytes import WordBytes
+from disan_tf.layers.embedding.characters import WordBytes
 from disan_tf.layers.heads.word_softmax import WordSoftmax
 from disan_tf.models import LanguageModel
 from tests.support.layers.weights import draw_weights

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.layers import BasicLSTM
 from disan_tf.layers.packing import real_tokens
-from disan_tf.layers.recurrent.rnn import BasicRNN
+from disan_tf.layers.recurrent import BasicRNN
 from disan_tf.ops import portable
 from disan_tf.ops.recurrence import recurrence
 from tests.support.ops.backends import needs_native

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.encoders import ENCODERS, multi_head
+from disan_tf.encoders import ENCODERS, attentive
 from disan_tf.layers import Dropout, MultiHeadSelfAttention
 from tests.support.golden import official
 from tests.support.golden.pairs import (
@@ -114,7 +114,7 @@ def test_the_authors_positional_encoding_has_a_doubled_exponent(length, dim):
 @pytest.fixture
 def multi_head_encoder(monkeypatch):
     """Multi-head attention with source2token and the authors' positions, and its golden file."""
-    monkeypatch.setattr(multi_head, "positional_encoding", _authors_encoding)
+    monkeypatch.setattr(attentive, "positional_encoding", _authors_encoding)
     arrays, _ = official.load("multihead_bib_3x4_s2t_elu.npz")
     encoder = ENCODERS["multi_head"](heads=3, units=4)
     encoder(arrays["in/x"], mask=tf.constant(arrays["in/mask"]))

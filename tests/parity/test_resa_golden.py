@@ -6,8 +6,7 @@ import tensorflow as tf
 
 from disan_tf.encoders import ReSAN
 from disan_tf.layers import SelectiveSelfAttention
-from disan_tf.layers.hard_attention.sampler import Selection
-from disan_tf.layers.hard_attention.selections import merge_selections
+from disan_tf.layers.hard_attention.sampler import Selection, merge_selections
 from disan_tf.layers.packing import pack, packed_mask
 from tests.support.golden import official
 

@@ -1,5 +1,6 @@
-"""Multi-head attention: scaled dot products in several subspaces."""
+"""Multi-head self-attention, and the encoding of positions that it needs."""
 
+import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
@@ -10,6 +11,26 @@ from disan_tf.layers.precision import cast_weight
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import bias_activation
+
+
+def positional_encoding(length: tf.Tensor, dim: int) -> tf.Tensor:
+    """Computes the sinusoids of Vaswani et al. (2017), Sec. 3.5.
+
+    PE[position, 2i]     = sin(position / 10000^(2i / dim))
+    PE[position, 2i + 1] = cos(position / 10000^(2i / dim))
+
+    Args:
+      length: <int>[], number of positions.
+      dim: size of a vector; an odd one ends with a sine.
+
+    Returns:
+      <float32>[length, dim].
+    """
+    features = np.arange(dim)
+    frequencies = 10000.0 ** (-2.0 * (features // 2) / dim)
+    positions = tf.cast(tf.range(length), tf.float32)
+    angles = tf.expand_dims(positions, 1) * frequencies.astype(np.float32)
+    return tf.where(features % 2 == 0, tf.sin(angles), tf.cos(angles))
 
 
 @serializable

@@ -17,7 +17,7 @@ from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packing import real_tokens
 from disan_tf.layers.pooling import weighted_sums
 from disan_tf.layers.precision import shared_conversions
-from disan_tf.layers.recurrent.lstm import BasicLSTM
+from disan_tf.layers.recurrent import BasicLSTM
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.devices import on_host

@@ -1,9 +1,14 @@
-"""The base class of attentions that compress a sequence without a query."""
+"""Attention that weighs the tokens of a sentence, with or without a query."""
+
+from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.masks import token_mask
+from disan_tf.layers.pooling import average_tokens
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import copies, softmax_pool
 
@@ -61,3 +66,248 @@ class TokenAttention(BaseLayer):
     def logits(self, x, training=None):
         """Computes f(x_i), <float>[batch, length, units of `score_map`]."""
         return self.score_map(self.token_map(x, training=training), training=training)
+
+
+@serializable
+class Source2Token(TokenAttention):
+    """Multi-dimensional source2token self-attention, DiSAN Eq. 12 and 13.
+
+    f(x_i) = W^T activation(W1 x_i + b1) + b                 (12)
+    P = softmax over the tokens i of f(x_i), for every feature
+    s = sum_i P_i * x_i                                      (13)
+
+    Args:
+      activation: activation of Eq. 12.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1 and W, which are
+        regularised.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Example:
+      >>> Source2Token()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
+    """
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        self.token_map = self.add_linear(
+            "token_map", dim, dim, activation=self.activation
+        )  # W1, b1
+        self.score_map = self.add_linear("score_map", dim, dim)  # W, b
+        super().build(input_shape)
+
+
+@serializable
+class AdditiveSelfAttention(TokenAttention):
+    """Additive attention that compresses a sequence, DiSAN Eq. 1 to 5 without their query.
+
+    f(x_i) = w^T activation(W x_i + b)                       (5)
+    p = softmax over the tokens i of f(x_i)                  (1 to 3)
+    s = sum_i p_i x_i                                        (4)
+
+    The bias b is in the authors' code; w has no bias.
+
+    Args:
+      units: size of W x_i; None = the size of x.
+      activation: activation of Eq. 5.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W and w; only W is
+        regularised.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Example:
+      >>> AdditiveSelfAttention()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
+    """
+
+    pool = staticmethod(average_tokens)
+
+    def __init__(self, units: Optional[int] = None, activation="elu", **kwargs):
+        super().__init__(activation, **kwargs)
+        self.units = check_at_least("units", units, 1)
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        units = self.units or dim
+        self.token_map = self.add_linear("token_map", dim, units, activation=self.activation)
+        self.score_map = self.add_linear("score_map", units, 1, use_bias=False, l2=0.0)  # w
+        super().build(input_shape)
+
+
+class QueryAttention(TokenAttention):
+    """Base of attentions whose weights depend on a query, DiSAN Eq. 1 to 4.
+
+    a = [f(x_1, q), ..., f(x_n, q)],  P = softmax(a) over the tokens    (1 to 3)
+    s = sum_i P_i * x_i                                                 (4)
+
+    A subclass also builds `query_map` and overrides `logits`.
+
+    Args:
+      activation: see `TokenAttention`.
+      query_dim: size of the query; None = the size of x.
+      dropout, l2, seed: see `BaseLayer`.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      query: <float>[batch, query_dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+    """
+
+    def __init__(self, activation="elu", query_dim: Optional[int] = None, **kwargs):
+        super().__init__(activation, **kwargs)
+        self.query_dim = check_at_least("query_dim", query_dim, 1)
+
+    def compute_output_shape(self, x_shape, query_shape=None):
+        return super().compute_output_shape(x_shape)
+
+    def call(self, x, query, mask=None, training=None):
+        x, to_logits = copies(x, 2)
+        return self.pool(self.logits(to_logits, query, training), x, token_mask(x, mask))
+
+    def attention_weights(self, x, query, mask=None):
+        """Computes P without dropout, <float32>, shaped like `logits`; sums to 1 over tokens."""
+        mask = token_mask(x, mask)
+        return masked_softmax(self.logits(x, query), tf.expand_dims(mask, -1), axis=1)
+
+    def logits(self, x, query, training=None):
+        """Computes f(x_i, q), <float>[batch, length, units], with one unit for each weight."""
+        raise NotImplementedError
+
+
+@serializable
+class MultiDimAttention(QueryAttention):
+    """Multi-dimensional attention of a query to a sequence, DiSAN Eq. 7 to 9.
+
+    f(x_i, q) = W^T activation(W1 x_i + W2 q + b1) + b       (8; 7 without biases)
+    P = softmax over the tokens i of f(x_i, q), for every feature
+    s = sum_i P_i * x_i                                      (9)
+
+    Without W2 q this is `Source2Token`.
+
+    Args:
+      activation: activation of Eq. 8.
+      query_dim: size of the query; None = the size of x, as in the paper.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1, W2 and W, which are
+        regularised.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      query: <float>[batch, query_dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Example:
+      >>> attention = MultiDimAttention(query_dim=4)
+      >>> attention(tf.ones([2, 5, 8]), tf.ones([2, 4]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
+    """
+
+    def build(self, x_shape, query_shape=None):
+        dim = x_shape[-1]
+        self.query_map = self.add_linear(  # W2
+            "query_map", self.query_dim or dim, dim, use_bias=False
+        )
+        self.token_map = self.add_linear(
+            "token_map", dim, dim, activation=self.activation
+        )  # W1, b1
+        self.score_map = self.add_linear("score_map", dim, dim)  # W, b
+        super().build(x_shape)
+
+    def logits(self, x, query, training=None):
+        """Computes f(x_i, q) of Eq. 8, <float>[batch, length, dim]."""
+        query = tf.expand_dims(self.query_map(query, training=training), 1)
+        hidden = self.token_map.activate(self.token_map.product(x, training) + query)
+        return self.score_map(hidden, training=training)
+
+
+COMPATIBILITIES = ("additive", "multiplicative")
+
+
+@serializable
+class VanillaAttention(QueryAttention):
+    """Attention of a query to a sequence, DiSAN Eq. 1 to 6, ReSAN Eq. 26 to 31.
+
+    p = softmax over the tokens i of f(x_i, q)               (DiSAN 1 to 3, ReSAN 26 to 28)
+    s = sum_i p_i x_i                                        (DiSAN 4, ReSAN 29)
+    f(x_i, q) = w^T activation(W1 x_i + W2 q)   additive     (DiSAN 5, ReSAN 30)
+    f(x_i, q) = <W1 x_i, W2 q>            multiplicative     (DiSAN 6, ReSAN 31)
+
+    Args:
+      compatibility: f, "additive" or "multiplicative".
+      units: size of W1 x_i and W2 q; None = the size of x.
+      query_dim: size of the query; None = the size of x.
+      activation: activation of the additive f.
+      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1, W2 and w; W1 and W2
+        are regularised.
+
+    Call arguments:
+      x: <float>[batch, length, dim].
+      query: <float>[batch, query_dim].
+      mask: <bool>[batch, length], True = real token.
+      training: whether dropout acts.
+
+    Returns:
+      s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+
+    Raises:
+      ValueError: an unknown compatibility, or a size under 1.
+
+    Example:
+      >>> attention = VanillaAttention("multiplicative", query_dim=4)
+      >>> attention(tf.ones([2, 5, 8]), tf.ones([2, 4]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 8])
+    """
+
+    pool = staticmethod(average_tokens)
+
+    def __init__(
+        self,
+        compatibility: str = "additive",
+        units: Optional[int] = None,
+        query_dim: Optional[int] = None,
+        activation="elu",
+        **kwargs,
+    ):
+        super().__init__(activation, query_dim, **kwargs)
+        self.compatibility = check_choice("compatibility", compatibility, COMPATIBILITIES)
+        self.units = check_at_least("units", units, 1)
+
+    def build(self, x_shape, query_shape=None):
+        dim = x_shape[-1]
+        units = self.units or dim
+        self.token_map = self.add_linear("token_map", dim, units, use_bias=False)  # W1
+        self.query_map = self.add_linear(  # W2
+            "query_map", self.query_dim or dim, units, use_bias=False
+        )
+        if self.compatibility == "additive":
+            self.score_map = self.add_linear("score_map", units, 1, use_bias=False, l2=0.0)  # w
+        super().build(x_shape)
+
+    def logits(self, x, query, training=None):
+        """Computes f(x_i, q), <float>[batch, length, 1]."""
+        token = self.token_map(x, training=training)  # [batch, length, units]
+        query = self.query_map(query, training=training)
+        if self.compatibility == "multiplicative":
+            return tf.matmul(
+                tf.cast(token, tf.float32), tf.expand_dims(tf.cast(query, tf.float32), 2)
+            )
+        return self.score_map(self.activation(token + tf.expand_dims(query, 1)), training=training)

@@ -9,7 +9,7 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.hard_attention.iterative import IterativeSequenceSampling
 from disan_tf.layers.hard_attention.parallel import ReinforcedSequenceSampling
-from disan_tf.layers.hard_attention.selections import Selections, merge_selections
+from disan_tf.layers.hard_attention.sampler import Selections, merge_selections
 from disan_tf.layers.hard_attention.selective import UNSELECTED, SelectiveSelfAttention
 from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.masks import token_mask

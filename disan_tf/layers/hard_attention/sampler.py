@@ -1,4 +1,4 @@
-"""The base class of samplers, which select tokens."""
+"""What all samplers of tokens share: random numbers, selections, the choice of tokens."""
 
 from typing import NamedTuple, Optional
 
@@ -7,10 +7,107 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
-from disan_tf.layers.dropout import site_seed
-from disan_tf.layers.hard_attention.uniforms import Uniforms
+from disan_tf.layers.dropout import add_count, next_seed, site_seed
 from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.masks import token_mask
+from disan_tf.layers.pooling import token_counts
+from disan_tf.layers.serialization import ConfiguredLayer, serializable
+from disan_tf.ops import batch_share
+
+_MANTISSA, _ONE = 0x7FFFFF, 0x3F800000  # bits of a float32: its mantissa, and 1.0
+
+
+@serializable
+class Uniforms(ConfiguredLayer):
+    """Random numbers in [0, 1), a function of (seed, number of calls) alone, also under XLA.
+
+    As in `Dropout`, the number of calls is a variable that is saved with the weights, so that a
+    resumed training draws the same numbers as one that was never interrupted.
+
+    Args:
+      seed: integer, see `disan_tf.layers.dropout.site_seed`.
+
+    Call arguments:
+      shape: <int32>[rank]; the first number counts the rows of the batch.
+
+    Returns:
+      <float32> of that shape.
+
+    Example:
+      >>> Uniforms(seed=1)(tf.constant([2, 5])).shape
+      TensorShape([2, 5])
+    """
+
+    def __init__(self, seed: int, **kwargs):
+        super().__init__(**kwargs)
+        self.seed = seed
+
+    def build(self, input_shape):
+        self.calls = add_count(self)
+        super().build(input_shape)
+
+    def call(self, shape):
+        seed, share = next_seed(self.seed, self.calls), batch_share.current()
+        if share is None:
+            return _uniform(shape, seed)
+        numbers = _uniform(tf.concat([[share.batch], shape[1:]], axis=0), seed)
+        return numbers[share.first : share.first + share.rows]
+
+
+def _uniform(shape, seed):
+    """Computes the numbers of `tf.random.stateless_uniform` from its random bits.
+
+    XLA draws the same bits as TensorFlow, but turns them into other numbers.
+    """
+    bits = tf.random.stateless_uniform(
+        shape, seed, minval=None, maxval=None, dtype=tf.uint32, alg="philox"
+    )
+    mantissas = tf.bitwise.bitwise_and(bits, tf.constant(_MANTISSA, tf.uint32))
+    from_1_to_2 = tf.bitwise.bitwise_or(mantissas, tf.constant(_ONE, tf.uint32))
+    return tf.bitcast(from_1_to_2, tf.float32) - 1.0
+
+
+class Selections(NamedTuple):
+    """The tokens that the samplers of a sentence encoder selected, in both directions.
+
+    Attributes:
+      heads: forward and backward, <bool>[batch, length], tokens that receive context.
+      dependents: forward and backward, <bool>[batch, length], tokens that are attended to.
+      log_probability: log probability of all selections in nats, <float32>[batch]; 0 if nothing
+        was sampled.
+      head_fraction: heads over real tokens, the mean of both directions, <float32>[batch].
+      dependent_fraction: dependents over real tokens, likewise.
+    """
+
+    heads: tuple
+    dependents: tuple
+    log_probability: tf.Tensor
+    head_fraction: tf.Tensor
+    dependent_fraction: tf.Tensor
+
+
+def merge_selections(heads, dependents, mask: tf.Tensor) -> Selections:
+    """Merges the samplers' selections.
+
+    Args:
+      heads: a `Selection` for each direction; an object that occurs several times counts once.
+      dependents: a `Selection` for each direction.
+      mask: <bool>[batch, length], True = real token.
+    """
+    distinct = {id(selection): selection for selection in [*heads, *dependents]}.values()
+    return Selections(
+        heads=tuple(selection.selected for selection in heads),
+        dependents=tuple(selection.selected for selection in dependents),
+        log_probability=tf.add_n([selection.log_probability for selection in distinct]),
+        head_fraction=_fraction(heads, mask),
+        dependent_fraction=_fraction(dependents, mask),
+    )
+
+
+def _fraction(selections, mask):
+    chosen = [tf.reduce_sum(tf.cast(one.selected, tf.float32), axis=1) for one in selections]
+    return tf.add_n(chosen) / (len(chosen) * token_counts(mask))
+
 
 HOW = ("all", "sample", "greedy")
 LEAST_PROBABILITY = 1e-10  # smallest argument of a logarithm, as in the authors' code

@@ -11,7 +11,7 @@ def product_reward(losses, selections, penalty: float) -> tf.Tensor:
 
     Args:
       losses: the examples' losses, without weight decay, <float32>[batch].
-      selections: `disan_tf.layers.hard_attention.selections.Selections` for one sentence of each
+      selections: `disan_tf.layers.hard_attention.sampler.Selections` for one sentence of each
         example.
       penalty: lambda of Eq. 17.
 

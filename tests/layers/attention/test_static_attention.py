@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.layers.attention.static import StaticSelfAttention
+from disan_tf.layers.attention.dynamic import StaticSelfAttention
 from disan_tf.layers.packing import real_tokens, scatter_tokens
 from tests.support.layers.small import MASK, X, randomised
 from tests.support.layers.weights import count, mapped

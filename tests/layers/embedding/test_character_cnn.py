@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.embedding.character_cnn import CharacterCNN
+from disan_tf.layers.embedding.characters import CharacterCNN
 from tests.support.layers.contract import BAD_DROPOUT, HALF, ROUNDING, LayerContract
 from tests.support.layers.weights import built
 

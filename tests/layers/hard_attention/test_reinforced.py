@@ -7,8 +7,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import DirectionalSelfAttention, ReinforcedSelfAttention
-from disan_tf.layers.hard_attention.sampler import HOW
-from disan_tf.layers.hard_attention.selections import merge_selections
+from disan_tf.layers.hard_attention.sampler import HOW, merge_selections
 from disan_tf.layers.hard_attention.selective import UNSELECTED
 from disan_tf.layers.packing import pack
 from disan_tf.ops import available_forms

@@ -6,8 +6,7 @@ import tensorflow as tf
 
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.parallel import sampling_features
-from disan_tf.layers.hard_attention.sampler import HOW, log_probability
-from disan_tf.layers.hard_attention.uniforms import Uniforms
+from disan_tf.layers.hard_attention.sampler import HOW, Uniforms, log_probability
 from tests.support.layers.contract import BAD_DROPOUT, MaskContract
 from tests.support.layers.samplers import DIM, MASK, X, randomised
 from tests.support.layers.small import sigmoid

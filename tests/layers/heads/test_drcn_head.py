@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.heads.batch_norm import averaging
-from disan_tf.layers.heads.drcn import DRCNHead
+from disan_tf.layers.heads.batch_norm import DRCNHead, averaging
 from tests.support.layers.batch_norm_heads import (
     HeadArithmetic,
     HeadContract,

@@ -6,8 +6,8 @@ import tensorflow as tf
 from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
+from disan_tf.layers.heads.batch_norm import DSAHead
 from disan_tf.layers.heads.classification import ClassificationHead
-from disan_tf.layers.heads.dsa import DSAHead
 from disan_tf.models.factory import build_model
 from disan_tf.training.check_config import check_config
 from disan_tf.training.checkpoints import TrainingState

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.recurrent.rnn import BasicRNN
+from disan_tf.layers.recurrent import BasicRNN
 from tests.support.layers.contract import BAD_DROPOUT, MaskContract
 from tests.support.layers.small import MASK, UNITS, X, randomised, states_of
 

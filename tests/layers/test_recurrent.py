@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.layers import BasicGRU, BasicLSTM
 from disan_tf.layers.packing import real_tokens
-from disan_tf.layers.recurrent.rnn import BasicRNN
+from disan_tf.layers.recurrent import BasicRNN
 from disan_tf.ops import portable
 from tests.support.layers.small import MASK, UNITS, X, randomised
 from tests.support.layers.weights import count

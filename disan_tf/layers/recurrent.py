@@ -1,4 +1,4 @@
-"""The base class of recurrent layers: the loop over tokens, padding, dropout, precision."""
+"""Recurrent layers that read in one direction: the loop over tokens, padding, precision."""
 
 import tensorflow as tf
 
@@ -7,6 +7,7 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packing import scatter_tokens
+from disan_tf.layers.serialization import serializable
 from disan_tf.ops.elementwise import bias_activation
 from disan_tf.ops.native import runtime
 from disan_tf.ops.recurrence import recurrence, scan_tokens
@@ -142,3 +143,119 @@ class Recurrent(BaseLayer):
         *_, h = scan_tokens(advance, steps, (zeros,) * self.states, backward)
         h = tf.cast(tf.transpose(h, [1, 0, 2])[:, :length], dtype)
         return tf.where(mask[:, :, None], h, tf.zeros([], dtype))
+
+
+@serializable
+class BasicRNN(Recurrent):
+    """TensorFlow 1's BasicRNNCell (Elman 1990), multiway DRCN Eq. 1.
+
+    h_t = tanh(W [x_t; h_(t-1)] + b)
+
+    Keras' SimpleRNN computes the same with W in two parts, PyTorch's RNN with two biases, whose sum
+    is b.
+
+    100 units on 300-dimensional vectors: 40,100 parameters.
+
+    Arguments, call arguments and result: see `Recurrent`; W is regularised.
+
+    Example:
+      >>> BasicRNN(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 5, 3])
+    """
+
+    cell = "rnn"
+    states = 1  # h
+
+    def build(self, input_shape):
+        self.kernel = self.add_kernel("kernel", input_shape[-1], gates=1)
+        self.bias = self.add_bias("bias", gates=1, initializer="zeros")
+        super().build(input_shape)
+
+    def step(self, states, product, kernel):
+        (h,) = states
+        return (tf.tanh(product + tf.matmul(h, kernel)),)
+
+
+FORGET_BIAS = 1.0  # added at run time, as in BasicLSTMCell: b itself is initialised to 0
+
+
+@serializable
+class BasicLSTM(Recurrent):
+    """TensorFlow 1's BasicLSTMCell (Zaremba et al. 2014).
+
+    [i; j; f; o] = W [x_t; h_(t-1)] + b
+    c_t = sigmoid(f + 1) * c_(t-1) + sigmoid(i) * tanh(j)
+    h_t = sigmoid(o) * tanh(c_t)
+
+    Keras' LSTM orders the gates i, f, j, o, has W in two parts, initialises the part for h
+    orthogonally, and adds the 1 to the initial value of b.
+
+    300 units on 300-dimensional vectors: 721,200 parameters.
+
+    Arguments, call arguments and result: see `Recurrent`; W is regularised.
+
+    Example:
+      >>> BasicLSTM(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 5, 3])
+    """
+
+    cell = "lstm"
+    states = 2  # c, h
+
+    def build(self, input_shape):
+        self.kernel = self.add_kernel("kernel", input_shape[-1], gates=4)
+        self.bias = self.add_bias("bias", gates=4, initializer="zeros")
+        super().build(input_shape)
+
+    def step(self, states, product, kernel):
+        c, h = states
+        i, j, f, o = tf.split(product + tf.matmul(h, kernel), 4, axis=-1)
+        c = tf.sigmoid(f + FORGET_BIAS) * c + tf.sigmoid(i) * tf.tanh(j)
+        return c, tf.sigmoid(o) * tf.tanh(c)
+
+
+@serializable
+class BasicGRU(Recurrent):
+    """TensorFlow 1's GRUCell (Cho et al. 2014; Chung et al. 2014).
+
+    [r; u] = sigmoid(W_g [x_t; h_(t-1)] + b_g)
+    c = tanh(W_c [x_t; r * h_(t-1)] + b_c)
+    h_t = u * h_(t-1) + (1 - u) * c
+
+    As in that cell, the reset gate r acts before the product with h, b_g is initialised to 1 (so
+    that a new layer tends to keep its state) and b_c to 0. Keras' GRU with `reset_after=False`
+    computes the same with u before r in its matrices.
+
+    300 units on 300-dimensional vectors: 540,900 parameters.
+
+    Arguments, call arguments and result: see `Recurrent`; W_g and W_c are regularised.
+
+    Example:
+      >>> BasicGRU(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 5, 3])
+    """
+
+    states = 1  # h
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        self.gate_kernel = self.add_kernel("gate_kernel", dim, gates=2)
+        self.gate_bias = self.add_bias("gate_bias", gates=2, initializer="ones")
+        self.candidate_kernel = self.add_kernel("candidate_kernel", dim, gates=1)
+        self.candidate_bias = self.add_bias("candidate_bias", gates=1, initializer="zeros")
+        super().build(input_shape)
+
+    def split_weights(self, input_dim):
+        sizes = [input_dim, self.units]
+        of_x, of_h = zip(
+            *(tf.split(kernel, sizes) for kernel in (self.gate_kernel, self.candidate_kernel))
+        )
+        bias = tf.concat([self.gate_bias, self.candidate_bias], axis=0)
+        return tf.concat(of_x, axis=1), bias, *of_h
+
+    def step(self, states, product, gate_kernel, candidate_kernel):
+        (h,) = states
+        to_gates, to_candidate = tf.split(product, [2 * self.units, self.units], axis=-1)
+        r, u = tf.split(tf.sigmoid(to_gates + tf.matmul(h, gate_kernel)), 2, axis=-1)
+        c = tf.tanh(to_candidate + tf.matmul(r * h, candidate_kernel))
+        return (u * h + (1.0 - u) * c,)

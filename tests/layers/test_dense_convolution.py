@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.convolution.densely_connected import DenselyConnectedCNN, l2_normalized
+from disan_tf.layers.convolution import DenselyConnectedCNN, l2_normalized
 from tests.support.layers.small import DIM, MASK, X, convolved, randomised
 
 SIZES = {"layers": 3, "first_units": 4, "units": 2, "widths": (3, 4), "compressed_units": 3}

@@ -1,1 +1,0 @@
-"""Convolutions over the tokens of a sentence."""

@@ -1,1 +1,0 @@
-"""Recurrent layers, which read a sentence in one direction, as TensorFlow 1 defines them."""

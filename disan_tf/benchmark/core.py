@@ -1,17 +1,13 @@
 """Times of the attention core, forward and backward, in all its forms and over lengths."""
 
-import os
-
 import tensorflow as tf
 
 from disan_tf.benchmark.dense import dense_attention
-from disan_tf.benchmark.processes import in_new_process, peak_gib
-from disan_tf.benchmark.timing import measure
+from disan_tf.benchmark.timing import measure, peak_gib
 from disan_tf.ops import available_forms, directional_attention
 
 LENGTHS = (8, 14, 20, 40, 80, 120, 200, 400)
 MEMORY_LENGTHS = (14, 40, 80, 200, 400)
-THREAD_LENGTHS = (14, 40, 80)
 
 # Forms with about eight [batch, length, length, dim] tensors are measured where these fit.
 _QUADRATIC = ("dense", "plain")
@@ -40,40 +36,19 @@ def measure_core_memory(config, lengths=None) -> list[dict]:
     ]
 
 
-def measure_core_threads(config, repetitions: int, lengths=None) -> list[dict]:
-    """Measures the fastest form's speedup by all processors, in separate processes.
-
-    Returns:
-      For each length {"length", "form", "one_ms", "all_ms", "speedup"}.
-    """
-    form, sizes = available_forms()[-1], (config.train.batch_size, config.encoder.units)
-    records = []
-    for length in lengths or THREAD_LENGTHS:
-        one_ms, all_ms = (
-            in_new_process(_median_ms, threads, 10 * repetitions, form, length, *sizes)
-            for threads in (1, os.cpu_count())
-        )
-        times = {"one_ms": one_ms, "all_ms": all_ms, "speedup": one_ms / all_ms}
-        records.append({"length": length, "form": form, **times})
-    return records
-
-
 def forms_at(length: int, batch: int, units: int) -> list[str]:
     """Returns the forms that this machine has and that fit into memory."""
     fits = 8 * 4 * batch * length**2 * units <= _LARGEST
     return [form for form in ["dense", *available_forms()] if fits or form not in _QUADRATIC]
 
 
-def make_core(form: str, length: int, batch: int, units: int, rate: float = 1.0):
-    """Compiles a function without arguments that returns the context and all three gradients.
-
-    With a rate below 1, this share of heads and of dependents is selected at random.
-    """
+def make_core(form: str, length: int, batch: int, units: int):
+    """Compiles a function without arguments that returns the context and all three gradients."""
     *inputs, upstream = (
         tf.random.stateless_normal([batch, length, units], [0, seed]) for seed in range(4)
     )
-    mask, heads = (_selected([batch, length], rate, seed) for seed in (4, 5))
-    options = {} if form == "dense" else {"form": form, "head_mask": heads}
+    mask = tf.ones([batch, length], tf.bool)
+    options = {} if form == "dense" else {"form": form}
     attention = dense_attention if form == "dense" else directional_attention
 
     @tf.function(autograph=False)
@@ -84,12 +59,6 @@ def make_core(form: str, length: int, batch: int, units: int, rate: float = 1.0)
         return [context, *tape.gradient(context, inputs, output_gradients=upstream)]
 
     return core.get_concrete_function()
-
-
-def _selected(shape, rate, seed):
-    """Draws a mask <bool> with this share of True in each row, to the nearest number."""
-    ranks = tf.argsort(tf.argsort(tf.random.stateless_uniform(shape, [1, seed]), axis=1), axis=1)
-    return ranks < round(rate * shape[1])
 
 
 def _measure_length(length, batch, units, repetitions):
@@ -103,11 +72,6 @@ def _measure_length(length, batch, units, repetitions):
         if "dense" in timings:
             records[form]["dense_ratio"] = timings["dense"].median / timing.median
     return {"length": length, "forms": records}
-
-
-def _median_ms(threads, repetitions, *core):
-    tf.config.threading.set_intra_op_parallelism_threads(threads)
-    return measure({"core": make_core(*core)}, repetitions)["core"].summary()["median_ms"]
 
 
 def _run(form, length, batch, units):

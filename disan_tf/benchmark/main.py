@@ -4,28 +4,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
-from disan_tf.benchmark.core import measure_core, measure_core_memory, measure_core_threads
+from disan_tf.benchmark.core import measure_core, measure_core_memory
 from disan_tf.benchmark.encoders import measure_encoders
 from disan_tf.benchmark.epoch import measure_epoch
-from disan_tf.benchmark.machine import describe_machine
-from disan_tf.benchmark.plot import plot_core
-from disan_tf.benchmark.selection import measure_selection
 from disan_tf.benchmark.step import is_pair, measure_step_memory, measure_steps
 from disan_tf.benchmark.tables import (
     core_table,
     encoders_table,
     epoch_table,
     memory_table,
-    selection_table,
     step_table,
-    threads_table,
 )
+from disan_tf.benchmark.timing import describe_machine
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import write_atomically, write_json
+from disan_tf.common.files import write_json
 from disan_tf.models.embeddings import EMBEDDINGS
 
-_OF_PAIRS = ("epoch", "encoders", "selection")
-_OF_RESAN = ("selection",)  # the other parts know the products and the dense form of DiSAN
+_OF_PAIRS = ("epoch", "encoders")
 _OF_DSA = ("step", "epoch", "memory")
 _OF_DRCN = ("epoch", "memory")
 
@@ -40,9 +35,7 @@ PARTS = {
     "step": (measure_steps, step_table),
     "epoch": (measure_epoch, epoch_table),
     "encoders": (measure_encoders, encoders_table),
-    "selection": (measure_selection, selection_table),
     "memory": (_memory, memory_table),
-    "threads": (measure_core_threads, threads_table),
 }
 
 
@@ -53,7 +46,7 @@ def benchmark(
 
     Args:
       config: a config of `configs/`.
-      output: a .json file; a plot of the core is written beside it, as .png.
+      output: a .json file.
       parts: names of `PARTS`; empty = all parts for the config.
       repetitions: calls of every function; the median counts.
 
@@ -75,7 +68,7 @@ def benchmark(
         results[part] = measure(config, repetitions)
         print(f"\n{table(results[part])}", flush=True)
         if output:
-            _write(Path(output), results)  # after every part: the later ones take minutes
+            write_json(Path(output), results)  # after every part: the later ones take minutes
     return results
 
 
@@ -85,9 +78,8 @@ def _check(config, output, parts, repetitions):
         if part not in PARTS:
             raise UserError(f"There is no benchmark part {part!r}; choose from {', '.join(PARTS)}.")
     known = {
-        "disan": [part for part in PARTS if part not in _OF_RESAN],
+        "disan": [*PARTS],
         "dsa": _OF_DSA,
-        "resan": _OF_RESAN,
         "drcn": _OF_DRCN,
     }
     reads_bilm = EMBEDDINGS[config.embedding.name].reads_bilm
@@ -107,13 +99,6 @@ def _check(config, output, parts, repetitions):
     if repetitions < 1:
         raise UserError(f"--repetitions={repetitions} must be at least 1.")
     if output and Path(output).suffix != ".json":
-        raise UserError(f"--output={output} must end in .json; a .png goes beside it.")
+        raise UserError(f"--output={output} must end in .json.")
     parts = parts or [part for part in fitting if part not in _OF_PAIRS or is_pair(config)]
     return sorted(parts, key=lambda part: part != "memory")  # before this process grows
-
-
-def _write(path, results):
-    write_json(path, results)
-    if "core" in results:
-        picture = plot_core(results["core"], results.get("memory", {}).get("core", []))
-        write_atomically(path.with_suffix(".png"), picture)

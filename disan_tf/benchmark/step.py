@@ -13,8 +13,7 @@ from disan_tf.benchmark.dense import (
     make_dense_train_step,
 )
 from disan_tf.benchmark.matmuls import make_products, step_products, total_flops
-from disan_tf.benchmark.processes import peak_gib
-from disan_tf.benchmark.timing import measure
+from disan_tf.benchmark.timing import measure, peak_gib
 from disan_tf.models.base import input_specs
 from disan_tf.models.embeddings import Sources
 from disan_tf.models.factory import TASKS, build_model, embedding_parts

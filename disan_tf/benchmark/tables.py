@@ -46,12 +46,6 @@ def memory_table(records: dict) -> str:
     return f"Peak memory of a process\n{text_table(lines)}"
 
 
-def threads_table(records: list[dict]) -> str:
-    """Formats the attention core's times on one thread and on all."""
-    lines = [{"length": row["length"], "form": row["form"], **_numbers(row)} for row in records]
-    return f"Threads, attention core\n{text_table(lines)}"
-
-
 def step_table(records: list[dict]) -> str:
     """Formats the times of whole steps and of their matrix products."""
     lines = [
@@ -86,21 +80,6 @@ def encoders_table(record: dict) -> str:
     ]
     title = f"Encoders, {record['dtype']}, from {record['sampled_batches']} SNLI-shaped batches"
     return f"{title}\n{text_table(lines)}"
-
-
-def selection_table(record: dict) -> str:
-    """Formats times by the share of selected heads and dependents."""
-    measured = [
-        *((what, row, row["forms"]) for what in ("core", "layer") for row in record[what]),
-        *(("model", row, {k: row[k] for k in ("train", "inference")}) for row in record["model"]),
-    ]
-    lines = [
-        {"what": what, "length": _lengths(row), "form": form, "selected": rate, **_numbers(times)}
-        for what, row, forms in measured
-        for form, rates in forms.items()
-        for rate, times in rates.items()
-    ]
-    return f"Share of selected tokens\n{text_table(lines)}"
 
 
 def _numbers(record: dict, **titles) -> dict:

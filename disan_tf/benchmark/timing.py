@@ -1,10 +1,19 @@
-"""Median times of functions that run in turns, so that a busy minute slows all of them."""
+"""Times of functions, peak memory of processes, and the machine that they ran on."""
 
+import multiprocessing
+import platform
+import resource
 import statistics
+import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import Callable, NamedTuple
 
 import tensorflow as tf
+
+from disan_tf.ops import available_forms
+from disan_tf.runs import machine
 
 WARM_UPS = 2
 
@@ -58,3 +67,43 @@ def _waiting() -> Callable[[], None]:
     if tf.config.get_visible_devices("GPU"):
         return tf.test.experimental.sync_devices
     return lambda: None
+
+
+def peak_gib(function: Callable, *arguments) -> float:
+    """Returns the peak resident memory in GiB of a new process calling `function(*arguments)`.
+
+    TensorFlow itself uses about 0.4 GiB. The function must be importable by name.
+    """
+    return in_new_process(_call, function, arguments)
+
+
+def in_new_process(function: Callable, *arguments):
+    """Calls `function(*arguments)` in a new process; it must be importable by name."""
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=fresh) as process:
+        return process.submit(function, *arguments).result()
+
+
+def _call(function, arguments):
+    function(*arguments)
+    return peak()
+
+
+def peak() -> float:
+    """Returns this process' peak resident memory in GiB."""
+    status = Path("/proc/self/status")
+    if status.exists():  # on Linux, getrusage gives the parent's peak where that was higher
+        fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        return int(fields["VmHWM"].split()[0]) / 2**20
+    unit = 1 if sys.platform == "darwin" else 2**10  # bytes on macOS, KiB elsewhere
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30
+
+
+def describe_machine() -> dict:
+    """Returns processor, threads, GPUs, versions, and the forms of attention that work here."""
+    return {
+        **machine.describe_machine(),
+        "python": platform.python_version(),
+        "tensorflow": tf.__version__,
+        "attention_forms": available_forms(),
+    }

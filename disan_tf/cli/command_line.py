@@ -71,7 +71,7 @@ flags.DEFINE_integer("max_tokens", None, "An export reads so many tokens of a se
 flags.DEFINE_string("output", None, "File of predict and benchmark, folder of the other modes.")
 flags.DEFINE_list("tasks", [], "Transfer tasks, such as cr and sick_relatedness; default: all.")
 flags.DEFINE_list("figures", [], "Names such as disan_figure_6; default: all that can be drawn.")
-flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory, threads.")
+flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory.")
 flags.DEFINE_integer("repetitions", 9, "How often each function is timed.")
 flags.DEFINE_list(
     "allow_module", [], "Imports modules, for models whose encoder is code of one of them."

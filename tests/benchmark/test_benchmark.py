@@ -6,7 +6,6 @@ import pytest
 
 from disan_tf.benchmark import core
 from disan_tf.benchmark.main import PARTS, benchmark
-from disan_tf.benchmark.plot import plot_core
 from disan_tf.benchmark.tables import memory_table
 from disan_tf.common.errors import UserError
 from tests.support.errors import user_error
@@ -18,7 +17,7 @@ def config():
     return tiny_config(name="disan_snli", batch_size=4)
 
 
-def test_the_core_is_printed_and_written_with_its_picture(config, tmp_path, monkeypatch, capsys):
+def test_the_core_is_printed_and_written(config, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(core, "LENGTHS", (4, 6))
     path = tmp_path / "new" / "bench.json"
     results = benchmark(config, str(path), ["core"], repetitions=2)
@@ -26,8 +25,7 @@ def test_the_core_is_printed_and_written_with_its_picture(config, tmp_path, monk
     assert results["machine"]["cores"] >= 1 and results["repetitions"] == 2
     assert results["config"]["encoder"]["units"] == 16
     assert [record["length"] for record in results["core"]] == [4, 6]
-    assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
-    assert sorted(each.name for each in path.parent.iterdir()) == ["bench.json", "bench.png"]
+    assert sorted(each.name for each in path.parent.iterdir()) == ["bench.json"]
     printed = capsys.readouterr().out.splitlines()
     assert sum(line.split()[:2] == ["6", "dense"] for line in printed) == 1
 
@@ -42,16 +40,15 @@ def test_what_was_measured_is_kept_when_a_later_part_fails(config, tmp_path, mon
 
 def test_all_parts_that_fit_are_the_default(config, monkeypatch):
     monkeypatch.setattr("disan_tf.benchmark.main.PARTS", _parts_that_do_nothing())
-    names = ("disan_sst", "resan_snli", "dsa_snli", "drcn_snli")
+    names = ("disan_sst", "dsa_snli", "drcn_snli")
     measured = [
         set(benchmark(each, None)) & set(PARTS)
         for each in (config, *(tiny_config(name=name) for name in names))
     ]
-    assert measured[0] == set(PARTS) - {"selection"}
+    assert measured[0] == {*PARTS}
     assert measured[1] == measured[0] - {"epoch", "encoders"}
-    assert measured[2] == {"selection"}
-    assert measured[3] == {"step", "epoch", "memory"}
-    assert measured[4] == {"epoch", "memory"}
+    assert measured[2] == {"step", "epoch", "memory"}
+    assert measured[3] == {"epoch", "memory"}
 
 
 def test_memory_is_measured_before_this_process_takes_any(config, monkeypatch):
@@ -67,7 +64,7 @@ def _parts_that_do_nothing():
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"parts": ["speed"]}, ["speed", "core, step, epoch, encoders, selection, memory"]),
+        ({"parts": ["speed"]}, ["speed", "core, step, epoch, encoders, memory"]),
         ({"repetitions": 0}, ["--repetitions=0"]),
         ({"output": "bench.png"}, ["bench.png", ".json"]),
     ],
@@ -91,9 +88,3 @@ def test_memory_is_a_table_of_gib():
     )
     rows = [line.split() for line in table.splitlines()[2:]]
     assert rows == [["core", "14", "lean", "0.50"], ["step", "15/8", "float32", "1.26"]]
-
-
-def test_a_picture_without_memory_can_be_drawn():
-    times = {"lean": {"median_ms": 2.0}}
-    picture = plot_core([{"length": length, "forms": times} for length in (8, 400)], [])
-    assert picture.startswith(b"\x89PNG")

@@ -8,7 +8,6 @@ from disan_tf.benchmark.core import (
     make_core,
     measure_core,
     measure_core_memory,
-    measure_core_threads,
 )
 from disan_tf.ops import available_forms
 from tests.support.runs.training import load_config, tiny_config
@@ -53,27 +52,3 @@ def test_memory_is_that_of_a_process_of_its_own(config, monkeypatch):
     (record,) = measure_core_memory(config, lengths=[6])
     assert (record["length"], record["form"]) == (6, "lean")
     assert 0.1 < record["peak_gib"] < 2.0
-
-
-def test_threads_are_counted_in_processes_of_their_own(config, monkeypatch):
-    """With a process that takes 8 ms on one thread and 8 / n on n."""
-    seen = []
-
-    def process(_, threads, *core):
-        seen.append((threads, *core))
-        return 8.0 / threads
-
-    monkeypatch.setattr("disan_tf.benchmark.core.in_new_process", process)
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
-    (record,) = measure_core_threads(config, repetitions=3, lengths=[6])
-    assert seen == [(threads, 30, FORMS[-1], 6, 4, 16) for threads in (1, 4)]
-    times = {"one_ms": 8.0, "all_ms": 2.0, "speedup": 4.0}
-    assert record == {"length": 6, "form": FORMS[-1], **times}
-
-
-def test_a_rate_selects_this_share_of_heads_and_dependents():
-    context, *gradients = make_core("lean", 8, 3, 5, rate=0.25)()
-    heads = tf.reduce_any(context != 0.0, axis=2)
-    assert tf.reduce_sum(tf.cast(heads, tf.int32)) <= 3 * 2
-    dependents = tf.reduce_any(gradients[2] != 0.0, axis=2)
-    assert 0 < tf.reduce_sum(tf.cast(dependents, tf.int32)) <= 3 * 2

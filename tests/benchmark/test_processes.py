@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from disan_tf.benchmark.processes import peak_gib
+from disan_tf.benchmark.timing import peak_gib
 
 
 def test_the_peak_counts_what_the_function_touched():

@@ -30,7 +30,7 @@ from typing import Callable
 
 import numpy as np
 
-from disan_tf.benchmark.processes import in_new_process, peak
+from disan_tf.benchmark.timing import in_new_process, peak
 from disan_tf.common.files import write_json
 from tests.measurements.threads import machine, set_threads
 

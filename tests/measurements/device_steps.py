@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from disan_tf.benchmark.machine import describe_machine
+from disan_tf.benchmark.timing import describe_machine
 from disan_tf.common.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.compilation import pad_tokens

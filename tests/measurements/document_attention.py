@@ -13,8 +13,7 @@ import functools
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.benchmark.processes import in_new_process, peak
-from disan_tf.benchmark.timing import measure
+from disan_tf.benchmark.timing import in_new_process, measure, peak
 from disan_tf.ops import directional_attention, portable
 
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)

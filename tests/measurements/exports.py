@@ -156,7 +156,7 @@ def main() -> None:
     if options.ask:
         print(json.dumps(ask(options.ask, *options.of_one_process)))
         return
-    from disan_tf.benchmark.machine import describe_machine
+    from disan_tf.benchmark.timing import describe_machine
 
     result = {"machine": describe_machine(), "checkpoint": options.checkpoint}
     result["cases"] = measure(options.checkpoint, options.before, options.rounds, options.cases)

@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 from typing import Optional
 
-from disan_tf.benchmark.processes import in_new_process
+from disan_tf.benchmark.timing import in_new_process
 from disan_tf.common.files import write_json
 from tests.measurements.threads import machine
 from tests.support.runs.training import load_config

@@ -16,9 +16,8 @@ from pathlib import Path
 from unittest import mock
 
 from configs import disan_snli, disan_sst, drcn_snli, dsa_snli, dsa_sst
-from disan_tf.benchmark.machine import describe_machine
 from disan_tf.benchmark.step import DTYPES, default_lengths, make_batch, make_steps
-from disan_tf.benchmark.timing import measure
+from disan_tf.benchmark.timing import describe_machine, measure
 from disan_tf.common.files import write_json
 from disan_tf.ops import dropout, elementwise
 from disan_tf.ops.native import runtime

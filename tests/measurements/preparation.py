@@ -31,7 +31,7 @@ from configs.disan_snli import get_config
 from data_prep.corpora.nli_files import TOKENIZERS
 from data_prep.corpora.snli import LAYOUT
 from data_prep.prepare import prepare
-from disan_tf.benchmark.processes import in_new_process
+from disan_tf.benchmark.timing import in_new_process
 from disan_tf.common.files import read_lines
 
 

@@ -23,7 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from disan_tf.benchmark.processes import in_new_process
+from disan_tf.benchmark.timing import in_new_process
 from disan_tf.common.files import write_json
 from tests.measurements.threads import machine, set_threads
 

@@ -11,7 +11,7 @@ def set_threads(threads: int) -> None:
 
 def machine(threads: int) -> dict:
     """What `describe_machine` says of a process with so many threads."""
-    from disan_tf.benchmark.machine import describe_machine
+    from disan_tf.benchmark.timing import describe_machine
 
     set_threads(threads)
     return describe_machine()

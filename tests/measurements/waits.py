@@ -23,8 +23,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from disan_tf.benchmark.machine import describe_machine
-from disan_tf.benchmark.timing import measure
+from disan_tf.benchmark.timing import describe_machine, measure
 from disan_tf.common.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
 from disan_tf.runs.bundle import load_bundle

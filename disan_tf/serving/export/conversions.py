@@ -22,7 +22,7 @@ from disan_tf.serving.export.saved_model import (
     as_function,
     describe_model,
     save_ids_model,
-    write_version,
+    write_versions,
 )
 from disan_tf.serving.export.signatures import Served, converted_function, methods_of
 
@@ -60,7 +60,7 @@ def export_converted(
             f"{bundle.directory} cannot become {kind}, since {reason}; export it without --format."
         )
     write = functools.partial(_write, kind, bundle, max_tokens)
-    return (write_version(Path(output_dir) / kind, write),)
+    return write_versions({Path(output_dir) / kind: write})
 
 
 def _write(kind, bundle, max_tokens, folder: Path) -> None:

@@ -1,5 +1,6 @@
 """Exports a bundle as two SavedModels: one for text and one for ids."""
 
+import contextlib
 import errno
 import functools
 import os
@@ -75,7 +76,8 @@ def export_saved_model(
     Args:
       bundle_directory: see `disan_tf.runs.bundle`.
       output_dir: the folder of the two models. 1 is the version, as TensorFlow Serving reads it:
-        an export takes the next number, in one renaming, and then removes older versions.
+        an export takes the next number in both folders, and then removes older versions, so that
+        after a kill the largest number in both is one whole export.
       max_tokens: the number of tokens to read of a sentence, without the rest; all signatures then
         have an output `truncated` <bool>[batch]. None = all.
 
@@ -88,11 +90,11 @@ def export_saved_model(
     bundle = load_bundle(bundle_directory, attention_form="saved")
     methods = methods_of(bundle)
     writers = {"saved_model": _save_text_model, "saved_model_ids": save_ids_model}
-    return tuple(
-        write_version(
-            Path(output_dir) / name, functools.partial(write, bundle, methods, max_tokens)
-        )
-        for name, write in writers.items()
+    return write_versions(
+        {
+            Path(output_dir) / name: functools.partial(write, bundle, methods, max_tokens)
+            for name, write in writers.items()
+        }
     )
 
 
@@ -111,19 +113,25 @@ def save_ids_model(
     _save(bundle, graphs, describe_model(bundle, max_tokens), None, folder)
 
 
-def write_version(folder: Path, write: Callable[[Path], None]) -> Path:
-    """Writes the next version, `<number>/`, with `write`; returns its folder.
+def write_versions(writers: Mapping[Path, Callable[[Path], None]]) -> tuple[Path, ...]:
+    """Writes the next version, `<number>/`, into folders; returns the versions.
 
-    Versions from before the call are removed; versions that another process exports meanwhile
-    stay.
+    All have one number. They are complete before the first is renamed, and versions from before the
+    call are removed after the last renaming; versions that another process exports meanwhile stay.
+
+    Args:
+      writers: folder -> the function that writes its version.
     """
-    older = _versions(folder)
-    with scratch_folder(folder) as scratch:
-        write(scratch / "new")
-        version = _add_version(scratch / "new", folder)
+    older = [path for folder in writers for path in _versions(folder)]
+    with contextlib.ExitStack() as stack:
+        new = {}
+        for folder, write in writers.items():
+            new[folder] = stack.enter_context(scratch_folder(folder)) / "new"
+            write(new[folder])
+        versions = _add_versions(new)
     for path in older:
         shutil.rmtree(path, ignore_errors=True)
-    return version
+    return versions
 
 
 def newest_version(folder: Path) -> Optional[Path]:
@@ -139,16 +147,22 @@ def _number(version: Path) -> int:
     return int(version.name)
 
 
-def _add_version(new: Path, folder: Path) -> Path:
-    """Moves an export into the folder as the newest version; returns its path."""
-    folder.mkdir(exist_ok=True)
-    newest = newest_version(folder)
-    number = _number(newest) + 1 if newest else 1
+def _add_versions(new: Mapping[Path, Path]) -> tuple[Path, ...]:
+    """Moves exports, by folder, into their folders as the newest versions; returns their paths."""
+    for folder in new:
+        folder.mkdir(exist_ok=True)
+    newest = filter(None, map(newest_version, new))
+    number = max(map(_number, newest), default=0) + 1
     while True:
+        moved = []
         try:
-            os.replace(new, folder / str(number))
-            return folder / str(number)
+            for folder, path in new.items():
+                os.replace(path, folder / str(number))
+                moved.append(folder / str(number))
+            return tuple(moved)
         except OSError as error:
+            for version, path in zip(moved, new.values()):
+                os.replace(version, path)
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
                 raise
         number += 1  # another process was faster

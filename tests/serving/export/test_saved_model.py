@@ -11,7 +11,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export import saved_model
-from disan_tf.serving.export.saved_model import METADATA, export_saved_model, write_version
+from disan_tf.serving.export.saved_model import METADATA, export_saved_model, write_versions
 from disan_tf.serving.inference.predict import make_prediction_step
 from tests.support.models.bundles import CLASSES, SENTENCES, WORDS, make_bundle
 from tests.support.models.exports import ask_both, decoded
@@ -139,28 +139,67 @@ def test_no_dropout_counter_is_exported(export):
 def test_an_export_is_the_next_version_and_the_only_one(export):
     folder = export[0].parents[1]
     assert {path.name for path in folder.iterdir()} == {"saved_model", "saved_model_ids"}
-    assert [path.name for path in export] == ["7", "1"]
+    assert [path.name for path in export] == ["7", "7"]
     assert [list(path.parent.iterdir()) for path in export] == [[path] for path in export]
 
 
 def test_two_exports_at_once_both_stay(tmp_path):
-    paths = [write_version(tmp_path / "model", _write_folder)]
+    paths = [_write_one(tmp_path / "model", _write_folder)]
 
     def write(folder):  # while another process exports
-        paths.append(write_version(tmp_path / "model", _write_folder))
+        paths.append(_write_one(tmp_path / "model", _write_folder))
         _write_folder(folder)
 
-    paths.append(write_version(tmp_path / "model", write))
+    paths.append(_write_one(tmp_path / "model", write))
     assert [path.name for path in paths] == ["1", "2", "3"]
     assert [path.is_dir() for path in paths] == [False, True, True]
-    write_version(tmp_path / "model", _write_folder)
+    _write_one(tmp_path / "model", _write_folder)
     assert [path.name for path in (tmp_path / "model").iterdir()] == ["4"]
 
 
-def test_a_version_that_another_export_took_is_left_alone(tmp_path, monkeypatch):
-    _write_folder(tmp_path / "model/1")
+@pytest.mark.parametrize("taken", ["text", "ids"])
+def test_a_version_that_another_export_took_is_left_alone(taken, tmp_path, monkeypatch):
+    _write_folder(tmp_path / taken / "1")
     monkeypatch.setattr(saved_model, "newest_version", lambda folder: None)  # it looked before
-    assert write_version(tmp_path / "model", _write_folder).name == "2"
+    assert _write_both(tmp_path) == [tmp_path / "text/2", tmp_path / "ids/2"]
+
+
+@pytest.mark.parametrize("renamings", [0, 1])
+def test_a_killed_export_leaves_the_older_pair_whole(renamings, tmp_path, monkeypatch):
+    def replace(*paths):
+        if len(renamed) == renamings:
+            raise KeyboardInterrupt  # like a kill, it rolls nothing back
+        renamed.append(paths)
+        rename(*paths)
+
+    rename, renamed = saved_model.os.replace, []
+    _write_both(tmp_path)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(saved_model.os, "replace", replace)
+        _write_both(tmp_path)
+    common = set.intersection(*({path.name for path in it.iterdir()} for it in tmp_path.iterdir()))
+    assert common == {"1"}
+    _write_both(tmp_path)
+    names = [[path.name for path in (tmp_path / it).iterdir()] for it in ("text", "ids")]
+    assert names == [[str(2 + renamings)]] * 2
+
+
+def test_both_models_are_written_before_one_is_renamed(tmp_path):
+    def fail(_):
+        raise OSError
+
+    with pytest.raises(OSError):
+        write_versions({tmp_path / "text": _write_folder, tmp_path / "ids": fail})
+    assert not (tmp_path / "text").exists()
+
+
+def _write_both(folder):
+    return [*write_versions(dict.fromkeys([folder / "text", folder / "ids"], _write_folder))]
+
+
+def _write_one(folder, write):
+    (path,) = write_versions({folder: write})
+    return path
 
 
 def _write_folder(folder):

@@ -10,7 +10,7 @@ from ml_collections import ConfigDict, config_flags
 from disan_tf.cli.completion import FLAG as COMPLETE
 from disan_tf.cli.completion import complete
 from disan_tf.cli.help import HELP_FLAGS, help_text, parameters_of, welcome
-from disan_tf.cli.mistakes import check_repetitions, check_tuples, explain
+from disan_tf.cli.mistakes import INTERNAL, check_repetitions, check_tuples, explain, log_failure
 from disan_tf.cli.modes import MODES
 from disan_tf.common import quiet, signals
 from disan_tf.common.errors import Stopped, UserError
@@ -62,6 +62,9 @@ flags.DEFINE_list("text_column", [], "Columns of the texts; default: those of th
 flags.DEFINE_enum(
     "output_format", None, ("jsonl", "csv", "kaggle", "glue"), "Default: by the output's name."
 )
+flags.DEFINE_bool(
+    "escape_formulas", False, "Marks CSV cells that a spreadsheet would execute, with a quote."
+)
 flags.DEFINE_bool("explain", False, "Adds the five words with the largest weights to a prediction.")
 flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Of the vectors in .npy.")
 flags.DEFINE_enum(
@@ -80,7 +83,11 @@ flags.DEFINE_bool("debug", False, "Shows TensorFlow's log, and where in the code
 
 
 def run() -> None:
-    """Runs the command in `sys.argv`; prints a user's mistake in one line and exits with 2."""
+    """Runs the command in `sys.argv`; prints a failure in one line.
+
+    The exit status of a user's mistake is 2. An error in our code has `INTERNAL`, and a log with
+    its traceback; `--debug` shows it instead.
+    """
     _open_standard_streams()
     if "--debug" in sys.argv:
         os.environ[quiet.LEVEL] = "0"
@@ -96,9 +103,11 @@ def run() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:
-        sentence = explain_failure(error)
-        if sentence is None or "--debug" in sys.argv:
+        if "--debug" in sys.argv:
             raise
+        sentence = explain_failure(error)
+        if sentence is None:
+            _leave(log_failure(error, FLAGS["workdir"].value), INTERNAL)
         _leave(sentence, 2)
 
 
@@ -132,6 +141,8 @@ def main(_) -> None:
         allow_modules(FLAGS.allow_module)
     parameters = inspect.signature(mode).parameters.values()
     mode(**{parameter.name: _value(parameter) for parameter in parameters})
+    sys.stdout.flush()
+    signals.ignore_closed_terminal()  # all is written
 
 
 def _check_encoding() -> None:

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Sequence
 from types import ModuleType
 
+from disan_tf.common.errors import escape
 from disan_tf.common.installation import config_names, import_configs
 from disan_tf.serving.release.released import Preset
 
@@ -36,8 +37,14 @@ def list_configs(command: str) -> str:
     """
     lines = []
     for name in config_names():
-        lines.append(f"{name}: {_module(name).__doc__.splitlines()[0].rstrip('.')}")
-        variants = ", ".join(variants_of(name))
+        try:
+            module = _module(name)
+            summary = (module.__doc__ or "").strip().partition("\n")[0].rstrip(".")
+            variants = ", ".join(module.VARIANTS)
+        except Exception as error:  # a config is Python and can raise anything
+            reason = escape(f"{type(error).__name__}: {error}")
+            summary, variants = f"this config cannot be used ({reason})", ""
+        lines.append(f"{name}: {summary or 'no docstring'}")
         lines += textwrap.wrap(variants, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
     example = f"{command} --config=disan_sst:bi_lstm --data_dir=data --workdir=runs/disan_sst"
     return "\n".join([*lines, "", f"To train a variant: {example}"])

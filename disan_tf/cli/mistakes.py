@@ -1,16 +1,22 @@
 """Explains errors from absl, ml_collections and configs in one sentence."""
 
+import contextlib
+import os
 import re
+import shlex
+import sys
+import tempfile
 import traceback
 from pathlib import Path
 from typing import Optional
 
 from absl import flags
 
-from disan_tf.common.errors import UserError
-from disan_tf.common.installation import config_names
+from disan_tf.common.errors import UserError, shorten
+from disan_tf.common.installation import config_names, version
 from disan_tf.common.options import join_choices, nearest, suggestion
 
+INTERNAL = os.EX_SOFTWARE  # exit status of an error in our code
 _TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 _TUPLE = "a tuple, for example \"('test',)\""
 _OVERRIDE = re.compile(r"--?(?:no)?config\.([^=]+)(?:=(.*))?", re.DOTALL)
@@ -43,6 +49,36 @@ def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) ->
         name, value = re.match(r"flag --([^=]+)=(.*?): ", str(error), re.DOTALL).groups()
         return f"--{name}={value} must be {_wanted(flag_values[name].parser, value)}"
     return wrong_override or _message(error)
+
+
+def log_failure(error: Exception, workdir: Optional[str]) -> str:
+    """Writes the traceback of an error in our code into a log; returns a sentence on both.
+
+    Args:
+      error: the exception.
+      workdir: the folder of the log if it exists; otherwise, or if it cannot be written, the log
+        is in the folder for temporary files.
+    """
+    log = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    log = f"{version()}\n{shlex.join(sys.argv)}\n\n{log}"
+    where = "run it with --debug to see the traceback"
+    for folder in (workdir, None):
+        with contextlib.suppress(OSError):
+            if folder is None or Path(folder).is_dir():
+                where = f"the traceback is in {_write_log(log, folder)}"
+                break
+    return shorten(
+        f"internal error, {type(error).__name__}: {_message(error)[:300]} Please report "
+        f"it; {where}."
+    )
+
+
+def _write_log(text: str, folder: Optional[str]) -> str:
+    """Writes a new file that only its owner may read; returns its path."""
+    handle, path = tempfile.mkstemp(".log", "disan_tf-error-", folder)
+    with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
+    return path
 
 
 def check_repetitions(argv: list[str]) -> None:

@@ -5,13 +5,13 @@ is its line in `run.py --help`. Modes import their modules when they are called,
 mistakes in the flags need no TensorFlow.
 """
 
-import sys
 from functools import partial
 from pathlib import Path
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED, command
 from disan_tf.common.options import count, join_choices, suggestion
+from disan_tf.common.progress import notify
 
 
 def prepare(config, data_dir, prepared_dir) -> None:
@@ -100,6 +100,7 @@ def predict(
     explain=False,
     text_column=(),
     input_encoding="utf-8",
+    escape_formulas=False,
 ) -> None:
     """Predicts the labels of lines of text or sentence pairs."""
     from disan_tf.serving.inference.predict import predict as predict_lines
@@ -113,18 +114,18 @@ def predict(
         explain=explain,
         text_column=text_column,
         encoding=input_encoding,
+        escape_formulas=escape_formulas,
     )
     place = "" if output == "-" else f" in {output}"
     gold = f"; {count(counts.unlabeled, 'row')} without a gold label" if counts.gold else ""
     if place or gold:
         number = counts.rows - counts.blank
-        print(f"{count(number, 'prediction')}{place}{gold}", file=sys.stderr)
+        notify(f"{count(number, 'prediction')}{place}{gold}")
     _report_lines(counts.rows, counts.blank, input, "are marked and get no prediction")
     if 0 < counts.renamed < counts.rows:
-        print(
+        notify(
             f"{counts.renamed:,} of {counts.rows:,} records have a field of the prediction's name; "
-            "their predictions are in fields with the prefix predicted_.",
-            file=sys.stderr,
+            "their predictions are in fields with the prefix predicted_."
         )
 
 
@@ -157,9 +158,9 @@ def _report_lines(lines: int, blank: int, input, treatment: str) -> None:
     """Prints that an input had no lines, or blank ones, to standard error."""
     name = "standard input" if input == "-" else input
     if not lines:
-        print(f"0 lines read from {name}; nothing was predicted or encoded.", file=sys.stderr)
+        notify(f"0 lines read from {name}; nothing was predicted or encoded.")
     if blank:
-        print(f"blank lines: {blank:,} of {lines:,} in {name}; they {treatment}.", file=sys.stderr)
+        notify(f"blank lines: {blank:,} of {lines:,} in {name}; they {treatment}.")
 
 
 def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:

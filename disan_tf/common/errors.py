@@ -53,12 +53,17 @@ def explain(error: BaseException) -> Optional[str]:
     middle, and control characters are escaped.
     """
     sentence = _sentence(error)
-    return None if sentence is None else _shorten(sentence)
+    return None if sentence is None else shorten(sentence)
 
 
-def _shorten(sentence: str) -> str:
-    printable = (letter if letter.isprintable() else repr(letter)[1:-1] for letter in sentence)
-    sentence, half = "".join(printable), _LONGEST // 2
+def escape(text: str) -> str:
+    """Returns a text whose control characters, which could steer a terminal, are escaped."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
+def shorten(sentence: str) -> str:
+    """Escapes the control characters of a sentence, and cuts a long one in the middle."""
+    sentence, half = escape(sentence), _LONGEST // 2
     if len(sentence) > _LONGEST:
         return f"{sentence[:half]} [...] {sentence[-half:]}"
     return sentence

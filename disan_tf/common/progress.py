@@ -3,6 +3,7 @@
 import contextlib
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from typing import Optional
 
@@ -17,11 +18,15 @@ SECONDS_PER_TICK = 1.0
 class QuietBar(tqdm):
     """A tqdm bar without tqdm's monitoring thread, which would also run where nothing is drawn.
 
-    A signal may come while tqdm's constructor draws, before it sets its times, which `close` reads.
+    tqdm's constructor draws before it sets its times, which the first frame, and `close` after a
+    signal, read.
     """
 
     monitor_interval = 0
-    last_print_t = start_t = 0.0
+
+    def __init__(self, *args, **kwargs):
+        self.last_print_t = self.start_t = time.time()
+        super().__init__(*args, **kwargs)
 
 
 class Bar(QuietBar):
@@ -126,6 +131,12 @@ def say(text: str) -> None:
     """Prints a line to standard output, above the bars."""
     with tqdm.external_write_mode(sys.stdout):
         print(text, flush=True)
+
+
+def notify(text: str) -> None:
+    """Prints a remark to standard error; a closed terminal or pipe does not fail the command."""
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def format_seconds(seconds: float) -> str:

@@ -51,6 +51,12 @@ def handle(program: str) -> None:
     signal.signal(signal.SIGINT, interrupt)
 
 
+def ignore_closed_terminal() -> None:
+    """Ignores SIGHUP from now on: the command's work is complete."""
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
 def ending_signals() -> list[int]:
     """Returns SIGTERM, and SIGHUP if it exists and is not ignored."""
     hang_up = getattr(signal, "SIGHUP", None)

@@ -20,6 +20,7 @@ from disan_tf.cli.help import EXAMPLES
 from disan_tf.cli.modes import MODES
 from disan_tf.common.files import owned
 from disan_tf.common.installation import find_config
+from tests.support.runs.command import needs_sighup
 from tests.support.runs.command import run_forked as run
 from tests.support.runs.training import ROOT
 
@@ -419,6 +420,86 @@ def test_debug_shows_where_an_error_came_up(data, tmp_path):
     (tmp_path / "file").touch()
     outcome = run(TINY, f"--data_dir={data}", f"--workdir={tmp_path / 'file'}", "--debug")
     assert outcome.returncode != 2 and "Traceback" in outcome.stderr
+
+
+# Errors in our code
+
+
+BUG = """import sys, disan_tf.cli.modes as modes
+def models(): raise ZeroDivisionError("a\\033[2J")
+modes.MODES["models"] = lambda workdir=None: models()
+sys.argv = ["run.py", "--mode=models", *sys.argv[1:]]
+from disan_tf.cli.command_line import run
+run()"""
+
+
+def _run_bug(*arguments, **variables):
+    return subprocess.run(
+        [sys.executable, "-c", BUG, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+    )
+
+
+@pytest.mark.parametrize("place", ["workdir", "temporary", "absent"])
+def test_an_error_in_our_code_is_a_sentence_with_a_log(place, tmp_path):
+    folder = "workdir" if place == "workdir" else "temporary"
+    for name in {"temporary", folder}:
+        (tmp_path / name).mkdir()
+    chosen = [] if place == "temporary" else [f"--workdir={tmp_path / place}"]
+    outcome = _run_bug(*chosen, TMPDIR=str(tmp_path / "temporary"))
+    assert outcome.returncode == os.EX_SOFTWARE and outcome.stderr.count("\n") == 1
+    (log,) = (tmp_path / folder).glob("disan_tf-error-*.log")
+    assert outcome.stderr == (
+        r"run.py: internal error, ZeroDivisionError: a\x1b[2J. Please report it; the traceback is "
+        f"in {log}.\n"
+    )
+    text = log.read_text()
+    assert "Traceback" in text and "in models" in text and "TensorFlow" in text
+    assert "run.py --mode=models" in text and log.stat().st_mode & 0o077 == 0
+
+
+def test_debug_shows_the_traceback_of_an_error_in_our_code(tmp_path):
+    outcome = _run_bug("--debug", TMPDIR=str(tmp_path))
+    assert outcome.returncode == 1 and "ZeroDivisionError" in outcome.stderr
+    assert "Traceback" in outcome.stderr and [*tmp_path.iterdir()] == []
+
+
+# Streams
+
+
+def test_a_reader_that_leaves_after_all_lines_is_no_failure():
+    reader, writer = os.pipe()
+    error_reader, error_writer = os.pipe()
+    command = [sys.executable, "run.py", "--mode=predict", "--checkpoint=demo"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=writer, stderr=error_writer
+    ) as process:
+        for number in (writer, error_writer, error_reader):
+            os.close(number)
+        process.stdin.write(b"good\n\n")
+        process.stdin.flush()
+        with os.fdopen(reader, "rb") as lines:
+            assert json.loads(lines.readline())["text"] == "good"
+            assert json.loads(lines.readline())["blank"]
+        process.stdin.close()  # the remark on the blank line has no reader
+        assert process.wait() == 0
+
+
+HANG_UP = """import atexit, os, signal, sys, disan_tf.cli.modes as modes
+modes.MODES["models"] = lambda: atexit.register(os.kill, os.getpid(), signal.SIGHUP)
+sys.argv = ["run.py", "--mode=models"]
+from disan_tf.cli.command_line import run
+run()"""
+
+
+@needs_sighup
+def test_a_terminal_that_closes_after_the_work_is_no_failure():
+    command = [sys.executable, "-c", HANG_UP]
+    outcome = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("closed, flag", [(">&-", "--output"), ("<&-", "--input")])

@@ -1,9 +1,13 @@
 """disan_tf/cli/listings.py: a line for each released model and each config."""
 
+import importlib
+import sys
+
 import pytest
 
+from disan_tf.cli import listings
 from disan_tf.cli.listings import list_configs, list_models, variants_of
-from disan_tf.common.installation import config_names
+from disan_tf.common.installation import config_names, import_configs
 from disan_tf.serving.release.released import Preset, presets
 from tests.support.runs.training import load_config
 
@@ -39,3 +43,29 @@ def test_the_variants_of_a_config_are_those_that_it_takes(name):
         load_config(name, "$")
     known = str(caught.value).partition("it has ")[2]
     assert ", ".join(sorted(variants_of(name))) == known.replace("none", "")
+
+
+@pytest.mark.parametrize(
+    "content, line",
+    [
+        ("def get_config(:\n", "aa: this config cannot be used (SyntaxError: invalid syntax"),
+        ('"""Sums."""\n', "aa: this config cannot be used (AttributeError: module"),
+        ('"""Sums."""\n1 / 0\n', "aa: this config cannot be used (ZeroDivisionError: division by"),
+        ("raise ValueError('\\033[2J')", r"aa: this config cannot be used (ValueError: \x1b[2J)"),
+        ("VARIANTS = {'tiny': 1}\n", "aa: no docstring\n    tiny\nbb: Differences"),
+        ("'\\n'\nVARIANTS = {}\n", "aa: no docstring\nbb: Differences"),
+    ],
+    ids=["syntax", "variants", "exception", "escape", "docstring", "blank"],
+)
+def test_a_broken_config_is_listed_beside_the_others(content, line, tmp_path, monkeypatch):
+    names = {"aa": content, "bb": '"""Differences."""\nVARIANTS = {}\n'}
+    for name, text in names.items():
+        (tmp_path / f"{name}.py").write_text(text)
+        monkeypatch.delitem(sys.modules, f"configs.{name}", raising=False)
+    import_configs()
+    monkeypatch.setattr(importlib.import_module("configs"), "__path__", [str(tmp_path)])
+    monkeypatch.setattr(listings, "config_names", lambda: [*names])
+    lines = list_configs("disan-tf")
+    assert lines.startswith(line) and "\nbb: Differences\n" in lines
+    for name in names:
+        sys.modules.pop(f"configs.{name}", None)

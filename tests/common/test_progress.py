@@ -1,6 +1,7 @@
 """Bars on a terminal, silence elsewhere, and times for people."""
 
 import io
+import os
 import sys
 import threading
 import time
@@ -75,6 +76,19 @@ def test_a_bar_that_is_stopped_at_its_first_drawing_can_be_closed(terminal, monk
     with pytest.raises(KeyboardInterrupt):
         _count(terminal)
     bars[0].close()
+
+
+def test_the_first_frame_begins_at_zero(terminal):
+    with redirect_stderr(terminal):
+        progress.QuietBar(total=2, bar_format="{elapsed}").close()
+    assert terminal.getvalue().split()[0] == "00:00"
+
+
+def test_a_remark_to_a_closed_terminal_fails_nothing():
+    reader, writer = os.pipe()
+    os.close(reader)
+    with redirect_stderr(os.fdopen(os.dup(writer), "w", closefd=False)):
+        progress.notify("2 predictions")
 
 
 def test_the_clock_runs_during_a_stage(terminal, monkeypatch):

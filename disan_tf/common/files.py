@@ -41,16 +41,40 @@ def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
     data = data.encode("utf-8") if isinstance(data, str) else data
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=temporary_prefix(path))
     try:
-        with os.fdopen(handle, "wb") as file:
+        with _named_write(path), os.fdopen(handle, "wb") as file:
             file.write(data)
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files
         os.replace(temporary, path)
-    except BaseException as error:
+    except BaseException:
         os.unlink(temporary)
-        if isinstance(error, OSError) and error.filename is None:  # from a write
-            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+
+
+def open_output(path: PathLike, shown: PathLike) -> BinaryIO:
+    """Opens a file to write; errors of its writes, also of those as it closes, name `shown`."""
+    return io.BufferedWriter(_Output(path, shown))
+
+
+class _Output(io.FileIO):
+    def __init__(self, path: PathLike, shown: PathLike):
+        super().__init__(path, "wb")
+        self._shown = shown
+
+    def write(self, data) -> int:
+        with _named_write(self._shown):
+            return super().write(data)
+
+
+@contextlib.contextmanager
+def _named_write(path: PathLike) -> Iterator[None]:
+    """Names a path in the errors of writes to an open file, which name none."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from None
         raise
 
 

@@ -219,10 +219,12 @@ class Trainer:
             raise self._not_finite(f"A weight is not finite after step {step}")
 
     def _not_finite(self, problem: str) -> UserError:
+        step, folder = int(self.state.step), self.workdir / "checkpoints"
+        saved = f"the checkpoint of step {step} in {folder} is whole"
+        kept = saved if step else "no checkpoint was saved"
         return UserError(
-            f"{problem}; the checkpoint of step {int(self.state.step)} in "
-            f"{self.workdir / 'checkpoints'} is whole: try a smaller train.learning_rate, or dtype "
-            "float32, in a new workdir."
+            f"{problem}; {kept}: try a smaller train.learning_rate, or dtype float32, in a new "
+            "workdir."
         )
 
     def _evaluate(self, step: int, callbacks) -> None:

@@ -169,6 +169,12 @@ def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_checkpoint(corpus, t
     assert all(np.all(np.isfinite(weight)) for weight in _weights(again))
 
 
+def test_a_loss_that_is_not_finite_before_the_first_checkpoint_names_none(corpus, tmp_path):
+    trainer = Trainer(tiny_config(learning_rate=1e30), corpus, tmp_path)
+    with pytest.raises(UserError, match="between steps 1 and 10; no checkpoint was saved: try a s"):
+        trainer.run()
+
+
 def test_an_overflow_under_float16_is_skipped_and_counted(corpus, tmp_path):
     trainer = Trainer(tiny_config(dtype="mixed_float16", steps=10), corpus, tmp_path)
     trainer.method.optimizer._loss_scale.current_loss_scale.assign(2.0**100)

@@ -13,7 +13,7 @@ import tensorflow as tf
 from tqdm import tqdm
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import scratch_folder
+from disan_tf.common.files import open_output, scratch_folder
 from disan_tf.common.progress import is_terminal, progress_bar
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
@@ -67,6 +67,7 @@ def encode(
     Raises:
       UserError: see `read_chunks`; the model has no vectors of single sentences, or the output has
         another name, exists or cannot be written.
+      OSError: a write failed; the error names the output.
     """
     target, kind = Path(output_path).resolve(), Path(output_path).suffix.lstrip(".")
     if kind not in FORMATS:
@@ -78,7 +79,7 @@ def encode(
     started, count, blank = time.monotonic(), 0, 0
     with scratch_folder(target) as scratch:
         raw = scratch / "vectors"
-        with open(raw, "wb") as file, _bar(input_path, input_format) as bar:
+        with open_output(raw, output_path) as file, _bar(input_path, input_format) as bar:
             for records in read_chunks(
                 input_path, input_format, SENTENCE, columns=columns, encoding=encoding
             ):
@@ -91,7 +92,7 @@ def encode(
                 else:
                     file.write(vectors.astype(dtype).tobytes())
         if kind == "npy":
-            raw = _with_header(raw, (count, vector_size(bundle)), dtype)
+            raw = _with_header(raw, (count, vector_size(bundle)), dtype, output_path)
         os.replace(raw, target)
     return Encoded(count, time.monotonic() - started, blank)
 
@@ -154,11 +155,11 @@ def vector_size(bundle: Bundle) -> int:
     return int(bundle.model.encode(*zeros).shape[-1])
 
 
-def _with_header(raw: Path, shape: tuple, dtype: str) -> Path:
+def _with_header(raw: Path, shape: tuple, dtype: str, output_path) -> Path:
     """Copies raw numbers, whose count is known only now, into a .npy file block by block."""
     path = raw.with_name("with_header")
     header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
-    with open(path, "wb") as target, open(raw, "rb") as source:
+    with open_output(path, output_path) as target, open(raw, "rb") as source:
         np.lib.format.write_array_header_1_0(target, header)
         for block in iter(lambda: source.read(1 << 22), b""):
             target.write(block)

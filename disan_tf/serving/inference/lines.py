@@ -29,6 +29,7 @@ def read_chunks(
     check: Callable[[dict, str], None] = lambda record, where: None,
     columns: Columns = DEFAULT,
     encoding: str = "utf-8",
+    end: Callable[[Sequence[str]], None] = lambda names: None,
 ) -> Iterator[list[dict]]:
     """Yields the records of all lines, in order, in chunks.
 
@@ -43,6 +44,8 @@ def read_chunks(
       check: a function called with each record, and its file and line.
       columns: the names under which a record holds the sentences.
       encoding: the encoding of an input without a byte order mark.
+      end: a function called at the end of the input with the columns of its table, or else the
+        names of its texts.
 
     Raises:
       UserError: the format is unknown, the file cannot be opened, a line is too long, not in the
@@ -78,6 +81,7 @@ def read_chunks(
         raise UserError(
             f"{lines.place(number)}: the input ends inside a quoted value; close the quote."
         )
+    end(parse.names)
 
 
 def _announce_other(name, line: str, kind: str, _) -> None:

@@ -10,7 +10,7 @@ from typing import Optional, Union
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.common.errors import UserError
+from disan_tf.common.errors import UserError, escape
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.encoders.own import give_encoder
 from disan_tf.models.base import SENTENCE
@@ -111,7 +111,7 @@ class LoadedModel:
     def __repr__(self):
         info = self._bundle.info
         scores = [f"{name} {value:.4g}" for name, value in info["scores"].items() if name != "step"]
-        return (
+        return escape(
             f"<{model_name(self._bundle)}: {self._bundle.config.task.name} of "
             f"{' and '.join(self.fields)}, classes {', '.join(map(str, self.classes))}, "
             f"{', '.join([format(info['parameters'], ',') + ' parameters', *scores])}>"

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Optional, Union
 
@@ -11,6 +12,7 @@ from disan_tf.common.errors import UserError
 
 CLASSES = {"contradiction", "neutral", "entailment"}  # as all of these leaderboards spell them
 MATCHED, MISMATCHED, DIAGNOSTIC = 9_796, 9_847, 1_104  # pairs of the official test sets
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # OWASP, "CSV Injection": first characters of a formula
 RESTORE = "restore the official file"
 
 
@@ -49,6 +51,10 @@ class JsonLines:
         row = add_prediction(record, answer)
         return json.dumps(row, ensure_ascii=False).encode("utf-8") + b"\n"
 
+    def footer(self, names: Sequence[str]) -> bytes:
+        """Returns the bytes after the last line, given the input's columns, see `read_chunks`."""
+        return b""
+
     def finish(self, rows: int, lines: int) -> None:
         """Raises RuntimeError unless there is a line for each of the input's rows."""
         if lines != rows:
@@ -58,13 +64,21 @@ class JsonLines:
 class CsvLines(JsonLines):
     """Formats a record with its prediction as a row of a table; the first record sets the columns.
 
+    Without a record, the input's names do, and the table is a header.
+
     `predicted_label` or `predicted_score`, and a `probability_<class>` for each class, follow the
     record's columns, with another `predicted_` before a name that these have. They are empty for a
     blank line.
+
+    Args:
+      blank: the prediction for a blank line, see `blank_prediction`.
+      escape_formulas: whether texts that a spreadsheet would take for formulas get a quote before
+        them, and every cell is quoted, as OWASP advises against CSV injection.
     """
 
-    def __init__(self):
+    def __init__(self, blank: dict, escape_formulas: bool = False):
         self._columns: Optional[list[str]] = None
+        self._blank, self._escapes = blank, escape_formulas
 
     def check(self, record: dict, where: str) -> None:
         """Raises UserError if a record has a field that the first record lacks."""
@@ -82,11 +96,36 @@ class CsvLines(JsonLines):
         row = add_prediction({name: record.get(name) for name in self._columns}, flatten(answer))
         rows = [row.values()] if self._has_header else [row, row.values()]
         self._has_header = True
+        return self._format(rows)
+
+    def footer(self, names: Sequence[str]) -> bytes:
+        """Returns the header if no record has been written."""
+        if self._has_header:
+            return b""
+        return self._format([add_prediction(dict.fromkeys(names), flatten(self._blank))])
+
+    def _format(self, rows: Iterable[Iterable]) -> bytes:
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([map(_cell, cells) for cells in rows])
+        quoting = csv.QUOTE_ALL if self._escapes else csv.QUOTE_MINIMAL
+        writer = csv.writer(text, lineterminator="\n", quoting=quoting)
+        writer.writerows([map(self._cell, cells) for cells in rows])
         return text.getvalue().encode("utf-8")
 
+    def _cell(self, value) -> str:
+        if isinstance(value, str):
+            return f"'{value}" if self._escapes and value.startswith(_FORMULA) else value
+        return "" if value is None else json.dumps(value, ensure_ascii=False)
+
     _has_header = False
+
+
+def blank_prediction(bundle) -> dict:
+    """Returns the prediction of a `Bundle` for a line without a word."""
+    return {
+        "score" if bundle.model.label_dtype.is_floating else "label": None,
+        "probabilities": dict.fromkeys(bundle.classes),
+        "blank": True,
+    }
 
 
 def flatten(answer: dict) -> dict:
@@ -94,12 +133,6 @@ def flatten(answer: dict) -> dict:
     named = {f"predicted_{name}": answer[name] for name in ("label", "score") if name in answer}
     probabilities = answer["probabilities"].items()
     return {**named, **{f"probability_{name}": value for name, value in probabilities}}
-
-
-def _cell(value) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return json.dumps(value, ensure_ascii=False)
 
 
 class Submission(JsonLines):
@@ -171,22 +204,31 @@ class Glue(Submission):
 
 
 SUBMISSIONS = {"kaggle": Kaggle, "glue": Glue}
-PLAIN = {"jsonl": JsonLines, "csv": CsvLines}
 
 
-def make_output_format(name: str, bundle, input_path, output_path) -> Union[JsonLines, Submission]:
+def make_output_format(
+    name: str, bundle, input_path, output_path, escape_formulas: bool = False
+) -> Union[JsonLines, Submission]:
     """Makes the output format of a `Bundle`'s predictions.
 
     Args:
       name: "jsonl", "csv" or a key of `SUBMISSIONS`.
       bundle, input_path, output_path: see `disan_tf.serving.inference.predict.predict`.
+      escape_formulas: see `CsvLines`.
 
     Raises:
-      UserError: there is no such format, or the model has other classes, or a submission would go
-        to standard output, where its rows could not be counted first.
+      UserError: there is no such format, it has no formulas, or the model has other classes, or a
+        submission would go to standard output, where its rows could not be counted first.
     """
-    if name in PLAIN:
-        return PLAIN[name]()
+    if name == "csv":
+        return CsvLines(blank_prediction(bundle), escape_formulas)
+    if escape_formulas:
+        raise UserError(
+            f"--escape_formulas is for tables; leave --output_format={name} out, and name an "
+            "--output that ends with .csv."
+        )
+    if name == "jsonl":
+        return JsonLines()
     if name not in SUBMISSIONS:
         known = ", ".join(SUBMISSIONS)
         raise UserError(f"There is no output format {name!r}; choose jsonl, csv or one of {known}.")

@@ -11,13 +11,13 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import check_open, scratch_folder
+from disan_tf.common.files import check_open, open_output, scratch_folder
 from disan_tf.common.progress import is_terminal, progress_bar
 from disan_tf.input_pipeline import evaluation_batches
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.explain import Explanation
 from disan_tf.serving.inference.lines import count_lines, is_blank, look_up, read_chunks, tokenise
-from disan_tf.serving.inference.output_formats import make_output_format
+from disan_tf.serving.inference.output_formats import blank_prediction, make_output_format
 from disan_tf.serving.inference.records import columns_of
 from disan_tf.text.text_files import format_of
 
@@ -53,6 +53,7 @@ def predict(
     explain: bool = False,
     text_column: Sequence[str] = (),
     encoding: str = "utf-8",
+    escape_formulas: bool = False,
 ) -> Counts:
     """Predicts for every line of the input, in order.
 
@@ -80,21 +81,25 @@ def predict(
       explain: whether a line names the tokens that weigh most, see `Explanation`.
       text_column: the columns of the texts; none = see `columns_of`.
       encoding: see `read_chunks`.
+      escape_formulas: see `disan_tf.serving.inference.output_formats.CsvLines`.
 
     Raises:
       UserError: see `read_chunks`, `disan_tf.serving.inference.output_formats` and `Explanation`;
         or the output exists or cannot be written.
+      OSError: a write failed; the error names the output.
     """
     output_format = output_format or ("csv" if format_of(output_path) == "csv" else "jsonl")
     explanation = _explanation(bundle, output_format) if explain else None
-    form = make_output_format(output_format, bundle, input_path, output_path)
+    form = make_output_format(output_format, bundle, input_path, output_path, escape_formulas)
     step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     fields, counts, lines = bundle.model.fields, Counts(0, 0, 0), 0
     columns = columns_of(bundle.config, fields, text_column)
-    bar = _bar(input_path, input_format, output_path)
+    bar, names = _bar(input_path, input_format, output_path), []
     with _output(output_path) as file, bar:
         file.write(form.header)
-        chunks = read_chunks(input_path, input_format, fields, form.check, columns, encoding)
+        chunks = read_chunks(
+            input_path, input_format, fields, form.check, columns, encoding, names.extend
+        )
         for records in chunks:
             sentences = tokenise(records, text_to_ids, fields, columns)
             rows = predict_all(step, sentences, text_to_ids, batch_size, bar.update)
@@ -108,6 +113,8 @@ def predict(
             file.flush()
             counts = _count(counts, records, predictions, bundle.classes)
         form.finish(counts.rows, lines)
+        file.write(form.footer(names))
+        file.flush()
     return counts._replace(renamed=form.renamed)
 
 
@@ -160,11 +167,7 @@ def describe_all(
     Records without a word are marked with "blank", and have neither label nor probabilities, if
     `marks_blank`.
     """
-    blank = {
-        "score" if bundle.model.label_dtype.is_floating else "label": None,
-        "probabilities": dict.fromkeys(bundle.classes),
-        "blank": True,
-    }
+    blank = blank_prediction(bundle)
     return [
         dict(blank) if marks_blank and is_blank(texts) else describe(*row, bundle)
         for texts, row in zip(sentences, rows)
@@ -233,12 +236,12 @@ def _output(path) -> Iterator[BinaryIO]:
         return
     target = Path(path).resolve()
     if target.exists() and not target.is_file() and not target.is_dir():  # a pipe or a device
-        with open(target, "wb") as file:
+        with open_output(target, path) as file:
             yield file
         return
     _check_absent(target, path)
     with scratch_folder(target) as scratch:
-        with open(scratch / target.name, "wb") as file:
+        with open_output(scratch / target.name, path) as file:
             yield file
         _check_absent(target, path)  # another run may have been faster
         os.replace(scratch / target.name, target)

@@ -104,6 +104,7 @@ class SentenceLines:
 
     Attributes:
       is_open: whether the last line ended inside a quoted value.
+      names: the names of the texts, or the columns of a table.
 
     Call arguments:
       line: the line without its end.
@@ -118,7 +119,7 @@ class SentenceLines:
     def __init__(self, fields: Sequence[str], columns: Columns = DEFAULT):
         self._fields, self._columns = fields, columns
         texts = {field: columns.texts[field] for field in fields}
-        self._names = [
+        self.names = [
             text_name(field) if text_name(field) in names else names[0]
             for field, names in texts.items()
         ]
@@ -130,7 +131,7 @@ class SentenceLines:
                 f"{where}: {count(len(sentences), 'column')}, not 2; write two sentences with a "
                 "tab between them, or use --input_format=tsv for a table with a header."
             )
-        return dict(zip(self._names, sentences))
+        return dict(zip(self.names, sentences))
 
 
 class RecordLines(SentenceLines):
@@ -142,6 +143,7 @@ class RecordLines(SentenceLines):
 
     def __init__(self, fields: Sequence[str], columns: Columns = DEFAULT, input_format="jsonl"):
         super().__init__(fields, columns)
+        self.names = [columns.texts[field][0] for field in fields]
         self._is_json = input_format == "jsonl"
         self._rows = Rows(input_format, self.check_names)
 
@@ -153,13 +155,13 @@ class RecordLines(SentenceLines):
         if (not line or line.isspace()) and not self.is_open:
             if not (self._is_json or self._rows.has_begun):
                 return None
-            first = [self._columns.texts[field][0] for field in self._fields]
-            return dict.fromkeys(self._rows.columns or first, "")
+            return dict.fromkeys(self.names, "")
         remedy = "" if self._rows.has_begun else ", or name its columns with --text_column"
         try:
             row = self._rows.parse(line)
         except ValueError as error:
             raise UserError(f"{where}: {error}; repair the file{remedy}.") from None
+        self.names = self._rows.columns or self.names
         if row is None:
             return None
         if len(row) > 1 and list(row) == list(row.values()):
@@ -210,7 +212,9 @@ class Recogniser(SentenceLines):
                 self._announce(line, *found)
             if found and self._follows:
                 self._parse = RecordLines(self._fields, self._columns, found[1])
-        return self._parse(line, where)
+        record = self._parse(line, where)
+        self.names = self._parse.names
+        return record
 
     def _recognise(self, line: str) -> Optional[tuple[str, str]]:
         """Returns what a first line is and its format, or None for a sentence."""

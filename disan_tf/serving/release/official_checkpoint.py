@@ -48,8 +48,13 @@ class OfficialCheckpoint:
         return value
 
     def step(self) -> int:
-        """Returns the number of training steps; 0 if the checkpoint lacks it."""
-        return max(0, int(self._read(STEP))) if self._shapes.get(STEP) == [] else 0
+        """Returns the number of training steps, or 0; raises UserError unless it is a number."""
+        if self._shapes.get(STEP) != []:
+            return 0
+        value = np.asarray(self._read(STEP))
+        if value.dtype.kind not in "iuf" or not np.isfinite(value):
+            raise UserError(f"{STEP} of {self} must be a finite number; choose another checkpoint.")
+        return max(0, int(value))
 
     def _read(self, name):
         try:

@@ -1,13 +1,16 @@
 """Trained models by name: the table `checkpoints/manifest.tsv` and the folders beside it."""
 
+import contextlib
+import math
 from pathlib import Path
 from typing import NamedTuple
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, read_lines, sha256
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.common.options import suggestion
+from disan_tf.common.options import join_choices, suggestion
 
+_CRITERIA = ("accuracy", "pearson")
 COLUMNS = ("name", "config", "sha256", "parameters", "criterion", "dev", "test")
 
 
@@ -31,20 +34,38 @@ class Preset(NamedTuple):
     parameters: int
 
 
-def presets() -> list[Preset]:
+def presets(checkpoints: Path = CHECKPOINTS) -> list[Preset]:
     """Lists the released models.
 
+    Args:
+      checkpoints: the folder of the manifest.
+
     Raises:
-      UserError: a model's folder is missing or damaged.
+      UserError: the manifest lists no models or has a wrong value, or a model's folder is missing
+        or damaged.
     """
-    found = []
-    for name, row in read_manifest(CHECKPOINTS / "manifest.tsv").items():
-        folder = _check(CHECKPOINTS / name, row["sha256"])
+    path, found = checkpoints / "manifest.tsv", []
+    for name, row in read_manifest(path).items():
+        score, parameters = _numbers(path, name, row)
+        folder = _check(checkpoints / name, row["sha256"])
         info = read_json(folder / "model.json", "restore the folder from the repository")
-        score, parameters = float(row["test"]), int(row["parameters"])
         task, classes = info["config"]["task"]["name"], tuple(info["classes"])
         found.append(Preset(name, task, classes, row["criterion"], score, parameters))
+    if not found:
+        raise UserError(f"{path} lists no models; restore the file.")
     return found
+
+
+def _numbers(path: Path, name: str, row: dict) -> tuple[float, int]:
+    """Returns the test score and the parameters of a row; raises UserError for a wrong value."""
+    with contextlib.suppress(ValueError):
+        score, parameters = float(row["test"]), int(row["parameters"])
+        if math.isfinite(score) and row["criterion"] in _CRITERIA:
+            return score, parameters
+    raise UserError(
+        f"{path}, row {name}: parameters and test must be numbers, and criterion "
+        f"{join_choices(_CRITERIA)}; restore the file."
+    )
 
 
 def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import errno
 import json
 import pickle
 import shutil
@@ -12,6 +13,8 @@ import tensorflow as tf
 
 import disan_tf
 from disan_tf.common.errors import UserError
+from disan_tf.common.files import open_output
+from disan_tf.serving.inference import encode as encode_module
 from disan_tf.serving.inference.encode import encode
 from disan_tf.serving.inference.model import LoadedModel
 from tests.support.models.bundles import SENTENCES
@@ -266,3 +269,15 @@ def test_the_tokenizer_is_traced_once(bundle):
         model.encode(["a good film"] * count)
         model.predict(["boring"] * count)
     assert model._text_to_ids.split.experimental_get_tracing_count() == 1
+
+
+@pytest.mark.parametrize("name", ["out.npy", "out.jsonl"])
+def test_a_full_disk_names_the_output(bundle, tmp_path, monkeypatch, name):
+    monkeypatch.setattr(
+        encode_module, "open_output", lambda path, shown: open_output("/dev/full", shown)
+    )
+    (tmp_path / "in.txt").write_text("a film\n")
+    with pytest.raises(OSError) as caught:
+        encode(bundle, tmp_path / "in.txt", tmp_path / name)
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(tmp_path / name))
+    assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]

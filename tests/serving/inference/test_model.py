@@ -5,6 +5,9 @@ import pytest
 import tensorflow as tf
 
 import disan_tf
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.inference.model import LoadedModel
+from tests.support.models.bundles import make_bundle
 
 TEXTS = {
     "disan_trec": ["Who wrote it ?", "How far is the sea , and why ?"],
@@ -36,3 +39,9 @@ def test_a_model_says_what_it_is():
     text = repr(disan_tf.load("disan_sick"))
     assert "disan_sick: relatedness of sentence_a and sentence_b, classes 1, 2, 3, 4, 5" in text
     assert "1,866,005 parameters, dev_pearson 0.84" in text
+
+
+def test_names_of_classes_do_not_steer_a_terminal(tmp_path):
+    bundle = load_bundle(make_bundle(tmp_path))
+    bundle.classes[0] = "\x1b]0;title\x07\x9b2Jgood"
+    assert r"classes \x1b]0;title\x07\x9b2Jgood, " in repr(LoadedModel(bundle))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.common.errors import UserError
+from disan_tf.common.errors import UserError, explain
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.inference import predict as predict_module
 from disan_tf.serving.inference.predict import predict
@@ -266,3 +266,48 @@ def test_another_column_is_read_on_request(bundle, tmp_path):
     (tmp_path / "in.csv").write_text("text,body\n,boring\n")
     counts = predict(bundle, tmp_path / "in.csv", tmp_path / "out.jsonl", text_column=["body"])
     assert (counts.rows, counts.blank) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "name, content, own",
+    [
+        ("in.csv", "id,text\n", ["id", "text"]),
+        ("in.csv", "", ["text"]),
+        ("in.txt", "", ["text"]),
+        ("in.jsonl", "", ["text"]),
+    ],
+)
+def test_a_table_without_rows_has_its_header(bundle, tmp_path, name, content, own):
+    (tmp_path / name).write_text(content)
+    predict(bundle, tmp_path / name, tmp_path / "out.csv")
+    header = [*own, "predicted_label", *(f"probability_{name}" for name in CLASSES)]
+    assert (tmp_path / "out.csv").read_text() == ",".join(header) + "\n"
+
+
+HOSTILE = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(1)", "\t=1", "＝1", 'a;=1,"b"']
+
+
+def test_formulas_are_escaped_on_request_alone(bundle, tmp_path):
+    rows = [{"text": text, "=name": -1} for text in HOSTILE]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    predict(bundle, tmp_path / "in.jsonl", tmp_path / "plain.csv")
+    predict(bundle, tmp_path / "in.jsonl", tmp_path / "safe.csv", escape_formulas=True)
+    plain, safe = (read_table(tmp_path / name) for name in ("plain.csv", "safe.csv"))
+    assert [row["text"] for row in plain] == HOSTILE
+    assert [row["text"] for row in safe] == [f"'{text}" for text in HOSTILE[:-1]] + HOSTILE[-1:]
+    assert {row["'=name"] for row in safe} == {"-1"} == {row["=name"] for row in plain}
+    lines = (tmp_path / "safe.csv").read_text().splitlines()
+    assert all(line.startswith('"') and line.endswith('"') for line in lines)
+
+
+def test_only_tables_have_formulas(bundle, texts, tmp_path):
+    with pytest.raises(UserError, match="--escape_formulas is for tables; .* ends with .csv"):
+        predict(bundle, texts, tmp_path / "out.jsonl", escape_formulas=True)
+
+
+def test_a_full_disk_names_the_output(bundle, texts):
+    with pytest.raises(OSError) as caught:
+        predict(bundle, texts, "/dev/full")
+    assert explain(caught.value) == (
+        "/dev/full: No space left on device; free some space, or choose another folder."
+    )

@@ -13,6 +13,7 @@ from disan_tf.common.errors import exit_status
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.release import import_official as command
 from disan_tf.serving.release.import_official import import_official
+from disan_tf.serving.release.official_checkpoint import OfficialCheckpoint
 from disan_tf.serving.release.official_variables import is_weight
 from tests.support.errors import user_error
 from tests.support.golden import checkpoints, official
@@ -182,6 +183,15 @@ def test_a_variable_without_finite_numbers_is_named(snli, value):
         lambda arrays: {**arrays, WEIGHT: np.full_like(arrays[WEIGHT], value, value.dtype)}
     )
     assert message.startswith(WEIGHT) and "finite" in message
+
+
+@pytest.mark.parametrize("step", [np.float32("nan"), np.float64("-inf"), "many", True])
+def test_a_step_that_is_no_number_is_refused(step, tmp_path):
+    path = checkpoints.write(tmp_path / "model.ckpt", {"global_step": np.array(step)})
+    message = user_error(OfficialCheckpoint(path).step)
+    assert message == (
+        f"global_step of --checkpoint={path} must be a finite number; choose another checkpoint."
+    )
 
 
 def test_a_network_of_another_config_is_refused(snli):

@@ -14,7 +14,7 @@ from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.release.release import release
-from disan_tf.serving.release.released import COLUMNS, find_bundle, read_manifest
+from disan_tf.serving.release.released import COLUMNS, find_bundle, presets, read_manifest
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from tests.support.errors import user_error
@@ -231,6 +231,27 @@ def test_a_manifest_with_control_characters_or_a_name_twice_is_refused(damage, t
     (tmp_path / "manifest.tsv").write_bytes("\n".join(map("\t".join, lines)).encode())
     with pytest.raises(UserError, match=r"manifest\.tsv, line 3: a control character, or a name"):
         read_manifest(tmp_path / "manifest.tsv")
+
+
+@pytest.mark.parametrize("content", ["", "\t".join(COLUMNS) + "\n"])
+def test_a_manifest_without_models_is_refused(content, tmp_path):
+    (tmp_path / "manifest.tsv").write_text(content)
+    message = user_error(presets, tmp_path)
+    assert message == f"{tmp_path / 'manifest.tsv'} lists no models; restore the file."
+
+
+@pytest.mark.parametrize(
+    "column, value",
+    [("criterion", "bleu"), ("test", "x"), ("test", "nan"), ("parameters", "1.5")],
+)
+def test_a_wrong_value_of_a_manifest_is_refused_with_its_row(column, value, tmp_path):
+    row = {**dict.fromkeys(COLUMNS, "1"), "name": "small", "criterion": "pearson", column: value}
+    lines = [COLUMNS, row.values()]
+    (tmp_path / "manifest.tsv").write_text("\n".join(map("\t".join, lines)))
+    assert user_error(presets, tmp_path) == (
+        f"{tmp_path / 'manifest.tsv'}, row small: parameters and test must be numbers, and "
+        "criterion accuracy or pearson; restore the file."
+    )
 
 
 def test_every_model_of_the_repository_is_whole_and_small():

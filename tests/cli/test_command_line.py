@@ -488,11 +488,13 @@ def test_a_reader_that_leaves_after_all_lines_is_no_failure():
         assert process.wait() == 0
 
 
-HANG_UP = """import atexit, os, signal, sys, disan_tf.cli.modes as modes
-modes.MODES["models"] = lambda: atexit.register(os.kill, os.getpid(), signal.SIGHUP)
+HANG_UP = """import os, signal, sys
 sys.argv = ["run.py", "--mode=models"]
 from disan_tf.cli.command_line import run
-run()"""
+try:
+    run()
+finally:
+    os.kill(os.getpid(), signal.SIGHUP)"""
 
 
 @needs_sighup

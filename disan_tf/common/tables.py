@@ -10,6 +10,8 @@ import io
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
+from disan_tf.common.errors import escape
+
 Lines = Sequence[Mapping]
 
 
@@ -30,7 +32,8 @@ def csv_table(lines: Lines) -> str:
 def text_table(lines: Lines) -> str:
     """Renders lines as text; aligns the first column left and the others right.
 
-    A number has four digits after the point or separated thousands, and None is a dash.
+    A number has four digits after the point or separated thousands, and None is a dash. Control
+    characters are escaped.
     """
     texts = [list(map(_text, row)) for row in _rows(lines)]
     widths = [max(map(len, column)) for column in zip(*texts)]
@@ -50,4 +53,4 @@ def _text(value) -> str:
         return "-"
     if isinstance(value, float):
         return f"{value:.4f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else escape(str(value))

@@ -26,3 +26,7 @@ def test_text_has_its_first_column_left_and_the_others_right():
 
 def test_no_lines_give_no_table():
     assert markdown_table([]) == text_table([]) == ""
+
+
+def test_names_in_a_table_of_text_do_not_steer_a_terminal():
+    assert text_table([{"\x1b[2Jname": "\x9bJ"}]).split() == [r"\x1b[2Jname", r"\x9bJ"]

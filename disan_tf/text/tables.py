@@ -4,6 +4,7 @@ import contextlib
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Callable, Optional, TypeVar
@@ -52,7 +53,7 @@ class Table:
     """
 
     def __init__(self, header: str, separator: str = "\t"):
-        self._separator, self.is_open, self._text = separator, False, ""
+        self._separator, self.is_open, self._lines = separator, False, []
         self._is_plain = separator == "\t" and '"' not in header
         self._is_single = separator not in header
         values = self._split(header)
@@ -61,9 +62,9 @@ class Table:
         names = [name.strip() for name in values]
         self._names = [name if name or not place else None for place, name in enumerate(names)]
         self.columns = [name for name in self._names if name is not None]
-        repeated = next((name for name in self.columns if self.columns.count(name) > 1), None)
-        if repeated is not None:
-            raise ValueError(f"two columns have one name, {repeated[:SHOWN]}")
+        repeated = [name for name, times in Counter(self.columns).items() if times > 1]
+        if repeated:
+            raise ValueError(f"two columns have one name, {repeated[0][:SHOWN]}")
         self._required, self._was_open = len(names), False
         while self._required and self._may_lack(names[self._required - 1]):
             self._required -= 1
@@ -78,15 +79,17 @@ class Table:
           ValueError: too few or too many values, text after a quoted value, or a value of more
             than 131,072 characters, as after a missing quote.
         """
-        text = f"{self._text}\n{line}" if self.is_open else line
-        if self.is_open and '"' not in line and len(text) < LONGEST_VALUE:
-            self._text = text
+        if self.is_open and self._stays_open(line):
+            self._lines.append(line)
             return None
+        text = "\n".join([*self._lines, line]) if self.is_open else line
         values, was_open = self._split(text), self._was_open
         if values is not None and '"' in text and self._is_plain:
             values = self._unquote(text, values)
-        self.is_open, self._text = values is None, text
+        self.is_open, self._lines = values is None, [text]
         if values is None:
+            self._length = len(text if self._is_plain else self._split(text + '"')[-1])
+            self._tabs = text.count("\t")
             return None
         if len(values) > len(self._names) and not any(map(str.strip, values[len(self._names) :])):
             del values[len(self._names) :]
@@ -98,6 +101,24 @@ class Table:
         row = dict(zip(self._names, values))
         row.pop(None, None)
         return row
+
+    def _stays_open(self, line: str) -> bool:
+        """Returns whether a row that was open stays open after a line, from that line alone.
+
+        A value over many lines would take quadratic time if each line parsed those before it.
+        """
+        self._tabs += line.count("\t")
+        length = self._length + 1 + len(line)
+        if '"' in line and self._is_plain:
+            if self._tabs + 1 >= self._required or not _OPEN.search('"' + line):
+                return False
+        elif '"' in line:
+            if self._split('"' + line) is not None:
+                return False
+            parts = self._split('"' + line + '"')
+            length = len(parts[-1]) + (self._length + 1 if len(parts) == 1 else 0)
+        self._length = length
+        return length < LONGEST_VALUE
 
     def _fits(self, values: Sequence[str]) -> bool:
         return self._required <= len(values) <= len(self._names)

@@ -1,5 +1,7 @@
 """disan_tf/text/tables.py: rows of tables and of JSON lines, separators, quotes, and mistakes."""
 
+import time
+
 import pytest
 
 from disan_tf.text.tables import Rows, Table, read_rows
@@ -76,6 +78,52 @@ def test_between_tabs_a_last_value_over_several_lines_gets_a_hint():
     assert table.parse('x\t"one') == {"label": "x", "text": '"one'}
     with pytest.raises(ValueError, match=r"1 column, .* 2 \(quotes .* plain: .* a \.csv file\)"):
         table.parse('two"')
+
+
+def seconds(work, size):
+    """The least processor time of three calls."""
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        work(size)
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def read_quotes(separator, lines):
+    table = Table(f"id{separator}text{separator}label", separator)
+    for line in (f'1{separator}"', *['""'] * lines):
+        assert table.parse(line) is None
+    text = "\n".join(["", *['"'] * lines, ""])
+    assert table.parse(f'"{separator}x') == {"id": "1", "text": text, "label": "x"}
+
+
+def read_wide_header(separator, columns):
+    assert len(Table(separator.join(map(str, range(columns))), separator).columns) == columns
+
+
+@pytest.mark.parametrize("work", [read_quotes, read_wide_header])
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_time_is_linear(work, separator):
+    """16 times as much takes 16 times as long; it took 256 times as long in quadratic time."""
+    few, many = (seconds(lambda size: work(separator, size), 1_000 * times) for times in (1, 16))
+    assert many < 64 * few
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+@pytest.mark.parametrize("line", ["x" * 1_000, '""' * 500])
+def test_a_quoted_value_may_have_so_many_characters(separator, line):
+    table = Table(f"text{separator}label", separator)
+    assert table.parse('"') is None
+    with pytest.raises(ValueError, match="larger than field limit|1 column, and the header has 2"):
+        for _ in range(300):
+            assert table.parse(line) is None
+
+
+def test_the_values_of_a_row_together_may_be_longer_than_a_value():
+    table, line = Table("a,b,c", ","), f'{"x" * 90_000}","'
+    assert table.parse('"') is None and table.parse(line) is None and table.parse(line) is None
+    assert [*map(len, table.parse('y"').values())] == [90_001, 90_001, 2]
 
 
 def test_unnamed_columns_are_left_out_but_for_the_first():

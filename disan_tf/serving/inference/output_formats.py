@@ -77,13 +77,13 @@ class CsvLines(JsonLines):
     """
 
     def __init__(self, blank: dict, escape_formulas: bool = False):
-        self._columns: Optional[list[str]] = None
+        self._columns: Optional[dict[str, None]] = None
         self._blank, self._escapes = blank, escape_formulas
 
     def check(self, record: dict, where: str) -> None:
         """Raises UserError if a record has a field that the first record lacks."""
         if self._columns is None:
-            self._columns = list(record)
+            self._columns = dict.fromkeys(record)
         for name in record:
             if name not in self._columns:
                 raise UserError(

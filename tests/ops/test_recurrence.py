@@ -8,6 +8,7 @@ from disan_tf.layers import BasicLSTM
 from disan_tf.layers.packing import real_tokens
 from disan_tf.layers.recurrent import BasicRNN
 from disan_tf.ops import portable
+from disan_tf.ops.native import runtime
 from disan_tf.ops.recurrence import recurrence
 from tests.support.ops.backends import needs_native
 
@@ -114,6 +115,7 @@ def test_rows_of_no_token_have_no_effect_and_no_gradient(product):
     [
         ("product has shape", ([2, 3, 6], [8], [2, 3], [2, 8])),
         ("product has shape", ([8], [8], [2, 3], [2, 8])),
+        ("product has shape .* with units > 0", ([2, 3, 0], [0], [2, 3], [0, 0])),
         ("product has shape .* but mask has 6 tokens", ([5, 8], [8], [2, 3], [2, 8])),
         ("bias has shape", ([2, 3, 8], [4], [2, 3], [2, 8])),
         ("mask has shape", ([2, 3, 8], [8], [2, 4], [2, 8])),
@@ -129,6 +131,19 @@ def test_wrong_shapes_are_refused_by_name(message, shapes):
             tf.zeros(bias),
             tf.ones(mask, tf.bool),
             tf.zeros(kernel),
+            cell="lstm",
+            backward=False,
+        )
+
+
+def test_the_gradient_refuses_a_layer_without_units():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="gates has shape .* with units > 0"):
+        runtime.operations().disan_recurrence_gradient(
+            tf.zeros([2, 3, 0]),
+            tf.ones([2, 3], tf.bool),
+            tf.zeros([0, 0]),
+            tf.zeros([2, 3, 0]),
+            tf.zeros([2, 3, 0]),
             cell="lstm",
             backward=False,
         )

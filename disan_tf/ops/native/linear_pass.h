@@ -187,8 +187,8 @@ class LinearPass {
   int64_t LargestRank(const TakingPart& taking_part) const {
     const int64_t sides = in_.direction == Direction::kDiagonal ? 2 : 1;
     const int64_t visits = sides * static_cast<int64_t>(taking_part.tokens.size());
-    const int64_t cost = visits * ranks_.pairs_per_node;
-    return cost ? taking_part.pairs / cost : kMaxRank;
+    if (!visits || !ranks_.pairs_per_node) return kMaxRank;
+    return taking_part.pairs / visits / ranks_.pairs_per_node;  // their product could overflow
   }
 
   Column At(int64_t number) const {

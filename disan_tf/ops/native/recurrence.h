@@ -169,10 +169,10 @@ struct Recurrence {
             std::fill_n(h + at * units, units, T{});
             continue;
           }
-          float *my_state = &state[row * units], *my_cell = &cell[row * units];
+          float *my_state = state.data() + row * units, *my_cell = cell.data() + row * units;
           std::copy_n(my_state, units, old_h + place * units);
           std::copy_n(my_cell, units, old_c + place * units);
-          float *my_z = &z[row * gates()], *my_gates = saved_gates + place * gates();
+          float *my_z = z.data() + row * gates(), *my_gates = saved_gates + place * gates();
           ForEachVector(gates(), [&](int64_t k, int count) {
             const Floats of_x = Load<float>(product + place * gates() + k, count);
             const Floats sum = Load<float>(my_z + k, count) + (of_x + Load<float>(bias + k, count));
@@ -204,21 +204,21 @@ struct Recurrence {
         for (int64_t row = 0; row < rows; ++row) {
           const int64_t at = (start + row) * length + token, place = places[at];
           if (place < 0) continue;
-          float *my_state = &state[row * units], *my_z = &z[row * gates()];
+          float *my_state = state.data() + row * units, *my_z = z.data() + row * gates();
           ForEachVector(units, [&](int64_t k, int count) {
             const Floats sum = Load<float>(my_state + k, count) +
                                Load<float>(upstream + at * units + k, count);
             Store<float>(sum, my_state + k, count);
           });
           Cell::StepGradient(units, saved_gates + place * gates(), old_c + place * units, my_state,
-                             &cell[row * units], my_z);
+                             cell.data() + row * units, my_z);
           std::copy_n(my_z, gates(), product_gradient + place * gates());
         }
         if (!Any(start, rows, token)) continue;
         Product(z.data(), transposed, rows, gates(), units, back.data());
         for (int64_t row = 0; row < rows; ++row) {
           if (places[(start + row) * length + token] >= 0) {
-            std::copy_n(&back[row * units], units, &state[row * units]);
+            std::copy_n(back.data() + row * units, units, state.data() + row * units);
           }
         }
       }

@@ -72,17 +72,18 @@ Status Place(const char* name, const Tensor& product, const Tensor& mask, bool b
     return InvalidArgument("mask has shape ", mask.shape().DebugString(),
                            ", expected [batch, length]");
   }
-  if ((rank != 2 && rank != 3) || product.dim_size(rank - 1) % Cell::kGates != 0) {
+  const int64_t gates = rank ? product.dim_size(rank - 1) : 0;
+  if ((rank != 2 && rank != 3) || gates == 0 || gates % Cell::kGates != 0) {
     return InvalidArgument(name, " has shape ", product.shape().DebugString(),
                            ", expected [batch, length, ", Cell::kGates, " * units] or [rows, ",
-                           Cell::kGates, " * units]");
+                           Cell::kGates, " * units] with units > 0");
   }
   const int64_t batch = mask.dim_size(0), length = mask.dim_size(1);
   if (rank == 3) {
     const TensorShape sentences({product.dim_size(0), product.dim_size(1)});
     TF_RETURN_IF_ERROR(CheckShape("mask", mask, sentences));
   }
-  made->layer = {batch, length, product.dim_size(rank - 1) / Cell::kGates, backward};
+  made->layer = {batch, length, gates / Cell::kGates, backward};
   auto& places = made->layer.places;
   places.assign(batch * length, -1);
   const bool* real = mask.flat<bool>().data();

@@ -30,7 +30,7 @@ inline double SlopeAt(Activation activation, double y) {
 
 template <typename T, Activation kActivation>
 struct ActivationProblem {
-  const int64_t rows = RandomRows(), dim = Whole(1, 40);
+  const int64_t rows = RandomRows(), dim = Whole(0, 40);
   const Array<T> x = Numbers<T>(rows * dim), bias = Numbers<T>(dim), y{rows * dim};
   const Array<T> upstream = Numbers<T>(rows * dim), x_gradient{rows * dim}, bias_gradient{dim};
 
@@ -73,7 +73,7 @@ struct ActivationProblem {
 
 template <typename T>
 struct GateProblem {
-  const int64_t rows = RandomRows(), dim = Whole(1, 40), size = rows * dim;
+  const int64_t rows = RandomRows(), dim = Whole(0, 40), size = rows * dim;
   const Array<T> token = Numbers<T>(size), context = Numbers<T>(size), bias = Numbers<T>(dim);
   const Array<T> h = Numbers<T>(size), s = Numbers<T>(size), upstream = Numbers<T>(size);
   const Array<bool> mask = Mask(rows);

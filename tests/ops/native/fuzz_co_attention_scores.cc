@@ -10,7 +10,7 @@ namespace disan {
 namespace {
 
 struct ScoresProblem {
-  const int64_t batch = Whole(0, 3), p = Whole(0, 9), q = Whole(0, 9), dim = Whole(1, 40);
+  const int64_t batch = Whole(0, 3), p = Whole(0, 9), q = Whole(0, 9), dim = Whole(0, 40);
   const double size = std::vector<double>{0.1, 1.0, 9.0, 300.0}[Whole(0, 3)];
   const Array<float> first = Moderate(batch * p * dim, size), vector = Moderate(dim, 1.0);
   const Array<float> second = Moderate(batch * q * dim, size), up = Moderate(batch * p * q, 1.0);

@@ -44,7 +44,7 @@ struct RnnUnit {
 template <typename Unit>
 struct RecurrenceProblem {
   const int64_t batch = Chance(0.2) ? Whole(15, 35) : Whole(0, 4), length = Whole(0, 5);
-  const int64_t units = Whole(1, 20), wide = units * Unit::Cell::kGates, tokens = batch * length;
+  const int64_t units = Whole(0, 20), wide = units * Unit::Cell::kGates, tokens = batch * length;
   const bool backward = Chance(0.5);
   const double size = std::vector<double>{0.3, 2.0, 200.0}[Whole(0, 2)];
   const Array<bool> mask = Mask(tokens);

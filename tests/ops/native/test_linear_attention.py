@@ -32,7 +32,7 @@ def _interpolate_short_ones_too():
         yield
 
 
-def _call(ranks=7, **wrong):
+def _call(ranks=7, pairs_per_node=0, **wrong):
     arguments = {
         **dict.fromkeys(["head", "dependent", "value"], tf.ones([2, 4, 3])),
         **dict.fromkeys(["mask", "head_mask"], tf.ones([2, 4], tf.bool)),
@@ -49,7 +49,7 @@ def _call(ranks=7, **wrong):
         direction="forward",
         scale=5.0,
         widest=[1.0] * ranks,
-        pairs_per_node=0,
+        pairs_per_node=pairs_per_node,
     )
 
 
@@ -65,6 +65,15 @@ def test_a_wrong_shape_is_refused(name):
 def test_more_ranks_than_there_are_is_refused():
     with pytest.raises(INVALID, match="widest has 8 numbers, expected 7 or fewer"):
         _call(ranks=8)
+
+
+def test_nodes_that_cost_any_number_of_pairs_leave_exact_pairs():
+    names = ("head", "dependent", "value")
+    inputs = dict(zip(names, tf.constant(make_inputs(2, 4, 3, size=0.1), tf.float32)))
+    costs = (0, 1 << 40, 1 << 62)  # the last times four tokens is 0 in 64 bits
+    free, dear, dearest = (_call(pairs_per_node=cost, **inputs).context for cost in costs)
+    assert np.any(free != dear)
+    np.testing.assert_array_equal(dear, dearest)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

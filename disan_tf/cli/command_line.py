@@ -3,6 +3,7 @@
 import inspect
 import os
 import sys
+from pathlib import Path
 
 from absl import app, flags, logging
 from ml_collections import ConfigDict, config_flags
@@ -167,7 +168,7 @@ def _value(parameter: inspect.Parameter):
     if not needed and not FLAGS[name].present:
         return parameter.default
     if name == "checkpoint" and value is None:
-        value, name = FLAGS.workdir, "workdir or --checkpoint"
+        value, name = FLAGS.workdir and Path(FLAGS.workdir), "workdir or --checkpoint"
     elif name == "prepared_dir" and value is None:
         value, name = FLAGS.workdir and f"{FLAGS.workdir}/prepared", "workdir or --prepared_dir"
     if value is None and needed:

@@ -82,7 +82,7 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
             )
         return _prepare(config, data_dir, prepared_dir)
 
-    if checkpoint == workdir and not output and series.is_series(workdir):
+    if workdir and Path(checkpoint) == Path(workdir) and not output and series.is_series(workdir):
         series.evaluate_series(workdir, split, corpus_of)
         return
     bundle = load_bundle(find_bundle(checkpoint))

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from absl import flags
 
 import disan_tf
 from data_prep.synthetic.treebank import write_treebank
+from disan_tf.cli import command_line
 from disan_tf.cli.command_line import own_flags
 from disan_tf.cli.help import EXAMPLES
 from disan_tf.cli.modes import MODES
@@ -599,6 +601,16 @@ def test_absent_vectors_are_refused_with_those_that_are_there(trees, tmp_path):
     (tmp_path / "data" / "glove" / "mine.txt").write_text("the 0.1\n")
     outcome = _train_with("glove/other.txt", tmp_path)
     assert_refused(outcome, "other.txt", "mine.txt", "--config.data.vectors")
+
+
+def test_a_workdir_is_a_folder_also_if_it_is_named_like_a_released_model(monkeypatch):
+    values = flags.FlagValues()
+    for name, value in (("workdir", "demo"), ("checkpoint", None)):
+        flags.DEFINE_string(name, value, "", flag_values=values)
+    values.mark_as_parsed()
+    monkeypatch.setattr(command_line, "FLAGS", values)
+    parameter = inspect.Parameter("checkpoint", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    assert command_line._value(parameter) == Path("demo")  # a string would name the model
 
 
 def test_a_corrupt_checkpoint_is_refused(workdir, data, tmp_path):

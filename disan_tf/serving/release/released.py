@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,28 +72,39 @@ def _numbers(path: Path, name: str, row: dict) -> tuple[float, int]:
 def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
     """Finds the folder of a model.
 
+    A name in the manifest means the released model, also beside a folder of that name, which would
+    escape the check of the digest; a line on standard error says so. A string with a separator
+    (`./name`) and a `Path` mean the folder.
+
     Args:
-      checkpoint: a work directory, a folder with a `model.json`, or a name in the manifest.
+      checkpoint: a name in the manifest, a work directory, or a folder with a `model.json`.
       checkpoints: the folder of the manifest.
 
     Raises:
       UserError: there is no such model, or its digest is not the manifest's.
     """
-    for folder in (Path(checkpoint) / "best", Path(checkpoint)):
+    name, path = str(checkpoint), Path(checkpoint)
+    released = read_manifest(checkpoints / "manifest.tsv")
+    if name in released and (isinstance(checkpoint, str) or not path.exists()):
+        folder = _check(checkpoints / name, released[name]["sha256"])
+        if path.is_dir() and not path.samefile(folder):
+            print(
+                f"warning: {name} is read as the released model; ./{name} is the folder here.",
+                file=sys.stderr,
+            )
+        return folder
+    for folder in (path / "best", path):
         if (folder / "model.json").is_file():
             return folder
-    if (Path(checkpoint) / "series.json").is_file():
+    if (path / "series.json").is_file():
         raise UserError(f"{checkpoint} is a series of trainings; name the folder of one of them.")
-    if (Path(checkpoint) / "config.json").is_file():
+    if (path / "config.json").is_file():
         raise UserError(f"{checkpoint} holds a training that was never evaluated; train it longer.")
-    released = read_manifest(checkpoints / "manifest.tsv")
-    if str(checkpoint) not in released:
-        near = suggestion(str(checkpoint), [*released, *_trained_beside(Path(checkpoint))])
-        raise UserError(
-            f"{checkpoint} is neither a work directory with a trained model nor a released model "
-            f"({', '.join(released) or 'none'}){near}"
-        )
-    return _check(checkpoints / str(checkpoint), released[str(checkpoint)]["sha256"])
+    near = suggestion(name, [*released, *_trained_beside(path)])
+    raise UserError(
+        f"{name} is neither a work directory with a trained model nor a released model "
+        f"({', '.join(released) or 'none'}){near}"
+    )
 
 
 def _trained_beside(path: Path) -> list[str]:

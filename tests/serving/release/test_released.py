@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -198,6 +199,42 @@ def test_a_changed_model_is_refused(workdir, tmp_path):
     (folder / "model.json").write_text((folder / "model.json").read_text() + "\n")
     with pytest.raises(UserError, match="is not the file that the manifest describes"):
         find_bundle("small", tmp_path)
+
+
+@pytest.fixture
+def beside(workdir, tmp_path, monkeypatch):
+    """A released model, and a work directory of its name in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "checkpoints").mkdir()
+    folder = release(workdir, "small", "make small", tmp_path / "checkpoints")
+    (tmp_path / "small").symlink_to(workdir)
+    return folder
+
+
+def test_a_released_name_wins_over_a_folder_of_that_name(beside, capsys):
+    assert find_bundle("small", beside.parent) == beside
+    warning = "warning: small is read as the released model; ./small is the folder here.\n"
+    assert capsys.readouterr().err == warning
+    (beside / "model.json").write_text("{}")
+    with pytest.raises(UserError, match="is not the file that the manifest describes"):
+        find_bundle("small", beside.parent)
+
+
+@pytest.mark.parametrize("name", ["./small", "small/", Path("small"), Path("small").absolute])
+def test_a_path_names_a_folder_beside_a_released_model(name, beside, capsys):
+    found = find_bundle(name() if callable(name) else name, beside.parent)
+    assert found.samefile("small/best") and capsys.readouterr().err == ""
+
+
+def test_a_released_model_is_found_in_its_own_folder_without_a_warning(beside, monkeypatch, capsys):
+    monkeypatch.chdir(beside.parent)
+    assert find_bundle("small", beside.parent) == beside == find_bundle(beside)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_path_without_a_folder_may_name_a_released_model(beside, monkeypatch):
+    monkeypatch.chdir("/")
+    assert find_bundle(Path("small"), beside.parent) == beside
 
 
 def test_a_misspelt_model_is_refused_with_the_nearest_one(workdir, tmp_path):

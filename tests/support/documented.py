@@ -78,10 +78,11 @@ def _write_vectors(path: Path, dim: int) -> None:
 
 
 def run_block(block: Block, folder: Path) -> subprocess.CompletedProcess:
-    """Runs a block in the folder of `make_project`."""
+    """Runs a block in the folder of `make_project`; new processes import a block of Python."""
+    (folder / "block.py").write_text(block.text, encoding="utf-8")
     paths = [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
     return subprocess.run(
-        [sys.executable, "-c", block.text] if is_python(block) else [*_SHELL, block.text],
+        [sys.executable, "block.py"] if is_python(block) else [*_SHELL, block.text],
         cwd=folder,
         env={**os.environ, "PATH": os.pathsep.join(paths), "PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL,

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 from absl import logging
 
+from disan_tf.common.forks import check_fork
 from disan_tf.ops.native import build, shipped
 from disan_tf.ops.native.build import BuildError
 from disan_tf.ops.saving import is_saving
@@ -112,7 +113,13 @@ def library() -> Library:
 
 
 def operations():
-    """Returns the operations of `library`; raises BuildError if there is none."""
+    """Returns the operations of `library`.
+
+    Raises:
+      BuildError: there is no library.
+      UserError: see `check_fork`.
+    """
+    check_fork()
     return library().operations
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from data_prep import word_vectors
+from disan_tf.common.forks import check_fork
 from disan_tf.layers.serialization import serializable
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.serving.fine_tuning.arguments import (
@@ -257,6 +258,7 @@ class TextClassifier(tf.keras.Model):
 
     def _read(self, x, y) -> tuple:
         """Returns texts and labels as Keras reads them."""
+        check_fork()
         fields, loss = self.sentence_model.fields, self.loss
         if isinstance(x, tf.data.Dataset):
             return read_dataset(x, fields, self.classes), y
@@ -269,6 +271,7 @@ class TextClassifier(tf.keras.Model):
 
         `tf.data.Dataset.map` takes it too.
         """
+        check_fork()
         fields = self.sentence_model.fields
         tokens = [self._text_to_ids.tokens(column) for column in tensors_of(texts, fields)]
         return dict(zip(fields, self._text_to_ids.inputs(*tokens)))
@@ -293,6 +296,7 @@ class TextClassifier(tf.keras.Model):
           UserError: the file is missing or malformed, or has another dimension.
           ValueError: an item is no text; the message has its position.
         """
+        check_fork()
         found, known = {}, {*self.words}
         texts = list_texts(texts, self.sentence_model.fields)
         for start in range(0, len(texts), _TEXTS):
@@ -393,6 +397,7 @@ class TextClassifier(tf.keras.Model):
         return from_bytes(to_bytes(self))
 
     def _set_words(self, words: Sequence[str]) -> None:
+        check_fork()
         self._words = "\n".join(words)  # Keras would track a list
         self._text_to_ids = TextToIds(words, *self._tokenizer.values())
 

@@ -11,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError, escape
+from disan_tf.common.forks import check_fork
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.encoders.own import give_encoder
 from disan_tf.models.base import SENTENCE
@@ -45,7 +46,8 @@ def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "Loade
     an encoder of another package needs that class, unless its module is imported already.
 
     Args:
-      checkpoint: the name of a released model, a work directory, or a folder with a `model.json`.
+      checkpoint: the name of a released model, a work directory, or a folder with a `model.json`;
+        `./name` is a folder that is named like a released model.
       encoder: the class of the model's encoder, if another package defines it.
 
     Returns:
@@ -73,6 +75,7 @@ def load_reader(
     checkpoint: Union[str, Path], dtype: Optional[str] = None, has_weights: bool = True
 ) -> Bundle:
     """Loads the bundle of a model that reads sentences; see `load` and `load_bundle`."""
+    check_fork()
     bundle = load_bundle(find_bundle(checkpoint), dtype=dtype, has_weights=has_weights)
     if not bundle.model.signatures():
         raise UserError(f"{bundle.directory} holds a language model, which reads no sentences.")
@@ -89,6 +92,9 @@ class LoadedModel:
     models of two sentences it holds pairs (first, second) or records.
     `disan_tf.serving.inference.inputs` reads them all. A blank text, which has no word, gets no
     label; its vector is zero.
+
+    Threads may share a model, and pickle copies it. All functions raise UserError in a fork of the
+    process that loaded it.
 
     Attributes:
       classes: the classes' names, or the points of the scores' scale.
@@ -289,6 +295,7 @@ class LoadedModel:
         return read_inputs(sentences, fields, self._columns(fields))
 
     def _tokenise(self, records, fields=None) -> list[tuple]:
+        check_fork()
         fields = fields or self._bundle.model.fields
         if not records:
             return []

@@ -1,5 +1,7 @@
 """A loaded model's Keras model, parts and description."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -45,3 +47,17 @@ def test_names_of_classes_do_not_steer_a_terminal(tmp_path):
     bundle = load_bundle(make_bundle(tmp_path))
     bundle.classes[0] = "\x1b]0;title\x07\x9b2Jgood"
     assert r"classes \x1b]0;title\x07\x9b2Jgood, " in repr(LoadedModel(bundle))
+
+
+def test_threads_may_share_a_model():
+    model, texts = (
+        disan_tf.load("demo"),
+        [["a fine film ."], ["a dull film .", "warm , and funny ."]],
+    )
+    batches = [texts[number % 2] for number in range(40)]
+    with ThreadPoolExecutor(8) as threads:  # whose first calls compile the functions together
+        found = [*zip(threads.map(model.predict, batches), threads.map(model.encode, batches))]
+    expected = [(model.predict(batch), model.encode(batch)) for batch in texts]
+    for number, (predictions, vectors) in enumerate(found):
+        assert predictions == expected[number % 2][0]
+        np.testing.assert_array_equal(vectors, expected[number % 2][1])

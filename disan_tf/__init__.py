@@ -2,6 +2,7 @@
 
     disan_tf.presets()      lists the released models
     disan_tf.load(name)     loads a trained model, for raw text
+    disan_tf.load_keras(p)  loads a .keras file, also a stranger's
     disan_tf.TextClassifier a Keras classifier of raw text that starts with a trained model
     disan_tf.layers         the papers' mechanisms as Keras layers
     disan_tf.encoders       sentence encoders as Keras layers
@@ -21,15 +22,17 @@ if TYPE_CHECKING:
     from disan_tf import encoders, layers, ops
     from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
     from disan_tf.serving.inference.model import load
+    from disan_tf.serving.keras_files import load_keras
     from disan_tf.serving.release.released import presets
 
 __version__ = "0.1.0"
-__all__ = ["TextClassifier", "encoders", "layers", "load", "ops", "presets"]
+__all__ = ["TextClassifier", "encoders", "layers", "load", "load_keras", "ops", "presets"]
 
 # Name -> its module; the others are modules themselves.
 _MODULES = {
     "TextClassifier": "disan_tf.serving.fine_tuning.text_classifier",
     "load": "disan_tf.serving.inference.model",
+    "load_keras": "disan_tf.serving.keras_files",
     "presets": "disan_tf.serving.release.released",
 }
 

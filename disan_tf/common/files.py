@@ -27,6 +27,7 @@ PathLike = Union[str, Path]
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence and perhaps no text
+LONGEST_JSON = 1 << 25  # bytes; Python's objects may take thirty times as many
 _GZIP = b"\x1f\x8b"
 
 
@@ -197,15 +198,42 @@ def read_json(path: PathLike, remedy: str, schema: Schema = dict):
       schema: the schema of the content, see `check_schema`.
 
     Raises:
-      UserError: the file is missing, is not JSON, or does not match the schema.
+      UserError: the file is missing, or see `decode_json`; or it does not match the schema.
     """
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        with open(path, "rb") as file:
+            content = file.read(LONGEST_JSON + 1)
     except FileNotFoundError:
         raise UserError(f"{path} does not exist: {remedy}.") from None
+    return check_schema(path, decode_json(content, path, remedy), schema, remedy)
+
+
+def decode_json(content: bytes, name, remedy: str):
+    """Returns the value of a JSON text.
+
+    Args:
+      content: the text in UTF-8.
+      name, remedy: the beginning and the end of error messages.
+
+    Raises:
+      UserError: the text is longer than `LONGEST_JSON`, is not JSON, or repeats a key.
+    """
+    if len(content) > LONGEST_JSON:
+        raise UserError(f"{name} has more than {LONGEST_JSON:,} bytes of JSON: {remedy}.")
+    try:
+        return json.loads(content.decode("utf-8"), object_pairs_hook=distinct_keys)
     except (ValueError, RecursionError) as error:  # not UTF-8 is a ValueError
-        raise UserError(f"{path} is not readable JSON ({error}): {remedy}.") from None
-    return check_schema(path, content, schema, remedy)
+        raise UserError(f"{name} is not readable JSON ({error}): {remedy}.") from None
+
+
+def distinct_keys(pairs: list[tuple]) -> dict:
+    """Returns the dictionary of a JSON object; raises ValueError for a repeated key."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        seen = set()
+        key = next(key for key, _ in pairs if key in seen or seen.add(key))
+        raise ValueError(f"the key {key[:80]!r} is repeated")
+    return content
 
 
 def check_format(path: PathLike, content, known: int, remedy: str) -> None:

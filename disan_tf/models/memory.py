@@ -4,6 +4,7 @@ import contextlib
 import math
 import os
 from collections.abc import Iterator
+from typing import Optional
 
 import tensorflow as tf
 
@@ -11,7 +12,7 @@ from disan_tf.ops.devices import gpu_memory
 
 
 @contextlib.contextmanager
-def memory_limit(copies: int) -> Iterator[None]:
+def memory_limit(copies: int, most: Optional[tuple[str, int]] = None) -> Iterator[None]:
     """Raises MemoryError in the block for variables that exceed the device's memory.
 
     The device is the smallest visible GPU, since a strategy copies the variables to each, or the
@@ -20,11 +21,13 @@ def memory_limit(copies: int) -> Iterator[None]:
 
     Args:
       copies: copies of each weight: 1 to predict, 4 to train (gradient and two optimizer slots).
+      most: what has memory for the copies, such as a file that holds the weights, and how many
+        bytes; None = the device.
 
     Raises:
       MemoryError: the `copies` of the weights exceed the memory; the error names the first.
     """
-    (device, memory), used = _device_memory(), 0
+    (device, memory), used = most or _device_memory(), 0
 
     def create(next_creator, **options):
         nonlocal used

@@ -16,6 +16,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_atomically
 
 REMEDY = "restore it or train the model again"
+MOST_LINKS, DEEPEST = 100_000, 64  # of an HDF5 file; our largest has a few hundred, in 8 levels
 
 
 def write_weights(model: tf.keras.Model, path: Path) -> None:
@@ -74,7 +75,7 @@ def read_weights(model: tf.keras.Model, path: Path) -> None:
     """
     try:
         with h5py.File(path) as file:
-            _check_shapes(model, list(_datasets(file)))
+            _check_shapes(model, list(datasets(file)))
             with np.errstate(over="ignore"):  # numbers that overflow are rejected below
                 for layer, place in _places(model):
                     layer.load_own_variables(file.get(place, {}))
@@ -82,9 +83,14 @@ def read_weights(model: tf.keras.Model, path: Path) -> None:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         sentence = f"{path} does not hold the weights of the model ({reason}); {REMEDY}."
         raise UserError(sentence) from None
+    check_finite(model, path, REMEDY)
+
+
+def check_finite(model: tf.keras.Model, path: Path, remedy: str) -> None:
+    """Raises UserError for weights from a file that are NaN or infinite; it ends with `remedy`."""
     for weight in model.weights:
         if _dtype(weight).is_floating and not np.all(np.isfinite(weight)):
-            raise UserError(f"{path} has weights that are not finite ({weight.name}); {REMEDY}.")
+            raise UserError(f"{path} has weights that are not finite ({weight.name}); {remedy}.")
 
 
 def _places(layer, place: str = "", seen: Optional[set] = None) -> Iterator[tuple]:
@@ -131,18 +137,36 @@ def _snake_case(name: str) -> str:
     return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
-def _datasets(group: h5py.Group) -> Iterator[h5py.Dataset]:
-    """Yields all arrays of a file; raises ValueError for links and arrays in other files."""
-    for name in group:
-        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-            raise ValueError(f"{group.name}/{name} is a link")
-        item = group[name]
-        if isinstance(item, h5py.Group):
-            yield from _datasets(item)
-        elif item.external or item.is_virtual:
-            raise ValueError(f"{item.name} is in another file")
-        else:
-            yield item
+def datasets(file: h5py.File) -> Iterator[h5py.Dataset]:
+    """Yields all arrays of a file. A group that is linked several times is visited once.
+
+    Raises:
+      ValueError: a link or an array leads to another file, or the file has more than `MOST_LINKS`
+        links or `DEEPEST` levels of groups.
+    """
+    groups, seen, count = [(file, 1)], {_address(file)}, 0
+    while groups:
+        group, depth = groups.pop()
+        for name in group:
+            count += 1
+            if count > MOST_LINKS or depth > DEEPEST:
+                raise ValueError(f"it has more than {MOST_LINKS:,} links or {DEEPEST} levels")
+            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                raise ValueError(f"{group.name}/{name} is a link")
+            item = group[name]
+            if isinstance(item, h5py.Dataset):
+                if item.external or item.is_virtual:
+                    raise ValueError(f"{item.name} is in another file")
+                yield item
+            elif not isinstance(item, h5py.Group):
+                raise ValueError(f"{item.name} is no array")
+            elif _address(item) not in seen:
+                seen.add(_address(item))
+                groups.append((item, depth + 1))
+
+
+def _address(group: h5py.Group) -> int:
+    return h5py.h5o.get_info(group.id).addr
 
 
 def _check_shapes(model: tf.keras.Model, datasets: list[h5py.Dataset]) -> None:

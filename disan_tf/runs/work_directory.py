@@ -5,6 +5,8 @@ import math
 from pathlib import Path
 from typing import Optional
 
+from ml_collections import ConfigDict
+
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_format, read_json, write_json
 from disan_tf.runs.machine import MACHINE
@@ -121,7 +123,19 @@ def read_config(workdir: Path) -> dict:
     path = Path(workdir) / "config.json"
     config = read_json(path, "choose another --workdir")
     check_format(path, config, FORMAT, OTHER_VERSION)
+    check_names(path, config, "choose another --workdir")
     return {name: value for name, value in config.items() if name != "format"}
+
+
+def check_names(path, config, remedy: str) -> None:
+    """Raises UserError for a name in a config, at any depth, that `ConfigDict` cannot hold."""
+    is_object = isinstance(config, dict)
+    for name in config if is_object else ():
+        if not name.isidentifier() or hasattr(ConfigDict, name):
+            raise UserError(f"{path}: the config has the name {name[:80]!r}; {remedy}.")
+    for value in config.values() if is_object else config:
+        if isinstance(value, (dict, list)):
+            check_names(path, value, remedy)
 
 
 def flatten(tree: dict, prefix: str = "") -> dict:

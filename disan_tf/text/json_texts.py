@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from disan_tf.common.errors import UserError
+from disan_tf.common.files import distinct_keys
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -15,8 +16,8 @@ def parse_json(line: str) -> dict:
     """Parses a line as a JSON object that can be written as JSON again.
 
     Raises:
-      ValueError: the line is not such an object. NaN, 1e999 and half of a surrogate pair, which
-        Python's parser accepts, are rejected, because no JSON file may hold them.
+      ValueError: the line is not such an object. NaN, 1e999 and half of a surrogate pair, and
+        repeated keys, which Python's parser accepts, are rejected.
     """
     try:
         row = _DECODER.decode(line)
@@ -40,7 +41,9 @@ def _finite(text: str) -> float:
     return number if math.isfinite(number) else _refuse(text)
 
 
-_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=distinct_keys, parse_float=_finite, parse_constant=_refuse
+)
 
 
 def _check_unicode(row: dict) -> None:

@@ -55,6 +55,13 @@ def check_arguments(
     return names
 
 
+def check_words(words: Sequence[str], table) -> None:
+    """Raises ValueError unless the words are those of an embedding: as many, and different."""
+    count = table.trainable_words + table.fixed_words
+    if len(words) != count or len({*words}) != count:
+        raise ValueError(f"words must be {count:,} different words, one for each of the embedding.")
+
+
 def read_texts(x, fields: Sequence[str]):
     """Returns an array of strings; for pairs a tuple of two.
 

@@ -14,6 +14,7 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.serving.fine_tuning.arguments import (
     check_arguments,
+    check_words,
     list_texts,
     read_dataset,
     read_labels,
@@ -76,7 +77,8 @@ class TextClassifier(tf.keras.Model):
       Logits, or their `activation`, <float32>[batch, classes].
 
     Raises:
-      ValueError: another number of texts than the model reads, or an argument is wrong.
+      ValueError: another number of texts than the model reads, another number of words than its
+        embedding has, or an argument is wrong.
 
     Example:
       >>> classifier = disan_tf.TextClassifier.from_preset("disan_snli", classes=("bad", "good"))
@@ -100,6 +102,7 @@ class TextClassifier(tf.keras.Model):
         self.activation = tf.keras.activations.get(activation)
         self.sentence_model = model
         self.classes = check_arguments(classes, head=model.head)
+        check_words(words, model.embedding)
         self._tokenizer = {
             "name": for_raw_text(tokenizer.get("name", "treebank")),
             **{name: bool(tokenizer[name]) for name in _TOKENIZER},

@@ -1,0 +1,193 @@
+"""Loads `.keras` files of strangers: Keras sees only a copy whose content was checked."""
+
+import functools
+import inspect
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Union
+
+import h5py
+import tensorflow as tf
+
+import disan_tf.serving.fine_tuning.text_classifier  # noqa: F401, registers all our classes
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import LONGEST_JSON, decode_json
+from disan_tf.common.schema import check_schema
+from disan_tf.models.memory import memory_limit
+from disan_tf.runs.weight_files import check_finite, datasets
+
+REMEDY = "restore the file, or ask its author for a preset (TextClassifier.save_to_preset)"
+_JSON, _WEIGHTS = ("metadata.json", "config.json"), "model.weights.h5"
+_SCHEMA = {"module": str, "class_name": str, "config": dict}
+# fmt: off
+_LAYERS = (
+    "Activation", "Add", "Average", "AveragePooling1D", "BatchNormalization", "Bidirectional",
+    "Concatenate", "Conv1D", "Dense", "Dot", "Dropout", "ELU", "Embedding", "Flatten", "GRU",
+    "GaussianNoise", "GlobalAveragePooling1D", "GlobalMaxPooling1D", "InputLayer", "LSTM",
+    "LayerNormalization", "LeakyReLU", "Masking", "MaxPooling1D", "Maximum", "Minimum",
+    "Multiply", "PReLU", "Permute", "ReLU", "RepeatVector", "Reshape", "SimpleRNN", "Softmax",
+    "SpatialDropout1D", "Subtract", "TimeDistributed",
+)
+# fmt: on
+_PARTS = (
+    "constraints",
+    "initializers",
+    "losses",
+    "metrics",
+    "optimizers",
+    "optimizers.schedules",
+    "regularizers",
+)
+_OTHERS = {
+    ("keras", "DTypePolicy", None),
+    ("keras", "Sequential", None),
+    ("keras.mixed_precision", "Policy", None),
+    (None, "__keras_tensor__", None),
+    (None, "__tuple__", None),
+}
+
+
+def load_keras(path: Union[str, Path]) -> tf.keras.Model:
+    """Loads a `.keras` file, which may be a stranger's: it imports nothing and runs no code of it.
+
+    The model may consist of this package's layers, encoders and models, `TextClassifier`, and
+    Keras' common layers, initializers, regularizers, losses, metrics and optimizers.
+
+    Args:
+      path: the file, written by the same major version of Keras.
+
+    Returns:
+      The model, compiled if it was saved so.
+
+    Raises:
+      UserError: the file is missing or damaged, names any other class or function, or its weights
+        are not finite, are in other files, or do not match the model.
+    """
+    path = Path(path)
+    with tempfile.TemporaryDirectory() as folder:
+        weights, checked = Path(folder) / _WEIGHTS, Path(folder) / "model.keras"
+        texts = _unpack(path, weights)
+        metadata, config = (decode_json(texts[name], f"{path}: {name}", REMEDY) for name in _JSON)
+        check_schema(f"{path}: metadata.json", metadata, dict, REMEDY)
+        check_schema(f"{path}: config.json", config, _SCHEMA, REMEDY)
+        _check_classes(path, config)
+        size = _check_arrays(path, weights)
+        with zipfile.ZipFile(checked, "w") as file:
+            for name, text in texts.items():
+                file.writestr(name, text)
+            file.write(weights, _WEIGHTS)
+        # Twice, and a megabyte: a state that is not saved, such as that of metrics.
+        with memory_limit(1, (str(path), 2 * size + (1 << 20))):
+            model = _load(path, checked)
+    check_finite(model, path, REMEDY)
+    return model
+
+
+def _load(path, checked):
+    try:
+        return tf.keras.models.load_model(checked, safe_mode=True)
+    except Exception as error:  # any, since a config has arguments of Keras' own code
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise UserError(f"{path} describes no model ({reason}); {REMEDY}.") from None
+
+
+def _unpack(path: Path, weights: Path) -> dict[str, bytes]:
+    """Writes the weights of a file to `weights`, and returns its texts by name.
+
+    Keras does not compress. Since no member may be compressed, none is larger than the file.
+    """
+    try:
+        with zipfile.ZipFile(path) as file:
+            members = file.infolist()
+            if sorted(member.filename for member in members) != sorted([*_JSON, _WEIGHTS]):
+                names = f"{', '.join(_JSON)} and {_WEIGHTS}"
+                raise UserError(f"{path} must have the members {names} alone; {REMEDY}.")
+            if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+                raise UserError(f"{path} has compressed members, as Keras has none; {REMEDY}.")
+            with file.open(_WEIGHTS) as source, weights.open("wb") as target:
+                shutil.copyfileobj(source, target)
+            return {name: _read(file, name) for name in _JSON}
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist; check the path.") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError) as error:
+        raise UserError(f"{path} is no .keras file, or is damaged ({error}); {REMEDY}.") from None
+
+
+def _read(file: zipfile.ZipFile, name: str) -> bytes:
+    with file.open(name) as member:
+        return member.read(LONGEST_JSON + 1)
+
+
+def _check_classes(path: Path, config: dict) -> None:
+    """Raises UserError for the first class or function, at any depth, that is not allowed."""
+    for place, value in _objects(config):
+        names = [value.get(name) for name in ("module", "class_name", "registered_name")]
+        if not any(name in value for name in ("module", "class_name", "registered_name")):
+            continue
+        if not all(isinstance(name, (str, type(None))) for name in names) or (
+            tuple(names) not in _allowed()
+        ):
+            named = ".".join(str(name)[:80] for name in names[:2] if name is not None)
+            raise UserError(
+                f"{path}: {place} names {named}, which load_keras does not allow; ask the author "
+                "for a preset (TextClassifier.save_to_preset), and open the file with "
+                "tf.keras.models.load_model only if you wrote it."
+            )
+
+
+def _objects(config: dict) -> Iterator[tuple[str, dict]]:
+    """Yields all objects of a config, each with its place."""
+    found = [("config.json", config)]
+    while found:
+        place, value = found.pop()
+        if isinstance(value, dict):
+            yield place, value
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        found += [(f"{place[-80:]}.{key}", it) for key, it in items if isinstance(it, (dict, list))]
+
+
+@functools.cache
+def _allowed() -> frozenset[tuple]:
+    """Returns the allowed classes: module, name and registered name, as Keras writes them."""
+    ours = {
+        (kind.__module__, kind.__name__, name)
+        for name, kind in tf.keras.utils.get_custom_objects().items()
+        if name.startswith("disan_tf>") and kind.__module__.startswith("disan_tf.")
+    }
+    x = tf.keras.Input([1])
+    functional = type(tf.keras.Model(x, x))
+    return frozenset(
+        {
+            *ours,
+            (functional.__module__, functional.__name__, functional.__name__),
+            *((f"keras.{part}", name, None) for part in _PARTS for name in _classes(part)),
+            *(("keras.layers", name, None) for name in _LAYERS),
+            *_OTHERS,
+        }
+    )
+
+
+def _classes(part: str) -> Iterator[str]:
+    """Yields the names of the classes in a module of Keras."""
+    module = functools.reduce(getattr, part.split("."), tf.keras)
+    return (name for name in dir(module) if inspect.isclass(getattr(module, name)))
+
+
+def _check_arrays(path: Path, weights: Path) -> int:
+    """Returns the bytes of a file's arrays; raises UserError for links and unwritten arrays."""
+    try:
+        with h5py.File(weights) as file:
+            found = list(datasets(file))
+            size = sum(item.nbytes for item in found)
+            if any(item.dtype.kind not in "fiub" for item in found):
+                raise ValueError("it has arrays of other types than numbers")
+            if size > weights.stat().st_size:
+                raise ValueError(f"its arrays have {size:,} bytes, more than the file")
+            return size
+    except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise UserError(f"{path}: {_WEIGHTS} is damaged ({reason}); {REMEDY}.") from None

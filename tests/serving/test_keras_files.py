@@ -1,0 +1,254 @@
+"""Strangers' `.keras` files: ours are loaded, and attacks are refused before Keras sees them."""
+
+import importlib.metadata
+import io
+import json
+import zipfile
+
+import h5py
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import disan_tf
+from disan_tf.common import files
+from disan_tf.common.errors import UserError
+from disan_tf.common.keras_version import is_keras_3
+from disan_tf.runs import weight_files
+
+TEXTS = ["a fine film .", "dull"]
+CONFIG, WEIGHTS = "config.json", "model.weights.h5"
+IMPORT = {"module": "attack_of_a_test", "class_name": "s", "config": {}, "registered_name": None}
+WRITE = {
+    "module": "keras.layers",
+    "class_name": "TFOpLambda",
+    "config": {"name": "write", "trainable": True, "dtype": "float32", "function": "io.write_file"},
+    "registered_name": "TFOpLambda",
+    "name": "write",
+    "inbound_nodes": [["MARKER", -1, "x", {"contents": "x"}]],
+}
+LAMBDA = {"module": "keras.layers", "class_name": "Lambda", "config": {}, "registered_name": None}
+FUNCTION = {"class_name": "function", "config": "load_model", "module": "keras.models"}
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    model = disan_tf.TextClassifier.from_preset("demo", classes=("bad", "good"))
+    model.fit(TEXTS, ["good", "bad"], verbose=0)
+    return model
+
+
+@pytest.fixture(scope="module")
+def members(classifier, tmp_path_factory):
+    """The content of a classifier's file by name."""
+    path = tmp_path_factory.mktemp("saved") / "model.keras"
+    classifier.save(path)
+    with zipfile.ZipFile(path) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+@pytest.fixture
+def marker(tmp_path, monkeypatch):
+    """The file that an attack writes."""
+    path = tmp_path / "marker"
+    (tmp_path / "attack_of_a_test.py").write_text(f"s = open({str(path)!r}, 'w').close()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return path
+
+
+def _write(path, members, compression=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path, "w", compression) as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return path
+
+
+def _refused(path, reason):
+    with pytest.raises(UserError, match=rf"{path}.*{reason}") as caught:
+        disan_tf.load_keras(path)
+    assert "TextClassifier.save_to_preset" in str(caught.value)
+
+
+def test_a_classifier_comes_back_with_its_optimizer(classifier, members, tmp_path):
+    loaded = disan_tf.load_keras(_write(tmp_path / "model.keras", members))
+    expected = classifier.predict(TEXTS, verbose=0)
+    np.testing.assert_array_equal(loaded.predict(TEXTS, verbose=0), expected)
+    assert int(loaded.optimizer.iterations) == int(classifier.optimizer.iterations) == 1
+
+
+@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
+def test_a_model_of_our_layers_and_those_of_keras_comes_back(policy, tmp_path):
+    x = tf.keras.Input([None, 4])
+    y = disan_tf.layers.Linear(4)(tf.keras.layers.Bidirectional(disan_tf.layers.BasicLSTM(4))(x))
+    y = tf.keras.layers.Dense(2, "relu", kernel_regularizer="l2", dtype=policy)(y)
+    model = tf.keras.Model(x, y)
+    model.compile(tf.keras.optimizers.SGD(0.1), tf.keras.losses.MeanSquaredError())
+    model.fit(np.ones([1, 2, 4]), np.ones([1, 2, 2]), verbose=0)
+    model.save(tmp_path / "model.keras")
+    loaded = disan_tf.load_keras(tmp_path / "model.keras")
+    inputs = np.ones([1, 3, 4], np.float32)
+    np.testing.assert_array_equal(loaded(inputs), model(inputs))
+    assert loaded.optimizer.learning_rate == pytest.approx(0.1)
+
+
+def _put_into_model(config, attack):
+    config["config"]["model"] = attack
+
+
+def _put_into_a_list(config, attack):
+    config["config"]["model"]["config"]["more"] = [[{"deep": attack}]]
+
+
+def _put_into_build_config(config, attack):
+    config["build_config"]["fields"] = [attack]
+
+
+def _put_into_compile_config(config, attack):
+    config["compile_config"]["metrics"] = [attack]
+
+
+@pytest.mark.parametrize(
+    "put", [_put_into_model, _put_into_a_list, _put_into_build_config, _put_into_compile_config]
+)
+@pytest.mark.parametrize(
+    "attack", [IMPORT, WRITE, LAMBDA, FUNCTION], ids=lambda it: it["class_name"]
+)
+def test_another_class_is_refused_at_any_depth(put, attack, members, marker, tmp_path):
+    config = json.loads(members[CONFIG])
+    put(config, json.loads(json.dumps(attack).replace("MARKER", str(marker))))
+    path = _write(tmp_path / "model.keras", {**members, CONFIG: json.dumps(config)})
+    _refused(path, f"names {attack['module']}.{attack['class_name']}, which load_keras does not")
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"registered_name": "Custom>Other"},
+        {"module": "os"},
+        {"module": "keras.layers"},
+        {"class_name": "__lambda__"},
+        {"class_name": ["s"]},
+    ],
+)
+def test_a_known_class_has_its_own_module_and_name(change, members, tmp_path):
+    config = json.loads(members[CONFIG])
+    config["config"]["model"].update(change)
+    path = _write(tmp_path / "model.keras", {**members, CONFIG: json.dumps(config)})
+    _refused(path, "config.json.config.model names")
+
+
+@pytest.mark.skipif(
+    not importlib.metadata.version("keras").startswith("2."), reason="Keras 3 refuses the module"
+)
+def test_keras_2_itself_imports_the_module(members, marker, tmp_path):
+    config = json.loads(members[CONFIG])
+    _put_into_model(config, IMPORT)
+    path = _write(tmp_path / "model.keras", {**members, CONFIG: json.dumps(config)})
+    with pytest.raises(Exception):  # noqa: B017, after the import
+        tf.keras.models.load_model(path, safe_mode=True)
+    assert marker.exists()
+
+
+def test_words_are_as_many_as_those_of_the_embedding(members, tmp_path):
+    config = json.loads(members[CONFIG])
+    config["config"]["words"].pop()
+    path = _write(tmp_path / "model.keras", {**members, CONFIG: json.dumps(config)})
+    _refused(path, "different words, one for each of the embedding")
+
+
+def _largest(file):
+    """Returns the name of the largest array of floating-point numbers."""
+    return max(
+        (item for item in weight_files.datasets(file) if item.dtype.kind == "f"),
+        key=lambda item: item.size,
+    ).name
+
+
+def _put_nan(file, name):
+    file[name][0] = np.nan
+
+
+def _put_infinity(file, name):
+    file[name][0] = np.inf
+
+
+def _link_outside(file, name):
+    del file[name]
+    file[name] = h5py.ExternalLink("other.h5", "/x")
+
+
+def _link_softly(file, name):
+    file["more"] = h5py.SoftLink(name)
+
+
+def _promise(file, name):
+    del file[name]
+    file.create_dataset(name, [10**6, 10**6], np.float32, chunks=(100, 100))
+
+
+def _write_text(file, name):
+    file["more"] = np.array([b"x"])
+
+
+def _nest(file, name):
+    file.require_group("/".join("g" * 100))
+
+
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        (_put_nan, "weights that are not finite"),
+        (_put_infinity, "weights that are not finite"),
+        (_link_outside, "is a link"),
+        (_link_softly, "more is a link"),
+        (_promise, "bytes, more than the file"),
+        (_write_text, "other types than numbers"),
+        (_nest, "more than 100,000 links or 64 levels"),
+    ],
+)
+def test_weights_of_other_content_are_refused(change, reason, members, tmp_path):
+    content = io.BytesIO(members[WEIGHTS])
+    with h5py.File(content, "r+") as file:
+        change(file, _largest(file))
+    path = _write(tmp_path / "model.keras", {**members, WEIGHTS: content.getvalue()})
+    _refused(path, reason)
+
+
+@pytest.mark.skipif(is_keras_3(), reason="Keras 3 has no variable creators")
+def test_a_model_larger_than_its_file_is_refused_before_it_has_memory(tmp_path):
+    tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(4)]).save(tmp_path / "a.keras")
+    with zipfile.ZipFile(tmp_path / "a.keras") as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    members[CONFIG] = members[CONFIG].replace(b'"units": 4', b'"units": 9000000000')
+    _refused(_write(tmp_path / "b.keras", members), "3 x 9000000000 numbers the model needs 108 GB")
+
+
+def test_a_bomb_a_long_config_and_a_repeated_key_are_refused(members, tmp_path, monkeypatch):
+    path = tmp_path / "model.keras"
+    _refused(_write(path, members, zipfile.ZIP_DEFLATED), "compressed members")
+    _refused(_write(path, {**members, CONFIG: b'{"a": 1, "a": 2}'}), "the key 'a' is repeated")
+    _refused(_write(path, {**members, CONFIG: b"[" * 10**5}), "config.json is not readable JSON")
+    _refused(_write(path, {**members, "assets/x": b""}), "must have the members")
+    _refused(_write(path, {CONFIG: b"{}"}), "must have the members")
+    monkeypatch.setattr("disan_tf.serving.keras_files.LONGEST_JSON", 100)
+    monkeypatch.setattr(files, "LONGEST_JSON", 100)
+    _refused(_write(path, members), "config.json has more than 100 bytes of JSON")
+
+
+@pytest.mark.parametrize("keep", [0, 1000, -1000, -30])
+def test_a_damaged_file_is_refused(keep, members, tmp_path):
+    path = _write(tmp_path / "model.keras", members)
+    path.write_bytes(path.read_bytes()[:keep])
+    _refused(path, "is no .keras file, or is damaged")
+
+
+def test_a_changed_byte_is_noticed(members, tmp_path):
+    path = _write(tmp_path / "model.keras", members)
+    path.write_bytes(path.read_bytes().replace(b'"demo', b'"dema', 1))
+    _refused(path, "is damaged")
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(UserError, match="a.keras does not exist; check the path"):
+        disan_tf.load_keras(tmp_path / "a.keras")

@@ -153,3 +153,11 @@ def test_the_example_of_reading_the_scores_of_a_sweep_runs(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     exec("\n".join(lines), {})
     assert capsys.readouterr().out == "0.1 [0.5]\n0.4 [0.4]\n"
+
+
+def test_the_tests_that_hold_the_promises_of_security_exist():
+    rows = re.findall(r"^\| .+ \| `(tests/[^`]*)` \|$", _text(ROOT / "SECURITY.md"), re.MULTILINE)
+    assert len(rows) > 10
+    for row in rows:
+        path, _, name = row.partition("::")
+        assert re.search(rf"^def {name}\(", _text(ROOT / path), re.MULTILINE), row

@@ -16,6 +16,7 @@ import tensorflow as tf
 import disan_tf.serving.fine_tuning.text_classifier  # noqa: F401, registers all our classes
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import LONGEST_JSON, decode_json
+from disan_tf.common.keras_version import is_keras_3
 from disan_tf.common.schema import check_schema
 from disan_tf.models.memory import memory_limit
 from disan_tf.runs.weight_files import check_finite, datasets
@@ -41,6 +42,7 @@ _PARTS = (
     "optimizers",
     "optimizers.schedules",
     "regularizers",
+    *(() if is_keras_3() else ("optimizers.experimental",)),
 )
 _OTHERS = {
     ("keras", "DTypePolicy", None),

@@ -17,6 +17,7 @@ from disan_tf.text.text_files import TextLines, format_of, open_texts
 T = TypeVar("T")
 
 LONGEST_VALUE = 131_072  # characters, as in `csv`
+MOST_COLUMNS = 10_000  # a row of the longest line could have four millions
 LONGEST_NAME = 255  # an array pads all names to the longest
 SHOWN = 80  # characters of a file in a message
 _ONE_A_ROW = 'each row must be one JSON object (pandas: orient="records", lines=True)'
@@ -49,7 +50,8 @@ class Table:
       is_open: whether the last line ended inside a quoted value.
 
     Raises:
-      ValueError: two columns have one name, or the line has a quote that does not end.
+      ValueError: two columns have one name, there are more than `MOST_COLUMNS`, or the line has a
+        quote that does not end.
     """
 
     def __init__(self, header: str, separator: str = "\t"):
@@ -62,6 +64,8 @@ class Table:
         names = [name.strip() for name in values]
         self._names = [name if name or not place else None for place, name in enumerate(names)]
         self.columns = [name for name in self._names if name is not None]
+        if len(names) > MOST_COLUMNS:
+            raise ValueError(f"{len(names):,} columns, and a table may have {MOST_COLUMNS:,}")
         repeated = [name for name, times in Counter(self.columns).items() if times > 1]
         if repeated:
             raise ValueError(f"two columns have one name, {repeated[0][:SHOWN]}")

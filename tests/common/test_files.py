@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import io
+import json
 import os
 import stat
 import subprocess
@@ -209,6 +210,19 @@ def test_broken_json_is_named_with_the_remedy(tmp_path, content):
     (tmp_path / "a.json").write_bytes(content)
     with pytest.raises(UserError, match=r"a\.json is not readable JSON .*: do this\.$"):
         files.read_json(tmp_path / "a.json", "do this")
+
+
+def test_json_with_a_repeated_key_or_too_long_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "a.json"
+    path.write_text('{"a": {"b": 1, "c": 2, "b": 3}}')
+    with pytest.raises(UserError, match=r"a.json is not readable JSON \(the key 'b' is repeated\)"):
+        files.read_json(path, "do this")
+    monkeypatch.setattr(files, "LONGEST_JSON", 20)
+    path.write_text(json.dumps({"a": "b" * 11}))
+    assert len(files.read_json(path, "do this")["a"]) == 11
+    path.write_text(json.dumps({"a": "b" * 12}))
+    with pytest.raises(UserError, match="a.json has more than 20 bytes of JSON: do this"):
+        files.read_json(path, "do this")
 
 
 def _lines(tmp_path, content, **options):

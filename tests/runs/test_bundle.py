@@ -107,6 +107,21 @@ def test_what_contradicts_itself_is_refused(change, words, tmp_path, corpus):
         read_info(bundle.directory)
 
 
+@pytest.mark.parametrize("name", ["__class__", "__init__", "a.b", "lock", "items", "", "a b"])
+@pytest.mark.parametrize("place", [[], ["encoder"], ["data", "vectors", 0]])
+def test_a_config_with_a_name_of_python_is_refused(name, place, tmp_path, corpus):
+    bundle = save(tmp_path / "best", "drcn_snli", corpus)
+    info = json.loads(json.dumps(bundle.info))
+    info["config"]["data"]["vectors"] = [{}]
+    section = info["config"]
+    for part in place:
+        section = section[part]
+    section[name] = 1
+    (bundle.directory / "model.json").write_text(json.dumps(info))
+    with pytest.raises(UserError, match=rf"model.json: the config has the name '{name}'; restore"):
+        load_bundle(bundle.directory)
+
+
 @pytest.mark.parametrize("old, new", [("\n", " "), ("\n", "\nanother\n"), ("film\n", "the\n")])
 def test_a_vocabulary_that_is_not_that_of_the_model_is_refused(old, new, tmp_path):
     shutil.copytree(CHECKPOINTS / "demo", tmp_path / "demo")

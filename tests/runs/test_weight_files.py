@@ -10,7 +10,7 @@ import tensorflow as tf
 from configs.disan_sst import get_config
 from disan_tf.common.errors import UserError
 from disan_tf.models.factory import build_model
-from disan_tf.runs.weight_files import halve, read_weights, write_weights
+from disan_tf.runs.weight_files import DEEPEST, datasets, halve, read_weights, write_weights
 
 PLACE = "layers/dense/vars/0"
 
@@ -126,6 +126,38 @@ def test_a_file_of_other_content_is_refused(change, reason, path):
         change(file)
     with pytest.raises(UserError, match=rf"{path}.*{reason}"):
         read_weights(_model(), path)
+
+
+def test_groups_that_are_linked_often_are_visited_once(tmp_path):
+    """Without that, 40 levels of two links each are a trillion groups."""
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        group = file
+        for _ in range(40):
+            new = group.create_group("one")
+            group["other"], new["circle"] = new, file
+            group = new
+        group["x"] = np.zeros(3)
+        assert [item.shape for item in datasets(file)] == [(3,)]
+
+
+def _deepen(file):
+    file.create_group("/".join("g" * DEEPEST))["x"] = np.zeros(3)
+
+
+def _link_often(file):
+    for number in range(11):
+        file[f"more-{number}"] = file[PLACE]
+
+
+@pytest.mark.parametrize("change", [_deepen, _link_often])
+def test_the_links_and_levels_of_a_file_are_limited(change, path, monkeypatch):
+    monkeypatch.setattr(
+        "disan_tf.runs.weight_files.MOST_LINKS", 10 if change is _link_often else 99
+    )
+    with h5py.File(path, "r+") as file:
+        change(file)
+        with pytest.raises(ValueError, match="it has more than .* links or 64 levels"):
+            list(datasets(file))
 
 
 @pytest.mark.parametrize("length", [0, 7, 600, -1])

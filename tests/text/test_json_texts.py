@@ -20,6 +20,7 @@ def test_a_json_line_is_its_object():
         ("", "^not JSON"),
         ("[" * 100_000, "^not JSON"),
         ('["text"]', "^not a JSON object$"),
+        ('{"a": {"b": 1, "b": 2}}', r"^not JSON \(the key 'b' is repeated\)$"),
         ('{"p": NaN}', r"^not JSON \(NaN is not a number of JSON\)$"),
         ('{"p": [-Infinity]}', r"^not JSON \(-Infinity is not"),
         ('{"p": 1e999}', r"^not JSON \(1e999 is not"),

@@ -1,6 +1,7 @@
 """A trained model with new classes, as a Keras model of raw text."""
 
 import copy
+import json
 import pickle
 import subprocess
 import sys
@@ -263,6 +264,29 @@ def test_a_new_classifier_is_built():
 def test_an_export_of_another_format_is_refused(trained, tmp_path):
     with pytest.raises(ValueError, match="format='onnx' cannot hold the look-up of words"):
         trained.export(tmp_path / "a.onnx", format="onnx")
+
+
+@pytest.mark.parametrize(
+    "place, value, reason",
+    [
+        (["encoder", "name"], "attack_of_a_test:Encoder", "attack_of_a_test:Encoder"),
+        (["encoder", "module"], {"module": "attack_of_a_test", "class_name": "s"}, "module"),
+        (["embedding", "name"], "attack_of_a_test", "attack_of_a_test"),
+    ],
+)
+def test_a_preset_of_a_stranger_imports_nothing(
+    place, value, reason, trained, tmp_path, monkeypatch
+):
+    (tmp_path / "attack_of_a_test.py").write_text("raise SystemExit")
+    monkeypatch.syspath_prepend(tmp_path)
+    trained.save_to_preset(tmp_path / "preset")
+    path = tmp_path / "preset" / "model.json"
+    info = json.loads(path.read_text(encoding="utf-8"))
+    info["config"][place[0]][place[1]] = value
+    path.write_text(json.dumps(info), encoding="utf-8")
+    with pytest.raises(UserError, match=reason):
+        TextClassifier.from_preset(tmp_path / "preset")
+    assert "attack_of_a_test" not in sys.modules
 
 
 def test_cleaned_tokens_stay_cleaned_in_a_keras_file(tmp_path):

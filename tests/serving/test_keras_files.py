@@ -3,6 +3,7 @@
 import importlib.metadata
 import io
 import json
+import sys
 import zipfile
 
 import h5py
@@ -53,7 +54,8 @@ def marker(tmp_path, monkeypatch):
     path = tmp_path / "marker"
     (tmp_path / "attack_of_a_test.py").write_text(f"s = open({str(path)!r}, 'w').close()\n")
     monkeypatch.syspath_prepend(tmp_path)
-    return path
+    yield path
+    sys.modules.pop("attack_of_a_test", None)
 
 
 def _write(path, members, compression=zipfile.ZIP_STORED):
@@ -88,7 +90,7 @@ def test_a_model_of_our_layers_and_those_of_keras_comes_back(policy, tmp_path):
     loaded = disan_tf.load_keras(tmp_path / "model.keras")
     inputs = np.ones([1, 3, 4], np.float32)
     np.testing.assert_array_equal(loaded(inputs), model(inputs))
-    assert loaded.optimizer.learning_rate == pytest.approx(0.1)
+    assert float(loaded.optimizer.learning_rate) == pytest.approx(0.1)
 
 
 def _put_into_model(config, attack):

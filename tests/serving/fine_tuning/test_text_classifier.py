@@ -269,15 +269,15 @@ def test_an_export_of_another_format_is_refused(trained, tmp_path):
 @pytest.mark.parametrize(
     "place, value, reason",
     [
-        (["encoder", "name"], "attack_of_a_test:Encoder", "attack_of_a_test:Encoder"),
-        (["encoder", "module"], {"module": "attack_of_a_test", "class_name": "s"}, "module"),
-        (["embedding", "name"], "attack_of_a_test", "attack_of_a_test"),
+        (["encoder", "name"], "attack_of_a_preset:Encoder", "attack_of_a_preset:Encoder"),
+        (["encoder", "module"], {"module": "attack_of_a_preset", "class_name": "s"}, "module"),
+        (["embedding", "name"], "attack_of_a_preset", "attack_of_a_preset"),
     ],
 )
 def test_a_preset_of_a_stranger_imports_nothing(
     place, value, reason, trained, tmp_path, monkeypatch
 ):
-    (tmp_path / "attack_of_a_test.py").write_text("raise SystemExit")
+    (tmp_path / "attack_of_a_preset.py").write_text("raise SystemExit")
     monkeypatch.syspath_prepend(tmp_path)
     trained.save_to_preset(tmp_path / "preset")
     path = tmp_path / "preset" / "model.json"
@@ -286,7 +286,7 @@ def test_a_preset_of_a_stranger_imports_nothing(
     path.write_text(json.dumps(info), encoding="utf-8")
     with pytest.raises(UserError, match=reason):
         TextClassifier.from_preset(tmp_path / "preset")
-    assert "attack_of_a_test" not in sys.modules
+    assert "attack_of_a_preset" not in sys.modules
 
 
 def test_cleaned_tokens_stay_cleaned_in_a_keras_file(tmp_path):

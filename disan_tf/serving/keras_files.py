@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Union
 
 import h5py
+import numpy as np
 import tensorflow as tf
 
 import disan_tf.serving.fine_tuning.text_classifier  # noqa: F401, registers all our classes
@@ -180,7 +181,11 @@ def _classes(part: str) -> Iterator[str]:
 
 
 def _check_arrays(path: Path, weights: Path) -> int:
-    """Returns the bytes of a file's arrays; raises UserError for links and unwritten arrays."""
+    """Returns the bytes of a file's arrays.
+
+    Raises:
+      UserError: it has links, arrays that the file does not hold, or numbers that are not finite.
+    """
     try:
         with h5py.File(weights) as file:
             found = list(datasets(file))
@@ -189,6 +194,9 @@ def _check_arrays(path: Path, weights: Path) -> int:
                 raise ValueError("it has arrays of other types than numbers")
             if size > weights.stat().st_size:
                 raise ValueError(f"its arrays have {size:,} bytes, more than the file")
+            for item in found:  # the optimizer's too
+                if item.dtype.kind == "f" and not np.all(np.isfinite(item[()])):
+                    raise ValueError(f"{item.name} has weights that are not finite")
             return size
     except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import Stopped, UserError
+from disan_tf.common.files import sync
 from disan_tf.common.signals import deferred
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus
 from disan_tf.models.factory import build_model
@@ -249,7 +250,14 @@ class Trainer:
     def _save(self, step: int) -> None:
         self.state.step.assign(step)
         self.state.measured.assign(self.log.dump())
-        self.distribution.by_chief(self.state.save)
+        self.distribution.by_chief(self._write_checkpoint)
+
+    def _write_checkpoint(self) -> None:
+        """Saves the state when the disk has the logs of its steps, which no later run repeats."""
+        for name in ("metrics.jsonl", "tensorboard"):
+            if (self.workdir / name).exists():
+                sync(self.workdir / name)
+        self.state.save()
 
     def _finished(self, step: int) -> bool:
         return is_over(self.config.train, step, int(self.state.best_step))

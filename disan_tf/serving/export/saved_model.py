@@ -2,7 +2,6 @@
 
 import errno
 import functools
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Callable, Optional
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.common.files import scratch_folder, write_json
+from disan_tf.common.files import rename_whole, scratch_folder, write_json
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.signatures import (
@@ -146,7 +145,7 @@ def _add_version(new: Path, folder: Path) -> Path:
     number = _number(newest) + 1 if newest else 1
     while True:
         try:
-            os.replace(new, folder / str(number))
+            rename_whole(new, folder / str(number))
             return folder / str(number)
         except OSError as error:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):

@@ -1,10 +1,11 @@
 """Removes events from TensorBoard's files that a resumed training will write again."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import tensorflow as tf
+
+from disan_tf.common.files import rename_whole
 
 EVENT_FILES = "events.out.tfevents.*"
 
@@ -49,4 +50,4 @@ def _rewrite(path, records):
     with tf.io.TFRecordWriter(str(temporary)) as writer:
         for record in records:
             writer.write(record)
-    os.replace(temporary, path)
+    rename_whole(temporary, path)

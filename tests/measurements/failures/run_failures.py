@@ -1,4 +1,4 @@
-"""Kills, damaged and edited files, forged bundles, bad surroundings, hostile servers, odd calls.
+"""Kills, failing writes, losses of power, damaged and edited files, forged bundles, bad surroundings, hostile servers, odd calls.
 
     python -m tests.measurements.failures.run_failures --output=failures.json
     python -m tests.measurements.failures.run_failures --replay=mutation:17 --seed=1
@@ -24,13 +24,15 @@ from disan_tf.common.files import scratch_folder  # noqa: E402
 from tests.measurements.failures import downloads, loaded_models, saved_models  # noqa: E402
 from tests.measurements.failures.commands import ForkServer, build_library  # noqa: E402
 from tests.measurements.failures.edits import run_edits  # noqa: E402
-from tests.measurements.failures.kills import CHAIN, Killer, Kills, plan  # noqa: E402
+from tests.measurements.failures.kills import KINDS, Breaker, Breaks, plan  # noqa: E402
 from tests.measurements.failures.mutations import Reader, run_mutations  # noqa: E402
 from tests.measurements.failures.scenarios import ALL, fresh, train_model, write_data  # noqa: E402
 from tests.measurements.failures.surroundings import Surroundings  # noqa: E402
 
 PARTS = (
-    "kills",
+    "kill",
+    "write",
+    "power",
     "mutations",
     "surroundings",
     "edits",
@@ -61,43 +63,44 @@ class Harness:
 
     def run(self) -> dict:
         """The summary of the parts that were asked for."""
-        parts = {name: getattr(self, f"_{name}")() for name in self._options.parts}
+        parts = {
+            name: self._breaks(name) if name in KINDS else getattr(self, f"_{name}")()
+            for name in self._options.parts
+        }
         for server in self._servers:
             server.close()
         failures = [failure for part in parts.values() for failure in part.pop("failures")]
         return {"seed": self._options.seed, **parts, "failures": failures}
 
-    def _killers(self):
-        unbroken = {}
+    def _breakers(self):
         return [
-            Killer(server, self._folder / f"kills-{number}", self._data, self._model, unbroken)
+            Breaker(server, self._folder / f"breaks-{number}", self._data, self._model)
             for number, server in enumerate(self._servers)
         ]
 
-    def _kills(self) -> dict:
-        """Chains of kills, shared by the servers until there are enough or no time is left."""
-        found, lock = Kills(), threading.Lock()
-        chains = iter(plan(self._options.seed, 10 * self._options.kills, self._options.commands))
+    def _breaks(self, kind: str) -> dict:
+        """Chains of breaks, shared by the servers until there are enough or no time is left."""
+        found, lock, most = Breaks(), threading.Lock(), getattr(self._options, kind)
+        chains = iter(plan(kind, self._options.seed, 10 * most, self._options.commands))
 
-        def work(killer: Killer) -> None:
+        def work(breaker: Breaker) -> None:
             while True:
                 with lock:
-                    if found.kills >= self._options.kills or time.monotonic() > self._until:
+                    if found.count >= most or time.monotonic() > self._until:
                         return
                     name, seed = next(chains)
                 try:
-                    count, failure = killer.chain(name, seed)
+                    count, failure = breaker.chain(kind, name, seed)
                 except Exception as error:  # what is left cannot be read, for instance
-                    count, failure = 0, f"--replay=kill:{name}:{seed} {error!r}"
+                    count, failure = 0, f"--replay={kind}:{name}:{seed} {error!r}"
                 with lock:
                     found.add(name, count, failure)
-                    self._tell(f"{found.kills} kills; {name}: {failure or 'ok'}")
+                    self._tell(f"{found.count} of {kind}; {name}: {failure or 'ok'}")
 
         with ThreadPoolExecutor(len(self._servers)) as pool:
-            list(pool.map(work, self._killers()))
+            list(pool.map(work, self._breakers()))
         return {
-            "kills": found.kills,
-            "chains of at most": CHAIN,
+            "cases": found.count,
             "by command": dict(sorted(found.by_scenario.items())),
             "failures": found.failures,
         }
@@ -162,11 +165,11 @@ class Harness:
         print(line, file=sys.stderr, flush=True)
 
     def replay(self, what: str) -> Optional[str]:
-        """What is wrong with one chain of kills, or one mutation."""
+        """What is wrong with one chain of breaks, or one mutation."""
         kind, _, case = what.partition(":")
-        if kind == "kill":
+        if kind in KINDS:
             name, _, seed = case.partition(":")
-            return self._killers()[0].chain(name, int(seed))[1]
+            return self._breakers()[0].chain(kind, name, int(seed))[1]
         scratch = self._folder / "mutations"
         return json.dumps(
             Reader(self._folder / "originals", scratch, self._options.seed).case(int(case))
@@ -177,7 +180,9 @@ def _flags(arguments):
     parser = argparse.ArgumentParser(prog="run_failures", description=__doc__)
     parser.add_argument("--output", type=Path, help="file for the summary, JSON")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--kill", type=int, default=200)
+    parser.add_argument("--write", type=int, default=200, help="failing writes")
+    parser.add_argument("--power", type=int, default=200, help="losses of power")
     parser.add_argument("--mutations", type=int, default=10_000)
     parser.add_argument("--downloads", type=int, default=300)
     parser.add_argument("--calls", type=int, default=300)
@@ -189,7 +194,7 @@ def _flags(arguments):
     parser.add_argument("--minutes", type=float, default=60, help="after which nothing is begun")
     parser.add_argument("--parts", nargs="*", default=PARTS[::-1], choices=PARTS)
     parser.add_argument("--commands", nargs="*", default=list(ALL), choices=list(ALL))
-    parser.add_argument("--replay", help="kill:<command>:<seed> or mutation:<case>")
+    parser.add_argument("--replay", help="<kind>:<command>:<seed> or mutation:<case>")
     return parser.parse_args(arguments)
 
 

@@ -1,4 +1,4 @@
-"""Kills, failing writes, losses of power, damaged and edited files, forged bundles, bad surroundings, hostile servers, odd calls.
+"""Breaks commands, damages and edits files, forges bundles, runs hostile servers, calls oddly.
 
     python -m tests.measurements.failures.run_failures --output=failures.json
     python -m tests.measurements.failures.run_failures --replay=mutation:17 --seed=1

@@ -106,11 +106,12 @@ def sync(path: PathLike) -> None:
 
 def _sync_one(path: PathLike) -> None:
     try:
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        with naming(path):
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
     except OSError as error:
         if error.errno not in _NO_SYNC:
             raise

@@ -79,6 +79,21 @@ def test_a_failed_operation_names_the_path_and_leaves_the_old_or_the_new(
     assert old != new and all(each in whole for each in seen) and number > 4
 
 
+def test_a_file_that_cannot_be_synced_is_named(tmp_path, monkeypatch):
+    (tmp_path / "a").touch()
+    _let_fail(monkeypatch, 1, errno.EIO)
+    with pytest.raises(OSError, match="Input/output error") as caught:
+        files.sync(tmp_path)
+    assert caught.value.filename == str(tmp_path / "a")
+
+
+@pytest.mark.parametrize("error", [errno.EINVAL, errno.ENOTSUP])
+def test_a_file_system_that_cannot_sync_folders_is_written(error, tmp_path, monkeypatch):
+    _let_fail(monkeypatch, 4, error)  # after the write, the file's sync and the renaming
+    files.write_atomically(tmp_path / "a", "text")
+    assert (tmp_path / "a").read_text() == "text"
+
+
 def _let_fail(patch, number: int, error: int) -> None:
     """Makes the operation of this number fail, the first of them 1."""
     done = itertools.count(1)

@@ -23,7 +23,7 @@ from typing import Callable, Optional
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import rename_whole, scratch_folder, write_atomically
+from disan_tf.common.files import naming, rename_whole, scratch_folder, write_atomically
 from disan_tf.common.locks import locked
 
 FOLDER = Path(__file__).parent
@@ -189,7 +189,7 @@ def _compile(compiler: str, target: Path) -> None:
     with scratch_folder(target) as scratch:
         output = scratch / target.name
         compile_library(compiler, FLAGS, output)
-        with open(output, "r+b") as file:
+        with naming(target), open(output, "r+b") as file:
             digest = hashlib.sha256(file.read()).digest()
             file.write(digest)  # at the end, which the loader ignores
         output.chmod(0o700)  # whatever the umask

@@ -7,6 +7,7 @@ The summary is JSON. The exit status is 1 if anything failed; each failure says 
 """
 
 import argparse
+import functools
 import json
 import logging
 import os
@@ -72,6 +73,7 @@ class Harness:
         failures = [failure for part in parts.values() for failure in part.pop("failures")]
         return {"seed": self._options.seed, **parts, "failures": failures}
 
+    @functools.cached_property
     def _breakers(self):
         return [
             Breaker(server, self._folder / f"breaks-{number}", self._data, self._model)
@@ -98,7 +100,7 @@ class Harness:
                     self._tell(f"{found.count} of {kind}; {name}: {failure or 'ok'}")
 
         with ThreadPoolExecutor(len(self._servers)) as pool:
-            list(pool.map(work, self._breakers()))
+            list(pool.map(work, self._breakers))
         return {
             "cases": found.count,
             "by command": dict(sorted(found.by_scenario.items())),
@@ -169,7 +171,7 @@ class Harness:
         kind, _, case = what.partition(":")
         if kind in KINDS:
             name, _, seed = case.partition(":")
-            return self._breakers()[0].chain(kind, name, int(seed))[1]
+            return self._breakers[0].chain(kind, name, int(seed))[1]
         scratch = self._folder / "mutations"
         return json.dumps(
             Reader(self._folder / "originals", scratch, self._options.seed).case(int(case))

@@ -26,6 +26,7 @@ from disan_tf.common.files import (
     read_json,
     read_lines,
     sha256,
+    sync,
     write_atomically,
     write_json,
 )
@@ -165,6 +166,7 @@ def write_bundle(
     for old in directory.glob("*.weights.h5"):
         if old != weights:
             old.unlink()
+    sync(directory)  # the removals
 
 
 def load_bundle(

@@ -67,6 +67,7 @@ class Disk:
 
     def __init__(self, root: Path, operations: Iterable[Operation]):
         self._root, self._tree = Path(root), Node({}, {})
+        self._moves = []  # old folder, name in it, new folder, node
         for operation in operations:
             getattr(self, f"_{operation.kind}", self._ignore)(operation)
 
@@ -116,10 +117,14 @@ class Disk:
     def _fsync(self, it: Operation) -> None:
         node = self._find(it.path)
         node.synced = type(node.content)(node.content)
+        for source, old, target, moved in self._moves:
+            if target is node and source.synced.get(old) is moved:
+                del source.synced[old]  # file systems move in one transaction
 
     def _rename(self, it: Operation) -> None:
         (source, old), (target, new) = self._place(it.path), self._place(it.other)
-        target.content[new] = source.content.pop(old)
+        target.content[new] = node = source.content.pop(old)
+        self._moves.append((source, old, target, node))
 
     def _link(self, it: Operation) -> None:
         target, new = self._place(it.other)

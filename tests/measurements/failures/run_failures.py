@@ -7,7 +7,7 @@ The summary is JSON. The exit status is 1 if anything failed; each failure says 
 """
 
 import argparse
-import functools
+import itertools
 import json
 import logging
 import os
@@ -17,7 +17,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Optional
+from typing import Callable, NamedTuple, Optional, Union
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -30,20 +30,6 @@ from tests.measurements.failures.mutations import Reader, run_mutations  # noqa:
 from tests.measurements.failures.scenarios import ALL, fresh, train_model, write_data  # noqa: E402
 from tests.measurements.failures.surroundings import Surroundings  # noqa: E402
 
-PARTS = (
-    "kill",
-    "write",
-    "power",
-    "mutations",
-    "surroundings",
-    "edits",
-    "downloads",
-    "calls",
-    "leaks",
-    "arguments",
-    "forged",
-)
-
 
 class Harness:
     """All parts in one folder.
@@ -54,36 +40,36 @@ class Harness:
     """
 
     def __init__(self, folder: Path, options):
-        self._folder, self._options = folder, options
-        self._data, self._model = folder / "originals/data", folder / "originals/model"
+        self.folder, self.options, self.seed = folder, options, options.seed
+        self.data, self.model = folder / "originals/data", folder / "originals/model"
         library = build_library(folder)
-        self._servers = [ForkServer(library) for _ in range(options.processes)]
-        write_data(fresh(self._data))
-        train_model(self._servers[0].run, self._data, self._model)
+        self.servers = [ForkServer(library) for _ in range(options.processes)]
+        write_data(fresh(self.data))
+        train_model(self.servers[0].run, self.data, self.model)
         self._until = time.monotonic() + 60 * options.minutes
+        places = [folder / f"breaks-{number}" for number in range(options.processes)]
+        self._breakers = [
+            Breaker(server, place, self.data, self.model)
+            for server, place in zip(self.servers, places)
+        ]
 
     def run(self) -> dict:
         """The summary of the parts that were asked for."""
-        parts = {
-            name: self._breaks(name) if name in KINDS else getattr(self, f"_{name}")()
-            for name in self._options.parts
-        }
-        for server in self._servers:
+        parts = {}
+        for name in self.options.parts:
+            cases = getattr(self.options, name)
+            found = PARTS[name].run(self, cases)
+            found = found if isinstance(found, dict) else {"failures": found}
+            parts[name] = {"cases": cases, **found}
+        for server in self.servers:
             server.close()
         failures = [failure for part in parts.values() for failure in part.pop("failures")]
-        return {"seed": self._options.seed, **parts, "failures": failures}
+        return {"seed": self.seed, **parts, "failures": failures}
 
-    @functools.cached_property
-    def _breakers(self):
-        return [
-            Breaker(server, self._folder / f"breaks-{number}", self._data, self._model)
-            for number, server in enumerate(self._servers)
-        ]
-
-    def _breaks(self, kind: str) -> dict:
+    def breaks(self, kind: str, most: int) -> dict:
         """Chains of breaks, shared by the servers until there are enough or no time is left."""
-        found, lock, most = Breaks(), threading.Lock(), getattr(self._options, kind)
-        chains = iter(plan(kind, self._options.seed, 10 * most, self._options.commands))
+        found, lock = Breaks(), threading.Lock()
+        chains = iter(plan(kind, self.seed, 10 * most, self.options.commands))
 
         def work(breaker: Breaker) -> None:
             while True:
@@ -97,74 +83,41 @@ class Harness:
                     count, failure = 0, f"--replay={kind}:{name}:{seed} {error!r}"
                 with lock:
                     found.add(name, count, failure)
-                    self._tell(f"{found.count} of {kind}; {name}: {failure or 'ok'}")
+                    _tell(f"{found.count} of {kind}; {name}: {failure or 'ok'}")
 
-        with ThreadPoolExecutor(len(self._servers)) as pool:
+        with ThreadPoolExecutor(len(self.servers)) as pool:
             list(pool.map(work, self._breakers))
-        return {
-            "cases": found.count,
-            "by command": dict(sorted(found.by_scenario.items())),
-            "failures": found.failures,
-        }
+        by_command = dict(sorted(found.by_scenario.items()))
+        return {"cases": found.count, "by command": by_command, "failures": found.failures}
 
-    def _mutations(self) -> dict:
+    def mutations(self, cases: int) -> dict:
         found = run_mutations(
-            self._folder / "originals",
-            self._folder / "mutations",
-            self._options.seed,
-            self._options.mutations,
-            self._options.processes,
+            self.folder / "originals",
+            self.folder / "mutations",
+            self.seed,
+            cases,
+            self.options.processes,
             self._until,
         )
         return {"cases": found.cases, "refused": found.refused, "failures": found.failures}
 
-    def _surroundings(self) -> dict:
-        pair = (self._servers * 2)[:2]
-        where, failures, ran = self._folder / "surroundings", [], 0
-        for name, case in Surroundings(pair, where, self._data, self._model).cases():
+    def surroundings(self, most: int) -> dict:
+        pair = (self.servers * 2)[:2]
+        where, failures, ran = self.folder / "surroundings", [], 0
+        cases = Surroundings(pair, where, self.data, self.model).cases()
+        for name, case in itertools.islice(cases, most):
             if time.monotonic() > self._until:
                 break
             wrong, ran = case(), ran + 1
-            self._tell(f"{name}: {wrong or 'ok'}")
-            if wrong:
-                failures.append(f"{name}: {wrong}")
+            _tell(f"{name}: {wrong or 'ok'}")
+            failures += [f"{name}: {wrong}"] if wrong else []
         return {"cases": ran, "failures": failures}
 
-    def _downloads(self) -> dict:
-        cases = self._options.downloads
-        failures = downloads.run_downloads(self._folder / "install", self._options.seed, cases)
-        return {"cases": cases, "failures": failures}
-
-    def _calls(self) -> dict:
-        export = self._folder / "export"
-        command = ALL["export"].command(self._data, export, self._model)
-        outcome = self._servers[0].run(*command)
+    def calls(self, cases: int) -> list[str]:
+        export = self.folder / "export"
+        outcome = self.servers[0].run(*ALL["export"].command(self.data, export, self.model))
         assert outcome.complaint() is None, outcome.complaint()
-        cases = self._options.calls
-        failures = saved_models.run_calls(export, self._options.seed, cases)
-        return {"cases": cases, "failures": failures}
-
-    def _edits(self) -> dict:
-        cases, where = self._options.edits, self._folder / "edits"
-        failures = run_edits(self._servers[0], where, self._data, self._options.seed, cases)
-        return {"cases": cases, "failures": failures}
-
-    def _forged(self) -> dict:
-        cases, where = self._options.forged, self._folder / "forged"
-        failures = loaded_models.run_forged(self._model / "best", where, self._options.seed, cases)
-        return {"cases": cases, "failures": failures}
-
-    def _arguments(self) -> dict:
-        cases = self._options.arguments
-        failures = loaded_models.run_arguments(self._model, self._options.seed, cases)
-        return {"cases": cases, "failures": failures}
-
-    def _leaks(self) -> dict:
-        calls = self._options.leaks
-        return {"calls": calls, "failures": loaded_models.run_leaks(self._model, calls)}
-
-    def _tell(self, line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
+        return saved_models.run_calls(export, self.seed, cases)
 
     def replay(self, what: str) -> Optional[str]:
         """What is wrong with one chain of breaks, or one mutation."""
@@ -172,29 +125,57 @@ class Harness:
         if kind in KINDS:
             name, _, seed = case.partition(":")
             return self._breakers[0].chain(kind, name, int(seed))[1]
-        scratch = self._folder / "mutations"
-        return json.dumps(
-            Reader(self._folder / "originals", scratch, self._options.seed).case(int(case))
-        )
+        scratch = self.folder / "mutations"
+        return json.dumps(Reader(self.folder / "originals", scratch, self.seed).case(int(case)))
+
+
+class Part(NamedTuple):
+    """A part of the harness: its number of cases, and what gives their failures or a summary."""
+
+    cases: int
+    run: Callable[[Harness, int], Union[dict, list]]
+
+
+PARTS = {
+    "forged": Part(
+        300,
+        lambda it, cases: loaded_models.run_forged(
+            it.model / "best", it.folder / "forged", it.seed, cases
+        ),
+    ),
+    "arguments": Part(
+        1000, lambda it, cases: loaded_models.run_arguments(it.model, it.seed, cases)
+    ),
+    "leaks": Part(3000, lambda it, calls: loaded_models.run_leaks(it.model, calls)),
+    "calls": Part(300, Harness.calls),
+    "downloads": Part(
+        300, lambda it, cases: downloads.run_downloads(it.folder / "install", it.seed, cases)
+    ),
+    "edits": Part(
+        40,
+        lambda it, cases: run_edits(it.servers[0], it.folder / "edits", it.data, it.seed, cases),
+    ),
+    "surroundings": Part(100, Harness.surroundings),
+    "mutations": Part(10_000, Harness.mutations),
+    "power": Part(80, lambda it, most: it.breaks("power", most)),
+    "write": Part(80, lambda it, most: it.breaks("write", most)),
+    "kill": Part(200, lambda it, most: it.breaks("kill", most)),
+}
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _flags(arguments):
     parser = argparse.ArgumentParser(prog="run_failures", description=__doc__)
     parser.add_argument("--output", type=Path, help="file for the summary, JSON")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kill", type=int, default=200)
-    parser.add_argument("--write", type=int, default=200, help="failing writes")
-    parser.add_argument("--power", type=int, default=200, help="losses of power")
-    parser.add_argument("--mutations", type=int, default=10_000)
-    parser.add_argument("--downloads", type=int, default=300)
-    parser.add_argument("--calls", type=int, default=300)
-    parser.add_argument("--edits", type=int, default=40)
-    parser.add_argument("--forged", type=int, default=300)
-    parser.add_argument("--arguments", type=int, default=1000)
-    parser.add_argument("--leaks", type=int, default=3000, help="calls of each function")
+    for name, part in PARTS.items():
+        parser.add_argument(f"--{name}", type=int, default=part.cases, metavar="CASES")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=60, help="after which nothing is begun")
-    parser.add_argument("--parts", nargs="*", default=PARTS[::-1], choices=PARTS)
+    parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--commands", nargs="*", default=list(ALL), choices=list(ALL))
     parser.add_argument("--replay", help="<kind>:<command>:<seed> or mutation:<case>")
     return parser.parse_args(arguments)

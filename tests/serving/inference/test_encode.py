@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import io
 import json
 import pickle
 import shutil
@@ -12,7 +13,7 @@ import tensorflow as tf
 
 import disan_tf
 from disan_tf.common.errors import UserError
-from disan_tf.serving.inference.encode import encode
+from disan_tf.serving.inference.encode import DTYPES, _write_header, encode
 from disan_tf.serving.inference.model import LoadedModel
 from tests.support.models.bundles import SENTENCES
 
@@ -52,6 +53,17 @@ def test_a_file_of_vectors_has_a_row_for_each_line(bundle, model, lines, tmp_pat
     vectors = np.load(tmp_path / "v.npy", allow_pickle=False)
     assert count == len(SENTENCES) == len(vectors) and seconds > 0
     np.testing.assert_array_equal(vectors, model.encode(SENTENCES).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [1, 99_999])
+def test_the_header_of_vectors_has_room_for_any_count(size, dtype):
+    lengths = set()
+    for count in (0, 1, 10**15):
+        file = io.BytesIO()
+        _write_header(size, dtype, file, count)
+        lengths.add(file.tell())
+    assert len(lengths) == 1
 
 
 def test_json_lines_keep_what_the_input_held(bundle, model, tmp_path):

@@ -76,11 +76,11 @@ def encode(
     step, text_to_ids = make_encoding_step(bundle), bundle.traced_text_to_ids()
     columns = columns_of(bundle.config, SENTENCE, text_column)
     started, count, blank = time.monotonic(), 0, 0
-    write_header = partial(_write_header, vector_size(bundle), dtype)
+    begin = partial(write_header, vector_size(bundle), dtype)
     make_parent(target)
     with open_atomically(target) as file, _bar(input_path, input_format) as bar:
         if kind == "npy":
-            write_header(file, 0)
+            begin(file, 0)
         for records in read_chunks(
             input_path, input_format, SENTENCE, columns=columns, encoding=encoding
         ):
@@ -93,7 +93,7 @@ def encode(
             else:
                 file.write(vectors.astype(dtype).tobytes())
         if kind == "npy":
-            write_header(file, count)
+            begin(file, count)
     return Encoded(count, time.monotonic() - started, blank)
 
 
@@ -155,7 +155,7 @@ def vector_size(bundle: Bundle) -> int:
     return int(bundle.model.encode(*zeros).shape[-1])
 
 
-def _write_header(size: int, dtype: str, file: BinaryIO, count: int) -> None:
+def write_header(size: int, dtype: str, file: BinaryIO, count: int) -> None:
     """Writes the header of a .npy file at its start; its padding holds any number of vectors."""
     file.seek(0)
     header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (count, size)}

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 import disan_tf
 from disan_tf.common.errors import UserError
-from disan_tf.serving.inference.encode import DTYPES, _write_header, encode
+from disan_tf.serving.inference.encode import DTYPES, encode, write_header
 from disan_tf.serving.inference.model import LoadedModel
 from tests.support.models.bundles import SENTENCES
 
@@ -61,7 +61,7 @@ def test_the_header_of_vectors_has_room_for_any_count(size, dtype):
     lengths = set()
     for count in (0, 1, 10**15):
         file = io.BytesIO()
-        _write_header(size, dtype, file, count)
+        write_header(size, dtype, file, count)
         lengths.add(file.tell())
     assert len(lengths) == 1
 

@@ -83,6 +83,7 @@ class TrainingState:
         sync(self._directory)
         _write_state(self._directory, [*older, name])
         _remove_leftovers(self._directory)
+        sync(self._directory)  # the removals
 
 
 def holds_checkpoint(directory: Path) -> bool:

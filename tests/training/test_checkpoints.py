@@ -95,6 +95,15 @@ def test_an_older_checkpoint_stays_until_the_disk_has_the_new_one(directory, mon
     assert _restored(directory)[1] == 10
 
 
+def test_the_disk_forgets_an_older_checkpoint(directory, monkeypatch):
+    _, state = _open(directory)
+    left = []
+    monkeypatch.setattr(checkpoints, "sync", lambda it: left.append(len([*it.glob("*.index")])))
+    state.step.assign(11)
+    state.save()
+    assert left == [3, 2]
+
+
 @pytest.mark.parametrize(
     "content",
     [

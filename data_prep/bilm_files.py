@@ -1,7 +1,6 @@
 """A biLM's files in a prepared corpus: the characters of all tokens, and the official files."""
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import tensorflow as tf
 
 from data_prep.write_corpus import save
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_json
+from disan_tf.common.files import copy_file, read_json
 from disan_tf.input_pipeline.format import BILM_OPTIONS, BILM_WEIGHTS, SPELLINGS, Keys
 from disan_tf.text.characters import byte_ids
 
@@ -57,11 +56,11 @@ def write_bilm(name: str, paths: Sequence[Path], folder: Path, tokens: Sequence[
     """
     options, weights = paths
     word_length = read_word_length(options)
-    shutil.copyfile(options, folder / BILM_OPTIONS)
+    copy_file(options, folder / BILM_OPTIONS)
     try:
         os.link(weights.resolve(), folder / BILM_WEIGHTS)  # links the target of a symbolic link
     except OSError:
-        shutil.copyfile(weights, folder / BILM_WEIGHTS)
+        copy_file(weights, folder / BILM_WEIGHTS)
     return {Keys.BILM: {"name": name}, **write_characters(word_length, folder, tokens)}
 
 

@@ -15,7 +15,7 @@ from data_prep.word_features import write_word_features
 from data_prep.write_corpus import index_tokens, write_split
 from data_prep.write_vocabulary import write_vocabulary
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import scratch_folder, write_json
+from disan_tf.common.files import rename_whole, scratch_folder, write_json
 from disan_tf.common.progress import Stages, stages
 from disan_tf.input_pipeline.format import MANIFEST, Keys
 from disan_tf.input_pipeline.recorded_files import record_files
@@ -53,7 +53,7 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
             return target
         if target.exists():
             os.replace(target, outdated)
-        os.replace(new, target)
+        rename_whole(new, target)
     return target
 
 

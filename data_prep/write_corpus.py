@@ -8,6 +8,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from data_prep.corpora import Corpus
+from disan_tf.common.files import write_array
 from disan_tf.input_pipeline import format as names
 from disan_tf.text.lookup import UNKNOWN_ID
 
@@ -149,4 +150,4 @@ def _write_contexts(folder, split, examples, index) -> int:
 
 def save(folder: Path, name: str, array: np.ndarray) -> None:
     """Writes the array called `name`."""
-    np.save(names.array_file(folder, name), array, allow_pickle=False)
+    write_array(names.array_file(folder, name), array)

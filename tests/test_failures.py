@@ -1,6 +1,7 @@
 """A thin slice of `make faults`, and what makes its verdicts worth something."""
 
 import errno
+import os
 import random
 import shutil
 import sys
@@ -14,7 +15,7 @@ from disan_tf.encoders import own
 from disan_tf.models import factory
 from tests.measurements.failures import edits, loaded_models
 from tests.measurements.failures.commands import ForkServer, Outcome, build_library
-from tests.measurements.failures.kills import Killer
+from tests.measurements.failures.kills import Breaker
 from tests.measurements.failures.mutated_files import (
     Target,
     result_targets,
@@ -23,6 +24,7 @@ from tests.measurements.failures.mutated_files import (
 )
 from tests.measurements.failures.mutations import Reader
 from tests.measurements.failures.mutators import damage, damage_json, damage_lines
+from tests.measurements.failures.power import LOSSES, Disk, read_trace
 from tests.measurements.failures.snapshots import differences, snapshot
 from tests.support.models.bundles import make_bundle
 
@@ -45,17 +47,18 @@ def bundle(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def killer(server, bundle, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("kills")
+def breaker(server, bundle, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("breaks")
     write_treebank(folder, 0, {"train": 20, "dev": 8, "test": 8})
     (folder / "lines.txt").write_text(LINES)
-    return Killer(server, folder / "out", folder, bundle)
+    return Breaker(server, folder / "out", folder, bundle)
 
 
 @pytest.mark.parametrize("name", ["prepare", pytest.param("predict", marks=pytest.mark.slow)])
-def test_a_command_that_is_killed_and_run_again_gives_what_it_gives_unbroken(killer, name):
-    kills, wrong = killer.chain(name, seed=1, kills=2)
-    assert not wrong and kills
+@pytest.mark.parametrize("kind", ["kill", "write", "power"])
+def test_a_command_that_is_broken_and_run_again_gives_what_it_gives_unbroken(breaker, kind, name):
+    count, wrong = breaker.chain(kind, name, seed=1, most=2)
+    assert not wrong and count
 
 
 def test_the_operation_at_which_a_process_is_killed_does_not_happen(server, tmp_path):
@@ -64,6 +67,28 @@ def test_the_operation_at_which_a_process_is_killed_does_not_happen(server, tmp_
     assert killed.is_killed and not any(tmp_path.iterdir())
     whole = server.run(*script, folder=str(tmp_path))
     assert whole.complaint() is None and whole.operations > 5
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
+def test_the_operation_that_is_to_fail_is_told_in_a_sentence(server, tmp_path, error):
+    script = ("data_prep.synthetic.treebank", f"--data_dir={tmp_path}")
+    outcome = server.run(*script, folder=str(tmp_path), kill_at=8, error=error)
+    assert outcome.status == 2 and outcome.stderr.startswith(f"{tmp_path}")
+    assert os.strerror(error) in outcome.stderr and len(outcome.stderr.splitlines()) == 1
+
+
+def test_a_trace_tells_what_a_loss_of_power_leaves(server, tmp_path):
+    out, trace = tmp_path / "out", tmp_path / "trace"
+    out.mkdir()
+    command = ("data_prep.synthetic.treebank", f"--data_dir={out}")
+    assert server.run(*command, folder=str(out), trace=str(trace)).complaint() is None
+    whole, operations = snapshot(out), list(read_trace(trace))
+    for count in range(len(operations) + 1):
+        for loss in LOSSES:
+            Disk(out, operations[:count]).restore(loss)
+            left = snapshot(out, hidden=False)
+            assert left.items() <= whole.items()
+    assert left == whole
 
 
 def test_a_file_system_without_locks_stops_no_prediction(server, bundle):

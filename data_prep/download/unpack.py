@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Optional
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import scratch_folder
+from disan_tf.common.files import open_atomically, rename_whole, scratch_folder
 
 BLOCK = 1 << 20  # bytes read at a time
 
@@ -74,7 +74,7 @@ def unpack(path: Path, folder: Path, rows: LineCounts, whole: bool = True) -> No
                 )
         for name in names:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (scratch / name).replace(folder / name)
+            rename_whole(scratch / name, folder / name)
 
 
 def _write_members(path: Path, folder: Path, rows: LineCounts, whole: bool) -> list[str]:
@@ -137,10 +137,8 @@ def _refuse_unsafe(info: zipfile.ZipInfo, path: Path) -> None:
 
 def _copy(source: BinaryIO, name: str, folder: Path, path: Path, rows: LineCounts) -> None:
     """Copies one member and counts its lines."""
-    target = folder / name
-    target.parent.mkdir(parents=True, exist_ok=True)
     count, last = 0, b"\n"
-    with open(target, "wb") as file:
+    with open_atomically(folder / name) as file:
         for block in iter(lambda: source.read(BLOCK), b""):
             file.write(block)
             count += block.count(b"\n")

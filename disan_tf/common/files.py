@@ -1,8 +1,7 @@
-"""Atomic writes, locks, and readers whose errors name the file and the line."""
+"""Atomic writes, and readers whose errors name the file and the line."""
 
 import contextlib
 import errno
-import fcntl
 import glob
 import gzip
 import hashlib
@@ -11,8 +10,8 @@ import json
 import os
 import platform
 import re
+import secrets
 import shutil
-import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -25,58 +24,114 @@ from disan_tf.common.schema import Schema, check_schema
 
 PathLike = Union[str, Path]
 
-_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+_NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EACCES)  # of some folders
 LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence and perhaps no text
 LONGEST_JSON = 1 << 25  # bytes; Python's objects may take thirty times as many
 _GZIP = b"\x1f\x8b"
 
 
 def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
-    """Writes `data` under a temporary name in the same folder, then renames it to `path`.
+    """Writes a file whole or not at all; see `open_atomically`."""
+    with open_atomically(path) as file:
+        file.write(data.encode("utf-8") if isinstance(data, str) else data)
+
+
+@contextlib.contextmanager
+def open_atomically(path: PathLike) -> Iterator[BinaryIO]:
+    """Opens a file that gets the name `path` when the block has ended and the disk has it all.
+
+    After an error, a kill or a loss of power, `path` is the old file or the new one. In a
+    `scratch_folder`, which gets its name as a whole, the file has its name at once.
 
     Raises:
       OSError: the file cannot be written; the error names the path.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = data.encode("utf-8") if isinstance(data, str) else data
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=temporary_prefix(path))
+    if _temporary_mark() in str(path.parent):
+        with open_output(path, path) as file:
+            yield file
+        return
+    temporary = path.with_name(temporary_prefix(path) + secrets.token_hex(4))
     try:
-        with _named_write(path), os.fdopen(handle, "wb") as file:
-            file.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files
-        os.replace(temporary, path)
+        with open_output(temporary, path) as file:
+            yield file
+        rename_whole(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        _remove(temporary)
         raise
 
 
 def open_output(path: PathLike, shown: PathLike) -> BinaryIO:
-    """Opens a file to write; errors of its writes, also of those as it closes, name `shown`."""
+    """Opens a file to write at once; errors, also of its last writes, name `shown`."""
     return io.BufferedWriter(_Output(path, shown))
 
 
 class _Output(io.FileIO):
-    def __init__(self, path: PathLike, shown: PathLike):
-        super().__init__(path, "wb")
-        self._shown = shown
+    """A new file, all of whose errors name the path that it will have."""
+
+    def __init__(self, path: PathLike, target: PathLike):
+        with naming(target):
+            super().__init__(path, "w")
+        self._target = target
 
     def write(self, data) -> int:
-        with _named_write(self._shown):
-            return super().write(data)
+        with naming(self._target):
+            return os.write(self.fileno(), data)
 
 
 @contextlib.contextmanager
-def _named_write(path: PathLike) -> Iterator[None]:
-    """Names a path in the errors of writes to an open file, which name none."""
+def naming(path: PathLike) -> Iterator[None]:
+    """Makes errors of the operating system name `path`, as those of failed writes do not."""
     try:
         yield
     except OSError as error:
-        if error.filename is None:
-            raise OSError(error.errno, error.strerror or str(error), str(path)) from None
-        raise
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from None
+
+
+def rename_whole(new: PathLike, target: PathLike) -> None:
+    """Renames a file or a folder when the disk has all of its content.
+
+    Raises:
+      OSError: the content or the name cannot be written; the error names `target`.
+    """
+    target = Path(target)
+    with naming(target):
+        sync(new)
+        os.replace(new, target)
+        _sync_one(target.parent)
+
+
+def sync(path: PathLike) -> None:
+    """Waits until the disk has a file, or a folder and all that is in it."""
+    for each in (*Path(path).rglob("*"), path):
+        _sync_one(each)
+
+
+def _sync_one(path: PathLike) -> None:
+    try:
+        with naming(path):
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise
+
+
+def write_array(path: PathLike, array) -> None:
+    """Writes an array as a `.npy` file, atomically and without a copy in memory."""
+    import numpy as np  # most commands' help needs no NumPy
+
+    array = np.ascontiguousarray(array)
+    with open_atomically(path) as file:  # `np.save` does not say which of its writes failed
+        header = np.lib.format.header_data_from_array_1_0(array)
+        np.lib.format.write_array_header_1_0(file, header)
+        file.write(array.data)
 
 
 def write_arrays(path: PathLike, **arrays) -> None:
@@ -88,18 +143,32 @@ def write_arrays(path: PathLike, **arrays) -> None:
     write_atomically(path, content.getvalue())
 
 
+def copy_file(source: PathLike, target: PathLike) -> None:
+    """Copies the content of a file, atomically."""
+    with open(source, "rb") as file, open_atomically(target) as copy:
+        shutil.copyfileobj(file, copy, 1 << 20)
+
+
 def temporary_prefix(target: PathLike) -> str:
     """Returns the prefix of a temporary name for `target`; removes leftovers of killed processes.
 
     The prefix has this machine's name and this process' number. Temporary files of other machines
     and of running processes are kept.
     """
-    target, machine = Path(target), re.sub(r"[^\w-]", "", platform.node())[:32]
-    for leftover in target.parent.glob(f".{glob.escape(target.name)}.tmp-{machine}-*"):
+    target = Path(target)
+    for leftover in target.parent.glob(f".{glob.escape(target.name)}.tmp-{_machine()}-*"):
         process = leftover.name.rsplit("-", 2)[1]
         if process.isdecimal() and not _lives(int(process)):
             _remove(leftover)
-    return f".{target.name}.tmp-{machine}-{os.getpid()}-"
+    return f".{target.name}{_temporary_mark()}"
+
+
+def _temporary_mark() -> str:
+    return f".tmp-{_machine()}-{os.getpid()}-"
+
+
+def _machine() -> str:
+    return re.sub(r"[^\w-]", "", platform.node())[:32]
 
 
 def _lives(process: int) -> bool:
@@ -127,61 +196,6 @@ def check_open(stream, flag: str) -> None:
     """
     if getattr(stream, "name", None) == os.devnull:
         raise UserError(f"the standard stream is closed; name a file with {flag}.")
-
-
-@contextlib.contextmanager
-def locked(path: PathLike) -> Iterator[None]:
-    """Holds the lock on a file; waits for other processes. The file is not removed."""
-    with open(path, "a+") as lock:
-        _lock(lock, fcntl.LOCK_EX)  # released whenever the process ends
-        yield
-
-
-def _lock(file, how: int) -> None:
-    """Locks an open file, or warns if its file system has no locks, as some networks' have none."""
-    try:
-        fcntl.flock(file, how)
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise
-        print(
-            f"warning: {file.name} cannot be locked ({error.strerror}); do not run two commands "
-            f"that write into {Path(file.name).parent} at once.",
-            file=sys.stderr,
-        )
-
-
-@contextlib.contextmanager
-def owned(folder: PathLike, wait: bool = False) -> Iterator[None]:
-    """Holds the lock on a folder, so that one process writes into it; makes the folder if absent.
-
-    Args:
-      folder: the folder; its lock is the file `.lock` in it.
-      wait: whether to wait for another owner.
-
-    Raises:
-      UserError: another process holds the lock, and `wait` is False.
-    """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / ".lock", "a+", encoding="utf-8") as lock:
-        try:
-            _lock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            lock.seek(0)
-            owner = lock.read(200).strip() or "another process"
-            raise Owned(
-                f"{folder} is being written by {owner}; wait until that ends, or choose another "
-                "--workdir."
-            ) from None
-        lock.truncate(0)
-        lock.write(f"process {os.getpid()} on {platform.node()}\n")
-        lock.flush()
-        yield
-
-
-class Owned(UserError):
-    """The error if another process writes into a folder."""
 
 
 def write_json(path: PathLike, value) -> None:
@@ -339,6 +353,15 @@ def sha256(path: PathLike) -> str:
     return digest.hexdigest()
 
 
+def make_parent(target: Path) -> None:
+    """Makes the folder of an output; raises UserError if that, or a file in it, is impossible."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=target.parent).close()
+    except OSError as error:
+        raise UserError(f"{target.parent} cannot be written ({error.strerror}).") from None
+
+
 @contextlib.contextmanager
 def scratch_folder(target: PathLike) -> Iterator[Path]:
     """Yields a temporary folder beside `target`, in which to write it before it is renamed.
@@ -350,11 +373,8 @@ def scratch_folder(target: PathLike) -> Iterator[Path]:
       UserError: the parent folder of `target` is not writable.
     """
     target = Path(target)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        scratch = tempfile.mkdtemp(dir=target.parent, prefix=temporary_prefix(target))
-    except OSError as error:
-        raise UserError(f"{target.parent} cannot be written ({error.strerror}).") from None
+    make_parent(target)
+    scratch = tempfile.mkdtemp(dir=target.parent, prefix=temporary_prefix(target))
     try:
         yield Path(scratch)
     finally:

@@ -28,7 +28,8 @@ import tensorflow as tf
 import tqdm
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import locked, read_json, sha256, write_json
+from disan_tf.common.files import read_json, sha256, write_array, write_json
+from disan_tf.common.locks import locked
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline import format as names
@@ -140,7 +141,7 @@ def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM, phrases: str) -> No
     layers.flush()
     for (split, field), numbers in sentences.numbers.items():
         starts = sentences.starts[numbers] + sentences.shifts[split, field]
-        np.save(names.array_file(folder, f"{split}.{field}.starts"), starts)
+        write_array(names.array_file(folder, f"{split}.{field}.starts"), starts)
     write_json(
         folder / names.CACHE,
         {

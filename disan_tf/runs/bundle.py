@@ -26,6 +26,7 @@ from disan_tf.common.files import (
     read_json,
     read_lines,
     sha256,
+    sync,
     write_atomically,
     write_json,
 )
@@ -34,7 +35,6 @@ from disan_tf.input_pipeline.format import VOCABULARY, Keys
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import build_model, count_parameters, encoder_class
 from disan_tf.models.memory import memory_limit
-from disan_tf.runs import weight_files
 from disan_tf.runs.weight_files import REMEDY, read_weights, write_weights
 from disan_tf.runs.work_directory import OTHER_VERSION, check_names
 from disan_tf.text import VERSIONS, TextToIds, TracedTextToIds
@@ -152,11 +152,7 @@ def write_bundle(
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     weights = directory / f"step-{info['scores']['step']:08d}.weights.h5"
-    temporary = directory / ".new.weights.h5"
-    write_weights(model, temporary)
-    if halve:
-        weight_files.halve(temporary)
-    temporary.rename(weights)
+    write_weights(model, weights, halve)
     for name, content in copied.items():
         write_atomically(directory / name, content)
     names = [*copied, weights.name]
@@ -170,6 +166,7 @@ def write_bundle(
     for old in directory.glob("*.weights.h5"):
         if old != weights:
             old.unlink()
+    sync(directory)  # the removals
 
 
 def load_bundle(

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_lines, write_atomically
+from disan_tf.common.files import naming, read_lines, write_atomically
 from disan_tf.common.schema import check_schema
 
 _RECORD = {"step": int, "epoch": float, "split": str, "seconds": float}
@@ -39,7 +39,7 @@ class MetricsLog:
 
     def write(self, **record) -> None:
         """Appends a record, which must have `step` and `seconds`."""
-        with open(self.path, "a", encoding="utf-8") as file:
+        with naming(self.path), open(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
 
     @staticmethod

@@ -19,11 +19,16 @@ REMEDY = "restore it or train the model again"
 MOST_LINKS, DEEPEST = 100_000, 64  # of an HDF5 file; our largest has a few hundred, in 8 levels
 
 
-def write_weights(model: tf.keras.Model, path: Path) -> None:
+def write_weights(model: tf.keras.Model, path: Path, halve: bool = False) -> None:
     """Writes the weights of a model under Keras 2's names, on Keras 2 and 3.
 
     HDF5 ends the process if a write to the disk fails. Therefore it writes into memory, and
     `write_atomically` writes the content to the disk.
+
+    Args:
+      model: the model.
+      path: the file.
+      halve: whether matrices become compressed float16.
 
     Raises:
       OSError: the file cannot be written, such as on a full disk.
@@ -32,17 +37,16 @@ def write_weights(model: tf.keras.Model, path: Path) -> None:
     with h5py.File(content, "w") as file:
         for layer, place in _places(model):
             layer.save_own_variables(file.require_group(place))
-    write_atomically(path, content.getvalue())
+    write_atomically(path, (_halved(content) if halve else content).getvalue())
 
 
-def halve(path: Path) -> None:
-    """Rewrites a file of weights with all matrices as compressed float16.
+def _halved(content: io.BytesIO) -> io.BytesIO:
+    """Copies the content of a file of weights with all matrices as compressed float16.
 
     Matrices are rounded to the eight significant bits that products in bfloat16 read; the other
     three bits would be a fifth of the file.
     """
-    whole = path.with_name(f"{path.name}.float32")
-    path.rename(whole)
+    halved = io.BytesIO()
 
     def copy(name, item):
         if isinstance(item, h5py.Group):
@@ -54,10 +58,10 @@ def halve(path: Path) -> None:
             copied = target.create_dataset(name, data=item[()])
         copied.attrs.update(item.attrs)
 
-    with h5py.File(whole) as source, h5py.File(path, "w") as target:
+    with h5py.File(content) as source, h5py.File(halved, "w") as target:
         target.attrs.update(source.attrs)
         source.visititems(copy)
-    whole.unlink()
+    return halved
 
 
 def _round(array: np.ndarray) -> np.ndarray:

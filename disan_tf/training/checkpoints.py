@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import write_atomically
+from disan_tf.common.files import sync, write_atomically
 
 _KEPT = 2  # checkpoints
 
@@ -47,13 +47,10 @@ class TrainingState:
             mend_state(Path(directory))
             _remove_leftovers(Path(directory))
         self._directory = Path(directory)
-        self._manager = tf.train.CheckpointManager(
-            self._checkpoint, str(directory), max_to_keep=_KEPT, checkpoint_name="step"
-        )
 
     def newest(self) -> str:
         """Returns the name of the newest checkpoint, or "" if there is none."""
-        return Path(self._manager.latest_checkpoint or "").name
+        return Path(_named(self._directory) or "").name
 
     def restore(self, name: Optional[str] = None) -> int:
         """Restores the newest checkpoint and returns its step, or returns 0 if there is none.
@@ -69,7 +66,7 @@ class TrainingState:
             return 0
         newest = str(self._directory / name)
         try:
-            self._checkpoint.restore(newest).assert_existing_objects_matched()
+            self._checkpoint.read(newest).assert_existing_objects_matched()
         except (tf.errors.OpError, AssertionError, IndexError, RuntimeError, ValueError) as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise UserError(
@@ -79,8 +76,14 @@ class TrainingState:
         return int(self.step)
 
     def save(self) -> None:
-        """Writes a checkpoint of the current step."""
-        self._manager.save(checkpoint_number=int(self.step))
+        """Writes a checkpoint of the current step; removes the oldest when the disk has it."""
+        step = int(self.step)
+        older, name = [it for it in _names(self._directory) if _number(it) < step], f"step-{step}"
+        self._checkpoint.write(str(self._directory / name))
+        sync(self._directory)
+        _write_state(self._directory, [*older, name])
+        _remove_leftovers(self._directory)
+        sync(self._directory)  # the removals
 
 
 def holds_checkpoint(directory: Path) -> bool:
@@ -94,23 +97,37 @@ def mend_state(directory: Path) -> None:
 
     The file names the newest checkpoint; without it, TensorFlow begins at step 0.
     """
-    steps = sorted(filter(None, map(_step, directory.glob("step-*.index"))))
-    names = [f"step-{step}" for step in steps]
+    names = _names(directory)
     if not names or _named(directory) in [str(directory / name) for name in names]:
         return
     names = [name for name in names if _is_readable(directory / name)]  # the last may be incomplete
     if not names:
         print(f"No checkpoint in {directory} is whole; the training begins again.")
         return
+    _write_state(directory, names)
+    print(
+        f"{directory / 'checkpoint'} was missing or damaged; the training goes on from step "
+        f"{_number(names[-1]):,}, the newest whole checkpoint."
+    )
+
+
+def _names(directory: Path) -> list[str]:
+    """Returns the names of the checkpoints, the newest last."""
+    steps = filter(None, map(_step, directory.glob("step-*.index")))
+    return [f"step-{step}" for step in sorted(steps)]
+
+
+def _number(name: str) -> int:
+    return int(name[len("step-") :])
+
+
+def _write_state(directory: Path, names: list[str]) -> None:
+    """Writes the file `checkpoint`, which names the newest checkpoint, as TensorFlow does."""
     lines = [f'model_checkpoint_path: "{names[-1]}"']
     lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
     times = [(directory / f"{name}.index").stat().st_mtime for name in names]
     lines += [f"all_model_checkpoint_timestamps: {time}" for time in times]
     write_atomically(directory / "checkpoint", "\n".join(lines) + "\n")
-    print(
-        f"{directory / 'checkpoint'} was missing or damaged; the training goes on from step "
-        f"{int(names[-1][len('step-') :]):,}, the newest whole checkpoint."
-    )
 
 
 def _is_readable(prefix: Path) -> bool:

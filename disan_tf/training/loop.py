@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import Stopped, UserError
+from disan_tf.common.files import sync
 from disan_tf.common.signals import deferred
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus
 from disan_tf.models.factory import build_model
@@ -21,6 +22,7 @@ from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.initial_model import InitialModel
 from disan_tf.training.methods import make_method
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
+from disan_tf.training.monitoring.event_files import sync_events
 from disan_tf.training.resources import gather_resources
 from disan_tf.training.schedule import is_evaluated, is_logged, is_saved
 from disan_tf.training.training_log import TrainingLog, format_metrics
@@ -251,7 +253,13 @@ class Trainer:
     def _save(self, step: int) -> None:
         self.state.step.assign(step)
         self.state.measured.assign(self.log.dump())
-        self.distribution.by_chief(self.state.save)
+        self.distribution.by_chief(self._write_checkpoint)
+
+    def _write_checkpoint(self) -> None:
+        """Saves the state when the disk has the logs of its steps, which no later run repeats."""
+        sync(self.workdir / "metrics.jsonl")
+        sync_events(self.workdir / "tensorboard")
+        self.state.save()
 
     def _finished(self, step: int) -> bool:
         return is_over(self.config.train, step, int(self.state.best_step))

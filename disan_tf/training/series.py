@@ -20,7 +20,8 @@ import tensorflow as tf
 from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import Owned, owned, write_json
+from disan_tf.common.files import write_json
+from disan_tf.common.locks import Owned, owned
 from disan_tf.common.options import MOST
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.bundle import load_bundle

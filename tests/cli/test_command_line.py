@@ -20,8 +20,8 @@ from disan_tf.cli import command_line
 from disan_tf.cli.command_line import own_flags
 from disan_tf.cli.help import EXAMPLES
 from disan_tf.cli.modes import MODES
-from disan_tf.common.files import owned
 from disan_tf.common.installation import find_config
+from disan_tf.common.locks import owned
 from tests.support.runs.command import needs_sighup
 from tests.support.runs.command import run_forked as run
 from tests.support.runs.training import ROOT

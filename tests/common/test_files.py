@@ -2,13 +2,11 @@
 
 import errno
 import hashlib
-import io
 import json
 import os
 import stat
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -32,10 +30,9 @@ def test_an_old_file_is_replaced(tmp_path):
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
-class _FullDisk(io.FileIO):
-    def write(self, data):
-        super().write(data[:2])
-        raise OSError(28, "No space left on device")
+def _fill_disk(handle, data, write=os.write):
+    write(handle, data[:2])
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def _interrupt(*_):
@@ -48,7 +45,7 @@ def _refuse(*_):
 
 @pytest.mark.parametrize(
     "function, failure",
-    [("fdopen", _FullDisk), ("chmod", _refuse), ("replace", _refuse), ("replace", _interrupt)],
+    [("write", _fill_disk), ("fsync", _refuse), ("replace", _refuse), ("replace", _interrupt)],
 )
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     tmp_path, monkeypatch, function, failure
@@ -56,14 +53,15 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     path = tmp_path / "a.txt"
     path.write_text("old")
     monkeypatch.setattr(files.os, function, failure)
-    with pytest.raises((OSError, KeyboardInterrupt)):
+    with pytest.raises((OSError, KeyboardInterrupt)) as caught:
         files.write_atomically(path, "something new")
+    assert getattr(caught.value, "filename", str(path)) == str(path)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
 def test_a_full_disk_is_told_with_the_path_and_once(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(files.os, "fdopen", _FullDisk)
+    monkeypatch.setattr(files.os, "write", _fill_disk)
     for write in (
         lambda path: files.write_atomically(path, "new"),
         lambda path: files.write_arrays(path, ids=np.arange(3)),
@@ -122,62 +120,6 @@ def test_a_scratch_folder_that_cannot_be_removed_is_no_failure(tmp_path, monkeyp
     with files.scratch_folder(tmp_path / "a.txt") as scratch:
         (scratch / "b").write_text("")
     assert scratch.is_dir() and not list(scratch.iterdir())
-
-
-# Locks
-
-
-HOLD = """
-import sys, time
-from disan_tf.common.files import owned
-with owned(sys.argv[1]):
-    print("held", flush=True)
-    time.sleep(60)
-"""
-
-
-@pytest.fixture
-def holder(tmp_path):
-    """A process that holds the lock of a folder."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "held\n"
-    yield process
-    process.kill()
-    process.communicate()
-
-
-def test_a_folder_has_one_owner_who_is_named(holder, tmp_path):
-    message = f"is being written by process {holder.pid} on "
-    with pytest.raises(files.Owned, match=message), files.owned(tmp_path):
-        pass
-
-
-def test_a_lock_ends_with_its_process_and_may_be_waited_for(holder, tmp_path):
-    threading.Timer(0.5, holder.kill).start()
-    with files.owned(tmp_path, wait=True):
-        assert holder.wait() < 0
-
-
-def test_a_lock_is_free_after_its_block(tmp_path):
-    for _ in range(2):
-        with files.owned(tmp_path / "new"):
-            pass
-
-
-@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
-def test_a_file_system_without_locks_is_warned_of(number, tmp_path, monkeypatch, capsys):
-    def flock(file, how):
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(files.fcntl, "flock", flock)
-    with files.owned(tmp_path / "run"), files.locked(tmp_path / "library.lock"):
-        pass
-    warned = capsys.readouterr().err.splitlines()
-    assert [line.split(" cannot be locked")[0] for line in warned] == [
-        f"warning: {tmp_path / name}" for name in ("run/.lock", "library.lock")
-    ]
 
 
 def test_text_that_cannot_be_encoded_writes_nothing(tmp_path):

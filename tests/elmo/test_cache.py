@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import locked
+from disan_tf.common.locks import locked
 from disan_tf.elmo import cache
 from disan_tf.elmo.cache import cache_layers, find_sentences, plan_batches
 from disan_tf.elmo.weights import load_bilm

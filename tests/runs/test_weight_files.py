@@ -10,7 +10,7 @@ import tensorflow as tf
 from configs.disan_sst import get_config
 from disan_tf.common.errors import UserError
 from disan_tf.models.factory import build_model
-from disan_tf.runs.weight_files import DEEPEST, datasets, halve, read_weights, write_weights
+from disan_tf.runs.weight_files import DEEPEST, datasets, read_weights, write_weights
 
 PLACE = "layers/dense/vars/0"
 
@@ -53,8 +53,7 @@ def test_halved_weights_have_the_digits_of_bfloat16(tmp_path):
     model, again, path = _model(), _model(), tmp_path / "a.weights.h5"
     kernel = tf.cast(model.weights[0], tf.float16)
     model.weights[0].assign(tf.cast(kernel, tf.float32))
-    write_weights(model, path)
-    halve(path)
+    write_weights(model, path, halve=True)
     with h5py.File(path) as file:
         assert file[PLACE].dtype == np.float16
     read_weights(again, path)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from disan_tf.common.files import locked
+from disan_tf.common.locks import locked
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model, newest_version
 from tests.support.models.bundles import NLI, RELATEDNESS, make_bundle, make_pair_bundle

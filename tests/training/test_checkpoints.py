@@ -4,6 +4,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
+from disan_tf.training import checkpoints
 from disan_tf.training.checkpoints import TrainingState
 
 
@@ -70,14 +71,37 @@ def test_what_a_killed_process_was_writing_is_removed(directory):
 
 def test_a_checkpoint_that_a_killed_process_was_about_to_remove_is_removed(tmp_path, monkeypatch):
     model, state = _open(tmp_path)
-    monkeypatch.setattr(state._manager, "_sweep", lambda: None)
+    monkeypatch.setattr(checkpoints, "_remove_leftovers", lambda _: None)
     for step in (1, 2, 3):
         model.weight.assign(step)
         state.step.assign(step)
         state.save()
+    monkeypatch.undo()
     assert len(list(tmp_path.glob("*.index"))) == 3
     assert _restored(tmp_path)[1] == 3
     assert {path.name for path in tmp_path.glob("*.index")} == {"step-2.index", "step-3.index"}
+
+
+def test_an_older_checkpoint_stays_until_the_disk_has_the_new_one(directory, monkeypatch):
+    def refuse(path):
+        raise OSError(5, "Input/output error", str(path))
+
+    _, state = _open(directory)
+    monkeypatch.setattr(checkpoints, "sync", refuse)
+    state.step.assign(11)
+    with pytest.raises(OSError):
+        state.save()
+    assert (directory / "step-2.index").exists()
+    assert _restored(directory)[1] == 10
+
+
+def test_the_disk_forgets_an_older_checkpoint(directory, monkeypatch):
+    _, state = _open(directory)
+    left = []
+    monkeypatch.setattr(checkpoints, "sync", lambda it: left.append(len([*it.glob("*.index")])))
+    state.step.assign(11)
+    state.save()
+    assert left == [3, 2]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import tensorflow as tf
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.metrics_log import MetricsLog
+from disan_tf.training import loop
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.loop import Trainer
 from tests.support.runs.command import needs_sighup
@@ -118,6 +119,15 @@ def test_a_finished_run_does_nothing_more(corpus, copied):
     metrics = (copied / "metrics.jsonl").read_text()
     assert Trainer(_config(), corpus, copied, [KillAt(50)]).run()["step"] == 50
     assert (copied / "metrics.jsonl").read_text() == metrics
+
+
+def test_the_disk_has_the_logs_before_a_checkpoint_of_their_steps(corpus, tmp_path, monkeypatch):
+    trainer, done = Trainer(tiny_config(), corpus, tmp_path), []
+    monkeypatch.setattr(loop, "sync", lambda path: done.append(path.name))
+    monkeypatch.setattr(loop, "sync_events", lambda path: done.append(path.name))
+    monkeypatch.setattr(trainer.state, "save", lambda: done.append("checkpoint"))
+    trainer._save(1)
+    assert done == ["metrics.jsonl", "tensorboard", "checkpoint"]
 
 
 def test_each_step_is_traced_once(finished):

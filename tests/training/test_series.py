@@ -13,7 +13,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import owned
+from disan_tf.common.locks import owned
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.series_summary import series_command, summarise_series
 from disan_tf.training import experiment

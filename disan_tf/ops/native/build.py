@@ -23,7 +23,8 @@ from typing import Callable, Optional
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import locked, scratch_folder
+from disan_tf.common.files import naming, rename_whole, scratch_folder, write_atomically
+from disan_tf.common.locks import locked
 
 FOLDER = Path(__file__).parent
 # GCC 12 warns about its own AVX-512 headers.
@@ -176,7 +177,7 @@ def _compile_unless_failed(compiler: str, target: Path) -> None:
         _compile(compiler, target)
     except _CompilerError as error:
         if error.is_lasting:
-            failure.write_text(str(error), encoding="utf-8")
+            write_atomically(failure, str(error))
             raise BuildError(f"{error}; {remedy}") from None
         raise
 
@@ -188,11 +189,11 @@ def _compile(compiler: str, target: Path) -> None:
     with scratch_folder(target) as scratch:
         output = scratch / target.name
         compile_library(compiler, FLAGS, output)
-        with open(output, "r+b") as file:
+        with naming(target), open(output, "r+b") as file:
             digest = hashlib.sha256(file.read()).digest()
             file.write(digest)  # at the end, which the loader ignores
         output.chmod(0o700)  # whatever the umask
-        os.replace(output, target)
+        rename_whole(output, target)
 
 
 def compile_library(compiler: str, flags: Sequence[str], output: Path) -> None:

@@ -139,7 +139,7 @@ def _to_tflite(served: Served, path: Path) -> None:
     try:
         converter = tf.lite.TFLiteConverter.from_concrete_functions([function], module)
         with no_standard_error():  # a summary of operations, which says nothing to a user
-            path.write_bytes(converter.convert())
+            write_atomically(path, converter.convert())
     except Exception as error:  # the converter's classes of errors differ by version
         raise _Refused(_reason(error)) from None
 

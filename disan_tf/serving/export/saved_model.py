@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import functools
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Callable, Optional
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.common.files import scratch_folder, write_json
+from disan_tf.common.files import rename_whole, scratch_folder, sync, write_json
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.signatures import (
@@ -153,16 +152,18 @@ def _add_versions(new: Mapping[Path, Path]) -> tuple[Path, ...]:
         folder.mkdir(exist_ok=True)
     newest = filter(None, map(newest_version, new))
     number = max(map(_number, newest), default=0) + 1
+    for path in new.values():
+        sync(path)  # before the first one is renamed, so that the second follows at once
     while True:
         moved = []
         try:
             for folder, path in new.items():
-                os.replace(path, folder / str(number))
+                rename_whole(path, folder / str(number))
                 moved.append(folder / str(number))
             return tuple(moved)
         except OSError as error:
             for version, path in zip(moved, new.values()):
-                os.replace(version, path)
+                version.rename(path)
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
                 raise
         number += 1  # another process was faster

@@ -1,5 +1,6 @@
 """A classifier's files: presets, SavedModels and `.keras` files."""
 
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Callable, Optional
 
 import tensorflow as tf
 
-from disan_tf.common.files import write_atomically
+from disan_tf.common.files import rename_whole, scratch_folder, write_atomically
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.classification import SentenceClassifier
@@ -114,7 +115,12 @@ def write_saved_model(
     for name, part in parts.items():
         setattr(served, name, part)
     served.serve = tf.function(serve_portably, input_signature=specs)
-    tf.saved_model.save(served, str(path), {"serving_default": served.serve})
+    path = Path(path)
+    with scratch_folder(path) as scratch:
+        tf.saved_model.save(served, str(scratch / "new"), {"serving_default": served.serve})
+        if path.exists():
+            os.replace(path, scratch / "old")
+        rename_whole(scratch / "new", path)
 
 
 def to_bytes(model: tf.keras.Model) -> bytes:

@@ -2,7 +2,6 @@
 
 import functools
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import scratch_folder, write_arrays
+from disan_tf.common.files import rename_whole, scratch_folder, write_arrays, write_atomically
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
 from disan_tf.serving.inference.output_formats import add_prediction
@@ -104,7 +103,7 @@ def attend(
                 vectors.add(count, tensors)
         vectors.write(folder)
         finish(folder)
-        os.replace(folder, target)
+        rename_whole(folder, target)
     return count
 
 
@@ -172,7 +171,7 @@ def _write(stem: Path, record: dict, tensors: dict[str, np.ndarray]) -> None:
     axes = {name: _axes(name, tensor) for name, tensor in tensors.items()}
     means = {f"{name}_mean": _mean(tensor) for name, tensor in tensors.items()}
     text = json.dumps({**record, "axes": axes, **means}, ensure_ascii=False) + "\n"
-    stem.with_suffix(".json").write_text(text, encoding="utf-8")
+    write_atomically(stem.with_suffix(".json"), text)
 
 
 def _axes(name, tensor):

@@ -1,19 +1,19 @@
 """Encodes sentences as vectors of a model's encoder, in the order of the input."""
 
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Callable, NamedTuple, Optional
+from typing import BinaryIO, Callable, NamedTuple, Optional
 
 import numpy as np
 import tensorflow as tf
 from tqdm import tqdm
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import open_output, scratch_folder
+from disan_tf.common.files import make_parent, open_atomically
 from disan_tf.common.progress import is_terminal, progress_bar
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
@@ -77,23 +77,24 @@ def encode(
     step, text_to_ids = make_encoding_step(bundle), bundle.traced_text_to_ids()
     columns = columns_of(bundle.config, SENTENCE, text_column)
     started, count, blank = time.monotonic(), 0, 0
-    with scratch_folder(target) as scratch:
-        raw = scratch / "vectors"
-        with open_output(raw, output_path) as file, _bar(input_path, input_format) as bar:
-            for records in read_chunks(
-                input_path, input_format, SENTENCE, columns=columns, encoding=encoding
-            ):
-                sentences = tokenise(records, text_to_ids, SENTENCE, columns)
-                vectors = encode_all(step, sentences, text_to_ids, batch_size, bar)
-                count += len(records)
-                blank += sum(map(is_blank, sentences))
-                if kind == "jsonl":
-                    file.writelines(map(_line, records, vectors))
-                else:
-                    file.write(vectors.astype(dtype).tobytes())
+    begin = partial(write_header, vector_size(bundle), dtype)
+    make_parent(target)
+    with open_atomically(target) as file, _bar(input_path, input_format) as bar:
         if kind == "npy":
-            raw = _with_header(raw, (count, vector_size(bundle)), dtype, output_path)
-        os.replace(raw, target)
+            begin(file, 0)
+        for records in read_chunks(
+            input_path, input_format, SENTENCE, columns=columns, encoding=encoding
+        ):
+            sentences = tokenise(records, text_to_ids, SENTENCE, columns)
+            vectors = encode_all(step, sentences, text_to_ids, batch_size, bar)
+            count += len(records)
+            blank += sum(map(is_blank, sentences))
+            if kind == "jsonl":
+                file.writelines(map(_line, records, vectors))
+            else:
+                file.write(vectors.astype(dtype).tobytes())
+        if kind == "npy":
+            begin(file, count)
     return Encoded(count, time.monotonic() - started, blank)
 
 
@@ -155,13 +156,8 @@ def vector_size(bundle: Bundle) -> int:
     return int(bundle.model.encode(*zeros).shape[-1])
 
 
-def _with_header(raw: Path, shape: tuple, dtype: str, output_path) -> Path:
-    """Copies raw numbers, whose count is known only now, into a .npy file block by block."""
-    path = raw.with_name("with_header")
-    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
-    with open_output(path, output_path) as target, open(raw, "rb") as source:
-        np.lib.format.write_array_header_1_0(target, header)
-        for block in iter(lambda: source.read(1 << 22), b""):
-            target.write(block)
-    raw.unlink()
-    return path
+def write_header(size: int, dtype: str, file: BinaryIO, count: int) -> None:
+    """Writes the header of a .npy file at its start; its padding holds any number of vectors."""
+    file.seek(0)
+    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (count, size)}
+    np.lib.format.write_array_header_1_0(file, header)

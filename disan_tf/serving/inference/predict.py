@@ -1,7 +1,6 @@
 """Predictions for sentences and for pairs, as JSON lines, as CSV or for a leaderboard."""
 
 import contextlib
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import check_open, open_output, scratch_folder
+from disan_tf.common.files import check_open, make_parent, open_atomically, open_output
 from disan_tf.common.progress import is_terminal, progress_bar
 from disan_tf.input_pipeline import evaluation_batches
 from disan_tf.runs.bundle import Bundle
@@ -240,11 +239,10 @@ def _output(path) -> Iterator[BinaryIO]:
             yield file
         return
     _check_absent(target, path)
-    with scratch_folder(target) as scratch:
-        with open_output(scratch / target.name, path) as file:
-            yield file
+    make_parent(target)
+    with open_atomically(target) as file:
+        yield file
         _check_absent(target, path)  # another run may have been faster
-        os.replace(scratch / target.name, target)
 
 
 def _check_absent(target: Path, path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from disan_tf.common.files import write_arrays
+from disan_tf.common.files import write_arrays, write_atomically
 
 NAME = "weight_vectors"  # of the tensor [iteration, attention, feature] of an encoder's `attend`
 
@@ -49,7 +49,7 @@ class WeightVectors:
             for row, points in zip(self._rows, coordinates)
         ]
         record = {"explained": explained.round(6).tolist(), "sentences": rows}
-        (folder / f"{NAME}.json").write_text(json.dumps(record) + "\n", encoding="utf-8")
+        write_atomically(folder / f"{NAME}.json", json.dumps(record) + "\n")
 
 
 def principal_components(vectors: np.ndarray, components: int = 2):

@@ -4,7 +4,6 @@ python -m disan_tf.serving.release.import_official --checkpoint=model.ckpt-40000
     --words=words.txt --config=configs/disan_snli.py:official --output=official_snli
 """
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from ml_collections import ConfigDict, config_flags
 from data_prep import word_vectors
 from data_prep.corpora import nli_rows, sick, sst
 from disan_tf.common.errors import UserError, exit_status
-from disan_tf.common.files import read_lines, scratch_folder, write_atomically
+from disan_tf.common.files import read_lines, rename_whole, scratch_folder, write_atomically
 from disan_tf.common.installation import find_config, import_configs
 from disan_tf.common.options import join_choices
 from disan_tf.input_pipeline.format import VOCABULARY, Keys
@@ -183,7 +182,7 @@ def _save(model, config, words, sizes, classes, step, output: Path) -> None:
         write_atomically(source / VOCABULARY, "".join(f"{word}\n" for word in words))
         corpus = Words(source, sizes, list(classes), {Keys.TOKENIZER: tokenizer})
         save_bundle(new, model, config, corpus, {"step": step})
-        os.replace(new, output)
+        rename_whole(new, output)
 
 
 def _parse(arguments: list[str]) -> flags.FlagValues:

@@ -10,12 +10,18 @@ words of its vector file; it is stored, and then scored, with matrices in half p
 
 import argparse
 import os
-import shutil
 from pathlib import Path
 from typing import Optional
 
 from disan_tf.common.errors import UserError, exit_status
-from disan_tf.common.files import read_json, scratch_folder, sha256, write_atomically
+from disan_tf.common.files import (
+    copy_file,
+    read_json,
+    rename_whole,
+    scratch_folder,
+    sha256,
+    write_atomically,
+)
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.format import Keys
@@ -72,7 +78,7 @@ def release(
             info, vectors = bundle.info, corpus.manifest[Keys.VECTORS]
         else:
             for file in ("model.json", *info["sha256"]):
-                shutil.copyfile(source / file, new / file)
+                copy_file(source / file, new / file)
             remedy = "run --mode=evaluate with --split=dev and --split=test first"
             reports = {
                 split: read_json(workdir / "evaluation" / f"{split}.json", remedy)
@@ -83,7 +89,7 @@ def release(
         write_atomically(new / "README.md", card)
         if (checkpoints / name).exists():
             os.replace(checkpoints / name, scratch / "old")
-        os.replace(new, checkpoints / name)
+        rename_whole(new, checkpoints / name)
     _add_row(checkpoints, name, info, model.criterion, scores)
     return checkpoints / name
 

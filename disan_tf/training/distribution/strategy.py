@@ -10,7 +10,8 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import PathLike, owned
+from disan_tf.common.files import PathLike
+from disan_tf.common.locks import owned
 from disan_tf.input_pipeline import Split, make_dataset
 from disan_tf.training.distribution.replicas import make_shared_dataset, replica_number
 

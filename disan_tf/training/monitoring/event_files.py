@@ -1,10 +1,13 @@
-"""Removes events from TensorBoard's files that a resumed training will write again."""
+"""Keeps TensorBoard's files whole: without a lost write, and without events of repeated steps."""
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import tensorflow as tf
+
+from disan_tf.common.files import rename_whole, sync
 
 EVENT_FILES = "events.out.tfevents.*"
 
@@ -29,6 +32,29 @@ def drop_later_events(directory: Path, last_step: int) -> None:
             _rewrite(path, kept)
 
 
+def sync_events(directory: Path) -> None:
+    """Waits until the disk has all event files of a directory, if it exists, and its subfolders.
+
+    Raises:
+      OSError: a file lacks a part, since TensorFlow goes on after a failed write.
+    """
+    for path in Path(directory).rglob(EVENT_FILES):
+        if _lacks_a_part(path):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+    if Path(directory).exists():
+        sync(directory)
+
+
+def _lacks_a_part(path: Path) -> bool:
+    """Returns whether the file does not end where its last record does, by the records' lengths."""
+    size, end = path.stat().st_size, 0
+    with open(path, "rb") as file:
+        while end < size:
+            file.seek(end)
+            end += int.from_bytes(file.read(8), "little") + _FRAME
+    return end != size
+
+
 _FRAME = 16  # bytes around a record: its length and two checksums
 
 
@@ -49,4 +75,4 @@ def _rewrite(path, records):
     with tf.io.TFRecordWriter(str(temporary)) as writer:
         for record in records:
             writer.write(record)
-    os.replace(temporary, path)
+    rename_whole(temporary, path)

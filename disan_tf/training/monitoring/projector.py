@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Optional
 
 import numpy as np
+from google.protobuf import text_format
 from tensorboard.plugins import projector
 
 from disan_tf.common.files import write_atomically
@@ -13,6 +14,7 @@ from disan_tf.text.lookup import FIRST_WORD_ID
 
 WORDS = 2000  # the most frequent; the browser computes projections of them
 VECTORS, LABELS, NAME = "word_vectors.tsv", "words.tsv", "word vectors"
+SETTINGS = "projector_config.pbtxt"  # where TensorBoard looks for them
 
 
 def write_projector(directory: Path, model, corpus: PreparedCorpus) -> None:
@@ -35,7 +37,7 @@ def write_projector(directory: Path, model, corpus: PreparedCorpus) -> None:
     write_atomically(directory / LABELS, "".join(f"{label(words[row])}\n" for row in rows))
     config = projector.ProjectorConfig()
     config.embeddings.add(tensor_name=NAME, tensor_path=VECTORS, metadata_path=LABELS)
-    projector.visualize_embeddings(str(directory), config)
+    write_atomically(directory / SETTINGS, text_format.MessageToString(config))
 
 
 def _table(model) -> Optional[WordEmbedding]:

@@ -33,11 +33,12 @@ class Request:
       arguments: "run.py" or the name of a module, and its flags.
       folder: operations on files below it are counted.
       kill_at: the number of the operation before which SIGKILL comes; 0 = none.
+      error: number of the error with which that operation fails, in place of SIGKILL; 0 = none.
+      trace: the path of a file for all operations, see `power.read_trace`; "" = none.
       edits: path -> new text of files that are written before that operation, in place of SIGKILL.
       lock_error: number of the error with which every lock of a file fails; 0 = it works.
       after: seconds after which `signal` comes; 0 = never.
       signal: a number.
-      file_size: limit of the size of files (RLIMIT_FSIZE), as of a full disk; 0 = none.
       rights: whether root may do what others may not.
       environment: variables, None = removed.
       text: standard input.
@@ -46,11 +47,12 @@ class Request:
     arguments: list
     folder: str = "/nowhere"
     kill_at: int = 0
+    error: int = 0
+    trace: str = ""
     edits: dict = field(default_factory=dict)
     lock_error: int = 0
     after: float = 0.0
     signal: int = signal.SIGKILL
-    file_size: int = 0
     rights: bool = True
     environment: dict = field(default_factory=dict)
     text: str = ""
@@ -184,7 +186,6 @@ def _wait(process: int, request: Request) -> Optional[int]:
 def _become(request: Request, library: str, paths: list) -> None:
     """Runs the command in the fork."""
     import atexit
-    import resource
     import runpy
 
     os.setpgid(0, 0)
@@ -199,10 +200,15 @@ def _become(request: Request, library: str, paths: list) -> None:
     atexit.register(lambda: (counted.write(str(counter.count())), counted.flush()))
     if not request.rights:
         _give_up_rights()
-    if request.file_size:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (request.file_size, request.file_size))
     number = signal.SIGSTOP if request.edits else signal.SIGKILL
-    counter.arm(request.folder.encode(), ctypes.c_long(request.kill_at), number, request.lock_error)
+    counter.arm(
+        request.folder.encode(),
+        ctypes.c_long(request.kill_at),
+        number,
+        request.error,
+        request.lock_error,
+        request.trace.encode(),
+    )
     program, sys.argv = request.arguments[0], list(request.arguments)
     if program == "run.py":
         runpy.run_path("run.py", run_name="__main__")

@@ -1,4 +1,5 @@
-/* Counts the file operations of a process below a folder, and sends it a signal before one of them.
+/* Counts the file operations of a process below a folder. Before one of them it sends a signal or
+   lets it fail, and it records all of them for `power.py`.
 
    Loaded by LD_PRELOAD, and asleep until `arm` is called. Half of the bytes of a write before which
    SIGKILL comes are written. Locks of files fail if they are told to. */
@@ -14,27 +15,37 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+enum { GOES_ON, FAILS, DIES };
 
 static char folder[PATH_MAX];
 static size_t folder_length = 0;
 static atomic_long done = 0;
 static long last = 0;
 static int ending = SIGKILL;
+static int failure = 0;
 static int lock_error = 0;
+static int record = -1;
 
 /* Begins to count operations below a folder.
 
-   n: the operation before which the signal comes, from 1; 0 = none.
+   n: the operation before which the signal comes or that fails, from 1; 0 = none.
    number: of the signal, SIGKILL or SIGSTOP.
-   error: number of the error with which locking fails; 0 = it works. */
-void arm(const char *path, long n, int number, int error) {
+   error: number of the error with which the operation fails, 0 = the signal comes. After ENOSPC all
+     later ones fail too, but for removals.
+   locking: number of the error with which locking fails; 0 = it works.
+   trace: file for the operations that succeed; empty = none. */
+void arm(const char *path, long n, int number, int error, int locking, const char *trace) {
   strncpy(folder, path, sizeof folder - 1);
   done = 0;
   last = n;
   ending = number;
-  lock_error = error;
+  failure = error;
+  lock_error = locking;
+  if (*trace) record = syscall(SYS_openat, AT_FDCWD, trace, O_CREAT | O_WRONLY | O_APPEND, 0600);
   folder_length = strlen(folder);
 }
 
@@ -45,26 +56,37 @@ static int below(const char *path) {
          (path[folder_length] == '/' || path[folder_length] == 0);
 }
 
-static int fd_below(int fd) {
-  char name[64], target[PATH_MAX];
-  if (!folder_length) return 0;
+/* Writes the path of an open file, "" if it is not known. */
+static const char *fd_path(int fd, char *path) {
+  char name[64];
   snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-  ssize_t size = readlink(name, target, sizeof target - 1);
-  if (size < 0) return 0;
-  target[size] = 0;
-  return below(target);
+  ssize_t size = folder_length ? readlink(name, path, PATH_MAX - 1) : -1;
+  path[size < 0 ? 0 : size] = 0;
+  return path;
 }
 
-static int at_below(int fd, const char *path) {
-  return (path && path[0] == '/') || fd == AT_FDCWD ? below(path) : fd_below(fd);
+static int fd_below(int fd) {
+  char path[PATH_MAX];
+  return below(fd_path(fd, path));
 }
 
-/* Whether the operation that begins now is the last one; stops before it if that is the signal. */
-static int is_last(int counted) {
-  if (!counted || ++done != last) return 0;
-  if (ending != SIGSTOP) return 1;
+/* Writes the path that `name` has in the folder `fd`. */
+static const char *at_path(int fd, const char *name, char *path) {
+  if (!name || name[0] == '/' || fd == AT_FDCWD) return name;
+  size_t length = strlen(fd_path(fd, path));
+  snprintf(path + length, PATH_MAX - length, "/%s", name);
+  return path;
+}
+
+static int fate(int counted) {
+  if (!counted) return GOES_ON;
+  long n = ++done;
+  if (!last || n < last || (n > last && failure != ENOSPC)) return GOES_ON;
+  errno = failure;
+  if (failure) return FAILS;
+  if (ending != SIGSTOP) return DIES;
   kill(getpid(), SIGSTOP);
-  return 0;
+  return GOES_ON;
 }
 
 static void die(void) {
@@ -72,131 +94,184 @@ static void die(void) {
   for (;;) pause();
 }
 
-static void step(int counted) {
-  if (is_last(counted)) die();
+/* Whether the operation that begins now fails. */
+static int fails(int counted) {
+  int what = fate(counted);
+  if (what == DIES) die();
+  return what == FAILS;
+}
+
+/* Records an operation, its paths, a number and `size` bytes. */
+static void note(const char *kind, const char *path, const char *other, long long number,
+                 const void *data, size_t size) {
+  char head[2 * PATH_MAX + 64];
+  if (record < 0 || !(below(path) || below(other))) return;
+  int error = errno, length = snprintf(head, sizeof head, "%s\t%s\t%s\t%lld\t%zu\n", kind, path,
+                                       other ? other : "", number, size);
+  struct iovec parts[] = {{head, length}, {(void *)data, size}};
+  syscall(SYS_writev, record, parts, 2);
+  errno = error;
+}
+
+static void note_fd(const char *kind, int fd, long long number, const void *data, size_t size) {
+  char path[PATH_MAX];
+  if (record >= 0) note(kind, fd_path(fd, path), NULL, number, data, size);
+}
+
+static int noted(int result, const char *kind, const char *path, const char *other) {
+  if (result == 0) note(kind, path, other, 0, NULL, 0);
+  return result;
 }
 
 #define REAL(result, name, ...)                                   \
   static result (*real)(__VA_ARGS__) = NULL;                      \
   if (!real) real = (result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name)
 
-#define OPEN(name)                                                \
-  int name(const char *path, int flags, ...) {                    \
-    REAL(int, #name, const char *, int, ...);                     \
-    va_list rest;                                                 \
-    va_start(rest, flags);                                        \
-    mode_t mode = va_arg(rest, mode_t);                           \
-    va_end(rest);                                                 \
-    if (flags & (O_WRONLY | O_RDWR | O_CREAT)) step(below(path)); \
-    return real(path, flags, mode);                               \
+#define MODE                       \
+  va_list rest;                    \
+  va_start(rest, flags);           \
+  mode_t mode = va_arg(rest, mode_t); \
+  va_end(rest)
+
+static int opened(int fd, int flags) {
+  if (fd >= 0 && flags & (O_CREAT | O_TRUNC)) note_fd("open", fd, flags & O_TRUNC, NULL, 0);
+  return fd;
+}
+
+#define OPEN(name)                                                                   \
+  int name(const char *path, int flags, ...) {                                       \
+    REAL(int, #name, const char *, int, ...);                                        \
+    MODE;                                                                            \
+    if (flags & (O_WRONLY | O_RDWR | O_CREAT) && fails(below(path))) return -1;      \
+    return opened(real(path, flags, mode), flags);                                   \
   }
 OPEN(open)
 OPEN(open64)
 
-#define OPENAT(name)                                                      \
-  int name(int fd, const char *path, int flags, ...) {                    \
-    REAL(int, #name, int, const char *, int, ...);                        \
-    va_list rest;                                                         \
-    va_start(rest, flags);                                                \
-    mode_t mode = va_arg(rest, mode_t);                                   \
-    va_end(rest);                                                         \
-    if (flags & (O_WRONLY | O_RDWR | O_CREAT)) step(at_below(fd, path));  \
-    return real(fd, path, flags, mode);                                   \
+#define OPENAT(name)                                                                          \
+  int name(int fd, const char *path, int flags, ...) {                                        \
+    REAL(int, #name, int, const char *, int, ...);                                            \
+    MODE;                                                                                     \
+    char whole[PATH_MAX];                                                                     \
+    if (flags & (O_WRONLY | O_RDWR | O_CREAT) && fails(below(at_path(fd, path, whole)))) return -1; \
+    return opened(real(fd, path, flags, mode), flags);                                        \
   }
 OPENAT(openat)
 OPENAT(openat64)
 
-#define FOPEN(name)                                          \
-  FILE *name(const char *path, const char *mode) {           \
-    REAL(FILE *, #name, const char *, const char *);         \
-    if (strpbrk(mode, "wa+")) step(below(path));             \
-    return real(path, mode);                                 \
+#define FOPEN(name)                                                       \
+  FILE *name(const char *path, const char *mode) {                        \
+    REAL(FILE *, #name, const char *, const char *);                      \
+    if (strpbrk(mode, "wa+") && fails(below(path))) return NULL;          \
+    FILE *file = real(path, mode);                                        \
+    if (file && strpbrk(mode, "wa")) note("open", path, NULL, *mode == 'w', NULL, 0); \
+    return file;                                                          \
   }
 FOPEN(fopen)
 FOPEN(fopen64)
 
 ssize_t write(int fd, const void *data, size_t size) {
   REAL(ssize_t, "write", int, const void *, size_t);
-  if (is_last(fd_below(fd))) {
-    real(fd, data, size / 2);
-    die();
-  }
-  return real(fd, data, size);
+  int what = fate(fd_below(fd));
+  if (what == FAILS) return -1;
+  ssize_t written = real(fd, data, what == DIES ? size / 2 : size);
+  if (what == DIES) die();
+  if (written > 0 && record >= 0)
+    note_fd("write", fd, lseek(fd, 0, SEEK_CUR) - written, data, written);
+  return written;
 }
 
-#define PWRITE(name)                                                   \
-  ssize_t name(int fd, const void *data, size_t size, off_t offset) {  \
-    REAL(ssize_t, #name, int, const void *, size_t, off_t);            \
-    if (is_last(fd_below(fd))) {                                       \
-      real(fd, data, size / 2, offset);                                \
-      die();                                                           \
-    }                                                                  \
-    return real(fd, data, size, offset);                               \
+#define PWRITE(name)                                                       \
+  ssize_t name(int fd, const void *data, size_t size, off_t offset) {      \
+    REAL(ssize_t, #name, int, const void *, size_t, off_t);                \
+    int what = fate(fd_below(fd));                                         \
+    if (what == FAILS) return -1;                                          \
+    ssize_t written = real(fd, data, what == DIES ? size / 2 : size, offset); \
+    if (what == DIES) die();                                               \
+    if (written > 0) note_fd("write", fd, offset, data, written);          \
+    return written;                                                        \
   }
 PWRITE(pwrite)
 PWRITE(pwrite64)
 
 ssize_t writev(int fd, const struct iovec *parts, int size) {
   REAL(ssize_t, "writev", int, const struct iovec *, int);
-  step(fd_below(fd));
-  return real(fd, parts, size);
+  if (fails(fd_below(fd))) return -1;
+  off_t at = record < 0 ? 0 : lseek(fd, 0, SEEK_CUR);
+  ssize_t written = real(fd, parts, size);
+  for (int k = 0; written >= 0 && k < size; at += parts[k++].iov_len)
+    note_fd("write", fd, at, parts[k].iov_base, parts[k].iov_len);
+  return written;
 }
 
 size_t fwrite(const void *data, size_t size, size_t n, FILE *file) {
   REAL(size_t, "fwrite", const void *, size_t, size_t, FILE *);
-  if (folder_length && is_last(fd_below(fileno(file)))) {
+  int what = folder_length ? fate(fd_below(fileno(file))) : GOES_ON;
+  if (what == FAILS) return 0;
+  if (what == DIES) {
     real(data, 1, size * n / 2, file);
     fflush(file);
     die();
   }
-  return real(data, size, n, file);
+  size_t written = real(data, size, n, file);
+  if (written && record >= 0)
+    note_fd("write", fileno(file), ftell(file) - size * written, data, size * written);
+  return written;
 }
 
 int fflush(FILE *file) {
   REAL(int, "fflush", FILE *);
-  if (folder_length && file) step(fd_below(fileno(file)));
+  if (folder_length && file && fails(fd_below(fileno(file)))) return EOF;
   return real(file);
 }
 
 int fclose(FILE *file) {
   REAL(int, "fclose", FILE *);
-  if (folder_length && file) step(fd_below(fileno(file)));
-  return real(file);
+  int failed = folder_length && file && fails(fd_below(fileno(file)));
+  int result = real(file);
+  if (failed) errno = failure;
+  return failed ? EOF : result;
 }
 
-#define PATH(name, type)                     \
-  int name(const char *path, type argument) { \
-    REAL(int, #name, const char *, type);    \
-    step(below(path));                       \
-    return real(path, argument);             \
+#define PATH(name, type, number)                                   \
+  int name(const char *path, type argument) {                      \
+    REAL(int, #name, const char *, type);                          \
+    if (fails(below(path))) return -1;                             \
+    int result = real(path, argument);                             \
+    if (result == 0) note(#name, path, NULL, number, NULL, 0);     \
+    return result;                                                 \
   }
-PATH(mkdir, mode_t)
-PATH(chmod, mode_t)
-PATH(truncate, off_t)
+PATH(mkdir, mode_t, 0)
+PATH(chmod, mode_t, 0)
+PATH(truncate, off_t, argument)
 
-#define FD(name)               \
-  int name(int fd) {           \
-    REAL(int, #name, int);     \
-    step(fd_below(fd));        \
-    return real(fd);           \
+#define SYNC(name)                                             \
+  int name(int fd) {                                           \
+    REAL(int, #name, int);                                     \
+    if (fails(fd_below(fd))) return -1;                        \
+    int result = real(fd);                                     \
+    if (result == 0) note_fd("fsync", fd, 0, NULL, 0);         \
+    return result;                                             \
   }
-FD(fsync)
-FD(fdatasync)
+SYNC(fsync)
+SYNC(fdatasync)
 
-#define FTRUNCATE(name)                  \
-  int name(int fd, off_t size) {         \
-    REAL(int, #name, int, off_t);        \
-    step(fd_below(fd));                  \
-    return real(fd, size);               \
+#define FTRUNCATE(name)                                        \
+  int name(int fd, off_t size) {                               \
+    REAL(int, #name, int, off_t);                              \
+    if (fails(fd_below(fd))) return -1;                        \
+    int result = real(fd, size);                               \
+    if (result == 0) note_fd("truncate", fd, size, NULL, 0);   \
+    return result;                                             \
   }
 FTRUNCATE(ftruncate)
 FTRUNCATE(ftruncate64)
 
-#define REMOVE(name)                     \
-  int name(const char *path) {           \
-    REAL(int, #name, const char *);      \
-    step(below(path));                   \
-    return real(path);                   \
+#define REMOVE(name)                                           \
+  int name(const char *path) {                                 \
+    REAL(int, #name, const char *);                            \
+    if (fails(below(path)) && failure != ENOSPC) return -1;    \
+    return noted(real(path), "remove", path, NULL);            \
   }
 REMOVE(unlink)
 REMOVE(rmdir)
@@ -204,15 +279,17 @@ REMOVE(remove)
 
 int unlinkat(int fd, const char *path, int flags) {
   REAL(int, "unlinkat", int, const char *, int);
-  step(at_below(fd, path));
-  return real(fd, path, flags);
+  char whole[PATH_MAX];
+  const char *named = at_path(fd, path, whole);
+  if (fails(below(named)) && failure != ENOSPC) return -1;
+  return noted(real(fd, path, flags), "remove", named, NULL);
 }
 
-#define PAIR(name)                                          \
-  int name(const char *from, const char *to) {              \
-    REAL(int, #name, const char *, const char *);           \
-    step(below(from) || below(to));                         \
-    return real(from, to);                                  \
+#define PAIR(name)                                             \
+  int name(const char *from, const char *to) {                 \
+    REAL(int, #name, const char *, const char *);              \
+    if (fails(below(from) || below(to))) return -1;            \
+    return noted(real(from, to), #name, from, to);             \
   }
 PAIR(rename)
 PAIR(link)
@@ -220,8 +297,10 @@ PAIR(symlink)
 
 int renameat(int fd, const char *from, int to_fd, const char *to) {
   REAL(int, "renameat", int, const char *, int, const char *);
-  step(at_below(fd, from) || at_below(to_fd, to));
-  return real(fd, from, to_fd, to);
+  char old[PATH_MAX], new[PATH_MAX];
+  const char *source = at_path(fd, from, old), *target = at_path(to_fd, to, new);
+  if (fails(below(source) || below(target))) return -1;
+  return noted(real(fd, from, to_fd, to), "rename", source, target);
 }
 
 int flock(int fd, int operation) {

@@ -1,19 +1,21 @@
-"""Kills: a command is killed several times and finished; the outcome is that of an unbroken run."""
+"""Kills, failing writes and losses of power, after which a command ends like an unbroken one."""
 
+import errno
 import random
-import shutil
 import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Callable, NamedTuple
 
 from tests.measurements.failures.commands import ForkServer
+from tests.measurements.failures.power import LOSSES, Disk, Operation, read_trace
 from tests.measurements.failures.scenarios import ALL, Scenario, fresh
 from tests.measurements.failures.snapshots import differences, snapshot
 
-CHAIN = 3  # kills of one folder, before it is finished
 KEEP_WHOLE = ("prepare", "predict", "attend")  # their output is there as a whole, or not at all
+MAPPED = ("elmo",)  # write into memory, where nothing can be recorded
 
 
 @dataclass
@@ -23,65 +25,113 @@ class Unbroken:
     files: dict
     operations: int
     seconds: float
+    trace: list[Operation] = field(default_factory=list)
 
 
 @dataclass
-class Kills:
-    """What came of the kills so far."""
+class Breaks:
+    """What came of the breaks so far."""
 
-    kills: int = 0
+    count: int = 0
     by_scenario: dict = field(default_factory=dict)
     failures: list = field(default_factory=list)
 
     def add(self, name: str, count: int, failure: str = "") -> None:
-        self.kills += count
+        self.count += count
         self.by_scenario[name] = self.by_scenario.get(name, 0) + count
         if failure:
             self.failures.append(failure)
 
 
-class Killer:
-    """Kills commands.
+class Kind(NamedTuple):
+    """A kind of break.
+
+    Attributes:
+      draw: what breaks a run like the unbroken one: options of a `Request`, or of a loss of power.
+      most: the breaks of one folder, before it is finished.
+      left_out: scenarios that it cannot break.
+    """
+
+    draw: Callable[[random.Random, Unbroken], dict]
+    most: int = 1
+    left_out: tuple = ()
+
+
+def _draw_kill(draw: random.Random, unbroken: Unbroken) -> dict:
+    """At an operation (three of five), after a time, or SIGTERM after a time."""
+    kind = draw.random()
+    if kind < 0.6:
+        return {"kill_at": draw.randint(1, unbroken.operations)}
+    after = round(draw.uniform(0.05, 0.95) * unbroken.seconds, 2)
+    return {"after": after, "signal": signal.SIGKILL if kind < 0.85 else signal.SIGTERM}
+
+
+def _draw_failing_write(draw: random.Random, unbroken: Unbroken) -> dict:
+    error = draw.choice((errno.ENOSPC, errno.EIO))
+    return {"kill_at": draw.randint(1, unbroken.operations), "error": error}
+
+
+def _draw_loss_of_power(draw: random.Random, unbroken: Unbroken) -> dict:
+    return {
+        "after_operations": draw.randint(1, len(unbroken.trace)),
+        "loss": draw.choice([*LOSSES]),
+    }
+
+
+KINDS = {
+    "kill": Kind(_draw_kill, most=3),
+    "write": Kind(_draw_failing_write),
+    "power": Kind(_draw_loss_of_power, left_out=MAPPED),
+}
+
+
+class Breaker:
+    """Breaks commands.
 
     Args:
       server: runs them.
       folder: for their output.
       data: of `write_data`.
       model: of `train_model`.
-      unbroken: runs that nothing stopped, by name, which several killers may share.
     """
 
-    def __init__(self, server: ForkServer, folder: Path, data: Path, model: Path, unbroken=None):
+    def __init__(self, server: ForkServer, folder: Path, data: Path, model: Path):
         self._server, self._folder = server, folder
-        self._places, self._unbroken = (data, model), {} if unbroken is None else unbroken
+        self._places, self._unbroken = (data, model), {}
 
-    def chain(self, name: str, seed: int, kills: int = CHAIN) -> tuple[int, str]:
-        """Kills a command `kills` times in the same folder, then lets it end.
+    def chain(self, kind: str, name: str, seed: int, most: int = 0) -> tuple[int, str]:
+        """Breaks a command up to `most` times in the same folder, then lets it end.
 
         Returns:
-          How many kills there were, and what is wrong with the outcome, "" for nothing.
+          How many breaks there were, and what is wrong with the outcome, "" for nothing.
         """
         scenario, draw = ALL[name], random.Random(f"{name} {seed}")
         unbroken = self._run_unbroken(scenario)
-        out, told = fresh(self._folder / f"{name}-{seed}"), []
-        for _ in range(kills):
-            how = _draw_kill(draw, unbroken)
-            outcome = self._run(scenario, out, **how)
-            told.append(how)
-            is_signalled = how.get("signal") == signal.SIGTERM
-            ended = [-signal.SIGKILL, *((143, -signal.SIGTERM) if is_signalled else ())]
-            if outcome.status in ended:  # of SIGTERM by the default handler: Python was leaving
-                wrong = outcome.complaint(ended) or self._half_written(scenario, unbroken, out)
-            else:  # it was faster
-                wrong = outcome.complaint()
-                told.pop()
-            if wrong or outcome.status not in ended or self._is_done(scenario, unbroken, out):
+        out, told = fresh(self._folder / name), []
+        for _ in range(most or KINDS[kind].most):
+            how = KINDS[kind].draw(draw, unbroken)
+            is_broken, wrong = self._break(scenario, unbroken, out, **how)
+            told += [how] if is_broken else []
+            if wrong or not is_broken or self._is_done(scenario, unbroken, out):
                 break
         wrong = wrong or self._finish(scenario, unbroken, out)
-        if wrong:
-            return len(told), f"--replay=kill:{name}:{seed} {told}: {wrong}"
-        shutil.rmtree(out)
-        return len(told), ""
+        return len(told), wrong and f"--replay={kind}:{name}:{seed} {told}: {wrong}"
+
+    def _break(self, scenario: Scenario, unbroken: Unbroken, out: Path, **how) -> tuple[bool, str]:
+        """Whether the run was broken, and what is wrong after it."""
+        if "loss" in how:
+            Disk(out, unbroken.trace[: how["after_operations"]]).restore(how["loss"])
+            return True, self._half_written(scenario, unbroken, out)
+        outcome, error = self._run(scenario, out, **how), how.get("error")
+        ended = [2] if error else [-signal.SIGKILL]
+        if how.get("signal") == signal.SIGTERM:
+            ended += [143, -signal.SIGTERM]  # by the default handler: Python was leaving
+        if outcome.status not in ended:  # it was faster, or can do without the write
+            return False, outcome.complaint()
+        wrong = outcome.complaint(ended)
+        if error and not wrong and str(out) not in outcome.stderr:
+            wrong = f"names no path: {outcome.stderr[-300:]}"
+        return True, wrong or self._half_written(scenario, unbroken, out)
 
     def _run(self, scenario: Scenario, out: Path, **how):
         data, model = self._places
@@ -89,11 +139,16 @@ class Killer:
 
     def _run_unbroken(self, scenario: Scenario) -> Unbroken:
         if scenario.name not in self._unbroken:
-            out, start = fresh(self._folder / f"{scenario.name}-unbroken"), time.monotonic()
-            outcome = self._run(scenario, out)
+            out, start = fresh(self._folder / scenario.name), time.monotonic()
+            trace = out.with_suffix(".trace")
+            outcome = self._run(scenario, out, trace=str(trace))
             assert outcome.complaint() is None, f"{scenario.name}: {outcome.complaint()}"
-            seconds = time.monotonic() - start
-            self._unbroken[scenario.name] = Unbroken(snapshot(out), outcome.operations, seconds)
+            seconds, operations = time.monotonic() - start, list(read_trace(trace))
+            found = Unbroken(snapshot(out), outcome.operations, seconds, operations)
+            if scenario.name not in MAPPED:
+                Disk(out, operations).restore()
+                assert not differences(found.files, snapshot(out)), "the trace is not whole"
+            self._unbroken[scenario.name] = found
         return self._unbroken[scenario.name]
 
     def _half_written(self, scenario, unbroken, out) -> str:
@@ -119,18 +174,10 @@ class Killer:
         return "; ".join(differences(unbroken.files, snapshot(out)))
 
 
-def _draw_kill(draw: random.Random, unbroken: Unbroken) -> dict:
-    """At an operation (three of five), after a time, or SIGTERM after a time."""
-    kind = draw.random()
-    if kind < 0.6:
-        return {"kill_at": draw.randint(1, unbroken.operations)}
-    after = round(draw.uniform(0.05, 0.95) * unbroken.seconds, 2)
-    return {"after": after, "signal": signal.SIGKILL if kind < 0.85 else signal.SIGTERM}
-
-
-def plan(seed: int, chains: int, commands: Sequence[str]) -> list[tuple[str, int]]:
+def plan(kind: str, seed: int, chains: int, commands: Sequence[str]) -> list[tuple[str, int]]:
     """Names and seeds of chains: of each command one, then by the weights of the scenarios."""
+    commands = [name for name in commands if name not in KINDS[kind].left_out]
     draw = random.Random(seed)
     names = [name for name in commands for _ in range(ALL[name].weight)]
-    chosen = (list(commands) + draw.choices(names, k=chains))[:chains]
+    chosen = (commands + draw.choices(names, k=chains))[:chains]
     return [(name, seed * 1000 + number) for number, name in enumerate(chosen)]

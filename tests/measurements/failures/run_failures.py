@@ -1,4 +1,4 @@
-"""Kills, damaged and edited files, forged bundles, bad surroundings, hostile servers, odd calls.
+"""Breaks commands, damages and edits files, forges bundles, runs hostile servers, calls oddly.
 
     python -m tests.measurements.failures.run_failures --output=failures.json
     python -m tests.measurements.failures.run_failures --replay=mutation:17 --seed=1
@@ -7,6 +7,7 @@ The summary is JSON. The exit status is 1 if anything failed; each failure says 
 """
 
 import argparse
+import itertools
 import json
 import logging
 import os
@@ -16,7 +17,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Optional
+from typing import Callable, NamedTuple, Optional, Union
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -24,22 +25,10 @@ from disan_tf.common.files import scratch_folder  # noqa: E402
 from tests.measurements.failures import downloads, loaded_models, saved_models  # noqa: E402
 from tests.measurements.failures.commands import ForkServer, build_library  # noqa: E402
 from tests.measurements.failures.edits import run_edits  # noqa: E402
-from tests.measurements.failures.kills import CHAIN, Killer, Kills, plan  # noqa: E402
+from tests.measurements.failures.kills import KINDS, Breaker, Breaks, plan  # noqa: E402
 from tests.measurements.failures.mutations import Reader, run_mutations  # noqa: E402
 from tests.measurements.failures.scenarios import ALL, fresh, train_model, write_data  # noqa: E402
 from tests.measurements.failures.surroundings import Surroundings  # noqa: E402
-
-PARTS = (
-    "kills",
-    "mutations",
-    "surroundings",
-    "edits",
-    "downloads",
-    "calls",
-    "leaks",
-    "arguments",
-    "forged",
-)
 
 
 class Harness:
@@ -51,145 +40,144 @@ class Harness:
     """
 
     def __init__(self, folder: Path, options):
-        self._folder, self._options = folder, options
-        self._data, self._model = folder / "originals/data", folder / "originals/model"
+        self.folder, self.options, self.seed = folder, options, options.seed
+        self.data, self.model = folder / "originals/data", folder / "originals/model"
         library = build_library(folder)
-        self._servers = [ForkServer(library) for _ in range(options.processes)]
-        write_data(fresh(self._data))
-        train_model(self._servers[0].run, self._data, self._model)
+        self.servers = [ForkServer(library) for _ in range(options.processes)]
+        write_data(fresh(self.data))
+        train_model(self.servers[0].run, self.data, self.model)
         self._until = time.monotonic() + 60 * options.minutes
+        places = [folder / f"breaks-{number}" for number in range(options.processes)]
+        self._breakers = [
+            Breaker(server, place, self.data, self.model)
+            for server, place in zip(self.servers, places)
+        ]
 
     def run(self) -> dict:
         """The summary of the parts that were asked for."""
-        parts = {name: getattr(self, f"_{name}")() for name in self._options.parts}
-        for server in self._servers:
+        parts = {}
+        for name in self.options.parts:
+            cases = getattr(self.options, name)
+            found = PARTS[name].run(self, cases)
+            found = found if isinstance(found, dict) else {"failures": found}
+            parts[name] = {"cases": cases, **found}
+        for server in self.servers:
             server.close()
         failures = [failure for part in parts.values() for failure in part.pop("failures")]
-        return {"seed": self._options.seed, **parts, "failures": failures}
+        return {"seed": self.seed, **parts, "failures": failures}
 
-    def _killers(self):
-        unbroken = {}
-        return [
-            Killer(server, self._folder / f"kills-{number}", self._data, self._model, unbroken)
-            for number, server in enumerate(self._servers)
-        ]
+    def breaks(self, kind: str, most: int) -> dict:
+        """Chains of breaks, shared by the servers until there are enough or no time is left."""
+        found, lock = Breaks(), threading.Lock()
+        chains = iter(plan(kind, self.seed, 10 * most, self.options.commands))
 
-    def _kills(self) -> dict:
-        """Chains of kills, shared by the servers until there are enough or no time is left."""
-        found, lock = Kills(), threading.Lock()
-        chains = iter(plan(self._options.seed, 10 * self._options.kills, self._options.commands))
-
-        def work(killer: Killer) -> None:
+        def work(breaker: Breaker) -> None:
             while True:
                 with lock:
-                    if found.kills >= self._options.kills or time.monotonic() > self._until:
+                    if found.count >= most or time.monotonic() > self._until:
                         return
                     name, seed = next(chains)
                 try:
-                    count, failure = killer.chain(name, seed)
+                    count, failure = breaker.chain(kind, name, seed)
                 except Exception as error:  # what is left cannot be read, for instance
-                    count, failure = 0, f"--replay=kill:{name}:{seed} {error!r}"
+                    count, failure = 0, f"--replay={kind}:{name}:{seed} {error!r}"
                 with lock:
                     found.add(name, count, failure)
-                    self._tell(f"{found.kills} kills; {name}: {failure or 'ok'}")
+                    _tell(f"{found.count} of {kind}; {name}: {failure or 'ok'}")
 
-        with ThreadPoolExecutor(len(self._servers)) as pool:
-            list(pool.map(work, self._killers()))
-        return {
-            "kills": found.kills,
-            "chains of at most": CHAIN,
-            "by command": dict(sorted(found.by_scenario.items())),
-            "failures": found.failures,
-        }
+        with ThreadPoolExecutor(len(self.servers)) as pool:
+            list(pool.map(work, self._breakers))
+        by_command = dict(sorted(found.by_scenario.items()))
+        return {"cases": found.count, "by command": by_command, "failures": found.failures}
 
-    def _mutations(self) -> dict:
+    def mutations(self, cases: int) -> dict:
         found = run_mutations(
-            self._folder / "originals",
-            self._folder / "mutations",
-            self._options.seed,
-            self._options.mutations,
-            self._options.processes,
+            self.folder / "originals",
+            self.folder / "mutations",
+            self.seed,
+            cases,
+            self.options.processes,
             self._until,
         )
         return {"cases": found.cases, "refused": found.refused, "failures": found.failures}
 
-    def _surroundings(self) -> dict:
-        pair = (self._servers * 2)[:2]
-        where, failures, ran = self._folder / "surroundings", [], 0
-        for name, case in Surroundings(pair, where, self._data, self._model).cases():
+    def surroundings(self, most: int) -> dict:
+        pair = (self.servers * 2)[:2]
+        where, failures, ran = self.folder / "surroundings", [], 0
+        cases = Surroundings(pair, where, self.data, self.model).cases()
+        for name, case in itertools.islice(cases, most):
             if time.monotonic() > self._until:
                 break
             wrong, ran = case(), ran + 1
-            self._tell(f"{name}: {wrong or 'ok'}")
-            if wrong:
-                failures.append(f"{name}: {wrong}")
+            _tell(f"{name}: {wrong or 'ok'}")
+            failures += [f"{name}: {wrong}"] if wrong else []
         return {"cases": ran, "failures": failures}
 
-    def _downloads(self) -> dict:
-        cases = self._options.downloads
-        failures = downloads.run_downloads(self._folder / "install", self._options.seed, cases)
-        return {"cases": cases, "failures": failures}
-
-    def _calls(self) -> dict:
-        export = self._folder / "export"
-        command = ALL["export"].command(self._data, export, self._model)
-        outcome = self._servers[0].run(*command)
+    def calls(self, cases: int) -> list[str]:
+        export = self.folder / "export"
+        outcome = self.servers[0].run(*ALL["export"].command(self.data, export, self.model))
         assert outcome.complaint() is None, outcome.complaint()
-        cases = self._options.calls
-        failures = saved_models.run_calls(export, self._options.seed, cases)
-        return {"cases": cases, "failures": failures}
-
-    def _edits(self) -> dict:
-        cases, where = self._options.edits, self._folder / "edits"
-        failures = run_edits(self._servers[0], where, self._data, self._options.seed, cases)
-        return {"cases": cases, "failures": failures}
-
-    def _forged(self) -> dict:
-        cases, where = self._options.forged, self._folder / "forged"
-        failures = loaded_models.run_forged(self._model / "best", where, self._options.seed, cases)
-        return {"cases": cases, "failures": failures}
-
-    def _arguments(self) -> dict:
-        cases = self._options.arguments
-        failures = loaded_models.run_arguments(self._model, self._options.seed, cases)
-        return {"cases": cases, "failures": failures}
-
-    def _leaks(self) -> dict:
-        calls = self._options.leaks
-        return {"calls": calls, "failures": loaded_models.run_leaks(self._model, calls)}
-
-    def _tell(self, line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
+        return saved_models.run_calls(export, self.seed, cases)
 
     def replay(self, what: str) -> Optional[str]:
-        """What is wrong with one chain of kills, or one mutation."""
+        """What is wrong with one chain of breaks, or one mutation."""
         kind, _, case = what.partition(":")
-        if kind == "kill":
+        if kind in KINDS:
             name, _, seed = case.partition(":")
-            return self._killers()[0].chain(name, int(seed))[1]
-        scratch = self._folder / "mutations"
-        return json.dumps(
-            Reader(self._folder / "originals", scratch, self._options.seed).case(int(case))
-        )
+            return self._breakers[0].chain(kind, name, int(seed))[1]
+        scratch = self.folder / "mutations"
+        return json.dumps(Reader(self.folder / "originals", scratch, self.seed).case(int(case)))
+
+
+class Part(NamedTuple):
+    """A part of the harness: its number of cases, and what gives their failures or a summary."""
+
+    cases: int
+    run: Callable[[Harness, int], Union[dict, list]]
+
+
+PARTS = {
+    "forged": Part(
+        300,
+        lambda it, cases: loaded_models.run_forged(
+            it.model / "best", it.folder / "forged", it.seed, cases
+        ),
+    ),
+    "arguments": Part(
+        1000, lambda it, cases: loaded_models.run_arguments(it.model, it.seed, cases)
+    ),
+    "leaks": Part(3000, lambda it, calls: loaded_models.run_leaks(it.model, calls)),
+    "calls": Part(300, Harness.calls),
+    "downloads": Part(
+        300, lambda it, cases: downloads.run_downloads(it.folder / "install", it.seed, cases)
+    ),
+    "edits": Part(
+        40,
+        lambda it, cases: run_edits(it.servers[0], it.folder / "edits", it.data, it.seed, cases),
+    ),
+    "surroundings": Part(100, Harness.surroundings),
+    "mutations": Part(10_000, Harness.mutations),
+    "power": Part(80, lambda it, most: it.breaks("power", most)),
+    "write": Part(80, lambda it, most: it.breaks("write", most)),
+    "kill": Part(200, lambda it, most: it.breaks("kill", most)),
+}
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _flags(arguments):
     parser = argparse.ArgumentParser(prog="run_failures", description=__doc__)
     parser.add_argument("--output", type=Path, help="file for the summary, JSON")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--mutations", type=int, default=10_000)
-    parser.add_argument("--downloads", type=int, default=300)
-    parser.add_argument("--calls", type=int, default=300)
-    parser.add_argument("--edits", type=int, default=40)
-    parser.add_argument("--forged", type=int, default=300)
-    parser.add_argument("--arguments", type=int, default=1000)
-    parser.add_argument("--leaks", type=int, default=3000, help="calls of each function")
+    for name, part in PARTS.items():
+        parser.add_argument(f"--{name}", type=int, default=part.cases, metavar="CASES")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=60, help="after which nothing is begun")
-    parser.add_argument("--parts", nargs="*", default=PARTS[::-1], choices=PARTS)
+    parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--commands", nargs="*", default=list(ALL), choices=list(ALL))
-    parser.add_argument("--replay", help="kill:<command>:<seed> or mutation:<case>")
+    parser.add_argument("--replay", help="<kind>:<command>:<seed> or mutation:<case>")
     return parser.parse_args(arguments)
 
 

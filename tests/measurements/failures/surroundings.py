@@ -1,4 +1,4 @@
-"""Commands in bad surroundings: full disk, no permission, no home, no compiler, company."""
+"""Commands in bad surroundings: no permission, no home, no compiler, company."""
 
 import errno
 import shutil
@@ -11,8 +11,6 @@ from tests.measurements.failures.commands import ForkServer
 from tests.measurements.failures.scenarios import ALL, fresh
 from tests.measurements.failures.snapshots import differences, snapshot
 
-SIZES = (3000, 20_000, 80_000)  # limits of the size of files in bytes, standard output among them
-LIMITED = ("disan", "prepare", "predict", "attend", "export", "elmo")
 FORBIDDEN = ("disan", "prepare", "predict", "export")
 LOCK_ERRORS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)  # of file systems without locks
 Case = tuple[str, Callable[[], str]]  # a name, and what says "" or what is wrong
@@ -35,9 +33,6 @@ class Surroundings:
 
     def cases(self) -> Iterator[Case]:
         """All cases, each with its name."""
-        for name in LIMITED:
-            for size in SIZES:
-                yield f"{name} with files of {size} bytes", lambda it=(name, size): self._full(*it)
         for name in FORBIDDEN:
             yield f"{name} without permission", lambda it=name: self._forbidden(it)
         none = {"HOME": None, "XDG_CACHE_HOME": None, "DISAN_TF_NATIVE_CACHE": None}
@@ -71,13 +66,6 @@ class Surroundings:
         """What is wrong after the same command, whom nothing stands in the way of."""
         outcome = self._run(name, out)
         return outcome.complaint() or "; ".join(differences(self._files(name), snapshot(out)))
-
-    def _full(self, name: str, size: int) -> str:
-        expected, out = self._files(name), fresh(self._folder / name)
-        outcome = self._run(name, out, file_size=size)
-        if outcome.status == 0 and not outcome.complaint():  # all files are smaller
-            return "; ".join(differences(expected, snapshot(out)))
-        return outcome.complaint((2,)) or self._again(name, out)
 
     def _forbidden(self, name: str) -> str:
         out = fresh(self._folder / name)

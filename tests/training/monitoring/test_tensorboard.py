@@ -14,6 +14,7 @@ from configs.disan_sst import get_config
 from disan_tf.models.factory import build_model
 from disan_tf.runs.work_directory import flatten
 from disan_tf.training.monitoring import tensorboard
+from disan_tf.training.monitoring.event_files import sync_events
 from disan_tf.training.monitoring.tensorboard import (
     TensorBoardLogger,
     attention_histograms,
@@ -320,6 +321,22 @@ def test_what_a_killed_process_was_rewriting_is_removed(start, tmp_path):
     (tmp_path / "dev" / ".rewritten-v2").touch()
     start(last_step=2).on_train_end()
     assert not list(tmp_path.rglob(".rewritten-*"))
+
+
+@pytest.mark.parametrize("lost", [(8, 12), (-4, None), (0, 12)])  # as by one failed write
+def test_an_event_file_that_lacks_a_part_stops_the_training(lost, tmp_path):
+    for step in range(3):
+        with tf.summary.create_file_writer(str(tmp_path / "dev")).as_default() as writer:
+            tf.summary.scalar("loss", 0.5, step)
+            writer.close()
+    sync_events(tmp_path)
+    path = sorted((tmp_path / "dev").iterdir())[1]
+    content = bytearray(path.read_bytes())
+    del content[slice(*lost)]
+    path.write_bytes(content)
+    with pytest.raises(OSError, match="Input/output error") as caught:
+        sync_events(tmp_path)
+    assert caught.value.filename == str(path)
 
 
 def test_a_training_from_the_beginning_leaves_nothing_of_one_before(start, tmp_path):

@@ -45,7 +45,8 @@ def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) ->
     else:
         part = path.with_name(path.name + ".part")
         by_hand = f"place the official file by hand as {path}"
-        fetch(url, part, archive.most, f"{by_hand} and run the same command again")
+        again = f"{by_hand} and run the same command again"
+        url = _fetch(url, part, archive.most, again, try_https=not base_url)
         try:
             digest = check(
                 archive, part, f"it came from {url} and was removed; try again, or {by_hand}"
@@ -57,10 +58,41 @@ def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) ->
     unpack(path, Path(data_dir) / archive.folder, archive.rows, archive.whole)
     if not archive.sha256:  # recorded only now, so that a broken archive never becomes the norm
         write_atomically(_record(path), f"{digest}  {archive.name}\n")
+        print(
+            f"{archive.name} has no official digest. Its sha256 is {digest}; {_record(path)} keeps "
+            "it, and later downloads must have it.",
+            file=sys.stderr,
+        )
 
 
 def _path(archive: Archive, data_dir: Path) -> Path:
     return Path(data_dir) / "archives" / archive.name
+
+
+def _fetch(url: str, part: Path, most: int, remedy: str, try_https: bool) -> str:
+    """Fetches an address, by https where the server answers there; returns the address.
+
+    Once bytes have come by https, a broken connection is an error: http would be no remedy.
+    """
+    plain = "http://"
+    if try_https and url.startswith(plain):
+        secure, before = "https://" + url[len(plain) :], _size(part)
+        try:
+            fetch(secure, part, most, remedy)
+            return secure
+        except UserError:
+            if _size(part) != before:
+                raise
+        print(
+            f"{url} does not answer by https; by http, others on the way could change the file.",
+            file=sys.stderr,
+        )
+    fetch(url, part, most, remedy)
+    return url
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
 
 
 def fetch(url: str, part: Path, most: int, remedy: str) -> None:
@@ -102,7 +134,7 @@ def _receive(url: str, part: Path, most: int, watchdog: Watchdog) -> tuple[int, 
     Returns:
       The number of bytes, and the expected number, None where the server does not say.
     """
-    response, start, total = _open(url, part.stat().st_size if part.exists() else 0, watchdog)
+    response, start, total = _open(url, _size(part), watchdog)
     if response is None:
         return start, total
     with response, open(part, "r+b" if start else "wb") as file:

@@ -1,11 +1,15 @@
 """data_prep/download/fetch.py: fetching from well-behaved and other servers."""
 
+import contextlib
 import hashlib
+import re
+from pathlib import Path
 
 import pytest
 
 from data_prep.download import fetch as download
 from data_prep.download.fetch import install
+from disan_tf.common.errors import UserError
 from tests.support.corpora.downloads import (
     BYTES,
     MEMBERS,
@@ -98,6 +102,33 @@ def test_a_part_longer_than_the_archive_is_fetched_from_the_start(server, tmp_pa
     assert archive_file(tmp_path).read_bytes() == BYTES
 
 
+def test_http_is_used_where_https_does_not_answer_and_said(server, tmp_path, capsys):
+    archive = pinned()._replace(address=f"{server.url}small.zip")
+    install(archive, tmp_path)
+    assert archive_file(tmp_path).read_bytes() == BYTES
+    assert f"{server.url}small.zip does not answer by https" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("sent, fetched", [(0, ["https", "http"]), (9, ["https"])])
+def test_https_comes_first_and_is_not_given_up_once_it_has_sent_bytes(
+    tmp_path, monkeypatch, sent, fetched
+):
+    def fetch(url, part, *_):
+        asked.append(url.split(":")[0])
+        part.parent.mkdir(exist_ok=True)
+        part.write_bytes(BYTES[:sent] if url.startswith("https") else BYTES)
+        if url.startswith("https"):
+            raise UserError("it broke")
+
+    asked = []
+    monkeypatch.setattr(download, "fetch", fetch)
+    archive = pinned()._replace(address="http://home.example/small.zip")
+    with contextlib.suppress(UserError):
+        install(archive, tmp_path)
+    assert asked == fetched
+    assert archive_file(tmp_path).exists() == (sent == 0)
+
+
 def test_corrupted_bytes_are_refused_with_both_digests_and_the_size(server, tmp_path):
     server.body = BYTES[:-1] + b"x"
     text = message(pinned(), tmp_path, server.url)
@@ -122,10 +153,12 @@ def test_other_bytes_than_an_archive_are_quoted(server, tmp_path):
     assert "not a zip archive" in text and '{"error": "quota"}' in text
 
 
-def test_a_digest_that_is_first_seen_is_recorded(server, tmp_path):
+def test_a_digest_that_is_first_seen_is_recorded_and_said(server, tmp_path, capsys):
     install(unpinned(), tmp_path, server.url)
     record = (tmp_path / "archives/small.zip.sha256").read_text()
     assert record == f"{hashlib.sha256(BYTES).hexdigest()}  small.zip\n"
+    said = capsys.readouterr().err
+    assert f"no official digest. Its sha256 is {hashlib.sha256(BYTES).hexdigest()};" in said
 
 
 def test_a_later_difference_from_the_recorded_digest_is_refused(server, tmp_path):
@@ -216,6 +249,17 @@ def test_every_archive_of_a_corpus_has_a_pinned_digest_or_members_that_must_be_t
             known = archive.sha256 or archive.rows
             assert known or name == "elmo"  # single files of unknown digests: the first is recorded
             assert not (archive.sha256 and archive.rows)
+
+
+def test_the_page_on_security_names_the_corpora_without_an_official_digest():
+    page = (Path(__file__).parents[3] / "SECURITY.md").read_text(encoding="utf-8")
+    start = page.index("Downloads are compared with official digests")
+    named = re.findall(r"`([\w.]+)`", page[start : page.index("Their\nfirst", start)])
+    assert named == [
+        name
+        for name, archives in download.ARCHIVES.items()
+        if not all(archive.sha256 for archive in archives)
+    ]
 
 
 def test_every_archive_has_a_name_of_its_own_where_archives_lie():

@@ -18,7 +18,8 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile --max-worker-rest
 # release.
 LOOP := tests/training/test_loop.py::test_a
 QUICK := tests/addons tests/common/test_keras_version.py tests/ops/*.py tests/ops/native/test_runtime.py \
-  tests/layers/convolution tests/layers/test_contract.py tests/serving/test_released_models.py \
+  tests/layers/test_convolution.py tests/layers/test_dense_convolution.py tests/layers/test_contract.py \
+  tests/serving/test_released_models.py \
   $(LOOP)_killed_run_resumes_to_the_bits_of_an_unbroken_one \
   $(LOOP)_moving_average_serves_evaluation_only \
   tests/serving/export/test_saved_model.py::test_text_model_equals_the_trained_one_without_our_package

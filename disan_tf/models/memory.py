@@ -3,11 +3,13 @@
 import contextlib
 import math
 import os
+import threading
 from collections.abc import Iterator
 from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.common.keras_version import is_keras_3
 from disan_tf.ops.devices import gpu_memory
 
 
@@ -16,8 +18,7 @@ def memory_limit(copies: int, most: Optional[tuple[str, int]] = None) -> Iterato
     """Raises MemoryError in the block for variables that exceed the device's memory.
 
     The device is the smallest visible GPU, since a strategy copies the variables to each, or the
-    machine without a GPU.
-    Keras 3 makes its variables outside of the block's scope: there nothing is checked.
+    machine without a GPU. Under Keras 3 the weights of layers are checked, in the block's thread.
 
     Args:
       copies: copies of each weight: 1 to predict, 4 to train (gradient and two optimizer slots).
@@ -29,20 +30,40 @@ def memory_limit(copies: int, most: Optional[tuple[str, int]] = None) -> Iterato
     """
     (device, memory), used = most or _device_memory(), 0
 
-    def create(next_creator, **options):
+    def count(name, shape, dtype):
         nonlocal used
-        shape = tf.TensorShape(options.get("shape"))
+        shape = tf.TensorShape(shape)
         if shape.is_fully_defined():
-            used += copies * math.prod(shape) * tf.dtypes.as_dtype(options["dtype"]).size
+            used += copies * math.prod(shape) * tf.dtypes.as_dtype(dtype).size
         if used > memory:
             raise MemoryError(
-                f"with {options.get('name')} of {' x '.join(map(str, shape))} numbers the model "
+                f"with {name} of {' x '.join(map(str, shape))} numbers the model "
                 f"needs {used / 1e9:,.0f} GB, and the {device} has {memory / 1e9:,.0f} GB"
             )
+
+    def create(next_creator, **options):
+        count(options.get("name"), options.get("shape"), options["dtype"])
         return next_creator(**options)
 
-    with tf.variable_creator_scope(create):
+    with _counted_weights(count) if is_keras_3() else tf.variable_creator_scope(create):
         yield
+
+
+@contextlib.contextmanager
+def _counted_weights(count) -> Iterator[None]:
+    """Calls `count` before a layer of Keras 3, which knows no variable creators, adds a weight."""
+    add_weight, thread = tf.keras.layers.Layer.add_weight, threading.get_ident()
+
+    def counted(layer, shape=(), *args, **options):
+        if threading.get_ident() == thread:
+            count(options.get("name"), shape, options.get("dtype") or layer.variable_dtype)
+        return add_weight(layer, shape, *args, **options)
+
+    tf.keras.layers.Layer.add_weight = counted
+    try:
+        yield
+    finally:
+        tf.keras.layers.Layer.add_weight = add_weight
 
 
 def _device_memory() -> tuple[str, int]:

@@ -25,6 +25,7 @@ from disan_tf.runs.weight_files import check_finite, datasets
 REMEDY = "restore the file, or ask its author for a preset (TextClassifier.save_to_preset)"
 _JSON, _WEIGHTS = ("metadata.json", "config.json"), "model.weights.h5"
 _SCHEMA = {"module": str, "class_name": str, "config": dict}
+_OURS = "disan_tf"  # the modules of our classes may change between versions
 # fmt: off
 _LAYERS = (
     "Activation", "Add", "Average", "AveragePooling1D", "BatchNormalization", "Bidirectional",
@@ -131,9 +132,9 @@ def _check_classes(path: Path, config: dict) -> None:
         names = [value.get(name) for name in ("module", "class_name", "registered_name")]
         if not any(name in value for name in ("module", "class_name", "registered_name")):
             continue
-        if not all(isinstance(name, (str, type(None))) for name in names) or (
-            tuple(names) not in _allowed()
-        ):
+        is_text = all(isinstance(name, (str, type(None))) for name in names)
+        module = _OURS if is_text and str(names[0]).startswith(f"{_OURS}.") else names[0]
+        if not is_text or (module, *names[1:]) not in _allowed():
             named = ".".join(str(name)[:80] for name in names[:2] if name is not None)
             raise UserError(
                 f"{path}: {place} names {named}, which load_keras does not allow; ask the author "
@@ -156,8 +157,8 @@ def _objects(config: dict) -> Iterator[tuple[str, dict]]:
 @functools.cache
 def _allowed() -> frozenset[tuple]:
     """Returns the allowed classes: module, name and registered name, as Keras writes them."""
-    ours = {
-        (kind.__module__, kind.__name__, name)
+    ours = {  # Keras finds them by the last name alone
+        (_OURS, kind.__name__, name)
         for name, kind in tf.keras.utils.get_custom_objects().items()
         if name.startswith("disan_tf>") and kind.__module__.startswith("disan_tf.")
     }

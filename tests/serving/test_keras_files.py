@@ -14,7 +14,6 @@ import tensorflow as tf
 import disan_tf
 from disan_tf.common import files
 from disan_tf.common.errors import UserError
-from disan_tf.common.keras_version import is_keras_3
 from disan_tf.runs import weight_files
 
 TEXTS = ["a fine film .", "dull"]
@@ -217,7 +216,6 @@ def test_weights_of_other_content_are_refused(change, reason, members, tmp_path)
     _refused(path, reason)
 
 
-@pytest.mark.skipif(is_keras_3(), reason="Keras 3 has no variable creators")
 def test_a_model_larger_than_its_file_is_refused_before_it_has_memory(tmp_path):
     tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(4)]).save(tmp_path / "a.keras")
     with zipfile.ZipFile(tmp_path / "a.keras") as file:

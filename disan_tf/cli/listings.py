@@ -1,12 +1,16 @@
-"""The lists of `--mode=models` and `--mode=configs`."""
+"""What the command line lists: models, configs, completions, the commands after a training."""
 
 import importlib
+import shlex
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 
+from absl import flags
+
 from disan_tf.common.errors import escape
-from disan_tf.common.installation import config_names, import_configs
+from disan_tf.common.installation import CHECKPOINTS, command, config_names, import_configs
 from disan_tf.serving.release.released import Preset
 
 _WIDTH = 100
@@ -71,3 +75,52 @@ def _task(preset: Preset) -> str:
 
 def _score(preset: Preset) -> str:
     return _SCORES[preset.metric].format(preset.score)
+
+
+FLAG = "--complete"
+_BREAKS = "=:"  # bash completes the part of a word behind the last of these
+
+
+def complete(line: str, own_flags: Sequence[flags.Flag]) -> list[str]:
+    """Returns the completions of a command line's last word; [] = let the shell complete files.
+
+    Args:
+      line: the command line up to the cursor.
+      own_flags: the flags of the command line.
+    """
+    word = line.rpartition(" ")[2]
+    name, equals, value = word.partition("=")
+    if not equals:
+        known = [f"--{flag.name}{'' if flag.boolean else '='}" for flag in own_flags]
+    else:
+        known = [f"{name}={known}" for known in _values(name.lstrip("-"), value, own_flags)]
+    cut = max(map(word.rfind, _BREAKS)) + 1
+    return [item[cut:] for item in known if item.startswith(word)]
+
+
+def _values(name: str, value: str, own_flags: Sequence[flags.Flag]) -> list[str]:
+    """Returns the known values of a flag, of which `value` is the beginning of one."""
+    if name == "config":
+        config, colon, _ = value.partition(":")
+        if colon and config in config_names():
+            return [f"{config}:{variant}" for variant in variants_of(config)]
+        return config_names()
+    if name in ("checkpoint", "init_from"):
+        return sorted(path.parent.name for path in CHECKPOINTS.glob("*/model.json"))
+    parsers = {flag.name: flag.parser for flag in own_flags}
+    return list(getattr(parsers.get(name), "enum_values", None) or ())
+
+
+def what_next(workdir, data_dir, prepared_dir) -> str:
+    """Returns three lines: how to score the trained model, to use it and to export it."""
+    work = f"--workdir={shlex.quote(str(workdir))}"
+    data = f"--data_dir={shlex.quote(str(data_dir))}"
+    if Path(prepared_dir) != Path(workdir) / "prepared":
+        data += f" --prepared_dir={shlex.quote(str(prepared_dir))}"
+    return "\n".join(
+        [
+            f"score it:  {command()} --mode=evaluate {work} {data}",
+            f"use it:    {command()} --mode=predict {work} --input=lines.txt",
+            f"export it: {command()} --mode=export {work}",
+        ]
+    )

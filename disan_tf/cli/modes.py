@@ -32,7 +32,7 @@ def train(
 ) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     _check(config)
-    from disan_tf.cli.what_next import what_next
+    from disan_tf.cli.listings import what_next
     from disan_tf.runs.work_directory import refuse_other_config
     from disan_tf.training import experiment, initial_model, series
     from disan_tf.training.distribution import cluster

@@ -3,7 +3,7 @@
 import shlex
 
 from disan_tf.cli.command_line import MODES
-from disan_tf.cli.what_next import what_next
+from disan_tf.cli.listings import what_next
 
 
 def test_three_commands_name_the_folders_and_known_modes():

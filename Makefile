@@ -25,7 +25,7 @@ QUICK := tests/addons tests/common/test_keras_version.py tests/ops/*.py tests/op
   tests/serving/export/test_saved_model.py::test_text_model_equals_the_trained_one_without_our_package
 
 .PHONY: install install-beam install-docs demo docs test test-quick test-keras3 test-all test-beam faults \
-  lint wheel clean
+  lint locks wheel clean
 
 install:
 	@$(INSTALL) $(VENV) -r requirements-dev.txt
@@ -80,6 +80,15 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+
+# Releases that a lock has stay: UPGRADE=--upgrade takes the newest of all, and
+# UPGRADE="--upgrade-package pillow" of one.
+LOCK = $(BIN)/uv --no-config --quiet pip compile --universal --generate-hashes --no-annotate \
+  --no-emit-index-url --custom-compile-command "make locks" $(UPGRADE)
+
+locks: install
+	$(LOCK) --python-version 3.9 requirements.txt --output-file requirements.lock
+	$(LOCK) --python-version 3.10 requirements-2.21.txt --output-file requirements-2.21.lock
 
 # The Linux wheel that needs no compiler, for both locks or for the one that TENSORFLOW names.
 wheel:

@@ -80,6 +80,7 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	@sh .ci/audit $(BIN)/python
 
 # Releases that a lock has stay: UPGRADE=--upgrade takes the newest of all, and
 # UPGRADE="--upgrade-package pillow" of one.

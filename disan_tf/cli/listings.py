@@ -1,4 +1,4 @@
-"""What the command line lists: models, configs, completions, the commands after a training."""
+"""Lists of models, configs and completions, and the commands that follow a training."""
 
 import importlib
 import shlex

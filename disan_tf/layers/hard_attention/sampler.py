@@ -1,4 +1,4 @@
-"""What all samplers of tokens share: random numbers, selections, the choice of tokens."""
+"""The base of all samplers of tokens, with their random numbers and selections."""
 
 from typing import NamedTuple, Optional
 

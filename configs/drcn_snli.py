@@ -2,7 +2,7 @@
 
     python run.py --config=configs/drcn_snli.py:B-Ca-Cs-M --data_dir=data --workdir=runs/drcn_snli
 
-The paper (Au, Haran and Sandler), 300-dimensional GloVe 840B, 6 epochs, test accuracy:
+The paper (Au, Haran and Sandler), 300-dimensional GloVe (Common Crawl), 6 epochs, test accuracy:
 
   B-Ca-Cs-D-M  81.26 %     B bilinear, Ca concatenation, Cs cosine, D dot, M minus
   B-Ca-Cs-D    81.38 %
@@ -18,8 +18,7 @@ Cs 78.91 %; on 40,000 pairs (7 %), three seeds, 76.22 and 75.49 %, the five othe
 
 Settings that the paper leaves open, or that differ here:
   Tokens: by the rules of the Penn treebank, capitals kept; the paper uses spaCy's tokenizer.
-  Stems and lemmas: see `data_prep.stems_and_lemmas`; the paper uses NLTK's Porter stemmer and
-    WordNet.
+  Stems and lemmas: see `data_prep.stems_and_lemmas`; the paper uses NLTK and WordNet.
   Characters: printable ASCII; convolution over 5 characters, within a word's first 16.
   Hidden dimension 100: in each direction of the first layer, and in the plain recurrent layers,
     which read forward.

@@ -1,4 +1,4 @@
-"""Attention-only sentence encoders for TensorFlow 2: DiSAN and the papers around it.
+"""Attention-based sentence encoders for TensorFlow 2: DiSAN and the papers around it.
 
     disan_tf.presets()      lists the released models
     disan_tf.load(name)     loads a trained model, for raw text

@@ -63,7 +63,7 @@ DRCN = (
     Deviation(
         "tokens, stems and lemmas",
         _SNLI,
-        "spaCy's tokenizer, NLTK's stemmer and WordNet (Sec. 4.1)",
+        "spaCy's tokenizer, NLTK and WordNet (Sec. 4.1)",
         "No such packages are needed. Tokens follow the rules of the Penn treebank; stems and "
         "lemmas are our own rules, which set the exact-match flag alone.",
         option="data.tokenizer",

@@ -46,7 +46,7 @@ RESAN = (
     of_examples(
         "resan_snli",
         "549,367 pairs with a label (Sec. 5.1)",
-        "The other pairs were not at hand. They cost most of the difference to the paper.",
+        "The other pairs were not at hand. How much they cost was not measured.",
     ),
     Deviation(
         "batch size",

@@ -6,6 +6,8 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
+# What an interval covers.
+ALL, EXAMPLES_ONLY = "seeds and examples", "one seed: examples only"
 _RESAMPLES, _BATCH, _LEVEL = 2000, 100, 0.95
 
 
@@ -70,6 +72,20 @@ def difference(
     low, high = np.quantile(gains, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     mean = value[: len(ours)].mean() - value[len(ours) :].mean()
     return Interval(float(mean), float(low), float(high))
+
+
+def difference_over_all(
+    ours: Sequence[Answers], others: Sequence[Answers], score: str
+) -> tuple[Optional[Interval], str]:
+    """Computes the interval over seeds and examples, or over examples if a side has one member.
+
+    Arguments: see `difference`.
+
+    Returns:
+      The interval, None as in `difference`, and what it covers: `ALL` or `EXAMPLES_ONLY`.
+    """
+    several = min(len(ours), len(others)) > 1
+    return difference(ours, others, score, several), ALL if several else EXAMPLES_ONLY
 
 
 @lru_cache(maxsize=4)  # most comparisons are on one test set

@@ -38,17 +38,35 @@ def describe_members(run: dict) -> str:
     return ", ".join(parts)
 
 
-def describe_examples(run: dict) -> str:
-    """Describes the share of the official training examples that a run saw.
+def training_examples(run: dict) -> int:
+    """Returns how many examples a run was trained on.
 
-    For instance "94,108 of 550,152 pairs (17.1 %)".
+    A run trains on fewer than it read where long sentences, a dev part or a test fold are left out,
+    and on more where a tree has several phrases.
     """
-    data = run["data"]
-    official = data["official_training_examples"]
-    if not official:
+    kept = run["data"]["training_examples"]
+    return min(run["config"]["train"].get("examples") or kept, kept)
+
+
+def training_share(run: dict) -> Optional[float]:
+    """Returns the share of the official training examples that a run was trained on.
+
+    None where their number was not recorded.
+    """
+    official = run["data"]["official_training_examples"]
+    return _trained_units(run) / official if official else None
+
+
+def describe_examples(run: dict) -> str:
+    """Describes the share of the official training examples that a run was trained on.
+
+    For instance "89,169 of 550,152 pairs (16.2 %)".
+    """
+    data, share = run["data"], training_share(run)
+    if share is None:
         return UNKNOWN
-    read = run["config"]["train"].get("examples") or data["training_read"]
-    return f"{read:,} of {official:,} {data['unit']} ({percent(read / official)})"
+    official = data["official_training_examples"]
+    return f"{_trained_units(run):,} of {official:,} {data['unit']} ({percent(share)})"
 
 
 def describe_vectors(run: dict) -> str:
@@ -73,6 +91,11 @@ def percent(share: float) -> str:
     """Formats a share with three digits, such as "92.0 %" or "3.64 %"."""
     text = f"{100 * share:#.3g}".rstrip(".")
     return f"{text} %"
+
+
+def _trained_units(run) -> int:
+    """Returns the number of training examples; phrases of trees count as the trees."""
+    return min(training_examples(run), run["data"]["training_read"])
 
 
 def _list(noun, numbers):

@@ -8,7 +8,6 @@ from disan_tf.reporting.differences import Answers, Interval
 SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
 UNDECIDED, NOT_TESTED = "undecided", "not tested"
 VERDICTS = (SUPPORTED, NOT_SUPPORTED, UNDECIDED, NOT_TESTED)
-ALL, EXAMPLES_ONLY = "seeds and examples", "one seed: examples only"  # bootstrap intervals
 NO_COST = 0.003  # the gain of hard attention in ReSAN's Table 2, as an accuracy
 
 

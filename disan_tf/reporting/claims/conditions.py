@@ -5,7 +5,12 @@ from itertools import product
 from typing import Optional
 
 from disan_tf.reporting.paper_tables.table import Row, Table
-from disan_tf.reporting.results import UNKNOWN, describe_vectors, members_of
+from disan_tf.reporting.results import (
+    UNKNOWN,
+    describe_vectors,
+    members_of,
+    training_examples,
+)
 
 # Options of `config.train` that change no computed number, or that a model has for itself.
 _FREE = {"log_every", "checkpoint_every", "distribution", "clip_norm", "examples", "steps"}
@@ -51,11 +56,6 @@ def _steps(result) -> set[int]:
     if train.get("patience") and all(member["steps"] < limit for member in members):
         return {0}
     return {limit, limit - policy.get("policy_steps", 0)}
-
-
-def training_examples(result: dict) -> int:
-    """Returns how many of the official training examples a run read."""
-    return result["config"]["train"].get("examples") or result["data"]["training_read"]
 
 
 def seeds_of(result: dict) -> int:

@@ -8,12 +8,11 @@ from disan_tf.reporting.claims.conditions import (
     choose_runs,
     describe_protocol,
     most_complete,
-    training_examples,
 )
 from disan_tf.reporting.claims.rows import find_row
 from disan_tf.reporting.differences import Interval
 from disan_tf.reporting.paper_tables.all_tables import TABLES
-from disan_tf.reporting.results import percent
+from disan_tf.reporting.results import percent, training_share
 
 _SERIES = "ReSAN"  # a row of "resan_table_1"
 
@@ -215,8 +214,8 @@ def _share(records: Records, names: Sequence[str]) -> str:
 
 
 def _percent_seen(run: dict) -> str:
-    official = run["data"]["official_training_examples"]
-    return percent(training_examples(run) / official) if official else ""
+    share = training_share(run)
+    return "" if share is None else percent(share)
 
 
 def _average(numbers: Sequence[float]) -> float:

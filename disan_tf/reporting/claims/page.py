@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.reporting.claims.all_claims import Entry, Ledger
 from disan_tf.reporting.claims.claim import (
-    ALL,
-    EXAMPLES_ONLY,
     NO_COST,
     NOT_SUPPORTED,
     NOT_TESTED,
@@ -16,7 +14,7 @@ from disan_tf.reporting.claims.claim import (
     VERDICTS,
     agrees,
 )
-from disan_tf.reporting.differences import Interval
+from disan_tf.reporting.differences import ALL, EXAMPLES_ONLY, Interval
 
 _RULE = f"""# The five papers' claims, and what our runs say about them
 

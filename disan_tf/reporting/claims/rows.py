@@ -4,19 +4,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
-from disan_tf.reporting.claims.claim import ALL, EXAMPLES_ONLY, Finding, Records
+from disan_tf.reporting.claims.claim import Finding, Records
 from disan_tf.reporting.claims.conditions import (
     choose_runs,
     describe_protocol,
     most_complete,
     seeds_of,
-    training_examples,
     unequal_conditions,
 )
-from disan_tf.reporting.differences import Interval, difference
+from disan_tf.reporting.differences import ALL, Interval, difference_over_all
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.table import Row, Score, Table
-from disan_tf.reporting.results import mean, percent
+from disan_tf.reporting.results import mean, percent, training_share
 
 _LOWER_IS_BETTER = {"loss", "mse"}
 _WITH_PREDICTIONS = {"accuracy", "pearson"}
@@ -137,11 +136,10 @@ def _interval(names, records: Records, score: Score) -> tuple[Optional[Interval]
     if lacking:
         return None, "no interval: predictions were not kept", False
     ours, others = (records.predictions[name] for name in names)
-    decisive = min(len(ours), len(others)) > 1
-    found = difference(ours, others, score.key, over_seeds=decisive)
+    found, covers = difference_over_all(ours, others, score.key)
     if found is None:
         return None, "no interval: scored on different examples", False
-    return found, ALL if decisive else EXAMPLES_ONLY, decisive
+    return found, covers, covers == ALL
 
 
 def _signed(score: Score, value: float, interval: Optional[Interval] = None) -> str:
@@ -159,8 +157,5 @@ def _dev(score: Score, first: dict, second: dict) -> str:
 
 
 def _share(first: dict, second: dict) -> str:
-    official = first["data"]["official_training_examples"]
-    if not official:
-        return ""
-    counts = {training_examples(first), training_examples(second)}
-    return " and ".join(percent(count / official) for count in sorted(counts, reverse=True))
+    shares = {training_share(first), training_share(second)} - {None}
+    return " and ".join(percent(share) for share in sorted(shares, reverse=True))

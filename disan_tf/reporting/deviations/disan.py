@@ -29,8 +29,9 @@ DISAN = (
         "GloVe 6B of 300 dimensions (Sec. 5)",
         "The whole files were not at hand. Vectors of 100 dimensions cover 97 to 99.9 % of the "
         "tokens; the subsets of 300 dimensions have 4,180 words. On SICK, r is "
-        ".013 lower with 100 dimensions than with a subset of GloVe 840B, another vector file. The baselines `additive` and `source2token` are only as wide as the "
-        "vectors, so they have fewer parameters than the paper's.",
+        ".013 lower with 100 dimensions than with a subset of GloVe 840B, another vector file. The "
+        "baselines `additive` and `source2token` are only as wide as the vectors, so they have "
+        "fewer parameters than the paper's.",
         option="data.vectors",
     ),
     Deviation(
@@ -39,6 +40,21 @@ DISAN = (
         "not stated; the authors' code reads the leaves of the binary parses",
         "The pairs at hand have no parses. Raw text is split by the rules of the Penn treebank.",
         option="data.tokens",
+    ),
+    Deviation(
+        "share of sentences that the longest training pair covers",
+        _PAIRS,
+        "not stated; 0.97 in the authors' code",
+        "Longer training pairs are left out: 4,939 of SNLI's 94,108 and 2,628 of MultiNLI's 46,974 "
+        "at hand. Dev and test keep all pairs.",
+        option="data.length_percentile",
+    ),
+    Deviation(
+        "batches that are sorted by length together",
+        _ALL,
+        "not stated; the authors' code draws batches from sentences of all lengths",
+        "Batches of similar length have less padding, and are less random. Not compared.",
+        option="train.window",
     ),
     of_examples(
         "disan_snli",
@@ -96,6 +112,23 @@ DISAN = (
         "With averaged weights, dev rose for longer than the defaults train. On CR and MPQA "
         "patience ended the folds.",
         option="train.steps",
+    ),
+    Deviation(
+        "parameters with weight decay",
+        _ALL,
+        "an L2 penalty with factor gamma; the parameters are not stated (Sec. 5)",
+        "As in the authors' code: gamma / 2 times the squares, so half of a penalty of gamma times "
+        "the squares. W1 and W2 of the attention, word vectors and biases have none.",
+        default="all other matrices",
+        as_run="all other matrices",
+    ),
+    Deviation(
+        "dropout on the small corpora",
+        _SMALL,
+        "0.25 for inference, 0.2 for sentiment; it varies with the corpus' size (Sec. 5)",
+        "The paper gives no rate for these corpora. CR and MPQA are sentiment, but take the "
+        "rate of inference. Not tuned.",
+        option="train.dropout",
     ),
     Deviation(
         "weight decay on the small corpora",

@@ -39,7 +39,7 @@ DRCN = (
         _SNLI,
         "not stated; presumably PyTorch's moving averages",
         "Averages of 100 training batches without dropout are recomputed before each evaluation. "
-        "Moving averages see words with dropout and cost Cs 2.6 points.",
+        "Moving averages see words with dropout and cost one Cs 2.6 points on dev.",
         option="train.batch_norm_batches",
         absent="moving averages",
     ),
@@ -53,6 +53,27 @@ DRCN = (
         as_run="0.000001, half the squares of all matrices",
     ),
     Deviation(
+        "units of a fully connected layer",
+        _SNLI,
+        "not stated",
+        "As in Kim et al. (2018).",
+        option="task.hidden_units",
+    ),
+    Deviation(
+        "characters of a convolution",
+        _SNLI,
+        "not stated",
+        "Not tuned.",
+        option="embedding.character_width",
+    ),
+    Deviation(
+        "characters of a word",
+        _SNLI,
+        "not stated",
+        "Longer words are truncated.",
+        option="data.word_length",
+    ),
+    Deviation(
         "evaluations without a lower dev loss before the learning rate falls",
         _SNLI,
         'falls when the dev loss "stops increasing" (Sec. 4.1); no patience is stated',
@@ -64,8 +85,8 @@ DRCN = (
         "tokens, stems and lemmas",
         _SNLI,
         "spaCy's tokenizer, NLTK and WordNet (Sec. 4.1)",
-        "No such packages are needed. Tokens follow the rules of the Penn treebank; stems and "
-        "lemmas are our own rules, which set the exact-match flag alone.",
+        "Tokens follow the rules of the Penn treebank. Stems are Porter's (`snowballstemmer`), "
+        "lemmas come from the dictionary of `simplemma`; both set the exact-match flag alone.",
         option="data.tokenizer",
     ),
     Deviation(

@@ -76,6 +76,21 @@ DSA = (
         option="task.init_scale",
     ),
     Deviation(
+        "slope of the leaky ReLU",
+        _BOTH,
+        "not stated",
+        "PyTorch's default.",
+        option="task.negative_slope",
+    ),
+    Deviation(
+        "classifier of the baselines",
+        _SST,
+        "not stated (Sec. 4.2)",
+        "The baselines differ from DSA in the encoder alone.",
+        default="DSA's",
+        as_run="DSA's",
+    ),
+    Deviation(
         "width of the first convolution",
         _BOTH,
         "1 (Sec. 3.1), but the printed parameter counts fit the tower's own width",

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.reporting.deviations.page import link_to_deviations
-from disan_tf.reporting.differences import Answers, difference
+from disan_tf.reporting.differences import Answers, difference_over_all
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, costs, render_confusions
 from disan_tf.reporting.paper_tables.table import VECTOR_DIMS, Row, Score, Table
@@ -122,9 +122,9 @@ def _difference(table: Table, row: Row, name: str, run: dict, mains, predictions
     if not {name, peer} <= predictions.keys():
         return _NO_PREDICTIONS
     score = table.headline
-    found = difference(predictions[name], predictions[peer], score.key)
+    found, covers = difference_over_all(predictions[name], predictions[peer], score.key)
     cells = [f"{score.scale * part:+.{score.digits}f}" for part in found or ()]
-    return f"{cells[0]} ({cells[1]} to {cells[2]})" if cells else ""
+    return f"{cells[0]} ({cells[1]} to {cells[2]}; {covers})" if cells else ""
 
 
 def _data(table: Table, run):

@@ -9,6 +9,7 @@ import numpy as np
 
 from disan_tf.reporting.differences import Answers
 from disan_tf.reporting.paper_tables.all_tables import find_row, paper_headline
+from disan_tf.reporting.results import training_examples
 
 FEWEST_SIZES = 4  # three determine a law's three constants, and one tests it
 WHOLE = {"snli": 549_367}  # training pairs with a gold label (Bowman et al. 2015)
@@ -85,16 +86,6 @@ def find_curves(
         (curve for curve in curves if len(curve.points) > 1),
         key=lambda curve: (curve.corpus, curve.model, curve.runs),
     )
-
-
-def training_examples(run: dict) -> int:
-    """Returns how many examples a run was trained on.
-
-    A run trains on fewer than it read where the corpus leaves long sentences out of training.
-    """
-    kept = run["data"]["training_examples"]
-    drawn = run["config"]["train"].get("examples") or kept
-    return min(drawn, kept)
 
 
 def _curve(runs: Mapping[str, dict], predictions) -> Curve:

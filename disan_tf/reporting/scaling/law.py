@@ -11,13 +11,8 @@ import numpy as np
 from scipy import optimize
 
 from disan_tf.reporting.differences import Answers
-from disan_tf.reporting.scaling.curves import (
-    FEWEST_SIZES,
-    Curve,
-    Point,
-    find_curves,
-    training_examples,
-)
+from disan_tf.reporting.results import training_examples
+from disan_tf.reporting.scaling.curves import FEWEST_SIZES, Curve, Point, find_curves
 
 _RESAMPLES, _LEVEL = 500, 0.95
 _EXPONENTS = (0.01, 2.0)  # the bounds of c

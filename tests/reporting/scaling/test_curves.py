@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from disan_tf.reporting.differences import Answers
-from disan_tf.reporting.scaling.curves import find_curves, training_examples
+from disan_tf.reporting.results import training_examples
+from disan_tf.reporting.scaling.curves import find_curves
 from tests.support.runs.scaling import SIZES, error, scaling_predictions, scaling_results
 
 

@@ -25,8 +25,8 @@ Settings that the paper leaves open, or that differ here:
   Size of the fully connected layers: 1,000, as in Kim et al. The output layer is a third layer.
   Batch normalisation: its averages are computed on 100 training batches without dropout before dev
     is scored (`train.batch_norm_batches`), and saved with the model. Moving averages (0) see words
-    with dropout, whose maxima are larger, and cost one Cs 2.6 points on dev;
-    see configs/README.md.
+    with dropout, whose maxima are larger, and cost one Cs 2.6 points on dev; see
+    configs/README.md.
   Bottleneck: none; it is optional (`:bottleneck`).
   L2: half of 1e-6 times the squares of all matrices. The paper's is on all parameters (Sec. 4.1),
     presumably PyTorch's weight decay, which also shrinks biases and word vectors: under RMSProp it

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from disan_tf.common.errors import UserError
-from disan_tf.reporting.differences import Answers, difference
+from disan_tf.reporting.differences import Answers, difference, difference_over_all
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import report
 from disan_tf.reporting.result_files import read_predictions, read_results
@@ -125,6 +125,20 @@ def test_the_variation_over_seeds_is_that_of_the_sample():
     found = difference(ours, others, "accuracy", over_seeds=True)
     error = np.sqrt(np.var(shares, ddof=1) / 4)
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.12)
+
+
+def test_an_interval_covers_the_seeds_where_both_sides_have_several():
+    several, others = _members((0.5, 0.6, 0.7)), _members((0.5, 0.5))
+    found, covers = difference_over_all(several, others, "accuracy")
+    assert (found, covers) == (
+        difference(several, others, "accuracy", over_seeds=True),
+        "seeds and examples",
+    )
+    found, covers = difference_over_all(several, others[:1], "accuracy")
+    assert (found, covers) == (
+        difference(several, others[:1], "accuracy"),
+        "one seed: examples only",
+    )
 
 
 def test_the_draws_are_the_same_each_time():

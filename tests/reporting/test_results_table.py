@@ -4,6 +4,7 @@ import pytest
 
 from disan_tf.reporting.readme import results_table
 from disan_tf.reporting.report import summarise
+from disan_tf.reporting.results import describe_examples
 from tests.support.runs.finished import config_of, write_run, write_series
 
 SEEN = "900 of 8,544 trees (10.5 %)"
@@ -17,6 +18,18 @@ def test_a_run_has_a_line(tmp_path):
     run = summarise(write_run(tmp_path, config_of()), {})
     line = f"| mine (seed 3) | {SEEN} | 68.3 % | 1,000 | 1.0 | 2 | 50.00 | 47.50 | 51.72 |"
     assert line in _table(run)
+
+
+@pytest.mark.parametrize(
+    "drawn, kept, trained",
+    [(0, 900, "900"), (400, 900, "400"), (950, 900, "900"), (0, 15_000, "1,000")],
+    ids=["all", "a draw", "more than there are", "phrases of the trees"],
+)
+def test_the_training_examples_are_those_that_were_trained_on(drawn, kept, trained):
+    data = {"training_examples": kept, "training_read": 1000, "unit": "trees"}
+    data["official_training_examples"] = 2000
+    run = {"config": {"train": {"examples": drawn}}, "data": data}
+    assert describe_examples(run).startswith(f"{trained} of 2,000 trees (")
 
 
 def test_a_series_shows_its_mean_and_deviation(tmp_path):

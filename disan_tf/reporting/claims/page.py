@@ -48,7 +48,8 @@ Conditions are data, vectors, precision, options of training and number of steps
 not tested shows our run with most training examples, then tokens with vectors, then seeds.
 
 **Left out** are statements on single sentences in pictures, which [figures](figures/README.md)
-draws, and claims to be the state of the art beyond the best model that the paper names.
+draws, and claims to be the state of the art beyond the best model that the paper names. A line that
+begins with "Ours" is no claim of the paper, but follows from one.
 """
 _SIGNS = {True: "paper's sign", False: "opposite sign", None: ""}
 

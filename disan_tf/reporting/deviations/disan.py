@@ -59,8 +59,8 @@ DISAN = (
     of_examples(
         "disan_snli",
         "549,367 pairs with a label (Sec. 5.1)",
-        "The other pairs were not at hand. A law fitted to smaller parts forecasts 78.9 % for all "
-        "pairs, 2.5 of the 9.2 points that are missing, see "
+        "The other pairs were not at hand. A law fitted to four parts of SNLI forecasts 78.9 % for "
+        "all pairs, 2.5 of the 9.2 points that are missing, see "
         "[accuracy against the number of pairs](tables/scaling.md).",
     ),
     of_examples(

@@ -3,33 +3,23 @@
     python -m disan_tf.serving.beam --checkpoint=disan_sst5 --input='reviews-*.txt' \
       --output=predictions.jsonl
 
-writes predictions-00000-of-00012.jsonl and so on. Beam's own options are passed on to it, --runner
-and the runner's options among them.
+writes predictions-00000-of-00012.jsonl and so on. Beam reads the other flags, such as --runner.
 """
 
 import argparse
 import importlib.util
 import logging
-import os
 import sys
 from collections.abc import Sequence
 from typing import Optional
 
 from disan_tf.common.errors import UserError, exit_status
 from disan_tf.common.options import suggestion
-from disan_tf.serving.beam import FORMATS, SHARD_BYTES
-
-LEAST_SHARD = 1 << 18  # bytes
-_DIRECT = (None, "DirectRunner")
-_WORKERS = "apache_beam.runners.portability.local_job_service"
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:
     """Runs the pipeline, and prints a summary."""
-    parser = _parser()
-    own, others = parser.parse_known_args(arguments)
-    if own.shard_bytes < LEAST_SHARD:
-        raise UserError(f"--shard_bytes={own.shard_bytes} must be at least {LEAST_SHARD:,}.")
+    own, others = _parser().parse_known_args(arguments)
     if own.threads < 0:
         raise UserError(f"--threads={own.threads} must be at least 0.")
     if importlib.util.find_spec("apache_beam") is None:
@@ -39,10 +29,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
         )
     options = _beam_options(others, vars(own))
     from disan_tf.serving.beam.pipeline import run
-    from disan_tf.serving.beam.steps import thread_variables
 
-    os.environ.update(thread_variables(own.threads))  # TensorFlow has made no threads yet
-    logging.getLogger(_WORKERS).setLevel(logging.ERROR)  # its services warn of Beam's own flags
+    workers = "apache_beam.runners.portability.local_job_service"
+    logging.getLogger(workers).setLevel(logging.ERROR)  # its services warn of Beam's own flags
     print(run(options=options, **vars(own)))
 
 
@@ -56,21 +45,17 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--checkpoint", required=True, help="a work directory, or the name of a released model")
     add("--input", required=True, help="a path or a pattern, which the shell must not expand")
-    add("--output", required=True, help=".jsonl: predictions; .npy or .tfrecord: vectors")
-    add("--input_format", choices=FORMATS, help="default: by the names of the input")
-    add("--vector_dtype", choices=("float32", "float16"), default="float32", help="in .npy files")
-    add("--shard_bytes", type=int, default=SHARD_BYTES, help="of the input, for an output shard")
+    add("--output", required=True, help=".jsonl: predictions; .tfrecord: vectors")
+    add("--input_format", choices=("text", "jsonl"), help="default: by the name of each file")
     add("--allow_module", action="append", default=[], help="a module with the model's encoder")
     add("--threads", type=int, default=0, help="of TensorFlow in a worker; 0: one for each core")
     return parser
 
 
 def _beam_options(words: Sequence[str], own: dict):
-    """Parses Beam's options from the command-line words that are not ours.
+    """Parses Beam's options; raises UserError for a word that belongs to no flag.
 
-    Raises:
-      UserError: a word is no flag, or a flag is known neither to us nor to Beam; runners on other
-        machines may have flags that Beam does not know.
+    A runner on other machines may have flags that Beam does not know.
     """
     from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions, TypeOptions
 
@@ -78,7 +63,7 @@ def _beam_options(words: Sequence[str], own: dict):
         if not word.startswith("-") and ("=" in before or not before.startswith("--")):
             raise UserError(f"{word} belongs to no flag; put a pattern of --input in quotes.")
     options = PipelineOptions(list(words))
-    if options.view_as(StandardOptions).runner in _DIRECT:
+    if options.view_as(StandardOptions).runner in (None, "DirectRunner"):
         known = {*options.get_all_options(), *own}
         for name in options.get_all_options(retain_unknown_options=True).keys() - known:
             raise UserError(

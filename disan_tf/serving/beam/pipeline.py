@@ -1,44 +1,30 @@
 """Files of sentences -> shards of predictions or vectors, on any runner of Apache Beam."""
 
-import contextlib
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Optional
+import os
+import re
+from collections.abc import Sequence
+from typing import Optional
 
 import apache_beam as beam
+from apache_beam.coders import BytesCoder
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import MetricsFilter
-from apache_beam.ml.inference.base import KeyedModelHandler, RunInference
+from apache_beam.ml.inference.base import RunInference
 from apache_beam.options.pipeline_options import PipelineOptions
-from apache_beam.runners.runner import PipelineState
 
 from disan_tf.common.errors import UserError
 from disan_tf.encoders.own import allow_modules
-from disan_tf.serving.beam import SHARD_BYTES, steps
-from disan_tf.serving.beam.example_files import ExampleFiles
-from disan_tf.serving.beam.kinds import KINDS, write_lines
-from disan_tf.serving.beam.line_files import LineFiles
-from disan_tf.serving.beam.shards import Target, find_format, find_sources
+from disan_tf.models.base import SENTENCE
+from disan_tf.serving.beam import steps
+from disan_tf.serving.inference.encode import make_encoding_step
 from disan_tf.serving.inference.model import load_reader
+from disan_tf.serving.inference.records import columns_of
+from disan_tf.text.text_files import format_of
 
-
-class Summary(NamedTuple):
-    """The outcome of a run.
-
-    Attributes:
-      shards, bad_lines: patterns of the files that were written.
-      counts: "lines" of the input, and "bad" ones among them; empty where the runner has none.
-    """
-
-    shards: str
-    bad_lines: str
-    counts: dict[str, int]
-
-    def __str__(self) -> str:
-        if not self.counts:
-            return f"the answers are in {self.shards}"
-        lines, bad = self.counts["lines"], self.counts.get(steps.BAD, 0)
-        text = f"{lines - bad:,} of {lines:,} lines are answered in {self.shards}"
-        return f"{text}; {bad:,} cannot be read, see {self.bad_lines}" if bad else text
+PREDICTIONS, VECTORS = ".jsonl", ".tfrecord"  # endings of the output
+BAD_LINES = ".bad-lines"
+_SHARD = re.compile(r"-\d+-of-\d+")  # the number in a file's name
+_PATTERN = "*?[]"  # characters of patterns, by which Beam's sinks find their files
 
 
 def run(
@@ -47,110 +33,110 @@ def run(
     output: str,
     options: PipelineOptions,
     input_format: Optional[str] = None,
-    vector_dtype: str = "float32",
-    shard_bytes: int = SHARD_BYTES,
     threads: int = 0,
     allow_module: Sequence[str] = (),
-) -> Summary:
-    """Writes predictions or vectors for every line of the input that can be read.
-
-    A shard's rows are in the order of its lines; shards are in the order of the files' names, then
-    of their lines. A line that cannot be read does not end the job: it is written to a separate
-    file, as {"file": ..., "line": ..., "reason": ..., "content": ...}.
+) -> str:
+    """Writes predictions or vectors for all readable lines, and unreadable lines to other files.
 
     Args:
       checkpoint: see `disan_tf.load`; the workers must have it too.
       input: a path or a pattern.
-      output: a path whose ending selects the kind, see `KINDS`; see `Target` for the names.
+      output: a path that ends with `PREDICTIONS` or `VECTORS`; shards are numbered before its end.
       options: Beam's options.
-      input_format: "text", "jsonl" or "tfrecord"; None = by the files' names.
-      vector_dtype: the dtype of vectors in .npy files.
-      shard_bytes: the input's bytes for an output shard.
+      input_format: "text" or "jsonl"; None = by the name of each file.
       threads: TensorFlow's threads in a worker; 0 = one for each core.
       allow_module: modules with the model's encoder, which workers need too.
 
+    Returns:
+      A sentence with the numbers of lines.
+
     Raises:
-      UserError: see `allow_modules`, `find_sources`, `find_format`, `Target` and `load_reader`;
-        the model has no such output; or the job has failed.
+      UserError: see `find_inputs`, `split_output`, `allow_modules`, `load_reader` and
+        `make_encoding_step`.
     """
-    sources = find_sources(input, shard_bytes)
-    count = sources[-1].first + sources[-1].shards
-    target = Target(output, count, list(KINDS))
-    input_format = find_format(sources, input_format)
+    inputs = find_inputs(input, input_format)
+    prefix, ending = split_output(output)
+    compute_rows = steps.vectors if ending == VECTORS else steps.predictions
+    handler = steps.SentenceModelHandler(checkpoint, compute_rows, threads, allow_module)
+    handler.set_environment_vars()  # before TensorFlow makes its threads in this process
     allow_modules(allow_module)
-    kind = KINDS[target.ending](load_reader(checkpoint), vector_dtype)
-    is_examples = input_format == "tfrecord"
-    texts = kind.fields, kind.columns
-    files = ExampleFiles(*texts) if is_examples else LineFiles(input_format, *texts)
-    handler = steps.AnswerHandler(checkpoint, kind.make_answer, threads, allow_module)
-    with _temporary(target.folder):
-        pipeline = beam.Pipeline(options=options)
-        chunks = (
-            pipeline
-            | "Files" >> beam.Create(sources, reshuffle=True)
-            | "Read" >> beam.ParDo(steps.ReadChunks(files, shard_bytes))
-            | "Spread" >> beam.Reshuffle()
-        )
-        _connect(pipeline, chunks, files, handler, kind, target, count)
-        counts = _wait(pipeline.run())
-    return Summary(*target.patterns, counts)
+    bundle = load_reader(checkpoint)
+    if ending == VECTORS:
+        make_encoding_step(bundle)  # raises the error of a model without vectors
+    fields = SENTENCE if ending == VECTORS else bundle.model.fields
+    read = beam.ParDo(steps.ReadLines(fields, columns_of(bundle.config, fields)))
+    with beam.Pipeline(options=options) as pipeline:
+        files = pipeline | beam.Create(inputs, reshuffle=True)
+        records, bad_lines = files | read.with_outputs(steps.BAD, main="records")
+        rows = records | beam.Reshuffle() | RunInference(handler)
+        _ = rows | "Write" >> _sink(prefix, ending)
+        bad_sink = beam.io.WriteToText(prefix + BAD_LINES, ".jsonl", skip_if_empty=True)
+        _ = bad_lines | "WriteBadLines" >> bad_sink
+    return _summary(pipeline.result, prefix, ending)
 
 
-def _connect(pipeline, chunks, files, handler, kind, target, count) -> None:
-    """Adds the steps from chunks to files of rows, and of lines that cannot be read."""
-    parsed = chunks | "Parse" >> beam.ParDo(steps.ParseRecords(files)).with_outputs(
-        steps.BAD, main="records"
-    )
-    bad = parsed[steps.BAD]
-    results = (
-        parsed.records
-        | "Predict" >> RunInference(KeyedModelHandler(handler).with_no_batching())
-        | "ByShard" >> beam.MapTuple(_by_shard).with_output_types(steps.Row)
-    )
-    rows = [results, pipeline | "Shards" >> beam.Create([(n, (0, b"")) for n in range(count)])]
-    if kind.blank is not None:
-        rows.append(bad | "Blanks" >> beam.Map(_blank, kind.blank).with_output_types(steps.Row))
-    written = [
-        rows
-        | "AllRows" >> beam.Flatten()
-        | "Group" >> beam.GroupByKey()
-        | "Write" >> beam.ParDo(steps.WriteShards(target.folder, target.shards, kind.write)),
-        bad
-        | "GroupBad" >> beam.GroupByKey()
-        | "WriteBad" >> beam.ParDo(steps.WriteShards(target.folder, target.bad_lines, write_lines)),
-    ]
-    (
-        written
-        | "AllFiles" >> beam.Flatten()
-        | "Together" >> beam.GroupBy(lambda file: None)
-        | "Name" >> beam.ParDo(steps.NameFiles(target))
-    )
+def find_inputs(pattern: str, input_format: Optional[str] = None) -> list[tuple[str, str]]:
+    """Returns the path and the format of each file that a pattern matches.
+
+    Raises:
+      UserError: no file matches, one is a table or has TFRecords, or the file system is unknown.
+    """
+    paths = _match(_absolute(pattern), "--input")
+    if not paths:
+        raise UserError(f"--input={pattern} matches no file; check the path.")
+    inputs = [(path, input_format or format_of(_SHARD.sub("", path)) or "text") for path in paths]
+    for path, found in inputs:
+        if found not in ("text", "jsonl") or ".tfrecord" in os.path.basename(path).lower():
+            raise UserError(
+                f"{path} is no file of text or JSON lines; write its rows as JSON lines, as with "
+                'pandas\' to_json(..., orient="records", lines=True).'
+            )
+    return inputs
 
 
-def _by_shard(place: tuple[int, int], row: bytes) -> steps.Row:
-    shard, number = place
-    return shard, (number, row)
+def split_output(output: str) -> tuple[str, str]:
+    """Splits the output into the prefix of the shards' paths and the ending.
+
+    Raises:
+      UserError: the path has another ending or a character of patterns, shards of this output exist
+        already, or the file system is unknown.
+    """
+    prefix, ending = os.path.splitext(_absolute(output))
+    if ending not in (PREDICTIONS, VECTORS):
+        raise UserError(f"--output={output} must end with {PREDICTIONS} or {VECTORS}.")
+    if set(prefix) & set(_PATTERN):
+        raise UserError(f"--output={output} must have none of {_PATTERN} in its path.")
+    for pattern in (f"{prefix}-*-of-*{ending}", f"{prefix}{BAD_LINES}-*-of-*.jsonl"):
+        for path in _match(pattern, "--output"):
+            raise UserError(f"{path} exists already; name another output or delete it.")
+    return prefix, ending
 
 
-def _blank(bad: steps.Row, blank: bytes) -> steps.Row:
-    shard, (number, _) = bad
-    return shard, (number, blank)
+def _absolute(path: str) -> str:
+    """Returns an absolute path, because Beam finds no file for a relative pattern."""
+    return path if FileSystems.get_scheme(path) else os.path.abspath(path)
 
 
-@contextlib.contextmanager
-def _temporary(folder: str) -> Iterator[None]:
-    """Makes a folder, and removes it in the end."""
-    FileSystems.mkdirs(folder)
+def _match(pattern: str, flag: str) -> list[str]:
     try:
-        yield
-    finally:
-        FileSystems.delete([folder])
+        (result,) = FileSystems.match([pattern])
+    except ValueError as error:  # the scheme is unknown
+        raise UserError(f"{flag}={pattern}: {error}.") from None
+    return sorted(file.path for file in result.metadata_list if not os.path.isdir(file.path))
 
 
-def _wait(result) -> dict[str, int]:
-    """Waits for a job to end; returns its counters."""
-    state = result.wait_until_finish()
-    if state != PipelineState.DONE:
-        raise UserError(f"the job ended as {state}; its runner's log says why.")
+def _sink(prefix: str, ending: str) -> beam.PTransform:
+    if ending == VECTORS:
+        return beam.io.WriteToTFRecord(prefix, file_name_suffix=ending)
+    return beam.io.WriteToText(prefix, ending, append_trailing_newlines=False, coder=BytesCoder())
+
+
+def _summary(result, prefix: str, ending: str) -> str:
     counters = result.metrics().query(MetricsFilter().with_namespace(steps.NAMESPACE))["counters"]
-    return {counter.key.metric.name: counter.result for counter in counters}
+    counts = {counter.key.metric.name: counter.result for counter in counters}
+    shards = f"{prefix}-*-of-*{ending}"
+    if not counts:  # the runner or the input has none
+        return f"Wrote {shards}."
+    lines, bad = counts[steps.LINES], counts.get(steps.BAD, 0)
+    hint = f"; {bad:,} cannot be read, see {prefix}{BAD_LINES}-*-of-*.jsonl" if bad else ""
+    return f"Wrote results for {lines - bad:,} of {lines:,} lines to {shards}{hint}."

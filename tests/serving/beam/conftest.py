@@ -1,30 +1,26 @@
 """The pipeline on this machine, in this process."""
 
-import glob
 import json
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from disan_tf.text import text_files
+from disan_tf.serving.inference.model import LoadedModel
 from tests.support.models.bundles import SENTENCES
-
-CHUNK = 300  # bytes, so that small files have several
 
 
 @pytest.fixture
 def beam(tmp_path, monkeypatch):
-    """Functions that write an input, run the pipeline, and read what it wrote, in shards."""
+    """Functions that write an input, run the pipeline, and read what it wrote."""
     pytest.importorskip("apache_beam", reason="needs Apache Beam: requirements-beam.txt")
     from apache_beam.options.pipeline_options import PipelineOptions
 
     from disan_tf.serving.beam import pipeline, steps
 
-    monkeypatch.setattr(text_files, "CHUNK_BYTES", CHUNK)
-    for module in (pipeline, steps):
-        monkeypatch.setattr(module, "load_reader", lambda checkpoint: bundles[checkpoint])
     bundles = {}  # by folder, so that none is loaded again and again
+    monkeypatch.setattr(pipeline, "load_reader", lambda checkpoint: bundles[checkpoint])
+    monkeypatch.setattr(steps, "load", lambda checkpoint: LoadedModel(bundles[checkpoint]))
     output = tmp_path / "out"
 
     def write(name: str, content: bytes) -> Path:
@@ -36,17 +32,17 @@ def beam(tmp_path, monkeypatch):
         flags = PipelineOptions(["--allow_unsafe_triggers", *options])
         return pipeline.run(str(bundle.directory), str(input), f"{output / name}", flags, **others)
 
-    def shards(pattern="answers-*.jsonl") -> list[bytes]:
-        return [Path(path).read_bytes() for path in sorted(glob.glob(f"{output / pattern}"))]
+    def rows(pattern="answers-*-of-*.jsonl") -> list[dict]:
+        content = b"".join(path.read_bytes() for path in output.glob(pattern))
+        return list(map(json.loads, content.split(b"\n")[:-1]))
 
     def bad_lines() -> list[dict]:
-        found = b"".join(shards("answers.bad-lines-*.jsonl")).split(b"\n")[:-1]
-        return [json.loads(line) for line in found]
+        return rows("answers.bad-lines-*-of-*.jsonl")
 
-    return SimpleNamespace(output=output, write=write, run=run, shards=shards, bad_lines=bad_lines)
+    return SimpleNamespace(output=output, write=write, run=run, rows=rows, bad_lines=bad_lines)
 
 
 @pytest.fixture
 def text() -> bytes:
-    """Lines of several chunks."""
+    """Lines that differ."""
     return "".join(f"{sentence} {n}\n" for n in range(9) for sentence in SENTENCES).encode()

@@ -1,10 +1,11 @@
-"""Many lines on Apache Beam: each answered once, as `predict` answers it, or told to be bad."""
+"""Many lines on Apache Beam: one prediction a line, as `predict` makes it, or a bad line."""
 
 import gzip
 import json
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import LONGEST_LINE
@@ -14,28 +15,30 @@ from disan_tf.serving.inference.records import Columns
 from disan_tf.text import text_files
 from tests.support.models.bundles import PAIRS, SENTENCES, WORDS, write_pairs
 
+pytest.importorskip("apache_beam", reason="needs Apache Beam: requirements-beam.txt")
+from disan_tf.serving.beam import pipeline  # noqa: E402
+from disan_tf.serving.beam.pipeline import find_inputs, split_output  # noqa: E402
+
 THREADS = ["--direct_num_workers=2", "--direct_running_mode=multi_threading"]
 PROCESSES = ["--direct_num_workers=2", "--direct_running_mode=multi_processing"]
 
 
-def predicted(bundle, path, tmp_path) -> bytes:
+def predicted(bundle, path, tmp_path) -> list[dict]:
     predict(bundle, path, tmp_path / "expected.jsonl")
-    return (tmp_path / "expected.jsonl").read_bytes()
+    lines = (tmp_path / "expected.jsonl").read_bytes().split(b"\n")[:-1]
+    return list(map(json.loads, lines))
 
 
-def parsed(lines: bytes) -> list:
-    return [json.loads(line) for line in lines.split(b"\n")[:-1]]
-
-
-def assert_same_answers(answers, expected):
-    """Equal but for the rounding of other batches."""
-    assert [(row["text"], row["label"]) for row in answers] == [
-        (row["text"], row["label"]) for row in expected
-    ]
-    found, wanted = (
-        [[*row["probabilities"].values()] for row in rows] for rows in (answers, expected)
-    )
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
+def assert_same_rows(found, expected):
+    """Equal in any order, but for the rounding of other batches."""
+    found, expected = ([dict(row) for row in rows] for rows in (found, expected))
+    numbers = []
+    for rows in (found, expected):
+        rows.sort(key=lambda row: json.dumps({**row, "probabilities": 0, "score": 0}))
+        scores = [[row.pop("score", 0), *row.pop("probabilities").values()] for row in rows]
+        numbers.append(np.array(scores, float))  # None = nan
+    assert found == expected
+    np.testing.assert_allclose(*numbers, rtol=0, atol=1e-6)
 
 
 def generated(count: int) -> tuple[bytes, bytes, list[int]]:
@@ -53,46 +56,39 @@ def generated(count: int) -> tuple[bytes, bytes, list[int]]:
 
 
 def check_generated(beam, bundle, tmp_path, count, options):
-    """Every line is answered once or told to be bad, by two workers."""
+    """Every line has one prediction or one reason, from two workers."""
     content, good, bad = generated(count)
-    path = beam.write("in.txt", content)
-    summary = beam.run(bundle, path, options=options, shard_bytes=count * 20)
-    assert summary.counts == {"lines": count, "bad": len(bad)}
-    shards = beam.shards()
-    assert len(shards) > 2 and all(shards)
+    summary = beam.run(bundle, beam.write("in.txt", content), options=options)
+    assert f"{count - len(bad):,} of {count:,} lines" in summary
+    assert len(list(beam.output.glob("answers-*-of-*"))) == 2  # both workers wrote
     expected = predicted(bundle, beam.write("good.txt", good), tmp_path)
-    assert_same_answers(parsed(b"".join(shards)), parsed(expected))
-    assert [row["line"] for row in beam.bad_lines()] == bad
+    assert_same_rows(beam.rows(), expected)
+    assert sorted(row["line"] for row in beam.bad_lines()) == bad
 
 
-def test_answers_are_those_of_predict_to_the_byte_in_the_order_of_the_input(
-    beam, bundle, text, tmp_path
-):
+def test_predictions_are_those_of_predict(beam, bundle, text, tmp_path):
     path = beam.write("in.txt", text)
-    summary = beam.run(bundle, path, shard_bytes=len(text) // 3 + 1)
-    shards = beam.shards()
-    assert len(shards) == 3 and all(shards)
-    assert b"".join(shards) == predicted(bundle, path, tmp_path)
-    assert sorted(each.name for each in beam.output.iterdir())[0] == "answers-00000-of-00003.jsonl"
-    assert str(summary) == f"63 of 63 lines are answered in {beam.output}/answers-*-of-*.jsonl"
+    summary = beam.run(bundle, path)
+    assert_same_rows(beam.rows(), predicted(bundle, path, tmp_path))
+    assert summary == f"Wrote results for 63 of 63 lines to {beam.output}/answers-*-of-*.jsonl."
+    assert beam.bad_lines() == []
 
 
-def test_files_follow_each_other_by_name(beam, bundle, text, tmp_path):
-    beam.write("b.txt", text)
-    beam.write("a.txt", b"a film\n")
-    beam.run(bundle, tmp_path / "*.txt")
-    first, second = beam.shards()
-    assert [row["text"] for row in parsed(first)] == ["a film"] and second.count(b"\n") == 63
+def test_files_of_all_formats_that_match_are_read(beam, bundle, text, tmp_path):
+    beam.write("b.in.jsonl.gz", gzip.compress(b'{"text": "zipped"}\n' * 50))
+    beam.write("a.in.txt", "film\r\nété\r\n".encode("utf-16"))
+    beam.run(bundle, tmp_path / "*.in.*")
+    assert sorted(row["text"] for row in beam.rows()) == ["film", *["zipped"] * 50, "été"]
 
 
-def test_a_bad_line_is_told_with_its_reason_and_the_others_are_answered(beam, bundle, monkeypatch):
+def test_a_bad_line_has_a_reason_and_the_others_have_predictions(beam, bundle, monkeypatch):
     monkeypatch.setattr(text_files, "LONGEST_LINE", 600)
+    monkeypatch.setattr(text_files, "CHUNK_BYTES", 300)
     content = b"\xef\xbb\xbfa film\nbad \xff\n" + b"x" * 1500 + b"\nboring\r\nnew"
     path = beam.write("in.txt", content)
     summary = beam.run(bundle, path)
-    (shard,) = beam.shards()
-    assert [row["text"] for row in parsed(shard)] == ["a film", "boring", "new"]
-    assert beam.bad_lines() == [
+    assert sorted(row["text"] for row in beam.rows()) == ["a film", "boring", "new"]
+    assert sorted(beam.bad_lines(), key=lambda row: row["line"]) == [
         {
             "file": str(path),
             "line": 2,
@@ -107,143 +103,152 @@ def test_a_bad_line_is_told_with_its_reason_and_the_others_are_answered(beam, bu
             "or restore the file.",
         },
     ]
-    assert str(summary).startswith("3 of 5 lines are answered") and "2 cannot be read" in str(
-        summary
-    )
+    assert summary.startswith("Wrote results for 3 of 5 lines")
+    assert f"; 2 cannot be read, see {beam.output}/answers.bad-lines-*-of-*.jsonl." in summary
 
 
 def test_json_lines_keep_their_fields(beam, bundle, tmp_path):
     rows = [{"text": SENTENCES[0], "id": 7}, {"tokens": ["a", "film"]}, {"text": 5}, {"id": 3}]
     path = beam.write("in.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
     beam.run(bundle, path)
-    (shard,) = beam.shards()
     good = beam.write("good.jsonl", "".join(json.dumps(row) + "\n" for row in rows[:2]).encode())
-    assert shard == predicted(bundle, good, tmp_path)
-    assert [row["reason"] for row in beam.bad_lines()] == [
-        '"text" is not a string; write it in quotes.',
-        'there is no "text" or "tokens"; add one of them.',
+    assert_same_rows(beam.rows(), predicted(bundle, good, tmp_path))
+    assert sorted((row["line"], row["reason"]) for row in beam.bad_lines()) == [
+        (3, '"text" is not a string; write it in quotes.'),
+        (4, 'there is no "text" or "tokens"; add one of them.'),
     ]
 
 
-def test_an_array_has_a_record_in_each_object(beam, bundle, tmp_path):
+def test_an_array_has_a_record_in_each_object(beam, bundle):
     rows = [{"text": SENTENCES[0], "label": "gold"}, {"text": 5}]
-    path = beam.write("in.json", json.dumps(rows, indent=1).encode())
-    beam.run(bundle, path)
-    (shard,) = beam.shards()
-    good = beam.write("good.json", json.dumps(rows[:1]).encode())
-    assert shard == predicted(bundle, good, tmp_path)
-    (row,) = parsed(shard)
+    beam.run(bundle, beam.write("in.json", json.dumps(rows, indent=1).encode()))
+    (row,) = beam.rows()
     assert row["label"] == "gold" and "predicted_label" in row
     assert [row["line"] for row in beam.bad_lines()] == [2]
 
 
 def test_the_column_of_the_training_is_read(beam, bundle, monkeypatch):
-    from disan_tf.serving.beam import kinds
-
     columns = Columns({"sentence": ("review",)})
-    monkeypatch.setattr(kinds, "columns_of", lambda config, fields: columns)
+    monkeypatch.setattr(pipeline, "columns_of", lambda config, fields: columns)
+    monkeypatch.setattr("disan_tf.serving.inference.model.columns_of", lambda *_: columns)
     beam.run(bundle, beam.write("in.jsonl", b'{"review": "a film"}\n{"text": "a film"}\n'))
-    (shard,) = beam.shards()
-    assert [row["review"] for row in parsed(shard)] == ["a film"] and len(beam.bad_lines()) == 1
+    assert [row["review"] for row in beam.rows()] == ["a film"] and len(beam.bad_lines()) == 1
 
 
-def test_texts_in_utf_16_are_read(beam, bundle, tmp_path):
-    beam.run(bundle, beam.write("in.txt", "a film\r\nété\r\n".encode("utf-16")))
-    (shard,) = beam.shards()
-    assert [row["text"] for row in parsed(shard)] == ["a film", "été"]
-
-
-def test_pairs_are_answered(beam, pair_bundle, tmp_path):
+def test_pairs_have_predictions(beam, pair_bundle, tmp_path):
     path = write_pairs(tmp_path / "pairs.txt")
     with open(path, "a", encoding="utf-8") as file:
         file.write("alone\n")
     beam.run(pair_bundle, path)
-    (shard,) = beam.shards()
-    assert shard == predicted(pair_bundle, write_pairs(tmp_path / "good.txt"), tmp_path)
+    good = write_pairs(tmp_path / "good.txt")
+    assert_same_rows(beam.rows(), predicted(pair_bundle, good, tmp_path))
     (row,) = beam.bad_lines()
     assert row["line"] == len(PAIRS) + 1 and row["reason"].startswith("1 column, not 2")
 
 
-def test_a_compressed_file_is_one_shard(beam, bundle, text, tmp_path):
-    beam.run(
-        bundle,
-        beam.write("in.jsonl.gz", gzip.compress(b'{"text": "a film"}\n' * 50)),
-        shard_bytes=100,
-    )
-    (shard,) = beam.shards()
-    assert shard.count(b'"a film"') == 50
+def test_vectors_are_those_of_encode_with_the_records(beam, bundle, tmp_path):
+    records = [{"text": sentence, "id": number} for number, sentence in enumerate(SENTENCES)]
+    path = beam.write("in.jsonl", "".join(json.dumps(row) + "\n" for row in records).encode())
+    beam.run(bundle, path, "answers.tfrecord")
+    written = tf.data.TFRecordDataset(list(map(str, beam.output.glob("answers-*-of-*.tfrecord"))))
+    encode(bundle, path, tmp_path / "expected.npy")
+    expected = np.load(tmp_path / "expected.npy")
+    features = {
+        "text": tf.io.FixedLenFeature([], tf.string),
+        "id": tf.io.FixedLenFeature([], tf.int64),
+        "vector": tf.io.FixedLenFeature(expected.shape[1:], tf.float32),
+    }
+    found = tf.io.parse_example(tf.stack(list(written)), features)
+    order = np.argsort(found["id"])
+    assert [found["text"][row].numpy().decode() for row in order] == SENTENCES
+    np.testing.assert_allclose(found["vector"].numpy()[order], expected, atol=1e-6)
 
 
-def test_an_array_has_a_row_for_each_line_and_nothing_in_those_of_bad_ones(
-    beam, bundle, text, tmp_path
-):
-    path = beam.write("in.txt", text)
-    encode(bundle, path, tmp_path / "expected.npy", dtype="float16")
-    beam.write("in.txt", text.replace(b"boring 3\n", b"\xff\n"))
-    beam.run(bundle, path, "answers.npy", vector_dtype="float16", shard_bytes=len(text) // 3 + 1)
-    shards = [np.load(path) for path in sorted(beam.output.glob("*.npy"))]
-    vectors, expected = np.concatenate(shards), np.load(tmp_path / "expected.npy")
-    assert len(shards) == 3 and vectors.dtype == np.float16 and vectors.shape == expected.shape
-    (bad,) = np.flatnonzero(np.isnan(vectors).any(axis=1))
-    assert bad == 3 * len(SENTENCES) + 3 and np.isnan(vectors[bad]).all()
-    assert [row["line"] for row in beam.bad_lines()] == [bad + 1]
-    others = np.arange(len(vectors)) != bad
-    np.testing.assert_allclose(vectors[others], expected[others], atol=1e-3)
+def test_a_model_of_pairs_has_vectors_of_single_sentences(beam, pair_bundle):
+    summary = beam.run(pair_bundle, beam.write("in.txt", b"a film\n"), "answers.tfrecord")
+    assert summary.startswith("Wrote results for 1 of 1 lines")
 
 
-@pytest.mark.parametrize("name", ["answers.jsonl", "answers.npy"])
-def test_an_empty_file_gives_an_empty_shard(beam, bundle, name):
-    beam.run(bundle, beam.write("in.txt", b""), name)
+def test_an_empty_file_has_an_empty_shard(beam, bundle):
+    beam.run(bundle, beam.write("in.txt", b""))
     (path,) = beam.output.iterdir()
-    if path.suffix == ".npy":
-        vectors = np.load(path)
-        assert len(vectors) == 0 and vectors.dtype == np.float32
-    else:
-        assert path.read_bytes() == b""
+    assert path.read_bytes() == b""
 
 
-def test_two_workers_answer_each_line_once(beam, bundle, tmp_path, monkeypatch):
-    monkeypatch.setattr(text_files, "CHUNK_BYTES", 5000)
+def test_two_workers_predict_for_each_line_once(beam, bundle, tmp_path):
     check_generated(beam, bundle, tmp_path, 500, THREADS)
 
 
 @pytest.mark.slow
-def test_two_processes_answer_each_of_20_000_lines_once(beam, bundle, tmp_path, monkeypatch):
-    monkeypatch.undo()  # chunks of the usual size
+def test_two_processes_predict_for_each_of_20_000_lines_once(beam, bundle, tmp_path, monkeypatch):
+    monkeypatch.undo()
     check_generated(beam, bundle, tmp_path, 20_000, PROCESSES)
 
 
-def test_an_existing_output_is_refused_and_kept(beam, bundle):
-    beam.output.mkdir()
-    old = beam.output / "answers-00000-of-00007.jsonl"
-    old.write_text("old")
-    with pytest.raises(
-        UserError, match=r"answers-00000-of-00007\.jsonl exists already; name another"
-    ):
-        beam.run(bundle, beam.write("in.txt", b"a film\n"))
-    assert [path.read_text() for path in beam.output.iterdir()] == ["old"]
-
-
-def test_a_job_that_fails_leaves_nothing(beam, bundle, text, monkeypatch):
-    from disan_tf.serving.beam import kinds
-
-    def fail(file, rows):
-        file.write(b"half")
+def test_a_job_that_fails_writes_no_shard(beam, bundle, text, monkeypatch):
+    def fail(model, records):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kinds, "write_lines", fail)
+    monkeypatch.setattr(pipeline.steps, "predictions", fail)
     with pytest.raises(Exception, match="No space left"):
-        beam.run(bundle, beam.write("in.txt", text), shard_bytes=1000)
-    assert list(beam.output.iterdir()) == []
+        beam.run(bundle, beam.write("in.txt", text))
+    assert list(beam.output.glob("answers*")) == []
 
 
-def test_shards_that_appear_meanwhile_are_not_replaced(beam, bundle, monkeypatch):
-    from disan_tf.serving.beam import kinds
+@pytest.mark.parametrize(
+    "name, input_format",
+    [
+        ("a.txt", "text"),
+        ("a", "text"),
+        ("a.jsonl", "jsonl"),
+        ("a.jsonl.gz", "jsonl"),
+        ("a.JSON", "jsonl"),
+        ("a.jsonl-00000-of-00009", "jsonl"),
+    ],
+)
+def test_the_format_is_that_of_the_name(tmp_path, monkeypatch, name, input_format):
+    (tmp_path / name).touch()
+    (tmp_path / "a_folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert find_inputs("a*") == [(str(tmp_path / name), input_format)]
+    assert find_inputs("a*", "text") == [(str(tmp_path / name), "text")]
 
-    def write(file, rows):
-        (beam.output / "answers-00000-of-00001.jsonl").write_text("of another run")
 
-    monkeypatch.setattr(kinds, "write_lines", write)
-    with pytest.raises(Exception, match="exists already"):
-        beam.run(bundle, beam.write("in.txt", b"a film\n"))
-    assert beam.shards() == [b"of another run"]
+@pytest.mark.parametrize("name", ["a.CSV", "a.tfrecord-00000-of-00009"])
+def test_a_table_and_tfrecords_are_refused(tmp_path, name):
+    (tmp_path / name).touch()
+    with pytest.raises(UserError, match=f"{name} is no file of text or JSON lines; write its rows"):
+        find_inputs(f"{tmp_path}/*")
+
+
+@pytest.mark.parametrize(
+    "pattern, message",
+    [
+        ("absent-*.txt", r"--input=absent-\*\.txt matches no file"),
+        (".", r"--input=\. matches no file"),
+        ("nothing://a/b.txt", "--input=nothing://a/b.txt: .*filesystem"),
+    ],
+)
+def test_an_input_that_is_not_there_is_refused(pattern, message):
+    with pytest.raises(UserError, match=message):
+        find_inputs(pattern)
+
+
+@pytest.mark.parametrize(
+    "output, message",
+    [
+        ("answers.npy", r"--output=answers\.npy must end with \.jsonl or \.tfrecord"),
+        ("answers*.jsonl", r"must have none of \*\?\[\] in its path"),
+        ("nothing://a/b.jsonl", "--output=nothing://a/b.*filesystem"),
+    ],
+)
+def test_an_output_that_cannot_be_is_refused(output, message):
+    with pytest.raises(UserError, match=message):
+        split_output(output)
+
+
+@pytest.mark.parametrize("old", ["out-1-of-2.jsonl", "out.bad-lines-00000-of-00001.jsonl"])
+def test_an_existing_output_is_refused(tmp_path, old):
+    (tmp_path / old).touch()
+    with pytest.raises(UserError, match=f"{old} exists already; name another output or delete it"):
+        split_output(f"{tmp_path}/out.jsonl")

@@ -1,80 +1,52 @@
-"""Steps alone: what a runner may do with them, which one process does not show."""
+"""Steps alone: features of `tf.train.Example`s, and what a worker does before it loads a model."""
+
+import os
 
 import pytest
+import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 
 pytest.importorskip("apache_beam", reason="needs Apache Beam: requirements-beam.txt")
-from disan_tf.serving.beam.kinds import write_lines  # noqa: E402
-from disan_tf.serving.beam.shards import Source, Target  # noqa: E402
-from disan_tf.serving.beam.steps import NameFiles, ReadChunks, WriteShards  # noqa: E402
+from disan_tf.serving.beam.steps import (  # noqa: E402
+    SentenceModelHandler,
+    predictions,
+    to_example,
+)
 
 
-class Files:
-    """Chunks of lines that are in memory."""
-
-    def __init__(self, *chunks):
-        self._chunks = chunks
-
-    def chunks(self, path):
-        return iter(self._chunks)
-
-
-@pytest.fixture
-def target(tmp_path):
-    target = Target(f"{tmp_path}/out.jsonl", 2, [".jsonl"])
-    (tmp_path / target.folder).mkdir()
-    return target
-
-
-def write(target) -> list[tuple[str, str]]:
-    """The temporary files of two shards, whose rows come in any order."""
-    step = WriteShards(target.folder, target.shards, write_lines)
-    rows = [(12, b"c\n"), (0, b""), (9, b"a\n"), (10, b"b\n")]
-    return [*step.process((1, rows)), *step.process((0, [(0, b"")]))]
+@pytest.mark.parametrize(
+    "value, kind, values",
+    [
+        ("été", "bytes_list", ["été".encode()]),
+        ("", "bytes_list", [b""]),
+        (["a", "film"], "bytes_list", [b"a", b"film"]),
+        (7, "int64_list", [7]),
+        ([1, 2, 3], "int64_list", [1, 2, 3]),
+        ([0.5, 0.25], "float_list", [0.5, 0.25]),
+        ([], "bytes_list", []),
+        ({"b": [None, "é"]}, "bytes_list", ['{"b": [null, "é"]}'.encode()]),
+        ([1, "b"], "bytes_list", [b'[1, "b"]']),
+        (1 << 63, "bytes_list", [str(1 << 63).encode()]),
+    ],
+)
+def test_a_value_is_the_feature_of_its_type(value, kind, values):
+    feature = tf.train.Example.FromString(to_example({"name": value})).features.feature["name"]
+    assert feature.WhichOneof("kind") == kind
+    assert list(getattr(feature, kind).value) == values
 
 
-def test_a_chunk_belongs_to_the_shard_in_which_it_begins():
-    files = Files([b"four"] * 2, [], [b"four"], [None, b"four"], [b"four"] * 9, [b"end"])
-    chunks = list(ReadChunks(files, 20).process(Source("a", 7, 2)))
-    assert [(shard, first, len(lines)) for _, shard, first, lines in chunks] == [
-        (7, 1, 2),
-        (7, 3, 1),
-        (7, 4, 2),
-        (8, 6, 9),
-        (8, 15, 1),
-    ]
+def test_a_worker_imports_the_allowed_modules():
+    handler = SentenceModelHandler("demo", predictions, threads=0, modules=["no_such_module"])
+    with pytest.raises(UserError, match="--allow_module=no_such_module must name a module"):
+        handler.load_model()
 
 
-def test_rows_are_written_in_the_order_of_their_lines(target, tmp_path):
-    NameFiles(target).process((None, write(target)))
-    assert (tmp_path / "out-00001-of-00002.jsonl").read_bytes() == b"a\nb\nc\n"
-    assert (tmp_path / "out-00000-of-00002.jsonl").read_bytes() == b""
-
-
-def test_nothing_has_its_name_before_all_is_written(target, tmp_path):
-    write(target)
-    assert list(tmp_path.glob("out*")) == []
-
-
-def test_an_attempt_that_failed_is_not_named(target, tmp_path):
-    write(target)
-    files = write(target)
-    NameFiles(target).process((None, files))
-    assert len(list(tmp_path.glob("out*"))) == 2
-
-
-def test_naming_goes_on_where_an_attempt_ended(target, tmp_path):
-    files = write(target)
-    (tmp_path / files[0][0]).rename(files[0][1])
-    for _ in range(2):
-        NameFiles(target).process((None, files))
-        assert len(list(tmp_path.glob("out*"))) == 2
-
-
-def test_shards_of_another_run_are_not_replaced(target, tmp_path):
-    files = write(target)
-    (tmp_path / "out-00000-of-00001.jsonl").write_text("of another run")
-    with pytest.raises(UserError, match="exists already"):
-        NameFiles(target).process((None, files))
-    assert len(list(tmp_path.glob("out*"))) == 1
+@pytest.mark.parametrize("threads, expected", [(0, [None, None]), (3, ["3", "3"])])
+def test_a_worker_gets_its_number_of_threads(monkeypatch, threads, expected):
+    names = ["TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"]
+    for name in names:
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    SentenceModelHandler("demo", predictions, threads).set_environment_vars()
+    assert [os.environ.get(name) for name in names] == expected

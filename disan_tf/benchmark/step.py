@@ -35,7 +35,7 @@ def is_pair(config) -> bool:
 
 def inputs_of(config) -> list[tf.TensorSpec]:
     """Returns the input specs of the config's model."""
-    options, make = embedding_parts(config, Sources((WORDS, 0)))
+    options, make = embedding_parts(config.embedding, Sources((WORDS, 0)))
     return input_specs(TASKS[config.task.name].fields, make(**options))
 
 
@@ -110,7 +110,7 @@ def make_steps(form: str, config) -> dict:
         model = DenseDisan(config, WORDS, _classes(config))
         return {"train": make_dense_train_step(model), "inference": make_dense_inference(model)}
     model = build(config)
-    optimizer = build_optimizer(config, model.trainable_variables)
+    optimizer = build_optimizer(config.train, config.dtype, model.trainable_variables)
     inference = tf.function(
         lambda *inputs: model(*inputs, training=False), input_signature=model.input_specs()
     )

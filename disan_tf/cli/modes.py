@@ -16,8 +16,10 @@ from disan_tf.common.progress import notify
 
 def prepare(config, data_dir, prepared_dir) -> None:
     """Turns a raw corpus into arrays, unless that is done, and prints its counts."""
-    _check(config)
-    _prepare(config, data_dir, prepared_dir, is_told=True)
+    from disan_tf.cli.check_config import check_config
+
+    check_config(config)
+    _prepare(config.data, data_dir, prepared_dir, in_full=True)
 
 
 def train(
@@ -31,35 +33,31 @@ def train(
     init_from=None,
 ) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
-    _check(config)
+    from disan_tf.cli.check_config import check_config
     from disan_tf.cli.listings import what_next
-    from disan_tf.runs.work_directory import refuse_other_config
-    from disan_tf.training import experiment, initial_model, series
-    from disan_tf.training.distribution import cluster
+    from disan_tf.training import experiment, series
 
+    check_config(config)
     prepare_corpus = partial(_prepare, data_dir=data_dir, prepared_dir=prepared_dir)
     initial = _initial_model(init_from) if init_from else None
     if seeds or folds:
         series.train_series(config, workdir, seeds, folds, prepare_corpus, pictures, initial)
         return
     series.refuse_series(workdir)
-    refuse_other_config(Path(workdir), config)
-    distribution = cluster.make_distribution(config)
-    with cluster.report_lost_workers(distribution), distribution.writing(workdir):
-        distribution.check_same("config", config.to_dict())
-        initial_model.check_start(initial, Path(workdir), config)
-        corpus = distribution.chief_first(lambda: prepare_corpus(config))
-        distribution.check_same("corpus", corpus.manifest)
-        summary = experiment.train(config, corpus, workdir, pictures, distribution, initial)
-        compiled = summary.get("compilations")
-        print(
-            f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best "
-            f"dev {summary['criterion']} {summary['best_score']:.4f} at step "
-            f"{summary['best_step']:,}, in {Path(workdir) / 'best'}; curves: tensorboard --logdir "
-            f"{Path(workdir) / 'tensorboard'}"
-            + (f"; {compiled:,} compilations by XLA" if compiled is not None else "")
-        )
-        print(what_next(workdir, data_dir, prepared_dir))
+    summary = experiment.run(
+        config, lambda: prepare_corpus(config.data), workdir, pictures, initial
+    )
+    if summary is None:
+        return
+    compiled = summary.get("compilations")
+    print(
+        f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best "
+        f"dev {summary['criterion']} {summary['best_score']:.4f} at step "
+        f"{summary['best_step']:,}, in {Path(workdir) / 'best'}; curves: tensorboard --logdir "
+        f"{Path(workdir) / 'tensorboard'}"
+        + (f"; {compiled:,} compilations by XLA" if compiled is not None else "")
+    )
+    print(what_next(workdir, data_dir, prepared_dir))
 
 
 def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:
@@ -73,20 +71,20 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     from disan_tf.serving.release.released import find_bundle
     from disan_tf.training import evaluation, series
 
-    def corpus_of(config):
-        check_options(config.data)  # the checkpoint may be a stranger's
-        splits = splits_of(config.data)
+    def corpus_of(data):
+        check_options(data)  # the checkpoint may be a stranger's
+        splits = splits_of(data)
         if split not in splits:
             raise UserError(
                 f"--split={split} must be {join_choices(splits)}{suggestion(split, splits)}"
             )
-        return _prepare(config, data_dir, prepared_dir)
+        return _prepare(data, data_dir, prepared_dir)
 
     if workdir and Path(checkpoint) == Path(workdir) and not output and series.is_series(workdir):
         series.evaluate_series(workdir, split, corpus_of)
         return
     bundle = load_bundle(find_bundle(checkpoint))
-    folder, corpus = Path(output or f"{workdir}/evaluation"), corpus_of(bundle.config)
+    folder, corpus = Path(output or f"{workdir}/evaluation"), corpus_of(bundle.config.data)
     scores = evaluation.write_evaluation(folder, bundle, corpus, split)
     print("\n\n".join([render_scores(scores), *advise_folds(corpus.manifest)]))
 
@@ -276,9 +274,10 @@ def doctor(data_dir, prepared_dir=None) -> None:
 
 def benchmark(config, benchmark_parts, repetitions: int, output=None) -> None:
     """Times a config's model on this machine, beside its authors' formulation."""
-    _check(config)
     from disan_tf.benchmark.main import benchmark as measure
+    from disan_tf.cli.check_config import check_config
 
+    check_config(config)
     measure(config, output, benchmark_parts, repetitions)
 
 
@@ -304,26 +303,10 @@ MODES = {
 }
 
 
-def _check(config) -> None:
-    """Raises UserError for a wrong config, before anything is prepared, downloaded or trained."""
-    import tensorflow as tf
+def _prepare(data, data_dir, prepared_dir, in_full: bool = False):
+    """Prepares the corpus of `config.data` and prints its counts; returns the `PreparedCorpus`.
 
-    from data_prep.check_options import data_section
-    from data_prep.corpora import fields_of, splits_of
-    from disan_tf.layers.base import BaseLayer
-    from disan_tf.training.check_config import CorpusRules, check_config
-
-    try:
-        with tf.Graph().as_default():  # an eager variable would take all memory from other workers
-            check_config(config, CorpusRules(data_section, fields_of, splits_of))
-    finally:
-        BaseLayer()  # in a graph Keras makes all our layers those of TensorFlow 1, until this one
-
-
-def _prepare(config, data_dir, prepared_dir, is_told: bool = False):
-    """Prepares the corpus of a config and prints its counts; returns the `PreparedCorpus`.
-
-    A corpus that was prepared before takes one line, unless `is_told` asks for all counts.
+    A corpus that was prepared before takes one line, unless `in_full` asks for all counts.
     """
     import data_prep.prepare
     from data_prep import bilm_files
@@ -331,12 +314,12 @@ def _prepare(config, data_dir, prepared_dir, is_told: bool = False):
     from disan_tf.elmo.options import read_options
     from disan_tf.input_pipeline import PreparedCorpus
 
-    if config.data.get("bilm"):
-        read_options(bilm_files.find(Path(data_dir), config.data.bilm)[0])
+    if data.get("bilm"):
+        read_options(bilm_files.find(Path(data_dir), data.bilm)[0])
     folders = Path(data_dir), Path(prepared_dir)
-    was_prepared = data_prep.prepare.is_prepared(config.data, *folders)
-    corpus = PreparedCorpus(data_prep.prepare.prepare(config.data, *folders))
-    if was_prepared and not is_told:
+    was_prepared = data_prep.prepare.is_prepared(data, *folders)
+    corpus = PreparedCorpus(data_prep.prepare.prepare(data, *folders))
+    if was_prepared and not in_full:
         print(f"{describe_briefly(corpus.manifest)}, prepared before in {corpus.directory}")
     else:
         print(

@@ -34,6 +34,20 @@ def import_encoder(name: str) -> type:
     return own_encoder(name)
 
 
+def import_own(options) -> None:
+    """Imports the module of the encoder in `config.encoder`, if it is another package's.
+
+    Raises:
+      UserError: see `import_encoder`.
+    """
+    name = options.get("name")
+    if isinstance(name, str) and ":" in name:
+        try:
+            import_encoder(name)
+        except ValueError as error:
+            raise UserError(f"--config.encoder.{error}") from None
+
+
 def allow_modules(names: Iterable[str]) -> None:
     """Imports the modules that a user names with `--allow_module`, for `own_encoder`.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Optional
 
+from disan_tf.common.errors import UserError
 from disan_tf.common.options import check_choice
 from disan_tf.elmo.embedding import ElmoEmbedding
 from disan_tf.layers.embedding.characters import WordBytes, WordCharacterEmbedding
@@ -28,6 +29,10 @@ class Sources:
     words: tuple[int, int]
     bilm: Optional[dict] = None
     cached: bool = False
+
+
+# For embeddings that are only checked or compared, before a corpus or a biLM is read.
+ANY_SOURCES = Sources((1, 0), {"units": 1, "cells": 1, "filters": [(1, 1)]})
 
 
 def words(sources: Sources, shared: dict, *, dim: int, trainable: bool = True) -> Embedding:
@@ -225,3 +230,24 @@ EMBEDDINGS = {
         distributes=False,
     ),
 }
+
+
+def check_arrays(embedding, data) -> None:
+    """Raises UserError unless `config.data` has the arrays that `config.embedding` reads."""
+    kind = EMBEDDINGS[embedding.name]
+    for name, prepared in kind.equal.items():
+        if data.get(prepared) != embedding[name]:
+            raise UserError(
+                f"--config.data.{prepared}={data.get(prepared)} must be {embedding[name]}, as "
+                f"config.embedding.{name} is."
+            )
+    for name, reason in kind.required.items():
+        if not data.get(name):
+            raise UserError(
+                f"--config.embedding.name={embedding.name} {reason}: set --config.data.{name}=True."
+            )
+    if embedding.get("phrases") == "cut" and not data.get("contexts"):
+        raise UserError(
+            "--config.embedding.phrases=cut reads the sentences around phrases: set "
+            "--config.data.contexts=True."
+        )

@@ -1,11 +1,14 @@
-"""Builds a model from a config."""
+"""Builds a model from a config, and checks the sections that describe it."""
 
 import functools
+from collections.abc import Generator, Mapping, Sequence
+from typing import NamedTuple
 
 import tensorflow as tf
 
 from disan_tf import encoders
-from disan_tf.common.options import check_choice
+from disan_tf.common.errors import UserError
+from disan_tf.common.options import check_choice, chosen, flag
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.encoders.own import own_encoder
 from disan_tf.layers.base import BaseLayer
@@ -17,7 +20,7 @@ from disan_tf.layers.heads.word_softmax import WordSoftmax
 from disan_tf.layers.keras_layer import sublayers
 from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
-from disan_tf.models.embeddings import EMBEDDINGS, Sources
+from disan_tf.models.embeddings import ANY_SOURCES, EMBEDDINGS, Sources, check_arrays
 from disan_tf.models.language_model import LanguageModel
 from disan_tf.models.nli import SentencePairClassifier
 from disan_tf.models.relatedness import RelatednessModel
@@ -55,17 +58,101 @@ def build_model(
     Returns:
       A model of the class `TASKS[config.task.name]`, with initial weights.
     """
-    task = TASKS[config.task.name]
-    own_options = {name: config.task[name] for name in task.options if name in config.task}
+    task, dropout = TASKS[config.task.name], config.train.dropout
+    shared = SharedArguments(config.train.l2, config.dtype, config.seed)
+    head = head_parts(config.task, task.outputs(words, classes), dropout, shared)
     parts = (
-        embedding_parts(config, Sources(words, bilm, cached)),
-        encoder_parts(config, attention_form),
-        head_parts(config, task.outputs(words, classes)),
+        embedding_parts(config.embedding, Sources(words, bilm, cached), shared),
+        encoder_parts(config.encoder, dropout, shared, attention_form),
+        head,
     )
     layers = [make(**options) for options, make in parts]
-    model = task(*layers, **own_options, name=config.name)
+    model = task(*layers, **_task_options(config.task), name=config.name)
     model(*model.zeros())
     return model
+
+
+class SharedArguments(NamedTuple):
+    """The values of a config that embedding, encoder and head share.
+
+    Attributes:
+      l2: `config.train.l2`.
+      dtype: the name of a Keras dtype policy.
+      seed: the config's seed, from which each part has its own.
+    """
+
+    l2: float = 0.0
+    dtype: str = "float32"
+    seed: int = 0
+
+    def of(self, part: str) -> dict:
+        """Returns the arguments of the part with this name."""
+        policy = tf.keras.mixed_precision.Policy(self.dtype)
+        return {"l2": self.l2, "dtype": policy, "seed": site_seed(self.seed, part), "name": part}
+
+
+NOTHING_SHARED = SharedArguments()  # for parts that are only checked or compared
+
+
+def model_sections(
+    task, embedding, encoder, data, fields: Sequence[str]
+) -> Generator[tuple, None, type]:
+    """Yields the arguments with which `check_section` checks the sections that describe a model.
+
+    Args:
+      task, embedding, encoder, data: sections of a config; the last one is checked already.
+      fields: the names of the corpus' sentences.
+
+    Returns:
+      The class of the encoder.
+
+    Raises:
+      UserError: a part that does not exist, that the task cannot have, or for which the corpus has
+        no sentences or arrays.
+    """
+    model = chosen(TASKS, "task", task)
+    chosen(_named(EMBEDDINGS, model.embeddings), "embedding", embedding)
+    chosen(_named(HEADS, model.heads), "task", task, "head")
+    if tuple(fields) != model.fields:
+        raise UserError(
+            f"--config.task.name={task.name} reads {' and '.join(model.fields)}, but the corpus "
+            f"{data.corpus} has {' and '.join(fields)}; choose a task that fits it."
+        )
+    options, make = embedding_parts(embedding, ANY_SOURCES)
+    yield "embedding", options, f"the embedding {embedding.name}", make
+    check_arrays(embedding, data)
+    options, make = head_parts(task, classes=2)
+    options.update(_task_options(task))
+    parts = functools.partial(model, embedding=None, encoder=None, head=None)
+    owner = f"the task {task.name} with the head {task.head}"
+    yield "task", options, owner, make, *([parts] if model.options else [])
+    if data.get("score") and data.lowest != task.get("lowest", 1):
+        raise UserError(
+            f"--config.task.lowest={task.get('lowest', 1)} must be {data.lowest}, as "
+            "config.data.lowest is."
+        )
+    kind = _fitting_encoder(encoder, model.encoder_type, task.name)
+    options, make = encoder_parts(encoder)
+    yield "encoder", options, encoder.name, make
+    return kind
+
+
+def _fitting_encoder(encoder, kind: type, task: str) -> type:
+    """Returns the class in `config.encoder`, which must be of the kind that a task needs.
+
+    Raises:
+      UserError: it is of another kind or does not exist.
+    """
+    name = encoder.get("name")
+    if not isinstance(name, str) or ":" not in name:  # one of ours
+        fitting = [ours for ours, each in ENCODERS.items() if issubclass(each, kind)]
+        return chosen(_named(ENCODERS, fitting), "encoder", encoder)
+    if not issubclass(own_encoder(name), kind):
+        raise UserError(
+            f"{flag('encoder', 'name')}={name} must be a {kind.__name__}, which the task {task} "
+            "needs."
+        )
+    return own_encoder(name)
 
 
 def check_regularisation(dropout: float, l2: float) -> None:
@@ -73,31 +160,45 @@ def check_regularisation(dropout: float, l2: float) -> None:
     BaseLayer(dropout, l2, seed=0)
 
 
-def embedding_parts(config, sources: Sources) -> tuple[dict, functools.partial]:
-    """Returns the embedding's arguments from the config, and a partial with all others."""
-    kind = EMBEDDINGS[config.embedding.name]
-    make = functools.partial(kind.make, sources=sources, shared=_shared(config, "embedding"))
-    return _without(config.embedding, "name"), make
+def embedding_parts(
+    embedding, sources: Sources, shared: SharedArguments = NOTHING_SHARED
+) -> tuple[dict, functools.partial]:
+    """Returns the arguments in `config.embedding`, and a partial with all others."""
+    kind = EMBEDDINGS[embedding.name]
+    make = functools.partial(kind.make, sources=sources, shared=shared.of("embedding"))
+    return _without(embedding, "name"), make
 
 
-def encoder_parts(config, attention_form: str = "auto") -> tuple[dict, functools.partial]:
-    """Returns the encoder's arguments from the config, and a partial with all others.
+def encoder_parts(
+    encoder,
+    dropout: float = 0.0,
+    shared: SharedArguments = NOTHING_SHARED,
+    attention_form: str = "auto",
+) -> tuple[dict, functools.partial]:
+    """Returns the arguments in `config.encoder`, and a partial with all others.
 
     Raises:
       ValueError: see `encoder_class`.
     """
-    options = {"dropout": config.train.dropout, **_without(config.encoder, "name")}
-    given, kind = _shared(config, "encoder"), encoder_class(config.encoder.name)
+    options = {"dropout": dropout, **_without(encoder, "name")}
+    given, kind = shared.of("encoder"), encoder_class(encoder.name)
     if issubclass(kind, encoders.SentenceEncoder):
         given["attention_form"] = attention_form
     return options, functools.partial(kind, **given)
 
 
-def head_parts(config, classes: int) -> tuple[dict, functools.partial]:
-    """Returns the head's arguments from the config, and a partial with all others."""
-    own = _without(config.task, "name", "head", *TASKS[config.task.name].options)
-    make = functools.partial(HEADS[config.task.head], classes=classes, **_shared(config, "head"))
-    return {"dropout": config.train.dropout, **own}, make
+def head_parts(
+    task, classes: int, dropout: float = 0.0, shared: SharedArguments = NOTHING_SHARED
+) -> tuple[dict, functools.partial]:
+    """Returns the head's arguments in `config.task`, and a partial with all others."""
+    options = _without(task, "name", "head", *TASKS[task.name].options)
+    make = functools.partial(HEADS[task.head], classes=classes, **shared.of("head"))
+    return {"dropout": dropout, **options}, make
+
+
+def _task_options(task) -> dict:
+    """Returns the arguments of the task's class in `config.task`."""
+    return {name: task[name] for name in TASKS[task.name].options if name in task}
 
 
 def encoder_class(name: str) -> type:
@@ -112,18 +213,12 @@ def encoder_class(name: str) -> type:
     return ENCODERS[name]
 
 
-def _shared(config, part: str) -> dict:
-    """Returns the arguments that embedding, encoder and head share."""
-    return {
-        "l2": config.train.l2,
-        "dtype": tf.keras.mixed_precision.Policy(config.dtype),
-        "seed": site_seed(config.seed, part),
-        "name": part,
-    }
-
-
 def _without(section, *names) -> dict:
     return {name: value for name, value in section.items() if name not in names}
+
+
+def _named(components: Mapping, names: Sequence[str]) -> dict:
+    return {name: components[name] for name in names}
 
 
 def count_parameters(model: tf.keras.Model) -> int:

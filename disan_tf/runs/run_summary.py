@@ -27,10 +27,10 @@ def is_over(train, step: int, best_step: int) -> bool:
     return step >= train.steps or bool(stale)
 
 
-def is_finished(workdir: Path, config) -> bool:
+def is_finished(workdir: Path, train) -> bool:
     """Returns whether a run is trained to its end and scored on every split but train.
 
-    It reads small files only and builds no model.
+    `train` is `config.train`. The function reads small files only and builds no model.
     """
     if not all((workdir / name).is_file() for name in ("run.json", "best/model.json")):
         return False
@@ -38,7 +38,7 @@ def is_finished(workdir: Path, config) -> bool:
     dev = _curve(MetricsLog.read(workdir / "metrics.jsonl"), "dev")
     return (
         bool(splits and dev)
-        and is_over(config.train, dev[-1]["step"], best_step(workdir))
+        and is_over(train, dev[-1]["step"], best_step(workdir))
         and splits.keys() - {"train"} <= read_scores(workdir).keys()
     )
 

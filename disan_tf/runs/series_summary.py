@@ -91,7 +91,7 @@ def read_members(workdir: Path) -> list[tuple[Path, dict]]:
     members = []
     for path in chain.from_iterable(map(workdir.glob, MEMBER_CONFIGS)):
         config = ConfigDict(read_config(path.parent))
-        if is_finished(path.parent, config):
+        if is_finished(path.parent, config.train):
             members.append((path.parent, summarise_run(path.parent)))
     return sorted(members, key=lambda member: _numbers(member[1]["config"]))
 

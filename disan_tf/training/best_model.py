@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Optional
+from typing import Callable, Optional
 
 import numpy as np
 
 from disan_tf.common.errors import UserError
-from disan_tf.input_pipeline import PreparedCorpus, Split
-from disan_tf.runs.bundle import save_bundle
+from disan_tf.input_pipeline import Split
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.outputs import run_split
 
@@ -17,7 +16,7 @@ class SplitScores:
     """Scores a model on dev and on the splits that are only watched.
 
     Args:
-      config: only `evaluate.batch_size` is read.
+      batch_size: the number of examples in a batch.
       model: the `SentenceModel`.
       method: the training method, which has the evaluation steps.
       dev: the split.
@@ -27,9 +26,9 @@ class SplitScores:
       dev_outputs: outputs of the last evaluation, <float32>[examples, classes]; None before it.
     """
 
-    def __init__(self, config, model, method, dev: Split, watched: Mapping[str, Split]):
+    def __init__(self, batch_size: int, model, method, dev: Split, watched: Mapping[str, Split]):
         self._model, self._method, self._dev, self._watched = model, method, dev, watched
-        self._batch_size = config.evaluate.batch_size
+        self._batch_size = batch_size
         self.dev_outputs: Optional[np.ndarray] = None
 
     def of_dev(self) -> dict:
@@ -63,13 +62,19 @@ class BestModel:
 
     Args:
       folder: the bundle's folder.
-      config, corpus, model: the contents of the bundle.
+      save: writes the bundle into a folder, with the `scores` of an evaluation.
+      criterion: the name of the score.
       state: holds the step and the score of the best evaluation.
     """
 
-    def __init__(self, folder: Path, config, corpus: PreparedCorpus, model, state: TrainingState):
-        self._folder, self._config, self._corpus = folder, config, corpus
-        self._model, self._state = model, state
+    def __init__(
+        self,
+        folder: Path,
+        save: Callable,
+        criterion: str,
+        state: TrainingState,
+    ):
+        self._folder, self._save, self._criterion, self._state = folder, save, criterion, state
 
     def check_exists(self) -> None:
         """Raises UserError if the bundle was deleted: later models may be worse."""
@@ -91,10 +96,9 @@ class BestModel:
         if not may_choose:
             self._state.best_step.assign(step)
             return
-        score = scores[self._model.criterion]
+        score = scores[self._criterion]
         if score > float(self._state.best_score):
-            evaluation = {"step": step, f"dev_{self._model.criterion}": score}
-            save_bundle(self._folder, self._model, self._config, self._corpus, evaluation)
+            self._save(self._folder, scores={"step": step, f"dev_{self._criterion}": score})
             self.record(step, score)
 
     def record(self, step: int, score: float) -> None:

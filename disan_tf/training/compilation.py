@@ -1,9 +1,11 @@
 """Compilation of steps: by TensorFlow for all shapes, or by XLA for batches of few lengths."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Callable
 
 import tensorflow as tf
+
+from disan_tf.common.errors import UserError
 
 SHORTEST = 8  # tokens; shorter batches are padded to them
 
@@ -85,6 +87,53 @@ def pad_tokens(tensor: tf.Tensor) -> tf.Tensor:
     return tf.pad(tensor, [[0, 0], [0, surplus], *[[0, 0]] * (tensor.shape.rank - 2)])
 
 
-def make_compiler(config) -> Compiler:
-    """Makes the compiler that `config.train.jit_compile` chooses."""
-    return Compiler(config.get("train", {}).get("jit_compile", False))
+def make_compiler(train) -> Compiler:
+    """Makes the compiler that `config.train.jit_compile` chooses; older configs have no value."""
+    return Compiler(train.get("jit_compile", False))
+
+
+def check_jit_compile(jit_compile: bool = False) -> None:
+    """Checks `config.train.jit_compile`, any truth value; see `check_xla` for its conditions."""
+
+
+def check_xla(train, encoder, task: str, dtype: str) -> None:
+    """Raises UserError if `train.jit_compile` is set and XLA cannot compile the steps.
+
+    XLA compiles a function for fixed shapes. Rows or batches that depend on the data would have a
+    shape of their own in nearly every step.
+
+    Args:
+      train, encoder: sections of a config.
+      task: the name of its task.
+      dtype: its precision.
+    """
+    if not train.get("jit_compile", False):
+        return
+    for setting, reason, remedy in _obstacles(train, encoder, task, dtype):
+        raise UserError(
+            f"--config.train.jit_compile=True does not go with --config.{setting}, {reason}; "
+            f"{remedy}, or leave jit_compile at False."
+        )
+
+
+def _obstacles(train, encoder, task: str, dtype: str) -> Iterator[tuple[str, str, str]]:
+    """Yields the setting, the reason and the remedy for each obstacle to XLA."""
+    if task == "language_model":
+        reason = "whose softmax reads as many rows as a batch has words"
+        yield "task.name=language_model", reason, "train a model of sentences"
+    distribution = train.get("distribution", "none")
+    if distribution != "none":
+        reason = "whose steps run on several devices"
+        yield f"train.distribution={distribution}", reason, "set train.distribution to none"
+    if train.batch_tokens:
+        reason = "which gives nearly every batch a size of its own"
+        yield f"train.batch_tokens={train.batch_tokens}", reason, "set it to 0"
+    if encoder.get("unselected") == "drop":
+        reason = "whose sentences become as short as the selection"
+        yield "encoder.unselected=drop", reason, "set it to mean"
+    if dtype == "mixed_float16":
+        reason = "whose loss scale was not tried under XLA"
+        yield "dtype=mixed_float16", reason, "set it to mixed_bfloat16"
+    if train.get("optimizer") == "adagrad" and train.get("optimizer_options", {}).get("start") == 0:
+        reason = "which divides by 0 for rows outside the batch"
+        yield "train.optimizer_options.start=0.0", reason, "set it above 0"

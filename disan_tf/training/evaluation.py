@@ -66,7 +66,7 @@ def _score(bundle, corpus, split_name):
     """Returns the scores, see `evaluate`, the model's predictions, and the labels."""
     check_corpus(bundle, corpus)
     split, model = _split(bundle, corpus, split_name), bundle.model
-    step = final_evaluation_step(bundle.config, model)
+    step = final_evaluation_step(model, bundle.config.train, bundle.config.evaluate)
     with progress_bar(f"evaluate {split_name}", "examples", len(split)) as bar:
         size = bundle.config.evaluate.batch_size
         outcome = run_split(step, split, model.reads, size, bar.update)
@@ -94,7 +94,8 @@ def _split(bundle, corpus, name):
 def _selections(bundle, split):
     """Returns the scores that `evaluate` adds for hard attention."""
     model, evaluation = bundle.model, bundle.config.evaluate
-    steps, scores = evaluation_steps(bundle.config, model, make_compiler(bundle.config)), {}
+    compiler, scores = make_compiler(bundle.config.train), {}
+    steps = evaluation_steps(model, evaluation.samples, compiler)
     for how in _SELECTIONS:
         outcome = run_split(steps[how], split, model.reads, evaluation.batch_size)
         found = model.scores(outcome.outputs, split.labels)

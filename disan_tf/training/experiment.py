@@ -1,9 +1,11 @@
 """Runs one training in its work directory, and writes its description beside the model."""
 
+import functools
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional
+from typing import Callable, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -12,9 +14,16 @@ import disan_tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_format, read_json, write_json
 from disan_tf.common.progress import is_terminal
-from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset, padding_share
+from disan_tf.input_pipeline import (
+    PreparedCorpus,
+    evaluation_batches,
+    make_dataset,
+    padding_share,
+)
 from disan_tf.input_pipeline.format import Keys
-from disan_tf.models.factory import count_parameters
+from disan_tf.models.factory import build_model, count_parameters
+from disan_tf.models.memory import memory_limit
+from disan_tf.runs.bundle import save_bundle
 from disan_tf.runs.machine import describe_machine, load
 from disan_tf.runs.provenance import command_line, data_summary
 from disan_tf.runs.work_directory import (
@@ -23,22 +32,116 @@ from disan_tf.runs.work_directory import (
     RUN,
     claim,
     read_start,
+    refuse_other_config,
     refuse_other_start,
 )
-from disan_tf.training.distribution.cluster import make_distribution
+from disan_tf.training.checkpoints import holds_checkpoint
+from disan_tf.training.distribution.cluster import make_distribution, report_lost_workers
 from disan_tf.training.distribution.strategy import Distribution
-from disan_tf.training.initial_model import InitialModel, describe_start
-from disan_tf.training.loop import Trainer
+from disan_tf.training.initial_model import InitialModel, check_start, describe_start
+from disan_tf.training.loop import TrainingLoop
+from disan_tf.training.methods import make_method
 from disan_tf.training.monitoring.console import ConsoleLog, Schedule, TrainingBar
 from disan_tf.training.monitoring.projector import write_projector
 from disan_tf.training.monitoring.tensorboard import TensorBoardLogger
+from disan_tf.training.resources import check_prepared, gather_resources
 
 _PROBE_EXAMPLES = 32
 
 
+class Trainer(TrainingLoop):
+    """The training of a config's model: the model, its training method and its loop.
+
+    Args:
+      config, workdir: see `train`.
+      corpus: the prepared corpus.
+      callbacks: see `TrainingLoop`.
+      distribution: the devices and processes, which all do the same steps; None = one device.
+      initial: the model with whose weights a training without a checkpoint begins; None = random
+        weights, and the vectors of the corpus.
+
+    Attributes:
+      started: the record by `InitialModel.apply`; None without `initial` or in a resumed training.
+
+    Raises:
+      UserError: the corpus is not what the config reads, see `check_prepared` and
+        `gather_resources`; or the initial model does not fit, see `InitialModel`.
+      MemoryError: the machine cannot hold the model, see `memory_limit`.
+    """
+
+    def __init__(
+        self,
+        config,
+        corpus: PreparedCorpus,
+        workdir,
+        callbacks: Sequence[tf.keras.callbacks.Callback] = (),
+        distribution: Optional[Distribution] = None,
+        initial: Optional[InitialModel] = None,
+    ):
+        self.config, distribution = config, distribution or Distribution()
+        checkpoints = Path(workdir) / "checkpoints"
+        if initial and distribution.by_chief(lambda: holds_checkpoint(checkpoints)):
+            initial = None
+        if initial:
+            initial.check_fits(config.embedding, config.encoder)
+        check_prepared(corpus, config.task.name, config.evaluate.splits, config.train.examples)
+        resources, corpus = gather_resources(config.embedding, config.dtype, corpus)
+        tf.keras.utils.set_random_seed(config.seed)
+        with distribution.scope():
+            with memory_limit(copies=4):
+                cached = corpus.layers is not None
+                model = build_model(
+                    config, resources.words, resources.classes, bilm=resources.bilm, cached=cached
+                )
+            model.set_resources(resources)
+            self.started = initial and initial.apply(model, corpus)
+            sections = config.train, config.dtype, config.evaluate, config.get("policy")
+            method = make_method(model, *sections)
+        distribution.check_same("initial model", self.started)
+        super().__init__(
+            model,
+            method,
+            corpus,
+            Path(workdir),
+            config.seed,
+            config.train,
+            config.evaluate,
+            functools.partial(save_bundle, model=model, config=config, corpus=corpus),
+            callbacks,
+            distribution,
+        )
+
+
+def run(
+    config,
+    prepare: Callable[[], PreparedCorpus],
+    workdir,
+    pictures: bool = True,
+    initial: Optional[InitialModel] = None,
+) -> Optional[dict]:
+    """Trains in this process alone, or as one of the workers that the config asks for.
+
+    Args: see `train`.
+
+    Returns:
+      The summary by `Trainer.run`; None in a worker that does not report.
+
+    Raises:
+      UserError: see `train`.
+      Stopped: another worker has ended or cannot be reached.
+    """
+    workdir = Path(workdir)
+    distribution = make_distribution(config.train.get("distribution", "none"))
+    with report_lost_workers(distribution), distribution.writing(workdir):
+        distribution.check_same("config", config.to_dict())
+        check_start(initial, workdir, config.embedding, config.encoder)
+        summary = train(config, prepare, workdir, pictures, distribution, initial)
+    return summary if distribution.is_chief else None
+
+
 def train(
     config,
-    corpus: PreparedCorpus,
+    prepare: Callable[[], PreparedCorpus],
     workdir,
     pictures: bool = True,
     distribution: Optional[Distribution] = None,
@@ -48,22 +151,27 @@ def train(
 
     Args:
       config: a config of `configs/`.
-      corpus: the prepared corpus.
+      prepare: returns the prepared corpus, which other workers read when the first one has it.
       workdir: the training's folder.
       pictures: whether TensorBoard gets pictures of attention and confusions at each evaluation.
-      distribution: None = the config's distribution, in this process alone.
+      distribution: None = the config's distribution, without further workers.
       initial: the model with whose weights the training begins; None = random weights.
 
     Raises:
       UserError: the work directory belongs to another config, other data or another initial model,
         or see `Trainer` and `Trainer.run`.
     """
-    workdir, distribution = Path(workdir), distribution or make_distribution(config)
+    workdir = Path(workdir)
+    distribution = distribution or make_distribution(config.train.get("distribution", "none"))
+    refuse_other_config(workdir, config)
+    with distribution.chief_first():
+        corpus = prepare()
+    distribution.check_same("corpus", corpus.manifest)
     if distribution.is_chief:
         refuse_other_start(workdir, initial and initial.name)
         claim(workdir, config)
         _check_inputs(workdir, corpus)
-    trainer = Trainer(config, corpus, workdir, distribution=distribution, initial=initial)
+    trainer = Trainer(config, corpus, workdir, (), distribution, initial)
     return _run_as_chief(trainer, pictures) if distribution.is_chief else trainer.run()
 
 
@@ -135,7 +243,7 @@ def introduce(trainer: Trainer) -> str:
     lengths, rows = trainer.train.field_lengths, trainer.plan.rows
     padding = padding_share(lengths, trainer.plan.batches(0))
     return (
-        f"{trainer.config.name}: {count_parameters(trainer.model):,} parameters without "
+        f"{trainer.model.name}: {count_parameters(trainer.model):,} parameters without "
         f"embeddings, {sum(trainer.corpus.words):,} words\n"
         f"{len(rows):,} training examples, {trainer.epoch_steps:,} steps an epoch, "
         f"{lengths[rows].sum() / trainer.epoch_steps:,.0f} tokens a step, "
@@ -182,7 +290,7 @@ def _pictures(trainer):
 
 def _progress(trainer):
     """Returns a callback that shows a bar on a terminal and prints lines elsewhere."""
-    examples, train = _examples_a_step(trainer), trainer.config.train
+    examples, train = _examples_a_step(trainer), trainer.options
     if not is_terminal():
         return ConsoleLog(train.steps, examples)
     return TrainingBar(

@@ -13,8 +13,9 @@ from disan_tf.elmo.bilm import BiLM
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.layers.embedding.words import WordEmbedding
 from disan_tf.models.base import SentenceModel
-from disan_tf.models.embeddings import EMBEDDINGS, Sources
+from disan_tf.models.embeddings import ANY_SOURCES, EMBEDDINGS
 from disan_tf.models.factory import embedding_parts, encoder_class, encoder_parts
+from disan_tf.models.language_model import LanguageModel
 from disan_tf.runs.bundle import Bundle
 from disan_tf.runs.provenance import portable_name
 from disan_tf.runs.work_directory import refuse_other_start
@@ -25,7 +26,6 @@ _FREE = {
     *("name", "dtype", "trainable", "seed", "attention_form", "init_scale"),
     *("dropout", "word_dropout", "l2", "mix_l2"),
 }
-_ANY_BILM = {"units": 1, "cells": 1, "filters": [(1, 1)]}  # both sides' files are read later
 
 
 class InitialModel:
@@ -53,13 +53,13 @@ class InitialModel:
         """The loaded model."""
         return self._load()
 
-    def check_fits(self, config) -> None:
-        """Checks that the weights of embedding and encoder fit a config's model.
+    def check_fits(self, embedding, encoder) -> None:
+        """Checks that the weights of embedding and encoder fit these sections of a config.
 
         Raises:
           UserError: a part differs, which the error names; or the model cannot be loaded.
         """
-        for option, there, here in _differences(self.bundle.config, config):
+        for option, there, here in _differences(self.bundle.config, embedding, encoder):
             raise UserError(
                 f"--init_from={self.name} has {option}={there}, and the config has {here}; choose "
                 f"a config with {option}={there}, or another model."
@@ -88,7 +88,7 @@ class InitialModel:
         _copy(model.embedding, source.embedding, besides=[*tables, *fixed])
         _copy(model.encoder, source.encoder)
         is_same = _have_same_head(model, source)
-        is_same = is_same and _outputs(bundle.config, bundle) == _outputs(bundle.config, corpus)
+        is_same = is_same and _outputs(source, bundle) == _outputs(source, corpus)
         if is_same:
             _copy(model.head, source.head)
         return {
@@ -109,20 +109,20 @@ class InitialModel:
                 )
 
 
-def check_start(initial: Optional[InitialModel], workdir: Path, config) -> None:
+def check_start(initial: Optional[InitialModel], workdir: Path, embedding, encoder) -> None:
     """Checks that a training may begin or resume, before its corpus is prepared.
 
     Args:
       initial: the model of `--init_from`; None = the training begins with random weights.
       workdir: the training's folder.
-      config: its config.
+      embedding, encoder: sections of its config.
 
     Raises:
       UserError: the work directory's training began otherwise; or see `InitialModel.check_fits`.
     """
-    refuse_other_start(workdir, initial and initial.name)
     if initial and not holds_checkpoint(Path(workdir) / "checkpoints"):
-        initial.check_fits(config)
+        initial.check_fits(embedding, encoder)
+    refuse_other_start(workdir, initial and initial.name)
 
 
 def describe_start(record: dict) -> str:
@@ -133,32 +133,31 @@ def describe_start(record: dict) -> str:
     )
 
 
-def _differences(there, here) -> Iterator[tuple]:
-    """Yields (option, value there, value here) for options that must be equal in two configs."""
-    if there.embedding.name != here.embedding.name:
-        yield "embedding.name", there.embedding.name, here.embedding.name
+def _differences(there, embedding, encoder) -> Iterator[tuple]:
+    """Yields (option, value there, value here) for options that must equal those of a config."""
+    if there.embedding.name != embedding.name:
+        yield "embedding.name", there.embedding.name, embedding.name
         return
-    names = (config.encoder.name for config in (there, here))
-    if len({encoder_class(name) for name in names}) > 1:
-        yield "encoder.name", there.encoder.name, here.encoder.name
+    if encoder_class(there.encoder.name) != encoder_class(encoder.name):
+        yield "encoder.name", there.encoder.name, encoder.name
         return
-    for part in ("embedding", "encoder"):
-        ours, theirs = (_arguments(config, part) for config in (here, there))
+    make_embedding = functools.partial(embedding_parts, sources=ANY_SOURCES)
+    sides = (
+        ("embedding", make_embedding, there.embedding, embedding),
+        ("encoder", encoder_parts, there.encoder, encoder),
+    )
+    for part, parts, other, section in sides:
+        theirs, ours = (_arguments(*parts(options)) for options in (other, section))
         for name in sorted(ours.keys() - _FREE):
             if ours[name] != theirs.get(name):
-                given = (there[part].get(name, theirs.get(name)), here[part].get(name, ours[name]))
+                given = other.get(name, theirs.get(name)), section.get(name, ours[name])
                 yield f"{part}.{name}", *given
-    if EMBEDDINGS[here.embedding.name].reads_bilm and there.embedding.bilm != here.embedding.bilm:
-        yield "embedding.bilm", there.embedding.bilm, here.embedding.bilm
+    if EMBEDDINGS[embedding.name].reads_bilm and there.embedding.bilm != embedding.bilm:
+        yield "embedding.bilm", there.embedding.bilm, embedding.bilm
 
 
-def _arguments(config, part: str) -> dict:
-    """Returns the arguments of a config's embedding or encoder, with their defaults."""
-    makers = {
-        "embedding": lambda: embedding_parts(config, Sources((1, 0), _ANY_BILM)),
-        "encoder": lambda: encoder_parts(config),
-    }
-    options, make = makers[part]()
+def _arguments(options: dict, make: Callable) -> dict:
+    """Returns the arguments of an embedding or an encoder, with their defaults."""
     return make(**options).get_config()
 
 
@@ -198,7 +197,6 @@ def _have_same_head(model: SentenceModel, source: SentenceModel) -> bool:
     return heads[0] == heads[1]
 
 
-def _outputs(config, described) -> list[str]:
+def _outputs(model: SentenceModel, described) -> list[str]:
     """Returns the names of a bundle's or corpus' outputs: classes, or a language model's words."""
-    is_language_model = EMBEDDINGS[config.embedding.name].counts_words
-    return described.vocabulary if is_language_model else described.classes
+    return described.vocabulary if isinstance(model, LanguageModel) else described.classes

@@ -2,8 +2,9 @@
 
 import math
 import signal
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable
 
 import numpy as np
 import tensorflow as tf
@@ -12,106 +13,73 @@ from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.files import sync
 from disan_tf.common.signals import deferred
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus
-from disan_tf.models.factory import build_model
-from disan_tf.models.memory import memory_limit
 from disan_tf.runs.run_summary import is_over
 from disan_tf.training.best_model import BestModel, SplitScores
-from disan_tf.training.checkpoints import TrainingState, holds_checkpoint
+from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.distribution.replicas import STOP
 from disan_tf.training.distribution.strategy import Distribution
-from disan_tf.training.initial_model import InitialModel
-from disan_tf.training.methods import make_method
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
 from disan_tf.training.monitoring.event_files import sync_events
-from disan_tf.training.resources import gather_resources
 from disan_tf.training.schedule import is_evaluated, is_logged, is_saved
 from disan_tf.training.training_log import TrainingLog, format_metrics
 
 
-class Trainer:
+class TrainingLoop:
     """Trains one model in one work directory; the same call again resumes the training.
 
     After each step, `run` does the due actions in this order: log, check that weights are finite,
     evaluate, end the epoch, save, stop.
 
     Args:
-      config: a config of `configs/`.
+      model: the `SentenceModel`, with its resources.
+      method: its training method.
       corpus: the prepared corpus.
       workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
+      seed: the seed of the batch plan.
+      train, evaluate: `config.train` and `config.evaluate`.
+      save: writes the model's bundle into a folder, with the `scores` of an evaluation.
       callbacks: Keras callbacks. A batch's logs hold `loss`, the model's `batch_score` and the
         training method's other metrics. An evaluation's logs hold `step`, `loss` and the model's
         dev scores. The logs of `on_train_begin` hold the `step` of the last checkpoint, whether the
         training `is_over` there, and `measured`, the metrics of earlier steps that are not logged
         yet.
-      distribution: the devices and processes, which all do the same steps; None = one device.
-      initial: the model with whose weights a training without a checkpoint begins; None = random
-        weights, and the vectors of the corpus.
-
-    Attributes:
-      started: the record by `InitialModel.apply`; None without `initial` or in a resumed training.
-
-    Raises:
-      UserError: a checkpoint is damaged, or the best model is gone; or see `gather_resources` and
-        `InitialModel`.
-      MemoryError: the machine cannot hold the model, see `memory_limit`.
+      distribution: the devices and processes, which all do the same steps.
     """
 
     def __init__(
         self,
-        config,
+        model,
+        method,
         corpus: PreparedCorpus,
-        workdir,
-        callbacks=(),
-        distribution: Optional[Distribution] = None,
-        initial: Optional[InitialModel] = None,
+        workdir: Path,
+        seed: int,
+        train,
+        evaluate,
+        save: Callable,
+        callbacks: Sequence[tf.keras.callbacks.Callback],
+        distribution: Distribution,
     ):
-        self.distribution = distribution or Distribution()
-        self.config, self.workdir, self.callbacks = config, Path(workdir), callbacks
-        initial = self._needed(initial)
-        resources, corpus = gather_resources(config, corpus)
-        tf.keras.utils.set_random_seed(config.seed)
-        self.corpus = corpus
-        with self.distribution.scope():
-            with memory_limit(copies=4):
-                self.model = build_model(
-                    config,
-                    resources.words,
-                    resources.classes,
-                    bilm=resources.bilm,
-                    cached=corpus.layers is not None,
-                )
-            self.model.set_resources(resources)
-            self.started = initial and initial.apply(self.model, corpus)
-            self.method = make_method(config, self.model)
-        self.distribution.check_same("initial model", self.started)
+        self.model, self.method, self.corpus, self.options = model, method, corpus, train
+        self.workdir, self.callbacks, self.distribution = workdir, callbacks, distribution
         self.state = TrainingState(
-            self.workdir / "checkpoints", self.model, self.method.saved, self.distribution.is_chief
+            workdir / "checkpoints", model, method.saved, distribution.is_chief
         )
         self.train, self.dev = corpus.split("train"), corpus.split("dev")
         self.plan = BatchPlan(
             self.train.field_lengths,
-            config.train.batch_size,
-            config.train.window,
-            config.seed,
-            config.train.batch_tokens,
-            config.train.examples,
+            train.batch_size,
+            train.window,
+            seed,
+            train.batch_tokens,
+            train.examples,
         )
         self.epoch_steps = self.plan.count(0)  # with batch_tokens, later epochs differ a little
-        self.log = TrainingLog(self.workdir / "metrics.jsonl", self.plan)
-        self.update_statistics = StatisticsUpdate(
-            config, self.model, self.method, self.train, self.plan
-        )
-        watched = {name: corpus.split(name) for name in config.evaluate.splits}
-        self.scores = SplitScores(config, self.model, self.method, self.dev, watched)
-        self.best = BestModel(self.workdir / "best", config, corpus, self.model, self.state)
-
-    def _needed(self, initial: Optional[InitialModel]) -> Optional[InitialModel]:
-        """Returns the initial model, loaded and checked, unless the training resumes."""
-        checkpoints = self.workdir / "checkpoints"
-        if initial is None or self.distribution.by_chief(lambda: holds_checkpoint(checkpoints)):
-            return None
-        initial.check_fits(self.config)
-        return initial
+        self.log = TrainingLog(workdir / "metrics.jsonl", self.plan)
+        batches = train.get("batch_norm_batches", 0)
+        self.update_statistics = StatisticsUpdate(batches, model, method, self.train, self.plan)
+        watched = {name: corpus.split(name) for name in evaluate.splits}
+        self.scores = SplitScores(evaluate.batch_size, model, method, self.dev, watched)
+        self.best = BestModel(workdir / "best", save, model.criterion, self.state)
 
     def run(self) -> dict:
         """Trains until `train.steps` or the early stop.
@@ -131,7 +99,7 @@ class Trainer:
         callbacks = tf.keras.callbacks.CallbackList(
             list(self.callbacks),
             model=self.model,
-            epochs=math.ceil(self.config.train.steps / self.epoch_steps),
+            epochs=math.ceil(self.options.steps / self.epoch_steps),
             steps=self.epoch_steps,
         )
         callbacks.on_train_begin(
@@ -151,7 +119,7 @@ class Trainer:
         }
 
     def _compilations(self) -> dict:
-        is_counted = self.config.train.get("jit_compile", False)
+        is_counted = self.options.get("jit_compile", False)
         return {"compilations": self.method.compiler.compilations} if is_counted else {}
 
     def batches(self, step: int) -> tf.data.Dataset:
@@ -187,13 +155,12 @@ class Trainer:
 
     def _after_step(self, step: int, callbacks, stop: int) -> None:
         """Does the due actions after a step in this order; nothing is saved after a bad loss."""
-        train = self.config.train
-        save = is_saved(train, step) or stop
-        if is_logged(train, step):
+        save = is_saved(self.options, step) or stop
+        if is_logged(self.options, step):
             self._log_training(step)
         if save:
             self._check_finite(step)
-        if is_evaluated(train, step):
+        if is_evaluated(self.options, step):
             self._evaluate(step, callbacks)
         if self.plan.locate(step)[1] == 0:
             self.method.end_epoch()
@@ -262,4 +229,4 @@ class Trainer:
         self.state.save()
 
     def _finished(self, step: int) -> bool:
-        return is_over(self.config.train, step, int(self.state.best_step))
+        return is_over(self.options, step, int(self.state.best_step))

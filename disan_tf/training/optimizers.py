@@ -122,25 +122,24 @@ def _settings(optimizer, var, apply_state):
 
 
 def build_optimizer(
-    config, variables, learning_rate: Optional[float] = None
+    train, dtype: str, variables, learning_rate: Optional[float] = None
 ) -> tf.keras.optimizers.legacy.Optimizer:
     """Builds the optimizer that `config.train` describes.
 
     Args:
-      config: `train.optimizer` is a key of `OPTIMIZERS` (default "adadelta"),
-        `train.optimizer_options` are that function's arguments, `train.moving_average` is the
-        decay of the weights' moving average (0 = none), and dtype "mixed_float16" adds loss
-        scaling.
+      train: `optimizer` is a key of `OPTIMIZERS` (default "adadelta"), `optimizer_options` are
+        that function's arguments, and `moving_average` is the decay of the weights' moving average
+        (0 = none).
+      dtype: the precision of the model; "mixed_float16" adds loss scaling.
       variables: the trained variables. Their slots are created here: slots that the first training
         step created would make TensorFlow trace that step twice.
       learning_rate: None = `train.learning_rate`.
     """
-    make = OPTIMIZERS[config.train.get("optimizer", "adadelta")]
-    options = config.train.get("optimizer_options", {})
-    optimizer = make(learning_rate or config.train.learning_rate, **options)
-    if config.train.moving_average:
-        optimizer = moving_average(optimizer, config.train.moving_average)
-    if config.dtype == "mixed_float16":
+    make = OPTIMIZERS[train.get("optimizer", "adadelta")]
+    optimizer = make(learning_rate or train.learning_rate, **train.get("optimizer_options", {}))
+    if train.moving_average:
+        optimizer = moving_average(optimizer, train.moving_average)
+    if dtype == "mixed_float16":
         optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer)
     optimizer._create_all_weights(variables)
     return optimizer

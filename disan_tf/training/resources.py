@@ -1,5 +1,6 @@
 """Reads the resources of a model from the prepared corpus and from files."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,36 +17,48 @@ from disan_tf.models.language_model import BOUNDARIES
 from disan_tf.models.resources import Resources
 
 
-def gather_resources(config, corpus: PreparedCorpus) -> tuple[Resources, PreparedCorpus]:
-    """Reads the resources of a config's model; computes the biLM's layers, if cached.
+def gather_resources(
+    embedding, dtype: str, corpus: PreparedCorpus
+) -> tuple[Resources, PreparedCorpus]:
+    """Reads the resources of a model; computes the biLM's layers, if cached.
 
     Args:
-      config: a config of `configs/`.
+      embedding: `config.embedding`.
+      dtype: the precision of the model.
       corpus: the prepared corpus.
 
     Returns:
-      The resources, and the corpus, with the biLM's layers if the config caches them.
+      The resources, and the corpus, with the biLM's layers if the embedding caches them.
 
     Raises:
-      UserError: the corpus lacks sentences, labels or word features that the config's model reads,
-        lacks a split in `evaluate.splits`, or has fewer training examples than `train.examples`;
-        or see `disan_tf.elmo`.
+      UserError: the corpus lacks word features that the embedding reads; or see `disan_tf.elmo`.
     """
-    _check_task(config, corpus)
-    _check_splits(config, corpus)
-    kind = EMBEDDINGS[config.embedding.name]
+    kind = EMBEDDINGS[embedding.name]
     prepared = kind.prepared
     if prepared and not getattr(corpus, prepared.name):
         raise UserError(f"{corpus.directory} {prepared.lack}; prepare it with {prepared.flag}.")
     resources = Resources(corpus.words, len(corpus.classes), corpus.vectors)
     if kind.counts_words:
         resources = _count_words(corpus, resources)
-    return _gather_bilm(config, corpus, resources) if kind.reads_bilm else (resources, corpus)
+    if kind.reads_bilm:
+        return _gather_bilm(embedding, dtype, corpus, resources)
+    return resources, corpus
 
 
-def _check_task(config, corpus: PreparedCorpus) -> None:
-    """Raises UserError if a corpus lacks the sentences or the labels that the task reads."""
-    task = TASKS[config.task.name]
+def check_prepared(corpus: PreparedCorpus, task: str, splits: Sequence[str], examples: int) -> None:
+    """Checks that a prepared corpus has what a training reads.
+
+    Args:
+      corpus: the prepared corpus.
+      task: a key of `TASKS`.
+      splits: the splits to score besides dev.
+      examples: the number of training examples; 0 = all.
+
+    Raises:
+      UserError: the corpus lacks the sentences or the labels that the task reads, or a split, or
+        has fewer training examples.
+    """
+    task = TASKS[task]
     fields = [" and ".join(names) for names in (corpus.fields, task.fields)]
     kinds = [
         "scores" if is_score else "classes"
@@ -57,26 +70,22 @@ def _check_task(config, corpus: PreparedCorpus) -> None:
                 f"{corpus.directory} holds {present}, but the task of the config reads {wanted}; "
                 "choose a config.task.name that fits config.data.corpus."
             )
-
-
-def _check_splits(config, corpus: PreparedCorpus) -> None:
-    """Raises UserError if a corpus lacks a split or has too few training examples."""
-    for name in ("dev", *config.evaluate.splits):
+    for name in ("dev", *splits):
         corpus.split(name)
     available = len(corpus.split("train"))
-    if config.train.examples > available:
+    if examples > available:
         raise UserError(
-            f"--config.train.examples={config.train.examples} is more than the {available} "
-            "training examples of the corpus; 0 takes all."
+            f"--config.train.examples={examples} is more than the {available} training examples of "
+            "the corpus; 0 takes all."
         )
 
 
-def _gather_bilm(config, corpus, resources):
+def _gather_bilm(embedding, dtype, corpus, resources):
     """Reads the biLM, and caches its layers if configured."""
-    bilm = load_bilm(*corpus.bilm, dtype=config.dtype)
+    bilm = load_bilm(*corpus.bilm, dtype=dtype)
     weights = {name: weight.numpy() for name, weight in official_tensors(bilm).items()}
-    if config.embedding.cached:
-        corpus = corpus.with_layers(cache_layers(corpus, bilm, config.embedding.phrases))
+    if embedding.cached:
+        corpus = corpus.with_layers(cache_layers(corpus, bilm, embedding.phrases))
     options = read_options(corpus.bilm[0])
     return replace(resources, bilm=options, bilm_weights=weights), corpus
 

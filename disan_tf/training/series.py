@@ -34,7 +34,6 @@ from disan_tf.runs.series_summary import (
 )
 from disan_tf.runs.work_directory import claim, refuse_other_start
 from disan_tf.training import experiment
-from disan_tf.training.distribution.cluster import distribution_of
 from disan_tf.training.evaluation import write_evaluation
 from disan_tf.training.initial_model import InitialModel, check_start
 
@@ -86,7 +85,7 @@ def train_series(
       workdir: the folder of the series.
       seeds: see `plan`.
       folds: see `plan`.
-      prepare: a function from a member's config to its prepared corpus.
+      prepare: a function from a member's `config.data` to its prepared corpus.
       pictures, initial: see `disan_tf.training.experiment.train`.
 
     Returns:
@@ -98,7 +97,7 @@ def train_series(
     """
     workdir = Path(workdir)
     members = plan(config, seeds, folds)
-    if distribution_of(config) == "multi_worker":
+    if config.train.get("distribution") == "multi_worker":
         raise UserError(
             "--seeds and --folds train one after another with several workers; start "
             "--config.train.distribution=multi_worker for each seed or fold by itself."
@@ -137,7 +136,7 @@ def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], Prepare
     Args:
       workdir: the folder of the series.
       split: see `write_evaluation`.
-      prepare: a function from a member's config to its prepared corpus.
+      prepare: a function from a member's `config.data` to its prepared corpus.
 
     Returns:
       The summary by `summarise_series`, which is also written as `series.json`.
@@ -150,7 +149,7 @@ def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], Prepare
     members = read_members(workdir)
     for number, (folder, run) in enumerate(members, start=1):
         print(f"{folder.relative_to(workdir)} ({number} of {len(members)})", flush=True)
-        _evaluate_member(folder, prepare(ConfigDict(run["config"])), [split])
+        _evaluate_member(folder, prepare(ConfigDict(run["config"]["data"])), [split])
         _free_memory()
     return _record(workdir)
 
@@ -166,7 +165,8 @@ def _check_starts(workdir: Path, members: list[Member], initial: Optional[Initia
         for path in workdir.glob(pattern):
             refuse_other_start(path.parent, initial and initial.name)
     for member in members:
-        check_start(initial, workdir / member.name, member.config)
+        sections = member.config.embedding, member.config.encoder
+        check_start(initial, workdir / member.name, *sections)
 
 
 def _record(workdir: Path) -> dict:
@@ -182,7 +182,7 @@ def _finish_member(workdir, members, member, train, wait=False):
     folder, number = workdir / member.name, members.index(member) + 1
     with owned(folder, wait):
         claim(folder, member.config)
-        finished = is_finished(folder, member.config)
+        finished = is_finished(folder, member.config.train)
         print(
             f"{member.name} ({number} of {len(members)})" + (": finished" if finished else ""),
             flush=True,
@@ -246,8 +246,9 @@ def _member_config(config, seed: Optional[int], fold: Optional[int]):
 
 def _train_member(folder, config, prepare, pictures, initial):
     """Trains a member, scores its best model on all splits but train, and frees the memory."""
-    corpus = prepare(config)
-    experiment.train(config, corpus, folder, pictures, initial=initial)
+    prepare_once = functools.cache(lambda: prepare(config.data))
+    experiment.train(config, prepare_once, folder, pictures, initial=initial)
+    corpus = prepare_once()
     missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
     _evaluate_member(folder, corpus, sorted(missing))
     _free_memory()

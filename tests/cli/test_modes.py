@@ -7,9 +7,9 @@ import pytest
 
 import disan_tf
 from data_prep.synthetic.treebank import write_treebank
-from disan_tf.cli import modes
+from disan_tf.cli import check_config, modes
 from disan_tf.common.errors import UserError
-from disan_tf.training import check_config, series
+from disan_tf.training import series
 from tests.support.errors import user_error
 from tests.support.runs.finished import write_series
 from tests.support.runs.training import load_config
@@ -109,7 +109,7 @@ def test_an_unknown_split_of_a_series_is_refused(folders, tmp_path):
 
 def test_a_config_is_checked_once_also_for_a_series(folders, tmp_path, monkeypatch):
     checked = []
-    monkeypatch.setattr(check_config, "check_config", lambda config, _: checked.append(config.seed))
+    monkeypatch.setattr(check_config, "check_config", lambda config: checked.append(config.seed))
     monkeypatch.setattr(series, "train_series", lambda *_: None)
     modes.train(tiny(), tmp_path / "run", **folders, seeds=("1", "2"))
     assert checked == [tiny().seed]

@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
 
+from disan_tf.cli.check_config import check_config
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.encoders import DiSAN, own
@@ -17,7 +18,6 @@ from disan_tf.encoders.own import allow_modules, import_encoder
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.serving.inference.model import load
-from disan_tf.training.check_config import check_config
 from tests.support.runs.training import ROOT, check_same, corpus_of, run_and_copy, run_trainer
 from tests.support.runs.training import tiny_config as any_config
 

@@ -22,7 +22,7 @@ from disan_tf.benchmark.timing import describe_machine
 from disan_tf.common.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.training.compilation import pad_tokens
-from disan_tf.training.loop import Trainer
+from disan_tf.training.experiment import Trainer
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
 from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus, make_score_corpus
 from tests.support.runs.training import corpus_of, load_config

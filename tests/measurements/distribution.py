@@ -110,10 +110,10 @@ def train(role: str, batch_size: int, steps: int) -> dict:
     set_threads(len(processors))
     config = get_config().unlock()
     config.train.batch_size, config.train.distribution = batch_size, name
-    distribution = make_distribution(config)
+    distribution = make_distribution(name)
     with distribution.scope():
         model = build(config)
-        method = BackPropagation(config, model)
+        method = BackPropagation(model, config.train, config.dtype)
     split = snli_shaped_split(config.seed)
     plan = plan_of(config, split)
     batches = iter(distribution.dataset(split, plan))

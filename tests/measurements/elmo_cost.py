@@ -17,7 +17,7 @@ from configs.elmo_disan_sst import get_config
 from data_prep.prepare import prepare
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.metrics_log import MetricsLog
-from disan_tf.training.loop import Trainer
+from disan_tf.training.experiment import Trainer
 from tests.measurements.bilm_encoding import report, write_inputs
 
 FORMS = {  # name -> variant, steps of a piece

@@ -84,7 +84,7 @@ def evaluation(checkpoint: str, prepared: Path, repetitions: int) -> dict:
     """Pairs a second, and the ratio of the medians."""
     bundle, split = load_bundle(find_bundle(checkpoint)), PreparedCorpus(prepared).split("dev")
     model, size = bundle.model, bundle.config.evaluate.batch_size
-    step = final_evaluation_step(bundle.config, model)
+    step = final_evaluation_step(model, bundle.config.train, bundle.config.evaluate)
     batches = list(make_dataset(split, evaluation_batches(split.field_lengths, size)))
     forward = tf.function(lambda *inputs: model(*inputs), reduce_retracing=True)
 

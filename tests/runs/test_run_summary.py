@@ -102,19 +102,19 @@ def test_a_measurement_without_a_score_is_refused(workdir):
 
 
 def test_a_run_is_finished_at_its_last_step_with_all_scores(workdir):
-    assert is_finished(workdir, ConfigDict(config_of()))
+    assert is_finished(workdir, ConfigDict(config_of()).train)
     longer = ConfigDict(config_of())
     longer.train.steps = 40
-    assert not is_finished(workdir, longer)
+    assert not is_finished(workdir, longer.train)
 
 
 @pytest.mark.parametrize("name", ["run.json", "best/model.json", "evaluation/dev.json"])
 def test_a_run_that_lacks_a_file_is_not_finished(workdir, name):
     (workdir / name).unlink()
-    assert not is_finished(workdir, ConfigDict(config_of()))
+    assert not is_finished(workdir, ConfigDict(config_of()).train)
 
 
 def test_a_run_that_was_killed_before_its_last_evaluation_is_not_finished(workdir):
     lines = (workdir / "metrics.jsonl").read_text().splitlines(keepends=True)
     (workdir / "metrics.jsonl").write_text("".join(lines[:-1]))
-    assert not is_finished(workdir, ConfigDict(config_of()))
+    assert not is_finished(workdir, ConfigDict(config_of()).train)

@@ -15,7 +15,7 @@ from disan_tf.reporting.ngrams import perplexities
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.score_tables import render_scores
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.loop import Trainer
+from disan_tf.training.experiment import Trainer
 from tests.support.models.bilm import batch
 from tests.support.runs.training import (
     check_resumes,

@@ -14,7 +14,7 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.serving.inference.lines import look_up, tokenise
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.loop import Trainer
+from disan_tf.training.experiment import Trainer
 from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
 from tests.support.models.bundles import PAIRS
 from tests.support.runs.training import (

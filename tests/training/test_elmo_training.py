@@ -12,7 +12,7 @@ from disan_tf.models.factory import build_model
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.loop import Trainer
+from disan_tf.training.experiment import Trainer
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
 from tests.support.models.bilm import weights_of
 from tests.support.models.exports import Question, ask, decoded

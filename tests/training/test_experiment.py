@@ -82,7 +82,7 @@ def test_a_damaged_config_is_named(tmp_path):
 def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
     config = tiny_config(steps=10)
     corpus = corpus_of(config, tmp_path / "corpus")
-    summary = experiment.train(config, corpus, tmp_path / "run")
+    summary = experiment.train(config, lambda: corpus, tmp_path / "run")
     printed = capsys.readouterr().out
     assert "5,445 parameters" in printed and "tokens a step" in printed
     assert "step 10 of 10: dev loss" in printed and "examples/s" in printed
@@ -99,16 +99,16 @@ def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
 
 def test_a_training_does_not_go_on_with_other_data(tmp_path):
     config = with_few_operations(tiny_config(steps=2, evaluate_every=1))
-    experiment.train(config, corpus_of(config, tmp_path / "corpus"), tmp_path / "run")
+    experiment.train(config, lambda: corpus_of(config, tmp_path / "corpus"), tmp_path / "run")
     before = (tmp_path / "run/run.json").read_bytes()
     config.train.steps = 3
     other = corpus_of(config, tmp_path / "other", {"train": 61, "dev": 40, "test": 40})
     with pytest.raises(UserError, match=r"other contents of \S*train\.txt; restore") as refusal:
-        experiment.train(config, other, tmp_path / "run")
+        experiment.train(config, lambda: other, tmp_path / "run")
     assert "dev.txt" not in str(refusal.value)
     assert (tmp_path / "run/run.json").read_bytes() == before
     moved = corpus_of(config, tmp_path / "moved")
-    assert experiment.train(config, moved, tmp_path / "run")["step"] == 3
+    assert experiment.train(config, lambda: moved, tmp_path / "run")["step"] == 3
 
 
 def test_the_console_tells_speed_and_time_left(capsys, monkeypatch):
@@ -126,7 +126,7 @@ def test_the_console_tells_speed_and_time_left(capsys, monkeypatch):
 def test_a_training_of_pairs_says_its_tokens_and_padding_and_leaves_a_record(tmp_path, capsys):
     corpus = make_pair_corpus(tmp_path / "corpus")
     config = with_few_operations(tiny_config(name="disan_snli", steps=2))
-    experiment.train(config, corpus, tmp_path / "run")
+    experiment.train(config, lambda: corpus, tmp_path / "run")
     printed = capsys.readouterr().out
     split = corpus.split("train")
     tokens = sum(len(ids) for ids in split.ids.values()) / 4  # 60 pairs in batches of 16
@@ -141,13 +141,13 @@ def test_a_training_of_pairs_says_its_tokens_and_padding_and_leaves_a_record(tmp
 def test_a_task_that_does_not_fit_the_corpus_is_refused(tmp_path):
     corpus = make_pair_corpus(tmp_path / "corpus")
     with pytest.raises(UserError, match="holds premise and hypothesis, but .* reads sentence;"):
-        experiment.train(tiny_config(), corpus, tmp_path / "run")
+        experiment.train(tiny_config(), lambda: corpus, tmp_path / "run")
 
 
 def test_a_training_on_a_draw_of_its_examples_says_so_and_sees_no_other(tmp_path, capsys):
     corpus = make_pair_corpus(tmp_path / "corpus")
     config = with_few_operations(tiny_config(name="disan_snli", steps=2, examples=20))
-    experiment.train(config, corpus, tmp_path / "run")
+    experiment.train(config, lambda: corpus, tmp_path / "run")
     assert "20 training examples, 2 steps an epoch, " in capsys.readouterr().out
     trainer = experiment.Trainer(config, corpus, tmp_path / "other")
     seen = np.concatenate([batch["index"] for batch in trainer.batches(0)])
@@ -158,4 +158,4 @@ def test_more_examples_than_the_corpus_has_are_refused(tmp_path):
     corpus = make_pair_corpus(tmp_path / "corpus")
     config = tiny_config(name="disan_snli", examples=61)
     with pytest.raises(UserError, match="train.examples=61 is more than the 60 training examples"):
-        experiment.train(config, corpus, tmp_path / "run")
+        experiment.train(config, lambda: corpus, tmp_path / "run")

@@ -14,9 +14,8 @@ import pytest
 from disan_tf.models.factory import ENCODERS, TASKS, build_model
 from disan_tf.ops import devices
 from disan_tf.ops.native.runtime import portable
-from disan_tf.training.methods import make_method
 from tests.support.ops.gpu_kernels import NO_KERNEL, findings, has_gpu_kernels
-from tests.support.runs.training import load_config
+from tests.support.runs.training import load_config, method_of
 
 pytestmark = pytest.mark.skipif(
     not has_gpu_kernels(), reason="this TensorFlow registers no GPU kernels"
@@ -87,7 +86,7 @@ def found(model: str) -> frozenset:
     config = small_config(*model.split(":"))
     with portable(), mock.patch.object(devices, "device_type", lambda: "GPU"):
         built = build_model(config, (10, 3), 5, bilm=SMALL_BILM)
-        method = make_method(config, built)
+        method = method_of(config, built)
         train = method.steps["both"] if built.samplers else method.train_step
         steps = train, method.evaluation_step
         return frozenset().union(*(findings(step.get_concrete_function()) for step in steps))

@@ -9,8 +9,8 @@ from ml_collections import ConfigDict
 from disan_tf.common.errors import UserError
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.training import experiment
+from disan_tf.training.experiment import Trainer
 from disan_tf.training.initial_model import InitialModel, check_start
-from disan_tf.training.loop import Trainer
 from disan_tf.training.series import train_series
 from tests.support.runs.training import (
     KillAt,
@@ -35,7 +35,7 @@ def source(tmp_path_factory):
     """A trained model, of a corpus with fewer words."""
     folder, config = tmp_path_factory.mktemp("source"), _config(steps=4, evaluate_every=2)
     smaller = corpus_of(config, folder, {"train": 8, "dev": 20, "test": 20})
-    experiment.train(config.lock(), smaller, folder / "run", pictures=False)
+    experiment.train(config.lock(), lambda: smaller, folder / "run", pictures=False)
     return load_bundle(folder / "run" / "best")
 
 
@@ -114,13 +114,13 @@ def test_what_does_not_fit_is_named(change, error, initial):
             {**(config[section] if section != "encoder" else {}), **values}
         )
     with pytest.raises(UserError, match=f"^--init_from=earlier has {error}"):
-        initial.check_fits(config)
+        initial.check_fits(config.embedding, config.encoder)
 
 
 def test_other_dropout_precision_and_seed_fit(initial):
     config = _config(dropout=0.5)
     config.dtype, config.seed = "mixed_bfloat16", 9
-    initial.check_fits(config)
+    initial.check_fits(config.embedding, config.encoder)
 
 
 @pytest.mark.slow
@@ -143,21 +143,21 @@ def test_two_trainings_of_one_command_are_equal_also_when_killed(corpus, source,
 
 def test_the_model_is_recorded_and_another_one_refused(corpus, source, initial, tmp_path):
     config = _config().lock()
-    experiment.train(config, corpus, tmp_path, pictures=False, initial=initial)
+    experiment.train(config, lambda: corpus, tmp_path, pictures=False, initial=initial)
     recorded = json.loads((tmp_path / "run.json").read_text())["init_from"]
     assert recorded["name"] == "earlier"
     assert recorded["sha256"] == source.info["sha256"][source.info["weights"]]
-    check_start(initial, tmp_path, config)
+    check_start(initial, tmp_path, config.embedding, config.encoder)
     for other in (None, InitialModel("later", lambda: source)):
         with pytest.raises(UserError, match="began with earlier; give --init_from=earlier"):
-            check_start(other, tmp_path, config)
+            check_start(other, tmp_path, config.embedding, config.encoder)
 
 
 def test_a_training_without_a_model_refuses_one(corpus, initial, tmp_path):
     config = _config(steps=2).lock()
-    experiment.train(config, corpus, tmp_path, pictures=False)
+    experiment.train(config, lambda: corpus, tmp_path, pictures=False)
     with pytest.raises(UserError, match="began without --init_from; leave it out"):
-        check_start(initial, tmp_path, config)
+        check_start(initial, tmp_path, config.embedding, config.encoder)
 
 
 @pytest.mark.slow

@@ -11,8 +11,8 @@ from disan_tf.common.files import sha256
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.bundle import load_bundle, save_bundle
 from disan_tf.training import experiment
+from disan_tf.training.experiment import Trainer
 from disan_tf.training.initial_model import InitialModel
-from disan_tf.training.loop import Trainer
 from disan_tf.training.series import train_series
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
 from tests.support.corpora.pairs import make_feature_corpus
@@ -58,7 +58,8 @@ def test_characters_and_both_tables_of_words_are_taken(tmp_path):
     with config.unlocked():
         config.embedding.character_units += 1
     with pytest.raises(UserError, match=r"earlier has embedding\.character_units=\d+, and the"):
-        InitialModel("earlier", lambda: load_bundle(tmp_path / "model")).check_fits(config)
+        initial = InitialModel("earlier", lambda: load_bundle(tmp_path / "model"))
+        initial.check_fits(config.embedding, config.encoder)
 
 
 def test_a_language_model_takes_its_head_for_the_same_words(tmp_path):
@@ -96,7 +97,8 @@ def test_another_use_of_a_bilm_is_named(elmo, tmp_path, options, error):
     corpus, trainer, source = elmo
     initial = InitialModel("earlier", lambda: load_bundle(corpus.directory.parents[1] / "model"))
     with pytest.raises(UserError, match=error):
-        initial.check_fits(with_few_operations(elmo_config(elmo=options)))
+        config = with_few_operations(elmo_config(elmo=options))
+        initial.check_fits(config.embedding, config.encoder)
 
 
 def test_other_weights_of_a_fixed_bilm_are_refused(elmo, tmp_path):
@@ -156,9 +158,11 @@ def test_words_are_found_by_name_in_a_model_of_another_order(corpus, tmp_path):
 def test_a_resumed_training_keeps_the_record_of_its_model(corpus, tmp_path):
     config = with_few_operations(tiny_config(steps=2, evaluate_every=2))
     initial = _random_model(Trainer(config, corpus, tmp_path / "one"), tmp_path / "model")
-    experiment.train(config, corpus, tmp_path / "run", False, initial=initial)
+    experiment.train(config, lambda: corpus, tmp_path / "run", False, initial=initial)
     before = json.loads((tmp_path / "run/run.json").read_text())["init_from"]
     config.train.steps = 4
     gone = InitialModel("earlier", lambda: pytest.fail("a resumed training needs no model"))
-    assert experiment.train(config, corpus, tmp_path / "run", False, initial=gone)["step"] == 4
+    assert (
+        experiment.train(config, lambda: corpus, tmp_path / "run", False, initial=gone)["step"] == 4
+    )
     assert json.loads((tmp_path / "run/run.json").read_text())["init_from"] == before

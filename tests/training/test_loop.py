@@ -16,7 +16,7 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training import loop
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.loop import Trainer
+from disan_tf.training.experiment import Trainer
 from tests.support.runs.command import needs_sighup
 from tests.support.runs.training import (
     KillAt,
@@ -145,10 +145,10 @@ def test_the_best_model_is_the_one_with_the_best_dev_accuracy(corpus, finished, 
 
 
 def test_a_failed_write_of_the_best_model_records_no_score(corpus, tmp_path, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise OSError("disk full")
 
-    monkeypatch.setattr("disan_tf.training.best_model.save_bundle", fail)
+    monkeypatch.setattr("disan_tf.training.experiment.save_bundle", fail)
     trainer = Trainer(tiny_config(), corpus, tmp_path)
     with pytest.raises(OSError, match="disk full"):
         trainer.run()

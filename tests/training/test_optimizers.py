@@ -172,7 +172,7 @@ def test_gradients_are_clipped_under_averages_and_loss_scaling(
     config = load_config("bilm", "tiny")
     config.dtype, config.train.moving_average = dtype, moving_average
     variable = tf.Variable([1.0])
-    optimizer = build_optimizer(config, [variable])
+    optimizer = build_optimizer(config.train, config.dtype, [variable])
     scale = optimizer.loss_scale if dtype == "mixed_float16" else 1.0
     norm, skipped = apply_gradients(
         optimizer, [scale * tf.constant([1000.0])], [variable], clip_norm

@@ -10,7 +10,7 @@ import tensorflow as tf
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.loop import Trainer
+from disan_tf.training.experiment import Trainer
 from disan_tf.training.methods.policy_gradient import PHASES
 from tests.support.corpora.pairs import make_pair_corpus
 from tests.support.runs.training import (

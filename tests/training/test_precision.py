@@ -2,7 +2,7 @@
 
 import pytest
 
-from disan_tf.training.loop import Trainer
+from disan_tf.training.experiment import Trainer
 from tests.support.runs.training import corpus_of, load_config, tiny_config
 
 LEARNING = {"steps": 800, "learning_rate": 2.0, "evaluate_every": 800, "checkpoint_every": 800}

@@ -11,7 +11,7 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.score_tables import render_scores
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.loop import Trainer
+from disan_tf.training.experiment import Trainer
 from tests.support.corpora.pairs import make_pair_corpus, make_score_corpus
 from tests.support.runs.training import tiny_config, with_few_operations
 

@@ -17,7 +17,7 @@ from disan_tf.common.locks import owned
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.series_summary import series_command, summarise_series
 from disan_tf.training import experiment
-from disan_tf.training.loop import Trainer
+from disan_tf.training.experiment import Trainer
 from disan_tf.training.series import evaluate_series, is_useful, plan, refuse_series, train_series
 from tests.support.runs.finished import config_of, write_series
 from tests.support.runs.training import KillAt, Killed, corpus_of, tiny_config, with_few_operations
@@ -42,7 +42,7 @@ def _config(folds=0, **train):
 def finished(corpus, tmp_path_factory):
     """A series of one seed and two of three folds."""
     workdir = tmp_path_factory.mktemp("series") / "run"
-    train_series(_config(FOLDS), workdir, ["2"], ["0", "2"], lambda config: corpus)
+    train_series(_config(FOLDS), workdir, ["2"], ["0", "2"], lambda data: corpus)
     return workdir
 
 
@@ -54,7 +54,7 @@ def copied(finished, tmp_path):
 
 def _again(workdir, corpus, seeds=("2",), folds=("0", "2"), **train):
     config = _config(FOLDS, **train)
-    return train_series(config, workdir, seeds, folds, lambda each: corpus)
+    return train_series(config, workdir, seeds, folds, lambda data: corpus)
 
 
 def test_members_are_named_by_seed_and_fold():
@@ -213,7 +213,7 @@ def test_a_member_that_lacks_scores_is_only_evaluated(copied, corpus, monkeypatc
 
 
 def test_a_series_is_scored_on_a_split_more(copied, corpus, capsys):
-    summary = evaluate_series(copied, "train", lambda config: corpus)
+    summary = evaluate_series(copied, "train", lambda data: corpus)
     files = [copied / f"seed-2/fold-{fold}/evaluation/train.json" for fold in (0, 2)]
     scores = [json.loads(path.read_text())["accuracy"] for path in files]
     assert summary["mean"]["train"]["accuracy"] == pytest.approx(statistics.mean(scores))
@@ -226,7 +226,7 @@ def test_a_series_is_scored_on_a_split_more(copied, corpus, capsys):
 def test_scoring_a_series_is_silent_about_functions_traced_again(copied, corpus, caplog):
     tf.get_logger().removeFilter(is_useful)
 
-    def prepare(config):
+    def prepare(data):
         tf.get_logger().warning("5 out of the last 5 calls triggered tf.function retracing.")
         return corpus
 
@@ -237,8 +237,8 @@ def test_scoring_a_series_is_silent_about_functions_traced_again(copied, corpus,
 def test_a_series_is_prepared_as_each_member_says(copied, corpus):
     seen = []
 
-    def prepare(config):
-        seen.append((config.seed, config.data.fold))
+    def prepare(data):
+        seen.append((data.seed, data.fold))
         return corpus
 
     evaluate_series(copied, "dev", prepare)
@@ -249,7 +249,7 @@ def test_a_series_without_a_finished_member_is_not_scored(copied):
     for path in copied.glob("seed-2/*/run.json"):
         path.unlink()
     with pytest.raises(UserError, match="a series without a finished member: train it"):
-        evaluate_series(copied, "dev", lambda config: None)
+        evaluate_series(copied, "dev", lambda data: None)
 
 
 @pytest.mark.slow
@@ -271,9 +271,9 @@ def test_a_member_of_another_config_is_refused(copied, corpus):
 
 
 def test_a_series_does_not_begin_in_a_single_training(corpus, tmp_path):
-    experiment.train(_config(steps=10), corpus, tmp_path)
+    experiment.train(_config(steps=10), lambda: corpus, tmp_path)
     with pytest.raises(UserError, match="holds a single training"):
-        train_series(_config(steps=10), tmp_path, ["1"], [], lambda config: corpus)
+        train_series(_config(steps=10), tmp_path, ["1"], [], lambda data: corpus)
 
 
 def test_a_single_training_does_not_begin_in_a_series(finished, tmp_path):
@@ -317,13 +317,13 @@ def test_the_table_shows_members_and_means(copied, capsys):
 def test_a_member_that_stopped_early_is_finished(corpus, tmp_path, capsys):
     config = _config(steps=100, patience=1, learning_rate=0.0)
     for _ in range(2):
-        summary = train_series(config, tmp_path / "run", ["1"], [], lambda each: corpus)
+        summary = train_series(config, tmp_path / "run", ["1"], [], lambda data: corpus)
     assert summary["members"][0]["steps"] == 20
     assert "seed-1 (1 of 1): finished" in capsys.readouterr().out
 
 
 def test_a_single_member_has_no_deviation_and_leaves_no_model_behind(corpus, tmp_path):
-    summary = train_series(_config(), tmp_path / "run", ["4"], [], lambda config: corpus)
+    summary = train_series(_config(), tmp_path / "run", ["4"], [], lambda data: corpus)
     assert summary["standard_deviation"]["test"]["accuracy"] is None
     assert not any(isinstance(each, Trainer) for each in gc.get_objects())
 

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.training.check_config import check_config
-from disan_tf.training.check_xla import check_xla
-from disan_tf.training.compilation import FewShapes, pad_tokens, padded_length
+from disan_tf.cli.check_config import check_config
+from disan_tf.training.compilation import FewShapes, check_xla, pad_tokens, padded_length
 from disan_tf.training.dense_rows import dense_gradient
-from disan_tf.training.loop import Trainer
+from disan_tf.training.experiment import Trainer
 from disan_tf.training.optimizers import OPTIMIZERS, build_optimizer
 from disan_tf.training.steps import apply_gradients
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
@@ -132,7 +131,7 @@ def _three_steps(config, corpus, workdir, jit_compile):
 def _trainer_and_batch(config, corpus, workdir, jit_compile):
     """Returns a trainer, and its first batch, padded."""
     config.train.jit_compile, config.train.batch_size = jit_compile, 8
-    check_xla(config)
+    check_xla(config.train, config.encoder, config.task.name, config.dtype)
     trainer = Trainer(config, corpus, workdir)
     batch = next(iter(trainer.batches(0)))
     return trainer, [pad_tokens(batch[name]) for name in (*trainer.model.reads, "label")]
@@ -252,7 +251,7 @@ def test_an_optimizer_changes_the_same_rows_of_a_table(name, moving_average):
     results = []
     for jit_compile in (True, False):
         table = tf.Variable(tf.reshape(tf.range(10.0), [5, 2]))
-        optimizer = build_optimizer(config, [table])
+        optimizer = build_optimizer(config.train, config.dtype, [table])
         step = tf.function(partial(apply_gradients, optimizer), jit_compile=jit_compile)
         for gradient in gradients:
             step([gradient], [table], clip_norm=3.0)

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.options import check_choice
+from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.training.distribution.strategy import Distribution, worker_number
 
 DISTRIBUTIONS = ("none", "mirrored", "multi_worker")
@@ -31,20 +32,23 @@ def check_distribution(distribution: str = "none") -> None:
     check_choice("distribution", distribution, DISTRIBUTIONS)
 
 
-def distribution_of(config) -> str:
-    """Returns the value in `DISTRIBUTIONS` that a config names; older configs name none."""
-    return config.train.get("distribution", "none")
+def check_replicas(distribution: str, embedding: str) -> None:
+    """Raises UserError if several replicas cannot train a model with this embedding."""
+    if distribution != "none" and not EMBEDDINGS[embedding].distributes:
+        raise UserError(
+            f"--config.train.distribution={distribution} cannot train with the embedding "
+            f"{embedding} yet; leave it out."
+        )
 
 
-def make_distribution(config) -> Distribution:
-    """Makes the distribution that a config names; several workers wait for each other.
+def make_distribution(name: str = "none") -> Distribution:
+    """Makes the distribution in `DISTRIBUTIONS` with a name; several workers wait for each other.
 
     With several workers, call this before TensorFlow has computed anything.
 
     Raises:
       UserError: the cluster's description is missing or wrong.
     """
-    name = distribution_of(config)
     if name == "none":
         return Distribution()
     if name == "mirrored":

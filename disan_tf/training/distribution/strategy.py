@@ -84,11 +84,14 @@ class Distribution:
             for count, value in zip(counts, values):
                 count.assign(value)
 
-    def chief_first(self, function: Callable):
-        """Calls a function in all processes, first in the chief."""
-        result = function() if self.is_chief else None
-        self.by_chief(lambda: None)
-        return result if self.is_chief else function()
+    @contextlib.contextmanager
+    def chief_first(self) -> Iterator[None]:
+        """Runs its block in all processes, first in the chief."""
+        if not self.is_chief:
+            self.by_chief(lambda: None)
+        yield
+        if self.is_chief:
+            self.by_chief(lambda: None)
 
     def check_same(self, name: str, value) -> None:
         """Raises UserError unless all processes have the same value, which JSON must hold."""

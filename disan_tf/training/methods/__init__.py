@@ -1,14 +1,64 @@
-"""Chooses the training method that a model needs."""
+"""Chooses the training method that a model needs, and checks its options."""
 
-from disan_tf.training.compilation import make_compiler
+import functools
+from collections.abc import Iterator, Sequence
+
+from disan_tf.common.errors import UserError
+from disan_tf.models.factory import check_regularisation
+from disan_tf.training.compilation import check_jit_compile, make_compiler
+from disan_tf.training.distribution.cluster import check_distribution
 from disan_tf.training.methods.back_propagation import BackPropagation
+from disan_tf.training.methods.batch_statistics import check_batch_norm_batches
 from disan_tf.training.methods.policy_gradient import PolicyGradient, evaluation_steps
+from disan_tf.training.optimizers import check_options
+from disan_tf.training.schedule import check_batches, check_evaluation, check_steps
 from disan_tf.training.steps import make_evaluation_step
 
 
-def make_method(config, model) -> BackPropagation:
-    """Makes the training method of a model, see `method_for`."""
-    return method_for(model.samplers)(config, model)
+def training_sections(
+    name: str, encoder: type, train, evaluate, policy, splits: Sequence[str]
+) -> Iterator[tuple]:
+    """Yields the arguments with which `check_section` checks the sections of a training.
+
+    Args:
+      name, encoder: name and class of the encoder; `PolicyGradient` trains hard attention.
+      train, evaluate, policy: sections of the config; policy may be None.
+      splits: the names of the corpus' splits.
+
+    Raises:
+      UserError: `policy` is missing, or is of no use to the encoder.
+    """
+    method = method_for(getattr(encoder, "samplers", ()))
+    checks = method.checks(train.get("steps"))
+    yield (
+        "train",
+        train,
+        "a training",
+        check_batches,
+        check_steps,
+        check_regularisation,
+        check_batch_norm_batches,
+        check_options,
+        check_jit_compile,
+        check_distribution,
+        *checks.get("train", ()),
+    )
+    evaluation = functools.partial(check_evaluation, known_splits=splits)
+    yield "evaluate", evaluate, "an evaluation", evaluation, *checks.get("evaluate", ())
+    if policy is None and "policy" in checks:
+        raise UserError(
+            f"--config.policy is missing: {name} chooses tokens, which policy gradient trains; "
+            "take its values from configs/papers/resan.py."
+        )
+    if policy is not None and "policy" not in checks:
+        raise UserError(f"--config.policy is not for {name}, which chooses no tokens; omit it.")
+    if policy is not None:
+        yield "policy", policy, "policy gradient", *checks["policy"]
+
+
+def make_method(model, train, dtype: str, evaluate, policy=None) -> BackPropagation:
+    """Makes the training method of a model, see `method_for` and `BackPropagation`."""
+    return method_for(model.samplers)(model, train, dtype, evaluate, policy)
 
 
 def method_for(samplers) -> type:
@@ -16,8 +66,9 @@ def method_for(samplers) -> type:
     return PolicyGradient if samplers else BackPropagation
 
 
-def final_evaluation_step(config, model):
-    """Returns the evaluation step of a trained model, according to `evaluate.selection`."""
+def final_evaluation_step(model, train, evaluate):
+    """Returns the evaluation step of a trained model, according to `config.evaluate.selection`."""
+    compiler = make_compiler(train)
     if not model.samplers:
-        return make_evaluation_step(model, compiler=make_compiler(config))
-    return evaluation_steps(config, model, make_compiler(config))[config.evaluate.selection]
+        return make_evaluation_step(model, compiler=compiler)
+    return evaluation_steps(model, evaluate.samples, compiler)[evaluate.selection]

@@ -23,8 +23,11 @@ class BackPropagation:
     With `config.train.plateau`, the learning rate falls when a loss stops falling, see `Plateau`.
 
     Args:
-      config: a config of `configs/`.
       model: the `SentenceModel`.
+      train: `config.train`.
+      dtype: the precision of the model.
+      evaluate, policy: `config.evaluate` and `config.policy`, which methods for hard attention
+        read.
 
     Attributes:
       compiler: compiles the steps.
@@ -38,21 +41,20 @@ class BackPropagation:
     may_choose = True
 
     @staticmethod
-    def options(config) -> dict[str, Callable]:
+    def checks(train_steps: Optional[int]) -> dict[str, list[Callable]]:
         """Returns, by section of a config, functions that check this method's options."""
-        return {"train": check_plateau_section}
+        return {"train": [check_plateau_section]}
 
-    def __init__(self, config, model):
+    def __init__(self, model, train, dtype: str, evaluate=None, policy=None):
         self._model = model
-        self.optimizer = build_optimizer(config, model.trainable_variables)
-        self.compiler = make_compiler(config)
-        clip_norm = config.train.clip_norm
-        self.train_step = make_train_step(model, self.optimizer, clip_norm, self.compiler)
+        self.optimizer = build_optimizer(train, dtype, model.trainable_variables)
+        self.compiler = make_compiler(train)
+        self.train_step = make_train_step(model, self.optimizer, train.clip_norm, self.compiler)
         self.evaluation_step = make_evaluation_step(model, compiler=self.compiler)
         self.saved = {"optimizer": self.optimizer}
         self._plateau = None
-        if config.train.get("plateau"):
-            self._plateau = Plateau(self.optimizer, **config.train.plateau)
+        if train.get("plateau"):
+            self._plateau = Plateau(self.optimizer, **train.plateau)
             self.saved["plateau"] = self._plateau.state
 
     def train(self, step: int, *batch) -> dict:

@@ -2,14 +2,25 @@
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.errors import UserError
+from disan_tf.common.options import check_at_least, flag
 from disan_tf.input_pipeline import BatchPlan, Split, make_dataset
-from disan_tf.layers.heads.batch_norm import averaging
+from disan_tf.layers.heads.batch_norm import BatchNormHead, averaging
+from disan_tf.models.factory import HEADS
 
 
 def check_batch_norm_batches(batch_norm_batches: int = 0) -> None:
     """Checks `config.train.batch_norm_batches`; raises ValueError if it is negative."""
     check_at_least("batch_norm_batches", batch_norm_batches, 0)
+
+
+def check_head(batch_norm_batches: int, head: str) -> None:
+    """Raises UserError if `batch_norm_batches` is set for a head without batch normalisation."""
+    if batch_norm_batches and not issubclass(HEADS[head], BatchNormHead):
+        raise UserError(
+            f"{flag('train', 'batch_norm_batches')}={batch_norm_batches} is for batch "
+            f"normalisation, which --config.task.head={head} does not have; leave it at 0."
+        )
 
 
 def make_averaging_step(model, dropout: bool = False):
@@ -48,15 +59,15 @@ class StatisticsUpdate:
     """Recomputes batch normalisation's averages before an evaluation, if configured.
 
     Args:
-      config: `train.batch_norm_batches` is the number of batches; 0 or absent = none.
+      batches: the number of batches, `config.train.batch_norm_batches`; 0 = no update.
       model: the `SentenceModel`.
       method: the training method, which may average the weights.
       split: the training examples.
       plan: the batch plan; each update uses the first batches of epoch 0.
     """
 
-    def __init__(self, config, model, method, split: Split, plan: BatchPlan):
-        self._batches = config.train.get("batch_norm_batches", 0)
+    def __init__(self, batches: int, model, method, split: Split, plan: BatchPlan):
+        self._batches = batches
         self._model, self._method, self._split, self._plan = model, method, split, plan
         self._step = make_averaging_step(model)
 

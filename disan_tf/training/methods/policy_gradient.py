@@ -44,26 +44,26 @@ class PolicyGradient(BackPropagation):
     schedule "sep"). theta_s and theta_r have separate optimizers. Scores on dev choose a model only
     after "pretrain": until then, the samplers are untrained.
 
-    Args and attributes: see `BackPropagation`. `config.policy` is also read, and
-    `config.evaluate.selection`: "sample", "greedy" or "mean" (over `evaluate.samples` samples).
+    Args and attributes: see `BackPropagation`. `evaluate.selection` is "sample", "greedy" or "mean"
+    (over `evaluate.samples` samples).
     """
 
     @staticmethod
-    def options(config):
-        policy = functools.partial(check_policy, train_steps=config.train.get("steps"))
-        return {"policy": policy, "evaluate": check_selection}
+    def checks(train_steps):
+        policy = functools.partial(check_policy, train_steps=train_steps)
+        return {"policy": [policy], "evaluate": [check_selection]}
 
-    def __init__(self, config, model):
-        self._model, self._policy, self._plateau = model, config.policy, None
+    def __init__(self, model, train, dtype, evaluate, policy):
+        self._model, self._policy, self._plateau = model, policy, None
         soft, hard = split_weights(model)
         self._optimizers = {
-            SOFT: build_optimizer(config, soft),
-            POLICY: build_optimizer(config, hard, config.policy.learning_rate),
+            SOFT: build_optimizer(train, dtype, soft),
+            POLICY: build_optimizer(train, dtype, hard, policy.learning_rate),
         }
         self._weights = {SOFT: soft, POLICY: hard}
-        self.baseline = Baseline(config.policy.baseline)
-        reward = functools.partial(REWARDS[config.policy.reward], penalty=config.policy.penalty)
-        self.compiler = make_compiler(config)
+        self.baseline = Baseline(policy.baseline)
+        reward = functools.partial(REWARDS[policy.reward], penalty=policy.penalty)
+        self.compiler = make_compiler(train)
         self.steps = {
             phase: make_policy_step(
                 model,
@@ -71,14 +71,14 @@ class PolicyGradient(BackPropagation):
                 how,
                 reward,
                 self.baseline,
-                config.train.clip_norm,
+                train.clip_norm,
                 self.compiler,
             )
             for phase, (how, trained) in PHASES.items()
         }
-        self._evaluations = evaluation_steps(config, model, self.compiler)
-        self._selection = config.evaluate.selection
-        self._evaluate_every = config.train.evaluate_every
+        self._evaluations = evaluation_steps(model, evaluate.samples, self.compiler)
+        self._selection = evaluate.selection
+        self._evaluate_every = train.evaluate_every
         self.pretrained = tf.Variable(-1, dtype=tf.int64, trainable=False)  # the step; -1 = not yet
         self._lowest = tf.Variable(np.inf, dtype=tf.float64, trainable=False)  # dev loss
         self._lowest_step = tf.Variable(0, dtype=tf.int64, trainable=False)
@@ -162,13 +162,13 @@ class PolicyGradient(BackPropagation):
             yield
 
 
-def evaluation_steps(config, model, compiler: Compiler) -> dict:
+def evaluation_steps(model, samples: int, compiler: Compiler) -> dict:
     """Returns the evaluation steps of a model with hard attention, by "all" or `SELECTIONS`."""
     return {
         "all": make_evaluation_step(model, "all", compiler=compiler),
         "sample": make_evaluation_step(model, "sample", compiler=compiler),
         "greedy": make_evaluation_step(model, "greedy", compiler=compiler),
-        "mean": make_evaluation_step(model, "sample", config.evaluate.samples, compiler),
+        "mean": make_evaluation_step(model, "sample", samples, compiler),
     }
 
 

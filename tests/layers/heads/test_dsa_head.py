@@ -5,11 +5,11 @@ import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
 
+from disan_tf.cli.check_config import check_config
 from disan_tf.common.errors import UserError
 from disan_tf.layers.heads.batch_norm import DSAHead
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.models.factory import build_model
-from disan_tf.training.check_config import check_config
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.methods.back_propagation import BackPropagation
 from tests.support.layers.batch_norm_heads import (
@@ -126,7 +126,7 @@ def _config(**task):
 def test_a_restored_training_goes_on_to_the_same_bits(tmp_path):
     def training():
         model = build_model(_config(dropout=0.4), (9, 2), 5)
-        method = BackPropagation(_config(), model)
+        method = BackPropagation(model, _config().train, "float32")
         return model, method, TrainingState(tmp_path, model, method.saved)
 
     generator = np.random.default_rng(3)

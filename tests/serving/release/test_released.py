@@ -17,7 +17,7 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.release.release import release
 from disan_tf.serving.release.released import COLUMNS, find_bundle, presets, read_manifest
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.loop import Trainer
+from disan_tf.training.experiment import Trainer
 from tests.support.errors import user_error
 from tests.support.models.bundles import NLI, RELATEDNESS, make_pair_bundle
 from tests.support.runs.training import corpus_of, tiny_config

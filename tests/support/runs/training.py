@@ -14,7 +14,8 @@ from data_prep.prepare import prepare
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.metrics_log import MetricsLog
-from disan_tf.training.loop import Trainer
+from disan_tf.training.experiment import Trainer
+from disan_tf.training.methods import make_method
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -59,6 +60,12 @@ def corpus_of(config, folder: Path, sizes=None) -> PreparedCorpus:
     """A prepared corpus of synthetic trees."""
     write_treebank(folder, seed=0, sizes=sizes or {"train": 60, "dev": 40, "test": 40})
     return PreparedCorpus(prepare(config.data, folder, folder / "prepared"))
+
+
+def method_of(config, model):
+    """The training method of a config's model."""
+    sections = config.train, config.dtype, config.evaluate, config.get("policy")
+    return make_method(model, *sections)
 
 
 def records_of(trainer, split: Optional[str] = None) -> list[dict]:

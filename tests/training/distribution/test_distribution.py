@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 import yaml
-from ml_collections import ConfigDict
 
+from disan_tf.cli.check_config import check_config
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import BatchPlan
-from disan_tf.training.check_config import check_config
 from disan_tf.training.distribution import cluster
 from disan_tf.training.distribution.replicas import make_shared_dataset, shares_of
 from tests.support.corpora.pairs import make_pair_corpus
@@ -79,15 +78,11 @@ def test_shares_are_padded_as_the_global_batch(tmp_path):
             np.testing.assert_array_equal(joined, batch[name])
 
 
-def _multi_worker():
-    return ConfigDict({"train": {"distribution": "multi_worker"}})
-
-
 def test_a_cluster_that_nothing_describes_is_refused(monkeypatch):
     for name in ("TF_CONFIG", "SLURM_PROCID"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(UserError, match="multi_worker needs the addresses of the workers: set TF_"):
-        cluster.make_distribution(_multi_worker())
+        cluster.make_distribution("multi_worker")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +99,7 @@ def test_a_cluster_that_nothing_describes_is_refused(monkeypatch):
 def test_a_cluster_that_is_described_wrongly_is_refused(monkeypatch, text):
     monkeypatch.setenv("TF_CONFIG", text)
     with pytest.raises(UserError, match="TF_CONFIG"):
-        cluster.make_distribution(_multi_worker())
+        cluster.make_distribution("multi_worker")
 
 
 @pytest.mark.parametrize("gpus", [None, "", "-1"])

@@ -5,10 +5,10 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.models.factory import build_model
-from disan_tf.training.methods import final_evaluation_step, make_method
+from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.methods.back_propagation import BackPropagation
 from disan_tf.training.methods.policy_gradient import PolicyGradient
-from tests.support.runs.training import tiny_config
+from tests.support.runs.training import method_of, tiny_config
 
 IDS = [tf.constant([[2, 3, 4, 5, 6], [7, 2, 0, 0, 0]]), tf.constant([[3, 4, 8], [5, 6, 0]])]
 LABELS = tf.constant([0, 2])
@@ -29,27 +29,27 @@ def _model(**evaluate):
 )
 def test_hard_attention_learns_by_policy_gradient(name, method):
     config = tiny_config(name=name)
-    assert type(make_method(config, build_model(config, (10, 0), 3))) is method
+    assert type(method_of(config, build_model(config, (10, 0), 3))) is method
 
 
 def test_greedy_is_what_the_model_does_by_itself():
     config, model = _model(selection="greedy")
-    outputs, _ = final_evaluation_step(config, model)(*IDS, LABELS)
+    outputs, _ = final_evaluation_step(model, config.train, config.evaluate)(*IDS, LABELS)
     np.testing.assert_array_equal(outputs, model(*IDS))
 
 
 def test_samples_differ_from_call_to_call():
     config, model = _model(selection="sample")
-    step = final_evaluation_step(config, model)
+    step = final_evaluation_step(model, config.train, config.evaluate)
     outputs = [step(*IDS, LABELS)[0].numpy() for _ in range(8)]
     assert len({each.tobytes() for each in outputs}) > 1
 
 
 def test_mean_is_the_logarithm_of_the_mean_probability_of_so_many_samples():
     config, model = _model(selection="mean", samples=3)
-    found, loss = final_evaluation_step(config, model)(*IDS, LABELS)
+    found, loss = final_evaluation_step(model, config.train, config.evaluate)(*IDS, LABELS)
     config, model = _model(selection="sample")
-    step = final_evaluation_step(config, model)
+    step = final_evaluation_step(model, config.train, config.evaluate)
     samples = [tf.nn.softmax(step(*IDS, LABELS)[0]) for _ in range(3)]
     np.testing.assert_allclose(tf.exp(found), tf.reduce_mean(samples, axis=0), rtol=1e-5)
     expected = model.batch_loss(found, LABELS) + tf.add_n(model.losses)
@@ -58,7 +58,7 @@ def test_mean_is_the_logarithm_of_the_mean_probability_of_so_many_samples():
 
 def test_in_pretraining_dev_is_scored_with_all_tokens():
     config, model = _model()
-    method = make_method(config, model)
+    method = method_of(config, model)
     everything = model(*IDS, selections=model.select(*IDS, how="all"))
     np.testing.assert_array_equal(method.evaluation_step(*IDS, LABELS)[0], everything)
     assert np.any(everything != model(*IDS))
@@ -67,7 +67,7 @@ def test_in_pretraining_dev_is_scored_with_all_tokens():
 
 def test_then_dev_is_scored_as_the_config_says_and_sampled_and_greedily():
     config, model = _model(selection="mean", samples=2)
-    method = make_method(config, model)
+    method = method_of(config, model)
     method.pretrained.assign(20)
     steps = {"mean": method.evaluation_step, **method.other_evaluations}
     assert steps.keys() == {"mean", "sample", "greedy"}
@@ -79,7 +79,7 @@ def test_then_dev_is_scored_as_the_config_says_and_sampled_and_greedily():
 
 @pytest.mark.parametrize("selection, other", [("sample", "greedy"), ("greedy", "sample")])
 def test_no_score_on_dev_is_computed_twice(selection, other):
-    method = make_method(*_model(selection=selection))
+    method = method_of(*_model(selection=selection))
     method.pretrained.assign(20)
     assert method.other_evaluations.keys() == {other}
     assert method.evaluation_step not in method.other_evaluations.values()

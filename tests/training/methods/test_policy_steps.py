@@ -4,11 +4,10 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.models.factory import build_model
-from disan_tf.training.methods import make_method
 from disan_tf.training.methods.policy_steps import POLICY, Baseline, make_policy_step, split_weights
 from disan_tf.training.optimizers import adadelta
 from disan_tf.training.steps import added_losses
-from tests.support.runs.training import tiny_config
+from tests.support.runs.training import method_of, tiny_config
 
 IDS = [tf.constant([[2, 3, 4, 5, 6], [7, 2, 0, 0, 0]]), tf.constant([[3, 4, 8], [5, 6, 0]])]
 LABELS = tf.constant([0, 2])
@@ -44,7 +43,7 @@ def test_a_step_whose_policy_gradient_overflows_is_skipped():
     config = tiny_config("mixed_float16", name="resan_snli")
     config.policy.update(pretrain_steps=0)
     model = build_model(config, (10, 0), 3)
-    method = make_method(config, model)
+    method = method_of(config, model)
     method.saved["policy_optimizer"]._loss_scale.current_loss_scale.assign(2.0**120)
     _, weights = split_weights(model)
     before = [weight.numpy() for weight in weights]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from data_prep import bilm_files, word_vectors
+from data_prep import bilm_files
 from data_prep.corpora import READERS, Corpus
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.manifest import describe
@@ -19,6 +19,7 @@ from disan_tf.common.files import rename_whole, scratch_folder, write_json
 from disan_tf.common.progress import Stages, stages
 from disan_tf.input_pipeline.format import MANIFEST, Keys
 from disan_tf.input_pipeline.recorded_files import record_files
+from disan_tf.text import word_vectors
 from disan_tf.text.tokenizer import lowercase
 
 

@@ -16,12 +16,12 @@ import numpy as np
 from ml_collections import ConfigDict
 
 from data_prep import vocabulary as vocabularies
-from data_prep import word_vectors
 from data_prep.corpora import READERS, Corpus
 from data_prep.corpora.sick import JUDGMENTS, read_judgments
 from data_prep.reuse import fingerprint
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import check_choice
+from disan_tf.text import word_vectors
 
 FEWEST = 12  # examples per class: ten folds within nine of ten folds need one in every part
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from data_prep import vocabulary as vocabularies
-from data_prep import word_vectors
 from data_prep.vocabulary import Vocabulary
-from data_prep.word_vectors import WordVectors
 from data_prep.write_corpus import save
 from disan_tf.common.files import write_atomically
 from disan_tf.input_pipeline.format import EMBEDDINGS, VOCABULARY, Keys
+from disan_tf.text import word_vectors
 from disan_tf.text.lookup import UNKNOWN_ID
 from disan_tf.text.tokenizer import lowercase
+from disan_tf.text.word_vectors import WordVectors
 
 
 def write_vocabulary(

@@ -16,7 +16,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from disan_tf.common import keras_version, quiet
+from disan_tf.common import installation, keras_version, quiet
 
 if TYPE_CHECKING:
     from disan_tf import encoders, layers, ops
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from disan_tf.serving.keras_files import load_keras
     from disan_tf.serving.release.released import presets
 
-__version__ = "0.1.0"
+__version__ = installation.VERSION
 __all__ = ["TextClassifier", "encoders", "layers", "load", "load_keras", "ops", "presets"]
 
 # Name -> its module; the others are modules themselves.

@@ -1,11 +1,10 @@
-"""Paths of the configs and the released models, in the repository or an installed package."""
+"""The version, and paths of the configs and released models, in a checkout or an installation."""
 
 import sys
 from importlib import metadata
 from pathlib import Path
 
-import disan_tf
-
+VERSION = "0.1.0"
 _PACKAGE = Path(__file__).resolve().parents[1]
 _BUNDLED = _PACKAGE / "bundled"  # in a wheel, see setup.py
 IS_INSTALLED = _BUNDLED.is_dir()
@@ -37,7 +36,7 @@ def version() -> str:
     except metadata.PackageNotFoundError:  # other distributions have other names
         tensorflow = "TensorFlow of no known version"
     python = ".".join(map(str, sys.version_info[:3]))
-    return f"disan_tf {disan_tf.__version__}, {tensorflow}, Python {python}"
+    return f"disan_tf {VERSION}, {tensorflow}, Python {python}"
 
 
 def config_names() -> list[str]:

@@ -10,9 +10,9 @@ from typing import Callable, Optional
 import numpy as np
 import tensorflow as tf
 
-import disan_tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_format, read_json, write_json
+from disan_tf.common.installation import VERSION
 from disan_tf.common.progress import is_terminal
 from disan_tf.input_pipeline import (
     PreparedCorpus,
@@ -222,7 +222,7 @@ def describe(trainer: Trainer) -> dict:
     return {
         "format": FORMAT,
         "versions": {
-            "disan_tf": disan_tf.__version__,
+            "disan_tf": VERSION,
             "python": sys.version.split()[0],
             "tensorflow": tf.__version__,
             "numpy": np.__version__,

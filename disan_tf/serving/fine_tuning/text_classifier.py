@@ -8,7 +8,6 @@ from typing import Optional, Union
 import numpy as np
 import tensorflow as tf
 
-from data_prep import word_vectors
 from disan_tf.common.forks import check_fork
 from disan_tf.layers.serialization import serializable
 from disan_tf.models.classification import SentenceClassifier
@@ -29,7 +28,7 @@ from disan_tf.serving.fine_tuning.files import (
     write_saved_model,
 )
 from disan_tf.serving.release.released import Preset, presets
-from disan_tf.text import TextToIds
+from disan_tf.text import TextToIds, word_vectors
 from disan_tf.text.tokenizer import for_raw_text
 
 _TOKENIZER = ("lowercase", "split_words", "empty_tokens")

@@ -13,8 +13,8 @@ import numpy as np
 import sklearn
 import tensorflow as tf
 
-import disan_tf
 from disan_tf.common.files import read_json, write_json
+from disan_tf.common.installation import VERSION
 from disan_tf.common.options import count
 from disan_tf.common.progress import say, stages
 from disan_tf.runs.bundle import Bundle
@@ -118,7 +118,7 @@ def describe(bundle: Bundle) -> dict:
         "step": bundle.info["scores"]["step"],
         "weights_sha256": bundle.info["sha256"][bundle.info["weights"]],
         "versions": {
-            "disan_tf": disan_tf.__version__,
+            "disan_tf": VERSION,
             "tensorflow": tf.__version__,
             "numpy": np.__version__,
             "scikit_learn": sklearn.__version__,

@@ -8,7 +8,6 @@ from typing import Any, Callable
 
 import numpy as np
 
-from data_prep import word_vectors
 from data_prep.corpora import READERS, multinli, sick, trec
 from disan_tf.common.files import read_json, sha256, write_arrays
 from disan_tf.elmo.weights import load_bilm
@@ -24,7 +23,7 @@ from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.work_directory import read_config
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
-from disan_tf.text import TextToIds, TracedTextToIds
+from disan_tf.text import TextToIds, TracedTextToIds, word_vectors
 from tests.measurements.failures.mutators import damage, damage_json, damage_lines, damage_value
 from tests.support.corpora.nli import options as nli_options
 from tests.support.corpora.nli import row, text_options, write, write_columns

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.serving.release.official_variables import our_path, weight_of
 from disan_tf.training.optimizers import adadelta
+from tests.support.golden.official_variables import our_path, weight_of
 
 GOLDEN = Path(os.environ.get("DISAN_TF_GOLDEN", Path(__file__).parents[2] / "golden" / "official"))
 

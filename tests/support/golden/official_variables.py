@@ -6,17 +6,9 @@ a path without a block.
 """
 
 import functools
-import re
-from collections.abc import Iterable
 
 import tensorflow as tf
 
-# The step, the optimizers' slots, and moving averages, which the authors' code never reads.
-_OTHERS = re.compile(
-    r"(^|/)(global_step|beta[12]_power)(_\d+)?$"
-    r"|/(Adadelta|Adagrad|Adam|Momentum|RMSProp)(_\d+)?$"
-    r"|/ExponentialMovingAverage(_\d+)?(/(biased|local_step))?$"
-)
 _BLOCKS = {
     "dir_attn_fw/": "forward_block.",
     "dir_attn_bw/": "backward_block.",
@@ -76,11 +68,6 @@ _WEIGHTS = {
 }
 
 
-def is_weight(official: str) -> bool:
-    """Returns whether a variable of a checkpoint is a weight of its model."""
-    return not _OTHERS.search(official)
-
-
 def our_path(official: str) -> str:
     """Returns our path of a variable, such as `forward_block.attention_bias`.
 
@@ -126,28 +113,3 @@ def weight_of(model, official: str) -> tf.Variable:
       ValueError: the name is unknown, or the model has no such weight.
     """
     return weight_at(model, our_path(official))
-
-
-def spelling(model, weight: tf.Variable, names: Iterable[str]) -> str:
-    """Returns how the authors' variable of a weight may be called, without its network.
-
-    Args:
-      model: the model with this weight.
-      weight: a weight.
-      names: variables of the same network, whose names of blocks are taken.
-    """
-    used = {block: ours for block, ours in _BLOCKS.items() if any(block in name for name in names)}
-    for block, ours in {"": "", **used, **_BLOCKS}.items():
-        suffixes = [
-            suffix for suffix, path in _WEIGHTS.items() if _is_at(model, ours + path, weight)
-        ]
-        if suffixes:
-            return f"{block.strip('/')}/.../{suffixes[0]}" if block else " or ".join(suffixes)
-    return weight.name
-
-
-def _is_at(model, path: str, weight: tf.Variable) -> bool:
-    try:
-        return weight_at(model, path) is weight
-    except ValueError:
-        return False

@@ -6,8 +6,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from data_prep import word_vectors
 from disan_tf.common.errors import UserError
+from disan_tf.text import word_vectors
 from tests.support.errors import user_error
 
 

@@ -39,6 +39,7 @@ setup(
     packages=[
         *find_packages(include=["disan_tf*", "data_prep*"]),
         *(CONFIGS, f"{CONFIGS}.papers", CHECKPOINTS),
+        f"{CHECKPOINTS}.papers",
         *(f"{CHECKPOINTS}.{name}" for name in MODELS),
         *NATIVE,
     ],
@@ -47,6 +48,7 @@ setup(
         "": ["*.cc", "*.h", "*.json", "*.jsonl", "*.html", "*.css", "*.js", "*.txt", "py.typed"],
         "data_prep": ["subsets/*.digests"],
         CHECKPOINTS: ["manifest.tsv"],
+        f"{CHECKPOINTS}.papers": ["*.yaml"],
         **{f"{CHECKPOINTS}.{name}": ["*"] for name in MODELS},
         **{name: ["*.so"] for name in NATIVE},
     },

@@ -24,7 +24,7 @@ def unequal_conditions(table: Table, first: dict, second: dict) -> str:
     not. A limit of steps counts only where a training reached it.
 
     Args:
-      table: the two models' table; its `told_apart_by` may differ.
+      table: the two models' table; its `distinguishing_options` may differ.
       first, second: results, see `disan_tf.reporting.result_files.read_results`.
     """
     return ", ".join(_differences(table, first, second))
@@ -32,7 +32,11 @@ def unequal_conditions(table: Table, first: dict, second: dict) -> str:
 
 def _differences(table, first, second) -> Iterator[str]:
     one, other = first["config"], second["config"]
-    for part, free in (("data", {"seed", *table.told_apart_by}), ("train", _FREE), ("policy", ())):
+    for part, free in (
+        ("data", {"seed", *table.distinguishing_options}),
+        ("train", _FREE),
+        ("policy", ()),
+    ):
         yield from _unequal(part, one.get(part, {}), other.get(part, {}), free)
     if one.get("dtype") != other.get("dtype"):
         yield f"dtype {one.get('dtype')} and {other.get('dtype')}"

@@ -130,7 +130,7 @@ def _difference(table: Table, row: Row, name: str, run: dict, mains, predictions
 def _data(table: Table, run):
     """Returns a run's data options, and how many training examples it drew, 0 = all."""
     config = run["config"]
-    apart = ("seed", *table.told_apart_by)
+    apart = ("seed", *table.distinguishing_options)
     options = {key: value for key, value in config["data"].items() if key not in apart}
     return options, config["train"].get("examples", 0)
 

@@ -11,8 +11,7 @@ from disan_tf.common.files import write_atomically
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.benchmark_tables import benchmark_tables
-from disan_tf.reporting.claims.all_claims import assess_claims, read_records
-from disan_tf.reporting.claims.page import render_sentences
+from disan_tf.reporting.claims.ledger import assess_claims, read_records, render_sentence
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_headline
 from disan_tf.reporting.paper_tables.table import Score
 from disan_tf.reporting.result_files import read_predictions, read_results
@@ -73,7 +72,7 @@ def _tables(checkpoints) -> dict[str, str]:
     predictions = read_predictions(checkpoints / "predictions")
     records = read_records(results, predictions, checkpoints / "benchmarks")
     return {
-        "claims": render_sentences(assess_claims(records)),
+        "claims": render_sentence(assess_claims(records)),
         "papers": front_page_table(results),
         "results": results_table(results),
         "benchmarks": benchmark_tables(checkpoints / "benchmarks"),

@@ -1,13 +1,31 @@
-"""A setting in which our runs differ from a paper, and its values in configs and results."""
+"""`checkpoints/deviations.md`: settings in which our runs differ from the papers.
 
+The rows stand in `checkpoints/papers/*.yaml`, section `deviations`; our values are read from the
+configs and the recorded results.
+"""
+
+import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, Optional
+from functools import cache
+from typing import Any, Callable, Literal
 
+from disan_tf.common.installation import import_configs
+from disan_tf.common.tables import markdown_table
+from disan_tf.reporting.papers import PAPERS, read_section
 from disan_tf.reporting.results import describe_examples, describe_members
 
+PAGE = "deviations.md"
+_INTRODUCTION = """# Where our runs differ from the papers
+
+Each table lists the settings of one paper in which our configs or recorded runs differ, or which
+the paper leaves open. "Our default" is the value in [configs](../configs/README.md); "as run" the
+value in the configs of the [results](results), with the names of the runs where they differ.
+`python run.py --mode=report` writes this page; the rows stand in [papers](papers).
+"""
 _MISSING = object()
 _NAMED = 3  # most runs that a cell names if others have another value
+_MEASURES = {"": None, "examples": describe_examples, "members": describe_members}
 
 
 @dataclass(frozen=True)
@@ -20,10 +38,11 @@ class Deviation:
       paper: the paper's value, and where it stands.
       why: why our runs differ, and the effect that this may have.
       option: the setting's place in a config, such as "train.batch_size"; "" = `default` and
-        `as_run` are written by hand, or `of_run` finds the value.
+        `as_run` hold the values, or `measure` finds them.
       default: the value of our configs, if no option has it.
       as_run: the value of our runs, if no option has it.
-      of_run: returns the value of a recorded result, where its config does not hold it.
+      measure: what a recorded result says where its config does not: the share of training
+        examples, or the seeds and folds behind a mean.
       absent: the value of configs without the option; "" = such configs are left out.
     """
 
@@ -34,16 +53,16 @@ class Deviation:
     option: str = ""
     default: str = ""
     as_run: str = ""
-    of_run: Optional[Callable[[dict], str]] = None
+    measure: Literal["", "examples", "members"] = ""
     absent: str = ""
 
-    def default_text(self, defaults: Mapping[str, Mapping]) -> str:
-        """Returns the value in our configs, with their names where values differ.
+    def __post_init__(self):
+        if not (self.option or self.default and (self.as_run or self.measure)):
+            raise ValueError("needs option, or default with as_run or measure")
 
-        Args:
-          defaults: name of a config -> its default variant.
-        """
-        if self.default or not self.option:
+    def default_text(self, defaults: Mapping[str, Mapping]) -> str:
+        """Returns the value in our configs, see `load_defaults`, with names where values differ."""
+        if not self.option:
             return self.default
         values = {name: self._value(defaults[name]) for name in self.configs}
         return _join(values, lambda names: ", ".join(f"`{name}`" for name in names), "")
@@ -53,7 +72,7 @@ class Deviation:
         if self.as_run:
             return self.as_run
         runs = {name: run for name, run in results.items() if run["config"]["name"] in self.configs}
-        find = self.of_run or (lambda run: self._value(run["config"]))
+        find = _MEASURES[self.measure] or (lambda run: self._value(run["config"]))
         return _join({name: find(run) for name, run in runs.items()}, _name_runs, "no run yet")
 
     def _value(self, config: Mapping) -> str:
@@ -83,10 +102,8 @@ def _join(values: Mapping[str, str], describe: Callable, nothing: str) -> str:
     for name, text in values.items():
         if text:
             groups.setdefault(text, []).append(name)
-    if not groups:
-        return nothing
-    if len(groups) == 1:
-        return next(iter(groups))
+    if len(groups) < 2:
+        return next(iter(groups), nothing)
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     return "; ".join(f"{text}: {describe(names)}" for text, names in ordered)
 
@@ -99,21 +116,43 @@ def _name_runs(names: Sequence[str]) -> str:
     return f"<details><summary>{len(names)} runs</summary>{listed}</details>"
 
 
-def of_examples(config: str, paper: str, why: str, **options) -> Deviation:
-    """Returns the row of the share of training examples that the runs of a config read."""
-    return Deviation(
-        f"training examples of `{config}`",
-        (config,),
-        paper,
-        why,
-        default="all",
-        of_run=describe_examples,
-        **options,
-    )
+@cache
+def read_deviations() -> dict[str, tuple[Deviation, ...]]:
+    """Reads the rows of all papers, by the papers' names."""
+    return {
+        read_section(paper, "paper", str): read_section(paper, "deviations", tuple[Deviation, ...])
+        for paper in PAPERS
+    }
 
 
-def of_trainings(configs: tuple[str, ...], paper: str, why: str) -> Deviation:
-    """Returns the row of the number of trainings behind a mean."""
-    return Deviation(
-        "trainings behind a mean", configs, paper, why, default="`--seeds`", of_run=describe_members
-    )
+def load_defaults() -> dict[str, dict]:
+    """Returns name -> default variant of each config that a row names."""
+    import_configs()
+    rows = (row for part in read_deviations().values() for row in part)
+    return {
+        name: importlib.import_module(f"configs.{name}").get_config().to_dict()
+        for name in sorted({name for row in rows for name in row.configs})
+    }
+
+
+def render_deviations(results: Mapping[str, dict], defaults: Mapping[str, Mapping]) -> str:
+    """Renders a table for each paper, from `read_results` and `load_defaults`."""
+    parts = [_INTRODUCTION]
+    for paper, rows in read_deviations().items():
+        lines = [
+            {
+                "setting": row.setting,
+                "the paper": row.paper,
+                "our default": row.default_text(defaults),
+                "as run": row.run_text(results),
+                "why, and what it may change": row.why,
+            }
+            for row in rows
+        ]
+        parts.append(f"## {paper}\n\n{markdown_table(lines)}")
+    return "\n".join(parts)
+
+
+def link_to_deviations(paper: str) -> str:
+    """Returns the sentence with which a page in `tables/` links to a paper's deviations."""
+    return f"[Where our runs differ from the paper](../{PAGE}#{paper.lower()})"

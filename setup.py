@@ -46,7 +46,7 @@ setup(
     package_dir={CONFIGS: "configs", CHECKPOINTS: "checkpoints", **NATIVE},
     package_data={
         "": ["*.cc", "*.h", "*.json", "*.jsonl", "*.html", "*.css", "*.js", "*.txt", "py.typed"],
-        "data_prep": ["subsets/*.digests"],
+        "data_prep": ["subsets/*.digests", "subsets/*.words"],
         CHECKPOINTS: ["manifest.tsv"],
         f"{CHECKPOINTS}.papers": ["*.yaml"],
         **{f"{CHECKPOINTS}.{name}": ["*"] for name in MODELS},

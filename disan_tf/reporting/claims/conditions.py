@@ -76,18 +76,14 @@ def other_trainings(result: dict, results: Mapping[str, dict]) -> Iterator[tuple
     longest = max(member["steps"] for member in members_of(result))
     for name, run in results.items():
         steps = [member["steps"] for member in members_of(run)]
-        if run is result or _model_and_data(run) != _model_and_data(result):
-            continue
+        how = ""
         if min(steps) > longest:
-            yield (
-                name,
-                f"after {' to '.join(f'{n:,}' for n in sorted({min(steps), max(steps)}))} steps",
-            )
-        elif run["config"]["data"].get("vector_dim"):
-            yield (
-                name,
-                f"with vectors padded to {run['config']['data']['embedding_dim']} dimensions",
-            )
+            ends = dict.fromkeys((min(steps), max(steps)))
+            how = f"after {' to '.join(map('{:,}'.format, ends))} steps"
+        elif run is not result and run["config"]["data"].get("vector_dim"):
+            how = f"with vectors padded to {run['config']['data']['embedding_dim']} dimensions"
+        if how and _model_and_data(run) == _model_and_data(result):
+            yield name, how
 
 
 def _model_and_data(run: dict) -> tuple:

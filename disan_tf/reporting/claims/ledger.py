@@ -23,6 +23,7 @@ from disan_tf.reporting.papers import PAPERS, read_section
 
 _INTRODUCTION = """# The five papers' claims, and what our runs say about them
 
+The model that leads in the paper stands first; accuracies are test accuracies in per cent.
 "Supported" and "not supported" mean that the 95 % interval of our difference excludes 0; all other
 comparisons are undecided. [The rules](../disan_tf/reporting/claims/README.md) say which intervals
 and conditions count. [claims.csv](claims.csv) has the conditions, seeds and runs of each line.

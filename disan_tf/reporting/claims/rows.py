@@ -88,7 +88,7 @@ class Rows:
         return Finding(
             paper,
             ours=f"{score.show(first)} and {score.show(second)}".replace("r ", ""),
-            gain=_signed(score, value, interval),
+            gain=_signed(score, value, interval, covers),
             value=-value if score.key in LOWER_IS_BETTER else value,
             interval=interval,
             covers=covers,
@@ -146,8 +146,8 @@ def _others(rows: Sequence[Row], names, records: Records, score: Score) -> Itera
         for name, how in other_trainings(records.results[names[side]], records.results):
             pair = (name, names[1]) if side == 0 else (names[0], name)
             value, interval, covers = _difference(pair, records, score)
-            found = f"{score.show(records.results[name])}, {_signed(score, value, interval)}"
-            yield f"{row.model} {how}: {found} ({covers})"
+            gain = _signed(score, value, interval, covers)
+            yield f"{row.model} {how}: {score.show(records.results[name])}, {gain}"
 
 
 def _printed(figures: Sequence[str]) -> str:
@@ -170,12 +170,12 @@ def _difference(names, records: Records, score: Score) -> tuple[float, Optional[
     return first - second, interval, covers if interval else "no interval: different examples"
 
 
-def _signed(score: Score, value: float, interval: Optional[Interval] = None) -> str:
-    """Formats a difference as "+0.38 (-0.08 to +0.83)"."""
+def _signed(score: Score, value: float, interval=None, covers: str = "") -> str:
+    """Formats a difference as "+0.38 (-0.08 to +0.83; seeds and examples)"."""
     parts = [value, *(interval[1:] if interval else ())]
     numbers = [round(score.scale * part, score.digits) + 0.0 for part in parts]  # no "-0.00"
     texts = [f"{number:+.{score.digits}f}" for number in numbers]
-    return f"{texts[0]} ({texts[1]} to {texts[2]})" if interval else texts[0]
+    return f"{texts[0]} ({texts[1]} to {texts[2]}; {covers})" if interval else texts[0]
 
 
 def _dev(score: Score, first: dict, second: dict) -> str:

@@ -39,7 +39,7 @@ setup(
     packages=[
         *find_packages(include=["disan_tf*", "data_prep*"]),
         *(CONFIGS, f"{CONFIGS}.papers", CHECKPOINTS),
-        f"{CHECKPOINTS}.papers",
+        *(f"{CHECKPOINTS}.papers", f"{CHECKPOINTS}.results"),
         *(f"{CHECKPOINTS}.{name}" for name in MODELS),
         *NATIVE,
     ],
@@ -49,6 +49,7 @@ setup(
         "data_prep": ["subsets/*.digests", "subsets/*.words"],
         CHECKPOINTS: ["manifest.tsv"],
         f"{CHECKPOINTS}.papers": ["*.yaml"],
+        f"{CHECKPOINTS}.results": ["*.json"],
         **{f"{CHECKPOINTS}.{name}": ["*"] for name in MODELS},
         **{name: ["*.so"] for name in NATIVE},
     },

@@ -31,7 +31,7 @@ from disan_tf.common.options import nearest
 
 FOLDER = CHECKPOINTS / "papers"
 PAPERS = ("disan", "resan", "dsa", "drcn", "elmo_disan")
-SECTIONS = ("paper", "source", "tables", "claims", "deviations")
+SECTIONS = ("paper", "source", "tables", "rows", "claims", "deviations")
 _LARGEST = 1 << 20  # bytes
 _REMEDY = "correct it, or restore the file from the repository"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -1,4 +1,4 @@
-"""The ledger of the papers' claims with computed verdicts, as Markdown, CSV and a sentence."""
+"""The ledger of the papers' claims with computed verdicts, as Markdown and CSV."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple, Union
 from disan_tf.common.files import read_json
 from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.reporting.claims.finding import (
-    SUPPORTED,
     UNDECIDED,
     VERDICTS,
     Finding,
@@ -68,16 +67,16 @@ class Entry(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The verdict with the condition that it holds under, or why it is undecided."""
-        finding, verdict = self.finding, self.verdict
-        if verdict != UNDECIDED:
-            return f"{verdict} {finding.scope}".rstrip()
+        """The condition that a verdict holds under, or why it is undecided; "" = no remark."""
+        finding = self.finding
+        if self.verdict != UNDECIDED:
+            return finding.scope
         reasons = {
-            ": different conditions": finding.unequal,
-            ": no interval": finding.interval is None,
-            ": one seed": finding.covers == EXAMPLES_ONLY,
+            "different conditions": finding.unequal,
+            "no interval": finding.interval is None,
+            "one seed": finding.covers == EXAMPLES_ONLY,
         }
-        return verdict + next((reason for reason, holds in reasons.items() if holds), "")
+        return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 Ledger = dict[str, list[Entry]]  # paper -> the entries of its claims
@@ -114,19 +113,6 @@ def render_claims(ledger: Ledger) -> dict[str, str]:
     return {"claims.md": "\n".join(parts), "claims.csv": csv_table(lines)}
 
 
-def render_sentence(ledger: Ledger) -> str:
-    """Renders the counts of all papers' claims as a sentence, for the repository's README."""
-    entries = [entry for part in ledger.values() for entry in part if not entry.claim.ours]
-    counts = Counter(entry.verdict for entry in entries)
-    equal = sum(entry.verdict == SUPPORTED and bool(entry.finding.scope) for entry in entries)
-    supported, refuted, undecided, untested = (counts[verdict] for verdict in VERDICTS)
-    return (
-        f"{supported} of the papers' {len(entries)} claims are supported ({equal} of them only at "
-        f"equal steps or with our kernel), {refuted} are not, {undecided} are undecided and "
-        f"{untested} are not tested: see [the ledger](checkpoints/claims.md).\n"
-    )
-
-
 def _summary(ledger: Ledger) -> str:
     """Renders the verdicts of each paper, and how many intervals exclude 0 by chance."""
     entries = [entry for part in ledger.values() for entry in part]
@@ -147,12 +133,13 @@ def _summary(ledger: Ledger) -> str:
 def _row(entry: Entry) -> dict[str, str]:
     """Returns column -> cell of the page."""
     claim, finding = entry
+    mark = ": " if entry.verdict == UNDECIDED else " "
     return {
         "claim": f"{'Ours: ' * claim.ours}{claim.text}",
         "the paper": finding.paper,
         "ours": finding.ours,
         "difference (95 % interval)": finding.gain,
-        "verdict": entry.reason,
+        "verdict": mark.join(filter(None, [entry.verdict, entry.reason])),
     }
 
 
@@ -164,6 +151,9 @@ def _line(paper: str, entry: Entry) -> dict[str, str]:
     return {
         "paper": paper,
         **_row(entry),
+        "verdict": entry.verdict,
+        "reason": entry.reason,
+        "made by": "us" if claim.ours else "the paper",
         "about": claim.about,
         "place": claim.place,
         **dict(zip(("in the paper's direction", "low", "high"), numbers)),

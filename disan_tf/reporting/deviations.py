@@ -37,10 +37,9 @@ class Deviation:
       configs: the names of the configs whose defaults and runs stand in the row.
       paper: the paper's value, and where it stands.
       why: why our runs differ, and the effect that this may have.
-      option: the setting's place in a config, such as "train.batch_size"; "" = `default` and
-        `as_run` hold the values, or `measure` finds them.
+      option: the setting's place in a config, such as "train.batch_size".
       default: the value of our configs, if no option has it.
-      as_run: the value of our runs, if no option has it.
+      as_run: the value of our runs, if no option has it; "" = `default`, or `measure` finds it.
       measure: what a recorded result says where its config does not: the share of training
         examples, or the seeds and folds behind a mean.
       absent: the value of configs without the option; "" = such configs are left out.
@@ -57,8 +56,8 @@ class Deviation:
     absent: str = ""
 
     def __post_init__(self):
-        if not (self.option or self.default and (self.as_run or self.measure)):
-            raise ValueError("needs option, or default with as_run or measure")
+        if not self.option and not self.default:
+            raise ValueError("needs an option or a default")
 
     def default_text(self, defaults: Mapping[str, Mapping]) -> str:
         """Returns the value in our configs, see `load_defaults`, with names where values differ."""
@@ -69,8 +68,8 @@ class Deviation:
 
     def run_text(self, results: Mapping[str, dict]) -> str:
         """Returns the values of the recorded runs, with their names where values differ."""
-        if self.as_run:
-            return self.as_run
+        if not self.option and not self.measure:
+            return self.as_run or self.default
         runs = {name: run for name, run in results.items() if run["config"]["name"] in self.configs}
         find = _MEASURES[self.measure] or (lambda run: self._value(run["config"]))
         return _join({name: find(run) for name, run in runs.items()}, _name_runs, "no run yet")

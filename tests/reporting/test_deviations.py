@@ -48,8 +48,14 @@ def test_every_cell_of_a_row_has_a_text(defaults):
 
 
 def test_a_row_without_a_source_of_our_values_is_refused():
-    with pytest.raises(ValueError, match="needs option, or default with as_run or measure"):
-        _deviation(default="all")
+    with pytest.raises(ValueError, match="needs an option or a default"):
+        _deviation(as_run="all")
+
+
+def test_a_value_by_hand_stands_for_the_runs_too_unless_they_have_their_own():
+    assert _deviation(default="all").run_text({}) == "all"
+    assert _deviation(default="all", as_run="some").run_text({}) == "some"
+    assert _deviation(default="all", measure="members").run_text({}) == "no run yet"
 
 
 def test_equal_values_stand_alone():

@@ -75,14 +75,13 @@ class Rows:
     def find(self, records: Records) -> Finding:
         """Compares the chosen runs of both rows."""
         score, rows = self.score, self.rows
-        paper = _printed(self.figures)
-        best = {row.model: most_complete(row.runs(records.results)) for row in rows}
-        if missing := [model for model, run in best.items() if run is None]:
-            known = ", ".join(f"{model} {score.show(run)}" for model, run in best.items() if run)
-            return Finding(paper, ours=known, missing=f"{', '.join(missing)}: not run")
-        names = self.choose(records)
+        paper, names = _printed(self.figures), self.choose(records)
         if names is None:
-            return Finding(paper, missing=f"runs on {self.examples:,} training examples: not run")
+            best = {row.model: most_complete(row.runs(records.results)) for row in rows}
+            known = ", ".join(f"{model} {score.show(run)}" for model, run in best.items() if run)
+            lacking = [model for model, run in best.items() if run is None]
+            missing = ", ".join(lacking or [f"runs on {self.examples:,} training examples"])
+            return Finding(paper, ours=known, missing=f"{missing}: not run")
         first, second = (records.results[name] for name in names)
         value, interval, covers = _difference(names, records, score)
         return Finding(

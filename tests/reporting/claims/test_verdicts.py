@@ -159,6 +159,9 @@ def test_a_missing_run_is_named_and_not_tested():
     finding = ROWS.find(records)
     assert judge(finding) == NOT_TESTED
     assert finding.missing == "Bi-LSTM with s2t self-attention: not run"
+    assert finding.ours == "DiSAN 60.50"
+    few = Rows("disan_table_2", MODELS, examples=7).find(_records((0.60, 0.61), (0.50, 0.51)))
+    assert judge(few) == NOT_TESTED and few.missing == "runs on 7 training examples: not run"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`--mode=reproduce`: trains a row of a paper, or scores its released model, and judges it."""
 
 import importlib
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,10 @@ from disan_tf.reporting.reproduction import (
     read_targets,
 )
 from disan_tf.reporting.result_files import read_results
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.release.released import find_bundle, read_manifest
+from disan_tf.training.evaluation import evaluate
+from disan_tf.training.series import train_series
 
 DEMO = "demo"  # its corpus is written below its folder
 
@@ -52,8 +57,6 @@ class Reproduction:
           config: its config.
           seeds: numbers from the command line; none = the recorded ones.
         """
-        from disan_tf.training.series import train_series
-
         self.check(config)
         folder, prepare = self._folder(target), self._preparation(target)
         seeds, folds = seeds or list(map(str, target.seeds)), ["all"] if target.folds else []
@@ -62,10 +65,6 @@ class Reproduction:
 
     def score_released(self, target: Target) -> Verdict:
         """Scores the released model of a row on the official test file, and judges it."""
-        from disan_tf.runs.bundle import load_bundle
-        from disan_tf.serving.release.released import find_bundle, read_manifest
-        from disan_tf.training.evaluation import evaluate
-
         name = target.row.released
         if not name:
             raise UserError(
@@ -106,4 +105,5 @@ def targets() -> dict[str, Target]:
 def render_rows() -> str:
     """Returns the list of rows, the rule of the verdict, and an example."""
     example = f"{command()} --mode=reproduce --row=disan/sick --data_dir=data"
-    return f"{text_table(list_rows(targets()))}\n\n{RULE}\n\nTo reproduce a row: {example}"
+    rows, rule = text_table(list_rows(targets())), textwrap.fill(RULE, 100)
+    return f"{rows}\n\n{rule}\n\nTo reproduce a row: {example}"

@@ -15,6 +15,7 @@ from disan_tf.reporting.benchmark_tables import benchmark_tables
 from disan_tf.reporting.claims.ledger import assess_claims, read_records
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_headline
 from disan_tf.reporting.paper_tables.table import Score
+from disan_tf.reporting.reproduction import read_targets, render_rows
 from disan_tf.reporting.result_files import read_predictions, read_results
 from disan_tf.reporting.results import describe_examples, describe_members, describe_vectors, mean
 
@@ -23,6 +24,7 @@ FILES = {  # name of the marks -> the file that has them
     "papers": "README.md",
     "results": "checkpoints/README.md",
     "benchmarks": "disan_tf/benchmark/README.md",
+    "rows": "docs/reproduce.md",
 }
 _MULTIWAY = ("B-Cs-D-M", "B-Ca-D-M", "B-Ca-Cs-D-M", "B-Ca-Cs-D", "B-Ca-Cs-M")
 CLAIMS = (  # table, corpus, and the rows with the paper's own model, the strongest last
@@ -77,6 +79,7 @@ def _tables(checkpoints) -> dict[str, str]:
         "papers": front_page_table(results),
         "results": results_table(results),
         "benchmarks": benchmark_tables(checkpoints / "benchmarks"),
+        "rows": render_rows(read_targets(results)),
     }
 
 

@@ -39,7 +39,6 @@ from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.readme import update_readmes
-from disan_tf.reporting.reproduction import read_targets, render_page
 from disan_tf.reporting.result_files import (
     read_predictions,
     read_result,
@@ -55,8 +54,6 @@ from disan_tf.reporting.transfer_table import transfer_tables
 from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.series_summary import extend, member_name, summarise_series
 
-REPRODUCE = CHECKPOINTS.parent / "docs" / "reproduce.md"
-
 
 def report(runs: Optional[Path], output: Path) -> None:
     """Records all finished runs below `runs`, and writes all tables anew.
@@ -64,7 +61,7 @@ def report(runs: Optional[Path], output: Path) -> None:
     Args:
       runs: a work directory, a series or a tree of them; None = only write the tables.
       output: gets `results/`, `predictions/`, `tables/`, `figures/` and the two pages. If it is
-        this repository's `checkpoints/`, the READMEs' tables and `docs/reproduce.md` are written too.
+        this repository's `checkpoints/`, the READMEs' tables are written too.
 
     Raises:
       UserError: `runs` holds no run.
@@ -97,7 +94,6 @@ def report(runs: Optional[Path], output: Path) -> None:
     write_atomically(output / compute.PAGE, compute.render_compute(results))
     if output.resolve() == CHECKPOINTS:
         update_readmes()
-        write_atomically(REPRODUCE, render_page(read_targets(results)))
     print(f"tables in {output / 'tables'}")
 
 

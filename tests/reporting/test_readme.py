@@ -43,7 +43,7 @@ def test_a_readme_without_a_mark_is_refused_and_none_is_changed(repository, name
     path = repository / FILES[name]
     path.write_text(path.read_text().replace(f"{name}: {mark}", "gone"))
     before = {path: (repository / path).read_text() for path in FILES.values()}
-    with pytest.raises(UserError, match=f"README.md lacks the lines .*{name}: begin"):
+    with pytest.raises(UserError, match=rf"\.md lacks the lines .*{name}: begin"):
         update_readmes(repository)
     assert {path: (repository / path).read_text() for path in FILES.values()} == before
 

@@ -39,14 +39,17 @@ setup(
     packages=[
         *find_packages(include=["disan_tf*", "data_prep*"]),
         *(CONFIGS, f"{CONFIGS}.papers", CHECKPOINTS),
+        *(f"{CHECKPOINTS}.papers", f"{CHECKPOINTS}.results"),
         *(f"{CHECKPOINTS}.{name}" for name in MODELS),
         *NATIVE,
     ],
     package_dir={CONFIGS: "configs", CHECKPOINTS: "checkpoints", **NATIVE},
     package_data={
         "": ["*.cc", "*.h", "*.json", "*.jsonl", "*.html", "*.css", "*.js", "*.txt", "py.typed"],
-        "data_prep": ["subsets/*.digests"],
+        "data_prep": ["subsets/*.digests", "subsets/*.words"],
         CHECKPOINTS: ["manifest.tsv"],
+        f"{CHECKPOINTS}.papers": ["*.yaml"],
+        f"{CHECKPOINTS}.results": ["*.json"],
         **{f"{CHECKPOINTS}.{name}": ["*"] for name in MODELS},
         **{name: ["*.so"] for name in NATIVE},
     },

@@ -89,6 +89,27 @@ def glove_100d(config: ConfigDict) -> None:
     config.data.embedding_dim = 100
 
 
+def recorded(values: dict[str, Any]) -> Callable[[ConfigDict], None]:
+    """Returns the variant of our recorded results: bfloat16, GloVe of 100 dimensions, and `values`.
+
+    `checkpoints/papers` names the result that a variant trains.
+    """
+
+    def apply(config):
+        config.dtype = "mixed_bfloat16"
+        glove_100d(config)
+        config.update_from_flattened_dict(values)
+
+    return apply
+
+
+def sick_vectors(config: ConfigDict) -> None:
+    """Switches to the 4,180 words of GloVe 840B that our results on SICK have vectors for."""
+    config.data.vectors = "glove/glove.840B.300d*.txt"
+    config.data.vector_words = "glove_840B_4180"
+    config.data.embedding_dim = 300
+
+
 def glove_100d_padded(config: ConfigDict) -> None:
     """Switches to the vectors of `glove_100d`, filled up to 300 dimensions with drawn numbers."""
     config.data.vectors = _GLOVE_100D

@@ -16,12 +16,13 @@ Variants (`--config=configs/disan_multinli.py:additive`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
   official    as in configs/disan_snli.py; the authors' MultiNLI code was not released
   glove_100d  GloVe 6B of 100 dimensions, where the paper has 300
+  recorded    the settings of our recorded result
   tiny        seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, settings
+from configs.common import apply_variant, recorded, settings
 from configs.papers.disan import DISAN_VARIANTS, disan
 
 
@@ -40,7 +41,20 @@ def get_config(variant: str = "") -> ConfigDict:
     return apply_variant(config, variant, VARIANTS)
 
 
+_recorded = recorded(
+    {
+        "data.tokens": "text",
+        "data.tokenizer": "treebank",
+        "data.subset": "multinli_46974",
+        "train.moving_average": 0.999,
+        "train.steps": 25_000,
+        "train.evaluate_every": 1000,
+    }
+)
+
+
 VARIANTS = {
     **DISAN_VARIANTS,
     "official": settings({"data.empty_tokens": True, "data.fixed_words": "all"}),
+    "recorded": _recorded,
 }

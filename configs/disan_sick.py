@@ -13,12 +13,13 @@ Variants (`--config=configs/disan_sick.py:official`):
               the expected score, ReLU everywhere, keep probability 0.7, batches of 128
   elmo        ELMo vectors in place of GloVe's
   glove_100d  GloVe 6B of 100 dimensions, where the paper has 300
+  recorded    the settings of our recorded result
   tiny        seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant
+from configs.common import apply_variant, recorded, sick_vectors
 from configs.papers.disan import DISAN_VARIANTS, disan
 from configs.papers.elmo import feed_with_elmo
 
@@ -43,4 +44,9 @@ def _official(config):
     config.train.dropout = 0.3
 
 
-VARIANTS = {**DISAN_VARIANTS, "official": _official, "elmo": feed_with_elmo}
+def _recorded(config):
+    recorded({"train.moving_average": 0.995, "evaluate.splits": ("test",)})(config)
+    sick_vectors(config)
+
+
+VARIANTS = {**DISAN_VARIANTS, "official": _official, "elmo": feed_with_elmo, "recorded": _recorded}

@@ -18,12 +18,13 @@ Variants (`--config=configs/disan_snli.py:official`), with the paper's test accu
   glove_100d          GloVe 6B of 100 dimensions, where the paper has 300
   glove_100d_padded   the same, and 200 numbers from U(-.05, .05) beside them, which are trained,
                       for additive and source2token, which are only as wide as the vectors
+  recorded            the settings of our recorded result
   tiny                seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, glove_100d_padded, settings
+from configs.common import apply_variant, glove_100d_padded, recorded, settings
 from configs.papers.disan import DISAN_VARIANTS, disan
 from configs.papers.elmo import feed_with_elmo
 
@@ -42,9 +43,23 @@ def get_config(variant: str = "") -> ConfigDict:
     return apply_variant(config, variant, VARIANTS)
 
 
+_recorded = recorded(
+    {
+        "data.tokens": "text",
+        "data.tokenizer": "treebank",
+        "data.subset": "snli_94108",
+        "train.moving_average": 0.999,
+        "train.steps": 30_000,
+        "train.evaluate_every": 1000,
+        "evaluate.splits": ("test",),
+    }
+)
+
+
 VARIANTS = {
     **DISAN_VARIANTS,
     "glove_100d_padded": glove_100d_padded,
     "official": settings({"data.empty_tokens": True, "data.fixed_words": "all"}),
     "elmo": feed_with_elmo,
+    "recorded": _recorded,
 }

@@ -42,12 +42,14 @@ Variants (`--config=configs/drcn_snli.py:B-Ca-Cs-M`), besides the seven models:
   hypothesis_only  the premise is hidden, a control: ours 63.26 % with moving averages of the batch
                    normalisation; the paper quotes 67 %
   glove_100d       GloVe 6B of 100 dimensions, where the paper has 300
+  recorded         the settings of our recorded results on 94,108 pairs
+  recorded_40k     the settings of our recorded results on 40,000 pairs
   tiny             seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant
+from configs.common import apply_variant, recorded
 from configs.papers.drcn import DRCN_VARIANTS, drcn
 
 
@@ -65,4 +67,27 @@ def get_config(variant: str = "") -> ConfigDict:
     return apply_variant(config, variant, VARIANTS)
 
 
-VARIANTS = DRCN_VARIANTS
+_recorded = recorded(
+    {
+        "data.subset": "snli_94108",
+        "train.steps": 8826,
+        "train.evaluate_every": 1471,
+        "train.plateau.patience": 2,
+        "evaluate.splits": ("test",),
+    }
+)
+
+
+_recorded_40k = recorded(
+    {
+        "data.subset": "snli_94108",
+        "train.steps": 3750,
+        "train.evaluate_every": 625,
+        "train.plateau.patience": 2,
+        "evaluate.splits": ("test",),
+        "train.examples": 40_000,
+    }
+)
+
+
+VARIANTS = {**DRCN_VARIANTS, "recorded": _recorded, "recorded_40k": _recorded_40k}

@@ -34,12 +34,13 @@ Variants (`--config=configs/elmo_disan_sst.py:glove`):
   trainable_bilm  the biLM is trained too
   glove_100d      GloVe 6B of 100 dimensions: `glove,glove_100d`, `both,glove_100d`, and
                   `glove_100d,random` for random vectors of as many
+  recorded        the settings of our recorded result
   tiny            seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, glove_100d, settings, tiny
+from configs.common import apply_variant, glove_100d, recorded, settings, tiny
 from configs.papers.disan import disan
 from configs.papers.elmo import feed_with_elmo
 
@@ -96,6 +97,16 @@ def _tiny(config):
     config.data.bilm = "elmo/tiny"
 
 
+def _recorded(config):
+    vectors, dim = config.data.vectors, config.data.embedding_dim
+    values = {"data.repetitions": False, "train.moving_average": 0.999, "train.patience": 15}
+    recorded({**values, "train.steps": 60_000})(config)
+    if not vectors:
+        config.data.vectors = ""
+    if not (vectors or config.embedding.name == "words"):
+        config.data.embedding_dim = dim
+
+
 VARIANTS = {
     "glove": _glove,
     "random": _random,
@@ -106,4 +117,5 @@ VARIANTS = {
     "trainable_bilm": settings({"embedding.trainable_bilm": True, "embedding.cached": False}),
     "glove_100d": glove_100d,
     "tiny": _tiny,
+    "recorded": _recorded,
 }

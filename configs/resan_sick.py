@@ -16,12 +16,14 @@ Variants (`--config=configs/resan_sick.py:official`), with the paper's r:
   official           the authors' code: the squared error of the expected score; the context of an
                      unselected head is the mean of the others
   glove_100d         GloVe 6B of 100 dimensions, where the paper has 300
+  recorded           the settings of our recorded result
+  recorded_100d      as `recorded`, with GloVe 6B of 100 dimensions
   tiny               seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, settings
+from configs.common import apply_variant, recorded, settings, sick_vectors
 from configs.papers.resan import RESAN_VARIANTS, resan
 
 
@@ -44,4 +46,33 @@ def get_config(variant: str = "") -> ConfigDict:
 OFFICIAL = settings({"encoder.unselected": "mean_of_others", "task.loss": "squared_error"})
 
 
-VARIANTS = {**RESAN_VARIANTS, "official": OFFICIAL}
+def _recorded_100d(config):
+    recorded(
+        {
+            "encoder.activation": "elu",
+            "task.activation": "elu",
+            "train.moving_average": 0.995,
+            "train.batch_size": 64,
+            "train.window": 35,
+            "train.dropout": 0.25,
+            "train.steps": 7810,
+            "train.evaluate_every": 142,
+            "evaluate.splits": ("test",),
+        }
+    )(config)
+    if "policy" in config:
+        config.policy.pretrain_steps = 4970
+        config.policy.policy_steps = 426
+
+
+def _recorded(config):
+    _recorded_100d(config)
+    sick_vectors(config)
+
+
+VARIANTS = {
+    **RESAN_VARIANTS,
+    "official": OFFICIAL,
+    "recorded": _recorded,
+    "recorded_100d": _recorded_100d,
+}

@@ -23,12 +23,13 @@ Variants (`--config=configs/resan_snli.py:official`), with the paper's test accu
   official                       the authors' code: ELU, the context of an unselected head is the
                                  mean of the others, and the odd tokens of configs/disan_snli.py
   glove_100d                     GloVe 6B of 100 dimensions, where the paper has 300
+  recorded                       the settings of our recorded result
   tiny                           seconds on a CPU, for tests
 """
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant
+from configs.common import apply_variant, recorded
 from configs.papers.resan import RESAN_VARIANTS, resan
 
 
@@ -59,4 +60,25 @@ def _official(config):
     config.task.activation = "elu"
 
 
-VARIANTS = {**RESAN_VARIANTS, "official": _official}
+def _recorded(config):
+    recorded(
+        {
+            "data.tokens": "text",
+            "data.tokenizer": "treebank",
+            "data.subset": "snli_94108",
+            "encoder.activation": "elu",
+            "task.activation": "elu",
+            "train.batch_size": 64,
+            "train.dropout": 0.25,
+            "train.steps": 15_000,
+            "train.evaluate_every": 1000,
+        }
+    )(config)
+    if "policy" in config:
+        config.train.steps = 17_000
+        config.policy.baseline = 0.95
+        config.policy.pretrain_steps = 10_000
+        config.policy.policy_steps = 2000
+
+
+VARIANTS = {**RESAN_VARIANTS, "official": _official, "recorded": _recorded}

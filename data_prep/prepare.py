@@ -92,6 +92,7 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
         manifest[Keys.INPUTS] = {
             Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)
             for path in corpus.inputs + vector_files + list(bilm)
+            if path.parent != word_vectors.PACKAGED_WORDS  # the same wherever the package is
         }
     for path, before in found.items():  # after the digests, so that these match the read files
         if state(path) != before:
@@ -127,12 +128,14 @@ def _write_arrays(
 
 
 def _find_files(options, data_dir: Path) -> tuple[list[Path], list[Path]]:
-    """Returns the vector file and the biLM's files, if any; fails before any long work."""
+    """Returns the vector file with its list of words, and the biLM's files, if any."""
     READERS[options.corpus].files(data_dir, options)
     vectors, bilm = [], []
     if options.vectors:
         vectors = [word_vectors.find(data_dir, options.vectors)]
         word_vectors.check_dimension(vectors[0], word_vectors.dimension(options))
+        if words := options.get("vector_words"):
+            vectors.append(word_vectors.find_words(data_dir, words))
     if options.get("bilm"):
         bilm = bilm_files.find(data_dir, options.bilm)
         bilm_files.read_word_length(bilm[0])

@@ -123,8 +123,11 @@ def read_vectors(
       UserError: the file is missing, malformed or of another dimension, or has none of the words.
     """
     path, words = word_vectors.find(Path(data_dir), options.vectors), list(words)
-    wanted = vocabularies.all_variants(words).__contains__
-    vectors = word_vectors.read(path, word_vectors.dimension(options), wanted).by_word
+    wanted = vocabularies.all_variants(words)
+    if options.get("vector_words"):
+        wanted &= word_vectors.read_words(word_vectors.find_words(data_dir, options.vector_words))
+    dim = word_vectors.dimension(options)
+    vectors = word_vectors.read(path, dim, wanted.__contains__).by_word
     vocabulary = vocabularies.build((), words, vectors)
     if not vocabulary.words:
         raise UserError(f"{path} has no word of the tasks; restore the file.")

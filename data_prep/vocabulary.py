@@ -5,6 +5,7 @@ training words follow, with trained vectors, and then words that only the vector
 fixed vectors.
 """
 
+import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -29,6 +30,7 @@ def check_options(
     seed: int,
     min_count: int = 1,
     vector_dim: int = 0,
+    vector_words: str = "",
 ) -> None:
     """Checks a vocabulary's and its vectors' options; raises ValueError for impossible ones."""
     check_at_least("embedding_dim", embedding_dim, 1)
@@ -41,6 +43,12 @@ def check_options(
         raise ValueError(
             f"vector_dim={vector_dim} must be at most --config.data.embedding_dim={embedding_dim}; "
             "vectors are padded, never cut."
+        )
+    if not re.fullmatch("[A-Za-z0-9_-]*", vector_words):
+        raise ValueError(f"vector_words={vector_words} must have letters, digits, - and _ alone.")
+    if vector_words and not vectors:
+        raise ValueError(
+            f"vector_words={vector_words} needs a file of vectors, --config.data.vectors."
         )
     if vector_dim and not vectors:
         raise ValueError(f"vector_dim={vector_dim} needs a file of vectors, --config.data.vectors.")

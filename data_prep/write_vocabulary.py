@@ -37,7 +37,7 @@ def write_vocabulary(
       words: `[tokens]`, the distinct tokens as they are looked up, the training split's tokens
         first.
       training_counts: `<int64>[training tokens]`, their frequencies in the training split.
-      vector_files: the vector file, or nothing.
+      vector_files: the vector file, or nothing; and the list of words to which it is restricted.
 
     Returns:
       The word ids of the tokens, `<int32>[tokens]`, and entries for the manifest.
@@ -70,6 +70,13 @@ def _read_vectors(options, files: Sequence[Path], words: Iterable[str]) -> WordV
         return WordVectors({}, 0)
     variants = vocabularies.all_variants(words)
     wanted = (lambda word: True) if options.fixed_words == "all" else variants.__contains__
+    if len(files) > 1:
+        known = word_vectors.read_words(files[1])
+        return word_vectors.read(
+            files[0],
+            word_vectors.dimension(options),
+            lambda word: word in known and wanted(word),
+        )
     return word_vectors.read(files[0], word_vectors.dimension(options), wanted)
 
 

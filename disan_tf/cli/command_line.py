@@ -30,6 +30,7 @@ _PATHS = ("workdir", "data_dir", "prepared_dir", "checkpoint", "init_from", "inp
 _OF_ALL_MODES = ("mode", "debug", "allow_module")
 _AFTER_A_STOP = {  # mode -> what the same command does after Control-C; the others begin again
     "train": "goes on from the last checkpoint",
+    "reproduce": "goes on from the last checkpoint",
     "transfer": "goes on with the score that it was computing",
 }
 config_flags.DEFINE_config_file(
@@ -49,6 +50,8 @@ flags.DEFINE_list("folds", [], "The same for the folds of a corpus: numbers, or 
 flags.DEFINE_string(
     "init_from", None, "Begins with a model's weights: a --workdir, or a released model's name."
 )
+flags.DEFINE_string("row", None, "Row of a paper, such as disan/sick; default: list the rows.")
+flags.DEFINE_bool("released", False, "Score the released model of a row instead of training.")
 flags.DEFINE_list("runs", None, "Work directories, series or recorded results, also without flag.")
 flags.DEFINE_bool("pictures", True, "TensorBoard gets pictures of attention and confusions.")
 flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")

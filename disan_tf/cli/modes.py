@@ -5,6 +5,7 @@ is its line in `run.py --help`. Modes import their modules when they are called,
 mistakes in the flags need no TensorFlow.
 """
 
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -87,6 +88,28 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     folder, corpus = Path(output or f"{workdir}/evaluation"), corpus_of(bundle.config.data)
     scores = evaluation.write_evaluation(folder, bundle, corpus, split)
     print("\n\n".join([render_scores(scores), *advise_folds(corpus.manifest)]))
+
+
+def reproduce(
+    row=None, data_dir="data", seeds=(), released=False, workdir=None, prepared_dir=None
+) -> None:
+    """Trains a row of a paper's table and compares it with our recorded score; lists the rows."""
+    from disan_tf.cli.reproduce import Reproduction, load_config, render_rows, targets
+    from disan_tf.reporting.reproduction import FAIL, find_target
+
+    if row is None:
+        print(render_rows())
+        return
+    target, folder = find_target(targets(), row), Path(workdir or "runs/reproduce")
+    prepared = Path(prepared_dir or folder / "prepared")
+    work = Reproduction(folder, prepared, Path(data_dir), _check, _prepare)
+    if released:
+        verdict = work.score_released(target)
+    else:
+        verdict = work.train(target, load_config(target), seeds)
+    print(verdict)
+    if verdict.word == FAIL:
+        sys.exit(1)
 
 
 def predict(
@@ -287,6 +310,7 @@ MODES = {
         prepare,
         train,
         evaluate,
+        reproduce,
         predict,
         encode,
         transfer,

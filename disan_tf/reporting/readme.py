@@ -4,6 +4,7 @@
 <!-- results: end -->
 """
 
+from collections import Counter
 from pathlib import Path
 
 from disan_tf.common.errors import UserError
@@ -11,10 +12,10 @@ from disan_tf.common.files import write_atomically
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.benchmark_tables import benchmark_tables
-from disan_tf.reporting.claims.all_claims import assess_claims, read_records
-from disan_tf.reporting.claims.page import render_sentences
+from disan_tf.reporting.claims.ledger import assess_claims, read_records
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_headline
 from disan_tf.reporting.paper_tables.table import Score
+from disan_tf.reporting.reproduction import read_targets, render_rows
 from disan_tf.reporting.result_files import read_predictions, read_results
 from disan_tf.reporting.results import describe_examples, describe_members, describe_vectors, mean
 
@@ -23,6 +24,7 @@ FILES = {  # name of the marks -> the file that has them
     "papers": "README.md",
     "results": "checkpoints/README.md",
     "benchmarks": "disan_tf/benchmark/README.md",
+    "rows": "docs/reproduce.md",
 }
 _MULTIWAY = ("B-Cs-D-M", "B-Ca-D-M", "B-Ca-Cs-D-M", "B-Ca-Cs-D", "B-Ca-Cs-M")
 CLAIMS = (  # table, corpus, and the rows with the paper's own model, the strongest last
@@ -73,11 +75,23 @@ def _tables(checkpoints) -> dict[str, str]:
     predictions = read_predictions(checkpoints / "predictions")
     records = read_records(results, predictions, checkpoints / "benchmarks")
     return {
-        "claims": render_sentences(assess_claims(records)),
+        "claims": ledger_sentence(assess_claims(records)),
         "papers": front_page_table(results),
         "results": results_table(results),
         "benchmarks": benchmark_tables(checkpoints / "benchmarks"),
+        "rows": render_rows(read_targets(results)),
     }
+
+
+def ledger_sentence(ledger) -> str:
+    """Returns the number of the papers' claims with each verdict, as a sentence."""
+    entries = [entry for part in ledger.values() for entry in part if not entry.claim.ours]
+    counts = Counter(entry.verdict for entry in entries)
+    return (
+        f"{counts['supported']} of {len(entries)} claims are supported, "
+        f"{counts['not supported']} are not, {counts['undecided']} are undecided and "
+        f"{counts['not tested']} are not tested: see the [ledger](checkpoints/claims.md).\n"
+    )
 
 
 def front_page_table(results: dict[str, dict]) -> str:

@@ -77,9 +77,12 @@ def test_a_wheel_has_two_packages_with_configs_models_and_sources(installed):
     for sources in ("*.cc", "*.h"):
         assert listed(installed / native, sources) == listed(ROOT / native, sources) != set()
     assert not [*(installed / native).rglob("*.so")]
+    papers = Path("checkpoints") / "papers"
+    assert listed(bundled / papers, "*") == listed(ROOT / papers, "*.yaml") != set()
     released = read_manifest(bundled / "checkpoints" / "manifest.tsv")
     assert {path.name for path in (bundled / "checkpoints").iterdir() if path.is_dir()} == {
-        *released
+        *released,
+        "papers",
     }
     for name in released:
         model = bundled / "checkpoints" / name

@@ -27,6 +27,8 @@ def refusal(config, **values):
         ("disan_sst", "embedding_dim", 0, "must be at least 1."),
         ("disan_sst", "embedding_dim", 300.0, "must be a whole number."),
         ("disan_sst", "vector_dim", -1, "must be at least 0."),
+        ("disan_sst", "vector_words", "../a", "must have letters, digits, - and _ alone."),
+        ("elmo_disan_sst", "vector_words", "few", "needs a file of vectors, --config.data.vectors"),
         ("disan_sst", "vector_dim", 301, "must be at most --config.data.embedding_dim=300; "),
         ("own_table", "vector_dim", 100, "needs a file of vectors, --config.data.vectors."),
         ("disan_sst", "min_count", 0, "must be at least 1."),

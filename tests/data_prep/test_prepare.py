@@ -4,6 +4,7 @@ import json
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from data_prep.corpora import READERS, Corpus, Example
 from data_prep.manifest import describe_counts
@@ -11,6 +12,7 @@ from data_prep.prepare import prepare
 from disan_tf.input_pipeline.format import FORMAT
 from tests.support.corpora.readers import make_options
 from tests.support.corpora.tiny_trees import VECTORS, options
+from tests.support.errors import user_error
 
 
 def load(folder, name):
@@ -79,6 +81,38 @@ def test_fixed_words_all_keeps_the_whole_vector_file_lower_cased(data_dir, prepa
     assert words == ["this", "soup", "is", "fine", "cold", "tea", "rice"]
     assert manifest_of(folder)["fixed_words"] == 2
     np.testing.assert_array_equal(load(folder, "embeddings")[6], [5, 6])
+
+
+@pytest.mark.parametrize("fixed_words", ["corpus", "all"])
+def test_a_list_restricts_a_vector_file_to_its_words(fixed_words, data_dir, prepared_dir):
+    whole = data_dir / "glove/tiny.txt"
+    (data_dir / "subsets").mkdir()
+    (data_dir / "subsets/few.words").write_text("Rice\nis\nokra\n", encoding="utf-8")
+    chosen = options(vector_words="few", fixed_words=fixed_words)
+    folder = prepare(chosen, data_dir, prepared_dir)
+    assert "subsets/few.words" in manifest_of(folder)["inputs"]
+    whole.write_text("Rice 5 6\nis 7 8\n", encoding="utf-8")
+    part = prepare(options(fixed_words=fixed_words), data_dir, prepared_dir)
+    assert (folder / "vocabulary.txt").read_bytes() == (part / "vocabulary.txt").read_bytes()
+    np.testing.assert_array_equal(load(folder, "embeddings"), load(part, "embeddings"))
+    (data_dir / "subsets/few.words").write_text("is\n", encoding="utf-8")
+    assert manifest_of(prepare(chosen, data_dir, prepared_dir))["vectors"]["rows"] == 2
+    assert "rice" not in (folder / "vocabulary.txt").read_text().split()
+
+
+def test_the_list_of_the_package_is_no_input(data_dir, prepared_dir):
+    folder = prepare(options(vector_words="glove_840B_4180"), data_dir, prepared_dir)
+    assert not [name for name in manifest_of(folder)["inputs"] if name.endswith(".words")]
+    assert manifest_of(folder)["vectors"]["training_words_found"] == 2  # soup, is
+
+
+def test_a_list_that_is_missing_or_empty_is_named(data_dir, prepared_dir):
+    message = user_error(prepare, options(vector_words="few"), data_dir, prepared_dir)
+    assert "few names no list of words" in message and "glove_840B_4180" in message
+    (data_dir / "subsets").mkdir()
+    (data_dir / "subsets/few.words").write_text("\n", encoding="utf-8")
+    message = user_error(prepare, options(vector_words="few"), data_dir, prepared_dir)
+    assert "few.words has no words; write one in each line." in message
 
 
 def test_a_narrower_vector_file_is_padded_to_the_embedding(data_dir, prepared_dir):

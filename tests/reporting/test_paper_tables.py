@@ -10,7 +10,6 @@ from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.fine_tuning_table import fine_tuning_tables
 from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
-from disan_tf.reporting.paper_tables.disan import disan_variant
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import summarise
 from disan_tf.reporting.result_files import read_predictions, read_results, read_speeds
@@ -21,6 +20,7 @@ from tests.support.runs.finished import config_of, write_run, write_series
 from tests.support.runs.training import load_config
 
 ROWS = [row for table in TABLES.values() for row in table.rows]
+DISAN = TABLES["disan_table_1"].main_row
 SEEN = "| 900 of 8,544 trees (10.5 %) | 68.3 %"
 MODELS = sorted({(row.config, row.variant) for row in ROWS})
 
@@ -34,15 +34,56 @@ def test_the_command_of_each_row_names_its_config(row):
 @pytest.mark.parametrize("name, variant", MODELS)
 def test_a_config_matches_the_rows_of_its_own_model_alone(name, variant):
     config = load_config(name, variant).to_dict()
+    classes = config["data"].get("classes")
     for table in TABLES.values():
         own = [
             row
             for row in table.rows
             if (row.config, row.variant) == (name, variant)
-            and row.classes in (None, config["data"].get("classes"))
+            and ("data.classes" not in row.where or row.where["data.classes"] == classes)
         ]
         assert [row for row in table.rows if row.matches(config)] == own
         assert len(own) <= 1
+
+
+def test_a_name_stands_for_one_model_and_its_recorded_result_is_a_run_of_it():
+    results = read_results(CHECKPOINTS / "results")
+    for row in ROWS:
+        namesakes = [other for other in ROWS if other.name == row.name]
+        assert all(replace(other, **_printed(row)) == row for other in namesakes)
+        assert not row.recorded or row.recorded in row.runs(results)
+
+
+def _printed(row):
+    """What may differ between the lines of one model in several tables."""
+    return {key: getattr(row, key) for key in ("model", "figures", "seconds", "inference")}
+
+
+@pytest.mark.parametrize(
+    "value, pattern, fits",
+    [
+        ("elu", ("relu", "elu"), True),
+        ("tanh", ("relu", "elu"), False),
+        (True, True, True),
+        (1, 1, True),
+        (8, 1, False),
+        (None, "", True),
+        ("glove.txt", "?*", True),
+        ("", "?*", False),
+        (["diagonal", "diagonal"], "diagonal, diagonal", True),
+        (["forward"], ("", "forward, backward"), False),
+    ],
+)
+def test_a_condition_has_patterns_for_an_option(value, pattern, fits):
+    config = config_of("snli")
+    config["encoder"]["option"] = value
+    assert replace(DISAN, where={"encoder.option": pattern}).matches(config) == fits
+
+
+def test_a_condition_on_an_option_that_a_config_lacks_is_one_for_nothing():
+    config = config_of("snli")
+    assert replace(DISAN, where={"policy.reward": ("", "product")}).matches(config)
+    assert not replace(DISAN, where={"policy.reward": "product"}).matches(config)
 
 
 def test_two_classes_and_five_stand_in_tables_of_their_own():
@@ -69,7 +110,6 @@ def test_other_models_stand_in_no_table(config):
 def test_diagonal_directions_are_none():
     config = config_of()
     config["encoder"]["directions"] = ["diagonal", "diagonal"]
-    assert disan_variant(config) == "without_directions"
     assert paper_figures(config) == "49.41"
 
 
@@ -153,7 +193,7 @@ def test_rows_that_differ_in_vectors_are_one_kind(tmp_path):
     padded = {"padded": {"config": config_of(vector_dim=100)}}
     both = {"wide": runs["wide"], **padded}
     assert "glove/some.txt, 100 dimensions padded to 300 dimensions" in table.by_inputs(both)
-    alike = replace(table, told_apart_by=("vectors",))
+    alike = replace(table, distinguishing_options=("vectors",))
     assert alike.by_inputs(runs) == {"": ["narrow", "wide"]}
     assert table.by_inputs({}) == {"": []}
 
@@ -167,7 +207,7 @@ def test_runs_on_a_subset_stand_apart(tmp_path):
         "glove/some.txt, 300 dimensions": ["whole"],
         "glove/some.txt, 300 dimensions, subset some_pairs": ["part"],
     }
-    alike = replace(table, told_apart_by=("vectors",))
+    alike = replace(table, distinguishing_options=("vectors",))
     assert alike.by_inputs(runs) == {"": ["whole"], "subset some_pairs": ["part"]}
 
 

@@ -50,7 +50,7 @@ def _changed(result: dict, place: str, value) -> dict:
         ("run", "best_on_test", [], "best_on_test must be an object"),
         ("run", "selection_curve", [[10, 0.5]], "selection_curve must have lists of 3 numbers"),
         ("run", "test.confusion", {"matrix": [[1, 2], [3]]}, "matrix must be square"),
-        ("run", "config.embedding", {}, "config is that of no training"),
+        ("run", "config.embedding", {}, "config.embedding.name is missing"),
         ("run", "data.training_examples", None, "data.training_examples is missing"),
         ("series", "members", [], "members is empty"),
         ("series", "members.1.epochs", -1.0, "steps and epochs must be above 0"),

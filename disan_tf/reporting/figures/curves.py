@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from disan_tf.common import plots
-from disan_tf.reporting.paper_tables.elmo import ELMO_TABLES
+from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.rendering import accuracy_by_length
 from disan_tf.reporting.results import describe_members, members_of
 
@@ -81,7 +81,7 @@ def _tested_runs(results: dict[str, dict]) -> dict[str, str]:
     """Returns name -> model of ELMo-DiSAN's runs that were scored on test as they trained."""
     return {
         name: row.model
-        for row in ELMO_TABLES[0].rows
+        for row in TABLES["elmo_disan_table_1"].rows
         for name, run in row.runs(results).items()
         if all(member.get("test_curve") for member in members_of(run))
     }

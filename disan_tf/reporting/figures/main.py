@@ -16,7 +16,7 @@ from disan_tf.common.plots import save_picture
 from disan_tf.reporting.attended import read_lines
 from disan_tf.reporting.figures.captions import caption, figures_readme
 from disan_tf.reporting.figures.catalogue import CODE, FIGURES, LINES, LOSSES, RESULTS, VECTORS
-from disan_tf.reporting.paper_tables.drcn import drcn_variant
+from disan_tf.reporting.paper_tables.all_tables import find_row
 from disan_tf.reporting.results import describe_members
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.work_directory import read_config
@@ -184,7 +184,7 @@ def _describe_runs(figure, results) -> str:
 def _run_of(variant, runs):
     """Returns a work directory with an evaluated DRCN of this variant, or None."""
     for run in runs:
-        config = read_config(run)
-        if config["name"] == "drcn_snli" and drcn_variant(config) == variant:
+        place = find_row(read_config(run))
+        if place and (place[1].config, place[1].variant) == ("drcn_snli", variant):
             return run
     return None

@@ -1,18 +1,29 @@
-"""All papers' tables, and functions that find a config's model in them."""
+"""All papers' tables, from `checkpoints/papers`, and functions that find a config's model."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Optional
 
-from disan_tf.reporting.paper_tables.disan import DISAN_TABLES
-from disan_tf.reporting.paper_tables.drcn import DRCN_TABLES
-from disan_tf.reporting.paper_tables.dsa import DSA_TABLES
-from disan_tf.reporting.paper_tables.elmo import ELMO_TABLES
-from disan_tf.reporting.paper_tables.resan import RESAN_TABLES
 from disan_tf.reporting.paper_tables.table import Row, Table
+from disan_tf.reporting.papers import PAPERS, read_section
 
-TABLES: dict[str, Table] = {
-    table.name: table
-    for table in (*DISAN_TABLES, *RESAN_TABLES, *DSA_TABLES, *DRCN_TABLES, *ELMO_TABLES)
-}
+
+def _read_tables(paper: str) -> Iterator[Table]:
+    """Yields a paper's tables; their rows get the table's conditions, and "" for no figures."""
+    name = read_section(paper, "paper", str)
+    for table in read_section(paper, "tables", tuple[Table, ...]):
+        rows = (
+            replace(
+                row,
+                where={**table.where, **row.where},
+                figures=row.figures or ("",) * len(table.scores),
+            )
+            for row in table.rows
+        )
+        yield replace(table, paper=name, rows=tuple(rows))
+
+
+TABLES: dict[str, Table] = {table.name: table for paper in PAPERS for table in _read_tables(paper)}
 
 
 def find_row(config: dict) -> Optional[tuple[Table, Row]]:

@@ -1,71 +1,12 @@
-"""Tables I to III and Figure 6 of the ELMo-DiSAN paper.
-
-Essam, Eldawlatly and Abbas, section IV. Figures are as printed. Rows without a paper's figure are
-ours alone. The paper's text gives 18.6 % for the neutral class with ELMo, but Table III has 95 of
-389, 24.4 %: the text divides by the sum of the next row.
-"""
-
-from typing import Optional
+"""Tables II and III, Figure 6 and the training costs of the ELMo-DiSAN paper."""
 
 from disan_tf.common.tables import markdown_table
-from disan_tf.reporting.deviations.page import link_to_deviations
-from disan_tf.reporting.paper_tables.table import Row, Score, Table
+from disan_tf.reporting.deviations import link_to_deviations
+from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.results import describe_members, members_of
 
-CLASSES = ("very negative", "negative", "neutral", "positive", "very positive")
-GLOVE, ELMO = "DiSAN + GloVe", "DiSAN + ELMo"
-_ROWS = {  # variant -> model, test accuracy
-    "random": ("DiSAN + random vectors", ""),
-    "glove": (GLOVE, "51.72"),
-    "": (ELMO, "54.25"),
-    "small_bilm": ("DiSAN + small biLM", ""),
-    "both": ("DiSAN + small biLM and GloVe", ""),
-}
-# Tables II and III: rows are the gold classes, columns the predicted ones.
-CONFUSIONS = {
-    GLOVE: (
-        (95, 157, 8, 18, 1),
-        (63, 447, 17, 99, 7),
-        (7, 171, 34, 170, 7),
-        (1, 61, 11, 368, 69),
-        (0, 12, 2, 186, 199),
-    ),
-    ELMO: (
-        (76, 195, 4, 4, 0),
-        (48, 474, 63, 39, 9),
-        (13, 170, 95, 104, 7),
-        (0, 63, 34, 305, 108),
-        (0, 10, 9, 131, 249),
-    ),
-}
-OFFICIAL = "2x4096_512_2048cnn_2xhighway"
-COST = {"glove": 1, "": 6}  # variant -> training time relative to DiSAN + GloVe
-
-
-def elmo_variant(config: dict) -> Optional[str]:
-    """Returns a config's variant of `configs/elmo_disan_sst.py`; None = not in the table."""
-    embedding = config["embedding"]
-    if embedding["name"] == "words":
-        return "glove" if config["data"]["vectors"] else "random"
-    if embedding["bilm"].endswith(OFFICIAL):
-        return None if embedding["words"] else ""
-    return "both" if embedding["words"] else "small_bilm"
-
-
-ELMO_TABLES = (
-    Table(
-        "ELMo-DiSAN",
-        1,
-        "Stanford Sentiment Treebank",
-        (Score("test", "test"),),
-        tuple(
-            Row(model, "elmo_disan_sst", variant, (figure,), elmo_variant)
-            for variant, (model, figure) in _ROWS.items()
-        ),
-        main="both",
-        told_apart_by=("vectors", "embedding_dim", "bilm"),
-    ),
-)
+_TABLE = TABLES["elmo_disan_table_1"]
+_CONFIG = _TABLE.main_row.config
 
 
 def render_confusions(results: dict[str, dict]) -> str:
@@ -75,22 +16,21 @@ def render_confusions(results: dict[str, dict]) -> str:
       results: see `disan_tf.reporting.result_files.read_results`; a series has the sum over its
         members.
     """
-    matrices = {f"{model}, the paper": matrix for model, matrix in CONFUSIONS.items()}
+    matrices = {f"{row.model}, the paper": row.confusion for row in _TABLE.rows if row.confusion}
     for name, run in results.items():
         scores = run if "members" in run else run["test"]
-        if run["config"]["name"] == "elmo_disan_sst" and "confusion" in scores:
-            title = f"{name}, ours, {describe_members(run)}"
-            matrices[title] = scores["confusion"]["matrix"]
+        if run["config"]["name"] == _CONFIG and "confusion" in scores:
+            matrices[f"{name}, ours, {describe_members(run)}"] = scores["confusion"]["matrix"]
     texts = ["# Tables II and III of the ELMo-DiSAN paper: test sentences by class\n"]
     texts.append(f"{link_to_deviations('ELMo-DiSAN')}.\n")
     for title, matrix in matrices.items():
         lines = [
             {
                 "gold \\ predicted": name,
-                **dict(zip(CLASSES, row)),
+                **dict(zip(_TABLE.classes, row)),
                 "right, %": f"{100 * row[number] / max(1, sum(row)):.1f}",
             }
-            for number, (name, row) in enumerate(zip(CLASSES, matrix))
+            for number, (name, row) in enumerate(zip(_TABLE.classes, matrix))
         ]
         texts.append(f"{title}\n\n{markdown_table(lines)}")
     return "\n".join(texts)
@@ -104,7 +44,7 @@ def accuracy_per_epoch(results: dict[str, dict]) -> list[dict]:
     """
     rows = []
     for name, run in results.items():
-        if run["config"]["name"] == "elmo_disan_sst":
+        if run["config"]["name"] == _CONFIG:
             for member in members_of(run):
                 title = f"{name} {member['name']}" if "members" in run else name
                 rows += _accuracies(title, member)
@@ -125,25 +65,28 @@ def costs(results: dict[str, dict]) -> list[dict]:
 
     The ratio compares the seconds of an epoch on the same examples; "" = no GloVe run on them.
     """
-    names = {name for row in ELMO_TABLES[0].rows for name in row.runs(results)}
-    runs = {name: run for name, run in results.items() if name in names}
-    base = {
+    rows = {name: row for row in _TABLE.rows for name in row.runs(results)}
+    glove = {
         _examples(run): run["seconds_per_epoch"]
-        for run in runs.values()
-        if elmo_variant(run["config"]) == "glove"
+        for name, run in results.items()
+        if name in rows and rows[name].cost == "1"
     }
-    return [_cost(name, run, base.get(_examples(run))) for name, run in runs.items()]
+    return [
+        _cost(name, run, rows[name], glove.get(_examples(run)))
+        for name, run in results.items()
+        if name in rows
+    ]
 
 
-def _cost(name, run, glove):
-    variant, seconds = elmo_variant(run["config"]), run["seconds_per_epoch"]
+def _cost(name, run, row, glove):
+    seconds = run["seconds_per_epoch"]
     return {
         "run": name,
-        "model": _ROWS[variant][0],
+        "model": row.model,
         "parameters": run["parameters"],
         "seconds an epoch": seconds,
         "ratio to GloVe": round(seconds / glove, 2) if glove else "",
-        "ratio, paper": COST.get(variant, ""),
+        "ratio, paper": row.cost,
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from disan_tf.common.tables import csv_table, markdown_table
-from disan_tf.reporting.deviations.page import link_to_deviations
+from disan_tf.reporting.deviations import link_to_deviations
 from disan_tf.reporting.differences import Answers, difference_over_all
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, costs, render_confusions
@@ -130,7 +130,7 @@ def _difference(table: Table, row: Row, name: str, run: dict, mains, predictions
 def _data(table: Table, run):
     """Returns a run's data options, and how many training examples it drew, 0 = all."""
     config = run["config"]
-    apart = ("seed", *table.told_apart_by)
+    apart = ("seed", *table.distinguishing_options)
     options = {key: value for key, value in config["data"].items() if key not in apart}
     return options, config["train"].get("examples", 0)
 

@@ -1,16 +1,15 @@
-"""A paper's table: columns, rows, and the runs that stand beside a row."""
+"""A paper's table: columns, rows, and the runs that stand beside a row; `all_tables` reads them."""
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Callable, Optional
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Optional
 
 from disan_tf.reporting.results import deviation, mean, vectors_of
 from disan_tf.runs.run_summary import CRITERIA
 
 VECTOR_DIMS = (100, 300)  # `glove_100d` and the papers; smaller vectors are for tests
-CLASSES = {"sst": 5, "trec": 6}  # corpora whose configs have a choice
-FIVE_RUNS = "--seeds=1,2,3,4,5"
 
 
 @dataclass(frozen=True)
@@ -35,27 +34,20 @@ class Score:
 
     def mean(self, run: dict, split: Optional[str] = None) -> str:
         """Formats a run's or series' mean on `split` or its own; "" where there is none."""
-        return self._text(mean(run, split or self.split, self.key))
+        return self.format(mean(run, split or self.split, self.key))
 
     def deviation(self, run: dict, split: Optional[str] = None) -> str:
         """Formats the standard deviation over a series, see `mean`."""
-        return self._text(deviation(run, split or self.split, self.key))
+        return self.format(deviation(run, split or self.split, self.key))
 
     def show(self, run: dict, split: Optional[str] = None) -> str:
         """Formats a run as "75.22", a series as "r 0.8685 (0.0010)"; "" where there is none."""
         value, spread = self.mean(run, split), self.deviation(run, split)
         return " ".join(filter(None, [value and self.sign, value, spread and f"({spread})"]))
 
-    def _text(self, value):
+    def format(self, value: Optional[float]) -> str:
+        """Formats a value as the table does; "" for None."""
         return "" if value is None else f"{self.scale * value:.{self.digits}f}"
-
-
-ACCURACIES = (Score("train", "train"), Score("test", "test"))
-RELATEDNESS = (
-    Score("Pearson's r", "test", "pearson", 1, 4, "r"),
-    Score("Spearman's ρ", "test", "spearman", 1, 4),
-    Score("MSE", "test", "mse", 1, 4),
-)
 
 
 @dataclass(frozen=True)
@@ -63,43 +55,58 @@ class Row:
     """A model on a corpus.
 
     Attributes:
-      model: its name in the table.
+      name: its name in commands, such as "disan/sick"; a model in several tables has one name.
+      model: the model's name in the table.
       config: the name of its file in `configs/`, which is `config.name` too.
       variant: the file's variant, "" = the default.
-      figures: the figure of each column, as printed.
-      variant_of: returns a config's variant in the paper's tables; None = in no table.
+      flags: our command's flags besides --config: the paper's runs or folds.
+      where: dotted option -> pattern, see `fnmatch`, or several; "" = the option is absent or
+        empty. All must match the config of a run of this model.
+      figures: the figure of each column, as printed; "" where only we have the model.
       parameters: number of parameters without word vectors, as printed.
       seconds: T(s)/epoch, on a GTX 1080 Ti.
       inference: inference T(s), on a GTX 1080 Ti.
-      flags: our command's flags besides --config: the paper's runs or folds.
-      classes: number of classes; None = as in `CLASSES`.
+      cost: training time relative to that of another row, as printed.
+      confusion: numbers of test sentences by gold class (rows) and predicted class, as printed.
+      recorded: the name of the result that `--mode=reproduce` expects; "" = it cannot run.
+      recorded_variant: what `:variant` adds to train that result.
+      released: the name of the released model of this row.
     """
 
+    name: str
     model: str
     config: str
-    variant: str
-    figures: tuple[str, ...]
-    variant_of: Callable[[dict], Optional[str]]
+    variant: str = ""
+    flags: str = ""
+    where: Mapping[str, Any] = field(default_factory=dict)
+    figures: tuple[str, ...] = ()
     parameters: str = ""
     seconds: str = ""
     inference: str = ""
-    flags: str = ""
-    classes: Optional[int] = None
+    cost: str = ""
+    confusion: tuple[tuple[int, ...], ...] = ()
+    recorded: str = ""
+    recorded_variant: str = "recorded"
+    released: str = ""
 
     @property
     def command(self) -> str:
-        """The command that trains the model."""
+        """The command that trains the model as in the paper."""
         variant = f":{self.variant}" if self.variant else ""
         return f"python run.py --config=configs/{self.config}.py{variant} {self.flags}".rstrip()
 
+    @property
+    def recorded_config(self) -> str:
+        """The config of the recorded result with its variant, as `--config` takes it."""
+        variants = filter(None, (self.variant, self.recorded_variant))
+        return f"{self.config}:{','.join(variants)}"
+
     def matches(self, config: dict) -> bool:
         """Returns whether a run with this config is a run of this model."""
-        data = config["data"]
         return (
             config["name"] == self.config
-            and self.variant_of(config) == self.variant
-            and data["embedding_dim"] in VECTOR_DIMS
-            and data.get("classes") in (None, self.classes or CLASSES.get(data["corpus"]))
+            and config["data"]["embedding_dim"] in VECTOR_DIMS
+            and all(_fits(config, *condition) for condition in self.where.items())
         )
 
     def runs(self, results: Mapping[str, dict]) -> dict[str, dict]:
@@ -107,34 +114,49 @@ class Row:
         return {name: run for name, run in results.items() if self.matches(run["config"])}
 
 
+def _fits(config: dict, option: str, patterns) -> bool:
+    """Returns whether a dotted option of a config matches one of the patterns."""
+    value = config
+    for key in option.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    words = value if isinstance(value, (list, tuple)) else ["" if value is None else value]
+    text = ", ".join(map(str, words)).lower()
+    patterns = patterns if isinstance(patterns, tuple) else (patterns,)
+    return any(fnmatchcase(text, str(pattern).lower()) for pattern in patterns)
+
+
 @dataclass(frozen=True)
 class Table:
     """A paper's table.
 
     Attributes:
-      paper: "DiSAN", "ReSAN", "DSA", "DRCN" or "ELMo-DiSAN".
       number: its number in the paper.
       title: its corpus.
       scores: the columns that the paper and we have.
       rows: the models that we build.
+      paper: "DiSAN", "ReSAN", "DSA", "DRCN" or "ELMo-DiSAN".
       further: columns that only we have.
       part: names a part where we divide the paper's table into several.
       caption: what a reader must know of our scores before they compare them.
       main: the variant of the paper's own model, to which the others are compared.
-      told_apart_by: options of `config.data` in which rows differ; compared models agree in all
-        other options.
+      distinguishing_options: options of `config.data` in which rows differ; compared models agree
+        in all other options.
+      classes: the classes of the rows' `confusion`.
+      where: conditions of every row, see `Row`.
     """
 
-    paper: str
     number: int
     title: str
     scores: tuple[Score, ...]
     rows: tuple[Row, ...]
+    paper: str = ""
     further: tuple[Score, ...] = ()
     part: str = ""
     caption: str = ""
     main: str = ""
-    told_apart_by: tuple[str, ...] = ()
+    distinguishing_options: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    where: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def main_row(self) -> Row:
@@ -148,7 +170,7 @@ class Table:
         return next(score for score in scores if score.key in CRITERIA)
 
     def headline_figure(self, row: Row) -> str:
-        """Returns the paper's headline figure, such as "85.62" or "r .8695 (.0012)"."""
+        """Returns the paper's headline figure, such as "85.62" or "r .8695 (.0012)", or ""."""
         figure = row.figures[self.scores.index(self.headline)]
         return f"{self.headline.sign} {figure}".strip() if figure else ""
 
@@ -172,7 +194,7 @@ class Table:
         return {kind: kinds[kind] for kind, _ in trainings.most_common()}
 
     def _inputs_of(self, run: dict) -> str:
-        parts = [] if "vectors" in self.told_apart_by else [vectors_of(run)]
+        parts = [] if "vectors" in self.distinguishing_options else [vectors_of(run)]
         subset = run["config"]["data"].get("subset")
         return ", ".join([*parts, f"subset {subset}"] if subset else parts)
 

@@ -1,0 +1,244 @@
+"""The rows that `--mode=reproduce` trains or scores, the rules of its verdict, and their page."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Optional
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.options import count, suggestion
+from disan_tf.common.tables import markdown_table
+from disan_tf.reporting.paper_tables.all_tables import TABLES
+from disan_tf.reporting.paper_tables.table import Row, Score
+from disan_tf.reporting.papers import PAPERS, read_section
+from disan_tf.reporting.results import deviation, mean, members_of, training_examples
+
+OK, CLOSE, FAIL = "OK", "close", "FAIL"
+LIMITS = {"accuracy": 0.02, "pearson": 0.01}  # of a tolerance
+CLOSE_FACTOR = 1.5  # tolerances within which a difference is close
+RELEASED_LIMITS = {"accuracy": 2, "pearson": 0.0005}  # examples, or a difference
+_ROUNDING = 0.00005  # of the scores in `checkpoints/manifest.tsv`
+_OTHER_DATA = 0.01  # share of the training examples that may be missing or more
+_DOWNLOADS = {"cr": "polarity", "mpqa": "polarity", "subj": "polarity"}  # the others: their corpus
+RULE = (
+    "The tolerance is 2 s sqrt(1/n + 1/m) for n new and m recorded seeds, and at most 2 points of "
+    "accuracy or .01 of r. s is the larger of the standard deviation over the recorded seeds (not "
+    "over folds) and the standard error of a score on the N test examples, sqrt(p (1 - p) / N) for "
+    "an accuracy p or (1 - r^2) / sqrt(N). A difference up to the tolerance is OK, up to 1.5 "
+    "tolerances close, else FAIL. A run whose number of training examples differs from the "
+    "recorded one by 1 % or more is FAIL."
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A row, and the score that a reproduction must reach.
+
+    Attributes:
+      row: its model.
+      score: the score that is compared.
+      paper: the paper's figure, or "".
+      result: the recorded result, see `disan_tf.reporting.result_files`; None = not run.
+    """
+
+    row: Row
+    score: Score
+    paper: str
+    result: Optional[dict]
+
+    @property
+    def seeds(self) -> list[int]:
+        """The recorded seeds."""
+        single = [{"seed": self.result["config"]["seed"]}]
+        return sorted({member["seed"] for member in self.result.get("members", single)})
+
+    @property
+    def folds(self) -> int:
+        """The number of folds, 0 = none."""
+        return self.result["config"]["data"].get("folds", 0)
+
+    @property
+    def test_examples(self) -> int:
+        """The number of test examples, over all folds."""
+        return self.result["data"]["splits"]["test"] * max(1, self.folds)
+
+    @property
+    def standard_deviation(self) -> float:
+        """The deviation of one seed's score from the mean, see `RULE`."""
+        value = mean(self.result, "test", self.score.key)
+        if self.score.key == "accuracy":
+            error = math.sqrt(value * (1 - value) / self.test_examples)
+        else:
+            error = (1 - value**2) / math.sqrt(self.test_examples)
+        over_seeds = None if self.folds else deviation(self.result, "test", self.score.key)
+        return max(error, over_seeds or 0.0)
+
+    def tolerance(self, seeds: int) -> float:
+        """Returns the tolerance of the mean over a number of seeds, see `RULE`."""
+        spread = math.sqrt(1 / seeds + 1 / len(self.seeds))
+        return min(2 * self.standard_deviation * spread, LIMITS[self.score.key])
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A word, `OK`, `CLOSE` or `FAIL`, and the lines that explain it."""
+
+    word: str
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.lines, self.word])
+
+
+def read_targets(results: Mapping[str, dict]) -> dict[str, Target]:
+    """Returns all rows by name: of the papers' tables, and the models that no table has.
+
+    Args:
+      results: see `disan_tf.reporting.result_files.read_results`.
+    """
+    targets: dict[str, Target] = {}
+    for table in TABLES.values():
+        for row in table.rows:
+            figure = table.headline_figure(row)
+            target = Target(row, table.headline, figure, results.get(row.recorded))
+            targets.setdefault(row.name, target)
+    for paper in PAPERS:
+        for row in read_section(paper, "rows", tuple[Row, ...]):
+            targets[row.name] = Target(row, Score("test", "test"), "", results.get(row.recorded))
+    return targets
+
+
+def find_target(targets: Mapping[str, Target], name: str) -> Target:
+    """Returns a row by name.
+
+    Raises:
+      UserError: there is no such row, or it has no recorded result.
+    """
+    if name not in targets:
+        raise UserError(
+            f"--row={name} names no row; --mode=reproduce lists them{suggestion(name, targets)}"
+        )
+    if targets[name].result is None:
+        raise UserError(
+            f"--row={name} has no recorded result to compare with; train it with "
+            f"{targets[name].row.command} --data_dir=data --workdir=runs/{targets[name].row.config}"
+        )
+    return targets[name]
+
+
+def judge(target: Target, run: dict) -> Verdict:
+    """Compares a new run of a row with the recorded one.
+
+    Args:
+      target: the row.
+      run: what `disan_tf.runs.series_summary.summarise_series` returned.
+    """
+    score = target.score
+    seeds = len({member["seed"] for member in members_of(run)})
+    value, recorded = (mean(part, "test", score.key) for part in (run, target.result))
+    tolerance, difference = target.tolerance(seeds), abs(value - recorded)
+    word = FAIL  # also where a score is not a number
+    if difference <= CLOSE_FACTOR * tolerance:
+        word = OK if difference <= tolerance else CLOSE
+    examples, expected = (training_examples(part) for part in (run, target.result))
+    lines = [
+        *_scores(target, run),
+        f"difference {_signed(score, value - recorded)}, tolerance {score.format(tolerance)} = "
+        f"2 x {score.format(target.standard_deviation)} x sqrt(1/{seeds} + "
+        f"1/{len(target.seeds)}), at most {score.format(LIMITS[score.key])}",
+    ]
+    if abs(examples - expected) >= _OTHER_DATA * expected:
+        word = FAIL
+        lines.append(f"trained on {count(examples, 'example')}, the recorded run on {expected:,}")
+    return Verdict(word, tuple(lines))
+
+
+def judge_released(target: Target, released: float, scores: Mapping) -> Verdict:
+    """Compares a released model's score on the official test file with that of its release.
+
+    Args:
+      target: the row.
+      released: the test score of `checkpoints/manifest.tsv`.
+      scores: what `disan_tf.training.evaluation.evaluate` returned, with "examples".
+    """
+    score, limit = target.score, RELEASED_LIMITS[target.score.key]
+    difference = abs(scores[score.key] - released)
+    in_examples = score.key == "accuracy"
+    allowed = limit / scores["examples"] if in_examples else limit
+    word = OK if difference <= allowed + _ROUNDING else FAIL
+    equal = "equal to four digits" if difference <= _ROUNDING else "not equal to four digits"
+    lines = (
+        _title(target),
+        f"  paper     {target.paper or 'none'}",
+        f"  released  {released:.4f}",
+        f"  yours     {scores[score.key]:.4f} on {scores['examples']:,} test examples, {equal}",
+        f"difference {scores[score.key] - released:+.4f}, tolerance {allowed:.4f}"
+        + (f" ({limit} examples)" if in_examples else ""),
+    )
+    return Verdict(word, lines)
+
+
+def list_rows(targets: Mapping[str, Target]) -> list[dict[str, str]]:
+    """Returns a line for each row, for tables."""
+    return [_line(target) for target in targets.values()]
+
+
+def render_rows(targets: Mapping[str, Target]) -> str:
+    """Renders the rule and the rows, for `docs/reproduce.md`."""
+    lines = [{**line, "row": f"`{line['row']}`"} for line in list_rows(targets)]
+    return f"{RULE}\n\n{markdown_table(lines)}"
+
+
+def _line(target: Target) -> dict[str, str]:
+    row, result = target.row, target.result
+    line = dict.fromkeys(("row", "paper", "ours", "tolerance", "seeds", "hours", "downloads"), "")
+    line.update({"row": row.name, "paper": target.paper, "ours": "not run"})
+    if result is not None:
+        folds = f" x {target.folds} folds" if target.folds else ""
+        minutes = sum(member["minutes"] for member in members_of(result))
+        line.update(
+            {
+                "ours": target.score.show(result),
+                "tolerance": target.score.format(target.tolerance(len(target.seeds))),
+                "seeds": f"{len(target.seeds)}{folds}",
+                "hours": f"{minutes / 60:.1f}",
+                "downloads": ", ".join(_downloads(row, result["config"])),
+            }
+        )
+    return {**line, "released model": row.released}
+
+
+def _downloads(row: Row, config: dict) -> list[str]:
+    """Returns the names of what `data_prep.download` must fetch, and other inputs."""
+    data = config["data"]
+    if row.name == "demo":  # its corpus is written, not fetched
+        return ["none"]
+    names = [_DOWNLOADS.get(data["corpus"], data["corpus"])]
+    if data["vectors"]:
+        names.append(".".join(data["vectors"].rpartition("/")[2].split(".")[:2]))
+    return [*names, *([f"{data['bilm']} (configs/bilm.py:small)"] if data.get("bilm") else [])]
+
+
+def _scores(target: Target, run: dict) -> list[str]:
+    """Returns lines with the paper's, the recorded and the new score."""
+    seeds = sorted({member["seed"] for member in members_of(run)})
+    dev = target.score.show(run, "dev")
+    return [
+        _title(target),
+        f"  paper     {target.paper or 'none'}",
+        f"  recorded  {target.score.show(target.result)}, seeds {_join(target.seeds)}",
+        f"  yours     {target.score.show(run)}, seeds {_join(seeds)}; dev {dev}",
+    ]
+
+
+def _title(target: Target) -> str:
+    unit = "accuracy in per cent" if target.score.key == "accuracy" else "Pearson's r"
+    return f"{target.row.name}: {target.row.model}, {unit} on test"
+
+
+def _signed(score: Score, value: float) -> str:
+    return ("+" if value >= 0 else "") + score.format(value)
+
+
+def _join(numbers) -> str:
+    return ", ".join(map(str, numbers))

@@ -1,0 +1,146 @@
+"""disan_tf/reporting/reproduction.py: tolerances and verdicts of rows, and their page."""
+
+import copy
+import math
+
+import pytest
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.reporting.reproduction import (
+    CLOSE,
+    FAIL,
+    LIMITS,
+    OK,
+    find_target,
+    judge,
+    judge_released,
+    list_rows,
+    read_targets,
+    render_rows,
+)
+from disan_tf.reporting.result_files import read_results
+
+TARGETS = read_targets(read_results(CHECKPOINTS / "results"))
+SNLI, SICK = TARGETS["disan/snli"], TARGETS["disan/sick"]  # three seeds each
+
+
+def _run(target, change, seeds=None, examples=None):
+    """The recorded result with another test score, number of seeds and of training examples."""
+    run = copy.deepcopy(target.result)
+    run["mean"]["test"][target.score.key] += change
+    run["members"] = run["members"][: seeds or len(run["members"])]
+    run["data"]["training_examples"] = examples or run["data"]["training_examples"]
+    return run
+
+
+@pytest.mark.parametrize(
+    "name, seeds, tolerance",
+    [
+        # 2 sqrt(.7639 * .2361 / 9824) sqrt(1/3 + 1/3); the seeds' .0015 is smaller
+        ("disan/snli", 3, 0.0070),
+        ("disan/snli", 1, 0.0099),
+        # the seeds' .0056 is larger than sqrt(.7411 * .2589 / 9824) = .0044
+        ("resan/snli", 3, 0.0091),
+        # 2 (1 - .8685 ** 2) / sqrt(4927) sqrt(1/3 + 1/3); the seeds' .0010 is smaller
+        ("disan/sick", 3, 0.0057),
+        ("disan/sick", 1, 0.0081),
+        # all 3,770 sentences of ten folds: 2 sqrt(.822 * .178 / 3770) sqrt(1 + 1)
+        ("disan/cr", 1, 0.0176),
+        # 2 sqrt(.4403 * .5597 / 2210) sqrt(1 + 1) = .0299 is above the limit
+        ("disan/sst/multi_head", 1, 0.02),
+        ("resan/sick/multi_window_cnn", 1, 0.01),
+    ],
+)
+def test_a_tolerance_follows_from_seeds_and_examples(name, seeds, tolerance):
+    assert TARGETS[name].tolerance(seeds) == pytest.approx(tolerance, abs=0.00006)
+
+
+def test_no_tolerance_is_above_the_limit_or_0():
+    recorded = [target for target in TARGETS.values() if target.result is not None]
+    assert len(recorded) > 60
+    for target in recorded:
+        assert 0 < target.tolerance(1) <= LIMITS[target.score.key]
+    assert LIMITS == {"accuracy": 0.02, "pearson": 0.01}
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("target", [SNLI, SICK], ids=["accuracy", "pearson"])
+@pytest.mark.parametrize(
+    "tolerances, word", [(0, OK), (0.99, OK), (1.01, CLOSE), (1.49, CLOSE), (1.51, FAIL)]
+)
+def test_a_verdict_is_that_of_the_difference(target, tolerances, word, sign):
+    change = sign * tolerances * target.tolerance(3)
+    assert judge(target, _run(target, change)).word == word
+    assert str(judge(target, _run(target, change))).endswith(f"\n{word}")
+
+
+def test_fewer_seeds_have_a_larger_tolerance():
+    change = 1.2 * SNLI.tolerance(3)
+    assert judge(SNLI, _run(SNLI, change)).word == CLOSE
+    assert judge(SNLI, _run(SNLI, change, seeds=1)).word == OK
+
+
+def test_a_score_that_is_no_number_fails():
+    assert judge(SICK, _run(SICK, math.nan)).word == FAIL
+
+
+@pytest.mark.parametrize("share, word", [(0.995, OK), (0.98, FAIL), (1.02, FAIL)])
+def test_a_run_on_other_training_examples_fails_whatever_its_score(share, word):
+    examples = round(share * SNLI.result["data"]["training_examples"])
+    verdict = judge(SNLI, _run(SNLI, 0.0, examples=examples))
+    assert verdict.word == word
+    assert ("recorded run on 89,169" in str(verdict)) == (word == FAIL)
+
+
+def test_a_verdict_stands_below_the_scores_and_the_tolerance():
+    assert str(judge(SNLI, _run(SNLI, -0.005))).splitlines() == [
+        "disan/snli: DiSAN, accuracy in per cent on test",
+        "  paper     85.62",
+        "  recorded  76.39 (0.15), seeds 1, 2, 3",
+        "  yours     75.89 (0.15), seeds 1, 2, 3; dev 76.44 (0.31)",
+        "difference -0.50, tolerance 0.70 = 2 x 0.43 x sqrt(1/3 + 1/3), at most 2.00",
+        "OK",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name, key, change, word",
+    [
+        ("disan/trec", "accuracy", 2 / 500, OK),
+        ("disan/trec", "accuracy", -3 / 500, FAIL),
+        ("disan/sick", "pearson", 0.0005, OK),
+        ("disan/sick", "pearson", -0.0007, FAIL),
+    ],
+)
+def test_a_released_model_may_differ_in_two_examples_or_little_of_r(name, key, change, word):
+    verdict = judge_released(TARGETS[name], 0.9, {key: 0.9 + change, "examples": 500})
+    assert verdict.word == word and "not equal to four digits" in str(verdict)
+    verdict = judge_released(TARGETS[name], 0.9, {key: 0.90004, "examples": 500})
+    assert verdict.word == OK and ", equal to four digits" in str(verdict)
+
+
+def test_a_row_that_is_unknown_or_was_never_run_is_refused():
+    with pytest.raises(UserError, match="--row=disan/sik names no row.*did you mean disan/sick"):
+        find_target(TARGETS, "disan/sik")
+    with pytest.raises(UserError, match="no recorded result.*python run.py --config=configs/elmo"):
+        find_target(TARGETS, "elmo_disan/sst")
+    assert find_target(TARGETS, "disan/sick") is SICK
+
+
+def test_the_page_has_the_rule_and_all_rows():
+    text = (CHECKPOINTS.parent / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    assert render_rows(TARGETS) in text
+    lines = {line["row"]: line for line in list_rows(TARGETS)}
+    assert lines["disan/cr"] == {
+        "row": "disan/cr",
+        "paper": "84.8 (2.0)",
+        "ours": "82.2 (1.7)",
+        "tolerance": "1.8",
+        "seeds": "1 x 10 folds",
+        "hours": "1.6",
+        "downloads": "polarity, glove.6B",
+        "released model": "",
+    }
+    assert lines["elmo_disan/sst"]["ours"] == "not run"
+    assert lines["demo"]["downloads"] == "none"

@@ -5,14 +5,12 @@
     <output>/deviations.md            settings in which the runs differ from the papers
     <output>/compute.md               hours and machines of the trainings behind each table
     <output>/tables/                  the papers' tables with our runs beside, see `paper_tables`,
-                                      the results of `--mode=transfer`, accuracy against the
-                                      number of training examples, and models that began with a
-                                      trained one; each lists the runs of
+                                      the results of `--mode=transfer`, and models that began
+                                      with a trained one; each lists the runs of
                                       <output>/missing_runs.json that it lacks
     <output>/claims.md, claims.csv    the papers' claims with computed verdicts, see `claims`
-    <output>/figures/                 a picture of accuracy against training examples, one for each
-                                      table, see `figures.table_curves`, and the papers' figures
-                                      of recorded results
+    <output>/figures/                 a picture for each table, see `figures.table_curves`, and
+                                      the papers' figures of recorded results
 
 A recorded result of the same name is replaced. If it is of the same experiment and has other seeds
 or folds, it is extended instead, so that seeds can be trained on several machines.
@@ -49,9 +47,6 @@ from disan_tf.reporting.result_files import (
     write_predictions,
 )
 from disan_tf.reporting.results import describe_members
-from disan_tf.reporting.scaling.figure import draw_curves
-from disan_tf.reporting.scaling.law import fit_curves, leave_out_parts
-from disan_tf.reporting.scaling.table import scaling_tables
 from disan_tf.reporting.transfer_table import transfer_tables
 from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.series_summary import extend, member_name, summarise_series
@@ -74,15 +69,11 @@ def report(runs: Optional[Path], output: Path) -> None:
         read_results(output / "results"),
         read_predictions(output / "predictions"),
     )
-    curves = fit_curves(results, predictions)
-    draw_curves(curves, output / "figures")
-    table_results = leave_out_parts(results, curves)
-    draw_table_curves(table_results, output / "figures")
+    draw_table_curves(results, output / "figures")
     draw_results(results, output / "figures")
     tables = {
-        **render_tables(table_results, predictions, read_speeds(output / "benchmarks")),
+        **render_tables(results, predictions, read_speeds(output / "benchmarks")),
         **transfer_tables(output / "results"),
-        **scaling_tables(curves),
         **fine_tuning_tables(output),
     }
     missing = read_missing_runs(output / "missing_runs.json", results)

@@ -14,8 +14,6 @@ from disan_tf.reporting.paper_tables.disan import disan_variant
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import summarise
 from disan_tf.reporting.result_files import read_predictions, read_results, read_speeds
-from disan_tf.reporting.scaling.law import fit_curves, leave_out_parts
-from disan_tf.reporting.scaling.table import scaling_tables
 from disan_tf.reporting.transfer_table import transfer_tables
 from tests.support.runs.finished import config_of, write_run, write_series
 from tests.support.runs.training import load_config
@@ -278,12 +276,9 @@ def test_the_tables_of_the_repository_are_those_of_its_results():
     tables = {path.name: path.read_text("utf-8") for path in (CHECKPOINTS / "tables").iterdir()}
     results = read_results(CHECKPOINTS / "results")
     predictions = read_predictions(CHECKPOINTS / "predictions")
-    curves = fit_curves(results, predictions)
-    shown = leave_out_parts(results, curves)
     made = {
-        **render_tables(shown, predictions, read_speeds(CHECKPOINTS / "benchmarks")),
+        **render_tables(results, predictions, read_speeds(CHECKPOINTS / "benchmarks")),
         **transfer_tables(CHECKPOINTS / "results"),
-        **scaling_tables(curves),
         **fine_tuning_tables(CHECKPOINTS),
     }
     missing = read_missing_runs(CHECKPOINTS / "missing_runs.json", results)

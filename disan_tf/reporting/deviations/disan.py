@@ -61,7 +61,7 @@ DISAN = (
         "549,367 pairs with a label (Sec. 5.1)",
         "The other pairs were not at hand. A law fitted to four parts of SNLI forecasts 78.9 % for "
         "all pairs, 2.5 of the 9.2 points that are missing, see "
-        "[accuracy against the number of pairs](tables/scaling.md).",
+        "[accuracy against the number of pairs](FINDINGS.md#accuracy-against-the-number-of-pairs).",
     ),
     of_examples(
         "disan_multinli",

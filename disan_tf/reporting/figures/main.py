@@ -5,24 +5,95 @@
 <output>/disan_figure_5.svg, .png, .md              a figure of runs
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_json, write_atomically
+from disan_tf.common.files import read_lines, write_atomically
 from disan_tf.common.options import check_choice, join_choices
 from disan_tf.common.plots import save_picture
-from disan_tf.reporting.attended import read_lines
-from disan_tf.reporting.figures.captions import caption, figures_readme
-from disan_tf.reporting.figures.catalogue import CODE, FIGURES, LINES, LOSSES, RESULTS, VECTORS
+from disan_tf.common.tables import markdown_table
+from disan_tf.reporting.figures import attention, runs
 from disan_tf.reporting.paper_tables.drcn import drcn_variant
 from disan_tf.reporting.results import describe_members
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.work_directory import read_config
 
-_OF_MODELS = (LINES, VECTORS)
+LINES, VECTORS, RESULTS, LOSSES, CODE = "lines", "vectors", "results", "losses", "code"
+_OF_MODELS = (LINES, VECTORS)  # what `attend` writes
+_DRAWINGS = {  # name in the catalogue -> source, function; it returns None for too little data
+    "positional_masks": (CODE, attention.positional_masks),
+    "attention_matrices": (LINES, attention.attention_matrices),
+    "selected_attention": (LINES, attention.selected_attention),
+    "gates": (LINES, attention.gates),
+    "word_in_contexts": (LINES, attention.word_in_contexts),
+    "single_attention": (LINES, attention.single_attention),
+    "weight_vectors": (VECTORS, attention.weight_vectors),
+    "losses": (LOSSES, runs.losses),
+    "accuracy_against_length": (RESULTS, runs.accuracy_against_length),
+    "accuracy_against_epochs": (RESULTS, runs.accuracy_against_epochs),
+}
+_DRAWN_RUNS = {
+    "accuracy_against_length": runs.runs_by_length,
+    "accuracy_against_epochs": runs.runs_by_epoch,
+}
+_FOLDER = Path(__file__).parent
+_EXAMPLES = _FOLDER / "examples.jsonl"  # DiSAN Sec. 5.4, ReSAN Sec. 5.3; DSA's are of this corpus
 _COMMAND = "python run.py --mode=figures"
+_INTRODUCTION = """# The papers' figures, drawn from our models and runs
+
+    python run.py --mode=figures --checkpoint=disan_trec
+    python run.py --mode=figures --workdir=runs
+
+The first command draws a model's attention in the example sentences of its paper, or in the lines
+of `--input`, into a folder with the model's name. The second draws the figures of runs. Each figure
+is an SVG and a PNG with a caption, which names the model and how our figure differs from the
+paper's. The colours can be read in grey and by the colour-blind. `--mode=report` draws the figures
+of recorded runs, and for each table a picture with the dev scores by epoch and the test accuracy by
+length of its runs.
+
+"""
+
+
+class PaperFigure(NamedTuple):
+    """A paper's figure, as `catalogue.jsonl` describes it.
+
+    Attributes:
+      paper: "DiSAN", "ReSAN", "DSA", "DRCN" or "ELMo-DiSAN".
+      number: its number in the paper.
+      shows: a description of its content.
+      model: the model that the paper draws.
+      draw: a name in `_DRAWINGS`; "" = it cannot be drawn.
+      needs: the data that it needs, or why it cannot be drawn.
+      differs: how our picture differs from the paper's, whatever the model.
+      variant: for losses, the trained variant of `configs/drcn_snli.py`.
+    """
+
+    paper: str
+    number: int
+    shows: str
+    model: str = ""
+    draw: str = ""
+    needs: str = "a drawing of how it works, without numbers of a model"
+    differs: str = ""
+    variant: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its files, such as "disan_figure_6"."""
+        return f"{self.paper.lower().replace('-', '_')}_figure_{self.number}"
+
+    @property
+    def encoder(self) -> str:
+        """The `config.encoder.name` of the models that it can show."""
+        return self.paper.lower()
+
+    @property
+    def source(self) -> str:
+        """The kind of data that it shows; "" if it cannot be drawn."""
+        return _DRAWINGS[self.draw][0] if self.draw else ""
 
 
 class DrawnModel(NamedTuple):
@@ -51,6 +122,36 @@ class DrawnModel(NamedTuple):
             f"{data['corpus']}{_share(self.config)}, words of {data['embedding_dim']} dimensions "
             f"({vectors}), step {self.step:,}; {self.lines}"
         )
+
+
+def _read(path: Path) -> list[dict]:
+    return [json.loads(text) for _, text in read_lines(path)]
+
+
+FIGURES = tuple(PaperFigure(**entry) for entry in _read(_FOLDER / "catalogue.jsonl"))
+
+
+def write_examples(
+    path: Path, paper: str, fields: Sequence[str], text_name: Callable[[str], str]
+) -> None:
+    """Writes a paper's example sentences as JSON lines for a model with these fields.
+
+    The paper's sentences come in twos: a line holds one sentence, or both if there are two fields.
+
+    Args:
+      path: the path of the file.
+      paper: a value of "papers" in `examples.jsonl`.
+      fields: the model's fields.
+      text_name: returns the name of a field's text in a record.
+    """
+    lines = []
+    for example in _read(_EXAMPLES):
+        if paper in example["papers"]:
+            word = {"word": example["word"]} if "word" in example else {}
+            for start in range(0, 2, len(fields)):
+                sentences = example["sentences"][start : start + len(fields)]
+                lines.append({**dict(zip(map(text_name, fields), sentences)), **word})
+    write_atomically(path, "".join(json.dumps(line) + "\n" for line in lines))
 
 
 def check_names(names: Sequence[str], has_model: bool) -> None:
@@ -88,44 +189,43 @@ def drawable(encoder: str, names: Sequence[str]) -> str:
             f"no paper has figures of the attention of {encoder}; choose a model of "
             f"{', '.join(sorted(dict(available)))}, or look at it with --mode=attend."
         )
-    own = [name for owner, name in available if owner == encoder]
-    if names and not set(names) & set(own):
+    drawn = [name for owner, name in available if owner == encoder]
+    if names and not set(names) & set(drawn):
         raise UserError(
-            f"--figures={','.join(names)} is not of {encoder}; choose {join_choices(own)}."
+            f"--figures={','.join(names)} is not of {encoder}; choose {join_choices(drawn)}."
         )
     return encoder
 
 
-def draw_model(folder: Path, model: DrawnModel, output: Path, names: Sequence[str]) -> None:
+def draw_model(
+    lines: Sequence, vectors: Mapping, model: DrawnModel, output: Path, names: Sequence[str]
+) -> None:
     """Draws the figures of a model's attention in some lines.
 
     Args:
-      folder: the output folder of `attend`.
+      lines: see `disan_tf.serving.attention_page.attended.read_lines`.
+      vectors: the content of `weight_vectors.json`; {} where there is none.
       model: the model.
       output: gets a folder with the model's name.
       names: names of the figures; none = all figures of the model's paper.
     """
-    vectors = folder / "weight_vectors.json"
-    sources = {
-        LINES: list(read_lines(folder)),
-        VECTORS: read_json(vectors, "attend again") if vectors.exists() else {},
-    }
+    sources = {LINES: lines, VECTORS: vectors}
     for figure in FIGURES:
         is_drawable = figure.encoder == model.config["encoder"]["name"] and figure.source in sources
         if is_drawable and (not names or figure.name in names):
-            source, own = sources[figure.source], output / model.name
-            _draw(figure, source, own, model.describe(), model.command)
+            folder = output / model.name
+            _draw(figure, sources[figure.source], folder, model.describe(), model.command)
     write_atomically(output / "README.md", figures_readme(output))
 
 
 def draw_runs(
-    results: dict[str, dict], runs: Sequence[Path], output: Path, names: Sequence[str]
+    results: dict[str, dict], folders: Sequence[Path], output: Path, names: Sequence[str]
 ) -> None:
     """Draws the figures of recorded results and work directories.
 
     Args:
       results: see `disan_tf.reporting.result_files.read_results`.
-      runs: work directories.
+      folders: work directories.
       output: gets the figures.
       names: names of the figures; none = all.
     """
@@ -137,7 +237,7 @@ def draw_runs(
         if figure.source == CODE:
             _draw(figure, None, output, "the code")
         if figure.source == LOSSES:
-            run = _run_of(figure.variant, runs)
+            run = _run_of(figure.variant, folders)
             records = MetricsLog.read(run / "metrics.jsonl") if run else []
             subject = f"the run {run.name}{_share(read_config(run))}" if run else "no run"
             _draw(figure, records, output, subject, f"{_COMMAND} --workdir=runs")
@@ -145,19 +245,52 @@ def draw_runs(
 
 
 def draw_results(results: dict[str, dict], output: Path) -> None:
-    """Draws the figures of recorded results alone, where there are any, and prints nothing.
-
-    Args:
-      results: see `disan_tf.reporting.result_files.read_results`.
-      output: gets the figures.
-    """
+    """Draws the figures of recorded results that there are, and prints nothing."""
     for figure in FIGURES:
-        if figure.source == RESULTS and (picture := figure.draw(results)):
+        if figure.source == RESULTS and (picture := _DRAWINGS[figure.draw][1](results)):
             _save(figure, picture, output, _describe_runs(figure, results), _COMMAND)
 
 
+def caption(figure: PaperFigure, subject: str, command: str) -> str:
+    """Returns a picture's caption in Markdown: the figure, the model or runs, the command."""
+    lines = [
+        f"# Figure {figure.number} of the {figure.paper} paper\n",
+        f"![{figure.shows}]({figure.name}.png)\n",
+        f"{figure.shows[0].upper()}{figure.shows[1:]} ([SVG]({figure.name}.svg)).\n",
+        f"- ours: {subject}",
+        f"- the paper's: {figure.model}",
+        *([f"- {figure.differs}"] if figure.differs else []),
+        f"- drawn by `{command}`",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def figures_readme(folder: Path) -> str:
+    """Returns the list of the papers' figures, with their files in a folder, or why none."""
+    lines = [
+        {
+            "figure": f"{figure.paper}, {figure.number}",
+            "shows": figure.shows,
+            "ours": _ours(figure, folder),
+        }
+        for figure in FIGURES
+    ]
+    return _INTRODUCTION + markdown_table(lines)
+
+
+def _ours(figure: PaperFigure, folder: Path) -> str:
+    """Returns links to a figure's captions, one per model, or the reason why there are none."""
+    captions = {
+        path: path.parent.name if path.parent != folder else "our runs"
+        for path in sorted(folder.glob(f"**/{figure.name}.md"))
+    }
+    if captions:
+        return ", ".join(f"[{name}]({path.relative_to(folder)})" for path, name in captions.items())
+    return f"not yet: needs {figure.needs}" if figure.source else f"none: {figure.needs}"
+
+
 def _draw(figure, source, folder: Path, subject: str, command: str = _COMMAND) -> None:
-    picture = figure.draw(source)
+    picture = _DRAWINGS[figure.draw][1](source)
     if picture is None:
         print(f"{figure.name}: not drawn; it needs {figure.needs}")
         return
@@ -177,14 +310,15 @@ def _share(config) -> str:
 
 
 def _describe_runs(figure, results) -> str:
-    runs = (f"`{name}` ({describe_members(results[name])})" for name in figure.runs(results))
-    return f"recorded runs, {', '.join(runs)}"
+    names = _DRAWN_RUNS[figure.draw](results)
+    listed = (f"`{name}` ({describe_members(results[name])})" for name in names)
+    return f"recorded runs, {', '.join(listed)}"
 
 
-def _run_of(variant, runs):
+def _run_of(variant, folders):
     """Returns a work directory with an evaluated DRCN of this variant, or None."""
-    for run in runs:
-        config = read_config(run)
+    for folder in folders:
+        config = read_config(folder)
         if config["name"] == "drcn_snli" and drcn_variant(config) == variant:
-            return run
+            return folder
     return None

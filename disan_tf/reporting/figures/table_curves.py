@@ -13,9 +13,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from disan_tf.common import plots
+from disan_tf.common.plots import STYLES, End, label_ends
 from disan_tf.metrics.classification import LENGTH_BINS
-from disan_tf.reporting.figures.curves import STYLES
-from disan_tf.reporting.figures.direct_labels import End, label_ends
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.table import Table
 from disan_tf.reporting.results import members_of

@@ -367,6 +367,7 @@ def _draw_model(checkpoint, input, input_format, names, output) -> None:
     from disan_tf.common.files import read_json, scratch_folder
     from disan_tf.reporting.figures.main import DrawnModel, draw_model, drawable, write_examples
     from disan_tf.serving.attention_page.attended import read_lines
+    from disan_tf.serving.attention_page.figures import DRAWINGS
     from disan_tf.serving.inference.attend import attend as attend_lines
     from disan_tf.serving.inference.records import text_name
     from disan_tf.serving.release.released import model_name
@@ -386,13 +387,11 @@ def _draw_model(checkpoint, input, input_format, names, output) -> None:
         step = bundle.info["scores"]["step"]
         model = DrawnModel(name, bundle.config.to_dict(), step, lines, drawn_by)
         vectors = scratch / "attention" / "weight_vectors.json"
-        draw_model(
-            list(read_lines(scratch / "attention")),
-            read_json(vectors, "attend again") if vectors.exists() else {},
-            model,
-            output,
-            names,
-        )
+        sources = {
+            "lines": list(read_lines(scratch / "attention")),
+            "vectors": read_json(vectors, "attend again") if vectors.exists() else {},
+        }
+        draw_model(DRAWINGS, sources, model, output, names)
 
 
 def _serving(checkpoint):

@@ -15,25 +15,19 @@ from disan_tf.common.files import read_lines, write_atomically
 from disan_tf.common.options import check_choice, join_choices
 from disan_tf.common.plots import save_picture
 from disan_tf.common.tables import markdown_table
-from disan_tf.reporting.figures import attention, runs
-from disan_tf.reporting.paper_tables.drcn import drcn_variant
+from disan_tf.reporting.figures import runs
+from disan_tf.reporting.paper_tables.all_tables import find_row
 from disan_tf.reporting.results import describe_members
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.work_directory import read_config
 
 LINES, VECTORS, RESULTS, LOSSES, CODE = "lines", "vectors", "results", "losses", "code"
 _OF_MODELS = (LINES, VECTORS)  # what `attend` writes
-_DRAWINGS = {  # name in the catalogue -> source, function; it returns None for too little data
-    "positional_masks": (CODE, attention.positional_masks),
-    "attention_matrices": (LINES, attention.attention_matrices),
-    "selected_attention": (LINES, attention.selected_attention),
-    "gates": (LINES, attention.gates),
-    "word_in_contexts": (LINES, attention.word_in_contexts),
-    "single_attention": (LINES, attention.single_attention),
-    "weight_vectors": (VECTORS, attention.weight_vectors),
-    "losses": (LOSSES, runs.losses),
-    "accuracy_against_length": (RESULTS, runs.accuracy_against_length),
-    "accuracy_against_epochs": (RESULTS, runs.accuracy_against_epochs),
+OF_RUNS = {  # name in the catalogue -> function, which returns None for too little data
+    "positional_masks": runs.positional_masks,
+    "losses": runs.losses,
+    "accuracy_against_length": runs.accuracy_against_length,
+    "accuracy_against_epochs": runs.accuracy_against_epochs,
 }
 _DRAWN_RUNS = {
     "accuracy_against_length": runs.runs_by_length,
@@ -65,7 +59,9 @@ class PaperFigure(NamedTuple):
       number: its number in the paper.
       shows: a description of its content.
       model: the model that the paper draws.
-      draw: a name in `_DRAWINGS`; "" = it cannot be drawn.
+      source: what it shows: "lines" or "vectors" of `attend`, recorded "results", "losses" of a
+        run, or "code"; "" = it cannot be drawn.
+      draw: the name of the function that draws it.
       needs: the data that it needs, or why it cannot be drawn.
       differs: how our picture differs from the paper's, whatever the model.
       variant: for losses, the trained variant of `configs/drcn_snli.py`.
@@ -75,6 +71,7 @@ class PaperFigure(NamedTuple):
     number: int
     shows: str
     model: str = ""
+    source: str = ""
     draw: str = ""
     needs: str = "a drawing of how it works, without numbers of a model"
     differs: str = ""
@@ -89,11 +86,6 @@ class PaperFigure(NamedTuple):
     def encoder(self) -> str:
         """The `config.encoder.name` of the models that it can show."""
         return self.paper.lower()
-
-    @property
-    def source(self) -> str:
-        """The kind of data that it shows; "" if it cannot be drawn."""
-        return _DRAWINGS[self.draw][0] if self.draw else ""
 
 
 class DrawnModel(NamedTuple):
@@ -198,23 +190,28 @@ def drawable(encoder: str, names: Sequence[str]) -> str:
 
 
 def draw_model(
-    lines: Sequence, vectors: Mapping, model: DrawnModel, output: Path, names: Sequence[str]
+    drawings: Mapping[str, Callable],
+    sources: Mapping,
+    model: DrawnModel,
+    output: Path,
+    names: Sequence[str],
 ) -> None:
     """Draws the figures of a model's attention in some lines.
 
     Args:
-      lines: see `disan_tf.serving.attention_page.attended.read_lines`.
-      vectors: the content of `weight_vectors.json`; {} where there is none.
+      drawings: see `disan_tf.serving.attention_page.figures.DRAWINGS`.
+      sources: "lines", see `disan_tf.serving.attention_page.attended.read_lines`, and "vectors",
+        the content of `weight_vectors.json`, or {} where there is none.
       model: the model.
       output: gets a folder with the model's name.
       names: names of the figures; none = all figures of the model's paper.
     """
-    sources = {LINES: lines, VECTORS: vectors}
     for figure in FIGURES:
         is_drawable = figure.encoder == model.config["encoder"]["name"] and figure.source in sources
         if is_drawable and (not names or figure.name in names):
             folder = output / model.name
-            _draw(figure, sources[figure.source], folder, model.describe(), model.command)
+            picture = drawings[figure.draw](sources[figure.source])
+            _save(figure, picture, folder, model.describe(), model.command)
     write_atomically(output / "README.md", figures_readme(output))
 
 
@@ -230,25 +227,26 @@ def draw_runs(
       names: names of the figures; none = all.
     """
     for figure in FIGURES:
-        if names and figure.name not in names:
+        if figure.source not in (RESULTS, LOSSES, CODE) or (names and figure.name not in names):
             continue
+        subject, source, command = "the code", None, _COMMAND
         if figure.source == RESULTS:
-            _draw(figure, results, output, _describe_runs(figure, results))
-        if figure.source == CODE:
-            _draw(figure, None, output, "the code")
+            subject, source = _describe_runs(figure, results), results
         if figure.source == LOSSES:
             run = _run_of(figure.variant, folders)
-            records = MetricsLog.read(run / "metrics.jsonl") if run else []
+            source = MetricsLog.read(run / "metrics.jsonl") if run else []
             subject = f"the run {run.name}{_share(read_config(run))}" if run else "no run"
-            _draw(figure, records, output, subject, f"{_COMMAND} --workdir=runs")
+            command = f"{_COMMAND} --workdir=runs"
+        _save(figure, OF_RUNS[figure.draw](source), output, subject, command)
     write_atomically(output / "README.md", figures_readme(output))
 
 
 def draw_results(results: dict[str, dict], output: Path) -> None:
     """Draws the figures of recorded results that there are, and prints nothing."""
     for figure in FIGURES:
-        if figure.source == RESULTS and (picture := _DRAWINGS[figure.draw][1](results)):
-            _save(figure, picture, output, _describe_runs(figure, results), _COMMAND)
+        if figure.source == RESULTS and (picture := OF_RUNS[figure.draw](results)):
+            subject = _describe_runs(figure, results)
+            _save(figure, picture, output, subject, _COMMAND, quiet=True)
 
 
 def caption(figure: PaperFigure, subject: str, command: str) -> str:
@@ -289,18 +287,14 @@ def _ours(figure: PaperFigure, folder: Path) -> str:
     return f"not yet: needs {figure.needs}" if figure.source else f"none: {figure.needs}"
 
 
-def _draw(figure, source, folder: Path, subject: str, command: str = _COMMAND) -> None:
-    picture = _DRAWINGS[figure.draw][1](source)
+def _save(figure, picture, folder: Path, subject: str, command: str, quiet: bool = False) -> None:
     if picture is None:
         print(f"{figure.name}: not drawn; it needs {figure.needs}")
         return
-    _save(figure, picture, folder, subject, command)
-    print(folder / f"{figure.name}.svg")
-
-
-def _save(figure, picture, folder: Path, subject: str, command: str) -> None:
     save_picture(picture, folder / figure.name)
     write_atomically(folder / f"{figure.name}.md", caption(figure, subject, command))
+    if not quiet:
+        print(folder / f"{figure.name}.svg")
 
 
 def _share(config) -> str:
@@ -318,7 +312,7 @@ def _describe_runs(figure, results) -> str:
 def _run_of(variant, folders):
     """Returns a work directory with an evaluated DRCN of this variant, or None."""
     for folder in folders:
-        config = read_config(folder)
-        if config["name"] == "drcn_snli" and drcn_variant(config) == variant:
+        place = find_row(read_config(folder))
+        if place and (place[1].config, place[1].variant) == ("drcn_snli", variant):
             return folder
     return None

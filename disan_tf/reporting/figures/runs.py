@@ -1,18 +1,38 @@
-"""Figures of runs: DiSAN's 5, DRCN's 2 and 9, ELMo-DiSAN's 6."""
+"""Figures of runs and of the code: DiSAN's 3 and 5, DRCN's 2 and 9, ELMo-DiSAN's 6."""
 
 from collections.abc import Sequence
 from itertools import cycle
 from typing import Optional
 
 import numpy as np
+import tensorflow as tf
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from disan_tf.common import plots
 from disan_tf.common.plots import STYLES
-from disan_tf.reporting.paper_tables.elmo import ELMO_TABLES
+from disan_tf.ops.direction_mask import positional_mask
+from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.rendering import accuracy_by_length
 from disan_tf.reporting.results import describe_members, members_of
+
+_TOKENS = 5  # in the figure of the masks
+_CLOSED = "\N{MINUS SIGN}\N{INFINITY}"
+_MASKS = {"diagonal": "diag-disabled", "forward": "forward", "backward": "backward"}
+
+
+def positional_masks(_=None) -> Figure:
+    """Draws DiSAN Fig. 3: a panel per mask, filled where a row attends to its column."""
+    figure = plots.new_figure(8.4, 3.1)
+    places, words = tf.range(_TOKENS), [str(place) for place in range(1, _TOKENS + 1)]
+    for axes, (direction, title) in zip(figure.subplots(1, len(_MASKS)), _MASKS.items()):
+        allowed = positional_mask(places, places, direction).numpy().astype(np.float64)
+        plots.heat_map(axes, allowed, words, words, mask_zeros=True, mark_rows=False)
+        for (row, column), free in np.ndenumerate(allowed):
+            axes.text(column, row, "0" if free else _CLOSED, ha="center", va="center", fontsize=8)
+        axes.set(title=title, xlabel="attended to, i", ylabel="attending, j")
+        axes.tick_params(axis="x", rotation=0)
+    return figure
 
 
 def accuracy_against_length(results: dict[str, dict]) -> Optional[Figure]:
@@ -73,7 +93,7 @@ def _tested_runs(results: dict[str, dict]) -> dict[str, str]:
     """Returns name -> model of ELMo-DiSAN's runs that were scored on test as they trained."""
     return {
         name: row.model
-        for row in ELMO_TABLES[0].rows
+        for row in TABLES["elmo_disan_table_1"].rows
         for name, run in row.runs(results).items()
         if all(member.get("test_curve") for member in members_of(run))
     }

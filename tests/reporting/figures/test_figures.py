@@ -12,6 +12,7 @@ from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.figures import runs
 from disan_tf.reporting.figures.main import (
     FIGURES,
+    OF_RUNS,
     DrawnModel,
     caption,
     check_names,
@@ -23,6 +24,7 @@ from disan_tf.reporting.figures.main import (
     write_examples,
 )
 from disan_tf.serving.attention_page.attended import read_lines
+from disan_tf.serving.attention_page.figures import DRAWINGS
 from tests.support.models.attended import disan, write_sentence
 from tests.support.runs.finished import config_of
 
@@ -34,6 +36,11 @@ def test_every_figure_of_the_papers_is_listed_once():
         numbers = [figure.number for figure in FIGURES if figure.paper == paper]
         assert numbers == list(range(1, count + 1))
     assert len(FIGURES) == sum(COUNTS.values())
+
+
+def test_every_figure_with_a_source_has_a_function_that_draws_it():
+    drawn = {figure.draw for figure in FIGURES if figure.source}
+    assert drawn == {*DRAWINGS, *OF_RUNS}
 
 
 def test_the_committed_list_is_that_of_the_committed_figures():
@@ -61,10 +68,14 @@ def _model(encoder="disan"):
     return DrawnModel("own", config, 1500, "the lines of own.txt", "python run.py")
 
 
+def _sources(folder):
+    return {"lines": list(read_lines(folder)), "vectors": {}}
+
+
 def test_a_model_s_figures_and_captions_lie_in_its_folder(tmp_path, capsys):
     for number, tokens in enumerate((["a", "plot"], ["the", "film"]), start=1):
         write_sentence(tmp_path / "attended", number, tokens, disan(tokens))
-    draw_model(list(read_lines(tmp_path / "attended")), {}, _model(), tmp_path / "out", ())
+    draw_model(DRAWINGS, _sources(tmp_path / "attended"), _model(), tmp_path / "out", ())
     drawn = {path.name for path in (tmp_path / "out" / "own").iterdir()}
     assert drawn == {
         f"disan_figure_{number}.{kind}" for number in (6, 7) for kind in ("svg", "png", "md")
@@ -81,7 +92,7 @@ def test_a_model_s_figures_and_captions_lie_in_its_folder(tmp_path, capsys):
 def test_only_the_figures_that_are_named_are_drawn(tmp_path):
     for number, tokens in enumerate((["a", "plot"], ["the", "film"]), start=1):
         write_sentence(tmp_path / "attended", number, tokens, disan(tokens))
-    draw_model(list(read_lines(tmp_path / "attended")), {}, _model(), tmp_path, ["disan_figure_7"])
+    draw_model(DRAWINGS, _sources(tmp_path / "attended"), _model(), tmp_path, ["disan_figure_7"])
     assert {path.stem for path in (tmp_path / "own").iterdir()} == {"disan_figure_7"}
 
 
@@ -183,6 +194,15 @@ def test_the_committed_figures_name_recorded_results():
     pages = [path.read_text() for path in (CHECKPOINTS / "figures").glob("*.md")]
     named = re.findall(r"`(\w+)` \(seeds? ", "".join(pages))
     assert named and {*named} <= recorded
+
+
+def test_masks_are_those_of_the_paper():
+    panels = runs.positional_masks().axes
+    allowed = [~np.ma.getmaskarray(axes.images[0].get_array()) for axes in panels]
+    ones = np.ones([5, 5], bool)
+    of_the_paper = (~np.eye(5, dtype=bool), np.tril(ones, -1), np.triu(ones, 1))
+    for found, expected in zip(allowed, of_the_paper):
+        np.testing.assert_array_equal(found, expected)
 
 
 def _record(epoch, split, loss):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from disan_tf.common.plots import save_picture
-from disan_tf.reporting.figures import attention
+from disan_tf.serving.attention_page import figures as attention
 from disan_tf.serving.attention_page.attended import read_lines
 from tests.support.models.attended import disan, dsa, resan, write_sentence
 
@@ -120,15 +120,6 @@ def test_weight_vectors_of_few_sentences_have_no_figure():
     assert "50%" in figure.axes[0].get_xlabel()
     assert attention.weight_vectors({**record, "sentences": rows[:49]}) is None
     assert attention.weight_vectors({}) is None
-
-
-def test_masks_are_those_of_the_paper():
-    panels = attention.positional_masks().axes
-    allowed = [~np.ma.getmaskarray(axes.images[0].get_array()) for axes in panels]
-    ones = np.ones([5, 5], bool)
-    of_the_paper = (~np.eye(5, dtype=bool), np.tril(ones, -1), np.triu(ones, 1))
-    for found, expected in zip(allowed, of_the_paper):
-        np.testing.assert_array_equal(found, expected)
 
 
 def test_a_picture_is_saved_twice_with_the_same_bytes_and_any_words(lines, tmp_path):

@@ -1,47 +1,26 @@
-"""Figures of attention and its masks: DiSAN's 3 and 6 to 8, ReSAN's 2 and 3, DSA's 2 and 4.
+"""The papers' figures of attention: DiSAN's 6 to 8, ReSAN's 2 and 3, DSA's 2 and 4.
 
 A function that draws the output of `attend` returns None where it has too few lines.
 """
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Optional
+from typing import Optional
 
 import numpy as np
-import tensorflow as tf
 from matplotlib.figure import Figure
 
 from disan_tf.common import plots
-from disan_tf.ops.direction_mask import positional_mask
-
-if TYPE_CHECKING:
-    from disan_tf.serving.attention_page.attended import AttendedLine, Sentence
+from disan_tf.serving.attention_page.attended import AttendedLine, Sentence
 
 _SENTENCES = 2  # sentences in a figure, as in the papers
 _NUMBERED = 12  # most words of a sentence whose cells hold numbers
 _MOST = 4  # sentences in DSA's figure
 _CELL = 0.42  # inches
 _FEWEST_VECTORS = 50  # sentences in DSA's Figure 2
-_TOKENS = 5  # in the figure of the masks
-_CLOSED = "\N{MINUS SIGN}\N{INFINITY}"
-_MASKS = {"diagonal": "diag-disabled", "forward": "forward", "backward": "backward"}
 
 
-def positional_masks(_=None) -> Figure:
-    """Draws DiSAN Fig. 3: a panel per mask, filled where a row attends to its column."""
-    figure = plots.new_figure(8.4, 3.1)
-    places, words = tf.range(_TOKENS), [str(place) for place in range(1, _TOKENS + 1)]
-    for axes, (direction, title) in zip(figure.subplots(1, len(_MASKS)), _MASKS.items()):
-        allowed = positional_mask(places, places, direction).numpy().astype(np.float64)
-        plots.heat_map(axes, allowed, words, words, mask_zeros=True, mark_rows=False)
-        for (row, column), free in np.ndenumerate(allowed):
-            axes.text(column, row, "0" if free else _CLOSED, ha="center", va="center", fontsize=8)
-        axes.set(title=title, xlabel="attended to, i", ylabel="attending, j")
-        axes.tick_params(axis="x", rotation=0)
-    return figure
-
-
-def attention_matrices(lines: "Sequence[AttendedLine]", selected: bool = False) -> Optional[Figure]:
+def attention_matrices(lines: Sequence[AttendedLine], selected: bool = False) -> Optional[Figure]:
     """Draws DiSAN Fig. 6: forward and backward attention of two sentences, feature means.
 
     With `selected` it draws ReSAN Fig. 2: heads are columns, and squares mark the selections.
@@ -69,7 +48,7 @@ def attention_matrices(lines: "Sequence[AttendedLine]", selected: bool = False) 
 selected_attention = partial(attention_matrices, selected=True)
 
 
-def gates(lines: "Sequence[AttendedLine]") -> Optional[Figure]:
+def gates(lines: Sequence[AttendedLine]) -> Optional[Figure]:
     """Draws DiSAN Fig. 7, ReSAN Fig. 3: the fusion gates of two sentences, feature means.
 
     The colours span the gates' range, since most gates lie close to each other.
@@ -96,7 +75,7 @@ def gates(lines: "Sequence[AttendedLine]") -> Optional[Figure]:
     return figure
 
 
-def word_in_contexts(lines: "Sequence[AttendedLine]") -> Optional[Figure]:
+def word_in_contexts(lines: Sequence[AttendedLine]) -> Optional[Figure]:
     """Draws DiSAN Fig. 8: a word's source2token weights in two sentences, for every feature."""
     marked = [sentence for line in lines for sentence in line.sentences() if _place(sentence) >= 0]
     pairs = list(zip(marked[::2], marked[1::2]))
@@ -120,7 +99,7 @@ def word_in_contexts(lines: "Sequence[AttendedLine]") -> Optional[Figure]:
     return figure
 
 
-def single_attention(lines: "Sequence[AttendedLine]") -> Optional[Figure]:
+def single_attention(lines: Sequence[AttendedLine]) -> Optional[Figure]:
     """Draws DSA Fig. 4: the weights of a single attention on words."""
     sentences = _first(lines, _MOST)
     if not sentences or sentences[0].tensors["attention"].shape[-1] > 1:
@@ -156,7 +135,7 @@ def weight_vectors(vectors: dict) -> Optional[Figure]:
     return axes.figure
 
 
-def _first(lines, count=_SENTENCES) -> "list[Sentence]":
+def _first(lines, count=_SENTENCES) -> list[Sentence]:
     """Returns the first sentences whose lines name no word; fewer than two are too few."""
     sentences = [
         sentence for line in lines if "word" not in line.record for sentence in line.sentences()
@@ -164,12 +143,12 @@ def _first(lines, count=_SENTENCES) -> "list[Sentence]":
     return sentences[:count] if len(sentences) >= _SENTENCES else []
 
 
-def _named(sentence: "Sentence", ending: str) -> list[str]:
+def _named(sentence: Sentence, ending: str) -> list[str]:
     """Returns tensors' names without an ending that they have: the two blocks' directions."""
     return [name.removesuffix(ending) for name in sentence.tensors if name.endswith(ending)]
 
 
-def _place(sentence: "Sentence") -> int:
+def _place(sentence: Sentence) -> int:
     """Returns the position of the word that the sentence's record names; -1 = absent."""
     tokens = [token.casefold() for token in sentence.tokens]
     word = str(sentence.record.get("word", "")).casefold()
@@ -216,3 +195,13 @@ def _mark_selected(axes, sentence, name, above) -> None:
             markerfacecolor="black" if selected else "white",
             clip_on=False,
         )
+
+
+DRAWINGS = {  # name in `disan_tf/reporting/figures/catalogue.jsonl` -> function
+    "attention_matrices": attention_matrices,
+    "selected_attention": selected_attention,
+    "gates": gates,
+    "word_in_contexts": word_in_contexts,
+    "single_attention": single_attention,
+    "weight_vectors": weight_vectors,
+}

@@ -214,11 +214,7 @@ def _dev_score(run: Run) -> float:
 
 
 def draw_dev_scores(runs: Sequence[Run]) -> Figure:
-    """Draws the dev score of each training by epoch, for at most 20 runs.
-
-    Args:
-      runs: the runs; the first ones are drawn.
-    """
+    """Draws the dev score of each training of the first 20 runs by epoch."""
     figure = new_figure(8.6, max(4.0, 0.2 * min(len(runs), _MOST) + 1.0))
     axes, ends = figure.add_subplot(), []
     for number, run in enumerate(runs[:_MOST]):

@@ -37,17 +37,11 @@ class Member(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A training, or a series of trainings that differ in seed or fold.
+    """A training, or a series of trainings that differ in seed or fold."""
 
-    Attributes:
-      name: the name that a user gave.
-      config: option, such as "train.dropout" -> value.
-      members: its evaluated trainings.
-    """
-
-    name: str
-    config: Mapping[str, object]
-    members: Sequence[Member]
+    name: str  # the name that a user gave
+    config: Mapping[str, object]  # option, such as "train.dropout" -> value
+    members: Sequence[Member]  # the evaluated trainings
 
     @property
     def criterion(self) -> str:

@@ -1,11 +1,22 @@
 """Our best figures beside those of the papers."""
 
+import shutil
+
 import pytest
 
+from disan_tf.common.errors import UserError
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.reporting.front_page import (
+    MARKS,
+    ROWS,
+    front_page_table,
+    ledger_sentence,
+    update_front_page,
+)
 from disan_tf.reporting.paper_tables.all_tables import TABLES
-from disan_tf.reporting.readme import CLAIMS, front_page_table
 from tests.support.runs.training import load_config
 
+ROOT = CHECKPOINTS.parent
 DATA = {
     "official_training_examples": 200,
     "training_examples": 40,  # and 10 for dev
@@ -30,25 +41,32 @@ def _line(results, paper, corpus):
     return cells
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: ", ".join(claim[:2]))
-def test_every_claim_names_models_of_its_table_and_a_figure(claim):
-    table, corpus, *models = claim
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: ", ".join(row[:2]))
+def test_every_row_names_models_of_its_table_and_a_figure(row):
+    table, corpus, *models = row
     assert models and set(models) <= {row.model for row in TABLES[table].rows}
     theirs, ours, *_ = _line({}, TABLES[table].paper, corpus)
     assert theirs and ours == "not run"
 
 
-def test_every_table_stands_in_a_claim_but_resans_ablations():
-    assert TABLES.keys() - {table for table, *_ in CLAIMS} == {"resan_table_2", "resan_table_4"}
+def test_the_rows_are_few_and_every_paper_has_one():
+    assert len(ROWS) <= 8
+    assert {TABLES[table].paper for table, *_ in ROWS} == {it.paper for it in TABLES.values()}
+
+
+def test_the_sentence_on_the_ledger_counts_verdicts(tmp_path):
+    verdicts = ["supported", "undecided", "not tested", "undecided", "not supported", "undecided"]
+    (tmp_path / "claims.csv").write_text("\n".join(["verdict", *verdicts]))
+    text = ledger_sentence(tmp_path / "claims.csv")
+    assert text.startswith("1 of the papers' 6 claims are supported, 1 are not, 3 are undecided")
+    assert "1 are not tested" in text
 
 
 def test_a_run_stands_beside_the_paper_with_the_data_that_it_saw():
     assert _line({"mine": _run("disan_snli")}, "DiSAN", "SNLI") == [
         "85.62",
         "75.00",
-        "40 of 200 pairs (20.0 %)",
-        "90.0 %",
-        "2.2",
+        "20.0 %",
     ]
 
 
@@ -80,3 +98,43 @@ def test_a_series_of_correlations_has_its_deviation():
     run = {**_run("disan_sick"), "members": [], "mean": scores, "standard_deviation": deviation}
     line = _line({"mine": run}, "DiSAN", "SICK")
     assert line[:2] == ["r .8695 (.0012)", "r 0.8685 (0.0010)"]
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A front page whose results are outdated, a recorded result, and a ledger."""
+    result = next((CHECKPOINTS / "results").glob("disan_sst*.json"))
+    (tmp_path / "checkpoints/results").mkdir(parents=True)
+    shutil.copy(result, tmp_path / "checkpoints/results/mine.json")
+    (tmp_path / "checkpoints/claims.csv").write_text("verdict\nsupported\n")
+    (tmp_path / "README.md").write_text(
+        "before\nearlier\nafter\n".replace("earlier\n", "earlier\n".join(MARKS))
+    )
+    return tmp_path
+
+
+def test_what_stands_between_the_marks_is_replaced_and_nothing_else(repository):
+    update_front_page(repository)
+    text = (repository / "README.md").read_text()
+    assert text.startswith(f"before\n{MARKS[0]}") and text.endswith(f"{MARKS[1]}after\n")
+    assert "earlier" not in text and "| [DiSAN](checkpoints/tables/" in text
+    assert "1 of the papers' 1 claims are supported" in text
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_front_page_without_a_mark_is_refused_and_not_changed(repository, mark):
+    path = repository / "README.md"
+    before = path.read_text().replace(mark, "")
+    path.write_text(before)
+    with pytest.raises(UserError, match="README.md lacks the lines .*results: begin"):
+        update_front_page(repository)
+    assert path.read_text() == before
+
+
+def test_the_front_page_shows_what_is_recorded(tmp_path):
+    (tmp_path / "checkpoints").mkdir()
+    shutil.copytree(CHECKPOINTS / "results", tmp_path / "checkpoints/results")
+    shutil.copy(CHECKPOINTS / "claims.csv", tmp_path / "checkpoints")
+    shutil.copy(ROOT / "README.md", tmp_path)
+    update_front_page(tmp_path)
+    assert (tmp_path / "README.md").read_text("utf-8") == (ROOT / "README.md").read_text("utf-8")

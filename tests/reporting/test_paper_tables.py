@@ -7,14 +7,15 @@ from dataclasses import replace
 import pytest
 
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.reporting.fine_tuning_table import fine_tuning_tables
+from disan_tf.reporting.all_runs import results_table
+from disan_tf.reporting.benchmark_tables import benchmark_tables
 from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
+from disan_tf.reporting.other_tables import fine_tuning_tables, transfer_tables
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
 from disan_tf.reporting.paper_tables.disan import disan_variant
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import summarise
 from disan_tf.reporting.result_files import read_predictions, read_results, read_speeds
-from disan_tf.reporting.transfer_table import transfer_tables
 from tests.support.runs.finished import config_of, write_run, write_series
 from tests.support.runs.training import load_config
 
@@ -280,6 +281,8 @@ def test_the_tables_of_the_repository_are_those_of_its_results():
         **render_tables(results, predictions, read_speeds(CHECKPOINTS / "benchmarks")),
         **transfer_tables(CHECKPOINTS / "results"),
         **fine_tuning_tables(CHECKPOINTS),
+        **results_table(results),
+        **benchmark_tables(CHECKPOINTS / "benchmarks"),
     }
     missing = read_missing_runs(CHECKPOINTS / "missing_runs.json", results)
     assert tables == add_missing_runs(made, missing)

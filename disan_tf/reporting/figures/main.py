@@ -31,7 +31,7 @@ OF_RUNS = {  # name in the catalogue -> function, which returns None for too lit
 }
 _DRAWN_RUNS = {
     "accuracy_against_length": runs.runs_by_length,
-    "accuracy_against_epochs": runs.runs_by_epoch,
+    "accuracy_against_epochs": runs.tested_runs,
 }
 _FOLDER = Path(__file__).parent
 _EXAMPLES = _FOLDER / "examples.jsonl"  # DiSAN Sec. 5.4, ReSAN Sec. 5.3; DSA's are of this corpus
@@ -41,12 +41,11 @@ _INTRODUCTION = """# The papers' figures, drawn from our models and runs
     python run.py --mode=figures --checkpoint=disan_trec
     python run.py --mode=figures --workdir=runs
 
-The first command draws a model's attention in the example sentences of its paper, or in the lines
-of `--input`, into a folder with the model's name. The second draws the figures of runs. Each figure
-is an SVG and a PNG with a caption, which names the model and how our figure differs from the
-paper's. The colours can be read in grey and by the colour-blind. `--mode=report` draws the figures
-of recorded runs, and for each table a picture with the dev scores by epoch and the test accuracy by
-length of its runs.
+The first command draws a model's attention in its paper's example sentences, or in the lines of
+`--input`, into a folder with the model's name. The second draws the figures of runs, as
+`--mode=report` does for recorded runs. A caption names the model and how our figure differs from
+the paper's. Pictures named for a table show its runs' dev scores by epoch and test accuracy by
+length. The colours can be read in grey and by the colour-blind.
 
 """
 
@@ -55,8 +54,7 @@ class PaperFigure(NamedTuple):
     """A paper's figure, as `catalogue.jsonl` describes it.
 
     Attributes:
-      paper: "DiSAN", "ReSAN", "DSA", "DRCN" or "ELMo-DiSAN".
-      number: its number in the paper.
+      paper, number: such as "DiSAN" and 6.
       shows: a description of its content.
       model: the model that the paper draws.
       source: what it shows: "lines" or "vectors" of `attend`, recorded "results", "losses" of a
@@ -89,21 +87,13 @@ class PaperFigure(NamedTuple):
 
 
 class DrawnModel(NamedTuple):
-    """The model in a figure.
+    """The model in a figure, and how it was drawn."""
 
-    Attributes:
-      name: the name of the released model, or of its config.
-      config: its config.
-      step: the training step of its weights.
-      lines: a description of the sentences it reads.
-      command: the command that draws the figure again.
-    """
-
-    name: str
+    name: str  # of the released model, or of its config
     config: Mapping
-    step: int
-    lines: str
-    command: str
+    step: int  # of its weights
+    lines: str  # a description of the sentences it reads
+    command: str  # draws the figure again
 
     def describe(self) -> str:
         """Returns encoder, corpus and step, for a caption."""

@@ -61,7 +61,7 @@ def accuracy_against_epochs(results: dict[str, dict]) -> Optional[Figure]:
 
     A curve ends with the first seed that patience stopped: a mean of the others would jump.
     """
-    drawn = _tested_runs(results)
+    drawn = tested_runs(results)
     if not drawn:
         return None
     axes = plots.new_figure(6.8, 4.4).add_subplot()
@@ -84,12 +84,7 @@ def runs_by_length(results: dict[str, dict]) -> list[str]:
     return list(dict.fromkeys(row["run"] for row in accuracy_by_length(results)))
 
 
-def runs_by_epoch(results: dict[str, dict]) -> list[str]:
-    """Returns the names of the results that `accuracy_against_epochs` draws."""
-    return list(_tested_runs(results))
-
-
-def _tested_runs(results: dict[str, dict]) -> dict[str, str]:
+def tested_runs(results: dict[str, dict]) -> dict[str, str]:
     """Returns name -> model of ELMo-DiSAN's runs that were scored on test as they trained."""
     return {
         name: row.model

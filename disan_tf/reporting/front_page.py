@@ -56,7 +56,7 @@ def ledger_sentence(path: Path) -> str:
     with open(path, encoding="utf-8", newline="") as file:
         counts = Counter(line["verdict"] for line in csv.DictReader(file))
     return (
-        f"{counts['supported']} of the papers' {counts.total()} claims are supported, "
+        f"{counts['supported']} of {counts.total()} claims are supported, "
         f"{counts['not supported']} are not, {counts['undecided']} are undecided and "
         f"{counts['not tested']} are not tested: see the [ledger](checkpoints/claims.md)."
     )

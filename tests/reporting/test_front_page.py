@@ -58,7 +58,7 @@ def test_the_sentence_on_the_ledger_counts_verdicts(tmp_path):
     verdicts = ["supported", "undecided", "not tested", "undecided", "not supported", "undecided"]
     (tmp_path / "claims.csv").write_text("\n".join(["verdict", *verdicts]))
     text = ledger_sentence(tmp_path / "claims.csv")
-    assert text.startswith("1 of the papers' 6 claims are supported, 1 are not, 3 are undecided")
+    assert text.startswith("1 of 6 claims are supported, 1 are not, 3 are undecided")
     assert "1 are not tested" in text
 
 
@@ -118,7 +118,7 @@ def test_what_stands_between_the_marks_is_replaced_and_nothing_else(repository):
     text = (repository / "README.md").read_text()
     assert text.startswith(f"before\n{MARKS[0]}") and text.endswith(f"{MARKS[1]}after\n")
     assert "earlier" not in text and "| [DiSAN](checkpoints/tables/" in text
-    assert "1 of the papers' 1 claims are supported" in text
+    assert "1 of 1 claims are supported" in text
 
 
 @pytest.mark.parametrize("mark", MARKS)

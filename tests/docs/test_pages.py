@@ -29,7 +29,7 @@ QUICK = (
     "keras_layers",
     "threads_and_processes",
 )  # of the pages that a test runs, those of a few seconds
-NEEDS_A_MODEL = ("export", "tensorboard")  # which begin with the model of train.md
+NEEDS_A_MODEL = ("export", "predict", "tensorboard")  # which begin with the model of train.md
 PROGRAMS = {"python", "disan-tf", "tensorboard", "echo", "export"}  # which `run_block` can run
 OTHERS = {
     "pip",

@@ -108,8 +108,13 @@ def test_commands_have_flags_and_values_that_exist(command):
                 FLAGS[name].parser.parse(value)
 
 
-def test_the_front_page_is_short():
-    assert len(_text(ROOT / "README.md").splitlines()) <= 120
+PACKAGES = sorted(path.parent for path in (ROOT / "disan_tf").glob("*/__init__.py"))
+TOP_LEVEL = [ROOT, *(ROOT / name for name in FOLDERS if name != "docs")]  # whose page is its index
+
+
+@pytest.mark.parametrize("folder", [*TOP_LEVEL, *PACKAGES], ids=_name)
+def test_each_folder_has_a_short_readme(folder):
+    assert len(_text(folder / "README.md").splitlines()) <= 120
 
 
 def test_results_of_another_tensorflow_are_named():

@@ -205,7 +205,7 @@ def attend(
     checkpoint, input, output, input_format=None, text_column=(), input_encoding="utf-8"
 ) -> None:
     """Writes the attention in lines of text or sentence pairs, and a page that displays it."""
-    from disan_tf.reporting.attention_page.page import NAME, write_page
+    from disan_tf.serving.attention_page.page import NAME, write_page
     from disan_tf.serving.inference.attend import attend as attend_lines
     from disan_tf.serving.release.released import model_name
 
@@ -236,7 +236,7 @@ def export(checkpoint, workdir=None, output=None, format="saved_model", max_toke
 
 def compare(runs, output="comparison") -> None:
     """Compares runs: config differences, scores with paired intervals, learning curves."""
-    from disan_tf.reporting.own_runs.comparison import compare as compare_runs
+    from disan_tf.reporting.comparison import compare as compare_runs
 
     print(compare_runs(runs, Path(output)))
 
@@ -244,7 +244,7 @@ def compare(runs, output="comparison") -> None:
 def report(workdir=None, output=None) -> None:
     """Tabulates and draws the runs below --workdir; --output=checkpoints: the papers' tables."""
     if workdir is not None and Path(output or "report").resolve() != CHECKPOINTS:
-        from disan_tf.reporting.own_runs.report import report_runs
+        from disan_tf.reporting.comparison import report_runs
 
         print(report_runs(Path(workdir), Path(output or "report")))
         return
@@ -371,9 +371,10 @@ def _checkpoints(mode, output) -> Path:
 
 def _draw_model(checkpoint, input, input_format, names, output) -> None:
     """Draws a model's figures for the sentences of its paper or of an input file."""
-    from disan_tf.common.files import scratch_folder
-    from disan_tf.reporting.figures.examples import write_examples
-    from disan_tf.reporting.figures.main import DrawnModel, draw_model, drawable
+    from disan_tf.common.files import read_json, scratch_folder
+    from disan_tf.reporting.figures.main import DrawnModel, draw_model, drawable, write_examples
+    from disan_tf.serving.attention_page.attended import read_lines
+    from disan_tf.serving.attention_page.figures import DRAWINGS
     from disan_tf.serving.inference.attend import attend as attend_lines
     from disan_tf.serving.inference.records import text_name
     from disan_tf.serving.release.released import model_name
@@ -392,7 +393,12 @@ def _draw_model(checkpoint, input, input_format, names, output) -> None:
         attend_lines(bundle, input, scratch / "attention", input_format)
         step = bundle.info["scores"]["step"]
         model = DrawnModel(name, bundle.config.to_dict(), step, lines, drawn_by)
-        draw_model(scratch / "attention", model, output, names)
+        vectors = scratch / "attention" / "weight_vectors.json"
+        sources = {
+            "lines": list(read_lines(scratch / "attention")),
+            "vectors": read_json(vectors, "attend again") if vectors.exists() else {},
+        }
+        draw_model(DRAWINGS, sources, model, output, names)
 
 
 def _serving(checkpoint):

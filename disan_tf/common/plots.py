@@ -1,4 +1,4 @@
-"""Heat maps labelled with words, and functions that save pictures.
+"""Heat maps labelled with words, labels at the ends of lines, and functions that save pictures.
 
 Only modes that draw import this module, since it imports matplotlib.
 
@@ -10,7 +10,7 @@ import io
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import numpy as np
 from matplotlib import colormaps, rc_context
@@ -23,6 +23,17 @@ from disan_tf.common.files import write_atomically
 MAP = "cividis"
 ABSENT = "0.85"  # grey of cells that can have no weight
 _BRIGHT = 0.6  # share of the scale; above it, black text is easier to read
+# Okabe and Ito's colours, which the colour-blind can distinguish, with different markers.
+STYLES = (
+    {"color": "#0072b2", "marker": "o", "linestyle": "-"},
+    {"color": "#d55e00", "marker": "s", "linestyle": "--"},
+    {"color": "#009e73", "marker": "^", "linestyle": "-."},
+    {"color": "#cc79a7", "marker": "D", "linestyle": ":"},
+    {"color": "#000000", "marker": "v", "linestyle": (0, (5, 1))},
+)
+_FONT_SIZE = 7.5  # points
+_LINE_HEIGHT = 1.25  # in font sizes
+_GAP = 0.03  # between the axes and the labels, as a share of the axes' width
 _SVG = {"svg.hashsalt": "disan_tf", "svg.fonttype": "none"}  # identical bytes in each run
 
 
@@ -127,6 +138,78 @@ def paint(picture: np.ndarray, axes: Axes, cells: np.ndarray) -> None:
     columns = np.arange(width) * cells.shape[1] // width
     first = len(picture) - top
     picture[first : first + height, left:right] = cells[rows][:, columns]
+
+
+class End(NamedTuple):
+    """The last point of a line, with its label.
+
+    Attributes:
+      x, y: the point.
+      label: the text; all labels have the same number of lines.
+      color: the color of the line.
+    """
+
+    x: float
+    y: float
+    label: str
+    color: str
+
+
+def label_ends(axes: Axes, ends: Sequence[End]) -> None:
+    """Writes labels on the right of the axes, each at the height of its line or close to it.
+
+    Labels that would cover each other are moved apart; a thin line leads from the end of a curve
+    to its label. The limits of the axes must not change afterwards.
+
+    Args:
+      axes: the axes, with all lines drawn.
+      ends: the ends of the lines.
+    """
+    low, high = axes.get_ylim()
+    left, right = axes.get_xlim()
+    ends = sorted(ends, key=lambda end: end.y)
+    height = axes.figure.get_figheight() * axes.get_position().height * 72.0
+    heights = [(end.y - low) / (high - low) for end in ends]
+    lines = max((end.label.count("\n") + 1 for end in ends), default=1)
+    places = spread(heights, lines * _FONT_SIZE * _LINE_HEIGHT / height)
+    for end, start, place in zip(ends, heights, places):
+        axes.annotate(
+            end.label,
+            xy=((end.x - left) / (right - left), start),
+            xytext=(1.0 + _GAP, place),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            fontsize=_FONT_SIZE,
+            color=end.color,
+            va="center",
+            parse_math=False,
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "relpos": (0.0, 0.5),  # to the middle of the label's left side
+                "color": end.color,
+                "linewidth": 0.5,
+                "alpha": 0.6,
+            },
+        )
+
+
+def spread(heights: Sequence[float], least: float) -> np.ndarray:
+    """Moves ascending heights apart, to at least `least` between neighbours, within 0 and 1.
+
+    Heights that are too close become a block with the distance `least` around their mean (pool
+    adjacent violators), which moves them least. Blocks that reach beyond 0 or 1 move inwards.
+    """
+    offsets = np.arange(len(heights)) * least
+    blocks: list[list[float]] = []  # targets without the offsets
+    for target in np.asarray(heights, np.float64) - offsets:
+        blocks.append([target])
+        while len(blocks) > 1 and np.mean(blocks[-2]) > np.mean(blocks[-1]):
+            last = blocks.pop()
+            blocks[-1] += last
+    levels = [np.mean(block) for block in blocks for _ in block]
+    places = np.minimum(np.array(levels) + offsets, 1.0 - offsets[::-1])
+    return np.maximum(places, offsets)
 
 
 def save_picture(figure: Figure, stem: Path) -> None:

@@ -1,4 +1,4 @@
-"""Recorded benchmarks as Markdown, for `disan_tf/benchmark/README.md`."""
+"""The page of recorded benchmarks, `tables/benchmarks.md`."""
 
 from pathlib import Path
 
@@ -19,25 +19,29 @@ _SELECTED = {  # column -> key of its times
 }
 
 
-def benchmark_tables(folder: Path) -> str:
-    """Renders a title and a table for each benchmark in a folder, sorted by name."""
-    return "\n".join(
-        _benchmark(read_json(path, "restore it from the repository"))
-        for path in sorted(folder.glob("*.json"))
-    )
+_INTRODUCTION = """# Recorded benchmarks
+
+Times by `python run.py --mode=benchmark` ([how](../../disan_tf/benchmark/README.md)) are medians in
+milliseconds for 300 units and batches of 64, unless a table says otherwise. "15/8" are the lengths
+of premise and hypothesis. "Times the products" is a step's time divided by the time of its matrix
+products alone, in the same precision. Compare only times of one processor: the Xeon multiplies
+bfloat16 matrices in AMX, the EPYC does not. [Findings](../FINDINGS.md#speed) says what follows.
+
+"""
 
 
-def _title(machine):
-    """Returns the names of GPU and processor, the threads and the version."""
-    gpu = machine.get("gpu", "none")  # older files have no such key
-    title = f"{machine['processor']}, {machine['threads']} threads"
-    title = f"{title}, TensorFlow {machine['tensorflow']}"
-    return title if gpu == "none" else f"{gpu}, {title}"
+def benchmark_tables(folder: Path) -> dict[str, str]:
+    """Renders a title and a table for each benchmark in a folder; {} where there are none."""
+    paths = sorted(folder.glob("*.json"))
+    tables = [_benchmark(read_json(path, "restore it from the repository")) for path in paths]
+    return {"benchmarks.md": _INTRODUCTION + "\n".join(tables)} if tables else {}
 
 
 def _benchmark(record):
     machine, config = record["machine"], record.get("config", {})
-    title = _title(machine)
+    gpu = f"{machine['gpu']}, " if machine.get("gpu", "none") != "none" else ""
+    title = f"{gpu}{machine['processor']}, {machine['threads']} threads"
+    title = f"{title}, TensorFlow {machine['tensorflow']}"
     encoder = config.get("encoder", {}).get("name")
     if "encoders" in record:
         title = f"{title}, {record['encoders']['dtype']}"

@@ -3,16 +3,14 @@
     <output>/results/<name>.json      one for each run or series, named for its place in the tree
     <output>/predictions/<name>.npz   its models' predictions for the test examples
     <output>/deviations.md            settings in which the runs differ from the papers
-    <output>/compute.md               hours and machines of the trainings behind each table
     <output>/tables/                  the papers' tables with our runs beside, see `paper_tables`,
-                                      the results of `--mode=transfer`, accuracy against the
-                                      number of training examples, and models that began with a
-                                      trained one; each lists the runs of
+                                      all runs, all benchmarks, the results of
+                                      `--mode=transfer`, and models that began with a trained one;
+                                      each lists the runs of
                                       <output>/missing_runs.json that it lacks
     <output>/claims.md, claims.csv    the papers' claims with computed verdicts, see `claims`
-    <output>/figures/                 a picture of accuracy against training examples, one for each
-                                      table, see `figures.table_curves`, and the papers' figures
-                                      of recorded results
+    <output>/figures/                 a picture for each table, see `figures.table_curves`, and
+                                      the papers' figures of recorded results
 
 A recorded result of the same name is replaced. If it is of the same experiment and has other seeds
 or folds, it is extended instead, so that seeds can be trained on several machines.
@@ -29,16 +27,17 @@ from typing import Optional
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_atomically, write_json
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.reporting import compute, deviations
+from disan_tf.reporting import deviations
+from disan_tf.reporting.all_runs import results_table
+from disan_tf.reporting.benchmark_tables import benchmark_tables
 from disan_tf.reporting.claims.ledger import assess_claims, read_records, render_claims
 from disan_tf.reporting.figures.main import draw_results
 from disan_tf.reporting.figures.table_curves import draw_table_curves
-from disan_tf.reporting.fine_tuning_table import NAME as FINE_TUNING
-from disan_tf.reporting.fine_tuning_table import fine_tuning_tables
+from disan_tf.reporting.front_page import update_pages
 from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
+from disan_tf.reporting.other_tables import FINE_TUNING, fine_tuning_tables, transfer_tables
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
-from disan_tf.reporting.readme import update_readmes
 from disan_tf.reporting.result_files import (
     read_predictions,
     read_result,
@@ -47,10 +46,6 @@ from disan_tf.reporting.result_files import (
     write_predictions,
 )
 from disan_tf.reporting.results import describe_members
-from disan_tf.reporting.scaling.figure import draw_curves
-from disan_tf.reporting.scaling.law import fit_curves, leave_out_parts
-from disan_tf.reporting.scaling.table import scaling_tables
-from disan_tf.reporting.transfer_table import transfer_tables
 from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.series_summary import extend, member_name, summarise_series
 
@@ -61,7 +56,7 @@ def report(runs: Optional[Path], output: Path) -> None:
     Args:
       runs: a work directory, a series or a tree of them; None = only write the tables.
       output: gets `results/`, `predictions/`, `tables/`, `figures/` and the two pages. If it is
-        this repository's `checkpoints/`, the READMEs' tables are written too.
+        this repository's `checkpoints/`, the front page's results are written too.
 
     Raises:
       UserError: `runs` holds no run.
@@ -72,16 +67,14 @@ def report(runs: Optional[Path], output: Path) -> None:
         read_results(output / "results"),
         read_predictions(output / "predictions"),
     )
-    curves = fit_curves(results, predictions)
-    draw_curves(curves, output / "figures")
-    table_results = leave_out_parts(results, curves)
-    draw_table_curves(table_results, output / "figures")
+    draw_table_curves(results, output / "figures")
     draw_results(results, output / "figures")
     tables = {
-        **render_tables(table_results, predictions, read_speeds(output / "benchmarks")),
+        **render_tables(results, predictions, read_speeds(output / "benchmarks")),
         **transfer_tables(output / "results"),
-        **scaling_tables(curves),
         **fine_tuning_tables(output),
+        **results_table(results),
+        **benchmark_tables(output / "benchmarks"),
     }
     missing = read_missing_runs(output / "missing_runs.json", results)
     for name, text in add_missing_runs(tables, missing).items():
@@ -91,9 +84,8 @@ def report(runs: Optional[Path], output: Path) -> None:
         write_atomically(output / name, text)
     texts = deviations.render_deviations(results, deviations.load_defaults())
     write_atomically(output / deviations.PAGE, texts)
-    write_atomically(output / compute.PAGE, compute.render_compute(results))
     if output.resolve() == CHECKPOINTS:
-        update_readmes()
+        update_pages()
     print(f"tables in {output / 'tables'}")
 
 

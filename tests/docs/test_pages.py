@@ -11,6 +11,7 @@ import runpy
 import shlex
 import shutil
 import sys
+from importlib import import_module
 
 import pytest
 from matplotlib.mathtext import MathTextParser
@@ -29,7 +30,7 @@ QUICK = (
     "keras_layers",
     "threads_and_processes",
 )  # of the pages that a test runs, those of a few seconds
-NEEDS_A_MODEL = ("export", "tensorboard")  # which begin with the model of train.md
+NEEDS_A_MODEL = ("export", "predict", "tensorboard")  # which begin with the model of train.md
 PROGRAMS = {"python", "disan-tf", "tensorboard", "echo", "export"}  # which `run_block` can run
 OTHERS = {
     "pip",
@@ -190,3 +191,14 @@ def test_marks_belong_to_the_next_block_alone():
         "<!-- not run: needs a GPU -->\n\n    one\n\ntext\n\n```sh\ntwo\n```\n"
     )
     assert (first.reason, second.reason, second.language) == ("needs a GPU", None, "sh")
+
+
+def test_the_functions_to_read_first_exist():
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w.]+)` in `([\w/.]+)` \|", text, re.MULTILINE)
+    assert len(rows) == 10
+    for name, path in rows:
+        found = import_module(path.removesuffix(".py").replace("/", "."))
+        for part in name.split("."):
+            found = getattr(found, part)
+        assert callable(found)

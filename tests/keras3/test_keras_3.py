@@ -77,7 +77,7 @@ def test_our_layers_are_layers_of_keras_3():
 
 
 def test_the_example_of_the_readme_runs():
-    text = (ROOT / "disan_tf/layers/README.md").read_text()
+    text = (ROOT / "docs/how_to/keras.md").read_text()
     section = text.split("\n## Keras 3\n")[1].split("\n## ")[0]
     code = "\n".join(re.findall(r"^    (.*)$", section, re.M))
     found = {}

@@ -2,7 +2,7 @@
 
     python -m tests.measurements.gpu_arithmetic
 
-prints the table of docs/how_to/gpu.md: for batches of SNLI's config at several lengths, the
+prints the table of checkpoints/FINDINGS.md: for batches of SNLI's config at several lengths, the
 arithmetic of the matrix products, and the memory that the attention core moves in its portable
 form, without XLA. Nothing is measured; a card's data sheet turns the numbers into times.
 """

@@ -1,5 +1,7 @@
 """Recorded benchmarks as Markdown tables."""
 
+import pytest
+
 from disan_tf.reporting.benchmark_tables import benchmark_tables
 from tests.support.runs.finished import write
 
@@ -8,7 +10,7 @@ MACHINE = {"processor": "Fast", "threads": 2, "tensorflow": "2.15.1"}
 
 def _tables(folder, record):
     write(folder / "mine.json", record)
-    return benchmark_tables(folder)
+    return benchmark_tables(folder)["benchmarks.md"]
 
 
 def test_hard_attention_has_times_by_the_share_of_selected_tokens(tmp_path):
@@ -142,5 +144,13 @@ def test_benchmarks_follow_one_another_by_name(tmp_path):
     for name, processor in (("b", "Second"), ("a", "First")):
         machine = {**MACHINE, "processor": processor}
         write(tmp_path / f"{name}.json", {**record, "machine": machine})
-    text = benchmark_tables(tmp_path)
+    text = benchmark_tables(tmp_path)["benchmarks.md"]
     assert text.startswith("First, ") and "|\n\nSecond, " in text
+
+
+@pytest.mark.parametrize(
+    "gpu, title", [({}, ""), ({"gpu": "none"}, ""), ({"gpu": "NVIDIA L4"}, "NVIDIA L4, ")]
+)
+def test_a_title_names_the_gpu(tmp_path, gpu, title):
+    record = {"machine": {**MACHINE, **gpu}, "step": []}
+    assert f"\n{title}Fast, 2 threads, TensorFlow 2.15.1:\n" in _tables(tmp_path, record)

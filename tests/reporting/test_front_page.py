@@ -1,11 +1,26 @@
 """Our best figures beside those of the papers."""
 
+import shutil
+
 import pytest
 
+from disan_tf.common.errors import UserError
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.reporting.front_page import (
+    ROWS,
+    front_page_table,
+    ledger_sentence,
+    pages,
+    update_pages,
+)
 from disan_tf.reporting.paper_tables.all_tables import TABLES
-from disan_tf.reporting.readme import CLAIMS, front_page_table
 from tests.support.runs.training import load_config
 
+ROOT = CHECKPOINTS.parent
+MARKS = {
+    page: [f"<!-- {name}: {place} -->\n" for place in ("begin", "end")]
+    for page, name in {"README.md": "results", "docs/reproduce.md": "rows"}.items()
+}
 DATA = {
     "official_training_examples": 200,
     "training_examples": 40,  # and 10 for dev
@@ -30,25 +45,34 @@ def _line(results, paper, corpus):
     return cells
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: ", ".join(claim[:2]))
-def test_every_claim_names_models_of_its_table_and_a_figure(claim):
-    table, corpus, *models = claim
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: ", ".join(row[:2]))
+def test_every_row_names_models_of_its_table_and_a_figure(row):
+    table, corpus, *models = row
     assert models and set(models) <= {row.model for row in TABLES[table].rows}
     theirs, ours, *_ = _line({}, TABLES[table].paper, corpus)
     assert theirs and ours == "not run"
 
 
-def test_every_table_stands_in_a_claim_but_resans_ablations():
-    assert TABLES.keys() - {table for table, *_ in CLAIMS} == {"resan_table_2", "resan_table_4"}
+def test_the_rows_are_few_and_every_paper_has_one():
+    assert len(ROWS) <= 8
+    assert {TABLES[table].paper for table, *_ in ROWS} == {it.paper for it in TABLES.values()}
+
+
+def test_the_sentence_on_the_ledger_counts_verdicts(tmp_path):
+    verdicts = ["supported", "undecided", "not tested", "undecided", "not supported", "undecided"]
+    lines = [f"the paper,{verdict}" for verdict in verdicts]
+    lines = ["made by,verdict", *lines, "us,supported"]
+    (tmp_path / "claims.csv").write_text("\n".join(lines))
+    text = ledger_sentence(tmp_path / "claims.csv")
+    assert text.startswith("1 of 6 claims are supported, 1 are not, 3 are undecided")
+    assert "1 are not tested" in text
 
 
 def test_a_run_stands_beside_the_paper_with_the_data_that_it_saw():
     assert _line({"mine": _run("disan_snli")}, "DiSAN", "SNLI") == [
         "85.62",
         "75.00",
-        "40 of 200 pairs (20.0 %)",
-        "90.0 %",
-        "2.2",
+        "20.0 %",
     ]
 
 
@@ -80,3 +104,42 @@ def test_a_series_of_correlations_has_its_deviation():
     run = {**_run("disan_sick"), "members": [], "mean": scores, "standard_deviation": deviation}
     line = _line({"mine": run}, "DiSAN", "SICK")
     assert line[:2] == ["r .8695 (.0012)", "r 0.8685 (0.0010)"]
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """Two pages whose results are outdated, a recorded result, and a ledger."""
+    result = next((CHECKPOINTS / "results").glob("disan_sst*.json"))
+    (tmp_path / "checkpoints/results").mkdir(parents=True)
+    shutil.copy(result, tmp_path / "checkpoints/results/mine.json")
+    (tmp_path / "checkpoints/claims.csv").write_text("made by,verdict\nthe paper,supported\n")
+    (tmp_path / "docs").mkdir()
+    for path, marks in MARKS.items():
+        (tmp_path / path).write_text("before\n" + "earlier\n".join(marks) + "after\n")
+    return tmp_path
+
+
+def test_what_stands_between_the_marks_is_replaced_and_nothing_else(repository):
+    update_pages(repository)
+    texts = {path: (repository / path).read_text() for path in MARKS}
+    for path, (begin, end) in MARKS.items():
+        assert texts[path].startswith(f"before\n{begin}")
+        assert texts[path].endswith(f"{end}after\n") and "earlier" not in texts[path]
+    assert "| [DiSAN](checkpoints/tables/" in texts["README.md"]
+    assert "1 of 1 claims are supported" in texts["README.md"]
+    assert "disan/sick" in texts["docs/reproduce.md"]
+
+
+@pytest.mark.parametrize("page, mark", [(page, mark) for page in MARKS for mark in MARKS[page]])
+def test_pages_without_a_mark_are_refused_and_not_changed(repository, page, mark):
+    path = repository / page
+    path.write_text(path.read_text().replace(mark, ""))
+    before = [(repository / each).read_text() for each in MARKS]
+    with pytest.raises(UserError, match=f"{path.name} lacks the lines .*: begin"):
+        update_pages(repository)
+    assert [(repository / each).read_text() for each in MARKS] == before
+
+
+@pytest.mark.parametrize("page", MARKS)
+def test_the_pages_show_what_is_recorded(page):
+    assert pages()[ROOT / page] == (ROOT / page).read_text("utf-8")

@@ -7,15 +7,14 @@ from dataclasses import replace
 import pytest
 
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.reporting.fine_tuning_table import fine_tuning_tables
+from disan_tf.reporting.all_runs import results_table
+from disan_tf.reporting.benchmark_tables import benchmark_tables
 from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
+from disan_tf.reporting.other_tables import fine_tuning_tables, transfer_tables
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import summarise
 from disan_tf.reporting.result_files import read_predictions, read_results, read_speeds
-from disan_tf.reporting.scaling.law import fit_curves, leave_out_parts
-from disan_tf.reporting.scaling.table import scaling_tables
-from disan_tf.reporting.transfer_table import transfer_tables
 from tests.support.runs.finished import config_of, write_run, write_series
 from tests.support.runs.training import load_config
 
@@ -318,13 +317,12 @@ def test_the_tables_of_the_repository_are_those_of_its_results():
     tables = {path.name: path.read_text("utf-8") for path in (CHECKPOINTS / "tables").iterdir()}
     results = read_results(CHECKPOINTS / "results")
     predictions = read_predictions(CHECKPOINTS / "predictions")
-    curves = fit_curves(results, predictions)
-    shown = leave_out_parts(results, curves)
     made = {
-        **render_tables(shown, predictions, read_speeds(CHECKPOINTS / "benchmarks")),
+        **render_tables(results, predictions, read_speeds(CHECKPOINTS / "benchmarks")),
         **transfer_tables(CHECKPOINTS / "results"),
-        **scaling_tables(curves),
         **fine_tuning_tables(CHECKPOINTS),
+        **results_table(results),
+        **benchmark_tables(CHECKPOINTS / "benchmarks"),
     }
     missing = read_missing_runs(CHECKPOINTS / "missing_runs.json", results)
     assert tables == add_missing_runs(made, missing)

@@ -66,7 +66,7 @@ def test_the_tables_are_written(tree, tmp_path):
     names += ["dsa_table_1", "dsa_table_2_sst_2", "dsa_table_2_sst_5", "drcn_table_1"]
     names.append("elmo_disan_table_1")
     expected = {f"{name}.{kind}" for name in names for kind in ("md", "csv")}
-    assert tables == expected | {"disan_figure_5.csv", "elmo_disan_tables_2_3.md", "scaling.md"}
+    assert tables == expected | {"disan_figure_5.csv", "elmo_disan_tables_2_3.md"}
     text = (tmp_path / "out" / "tables" / "disan_table_2.md").read_text()
     assert (
         "| DiSAN | plain | seed 3 |" in text and "| DiSAN | later-series | seeds 1, 2, 3 |" in text

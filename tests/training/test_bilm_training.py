@@ -11,7 +11,6 @@ from disan_tf.cli import modes
 from disan_tf.common.errors import UserError
 from disan_tf.elmo.weights import load_bilm
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.reporting.ngrams import perplexities
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.score_tables import render_scores
 from disan_tf.training.evaluation import evaluate
@@ -74,10 +73,8 @@ def test_it_learns_what_follows_a_word(corpus, tmp_path):
     trainer = Trainer(config, corpus, tmp_path)
     trainer.run()
     dev = records_of(trainer, "dev")[-1]
-    known = perplexities(corpus, ["dev"])
-    assert dev["forward_perplexity"] < known["unigram"]["dev"] / 2
-    assert dev["forward_perplexity"] < 1.2 * known["trigram"]["dev"]
-    assert dev["backward_perplexity"] < known["unigram"]["dev"] / 2
+    assert dev["forward_perplexity"] < 1.2 * 1.92  # of a Kneser-Ney trigram model on these lines
+    assert dev["backward_perplexity"] < 6.01 / 2  # of a unigram model
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from tests.support.runs.training import load_config, method_of
 pytestmark = pytest.mark.skipif(
     not has_gpu_kernels(), reason="this TensorFlow registers no GPU kernels"
 )
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "how_to" / "gpu.md"
+PAGE = Path(__file__).resolve().parents[2] / "checkpoints" / "FINDINGS.md"
 SMALL_BILM = {"units": 8, "cells": 16, "filters": [(1, 4)], "word_length": 50}
 FEW = 8  # numbers in a shape, at most
 

@@ -13,9 +13,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from disan_tf.common import plots
+from disan_tf.common.plots import STYLES, End, label_ends
 from disan_tf.metrics.classification import LENGTH_BINS
-from disan_tf.reporting.figures.curves import STYLES
-from disan_tf.reporting.figures.direct_labels import End, label_ends
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.table import Table
 from disan_tf.reporting.results import members_of
@@ -25,25 +24,14 @@ Lines = Mapping[str, tuple[dict, dict]]  # label -> a result; its colour, marker
 
 
 class Group(NamedTuple):
-    """The runs in a row of panels.
+    """The runs in a row of panels."""
 
-    Attributes:
-      inputs: their word vectors and subset; "" where all runs of the table are alike, see
-        `Table.by_inputs`.
-      lines: at most as many as there are styles, all of which differ.
-    """
-
-    inputs: str
-    lines: Lines
+    inputs: str  # see `Table.by_inputs`
+    lines: Lines  # at most as many as there are styles, all of which differ
 
 
 def draw_table_curves(results: Mapping[str, dict], folder: Path) -> None:
-    """Writes a picture for each table that has runs.
-
-    Args:
-      results: see `disan_tf.reporting.result_files.read_results`.
-      folder: gets `<table>.svg` and `.png`.
-    """
+    """Writes `<table>.svg` and `.png` for each table that has runs; see `read_results`."""
     for name, table in TABLES.items():
         groups = table_groups(table, results)
         if groups:
@@ -51,12 +39,7 @@ def draw_table_curves(results: Mapping[str, dict], folder: Path) -> None:
 
 
 def picture(table: Table, groups: Sequence[Group]) -> Figure:
-    """Draws the panels that have data, in a row for each group.
-
-    Args:
-      table: a paper's table.
-      groups: see `table_groups`.
-    """
+    """Draws the panels that have data, in a row for each group of `table_groups`."""
     panels = [_draw_dev_scores]
     runs = [run for group in groups for run, _ in group.lines.values()]
     panels += [_draw_lengths] if any(map(_by_length, runs)) else []
@@ -75,12 +58,7 @@ def picture(table: Table, groups: Sequence[Group]) -> Figure:
 
 
 def table_groups(table: Table, results: Mapping[str, dict]) -> list[Group]:
-    """Returns the groups of the table's runs, in its order; [] without runs.
-
-    Args:
-      table: a paper's table.
-      results: see `disan_tf.reporting.result_files.read_results`.
-    """
+    """Returns the groups of a paper's table's runs, in its order; [] without runs."""
     models = {name: row.model for row in table.rows for name in row.runs(results)}
     groups = []
     for inputs, names in table.by_inputs(results).items():

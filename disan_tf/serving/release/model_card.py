@@ -139,7 +139,7 @@ def licence_row(corpus: str) -> dict[str, str]:
     """Returns the card's row on the licence; no row for a corpus that is not listed."""
     if corpus not in _LICENCES:
         return {}
-    statement = "[data statement](../../data_prep/README.md#licences)"
+    statement = "[data statement](../../data_prep/DATA.md#licences)"
     return {"licence": f"treat the weights like the corpus: {_LICENCES[corpus]} ({statement})"}
 
 

@@ -17,7 +17,6 @@ from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import report, summarise
 from disan_tf.reporting.result_files import read_predictions, read_results
-from disan_tf.reporting.scaling.law import fit_curves
 from disan_tf.runs.bundle import load_bundle, read_info
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import summarise_run
@@ -256,7 +255,6 @@ def _tables(folder: Path):
     """What `--mode=report` does, but for the drawing of all pictures."""
     results = read_results(folder / "results")
     predictions = read_predictions(folder / "predictions")
-    fit_curves(results, predictions)
     tables = render_tables(results, predictions)
     for name, table in TABLES.items():
         if groups := table_groups(table, results):

@@ -463,12 +463,6 @@ FAULTS = (
         tests=("test_text_files.py",),
     ),
     Fault(
-        folder="reporting",
-        line="share = n[0] / (n[0] + 2 * n[1])",
-        fault="share = n[0] / (n[0] + n[1])",
-        tests=("test_ngrams.py",),
-    ),
-    Fault(
         folder="serving",
         line="if middle and len(batch) * lengths[batch].max(axis=0).sum() > MAX_POSITIONS:",
         fault="if middle and len(batch) * lengths[batch].max() > MAX_POSITIONS:",

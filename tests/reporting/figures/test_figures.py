@@ -9,18 +9,22 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.reporting.figures import curves
-from disan_tf.reporting.figures.captions import caption, figures_readme
-from disan_tf.reporting.figures.catalogue import FIGURES
-from disan_tf.reporting.figures.examples import write_examples
+from disan_tf.reporting.figures import runs
 from disan_tf.reporting.figures.main import (
+    FIGURES,
+    OF_RUNS,
     DrawnModel,
+    caption,
     check_names,
     draw_model,
     draw_results,
     draw_runs,
     drawable,
+    figures_readme,
+    write_examples,
 )
+from disan_tf.serving.attention_page.attended import read_lines
+from disan_tf.serving.attention_page.figures import DRAWINGS
 from tests.support.models.attended import disan, write_sentence
 from tests.support.runs.finished import config_of
 
@@ -32,6 +36,11 @@ def test_every_figure_of_the_papers_is_listed_once():
         numbers = [figure.number for figure in FIGURES if figure.paper == paper]
         assert numbers == list(range(1, count + 1))
     assert len(FIGURES) == sum(COUNTS.values())
+
+
+def test_every_figure_with_a_source_has_a_function_that_draws_it():
+    drawn = {figure.draw for figure in FIGURES if figure.source}
+    assert drawn == {*DRAWINGS, *OF_RUNS}
 
 
 def test_the_committed_list_is_that_of_the_committed_figures():
@@ -59,10 +68,14 @@ def _model(encoder="disan"):
     return DrawnModel("own", config, 1500, "the lines of own.txt", "python run.py")
 
 
+def _sources(folder):
+    return {"lines": list(read_lines(folder)), "vectors": {}}
+
+
 def test_a_model_s_figures_and_captions_lie_in_its_folder(tmp_path, capsys):
     for number, tokens in enumerate((["a", "plot"], ["the", "film"]), start=1):
         write_sentence(tmp_path / "attended", number, tokens, disan(tokens))
-    draw_model(tmp_path / "attended", _model(), tmp_path / "out", ())
+    draw_model(DRAWINGS, _sources(tmp_path / "attended"), _model(), tmp_path / "out", ())
     drawn = {path.name for path in (tmp_path / "out" / "own").iterdir()}
     assert drawn == {
         f"disan_figure_{number}.{kind}" for number in (6, 7) for kind in ("svg", "png", "md")
@@ -79,7 +92,7 @@ def test_a_model_s_figures_and_captions_lie_in_its_folder(tmp_path, capsys):
 def test_only_the_figures_that_are_named_are_drawn(tmp_path):
     for number, tokens in enumerate((["a", "plot"], ["the", "film"]), start=1):
         write_sentence(tmp_path / "attended", number, tokens, disan(tokens))
-    draw_model(tmp_path / "attended", _model(), tmp_path, ["disan_figure_7"])
+    draw_model(DRAWINGS, _sources(tmp_path / "attended"), _model(), tmp_path, ["disan_figure_7"])
     assert {path.stem for path in (tmp_path / "own").iterdir()} == {"disan_figure_7"}
 
 
@@ -98,7 +111,7 @@ def test_an_encoder_without_figures_is_refused():
     [
         ("disan_figure_66", True, "did you mean disan_figure_6?"),
         ("dsa_figure_1", True, "is a drawing of how it works"),
-        ("drcn_figure_3", True, "a picture of a trained DRCN, and no such model is released"),
+        ("drcn_figure_3", True, "a picture of a trained DRCN; no such model is released"),
         ("dsa_figure_2", False, "shows a model's attention; add --checkpoint"),
     ],
 )
@@ -132,12 +145,12 @@ def _result(accuracies, deviation=None):
 
 def test_accuracy_by_length_has_a_curve_for_each_run():
     results = {"one": _result({"1-4": 0.5, "5-11": 0.25}), "two": _result({"1-4": 0.75}, 0.05)}
-    (axes,) = curves.accuracy_against_length(results).axes
+    (axes,) = runs.accuracy_against_length(results).axes
     heights = [line.get_ydata().tolist() for line in axes.lines if line.get_label()[0] != "_"]
     bars = [container.lines[0].get_ydata().tolist() for container in axes.containers]
     assert heights + bars == [[50.0, 25.0], [75.0]]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1-4\n(10)", "5-11\n(10)"]
-    assert curves.accuracy_against_length({}) is None
+    assert runs.accuracy_against_length({}) is None
 
 
 def test_accuracy_by_epoch_is_the_mean_of_the_seeds():
@@ -152,15 +165,15 @@ def test_accuracy_by_epoch_is_the_mean_of_the_seeds():
         }
         for seed, accuracy in ((1, 0.25), (2, 0.75))
     ]
-    figure = curves.accuracy_against_epochs({"elmo": {"config": config, "members": members}})
+    figure = runs.accuracy_against_epochs({"elmo": {"config": config, "members": members}})
     (line,) = figure.axes[0].lines
     assert line.get_label() == "DiSAN + GloVe"
     np.testing.assert_allclose(line.get_xydata(), [[1.0, 50.0], [2.0, 50.0]])
-    assert curves.accuracy_against_epochs({}) is None
+    assert runs.accuracy_against_epochs({}) is None
     members[0]["test_curve"].pop()  # patience stopped this seed
     one = {"config": config, "members": members}
     other = {"config": config, "members": members[1:]}
-    lines = curves.accuracy_against_epochs({"one": one, "other": other}).axes[0].lines
+    lines = runs.accuracy_against_epochs({"one": one, "other": other}).axes[0].lines
     assert [line.get_label() for line in lines] == ["DiSAN + GloVe, one", "DiSAN + GloVe, other"]
     assert [line.get_xydata().tolist() for line in lines] == [
         [[1.0, 50.0]],
@@ -183,6 +196,15 @@ def test_the_committed_figures_name_recorded_results():
     assert named and {*named} <= recorded
 
 
+def test_masks_are_those_of_the_paper():
+    panels = runs.positional_masks().axes
+    allowed = [~np.ma.getmaskarray(axes.images[0].get_array()) for axes in panels]
+    ones = np.ones([5, 5], bool)
+    of_the_paper = (~np.eye(5, dtype=bool), np.tril(ones, -1), np.triu(ones, 1))
+    for found, expected in zip(allowed, of_the_paper):
+        np.testing.assert_array_equal(found, expected)
+
+
 def _record(epoch, split, loss):
     return {"step": int(10 * epoch), "epoch": epoch, "split": split, "loss": loss}
 
@@ -198,10 +220,10 @@ RECORDS = [
 
 
 def test_the_training_loss_is_the_mean_since_the_last_evaluation():
-    train, dev = curves.losses(RECORDS).axes[0].lines
+    train, dev = runs.losses(RECORDS).axes[0].lines
     np.testing.assert_allclose(train.get_xydata(), [[1.0, 3.0], [2.0, 1.0]])
     np.testing.assert_allclose(dev.get_xydata(), [[1.0, 2.5], [2.0, 1.5]])
-    assert curves.losses([]) is None
+    assert runs.losses([]) is None
 
 
 def test_losses_are_those_of_the_run_of_the_figure_s_model(tmp_path, capsys):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
-from disan_tf.reporting.attended import read_lines
 from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.attention_page.attended import read_lines
 from disan_tf.serving.inference.attend import attend
 from disan_tf.serving.inference.predict import predict
 from tests.support.models.bundles import CLASSES, SENTENCES, make_bundle

@@ -9,7 +9,7 @@ import pytest
 
 from data_prep.transfer_tasks import read_tasks
 from disan_tf.common.errors import UserError
-from disan_tf.reporting.transfer_table import transfer_tables
+from disan_tf.reporting.other_tables import transfer_tables
 from disan_tf.serving.inference.model import LoadedModel
 from disan_tf.serving.transfer import classifiers, main
 from disan_tf.serving.transfer.encoders import MEAN, RANDOM, TRAINED, distinct_words, make_encoders

@@ -1,0 +1,141 @@
+"""Reads a work directory, a series or a recorded result, also of a training that goes on."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.common.options import suggestion
+from disan_tf.reporting.differences import Answers
+from disan_tf.reporting.result_files import read_answers, read_evaluation, read_result
+from disan_tf.runs.metrics_log import MetricsLog
+from disan_tf.runs.run_summary import CRITERIA, SCORES, best_step, read_scores
+from disan_tf.runs.series_summary import MEMBER_CONFIGS
+from disan_tf.runs.work_directory import flatten, read_config
+
+_KEPT = (*SCORES, "perplexity")
+
+
+class Member(NamedTuple):
+    """One training of a run.
+
+    Attributes:
+      folder: its work directory; None for a recorded result.
+      best: the step of its best model.
+      scores: split -> score -> value, of its best model.
+      answers: split -> predictions of its best model.
+      curve: pairs of an epoch and the dev score that chooses the best model.
+    """
+
+    folder: Optional[Path]
+    best: int
+    scores: Mapping[str, Mapping[str, float]]
+    answers: Mapping[str, Answers]
+    curve: Sequence[tuple[float, float]]
+
+
+class Run(NamedTuple):
+    """A training, or a series of trainings that differ in seed or fold."""
+
+    name: str  # the name that a user gave
+    config: Mapping[str, object]  # option, such as "train.dropout" -> value
+    members: Sequence[Member]  # the evaluated trainings
+
+    @property
+    def criterion(self) -> str:
+        """The score that chooses the best model on dev."""
+        return next(score for score in CRITERIA if score in self.members[0].scores["dev"])
+
+    def values(self, split: str, score: str) -> list[float]:
+        """Returns a score of every member on a split; [] unless all members have it."""
+        found = [member.scores.get(split, {}).get(score) for member in self.members]
+        return [] if None in found else found
+
+
+def read_run(name: str, results: Path = CHECKPOINTS) -> Run:
+    """Reads the run of a folder, or a recorded result.
+
+    Args:
+      name: a work directory, the folder of a series, or the name of a recorded result.
+      results: the folder with `results/` and `predictions/`.
+
+    Raises:
+      UserError: there is no such run, it was never evaluated, or its files are damaged.
+    """
+    folder, recorded = Path(name), results / "results" / f"{name}.json"
+    if (folder / "config.json").is_file():
+        return _read_folder(name, folder)
+    if recorded.is_file():
+        answers = results / "predictions" / f"{name}.npz"
+        kept = read_answers(answers) if answers.is_file() else []
+        return _of_result(name, read_result(recorded), kept)
+    known = [str(path.parent) for path in folder.parent.glob("*/config.json")]
+    known += [path.stem for path in recorded.parent.glob("*.json")]
+    raise UserError(
+        f"{name} is neither a work directory nor a recorded result{suggestion(name, known)}"
+    )
+
+
+def _read_folder(name: str, folder: Path) -> Run:
+    is_series = (folder / "series.json").is_file()
+    found = sorted(chain.from_iterable(map(folder.glob, MEMBER_CONFIGS))) if is_series else ()
+    folders = [path.parent for path in found] if is_series else [folder]
+    trained = [path for path in folders if (path / "best" / "model.json").is_file()]
+    if not trained:
+        raise UserError(f"{name} holds a training that was never evaluated; train it longer.")
+    return Run(name, flatten(read_config(folder)), [_read_member(path) for path in trained])
+
+
+def _read_member(folder: Path) -> Member:
+    best = best_step(folder)
+    log, evaluated = folder / "metrics.jsonl", read_scores(folder)
+    dev = [record for record in MetricsLog.read(log) if record["split"] == "dev"]
+    at_best = [record for record in dev if record["step"] == best]
+    criterion = next((score for score in CRITERIA if at_best and score in at_best[-1]), None)
+    if criterion is None:
+        raise UserError(f"{log} lacks the dev score of the best model, of step {best}; restore it.")
+    scores = {**evaluated, "dev": {**at_best[-1], **evaluated.get("dev", {})}}
+    paths = {split: folder / "evaluation" / f"{split}.npz" for split in scores}
+    answers = {
+        split: read_evaluation(path, best) for split, path in paths.items() if path.is_file()
+    }
+    return Member(
+        folder,
+        best,
+        {split: _kept(folder, values) for split, values in scores.items()},
+        {split: found for split, found in answers.items() if found is not None},
+        [(one["epoch"], _kept(log, one)[criterion]) for one in dev if criterion in one],
+    )
+
+
+def _of_result(name: str, result: dict, answers: Sequence[Answers]) -> Run:
+    """Returns the run of a recorded result and its kept predictions on test."""
+    parts = result.get("members") or [{**result, "scores": result}]
+    members = [
+        Member(
+            None,
+            part["best_step"],
+            {
+                split: _kept(name, part["scores"][split])
+                for split in ("dev", "test", "mismatched", "train")
+                if split in part["scores"]
+            },
+            {},
+            [(step * part["epochs"] / part["steps"], value) for step, value in part["dev_curve"]],
+        )
+        for part in parts
+    ]
+    if len(answers) == len(members):
+        members = [member._replace(answers={"test": own}) for member, own in zip(members, answers)]
+    return Run(name, flatten(result["config"]), members)
+
+
+def _kept(place: object, scores: Mapping) -> dict[str, float]:
+    """Returns the scores to show; raises UserError for one that is no number."""
+    found = {name: scores[name] for name in _KEPT if name in scores}
+    for name, value in found.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise UserError(f"{place} has {name}={value!r}, which is no number; evaluate it again.")
+    return {name: float(value) for name, value in found.items()}

@@ -1,1 +1,0 @@
-"""Accuracy against the number of training examples, with forecasts for more."""

@@ -1,0 +1,207 @@
+"""The papers' figures of attention: DiSAN's 6 to 8, ReSAN's 2 and 3, DSA's 2 and 4.
+
+A function that draws the output of `attend` returns None where it has too few lines.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Optional
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from disan_tf.common import plots
+from disan_tf.serving.attention_page.attended import AttendedLine, Sentence
+
+_SENTENCES = 2  # sentences in a figure, as in the papers
+_NUMBERED = 12  # most words of a sentence whose cells hold numbers
+_MOST = 4  # sentences in DSA's figure
+_CELL = 0.42  # inches
+_FEWEST_VECTORS = 50  # sentences in DSA's Figure 2
+
+
+def attention_matrices(lines: Sequence[AttendedLine], selected: bool = False) -> Optional[Figure]:
+    """Draws DiSAN Fig. 6: forward and backward attention of two sentences, feature means.
+
+    With `selected` it draws ReSAN Fig. 2: heads are columns, and squares mark the selections.
+    """
+    sentences = _first(lines)
+    if not sentences:
+        return None
+    side = 1.4 + _CELL * max(len(sentence.tokens) for sentence in sentences)
+    figure = plots.new_figure(2 * side + 0.8, len(sentences) * side)
+    panels = figure.subplots(len(sentences), 2, squeeze=False)
+    for row, sentence in zip(panels, sentences):
+        names = _named(sentence, "_attention")
+        weights = [sentence.mean(f"{name}_attention") for name in names]
+        high = max(map(plots.contested, weights)) or 1.0
+        for axes, name, matrix in zip(row, names, weights):
+            axes.set_title(f"{name} attention", fontsize=10)
+            draw = _draw_selected_matrix if selected else _draw_matrix
+            image = draw(axes, matrix, sentence, high)
+        figure.colorbar(
+            image, ax=row, label="probability, mean of the features", shrink=0.8, extend="max"
+        )
+    return figure
+
+
+selected_attention = partial(attention_matrices, selected=True)
+
+
+def gates(lines: Sequence[AttendedLine]) -> Optional[Figure]:
+    """Draws DiSAN Fig. 7, ReSAN Fig. 3: the fusion gates of two sentences, feature means.
+
+    The colours span the gates' range, since most gates lie close to each other.
+    """
+    sentences = _first(lines)
+    if not sentences:
+        return None
+    longest = max(len(sentence.tokens) for sentence in sentences)
+    figure = plots.new_figure(2.2 + _CELL * longest, 1.9 * len(sentences))
+    panels = figure.subplots(len(sentences), squeeze=False)[:, 0]
+    names = [_named(sentence, "_gate") for sentence in sentences]
+    values = [
+        np.stack([sentence.mean(f"{name}_gate") for name in own])
+        for sentence, own in zip(sentences, names)
+    ]
+    every = np.concatenate([gate.ravel() for gate in values])
+    low, high = every.min(), every.max()
+    for axes, sentence, own, gate in zip(panels, sentences, names, values):
+        labels = [f"{name} gate" for name in own]
+        image = plots.heat_map(axes, gate, labels, sentence.tokens, low=low, high=high, digits=2)
+        if "selected_heads" in sentence.tensors:
+            _mark_selected(axes, sentence, "selected_heads", above=True)
+    figure.colorbar(image, ax=panels, label="fusion gate F (1 = the word itself)", shrink=0.8)
+    return figure
+
+
+def word_in_contexts(lines: Sequence[AttendedLine]) -> Optional[Figure]:
+    """Draws DiSAN Fig. 8: a word's source2token weights in two sentences, for every feature."""
+    marked = [sentence for line in lines for sentence in line.sentences() if _place(sentence) >= 0]
+    pairs = list(zip(marked[::2], marked[1::2]))
+    if not pairs:
+        return None
+    figure = plots.new_figure(9.0, 1.9 * len(pairs))
+    panels = figure.subplots(len(pairs), squeeze=False)[:, 0]
+    for axes, pair in zip(panels, pairs):
+        vectors = [sentence.tensors["source2token"][_place(sentence)] for sentence in pair]
+        correlation = np.corrcoef(vectors)[0, 1]
+        texts = [" ".join(sentence.tokens) for sentence in pair]
+        image = plots.heat_map(axes, np.stack(vectors), ["1", "2"], ())
+        axes.set_title(
+            f'"{pair[0].record["word"]}" in 1: {texts[0]}; 2: {texts[1]}\n'
+            f"(Pearson's r of both {correlation:.2f})",
+            fontsize=9,
+            parse_math=False,
+        )
+        figure.colorbar(image, ax=axes, label="weight")
+    panels[-1].set_xlabel("feature of the source2token attention")
+    return figure
+
+
+def single_attention(lines: Sequence[AttendedLine]) -> Optional[Figure]:
+    """Draws DSA Fig. 4: the weights of a single attention on words."""
+    sentences = _first(lines, _MOST)
+    if not sentences or sentences[0].tensors["attention"].shape[-1] > 1:
+        return None
+    longest = max(len(sentence.tokens) for sentence in sentences)
+    figure = plots.new_figure(2.0 + _CELL * longest, len(sentences) * 1.28)
+    panels = figure.subplots(len(sentences), squeeze=False)[:, 0]
+    for axes, sentence in zip(panels, sentences):
+        weights = sentence.tensors["attention"].T
+        image = plots.heat_map(axes, weights, ["weight"], sentence.tokens, digits=2)
+        figure.colorbar(image, ax=axes, label="weight")
+    return figure
+
+
+def weight_vectors(vectors: dict) -> Optional[Figure]:
+    """Draws DSA Fig. 2: the dynamic weight vectors of many sentences in two dimensions.
+
+    Args:
+      vectors: the content of `weight_vectors.json`, {} where there is none.
+    """
+    if len(vectors.get("sentences", ())) < _FEWEST_VECTORS:
+        return None
+    points = np.array([item["coordinates"] for item in vectors["sentences"]])  # [n, attentions, 2]
+    first, second = vectors["explained"][0]
+    axes = plots.new_figure(5.2, 5.0).add_subplot()
+    axes.scatter(*points[:, 0].T, s=9, alpha=0.55, color="#1a5fb4", marker="o", linewidths=0)
+    axes.set(
+        xlabel=f"first principal component ({first:.0%} of the variance)",
+        ylabel=f"second principal component ({second:.0%} of the variance)",
+    )
+    axes.axhline(0, color="0.7", linewidth=0.6, zorder=0)
+    axes.axvline(0, color="0.7", linewidth=0.6, zorder=0)
+    return axes.figure
+
+
+def _first(lines, count=_SENTENCES) -> list[Sentence]:
+    """Returns the first sentences whose lines name no word; fewer than two are too few."""
+    sentences = [
+        sentence for line in lines if "word" not in line.record for sentence in line.sentences()
+    ]
+    return sentences[:count] if len(sentences) >= _SENTENCES else []
+
+
+def _named(sentence: Sentence, ending: str) -> list[str]:
+    """Returns tensors' names without an ending that they have: the two blocks' directions."""
+    return [name.removesuffix(ending) for name in sentence.tensors if name.endswith(ending)]
+
+
+def _place(sentence: Sentence) -> int:
+    """Returns the position of the word that the sentence's record names; -1 = absent."""
+    tokens = [token.casefold() for token in sentence.tokens]
+    word = str(sentence.record.get("word", "")).casefold()
+    return tokens.index(word) if word in tokens else -1
+
+
+def _draw_matrix(axes, weights, sentence, high):
+    digits = 2 if len(sentence.tokens) <= _NUMBERED else None
+    axes.set(xlabel="attended to (dependent)", ylabel="attending (head)")
+    return plots.heat_map(
+        axes,
+        weights,
+        sentence.tokens,
+        sentence.tokens,
+        high=high,
+        digits=digits,
+        mark_rows=digits is None,
+        mask_zeros=True,
+    )
+
+
+def _draw_selected_matrix(axes, weights, sentence, high):
+    axes.set(xlabel="attending (head)", ylabel="attended to (dependent)")
+    image = plots.heat_map(
+        axes, weights.T, sentence.tokens, sentence.tokens, high=high, mask_zeros=True
+    )
+    _mark_selected(axes, sentence, "selected_heads", above=True)
+    _mark_selected(axes, sentence, "selected_dependents", above=False)
+    axes.title.set_y(1.06)
+    return image
+
+
+def _mark_selected(axes, sentence, name, above) -> None:
+    """Draws a square at each column's top or row's end, black where the token is selected."""
+    for place, selected in enumerate(sentence.tensors[name].max(axis=-1)):
+        rim = len(sentence.tokens) - 0.1
+        column, row = (place, -0.85) if above else (rim, place)
+        axes.plot(
+            column,
+            row,
+            marker="s",
+            markersize=6,
+            markeredgecolor="black",
+            markerfacecolor="black" if selected else "white",
+            clip_on=False,
+        )
+
+
+DRAWINGS = {  # name in `disan_tf/reporting/figures/catalogue.jsonl` -> function
+    "attention_matrices": attention_matrices,
+    "selected_attention": selected_attention,
+    "gates": gates,
+    "word_in_contexts": word_in_contexts,
+    "single_attention": single_attention,
+    "weight_vectors": weight_vectors,
+}

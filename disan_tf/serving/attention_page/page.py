@@ -1,0 +1,202 @@
+"""Writes `index.html`: the attention in many lines, on a page that needs no network.
+
+Weights are stored as bytes, scaled so that a tensor's largest weight is 255. A page has at most
+`MAX_BYTES`: every line's means over the features, and as many single features as fit. The page
+says what it leaves out.
+"""
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+from disan_tf.common.files import write_atomically
+from disan_tf.common.options import count
+from disan_tf.serving.attention_page.attended import AttendedLine, read_lines
+
+NAME = "index.html"
+MAX_BYTES = 10_000_000
+MAX_LINES = 1000  # in the list of sentences
+MAX_FEATURES = 32
+_SAMPLE = 16  # lines that decide which features are on the page
+_PARTS = Path(__file__).parent
+
+
+def write_page(folder: Path, title: str) -> None:
+    """Writes a page for the lines that `attend` has written into a folder, if there are any.
+
+    Args:
+      folder: see `disan_tf.serving.inference.attend`.
+      title: the model's name.
+    """
+    lines = list(read_lines(folder))
+    if lines:
+        write_atomically(folder / NAME, render_page(lines, title))
+
+
+def render_page(lines: list[AttendedLine], title: str) -> str:
+    """Returns the page as HTML; see `write_page`."""
+    style, script, page = (
+        (_PARTS / f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js", "html")
+    )
+    capacity = MAX_BYTES - len(style.encode()) - len(script.encode()) - len(page.encode()) - 10_000
+    kept = _lines_that_fit(lines, capacity)
+    most = min(MAX_FEATURES, _features_that_fit(kept, capacity))
+    features = choose_features(kept, most)
+    content = {
+        "title": title,
+        "about": _describe(lines, kept, most),
+        "features": {name: numbers.tolist() for name, numbers in features.items()},
+        "lines": [_line(line, features) for line in kept],
+    }
+    parts = {
+        "%SCRIPT_HASH%": _digest(script),
+        "%STYLE_HASH%": _digest(style),
+        "%STYLE%": style,
+        "%SCRIPT%": script,
+        "%DATA%": as_data(content),
+    }
+    for name, part in parts.items():  # the data last: no sentence is searched for placeholders
+        page = page.replace(name, part)
+    return page
+
+
+def as_data(content) -> str:
+    """Returns JSON that is safe within <script>: it ends no script and begins no comment."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _lines_that_fit(lines, capacity) -> list[AttendedLine]:
+    """Returns the first lines whose means fit on the page."""
+    kept, left = [], capacity
+    for line in lines:
+        size = len(as_data(_line(line, {})).encode())
+        if size <= left and len(kept) < MAX_LINES:
+            kept.append(line)
+            left -= size
+    return kept
+
+
+def _features_that_fit(kept, capacity) -> int:
+    """Returns how many features per tensor fit on the page beside the means."""
+    used = sum(len(as_data(_line(line, {})).encode()) for line in kept)
+    feature_bytes = 0
+    for line in kept:
+        for name in _names(line):
+            cells = np.asarray(line.record[f"{name}_mean"]).size
+            feature_bytes += -(-cells // 3) * 4 + 12  # base64, and the largest weight
+    return (capacity - used) // max(feature_bytes, 1)
+
+
+def choose_features(lines: list[AttendedLine], most: int) -> dict[str, np.ndarray]:
+    """Returns the features to display: tensor name -> their indices in ascending order.
+
+    Their weights vary most between tokens, in the first lines with the tensor. Gates get the
+    features that are chosen for attention between tokens, if both have equally many.
+    """
+    spread = {}
+    for line in lines[:_SAMPLE] if most > 0 else ():
+        for name, tensor in line.tensors().items():
+            within = tuple(range(tensor.ndim - 1))
+            spread[name] = spread.get(name, 0.0) + tensor.std(axis=within, dtype=np.float64)
+    chosen = {}
+    for name, values in spread.items():
+        if len(values) > 1:
+            attention = [peer for peer in spread if peer.endswith("_attention")]
+            peers = [spread[peer] for peer in attention if len(spread[peer]) == len(values)]
+            order = np.argsort(-sum(peers or [values]), kind="stable")
+            chosen[name] = np.sort(order[:most])
+    return chosen
+
+
+def _names(line):
+    return [name for name in line.record["axes"] if not name.endswith("weight_vectors")]
+
+
+def _line(line: AttendedLine, features) -> dict:
+    """Builds the page's record for one line."""
+    whole = line.tensors() if features else {}
+    tensors = [
+        _tensor(line, name, whole[name][..., features[name]] if name in features else None)
+        for name in _names(line)
+    ]
+    return {
+        "number": line.number,
+        "text": line.texts,
+        "answer": line.answer,
+        "isScore": line.is_score,
+        "probabilities": [[name, round(share, 4)] for name, share in line.probabilities.items()],
+        "fields": [
+            {"name": field.replace("_", " "), "tokens": tokens}
+            for field, tokens in zip(line.fields, line.tokens)
+        ],
+        "tensors": tensors,
+        "views": _views(tensors),
+    }
+
+
+def _tensor(line, name, features) -> dict:
+    """Returns a tensor's mean and, unless `features` is None, its <float32>[..., feature]."""
+    mean = line.mean(name)
+    parts = [mean, *(() if features is None else np.moveaxis(features, -1, 0))]
+    high = [float(part.max(initial=0.0)) for part in parts]
+    data = b"".join(quantise(part, most).tobytes() for part, most in zip(parts, high))
+    return {
+        "name": name,
+        "short": line.short(name),
+        "kind": line.kind(name),
+        "field": line.field(name),
+        "shape": list(mean.shape),
+        "high": [float(f"{most:.5g}") for most in high],
+        "values": base64.b64encode(data).decode(),
+    }
+
+
+def quantise(weights: np.ndarray, high: float) -> np.ndarray:
+    """Converts weights from 0 to `high` to <uint8>; a weight above 0 becomes at least 1."""
+    if not high:
+        return np.zeros(weights.shape, np.uint8)
+    steps = np.rint(weights * (255.0 / high))
+    return np.where(weights > 0.0, np.maximum(steps, 1.0), 0.0).astype(np.uint8)
+
+
+def _views(tensors) -> list[dict]:
+    """Returns the page's views: all attention within sentences, or one function between them.
+
+    A view of a function between sentences draws both sentences.
+    """
+    views = {}
+    for index, tensor in enumerate(tensors):
+        if tensor["kind"] != "token":
+            name = "within the sentence" if tensor["kind"] == "own" else tensor["short"]
+            views.setdefault(name, []).append(index)
+    return [{"name": name, "tensors": indices} for name, indices in views.items()]
+
+
+def _describe(lines, kept, features) -> str:
+    """Describes what the page displays and what it leaves out."""
+    text = f"{count(len(lines), 'line')}. "
+    if len(kept) < len(lines):
+        text = f"{len(kept):,} of {text}"
+        text += "The others do not fit on this page; their .npz files lie beside it. "
+    widest = max(
+        (tensor.shape[-1] for line in kept[:1] for tensor in line.tensors().values()), default=1
+    )
+    if widest > 1 and features >= widest:
+        text += f"A weight is the mean of up to {widest:,} features, or that of a single one. "
+    elif widest > 1:
+        text += (
+            f"A weight is the mean of up to {widest:,} features, or that of one of the "
+            f"{max(features, 0)} that vary most; the others stand in the .npz files. "
+        )
+    return text.rstrip()

@@ -1,0 +1,290 @@
+"""The attention page in a browser: what a reader sees, hovers over and reaches by keyboard."""
+
+import time
+
+import pytest
+
+from disan_tf.serving.attention_page.page import write_page
+from tests.support.models.attended import disan, drcn, dsa, resan, write_pair, write_sentence
+
+TOKENS = ["the", "plot", "is", "superb", "."]
+SCRIPT = ["<script>document.title='broken'</script>", "&amp;", "<b>"]
+ARABIC = ["الفيلم", "جميل", "جدا"]
+DARK = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+
+
+def _all(browser, selector):
+    return browser.find_elements("css selector", selector)
+
+
+def _one(browser, selector):
+    return browser.find_element("css selector", selector)
+
+
+def _arcs(browser):
+    """(class, path) of what is drawn between words."""
+    return [
+        (arc.get_attribute("class"), arc.get_attribute("d")) for arc in _all(browser, "#arcs path")
+    ]
+
+
+def _choose(browser, number):
+    _all(browser, "#lines button")[number].click()
+
+
+def _press(browser, *keys):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    ActionChains(browser).send_keys(*keys).perform()
+
+
+def _point_at(browser, node):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    ActionChains(browser).move_to_element(node).perform()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Opens the page of a folder; afterwards nothing may have been complained about."""
+
+    def opened(name="demo"):
+        write_page(tmp_path, name)
+        browser.get((tmp_path / "index.html").as_uri())
+        assert _one(browser, "html").get_attribute("data-ready") == "true"
+        return browser
+
+    yield opened
+    assert browser.get_log("browser") == []
+
+
+@pytest.fixture
+def page(opened, tmp_path):
+    """Four sentences of DiSAN."""
+    for number, tokens in enumerate([TOKENS, SCRIPT, ARABIC, [""]], start=1):
+        write_sentence(tmp_path, number, tokens, disan(tokens))
+    return opened()
+
+
+def test_sentences_have_their_labels_and_probabilities(page):
+    entries = [button.text.splitlines() for button in _all(page, "#lines button")]
+    assert entries[0] == ["the plot is superb .", "1: positive"]
+    assert entries[3] == ["(empty line)", "4: positive"]
+    assert "75.0 %" in _one(page, "#answer").text and page.title == "Attention of demo"
+
+
+def test_pointing_at_a_word_draws_what_it_attends_to(page):
+    words = _all(page, ".token")
+    seen = []
+    for place in (0, 2, 4):
+        _point_at(page, words[place])
+        arcs = _arcs(page)
+        kinds = [kind for kind, _ in arcs]
+        assert kinds.count("forward") == place and kinds.count("backward") == 4 - place
+        assert words[place].get_attribute("aria-pressed") == "true"
+        seen.append(arcs)
+    assert seen[0] != seen[1] != seen[2]
+    assert _one(page, "#readout").text.startswith("\u2068.\u2069 attends to — forward attention: ")
+
+
+def test_text_is_shown_as_text(page):
+    _choose(page, 1)
+    assert _one(page, "#text").text == " ".join(SCRIPT)
+    assert [word.text for word in _all(page, ".token")] == SCRIPT
+    assert page.title == "Attention of demo" and not _all(page, "main b")
+
+
+def test_text_from_right_to_left_keeps_its_direction(page):
+    _choose(page, 2)
+    assert [word.text for word in _all(page, ".token")] == ARABIC
+    direction = page.execute_script(
+        "return getComputedStyle(arguments[0]).direction", _one(page, "#text span")
+    )
+    assert direction == "rtl"
+
+
+def test_everything_is_reached_by_keyboard(page):
+    _press(page, "\ue004")  # Tab: the field that finds sentences
+    assert page.switch_to.active_element.get_attribute("id") == "find"
+    _press(page, "\ue004", "\ue015", "\ue007")  # the list; down; Enter
+    assert _one(page, "#text").text == " ".join(SCRIPT)
+    _press(page, "\ue004", "\ue014")  # the features; right
+    assert _one(page, "#shown").text.startswith("single feature")
+    _press(page, "\ue004", "\ue014", "\ue014")  # the words; right, right
+    assert page.switch_to.active_element.text == SCRIPT[2]
+    assert [kind for kind, _ in _arcs(page)] == ["forward", "forward"]
+    _press(page, "\ue011")  # Home
+    assert page.switch_to.active_element.text == SCRIPT[0]
+
+
+def test_a_single_feature_has_its_own_weights(page):
+    def weights():
+        return [cell.text for cell in _all(page, ".cell")]
+
+    before, name = weights(), _all(page, "th")[-1].text
+    assert name == "source2token, mean"
+    page.execute_script(
+        "const slider = arguments[0]; slider.value = 3; slider.dispatchEvent(new Event('input'))",
+        _one(page, "#feature"),
+    )
+    assert weights() != before and "feature 2" in _one(page, "figcaption").text
+
+
+def test_the_search_leaves_what_it_finds(page):
+    _one(page, "#find").send_keys("SUPERB")
+    assert [button.text.splitlines()[0] for button in _all(page, "#lines button")] == [
+        "the plot is superb ."
+    ]
+
+
+def test_pointing_at_the_matrix_names_both_words(page):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    canvas = _one(page, "canvas")
+    width, height = canvas.size["width"], canvas.size["height"]
+    page.execute_script("arguments[0].scrollIntoView()", canvas)
+    ActionChains(page).move_to_element_with_offset(
+        canvas, 10 - width // 2 + (width - 150), height // 2 - 8
+    ).perform()
+    assert "gives" in _one(page, "#readout").text and "a weight of" in _one(page, "#readout").text
+
+
+def test_a_dark_page_has_a_dark_ground_and_bright_text(page):
+    def ground():
+        return page.execute_script("return getComputedStyle(document.body).backgroundColor")
+
+    bright = ground()
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", DARK)
+    try:
+        assert (bright, ground()) == ("rgb(255, 255, 255)", "rgb(20, 23, 28)")
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_selections_of_hard_attention_are_marked(opened, tmp_path):
+    write_sentence(tmp_path, 1, TOKENS, resan(TOKENS))
+    page = opened()
+    rows = {row.find_element("css selector", "th").text: row for row in _all(page, "tr:not(.gap)")}
+    marks = [cell.text for cell in rows["selected heads, mean"].find_elements("css selector", "td")]
+    assert marks == ["✓", "", "✓", "", "✓"]
+
+
+def test_iterations_of_dynamic_attention_stand_below_each_other(opened, tmp_path):
+    write_sentence(tmp_path, 1, TOKENS, dsa(TOKENS))
+    names = [header.text for header in _all(opened(), "th")]
+    assert names == ["sentence", "attention 1, mean", "attention, mean"]
+
+
+def test_words_of_a_pair_read_those_of_the_other_by_function_and_layer(opened, tmp_path):
+    pair = (TOKENS, TOKENS[:2])
+    write_pair(tmp_path, 1, pair, drcn(*pair))
+    page = opened()
+    options = [option.text for option in _all(page, "#view option")]
+    assert len(options) == 10 and options[:2] == ["bilinear 1", "cosine 1"]
+    _point_at(page, _all(page, ".token")[0])
+    before = _one(page, "#readout").text
+    assert len(_arcs(page)) == 2 and "bilinear 1: " in before
+    _all(page, "#view option")[3].click()
+    assert "cosine 2: " in _one(page, "#readout").text
+    assert len(_all(page, "canvas")) == 2
+
+
+@pytest.fixture
+def phone(browser):
+    """A screen 400 pixels wide, as `opened` then uses it."""
+    size = {"width": 400, "height": 850, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield browser
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def _overflow(page, selector):
+    """By how many pixels the content of a node is wider than the node."""
+    return page.execute_script(
+        "const n = arguments[0]; return n.scrollWidth - n.clientWidth", _one(page, selector)
+    )
+
+
+def _reach(page):
+    """Ends of the arcs on the left and right, relative to the frame around them."""
+    return page.execute_script(
+        """const box = (node) => node.getBoundingClientRect();
+        const frame = box(document.querySelector('.scroller'));
+        const boxes = [...document.querySelectorAll('#arcs path')].map(box);
+        return [Math.min(...boxes.map((box) => box.left - frame.left)),
+                Math.min(...boxes.map((box) => frame.right - box.right))]"""
+    )
+
+
+@pytest.mark.parametrize("make", [disan, resan])
+def test_a_phone_opens_on_the_sentence_and_its_arcs_fit(make, phone, opened, tmp_path):
+    tokens = [f"word{place}" for place in range(25)]
+    write_sentence(tmp_path, 1, tokens, make(tokens))
+    page = opened()
+    assert _one(page, "#text").location["y"] < 200 < _one(page, "nav").location["y"]
+    word = _all(page, ".token")[12]
+    page.execute_script("arguments[0].scrollIntoView({ block: 'center' })", word)
+    word.click()
+    assert len(_arcs(page)) >= 3
+    assert _overflow(page, "html") == 0 and _overflow(page, ".scroller") == 0
+    assert min(_reach(page)) >= 0
+    columns = {word.location["x"] for word in _all(page, ".token")}
+    assert len(columns) == 1  # the words stand below each other
+
+
+def test_a_sentence_chosen_below_is_scrolled_to(phone, opened, tmp_path):
+    for number in (1, 2):
+        tokens = [f"word{place}" for place in range(20 * number)]
+        write_sentence(tmp_path, number, tokens, disan(tokens))
+    page = opened()
+    button = _all(page, "#lines button")[1]
+    page.execute_script("arguments[0].scrollIntoView()", button)
+    button.click()
+    top = _one(page, "#text").location["y"] - page.execute_script("return scrollY")
+    assert abs(top) < 10 and len(_all(page, ".token")) == 40
+
+
+def test_arrows_move_down_the_words_of_a_phone(phone, opened, tmp_path):
+    write_sentence(tmp_path, 1, TOKENS, disan(TOKENS))
+    page = opened()
+    _all(page, ".token")[0].click()
+    _press(page, "\ue015", "\ue015")  # down, down
+    assert page.switch_to.active_element.text == TOKENS[2]
+
+
+def test_a_pair_stands_side_by_side_on_a_phone(phone, opened, tmp_path):
+    pair = (TOKENS, TOKENS[:2])
+    write_pair(tmp_path, 1, pair, drcn(*pair))
+    page = opened()
+    first, second = (table.rect for table in _all(page, "#stage table"))
+    assert first["x"] + first["width"] < second["x"] and first["y"] == second["y"]
+    _all(page, ".token")[0].click()
+    assert len(_arcs(page)) == 2 and min(_reach(page)) >= 0
+
+
+def test_a_screen_that_turns_is_drawn_again(phone, opened, tmp_path):
+    write_sentence(tmp_path, 1, TOKENS, disan(TOKENS))
+    page = opened()
+    assert len(_all(page, "#stage tr")) == 1 + len(TOKENS)
+    size = {"width": 900, "height": 400, "deviceScaleFactor": 1, "mobile": True}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    turned = "return document.querySelectorAll('#stage .gap').length"
+    deadline = time.monotonic() + 10.0
+    while not page.execute_script(turned) and time.monotonic() < deadline:
+        time.sleep(0.02)  # until the page hears of it
+    assert len({word.location["y"] for word in _all(page, ".token")}) == 1
+
+
+def test_a_page_of_200_long_sentences_opens_in_two_seconds(opened, tmp_path):
+    tokens = [f"word{place}" for place in range(60)]
+    tensors = disan(tokens, 8)
+    for number in range(1, 201):
+        write_sentence(tmp_path, number, tokens, tensors)
+    page = opened()
+    assert (tmp_path / "index.html").stat().st_size <= 10_000_000
+    timing = "const t = performance.timing; return t.domContentLoadedEventEnd - t.navigationStart"
+    took = page.execute_script(timing)
+    print(f"opened in {took} ms")
+    assert took < 10_000  # 2 s on a machine that does nothing else
+    _choose(page, 150)
+    assert len(_all(page, ".token")) == 60

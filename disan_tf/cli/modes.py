@@ -94,6 +94,7 @@ def reproduce(
     row=None, data_dir="data", seeds=(), released=False, workdir=None, prepared_dir=None
 ) -> None:
     """Trains a row of a paper's table and compares it with our recorded score; lists the rows."""
+    from disan_tf.cli.check_config import check_config
     from disan_tf.cli.reproduce import Reproduction, load_config, render_rows, targets
     from disan_tf.reporting.reproduction import FAIL, find_target
 
@@ -102,7 +103,7 @@ def reproduce(
         return
     target, folder = find_target(targets(), row), Path(workdir or "runs/reproduce")
     prepared = Path(prepared_dir or folder / "prepared")
-    work = Reproduction(folder, prepared, Path(data_dir), _check, _prepare)
+    work = Reproduction(folder, prepared, Path(data_dir), check_config, _prepare)
     if released:
         verdict = work.score_released(target)
     else:

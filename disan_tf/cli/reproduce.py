@@ -40,7 +40,7 @@ class Reproduction:
       prepared_dir: the prepared corpora.
       data_dir: the raw corpora and vectors.
       check: a function that raises UserError for a wrong config.
-      prepare: a function from config, data_dir and prepared_dir to a `PreparedCorpus`.
+      prepare: a function from `config.data`, data_dir and prepared_dir to a `PreparedCorpus`.
     """
 
     workdir: Path
@@ -72,7 +72,7 @@ class Reproduction:
                 "that have one."
             )
         bundle = load_bundle(find_bundle(name))
-        corpus = self._preparation(target)(bundle.config)
+        corpus = self._preparation(target)(bundle.config.data)
         released = float(read_manifest(CHECKPOINTS / "manifest.tsv")[name]["test"])
         return judge_released(target, released, evaluate(bundle, corpus, "test"))
 
@@ -80,14 +80,14 @@ class Reproduction:
         return self.workdir / target.row.name.replace("/", "-")
 
     def _preparation(self, target: Target) -> Callable:
-        """Returns a function from a config to its prepared corpus; writes the demo's corpus."""
+        """Returns a function from `config.data` to its prepared corpus; writes the demo's corpus."""
         data_dir = self.data_dir
         if target.row.name == DEMO:
             from data_prep.synthetic.treebank import write_treebank
 
             data_dir = self.workdir / "demo-data"
             write_treebank(data_dir, seed=0)
-        return lambda config: self.prepare(config, data_dir, self.prepared_dir)
+        return lambda data: self.prepare(data, data_dir, self.prepared_dir)
 
 
 def load_config(target: Target) -> ConfigDict:

@@ -60,9 +60,8 @@ def _with(path: Path, name: str, text: str) -> tuple[Path, str]:
     before, begin, rest = path.read_text(encoding="utf-8").partition(marks[0])
     _, end, after = rest.partition(marks[1])
     if not begin or not end:
-        raise UserError(
-            f"{path} lacks the lines {' and '.join(map(str.strip, marks))}; restore it."
-        )
+        lines = " and ".join(map(str.strip, marks))
+        raise UserError(f"{path} lacks the lines {lines}; restore it.")
     return path, f"{before}{begin}{text}{end}{after}"
 
 

@@ -107,7 +107,8 @@ def test_a_language_model_shows_its_perplexity(tmp_path):
 )
 def test_folds_are_counted(tmp_path, folds, shown):
     run = summarise(write_series(tmp_path, config_of("cr", folds=3, fold=0)), {})
-    run["members"] = [{"seed": 1, "fold": fold} for fold in folds]
+    member = {**run["members"][0], "seed": 1}
+    run["members"] = [{**member, "fold": fold} for fold in folds]
     assert f"| mine ({shown}) |" in _table(run)
 
 

@@ -52,6 +52,9 @@ flags.DEFINE_string(
 flags.DEFINE_list("runs", None, "Work directories, series or recorded results, also without flag.")
 flags.DEFINE_bool("pictures", True, "TensorBoard gets pictures of attention and confusions.")
 flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")
+flags.DEFINE_bool(
+    "baseline", None, "Prints TF-IDF and logistic regression beside scores; default: own tables."
+)
 flags.DEFINE_string("input", "-", "Text, JSON, TSV or CSV, also in gzip; - is standard input.")
 flags.DEFINE_enum(
     "input_format", None, ("text", "jsonl", "tsv", "csv"), "Default: by the input's name."

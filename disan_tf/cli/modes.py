@@ -62,7 +62,9 @@ def train(
         print(what_next(workdir, data_dir, prepared_dir))
 
 
-def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:
+def evaluate(
+    checkpoint, split, data_dir, prepared_dir, workdir=None, output=None, baseline=None
+) -> None:
     """Prints a model's or series' scores on a split; writes them into --workdir or --output."""
     if not (output or workdir):
         raise UserError("--mode=evaluate needs --workdir, or --output for the scores.")
@@ -88,7 +90,8 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     bundle = load_bundle(find_bundle(checkpoint))
     folder, corpus = Path(output or f"{workdir}/evaluation"), corpus_of(bundle.config)
     scores = evaluation.write_evaluation(folder, bundle, corpus, split)
-    print("\n\n".join([render_scores(scores), *advise_folds(corpus.manifest)]))
+    compared = _compare_with_baseline(bundle, corpus, folder, split, baseline)
+    print("\n\n".join([render_scores(scores, compared), *advise_folds(corpus.manifest)]))
 
 
 def predict(
@@ -344,6 +347,32 @@ def _prepare(config, data_dir, prepared_dir, is_told: bool = False):
             + (", prepared before" if was_prepared else "")
         )
     return corpus
+
+
+def _compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list[str]:
+    """Returns the baseline's score beside the written predictions; [] where there is none.
+
+    Args:
+      bundle, corpus, folder, split: what `write_evaluation` was called with.
+      is_wanted: value of --baseline; None = for tables of a user's own.
+    """
+    import numpy as np
+
+    from disan_tf.input_pipeline.format import Keys
+    from disan_tf.reporting.baseline import describe_baseline, fit_baseline
+    from disan_tf.training.evaluation import scored_split
+
+    if is_wanted is None:
+        is_wanted = corpus.manifest[Keys.CORPUS] == "table"
+    if not is_wanted or bundle.model.criterion != "accuracy" or split == "train":
+        return []
+    splits = [scored_split(bundle, corpus, name) for name in ("train", "dev", split)]
+    found = fit_baseline(corpus.vocabulary, *splits)
+    if found is None:
+        return []
+    with np.load(folder / f"{split}.npz") as written:
+        predictions = written["predictions"]
+    return [describe_baseline(found, predictions, splits[-1].labels)]
 
 
 def _initial_model(name):

@@ -1,6 +1,7 @@
 """Formats scores as a headline and tables."""
 
 import math
+from collections.abc import Sequence
 
 from disan_tf.common.tables import text_table
 from disan_tf.input_pipeline.format import Keys
@@ -21,8 +22,13 @@ _TABLES = {  # key of scores by name -> the titles of their table
 }
 
 
-def render_scores(scores: dict) -> str:
-    """Formats the scores of `disan_tf.training.evaluation.evaluate` as a headline and tables."""
+def render_scores(scores: dict, notes: Sequence[str] = ()) -> str:
+    """Formats the scores of `disan_tf.training.evaluation.evaluate` as a headline and tables.
+
+    Args:
+      scores: the scores.
+      notes: lines below the headline.
+    """
     template = next(text for key, text in _HEADLINES.items() if key in scores)
     headline = (
         f"{scores['config']}, step {scores['step']:,}, on {scores['split']}: "
@@ -30,6 +36,7 @@ def render_scores(scores: dict) -> str:
     )
     if "accuracy" in scores:
         headline += f"\n{describe_certainty(scores)}"
+    headline = "\n".join([headline, *notes])
     tables = [text_table(_lines(key, scores[key])) for key in _TABLES if key in scores]
     return "\n\n".join([headline, *tables])
 

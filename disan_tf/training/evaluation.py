@@ -47,11 +47,13 @@ def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name:
     """Writes and returns the scores of `evaluate`; also writes the predictions.
 
     `<split>.json` has the scores. If the model predicts one class or number for each example,
-    `<split>.npz` has "predictions" and "labels", <uint8> or <float32>[examples], and "step".
+    `<split>.npz` has "predictions" and "labels", <float32>[examples] or the
+    smallest unsigned integers that hold the classes, and "step".
     """
     scores, predictions, labels = _score(bundle, corpus, split_name)
     if predictions.ndim == 1:
-        kind = np.float32 if predictions.dtype.kind == "f" else np.uint8
+        classes = np.min_scalar_type(max(len(bundle.classes) - 1, 0))
+        kind = np.float32 if predictions.dtype.kind == "f" else classes
         write_arrays(
             Path(folder) / f"{split_name}.npz",
             predictions=predictions.astype(kind),
@@ -65,7 +67,7 @@ def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name:
 def _score(bundle, corpus, split_name):
     """Returns the scores, see `evaluate`, the model's predictions, and the labels."""
     check_corpus(bundle, corpus)
-    split, model = _split(bundle, corpus, split_name), bundle.model
+    split, model = scored_split(bundle, corpus, split_name), bundle.model
     step = final_evaluation_step(bundle.config, model)
     with progress_bar(f"evaluate {split_name}", "examples", len(split)) as bar:
         size = bundle.config.evaluate.batch_size
@@ -84,7 +86,7 @@ def _score(bundle, corpus, split_name):
     return scores, predictions, split.labels
 
 
-def _split(bundle, corpus, name):
+def scored_split(bundle: Bundle, corpus: PreparedCorpus, name: str) -> Split:
     """Returns a split; "train" has only the examples that `train.examples` drew."""
     split = corpus.split(name)
     examples = bundle.config.train.get("examples", 0) if name == "train" else 0

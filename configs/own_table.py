@@ -44,6 +44,9 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.encoding = "utf-8"  # of files without a byte order mark; e.g. cp1252
     config.data.lowest = 1  # lowest score
     config.data.highest = 5
+    config.task.calibrate = False  # whether dev fits a temperature, for probabilities to rely on
+    config.train.class_weights = ""  # "balanced", or numbers: "1,2.5" in the order of the classes
+    config.train.criterion = ""  # "macro_f1" selects the model by it; "" = accuracy, or Pearson's r
     config.train.l2 = 1e-4  # the papers' value for corpora of a few thousand sentences
     config.train.window = 35
     config.train.steps = 10_000

@@ -49,6 +49,7 @@ class SentenceModel(tf.keras.Model):
     encoder_type: type = SentenceEncoder  # base class of the possible encoders
     label_dtype: tf.DType  # of the labels in a batch
     criterion: str  # the key of `scores` whose highest value on dev is best
+    criteria: tuple[str, ...] = ()  # possible config.train.criterion
     batch_score_name: str  # the name of `batch_score`
     options: tuple[str, ...] = ()  # arguments of the model from config.task
     keras_metrics: tuple[str, ...] = ()  # of `compile`
@@ -103,6 +104,10 @@ class SentenceModel(tf.keras.Model):
     def batch_loss(self, outputs, labels):
         """Returns the mean loss of the batch, <float32>[]."""
         return tf.reduce_mean(self.example_losses(outputs, labels))
+
+    def training_loss(self, outputs, labels):
+        """Returns the loss of a training step without weight decay, <float32>[]."""
+        return self.batch_loss(outputs, labels)
 
     def compile(self, optimizer="rmsprop", loss=None, metrics=None, **kwargs):
         """Configures `fit`; without `loss` with the task's loss and metrics."""

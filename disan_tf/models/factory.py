@@ -95,7 +95,7 @@ def encoder_parts(config, attention_form: str = "auto") -> tuple[dict, functools
 
 def head_parts(config, classes: int) -> tuple[dict, functools.partial]:
     """Returns the head's arguments from the config, and a partial with all others."""
-    own = _without(config.task, "name", "head", *TASKS[config.task.name].options)
+    own = _without(config.task, "name", "head", "calibrate", *TASKS[config.task.name].options)
     make = functools.partial(HEADS[config.task.head], classes=classes, **_shared(config, "head"))
     return {"dropout": config.train.dropout, **own}, make
 

@@ -36,6 +36,8 @@ def render_scores(scores: dict, notes: Sequence[str] = ()) -> str:
     )
     if "accuracy" in scores:
         headline += f"\n{describe_certainty(scores)}"
+    if "calibration_error" in scores:
+        headline += f"\n{_describe_calibration(scores)}"
     headline = "\n".join([headline, *notes])
     tables = [text_table(_lines(key, scores[key])) for key in _TABLES if key in scores]
     return "\n\n".join([headline, *tables])
@@ -51,6 +53,14 @@ def describe_certainty(scores: dict) -> str:
         f"95 % interval of the accuracy: {low:.4f} to {high:.4f}; always predicting {largest} "
         f"would give {share:.4f}"
     )
+
+
+def _describe_calibration(scores: dict) -> str:
+    error = f"expected calibration error {scores['calibration_error']:.4f}"
+    if "temperature" not in scores:
+        return error
+    before, temperature = scores["calibration_error_before"], scores["temperature"]
+    return f"{error}, before calibration {before:.4f} (temperature {temperature:.3f})"
 
 
 def wilson_interval(share: float, count: int, z: float = 1.959964) -> tuple[float, float]:

@@ -32,7 +32,14 @@ _MAY_GROW = {"train.steps", "train.patience"}
 _MAY_CHANGE = {"train.distribution"}
 # Options that older versions lack, with the value that has the same effect; some only of configs
 # whose corpus takes them.
-ADDED = {"train.clip_norm": 0.0, "train.jit_compile": False, "data.subset": ""}
+ADDED = {
+    "train.clip_norm": 0.0,
+    "train.jit_compile": False,
+    "data.subset": "",
+    "train.class_weights": "",
+    "train.criterion": "",
+    "task.calibrate": False,
+}
 
 
 def claim(workdir: Path, config) -> None:

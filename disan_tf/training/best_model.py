@@ -10,6 +10,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus, Split
 from disan_tf.runs.bundle import save_bundle
 from disan_tf.training.checkpoints import TrainingState
+from disan_tf.training.class_options import selecting_score
 from disan_tf.training.outputs import run_split
 
 
@@ -91,9 +92,10 @@ class BestModel:
         if not may_choose:
             self._state.best_step.assign(step)
             return
-        score = scores[self._model.criterion]
+        criterion = selecting_score(self._config.train, self._model)
+        score = scores[criterion]
         if score > float(self._state.best_score):
-            evaluation = {"step": step, f"dev_{self._model.criterion}": score}
+            evaluation = {"step": step, f"dev_{criterion}": score}
             save_bundle(self._folder, self._model, self._config, self._corpus, evaluation)
             self.record(step, score)
 

@@ -21,10 +21,13 @@ from disan_tf.models.factory import (
 )
 from disan_tf.runs.bundle import NAME
 from disan_tf.training import optimizers, schedule
+from disan_tf.training.calibration import check_calibration
 from disan_tf.training.check_xla import check_jit_compile, check_xla
+from disan_tf.training.class_options import check_class_options
 from disan_tf.training.distribution.cluster import check_distribution, distribution_of
 from disan_tf.training.methods import method_for
 from disan_tf.training.methods.batch_statistics import check_batch_norm_batches
+from disan_tf.training.methods.policy_gradient import PolicyGradient
 
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 _ANY_BILM = {"units": 1, "cells": 1, "filters": [(1, 1)]}  # the biLM's files are read later
@@ -69,7 +72,9 @@ def _sections(config, corpus: Optional[CorpusRules]) -> Iterator[tuple]:
     if corpus:
         yield corpus.section(config.data)
     task, encoder = _choose(config, corpus)
-    method = method_for(getattr(encoder, "samplers", ())).options(config)
+    method = method_for(getattr(encoder, "samplers", ()))
+    has_policy, method = method is PolicyGradient, method.options(config)
+    kind = {"task": task, "has_policy": has_policy}
     yield (
         "train",
         config.train,
@@ -79,6 +84,7 @@ def _sections(config, corpus: Optional[CorpusRules]) -> Iterator[tuple]:
         check_regularisation,
         check_batch_norm_batches,
         optimizers.check_options,
+        functools.partial(check_class_options, **kind),
         check_jit_compile,
         check_distribution,
         *_checks(method, "train"),
@@ -96,7 +102,10 @@ def _sections(config, corpus: Optional[CorpusRules]) -> Iterator[tuple]:
     options.update((name, config.task[name]) for name in task.options if name in config.task)
     model = functools.partial(task, embedding=None, encoder=None, head=None)
     owner = f"the task {config.task.name} with the head {config.task.head}"
-    yield "task", options, owner, make, *([model] if task.options else [])
+    if "calibrate" in config.task:
+        options["calibrate"] = config.task.calibrate
+    own = [functools.partial(check_calibration, **kind), *([model] if task.options else [])]
+    yield "task", options, owner, make, *own
     options, make = encoder_parts(config)
     yield "encoder", options, config.encoder.name, make
 

@@ -25,6 +25,8 @@ from disan_tf.runs.work_directory import (
     read_start,
     refuse_other_start,
 )
+from disan_tf.training.calibration import calibrate
+from disan_tf.training.class_options import selecting_score
 from disan_tf.training.distribution.cluster import make_distribution
 from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.initial_model import InitialModel, describe_start
@@ -78,6 +80,8 @@ def _run_as_chief(trainer: Trainer, pictures: bool) -> dict:
         summary = trainer.run()
     finally:
         progress.on_train_end()  # an error's message stands below the bar
+    if trainer.config.task.get("calibrate"):
+        print(calibrate(workdir / "best", trainer.corpus))
     _record_load(workdir)
     write_projector(workdir / "tensorboard", trainer.model, trainer.corpus)
     return summary
@@ -188,7 +192,7 @@ def _progress(trainer):
     return TrainingBar(
         Schedule(train.steps, train.evaluate_every, train.patience),
         examples * len(trainer.model.fields),
-        trainer.model.criterion,
+        selecting_score(trainer.config.train, trainer.model),
         trainer.best.recorded,
     )
 

@@ -17,6 +17,7 @@ from disan_tf.models.memory import memory_limit
 from disan_tf.runs.run_summary import is_over
 from disan_tf.training.best_model import BestModel, SplitScores
 from disan_tf.training.checkpoints import TrainingState, holds_checkpoint
+from disan_tf.training.class_options import selecting_score, weights_of_classes
 from disan_tf.training.distribution.replicas import STOP
 from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.initial_model import InitialModel
@@ -82,6 +83,8 @@ class Trainer:
                 )
             self.model.set_resources(resources)
             self.started = initial and initial.apply(self.model, corpus)
+            if config.train.get("class_weights"):
+                self.model.class_weights = weights_of_classes(config.train, corpus)
             self.method = make_method(config, self.model)
         self.distribution.check_same("initial model", self.started)
         self.state = TrainingState(
@@ -144,7 +147,7 @@ class Trainer:
         return {
             "step": step,
             "best_step": int(self.state.best_step),
-            "criterion": self.model.criterion,
+            "criterion": selecting_score(self.config.train, self.model),
             "best_score": float(self.state.best_score),
             "seconds": self.log.seconds(),
             **self._compilations(),

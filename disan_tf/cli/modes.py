@@ -53,10 +53,11 @@ def train(
         summary = experiment.train(config, corpus, workdir, pictures, distribution, initial)
         compiled = summary.get("compilations")
         print(
-            f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best "
-            f"dev {summary['criterion']} {summary['best_score']:.4f} at step "
-            f"{summary['best_step']:,}, in {Path(workdir) / 'best'}; curves: tensorboard --logdir "
-            f"{Path(workdir) / 'tensorboard'}"
+            f"stopped at step {summary['step']:,} (epoch {summary['epoch']:.1f}) after "
+            f"{summary['seconds'] / 60:.1f} min; best dev {summary['criterion']} "
+            f"{summary['best_score']:.4f} at step {summary['best_step']:,} (epoch "
+            f"{summary['best_epoch']:.1f}), in {Path(workdir) / 'best'}; curves: tensorboard "
+            f"--logdir {Path(workdir) / 'tensorboard'}"
             + (f"; {compiled:,} compilations by XLA" if compiled is not None else "")
         )
         print(what_next(workdir, data_dir, prepared_dir))

@@ -127,6 +127,7 @@ def describe(trainer: Trainer) -> dict:
         "commit": _commit(),
         "command": command_line(sys.argv),
         "parameters": count_parameters(trainer.model),
+        "epoch_steps": trainer.epoch_steps,
         "corpus": trainer.corpus.directory.name,
         "inputs": trainer.corpus.manifest[Keys.INPUTS],
         "data": data_summary(trainer.corpus.manifest),
@@ -188,7 +189,7 @@ def _progress(trainer):
     """Returns a callback that shows a bar on a terminal and prints lines elsewhere."""
     examples, train = _examples_a_step(trainer), trainer.config.train
     if not is_terminal():
-        return ConsoleLog(train.steps, examples)
+        return ConsoleLog(train.steps, examples, trainer.epoch_steps)
     return TrainingBar(
         Schedule(train.steps, train.evaluate_every, train.patience),
         examples * len(trainer.model.fields),

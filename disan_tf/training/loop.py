@@ -14,7 +14,7 @@ from disan_tf.common.signals import deferred
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus
 from disan_tf.models.factory import build_model
 from disan_tf.models.memory import memory_limit
-from disan_tf.runs.run_summary import is_over
+from disan_tf.runs.run_summary import in_steps, is_over
 from disan_tf.training.best_model import BestModel, SplitScores
 from disan_tf.training.checkpoints import TrainingState, holds_checkpoint
 from disan_tf.training.class_options import selecting_score, weights_of_classes
@@ -67,11 +67,22 @@ class Trainer:
         initial: Optional[InitialModel] = None,
     ):
         self.distribution = distribution or Distribution()
-        self.config, self.workdir, self.callbacks = config, Path(workdir), callbacks
-        initial = self._needed(initial)
+        self.workdir, self.callbacks = Path(workdir), callbacks
+        initial = self._needed(initial, config)
         resources, corpus = gather_resources(config, corpus)
         tf.keras.utils.set_random_seed(config.seed)
         self.corpus = corpus
+        self.train, self.dev = corpus.split("train"), corpus.split("dev")
+        self.plan = BatchPlan(
+            self.train.field_lengths,
+            config.train.batch_size,
+            config.train.window,
+            config.seed,
+            config.train.batch_tokens,
+            config.train.examples,
+        )
+        self.epoch_steps = self.plan.count(0)  # with batch_tokens, later epochs differ a little
+        config = self.config = _in_steps(config, self.epoch_steps)
         with self.distribution.scope():
             with memory_limit(copies=4):
                 self.model = build_model(
@@ -90,16 +101,6 @@ class Trainer:
         self.state = TrainingState(
             self.workdir / "checkpoints", self.model, self.method.saved, self.distribution.is_chief
         )
-        self.train, self.dev = corpus.split("train"), corpus.split("dev")
-        self.plan = BatchPlan(
-            self.train.field_lengths,
-            config.train.batch_size,
-            config.train.window,
-            config.seed,
-            config.train.batch_tokens,
-            config.train.examples,
-        )
-        self.epoch_steps = self.plan.count(0)  # with batch_tokens, later epochs differ a little
         self.log = TrainingLog(self.workdir / "metrics.jsonl", self.plan)
         self.update_statistics = StatisticsUpdate(
             config, self.model, self.method, self.train, self.plan
@@ -108,20 +109,21 @@ class Trainer:
         self.scores = SplitScores(config, self.model, self.method, self.dev, watched)
         self.best = BestModel(self.workdir / "best", config, corpus, self.model, self.state)
 
-    def _needed(self, initial: Optional[InitialModel]) -> Optional[InitialModel]:
+    def _needed(self, initial: Optional[InitialModel], config) -> Optional[InitialModel]:
         """Returns the initial model, loaded and checked, unless the training resumes."""
         checkpoints = self.workdir / "checkpoints"
         if initial is None or self.distribution.by_chief(lambda: holds_checkpoint(checkpoints)):
             return None
-        initial.check_fits(self.config)
+        initial.check_fits(config)
         return initial
 
     def run(self) -> dict:
         """Trains until `train.steps` or the early stop.
 
         Returns:
-          {"step", "best_step", "criterion", "best_score", "seconds"}; the criterion is the name of
-          the score. With `train.jit_compile` also "compilations", the number in this process.
+          {"step", "epoch", "best_step", "best_epoch", "criterion", "best_score", "seconds"}; the
+          criterion is the name of the score. With `train.jit_compile` also "compilations", the
+          number in this process.
 
         Raises:
           UserError: the loss or a weight is not finite (the last good checkpoint stays), a
@@ -146,7 +148,9 @@ class Trainer:
         callbacks.on_train_end()
         return {
             "step": step,
+            "epoch": self.plan.epochs(step),
             "best_step": int(self.state.best_step),
+            "best_epoch": self.plan.epochs(int(self.state.best_step)),
             "criterion": selecting_score(self.config.train, self.model),
             "best_score": float(self.state.best_score),
             "seconds": self.log.seconds(),
@@ -266,3 +270,11 @@ class Trainer:
 
     def _finished(self, step: int) -> bool:
         return is_over(self.config.train, step, int(self.state.best_step))
+
+
+def _in_steps(config, epoch_steps: int):
+    """Returns the config with the steps of `in_steps`."""
+    config = config.copy_and_resolve_references()
+    with config.unlocked():
+        config.train = in_steps(config.train, epoch_steps)
+    return config

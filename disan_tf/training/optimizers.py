@@ -76,6 +76,7 @@ def check_options(
     optimizer_options: Optional[Mapping] = None,
     *,
     moving_average: float,
+    moving_average_warm_up: bool = False,
     clip_norm: float,
 ) -> None:
     """Checks the options of `config.train` for `build_optimizer` and `apply_gradients`.
@@ -129,8 +130,8 @@ def build_optimizer(
     Args:
       config: `train.optimizer` is a key of `OPTIMIZERS` (default "adadelta"),
         `train.optimizer_options` are that function's arguments, `train.moving_average` is the
-        decay of the weights' moving average (0 = none), and dtype "mixed_float16" adds loss
-        scaling.
+        decay of the weights' moving average (0 = none), `train.moving_average_warm_up` whether the
+        decay begins low, and dtype "mixed_float16" adds loss scaling.
       variables: the trained variables. Their slots are created here: slots that the first training
         step created would make TensorFlow trace that step twice.
       learning_rate: None = `train.learning_rate`.
@@ -139,7 +140,8 @@ def build_optimizer(
     options = config.train.get("optimizer_options", {})
     optimizer = make(learning_rate or config.train.learning_rate, **options)
     if config.train.moving_average:
-        optimizer = moving_average(optimizer, config.train.moving_average)
+        warm_up = config.train.get("moving_average_warm_up", False)
+        optimizer = moving_average(optimizer, config.train.moving_average, warm_up)
     if config.dtype == "mixed_float16":
         optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer)
     optimizer._create_all_weights(variables)

@@ -34,8 +34,8 @@ def write_vocabulary(
         `embedding_dim`; `vector_dim`, the dimension of the file's vectors, which drawn numbers
         fill up to `embedding_dim`, absent or 0 for as many; `fixed_words` ("corpus": dev and test
         words with a vector; "all": the whole vector file, as always of a released model); `oov`,
-        see `data_prep.vocabulary.OOV`; `seed`; and `min_count`, absent or 1 for no limit: rarer training words without a vector
-        are unknown.
+        see `data_prep.vocabulary.OOV`; `seed`; and `min_count`, absent or 1 for no limit: rarer
+        training words without a vector are unknown.
       folder: the prepared corpus.
       words: `[tokens]`, the distinct tokens as they are looked up, the training split's tokens
         first.

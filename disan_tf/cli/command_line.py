@@ -69,6 +69,7 @@ flags.DEFINE_enum(
 flags.DEFINE_bool(
     "escape_formulas", False, "Marks CSV cells that a spreadsheet would execute, with a quote."
 )
+flags.DEFINE_integer("top_k", None, "Most probable classes of a prediction; default: all.")
 flags.DEFINE_bool("explain", False, "Adds the five words with the largest weights to a prediction.")
 flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Of the vectors in .npy.")
 flags.DEFINE_enum(

@@ -105,6 +105,7 @@ def predict(
     text_column=(),
     input_encoding="utf-8",
     escape_formulas=False,
+    top_k=None,
 ) -> None:
     """Predicts the labels of lines of text or sentence pairs."""
     from disan_tf.serving.inference.predict import predict as predict_lines
@@ -119,6 +120,7 @@ def predict(
         text_column=text_column,
         encoding=input_encoding,
         escape_formulas=escape_formulas,
+        top_k=top_k,
     )
     place = "" if output == "-" else f" in {output}"
     gold = f"; {count(counts.unlabeled, 'row')} without a gold label" if counts.gold else ""

@@ -3,9 +3,12 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from disan_tf.common.tables import text_table
 from disan_tf.input_pipeline.format import Keys
 
+_MOST_CLASSES, _MOST_PAIRS = 12, 10  # of a printed confusion matrix; of the pairs in its place
 FEW_ROWS = 1000  # a test part of a tenth has an interval of some eight points each way
 _HEADLINES = {  # key of a score -> template of its headline
     "accuracy": "accuracy {accuracy:.4f}, Cohen's kappa {cohen_kappa:.4f}, macro F1 {macro_f1:.4f}",
@@ -39,7 +42,8 @@ def render_scores(scores: dict, notes: Sequence[str] = ()) -> str:
     if "calibration_error" in scores:
         headline += f"\n{_describe_calibration(scores)}"
     headline = "\n".join([headline, *notes])
-    tables = [text_table(_lines(key, scores[key])) for key in _TABLES if key in scores]
+    lines = [_lines(key, scores[key]) for key in _TABLES if key in scores]
+    tables = [text_table(table) for table in lines if table]
     return "\n\n".join([headline, *tables])
 
 
@@ -85,11 +89,34 @@ def advise_folds(manifest: dict) -> list[str]:
     ]
 
 
-def _lines(key, scores):
-    if key == "confusion":
-        titles = ("gold \\ predicted", *scores["classes"])
-        rows = zip(scores["classes"], scores["matrix"])
-    else:
-        titles = _TABLES[key]
-        rows = ((name, values.values()) for name, values in scores.items())
+def confusion_lines(confusion: dict) -> list[dict]:
+    """Returns the lines of a confusion matrix, one for each gold class."""
+    titles = ("gold \\ predicted", *confusion["classes"])
+    rows = zip(confusion["classes"], confusion["matrix"])
     return [dict(zip(titles, (name, *cells))) for name, cells in rows]
+
+
+def _confused(confusion: dict) -> list[dict]:
+    """Returns a line for each of the most confused pairs of classes."""
+    names, matrix = confusion["classes"], np.array(confusion["matrix"])
+    wrong = matrix - np.diag(np.diag(matrix))
+    places = np.argsort(-wrong, axis=None, kind="stable")[:_MOST_PAIRS]
+    pairs = [np.unravel_index(place, wrong.shape) for place in places]
+    return [
+        {
+            "most confused: gold": names[gold],
+            "predicted": names[other],
+            "examples": int(wrong[gold, other]),
+            "share of gold": float(wrong[gold, other] / matrix[gold].sum()),
+        }
+        for gold, other in pairs
+        if wrong[gold, other]
+    ]
+
+
+def _lines(key, scores):
+    if key == "confusion" and len(scores["classes"]) > _MOST_CLASSES:
+        return _confused(scores)
+    if key == "confusion":
+        return confusion_lines(scores)
+    return [dict(zip(_TABLES[key], (name, *cells.values()))) for name, cells in scores.items()]

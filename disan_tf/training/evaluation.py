@@ -6,8 +6,9 @@ import numpy as np
 from scipy.special import softmax
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import write_arrays, write_json
+from disan_tf.common.files import write_arrays, write_atomically, write_json
 from disan_tf.common.progress import progress_bar
+from disan_tf.common.tables import csv_table
 from disan_tf.input_pipeline import PreparedCorpus, Split, draw_examples
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.metrics.classification import classification_scores, expected_calibration_error
@@ -15,6 +16,7 @@ from disan_tf.metrics.correlations import calibration, correlation_scores
 from disan_tf.metrics.perplexity import perplexities
 from disan_tf.runs.bundle import Bundle
 from disan_tf.runs.run_summary import FRACTIONS
+from disan_tf.runs.score_tables import confusion_lines
 from disan_tf.text.lookup import UNKNOWN_ID
 from disan_tf.training.class_options import selecting_score
 from disan_tf.training.compilation import make_compiler
@@ -49,9 +51,10 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
 def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
     """Writes and returns the scores of `evaluate`; also writes the predictions.
 
-    `<split>.json` has the scores. If the model predicts one class or number for each example,
-    `<split>.npz` has "predictions" and "labels", <float32>[examples] or the
-    smallest unsigned integers that hold the classes, and "step".
+    `<split>.json` has the scores, `<split>_confusion.csv` the confusion matrix of classes. If the
+    model predicts one class or number for each example, `<split>.npz` has "predictions" and
+    "labels", <float32>[examples] or the smallest unsigned integers that hold the classes, and
+    "step".
     """
     scores, predictions, labels = _score(bundle, corpus, split_name)
     if predictions.ndim == 1:
@@ -63,6 +66,9 @@ def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name:
             labels=labels.astype(kind),
             step=scores["step"],
         )
+    if "confusion" in scores:
+        matrix = csv_table(confusion_lines(scores["confusion"]))
+        write_atomically(Path(folder) / f"{split_name}_confusion.csv", matrix)
     write_json(Path(folder) / f"{split_name}.json", scores)
     return scores
 

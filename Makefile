@@ -33,8 +33,7 @@ install:
 demo: install
 	$(BIN)/python -m data_prep.synthetic.treebank --data_dir=$(DEMO)/data
 	$(BIN)/python run.py --config=configs/demo.py --data_dir=$(DEMO)/data --workdir=$(DEMO)/run
-	$(BIN)/python run.py --mode=evaluate --data_dir=$(DEMO)/data --workdir=$(DEMO)/run
-	$(BIN)/python -m data_prep.bag_of_words --data_dir=$(DEMO)/data
+	$(BIN)/python run.py --mode=evaluate --baseline --data_dir=$(DEMO)/data --workdir=$(DEMO)/run
 	$(BIN)/python run.py --mode=export --workdir=$(DEMO)/run
 	$(BIN)/python -m disan_tf.serving.export.ask --saved_model=$(DEMO)/run/saved_model \
 	  "the film is not dull ." "the plot is superb , but the acting is awful ." \

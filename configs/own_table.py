@@ -16,7 +16,7 @@ Variants (`--config=configs/own_table.py:pairs`):
 
 from ml_collections import ConfigDict
 
-from configs.common import apply_variant, settings
+from configs.common import apply_variant, settings, tiny
 from configs.papers.disan import DISAN_VARIANTS, disan
 
 
@@ -24,7 +24,7 @@ def get_config(variant: str = "") -> ConfigDict:
     """Returns a variant's config; "" is for one text and a class."""
     config = disan("own_table", corpus="table", task="classification")
     config.data.tokenizer = "treebank"  # raw text
-    config.data.vectors = ""
+    config.data.vectors = "preset:disan_snli"  # 54,616 words; "" = random vectors
     config.data.train = "table.csv"  # table of the training part, below --data_dir
     config.data.dev = ""  # table of the dev part; "" = dev_share of the training part
     config.data.test = ""  # table of the test part; "" = test_share of the training part
@@ -44,11 +44,20 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.encoding = "utf-8"  # of files without a byte order mark; e.g. cp1252
     config.data.lowest = 1  # lowest score
     config.data.highest = 5
+    config.task.calibrate = False  # whether dev fits a temperature, for probabilities to rely on
+    config.train.class_weights = ""  # "balanced", or numbers: "1,2.5" in the order of the classes
+    config.train.criterion = ""  # "macro_f1" selects the model by it; "" = accuracy, or Pearson's r
+    config.embedding.dim = 100
+    config.embedding.trainable = False
     config.train.l2 = 1e-4  # the papers' value for corpora of a few thousand sentences
     config.train.window = 35
-    config.train.steps = 10_000
-    config.train.evaluate_every = 100
-    config.train.patience = 10  # a thousand steps without a better dev score
+    config.train.optimizer = "adam"
+    config.train.learning_rate = 0.001
+    config.train.moving_average = 0.99
+    config.train.moving_average_warm_up = True
+    config.train.epochs = 30  # steps and evaluate_every, if above 0, count in steps instead
+    config.train.evaluate_every = 0  # once an epoch
+    config.train.patience = 4  # epochs without a better dev score
     return apply_variant(config, variant, VARIANTS)
 
 
@@ -61,8 +70,14 @@ def _scores(config):
     config.task.lowest = config.data.get_ref("lowest")
 
 
+def _tiny(config):
+    tiny(config)
+    config.embedding.trainable = True  # there are no vectors
+
+
 VARIANTS = {
     **DISAN_VARIANTS,
+    "tiny": _tiny,
     "pairs": settings({"data.second_text": "second_text", "task.name": "nli"}),
     "scores": _scores,
 }

@@ -1,6 +1,7 @@
 """A prepared corpus' manifest entries, and their summary for people."""
 
 from data_prep.corpora import Corpus
+from disan_tf.common.errors import escape
 from disan_tf.common.options import count
 from disan_tf.input_pipeline.format import FORMAT, Keys
 from disan_tf.text.tokenizer import VERSIONS
@@ -50,6 +51,10 @@ def describe_counts(manifest: dict) -> str:
     if blank := vectors.get("blank_lines"):
         coverage += f"; {count(blank, 'blank line')} skipped"
     lines.append(f"  words: {trainable:,} trainable, {fixed:,} fixed; {coverage}")
+    if without := vectors.get("without"):
+        share = 1 - vectors["training_tokens_covered"]
+        words = ", ".join(f"{escape(word)} ({number:,})" for word, number in without.items())
+        lines.append(f"  without a vector: {share:.1%} of the training tokens; first {words}")
     return "\n".join(lines + [f"  warning: {warning}" for warning in manifest[Keys.WARNINGS]])
 
 

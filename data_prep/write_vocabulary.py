@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from data_prep import vocabulary as vocabularies
+from data_prep.preset_vectors import PREFIX
 from data_prep.vocabulary import Vocabulary
 from data_prep.write_corpus import save
 from disan_tf.common.files import write_atomically
@@ -15,6 +16,8 @@ from disan_tf.text import word_vectors
 from disan_tf.text.lookup import UNKNOWN_ID
 from disan_tf.text.tokenizer import lowercase
 from disan_tf.text.word_vectors import WordVectors
+
+_SHOWN = 10  # words without a vector
 
 
 def write_vocabulary(
@@ -30,9 +33,9 @@ def write_vocabulary(
       options: has `lowercase`; `vectors`, the name of the vector file ("" draws every vector);
         `embedding_dim`; `vector_dim`, the dimension of the file's vectors, which drawn numbers
         fill up to `embedding_dim`, absent or 0 for as many; `fixed_words` ("corpus": dev and test
-        words with a vector; "all": the whole vector file); `oov`, see `data_prep.vocabulary.OOV`;
-        `seed`; and `min_count`, absent or 1 for no limit: rarer training words without a vector
-        are unknown.
+        words with a vector; "all": the whole vector file, as always of a released model); `oov`,
+        see `data_prep.vocabulary.OOV`; `seed`; and `min_count`, absent or 1 for no limit: rarer
+        training words without a vector are unknown.
       folder: the prepared corpus.
       words: `[tokens]`, the distinct tokens as they are looked up, the training split's tokens
         first.
@@ -69,7 +72,7 @@ def _read_vectors(options, files: Sequence[Path], words: Iterable[str]) -> WordV
     if not files:
         return WordVectors({}, 0)
     variants = vocabularies.all_variants(words)
-    wanted = (lambda word: True) if options.fixed_words == "all" else variants.__contains__
+    wanted = (lambda word: True) if _keeps_all(options) else variants.__contains__
     if len(files) > 1:
         known = word_vectors.read_words(files[1])
         return word_vectors.read(
@@ -80,15 +83,27 @@ def _read_vectors(options, files: Sequence[Path], words: Iterable[str]) -> WordV
     return word_vectors.read(files[0], word_vectors.dimension(options), wanted)
 
 
+def _keeps_all(options) -> bool:
+    """Returns whether words of the vectors alone are kept, as new texts may have them."""
+    return options.fixed_words == "all" or options.vectors.startswith(PREFIX)
+
+
 def _extra_words(options, vectors: Iterable[str]) -> Mapping[str, str]:
     """Returns the vector file's words by their looked-up forms, if all are kept."""
-    if options.fixed_words != "all":
+    if not _keeps_all(options):
         return {}
     origins = list(vectors)
     extra: dict[str, str] = {}
     for word, origin in zip(lowercase(origins) if options.lowercase else origins, origins):
         extra.setdefault(word, origin)
     return extra
+
+
+def _without_vector(vocabulary: Vocabulary, training: Mapping[str, int]) -> dict[str, int]:
+    """Returns the most frequent training words without a vector, with their counts."""
+    sources = dict(zip(vocabulary.words, vocabulary.sources))
+    lacking = Counter({word: n for word, n in training.items() if sources[word] is None})
+    return dict(lacking.most_common(_SHOWN))
 
 
 def _describe(
@@ -103,5 +118,6 @@ def _describe(
             **({"blank_lines": vectors.blank} if vectors.blank else {}),
             "training_words_found": vocabulary.training_words_found(),
             "training_tokens_covered": round(vocabulary.coverage(training), 4),
+            **({"without": _without_vector(vocabulary, training)} if options.vectors else {}),
         },
     }

@@ -26,13 +26,16 @@ def backend() -> ModuleType:
     return with_tfa
 
 
-def moving_average(optimizer, decay: float) -> tf.keras.optimizers.legacy.Optimizer:
+def moving_average(
+    optimizer, decay: float, warm_up: bool = False
+) -> tf.keras.optimizers.legacy.Optimizer:
     """Wraps `optimizer` to keep exponential moving averages of the weights.
 
     After each step average = decay * average + (1 - decay) * weight, from the initial weight on;
-    `assign_average_vars(variables)` gives variables the values of their averages.
+    `assign_average_vars(variables)` gives variables the values of their averages. With `warm_up`
+    the decay after t steps is at most (1 + t) / (10 + t): short trainings forget their start.
     """
-    return backend().moving_average(optimizer, decay)
+    return backend().moving_average(optimizer, decay, warm_up)
 
 
 def f1_scores(labels: tf.Tensor, predictions: tf.Tensor, classes: int) -> tf.Tensor:

@@ -10,8 +10,8 @@ with warnings.catch_warnings():
     import tensorflow_addons as tfa
 
 
-def moving_average(optimizer, decay):
-    return tfa.optimizers.MovingAverage(optimizer, average_decay=decay)
+def moving_average(optimizer, decay, warm_up=False):
+    return tfa.optimizers.MovingAverage(optimizer, average_decay=decay, dynamic_decay=warm_up)
 
 
 def f1_scores(labels, predictions, classes):

@@ -7,10 +7,10 @@ import tensorflow as tf
 class MovingAverage(tf.keras.optimizers.legacy.Optimizer):
     """An optimizer that keeps moving averages of the weights, with TFA's variables and names."""
 
-    def __init__(self, optimizer, average_decay, name="MovingAverage"):
+    def __init__(self, optimizer, average_decay, dynamic_decay=False, name="MovingAverage"):
         super().__init__(name)
         self._optimizer = optimizer
-        self._decay = average_decay
+        self._decay, self._warms_up = average_decay, dynamic_decay
         self._track_trackable(optimizer, "awg_optimizer")  # the name in TFA's checkpoints
 
     def assign_average_vars(self, variables):
@@ -37,14 +37,15 @@ class MovingAverage(tf.keras.optimizers.legacy.Optimizer):
 
     def get_config(self):
         wrapped = tf.keras.optimizers.serialize(self._optimizer)
-        return {**super().get_config(), "optimizer": wrapped, "average_decay": self._decay}
+        own = {"average_decay": self._decay, "dynamic_decay": self._warms_up}
+        return {**super().get_config(), "optimizer": wrapped, **own}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
         wrapped = tf.keras.optimizers.deserialize(
             config["optimizer"], custom_objects, use_legacy_optimizer=True
         )
-        return cls(wrapped, config["average_decay"], config["name"])
+        return cls(wrapped, config["average_decay"], config["dynamic_decay"], config["name"])
 
     def _create_hypers(self):
         self._optimizer._create_hypers()
@@ -70,7 +71,13 @@ class MovingAverage(tf.keras.optimizers.legacy.Optimizer):
     def _update_average(self, variable, step):
         with tf.control_dependencies([step]):
             average = self.get_slot(variable, "average")
-            return tf.keras.backend.moving_average_update(average, variable, self._decay)
+            return tf.keras.backend.moving_average_update(average, variable, self._current_decay())
+
+    def _current_decay(self):
+        if not self._warms_up:
+            return self._decay
+        step = tf.cast(self.iterations, tf.float32)
+        return tf.minimum(self._decay, (1.0 + step) / (10.0 + step))
 
 
 moving_average = MovingAverage

@@ -10,7 +10,7 @@ from data_prep.corpora import fields_of, splits_of
 from disan_tf.common.options import check_at_least, check_choice, check_section
 from disan_tf.encoders.own import import_own
 from disan_tf.layers.base import BaseLayer
-from disan_tf.models.factory import model_sections
+from disan_tf.models.factory import TASKS, model_sections
 from disan_tf.runs.bundle import NAME
 from disan_tf.training.compilation import check_xla
 from disan_tf.training.distribution.cluster import check_replicas
@@ -46,7 +46,8 @@ def _sections(config) -> Iterator[tuple]:
     model = config.task, config.embedding, config.encoder, config.data
     encoder = yield from model_sections(*model, fields_of(config.data))
     training = config.train, config.evaluate, config.get("policy")
-    yield from training_sections(config.encoder.name, encoder, *training, splits_of(config.data))
+    kinds = config.encoder.name, encoder, TASKS[config.task.name]
+    yield from training_sections(*kinds, *training, splits_of(config.data))
 
 
 def _check_sections(

@@ -55,6 +55,9 @@ flags.DEFINE_bool("released", False, "Score the released model of a row instead 
 flags.DEFINE_list("runs", None, "Work directories, series or recorded results, also without flag.")
 flags.DEFINE_bool("pictures", True, "TensorBoard gets pictures of attention and confusions.")
 flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")
+flags.DEFINE_bool(
+    "baseline", None, "Prints TF-IDF and logistic regression beside scores; default: own tables."
+)
 flags.DEFINE_string("input", "-", "Text, JSON, TSV or CSV, also in gzip; - is standard input.")
 flags.DEFINE_enum(
     "input_format", None, ("text", "jsonl", "tsv", "csv"), "Default: by the input's name."
@@ -69,6 +72,7 @@ flags.DEFINE_enum(
 flags.DEFINE_bool(
     "escape_formulas", False, "Marks CSV cells that a spreadsheet would execute, with a quote."
 )
+flags.DEFINE_integer("top_k", None, "Most probable classes of a prediction; default: all.")
 flags.DEFINE_bool("explain", False, "Adds the five words with the largest weights to a prediction.")
 flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Of the vectors in .npy.")
 flags.DEFINE_enum(

@@ -52,16 +52,19 @@ def train(
         return
     compiled = summary.get("compilations")
     print(
-        f"stopped at step {summary['step']:,} after {summary['seconds'] / 60:.1f} min; best "
-        f"dev {summary['criterion']} {summary['best_score']:.4f} at step "
-        f"{summary['best_step']:,}, in {Path(workdir) / 'best'}; curves: tensorboard --logdir "
-        f"{Path(workdir) / 'tensorboard'}"
+        f"stopped at step {summary['step']:,} (epoch {summary['epoch']:.1f}) after "
+        f"{summary['seconds'] / 60:.1f} min; best dev {summary['criterion']} "
+        f"{summary['best_score']:.4f} at step {summary['best_step']:,} (epoch "
+        f"{summary['best_epoch']:.1f}), in {Path(workdir) / 'best'}; curves: tensorboard "
+        f"--logdir {Path(workdir) / 'tensorboard'}"
         + (f"; {compiled:,} compilations by XLA" if compiled is not None else "")
     )
     print(what_next(workdir, data_dir, prepared_dir))
 
 
-def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=None) -> None:
+def evaluate(
+    checkpoint, split, data_dir, prepared_dir, workdir=None, output=None, baseline=None
+) -> None:
     """Prints a model's or series' scores on a split; writes them into --workdir or --output."""
     if not (output or workdir):
         raise UserError("--mode=evaluate needs --workdir, or --output for the scores.")
@@ -87,7 +90,8 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     bundle = load_bundle(find_bundle(checkpoint))
     folder, corpus = Path(output or f"{workdir}/evaluation"), corpus_of(bundle.config.data)
     scores = evaluation.write_evaluation(folder, bundle, corpus, split)
-    print("\n\n".join([render_scores(scores), *advise_folds(corpus.manifest)]))
+    compared = _compare_with_baseline(bundle, corpus, folder, split, baseline)
+    print("\n\n".join([render_scores(scores, compared), *advise_folds(corpus.manifest)]))
 
 
 def reproduce(
@@ -123,6 +127,7 @@ def predict(
     text_column=(),
     input_encoding="utf-8",
     escape_formulas=False,
+    top_k=None,
 ) -> None:
     """Predicts the labels of lines of text or sentence pairs."""
     from disan_tf.serving.inference.predict import predict as predict_lines
@@ -137,6 +142,7 @@ def predict(
         text_column=text_column,
         encoding=input_encoding,
         escape_formulas=escape_formulas,
+        top_k=top_k,
     )
     place = "" if output == "-" else f" in {output}"
     gold = f"; {count(counts.unlabeled, 'row')} without a gold label" if counts.gold else ""
@@ -352,6 +358,32 @@ def _prepare(data, data_dir, prepared_dir, in_full: bool = False):
             + (", prepared before" if was_prepared else "")
         )
     return corpus
+
+
+def _compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list[str]:
+    """Returns the baseline's score beside the written predictions; [] where there is none.
+
+    Args:
+      bundle, corpus, folder, split: what `write_evaluation` was called with.
+      is_wanted: value of --baseline; None = for tables of a user's own.
+    """
+    import numpy as np
+
+    from disan_tf.input_pipeline.format import Keys
+    from disan_tf.reporting.baseline import describe_baseline, fit_baseline
+    from disan_tf.training.evaluation import scored_split
+
+    if is_wanted is None:
+        is_wanted = corpus.manifest[Keys.CORPUS] == "table"
+    if not is_wanted or bundle.model.criterion != "accuracy" or split == "train":
+        return []
+    splits = [scored_split(bundle, corpus, name) for name in ("train", "dev", split)]
+    found = fit_baseline(corpus.vocabulary, *splits)
+    if found is None:
+        return []
+    with np.load(folder / f"{split}.npz") as written:
+        predictions = written["predictions"]
+    return [describe_baseline(found, predictions, splits[-1].labels)]
 
 
 def _initial_model(name):

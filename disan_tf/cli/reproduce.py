@@ -80,7 +80,7 @@ class Reproduction:
         return self.workdir / target.row.name.replace("/", "-")
 
     def _preparation(self, target: Target) -> Callable:
-        """Returns a function from `config.data` to its prepared corpus; writes the demo's corpus."""
+        """Returns a function from `config.data` to a prepared corpus; writes the demo's corpus."""
         data_dir = self.data_dir
         if target.row.name == DEMO:
             from data_prep.synthetic.treebank import write_treebank

@@ -16,6 +16,30 @@ def accuracy(predictions: np.ndarray, labels: np.ndarray) -> float:
     return float(np.mean(predictions == labels))
 
 
+def macro_f1(predictions: np.ndarray, labels: np.ndarray, classes: int) -> float:
+    """Returns the mean F1 of all classes, see `classification_scores`."""
+    return float(f1_scores(labels, predictions, classes).numpy().astype(float).mean())
+
+
+def expected_calibration_error(
+    probabilities: np.ndarray, labels: np.ndarray, bins: int = 15
+) -> float:
+    """Computes the mean gap between confidence and accuracy (Guo et al. 2017, Eq. 3).
+
+    Args:
+      probabilities: <float>[examples, classes].
+      labels: <int>[examples].
+      bins: the number of equal intervals of the confidence, the highest probability.
+
+    Returns:
+      The absolute gaps of the bins, weighted by their numbers of examples.
+    """
+    confidence = probabilities.max(axis=1)
+    gaps = (probabilities.argmax(axis=1) == labels) - confidence
+    places = np.minimum((confidence * bins).astype(int), bins - 1)
+    return float(np.abs(np.bincount(places, gaps, minlength=bins)).sum() / len(labels))
+
+
 def classification_scores(
     predictions: np.ndarray,
     labels: np.ndarray,

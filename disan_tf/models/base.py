@@ -7,6 +7,7 @@ import tensorflow as tf
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.embedding.words import Embedding
 from disan_tf.models.resources import Resources
+from disan_tf.text.lookup import UNKNOWN_ID
 
 SENTENCE = ("sentence",)  # the fields of a model of one sentence
 
@@ -49,6 +50,7 @@ class SentenceModel(tf.keras.Model):
     encoder_type: type = SentenceEncoder  # base class of the possible encoders
     label_dtype: tf.DType  # of the labels in a batch
     criterion: str  # the key of `scores` whose highest value on dev is best
+    criteria: tuple[str, ...] = ()  # possible config.train.criterion
     batch_score_name: str  # the name of `batch_score`
     options: tuple[str, ...] = ()  # arguments of the model from config.task
     keras_metrics: tuple[str, ...] = ()  # of `compile`
@@ -104,6 +106,10 @@ class SentenceModel(tf.keras.Model):
         """Returns the mean loss of the batch, <float32>[]."""
         return tf.reduce_mean(self.example_losses(outputs, labels))
 
+    def training_loss(self, outputs, labels):
+        """Returns the loss of a training step without weight decay, <float32>[]."""
+        return self.batch_loss(outputs, labels)
+
     def compile(self, optimizer="rmsprop", loss=None, metrics=None, **kwargs):
         """Configures `fit`; without `loss` with the task's loss and metrics."""
         if loss is None:
@@ -152,6 +158,17 @@ class SentenceModel(tf.keras.Model):
         """
         embedded = self.embed(*inputs, training=training)
         return [self.encoder.select(x, mask, how, training) for x, mask in embedded]
+
+    def lacks_words(self, *inputs):
+        """Returns whether a text of each example has no word of the vocabulary, <bool>[batch].
+
+        It is False for models that read the characters of words, which know every word.
+        """
+        ids = inputs[: len(self.fields)]
+        if self.embedding.word_features:
+            return tf.zeros(tf.shape(ids[0])[:1], tf.bool)
+        lacking = [tf.reduce_all(numbers <= UNKNOWN_ID, axis=1) for numbers in ids]
+        return tf.reduce_any(tf.stack(lacking), axis=0)
 
     def weight_vectors(self, *inputs) -> dict:
         """Returns the encoder's `weight_vectors` by name; names in a pair begin with `<field>_`."""

@@ -2,22 +2,34 @@
 
 import tensorflow as tf
 
-from disan_tf.metrics.classification import accuracy
+from disan_tf.metrics.classification import accuracy, macro_f1
 
 
 class ClassScores:
-    """A mixin with the losses and metrics of a `SentenceModel` that predicts classes."""
+    """A mixin with the losses and metrics of a `SentenceModel` that predicts classes.
+
+    Attributes:
+      class_weights: weights of the classes in `training_loss`, <float32>[classes]; None = all 1.
+    """
 
     label_dtype = tf.int32
     criterion = "accuracy"
     batch_score_name = "accuracy"
     keras_metrics = ("accuracy",)
+    criteria = ("accuracy", "macro_f1")
+    class_weights = None
 
     def keras_loss(self):
         return tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
     def example_losses(self, outputs, labels):
         return cross_entropies(outputs, labels)
+
+    def training_loss(self, outputs, labels):
+        if self.class_weights is None:
+            return self.batch_loss(outputs, labels)
+        weights = tf.gather(tf.constant(self.class_weights), labels)
+        return tf.reduce_mean(weights * self.example_losses(outputs, labels))
 
     def batch_score(self, outputs, labels):
         # As 64 bits, because a GPU leaves the comparison of 32 bits to the host.
@@ -28,7 +40,11 @@ class ClassScores:
         return tf.argmax(outputs, axis=-1, output_type=tf.int32)
 
     def scores(self, outputs, labels):
-        return {"accuracy": accuracy(self.predictions(outputs).numpy(), labels)}
+        predictions = self.predictions(outputs).numpy()
+        return {
+            "accuracy": accuracy(predictions, labels),
+            "macro_f1": macro_f1(predictions, labels, outputs.shape[-1]),
+        }
 
 
 def cross_entropies(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:

@@ -241,6 +241,11 @@ def check_arrays(embedding, data) -> None:
                 f"--config.data.{prepared}={data.get(prepared)} must be {embedding[name]}, as "
                 f"config.embedding.{name} is."
             )
+    if embedding.name == "words" and not embedding.get("trainable", True) and not data.vectors:
+        raise UserError(
+            "--config.embedding.trainable=False would leave random vectors as they are; name "
+            "--config.data.vectors, or train them."
+        )
     for name, reason in kind.required.items():
         if not data.get(name):
             raise UserError(

@@ -121,17 +121,21 @@ def model_sections(
     options, make = embedding_parts(embedding, ANY_SOURCES)
     yield "embedding", options, f"the embedding {embedding.name}", make
     check_arrays(embedding, data)
+    kind = _fitting_encoder(encoder, model.encoder_type, task.name)
     options, make = head_parts(task, classes=2)
     options.update(_task_options(task))
-    parts = functools.partial(model, embedding=None, encoder=None, head=None)
-    owner = f"the task {task.name} with the head {task.head}"
-    yield "task", options, owner, make, *([parts] if model.options else [])
+    if "calibrate" in task:
+        options["calibrate"] = task.calibrate
+    has_policy = bool(getattr(kind, "samplers", ()))
+    checks = [functools.partial(check_calibration, task=model, has_policy=has_policy)]
+    if model.options:
+        checks.append(functools.partial(model, embedding=None, encoder=None, head=None))
+    yield "task", options, f"the task {task.name} with the head {task.head}", make, *checks
     if data.get("score") and data.lowest != task.get("lowest", 1):
         raise UserError(
             f"--config.task.lowest={task.get('lowest', 1)} must be {data.lowest}, as "
             "config.data.lowest is."
         )
-    kind = _fitting_encoder(encoder, model.encoder_type, task.name)
     options, make = encoder_parts(encoder)
     yield "encoder", options, encoder.name, make
     return kind
@@ -153,6 +157,12 @@ def _fitting_encoder(encoder, kind: type, task: str) -> type:
             "needs."
         )
     return own_encoder(name)
+
+
+def check_calibration(calibrate: bool = False, *, task: type[SentenceModel], has_policy: bool):
+    """Raises ValueError if a model without classes, or with hard attention, is to be calibrated."""
+    if calibrate and (has_policy or not task.criteria):
+        raise ValueError("calibrate=True is for classes without hard attention; leave it False.")
 
 
 def check_regularisation(dropout: float, l2: float) -> None:
@@ -191,7 +201,7 @@ def head_parts(
     task, classes: int, dropout: float = 0.0, shared: SharedArguments = NOTHING_SHARED
 ) -> tuple[dict, functools.partial]:
     """Returns the head's arguments in `config.task`, and a partial with all others."""
-    options = _without(task, "name", "head", *TASKS[task.name].options)
+    options = _without(task, "name", "head", "calibrate", *TASKS[task.name].options)
     make = functools.partial(HEADS[task.head], classes=classes, **shared.of("head"))
     return {"dropout": dropout, **options}, make
 

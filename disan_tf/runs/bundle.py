@@ -151,7 +151,8 @@ def write_bundle(
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    weights = directory / f"step-{info['scores']['step']:08d}.weights.h5"
+    scaled = "-calibrated" if "temperature" in info["scores"] else ""
+    weights = directory / f"step-{info['scores']['step']:08d}{scaled}.weights.h5"
     write_weights(model, weights, halve)
     for name, content in copied.items():
         write_atomically(directory / name, content)

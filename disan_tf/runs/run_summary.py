@@ -27,6 +27,24 @@ def is_over(train, step: int, best_step: int) -> bool:
     return step >= train.steps or bool(stale)
 
 
+def in_steps(train, epoch_steps: int):
+    """Returns a copy of `config.train` with steps for what is counted in epochs.
+
+    Without `steps` a training has `epochs`; without `evaluate_every` or `checkpoint_every` it
+    evaluates or saves once an epoch.
+
+    Args:
+      train: `config.train`.
+      epoch_steps: the number of steps in the first epoch.
+    """
+    train = train.copy_and_resolve_references()
+    with train.unlocked():
+        train.steps = train.steps or train.get("epochs", 0) * epoch_steps
+        train.evaluate_every = train.evaluate_every or epoch_steps
+        train.checkpoint_every = train.get("checkpoint_every") or train.evaluate_every
+    return train
+
+
 def is_finished(workdir: Path, train) -> bool:
     """Returns whether a run is trained to its end and scored on every split but train.
 
@@ -34,7 +52,8 @@ def is_finished(workdir: Path, train) -> bool:
     """
     if not all((workdir / name).is_file() for name in ("run.json", "best/model.json")):
         return False
-    splits = read_json(workdir / "run.json", REMEDY, RUN)["data"]["splits"]
+    run = read_json(workdir / "run.json", REMEDY, RUN)
+    splits, train = run["data"]["splits"], in_steps(train, run.get("epoch_steps", 0))
     dev = _curve(MetricsLog.read(workdir / "metrics.jsonl"), "dev")
     return (
         bool(splits and dev)

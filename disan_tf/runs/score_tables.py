@@ -1,10 +1,14 @@
 """Formats scores as a headline and tables."""
 
 import math
+from collections.abc import Sequence
+
+import numpy as np
 
 from disan_tf.common.tables import text_table
 from disan_tf.input_pipeline.format import Keys
 
+_MOST_CLASSES, _MOST_PAIRS = 12, 10  # of a printed confusion matrix; of the pairs in its place
 FEW_ROWS = 1000  # a test part of a tenth has an interval of some eight points each way
 _HEADLINES = {  # key of a score -> template of its headline
     "accuracy": "accuracy {accuracy:.4f}, Cohen's kappa {cohen_kappa:.4f}, macro F1 {macro_f1:.4f}",
@@ -21,8 +25,13 @@ _TABLES = {  # key of scores by name -> the titles of their table
 }
 
 
-def render_scores(scores: dict) -> str:
-    """Formats the scores of `disan_tf.training.evaluation.evaluate` as a headline and tables."""
+def render_scores(scores: dict, notes: Sequence[str] = ()) -> str:
+    """Formats the scores of `disan_tf.training.evaluation.evaluate` as a headline and tables.
+
+    Args:
+      scores: the scores.
+      notes: lines below the headline.
+    """
     template = next(text for key, text in _HEADLINES.items() if key in scores)
     headline = (
         f"{scores['config']}, step {scores['step']:,}, on {scores['split']}: "
@@ -30,7 +39,11 @@ def render_scores(scores: dict) -> str:
     )
     if "accuracy" in scores:
         headline += f"\n{describe_certainty(scores)}"
-    tables = [text_table(_lines(key, scores[key])) for key in _TABLES if key in scores]
+    if "calibration_error" in scores:
+        headline += f"\n{_describe_calibration(scores)}"
+    headline = "\n".join([headline, *notes])
+    lines = [_lines(key, scores[key]) for key in _TABLES if key in scores]
+    tables = [text_table(table) for table in lines if table]
     return "\n\n".join([headline, *tables])
 
 
@@ -44,6 +57,14 @@ def describe_certainty(scores: dict) -> str:
         f"95 % interval of the accuracy: {low:.4f} to {high:.4f}; always predicting {largest} "
         f"would give {share:.4f}"
     )
+
+
+def _describe_calibration(scores: dict) -> str:
+    error = f"expected calibration error {scores['calibration_error']:.4f}"
+    if "temperature" not in scores:
+        return error
+    before, temperature = scores["calibration_error_before"], scores["temperature"]
+    return f"{error}, before calibration {before:.4f} (temperature {temperature:.3f})"
 
 
 def wilson_interval(share: float, count: int, z: float = 1.959964) -> tuple[float, float]:
@@ -68,11 +89,34 @@ def advise_folds(manifest: dict) -> list[str]:
     ]
 
 
-def _lines(key, scores):
-    if key == "confusion":
-        titles = ("gold \\ predicted", *scores["classes"])
-        rows = zip(scores["classes"], scores["matrix"])
-    else:
-        titles = _TABLES[key]
-        rows = ((name, values.values()) for name, values in scores.items())
+def confusion_lines(confusion: dict) -> list[dict]:
+    """Returns the lines of a confusion matrix, one for each gold class."""
+    titles = ("gold \\ predicted", *confusion["classes"])
+    rows = zip(confusion["classes"], confusion["matrix"])
     return [dict(zip(titles, (name, *cells))) for name, cells in rows]
+
+
+def _confused(confusion: dict) -> list[dict]:
+    """Returns a line for each of the most confused pairs of classes."""
+    names, matrix = confusion["classes"], np.array(confusion["matrix"])
+    wrong = matrix - np.diag(np.diag(matrix))
+    places = np.argsort(-wrong, axis=None, kind="stable")[:_MOST_PAIRS]
+    pairs = [np.unravel_index(place, wrong.shape) for place in places]
+    return [
+        {
+            "most confused: gold": names[gold],
+            "predicted": names[other],
+            "examples": int(wrong[gold, other]),
+            "share of gold": float(wrong[gold, other] / matrix[gold].sum()),
+        }
+        for gold, other in pairs
+        if wrong[gold, other]
+    ]
+
+
+def _lines(key, scores):
+    if key == "confusion" and len(scores["classes"]) > _MOST_CLASSES:
+        return _confused(scores)
+    if key == "confusion":
+        return confusion_lines(scores)
+    return [dict(zip(_TABLES[key], (name, *cells.values()))) for name, cells in scores.items()]

@@ -22,17 +22,27 @@ RUN = {
     "commit": (str, type(None)),
     "command": (str, type(None)),
     "parameters": int,
+    "epoch_steps?": int,
     "inputs": {str: {"sha256": str}},
     "data": {"splits": {str: int}},
     "init_from?": START,
 }
 # A training may resume with more steps or patience, or on other devices. Any other change makes
 # another experiment, also fewer steps: the folder may hold a model from a later step.
-_MAY_GROW = {"train.steps", "train.patience"}
+_MAY_GROW = {"train.steps", "train.epochs", "train.patience"}
 _MAY_CHANGE = {"train.distribution"}
 # Options that older versions lack, with the value that has the same effect; some only of configs
 # whose corpus takes them.
-ADDED = {"train.clip_norm": 0.0, "train.jit_compile": False, "data.subset": ""}
+ADDED = {
+    "train.clip_norm": 0.0,
+    "train.jit_compile": False,
+    "data.subset": "",
+    "train.epochs": 0,
+    "train.moving_average_warm_up": False,
+    "train.class_weights": "",
+    "train.criterion": "",
+    "task.calibrate": False,
+}
 
 
 def claim(workdir: Path, config) -> None:

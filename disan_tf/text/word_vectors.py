@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from data_prep.preset_vectors import PREFIX, find_preset, read_preset
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import open_bytes, read_lines, whole_gzip
 from disan_tf.text.text_files import kind_of
 
 PACKAGED_WORDS = Path(__file__).parent / "subsets"
+MODEL = "model.json"  # of a released model, whose vectors are read
 _HEADER = re.compile("([0-9]{1,12}) ([0-9]{1,6})")  # word2vec's rows and dimension
 
 
@@ -39,6 +41,9 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
       UserError: the file is missing, empty, cut off, not UTF-8, of another dimension, holds other
         things than vectors, or has a malformed row (names the line).
     """
+    if path.name == MODEL:
+        every = _preset_vectors(path, dim)
+        return WordVectors({word: every[word] for word in every if wanted(word)}, len(every))
     vectors, rows, blank, announced = {}, 0, 0, 0
     for number, line in _read_rows(path):
         if number == 1:
@@ -83,12 +88,15 @@ def _read_rows(path: Path) -> Iterator[tuple[int, str]]:
 def find(data_dir: Path, name: str) -> Path:
     """Finds the vector file `name` below `data_dir`.
 
-    A `*` in the file's name matches any text. Among several matches, the file with the shortest
-    name is chosen: "glove.6B.100d*.txt" is the archive's file if it exists, else a subset.
+    "preset:<name>" finds a released model. A `*` in the file's name matches any text. Among several
+    matches, the file with the shortest name is chosen: "glove.6B.100d*.txt" is the archive's file
+    if it exists, else a subset.
 
     Raises:
       UserError: the file does not exist; lists the existing vector files.
     """
+    if name.startswith(PREFIX):
+        return find_preset(name)
     path = data_dir / name
     fitting = [path] if path.is_file() else path.parent.glob(path.name)
     files = sorted(filter(Path.is_file, fitting), key=lambda file: (len(file.name), file.name))
@@ -138,9 +146,23 @@ def dimension(options) -> int:
 
 def check_dimension(path: Path, dim: int) -> None:
     """Raises UserError unless the first row has `dim` numbers; reads no other row."""
+    if path.name == MODEL:
+        _preset_vectors(path, dim)
+        return
     for _, line in _read_rows(path):
         _check_dimension(path, line, dim)
         return
+
+
+def _preset_vectors(path: Path, dim: int) -> dict[str, np.ndarray]:
+    vectors = read_preset(path)
+    actual = len(next(iter(vectors.values())))
+    if actual != dim:
+        raise UserError(
+            f"{PREFIX}{path.parent.name} has vectors of dimension {actual}, but the config asks "
+            f"for {dim}; set --config.embedding.dim={actual}."
+        )
+    return vectors
 
 
 def _check_dimension(path: Path, line: str, dim: int) -> None:

@@ -3,18 +3,22 @@
 from pathlib import Path
 
 import numpy as np
+from scipy.special import softmax
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import write_arrays, write_json
+from disan_tf.common.files import write_arrays, write_atomically, write_json
 from disan_tf.common.progress import progress_bar
+from disan_tf.common.tables import csv_table
 from disan_tf.input_pipeline import PreparedCorpus, Split, draw_examples
 from disan_tf.input_pipeline.format import VOCABULARY
-from disan_tf.metrics.classification import classification_scores
+from disan_tf.metrics.classification import classification_scores, expected_calibration_error
 from disan_tf.metrics.correlations import calibration, correlation_scores
 from disan_tf.metrics.perplexity import perplexities
 from disan_tf.runs.bundle import Bundle
 from disan_tf.runs.run_summary import FRACTIONS
+from disan_tf.runs.score_tables import confusion_lines
 from disan_tf.text.lookup import UNKNOWN_ID
+from disan_tf.training.class_options import selecting_score
 from disan_tf.training.compilation import make_compiler
 from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.methods.policy_gradient import evaluation_steps
@@ -30,10 +34,11 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
     Returns:
       A dictionary that JSON can hold: "config" and "step" (of the checkpoint), "split",
       "examples", "loss" (weight decay included), "criterion" (the score that chose the
-      checkpoint on dev), and the task's scores. Classes have `classification_scores`; numbers
-      have `correlation_scores` and "by_score", see `calibration`; a language model has
-      `perplexities`, "predictions" (the number of predicted words in each direction) and
-      "unknown_words" (the share of unknown words). A model with hard attention also has
+      checkpoint on dev), and the task's scores. Classes have `classification_scores`,
+      "calibration_error", and "temperature" and "calibration_error_before" if the model is
+      calibrated; numbers have `correlation_scores` and "by_score", see `calibration`; a language
+      model has `perplexities`, "predictions" (the number of predicted words in each direction)
+      and "unknown_words" (the share of unknown words). A model with hard attention also has
       "head_fraction" and "dependent_fraction", the shares of tokens selected for these scores, and
       "<how>_<score>": the criterion and both shares for each selection in `_SELECTIONS`.
 
@@ -46,18 +51,24 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
 def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
     """Writes and returns the scores of `evaluate`; also writes the predictions.
 
-    `<split>.json` has the scores. If the model predicts one class or number for each example,
-    `<split>.npz` has "predictions" and "labels", <uint8> or <float32>[examples], and "step".
+    `<split>.json` has the scores, `<split>_confusion.csv` the confusion matrix of classes. If the
+    model predicts one class or number for each example, `<split>.npz` has "predictions" and
+    "labels", <float32>[examples] or the smallest unsigned integers that hold the classes, and
+    "step".
     """
     scores, predictions, labels = _score(bundle, corpus, split_name)
     if predictions.ndim == 1:
-        kind = np.float32 if predictions.dtype.kind == "f" else np.uint8
+        classes = np.min_scalar_type(max(len(bundle.classes) - 1, 0))
+        kind = np.float32 if predictions.dtype.kind == "f" else classes
         write_arrays(
             Path(folder) / f"{split_name}.npz",
             predictions=predictions.astype(kind),
             labels=labels.astype(kind),
             step=scores["step"],
         )
+    if "confusion" in scores:
+        matrix = csv_table(confusion_lines(scores["confusion"]))
+        write_atomically(Path(folder) / f"{split_name}_confusion.csv", matrix)
     write_json(Path(folder) / f"{split_name}.json", scores)
     return scores
 
@@ -65,7 +76,7 @@ def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name:
 def _score(bundle, corpus, split_name):
     """Returns the scores, see `evaluate`, the model's predictions, and the labels."""
     check_corpus(bundle, corpus)
-    split, model = _split(bundle, corpus, split_name), bundle.model
+    split, model = scored_split(bundle, corpus, split_name), bundle.model
     step = final_evaluation_step(model, bundle.config.train, bundle.config.evaluate)
     with progress_bar(f"evaluate {split_name}", "examples", len(split)) as bar:
         size = bundle.config.evaluate.batch_size
@@ -77,14 +88,15 @@ def _score(bundle, corpus, split_name):
         "split": split_name,
         "examples": len(split),
         "loss": outcome.loss,
-        "criterion": model.criterion,
+        "criterion": selecting_score(bundle.config.get("train", {}), model),
         **_SCORES[model.criterion](split, predictions, bundle.classes),
+        **(_calibration(bundle, outcome.outputs, split.labels) if model.criteria else {}),
         **(_selections(bundle, split) if model.samplers else {}),
     }
     return scores, predictions, split.labels
 
 
-def _split(bundle, corpus, name):
+def scored_split(bundle: Bundle, corpus: PreparedCorpus, name: str) -> Split:
     """Returns a split; "train" has only the examples that `train.examples` drew."""
     split = corpus.split(name)
     examples = bundle.config.train.get("examples", 0) if name == "train" else 0
@@ -110,6 +122,20 @@ def _selections(bundle, split):
 def _classes(split: Split, predictions: np.ndarray, classes: list) -> dict:
     lengths, genres = split.lengths, split.genres
     return classification_scores(predictions, split.labels, classes, lengths, genres)
+
+
+def _calibration(bundle: Bundle, logits: np.ndarray, labels: np.ndarray) -> dict:
+    """Returns the expected calibration error, and of a calibrated model that before."""
+
+    def error(factor):
+        return expected_calibration_error(softmax(factor * logits, axis=1), labels)
+
+    temperature = bundle.info["scores"].get("temperature")
+    scores = {"calibration_error": error(1.0)}
+    if temperature is not None:
+        scores["temperature"] = temperature
+        scores["calibration_error_before"] = error(temperature)
+    return scores
 
 
 def _numbers(split: Split, predictions: np.ndarray, classes: list) -> dict:

@@ -26,6 +26,7 @@ from disan_tf.models.memory import memory_limit
 from disan_tf.runs.bundle import save_bundle
 from disan_tf.runs.machine import describe_machine, load
 from disan_tf.runs.provenance import command_line, data_summary
+from disan_tf.runs.run_summary import in_steps
 from disan_tf.runs.work_directory import (
     FORMAT,
     OTHER_VERSION,
@@ -35,11 +36,13 @@ from disan_tf.runs.work_directory import (
     refuse_other_config,
     refuse_other_start,
 )
+from disan_tf.training.calibration import calibrate
 from disan_tf.training.checkpoints import holds_checkpoint
+from disan_tf.training.class_options import selecting_score, weights_of_classes
 from disan_tf.training.distribution.cluster import make_distribution, report_lost_workers
 from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.initial_model import InitialModel, check_start, describe_start
-from disan_tf.training.loop import TrainingLoop
+from disan_tf.training.loop import TrainingLoop, plan_of
 from disan_tf.training.methods import make_method
 from disan_tf.training.monitoring.console import ConsoleLog, Schedule, TrainingBar
 from disan_tf.training.monitoring.projector import write_projector
@@ -78,7 +81,7 @@ class Trainer(TrainingLoop):
         distribution: Optional[Distribution] = None,
         initial: Optional[InitialModel] = None,
     ):
-        self.config, distribution = config, distribution or Distribution()
+        distribution = distribution or Distribution()
         checkpoints = Path(workdir) / "checkpoints"
         if initial and distribution.by_chief(lambda: holds_checkpoint(checkpoints)):
             initial = None
@@ -87,6 +90,8 @@ class Trainer(TrainingLoop):
         check_prepared(corpus, config.task.name, config.evaluate.splits, config.train.examples)
         resources, corpus = gather_resources(config.embedding, config.dtype, corpus)
         tf.keras.utils.set_random_seed(config.seed)
+        plan = plan_of(corpus.split("train"), config.seed, config.train)
+        self.config = config = _in_steps(config, plan.count(0))
         with distribution.scope():
             with memory_limit(copies=4):
                 cached = corpus.layers is not None
@@ -95,6 +100,8 @@ class Trainer(TrainingLoop):
                 )
             model.set_resources(resources)
             self.started = initial and initial.apply(model, corpus)
+            if config.train.get("class_weights"):
+                model.class_weights = weights_of_classes(config.train, corpus)
             sections = config.train, config.dtype, config.evaluate, config.get("policy")
             method = make_method(model, *sections)
         distribution.check_same("initial model", self.started)
@@ -103,13 +110,21 @@ class Trainer(TrainingLoop):
             method,
             corpus,
             Path(workdir),
-            config.seed,
+            plan,
             config.train,
             config.evaluate,
             functools.partial(save_bundle, model=model, config=config, corpus=corpus),
             callbacks,
             distribution,
         )
+
+
+def _in_steps(config, epoch_steps: int):
+    """Returns the config with the steps of `in_steps`."""
+    config = config.copy_and_resolve_references()
+    with config.unlocked():
+        config.train = in_steps(config.train, epoch_steps)
+    return config
 
 
 def run(
@@ -186,6 +201,8 @@ def _run_as_chief(trainer: Trainer, pictures: bool) -> dict:
         summary = trainer.run()
     finally:
         progress.on_train_end()  # an error's message stands below the bar
+    if trainer.config.task.get("calibrate"):
+        print(calibrate(workdir / "best", trainer.corpus))
     _record_load(workdir)
     write_projector(workdir / "tensorboard", trainer.model, trainer.corpus)
     return summary
@@ -231,6 +248,7 @@ def describe(trainer: Trainer) -> dict:
         "commit": _commit(),
         "command": command_line(sys.argv),
         "parameters": count_parameters(trainer.model),
+        "epoch_steps": trainer.epoch_steps,
         "corpus": trainer.corpus.directory.name,
         "inputs": trainer.corpus.manifest[Keys.INPUTS],
         "data": data_summary(trainer.corpus.manifest),
@@ -292,11 +310,11 @@ def _progress(trainer):
     """Returns a callback that shows a bar on a terminal and prints lines elsewhere."""
     examples, train = _examples_a_step(trainer), trainer.options
     if not is_terminal():
-        return ConsoleLog(train.steps, examples)
+        return ConsoleLog(train.steps, examples, trainer.epoch_steps)
     return TrainingBar(
         Schedule(train.steps, train.evaluate_every, train.patience),
         examples * len(trainer.model.fields),
-        trainer.model.criterion,
+        selecting_score(trainer.options, trainer.model),
         trainer.best.recorded,
     )
 

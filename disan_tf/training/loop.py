@@ -12,10 +12,11 @@ import tensorflow as tf
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.files import sync
 from disan_tf.common.signals import deferred
-from disan_tf.input_pipeline import BatchPlan, PreparedCorpus
+from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, Split
 from disan_tf.runs.run_summary import is_over
 from disan_tf.training.best_model import BestModel, SplitScores
 from disan_tf.training.checkpoints import TrainingState
+from disan_tf.training.class_options import selecting_score
 from disan_tf.training.distribution.replicas import STOP
 from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
@@ -35,7 +36,7 @@ class TrainingLoop:
       method: its training method.
       corpus: the prepared corpus.
       workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
-      seed: the seed of the batch plan.
+      plan: see `plan_of`.
       train, evaluate: `config.train` and `config.evaluate`.
       save: writes the model's bundle into a folder, with the `scores` of an evaluation.
       callbacks: Keras callbacks. A batch's logs hold `loss`, the model's `batch_score` and the
@@ -52,7 +53,7 @@ class TrainingLoop:
         method,
         corpus: PreparedCorpus,
         workdir: Path,
-        seed: int,
+        plan: BatchPlan,
         train,
         evaluate,
         save: Callable,
@@ -64,29 +65,22 @@ class TrainingLoop:
         self.state = TrainingState(
             workdir / "checkpoints", model, method.saved, distribution.is_chief
         )
-        self.train, self.dev = corpus.split("train"), corpus.split("dev")
-        self.plan = BatchPlan(
-            self.train.field_lengths,
-            train.batch_size,
-            train.window,
-            seed,
-            train.batch_tokens,
-            train.examples,
-        )
+        self.train, self.dev, self.plan = corpus.split("train"), corpus.split("dev"), plan
         self.epoch_steps = self.plan.count(0)  # with batch_tokens, later epochs differ a little
         self.log = TrainingLog(workdir / "metrics.jsonl", self.plan)
         batches = train.get("batch_norm_batches", 0)
         self.update_statistics = StatisticsUpdate(batches, model, method, self.train, self.plan)
         watched = {name: corpus.split(name) for name in evaluate.splits}
         self.scores = SplitScores(evaluate.batch_size, model, method, self.dev, watched)
-        self.best = BestModel(workdir / "best", save, model.criterion, self.state)
+        self.best = BestModel(workdir / "best", save, selecting_score(train, model), self.state)
 
     def run(self) -> dict:
         """Trains until `train.steps` or the early stop.
 
         Returns:
-          {"step", "best_step", "criterion", "best_score", "seconds"}; the criterion is the name of
-          the score. With `train.jit_compile` also "compilations", the number in this process.
+          {"step", "epoch", "best_step", "best_epoch", "criterion", "best_score", "seconds"}; the
+          criterion is the name of the score. With `train.jit_compile` also "compilations", the
+          number in this process.
 
         Raises:
           UserError: the loss or a weight is not finite (the last good checkpoint stays), a
@@ -111,8 +105,10 @@ class TrainingLoop:
         callbacks.on_train_end()
         return {
             "step": step,
+            "epoch": self.plan.epochs(step),
             "best_step": int(self.state.best_step),
-            "criterion": self.model.criterion,
+            "best_epoch": self.plan.epochs(int(self.state.best_step)),
+            "criterion": selecting_score(self.options, self.model),
             "best_score": float(self.state.best_score),
             "seconds": self.log.seconds(),
             **self._compilations(),
@@ -230,3 +226,9 @@ class TrainingLoop:
 
     def _finished(self, step: int) -> bool:
         return is_over(self.options, step, int(self.state.best_step))
+
+
+def plan_of(split: Split, seed: int, train) -> BatchPlan:
+    """Plans the batches of a training; `train` is `config.train`."""
+    sizes = train.batch_size, train.window
+    return BatchPlan(split.field_lengths, *sizes, seed, train.batch_tokens, train.examples)

@@ -76,6 +76,7 @@ def check_options(
     optimizer_options: Optional[Mapping] = None,
     *,
     moving_average: float,
+    moving_average_warm_up: bool = False,
     clip_norm: float,
 ) -> None:
     """Checks the options of `config.train` for `build_optimizer` and `apply_gradients`.
@@ -128,8 +129,8 @@ def build_optimizer(
 
     Args:
       train: `optimizer` is a key of `OPTIMIZERS` (default "adadelta"), `optimizer_options` are
-        that function's arguments, and `moving_average` is the decay of the weights' moving average
-        (0 = none).
+        that function's arguments, `moving_average` is the decay of the weights' moving average
+        (0 = none), and `moving_average_warm_up` whether the decay begins low.
       dtype: the precision of the model; "mixed_float16" adds loss scaling.
       variables: the trained variables. Their slots are created here: slots that the first training
         step created would make TensorFlow trace that step twice.
@@ -138,7 +139,8 @@ def build_optimizer(
     make = OPTIMIZERS[train.get("optimizer", "adadelta")]
     optimizer = make(learning_rate or train.learning_rate, **train.get("optimizer_options", {}))
     if train.moving_average:
-        optimizer = moving_average(optimizer, train.moving_average)
+        warm_up = train.get("moving_average_warm_up", False)
+        optimizer = moving_average(optimizer, train.moving_average, warm_up)
     if dtype == "mixed_float16":
         optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer)
     optimizer._create_all_weights(variables)

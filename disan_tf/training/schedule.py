@@ -17,12 +17,22 @@ def check_batches(batch_size: int, window: int, batch_tokens: int, examples: int
 
 
 def check_steps(
-    steps: int, evaluate_every: int, checkpoint_every: int, log_every: int, patience: int
+    steps: int,
+    evaluate_every: int,
+    checkpoint_every: int,
+    log_every: int,
+    patience: int,
+    epochs: int = 0,
 ) -> None:
-    """Checks the options of `config.train` that count steps; raises ValueError for a low one."""
-    check_at_least("steps", steps, 1)
-    check_at_least("evaluate_every", evaluate_every, 1)
-    check_at_least("checkpoint_every", checkpoint_every, 1)
+    """Checks the options of `config.train` that count steps; raises ValueError for a low one.
+
+    With `epochs`, 0 is possible for the steps that `disan_tf.runs.run_summary.in_steps` replaces.
+    """
+    least = 0 if epochs else 1
+    check_at_least("epochs", epochs, 0)
+    check_at_least("steps", steps, least)
+    check_at_least("evaluate_every", evaluate_every, least)
+    check_at_least("checkpoint_every", checkpoint_every, least)
     check_at_least("log_every", log_every, 1)
     check_at_least("patience", patience, 0)
 

@@ -31,7 +31,7 @@ def make_train_step(model, optimizer, clip_norm: float = 0.0, compiler: Optional
         *ids, label = batch
         with tf.GradientTape() as tape:
             outputs = model(*ids, training=True)
-            loss = part_of_mean(model.batch_loss(outputs, label))
+            loss = part_of_mean(model.training_loss(outputs, label))
             loss += part_of_all(sum(added_losses(model)))
             objective = scaled(optimizer, loss)
         gradients = tape.gradient(objective, model.trainable_variables)

@@ -65,6 +65,19 @@ def test_a_wrapped_optimizer_is_rebuilt_from_its_config(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", BACKENDS)
+def test_a_warm_up_averages_the_first_steps_with_a_low_decay(name, monkeypatch):
+    use_backend(name, monkeypatch)
+    sgd = tf.keras.optimizers.legacy.SGD(1.0)
+    optimizer = addons.moving_average(sgd, 0.15, warm_up=True)
+    weight, average = tf.Variable(0.0), 0.0
+    for decay in (1 / 10, 0.15, 0.15):  # 2 / 11 is above .15
+        optimizer.apply_gradients([(tf.constant(-1.0), weight)])
+        average = decay * average + (1 - decay) * float(weight)
+    optimizer.assign_average_vars([weight])
+    assert float(weight) == pytest.approx(average)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
 def test_the_learning_rate_is_that_of_the_wrapped_optimizer(name, monkeypatch):
     use_backend(name, monkeypatch)
     wrapped = tf.keras.optimizers.legacy.SGD(0.25)

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from data_prep.prepare import prepare
+from disan_tf.cli import modes
 from disan_tf.cli.check_config import check_config
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
@@ -34,7 +35,7 @@ def config_of(variant, **data):
 @pytest.mark.parametrize(
     "variant", ["", *(pytest.param(name, marks=pytest.mark.slow) for name in ("pairs", "scores"))]
 )
-def test_a_table_becomes_a_model_that_answers_lines(variant, tmp_path):
+def test_a_table_becomes_a_model_that_answers_lines(variant, tmp_path, capsys):
     columns, rows = TABLES[variant]
     with open(tmp_path / "table.csv", "w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([columns, *rows])
@@ -58,6 +59,14 @@ def test_a_table_becomes_a_model_that_answers_lines(variant, tmp_path):
         classes = {row[-1] for row in rows}
         assert all(set(answer["probabilities"]) == classes for answer in answers)
         assert {answer["label"] for answer in answers} <= classes
+
+    def evaluated(**flags):
+        folders = tmp_path, tmp_path / "prepared"
+        modes.evaluate(tmp_path / "run/best", "test", *folders, output=tmp_path / "out", **flags)
+        return capsys.readouterr().out
+
+    assert ("\nbaseline, TF-IDF" in evaluated()) == (variant != "scores")
+    assert "baseline" not in evaluated(baseline=False)
 
 
 def test_the_scale_of_the_model_is_that_of_the_table():

@@ -33,6 +33,23 @@ def test_classes_have_a_headline_and_every_table():
     assert ["38+", "0", "-"] in table
 
 
+def test_many_classes_have_the_most_confused_pairs_in_place_of_a_matrix():
+    names = [f"class{number}" for number in range(13)]
+    labels = np.repeat(np.arange(13), 4)
+    predictions = labels.copy()
+    predictions[[0, 1, 2, 8]] = 5, 5, 5, 7
+    scores = classification_scores(predictions, labels, names, np.full(52, 7))
+    blocks = render_scores({**ABOUT, **scores}).split("\n\n")
+    (table,) = [block.splitlines() for block in blocks if "most confused" in block]
+    assert [line.split() for line in table[1:]] == [
+        ["class0", "class5", "3", "0.7500"],
+        ["class2", "class7", "1", "0.2500"],
+    ]
+    assert "gold \\" not in "".join(blocks)
+    perfect = classification_scores(labels, labels, names, np.full(52, 7))
+    assert "most confused" not in render_scores({**ABOUT, **perfect})
+
+
 @pytest.mark.parametrize("genres, shown", [(GENRES, True), (None, False)])
 def test_genres_are_shown_where_there_are_some(genres, shown):
     table = [line.split() for line in _render(genres=genres).splitlines()]

@@ -19,7 +19,9 @@ OF_FORMAT_2 = {
 }  # fmt: skip
 
 
-OF_CORPORA = {"data.subset"}  # new options that only some corpora take
+# New options that only some configs have.
+OF_SOME = {"data.subset", "train.class_weights", "train.criterion", "task.calibrate"}
+OF_SOME |= {"train.epochs", "train.moving_average_warm_up"}
 
 
 def _config() -> ConfigDict:
@@ -28,12 +30,12 @@ def _config() -> ConfigDict:
 
 def test_an_option_that_is_new_has_a_value_for_older_work_directories():
     new = work_directory.flatten(_config().to_dict()).keys() - OF_FORMAT_2
-    assert new | OF_CORPORA == work_directory.ADDED.keys()
+    assert new | OF_SOME == work_directory.ADDED.keys()
 
 
-def test_a_directory_of_a_corpus_that_does_not_take_a_new_option_goes_on(tmp_path):
+def test_a_directory_of_a_config_without_a_new_option_goes_on(tmp_path):
     work_directory.claim(tmp_path, _config())
-    assert not OF_CORPORA & work_directory.flatten(_config().to_dict()).keys()
+    assert not OF_SOME & work_directory.flatten(_config().to_dict()).keys()
     work_directory.refuse_other_config(tmp_path, _config())
 
 

@@ -39,10 +39,10 @@ class _Answers(ClassScores):
 class _FirstWordDecides(_Answers):
     """Answers the class that the first word names, with logit 2 against 0 and 0."""
 
-    fields = ("sentence",)
+    fields, classes = ("sentence",), len(CLASSES)
 
     def __call__(self, ids, training=None):
-        return 2.0 * tf.one_hot(ids[:, 0] - 2, len(CLASSES))
+        return 2.0 * tf.one_hot(ids[:, 0] - 2, self.classes)
 
 
 def _corpus(directory, sentences, labels, classes=CLASSES, words=WORDS):
@@ -113,10 +113,22 @@ def test_of_the_training_examples_those_are_scored_that_were_drawn(bundle, corpu
 def test_scores_are_written_with_the_answer_to_each_example(bundle, corpus, tmp_path):
     scores = write_evaluation(tmp_path / "scores", bundle, corpus, "test")
     assert json.loads((tmp_path / "scores/test.json").read_text()) == scores
+    lines = (tmp_path / "scores/test_confusion.csv").read_text().splitlines()
+    assert lines == ["gold \\ predicted,bad,fair,good", "bad,2,1,0", "fair,1,1,0", "good,0,0,0"]
     with np.load(tmp_path / "scores/test.npz") as answers:
         assert answers["predictions"].dtype == answers["labels"].dtype == np.uint8
         assert answers["predictions"].tolist() == list(PREDICTIONS)
         assert answers["labels"].tolist() == list(LABELS) and answers["step"] == 1500
+
+
+def test_answers_of_more_than_256_classes_are_kept(bundle, tmp_path):
+    names = [f"class{number}" for number in range(300)]
+    (bundle.directory / "vocabulary.txt").write_text("".join(f"{name}\n" for name in names))
+    other = _corpus(tmp_path / "many", [[2], [2]], [299, 0], classes=names, words=names)
+    bundle.info["classes"], bundle.model.classes = names, len(names)
+    write_evaluation(tmp_path / "scores", bundle, other, "test")
+    with np.load(tmp_path / "scores/test.npz") as answers:
+        assert answers["labels"].tolist() == [299, 0]
 
 
 def test_evaluate_names_checkpoint_split_and_mean_loss(bundle, corpus):

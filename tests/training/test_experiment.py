@@ -8,8 +8,11 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import padding_share, plan_batches
 from disan_tf.models.factory import build_model, count_parameters
+from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.run_summary import is_finished
 from disan_tf.runs.work_directory import FORMAT, claim
 from disan_tf.training import experiment
+from disan_tf.training.evaluation import write_evaluation
 from disan_tf.training.monitoring.console import ConsoleLog
 from tests.support.corpora.pairs import make_pair_corpus
 from tests.support.runs.training import corpus_of, tiny_config, with_few_operations
@@ -85,7 +88,7 @@ def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
     summary = experiment.train(config, lambda: corpus, tmp_path / "run")
     printed = capsys.readouterr().out
     assert "5,445 parameters" in printed and "tokens a step" in printed
-    assert "step 10 of 10: dev loss" in printed and "examples/s" in printed
+    assert "step 10 of 10, epoch 0.1: dev loss" in printed and "examples/s" in printed
     assert summary["step"] == 10
     described = json.loads((tmp_path / "run" / "run.json").read_text())
     assert described["parameters"] == 5445
@@ -95,6 +98,24 @@ def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
     assert set(machine) == {"processor", "gpu", "cores", "threads", "load_before", "load_after"}
     assert machine["processor"] and 0 < machine["threads"] <= machine["cores"]
     assert machine["load_before"] >= 0 and machine["load_after"] >= 0
+
+
+def test_a_training_counts_in_epochs(tmp_path, capsys):
+    config = with_few_operations(tiny_config(steps=0, evaluate_every=0, examples=70))
+    config.train.epochs = 2
+    corpus = corpus_of(config, tmp_path / "corpus")
+    summary = experiment.train(config, corpus, tmp_path / "run", pictures=False)
+    assert (summary["step"], summary["epoch"]) == (10, 2.0)  # 70 examples in batches of 16
+    assert summary["best_epoch"] in (1.0, 2.0)
+    printed = capsys.readouterr().out
+    assert "step 5 of 10, epoch 1.0: " in printed and "step 10 of 10, epoch 2.0: " in printed
+    bundle = load_bundle(tmp_path / "run/best")
+    for split in ("dev", "test"):
+        assert not is_finished(tmp_path / "run", config)
+        write_evaluation(tmp_path / "run/evaluation", bundle, corpus, split)
+    assert is_finished(tmp_path / "run", config)
+    config.train.epochs = 3
+    assert not is_finished(tmp_path / "run", config)
 
 
 def test_a_training_does_not_go_on_with_other_data(tmp_path):
@@ -114,11 +135,11 @@ def test_a_training_does_not_go_on_with_other_data(tmp_path):
 def test_the_console_tells_speed_and_time_left(capsys, monkeypatch):
     clock = iter([100.0, 110.0])
     monkeypatch.setattr("disan_tf.training.monitoring.console.time.monotonic", lambda: next(clock))
-    log = ConsoleLog(steps=100, examples=15.5)
+    log = ConsoleLog(steps=100, examples=15.5, epoch_steps=10)
     log.on_train_batch_begin(20)
     log.on_test_end({"step": 40, "loss": 1.5, "accuracy": 0.25, "watched": {"test": {"loss": 2.0}}})
     line = capsys.readouterr().out
-    assert line.startswith("step 40 of 100: dev loss 1.5000, dev accuracy 0.2500")
+    assert line.startswith("step 40 of 100, epoch 4.0: dev loss 1.5000, dev accuracy 0.2500")
     assert line.endswith("31 examples/s, 30 s left\n")
 
 

@@ -44,7 +44,9 @@ def export_saved_model(
     TensorFlow Serving has built in. An empty string is one unknown token. Signatures:
 
         serving_default: text <string>[batch] -> class <string>[batch],
-            class_names <string>[batch, classes], probabilities <float32>[batch, classes]
+            class_names <string>[batch, classes], logits and probabilities
+            <float32>[batch, classes], no_known_word <bool>[batch]: whether a text has no word of
+            the vocabulary
         encode: text -> vectors <float32>[batch, dim]; absent if the encoder reads only pairs
             (DRCN)
         attend: text -> tokens <string>[batch, length], and the encoder's attention tensors,
@@ -55,7 +57,7 @@ def export_saved_model(
     Pair models take `premise` and `hypothesis`, or `sentence_a` and `sentence_b`, in place of
     `text`. In `attend` these names precede the tensors' names ("premise_tokens"); `encode` still
     takes `text`, since one encoder serves both sentences. Relatedness models return score
-    <float32>[batch], the expected point, and the points' probabilities.
+    <float32>[batch], the expected point, the points' probabilities, and no_known_word.
 
     `saved_model_ids/1/` needs TensorFlow alone. It takes ids <int32>[batch, length] (0 = padding,
     1 = unknown, the k-th word of the vocabulary, from 0, is k + 2), or for pairs `<field>_ids`, and

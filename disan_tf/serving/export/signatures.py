@@ -12,6 +12,7 @@ from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.export.row_blocks import in_row_blocks
 from disan_tf.serving.inference.attend import make_attention_step
 from disan_tf.serving.inference.encode import vector_size
+from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
 from disan_tf.serving.inference.records import text_name, tokens_name
 from disan_tf.serving.inference.text_limits import longest_text
 from disan_tf.text import TextToIds
@@ -71,7 +72,12 @@ def methods_of(bundle: Bundle) -> dict[str, Method]:
     model, specs = bundle.model, bundle.model.signatures()
 
     def predict(*inputs):
-        return tf.cast(model(*inputs, training=False), tf.float32)
+        logits = tf.cast(model(*inputs, training=False), tf.float32)
+        return tf.concat([logits, tf.cast(model.lacks_words(*inputs)[:, None], tf.float32)], axis=1)
+
+    def describe(outputs):
+        described = _describe(outputs[:, :-1], bundle)
+        return {**described, NO_KNOWN_WORD: outputs[:, -1] > 0.5}
 
     def encode(*inputs):
         return tf.cast(model.encode(*inputs, training=False), tf.float32)
@@ -79,8 +85,8 @@ def methods_of(bundle: Bundle) -> dict[str, Method]:
     methods = {
         "serving_default": Method(
             _traced_once(predict, specs["call"]),
-            len(bundle.classes),
-            lambda outputs: _describe(outputs, bundle),
+            len(bundle.classes) + 1,
+            describe,
             model.fields,
             specs["call"],
         )
@@ -187,7 +193,7 @@ def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
         numbers = {
             name: tf.cast(tensor, tf.float32)
             for name, tensor in numbers.items()
-            if tensor.dtype.is_floating
+            if tensor.dtype.is_floating and name != "logits"
         }
         lengths = tf.stack([_ends(ids) for ids in inputs], axis=1)
         return {**numbers, **_truncated(lengths, max_tokens)}
@@ -197,14 +203,20 @@ def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
 
 def _describe(outputs, bundle):
     """Returns `serving_default`'s outputs for logits <float32>[batch, classes]."""
-    predictions, probabilities = bundle.model.predictions(outputs), tf.nn.softmax(outputs)
     if bundle.model.label_dtype.is_floating:
-        return {"score": predictions, "probabilities": probabilities}
-    names = tf.constant(bundle.classes, tf.string)
+        predictions = bundle.model.predictions(outputs)
+        return {"score": predictions, "probabilities": tf.nn.softmax(outputs)}
+    return describe_classes(outputs, bundle.model, bundle.classes)
+
+
+def describe_classes(outputs, model, classes: Sequence[str]) -> dict[str, tf.Tensor]:
+    """Returns the outputs of an exported classifier for logits <float32>[batch, classes]."""
+    names = tf.constant(classes, tf.string)
     return {
-        "class": tf.gather(names, predictions),
+        "class": tf.gather(names, model.predictions(outputs)),
         "class_names": tf.tile(names[None], [tf.shape(outputs)[0], 1]),
-        "probabilities": probabilities,
+        "logits": outputs,
+        "probabilities": tf.nn.softmax(outputs),
     }
 
 

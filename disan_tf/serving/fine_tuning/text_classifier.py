@@ -11,6 +11,7 @@ import tensorflow as tf
 from disan_tf.common.forks import check_fork
 from disan_tf.layers.serialization import serializable
 from disan_tf.models.classification import SentenceClassifier
+from disan_tf.serving.export.signatures import describe_classes
 from disan_tf.serving.fine_tuning.arguments import (
     check_arguments,
     check_words,
@@ -27,6 +28,7 @@ from disan_tf.serving.fine_tuning.files import (
     write_preset,
     write_saved_model,
 )
+from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
 from disan_tf.serving.release.released import Preset, presets
 from disan_tf.text import TextToIds, word_vectors
 from disan_tf.text.tokenizer import for_raw_text
@@ -345,10 +347,11 @@ class TextClassifier(tf.keras.Model):
         write_preset(Path(folder), self.sentence_model, config, self.words, about)
 
     def export(self, path: Union[str, Path], format: str = "tf_saved_model", **kwargs) -> None:
-        """Writes a SavedModel from raw text to logits and probabilities, for other processes.
+        """Writes a SavedModel from raw text to predictions, for other processes.
 
-        The process that loads it needs `import tensorflow_text`, and not this package. The inputs
-        of its signature are `text`, or `premise` and `hypothesis`.
+        Its outputs are those of `--mode=export`: `class`, `class_names`, `logits`, `probabilities`
+        and `no_known_word`. The process that loads it needs `import tensorflow_text`, and not this
+        package. The inputs of its signature are `text`, or `premise` and `hypothesis`.
 
         Args:
           path: the folder.
@@ -360,9 +363,12 @@ class TextClassifier(tf.keras.Model):
         """
 
         def serve(*texts):
-            ids = self.preprocess(texts[0] if len(texts) == 1 else texts)
-            logits = self.sentence_model(*ids.values(), training=False)
-            return {"logits": logits, "probabilities": tf.nn.softmax(logits)}
+            inputs = self.preprocess(texts[0] if len(texts) == 1 else texts).values()
+            logits = self.sentence_model(*inputs, training=False)
+            return {
+                **describe_classes(logits, self.sentence_model, self.classes),
+                NO_KNOWN_WORD: self.sentence_model.lacks_words(*inputs),
+            }
 
         parts = {"weights": list(self.weights), "text_to_ids": self._text_to_ids}
         write_saved_model(path, format, serve, self.sentence_model.fields, parts)

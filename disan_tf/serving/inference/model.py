@@ -28,6 +28,7 @@ from disan_tf.serving.inference.inputs import (
 from disan_tf.serving.inference.lines import look_up, tokenise
 from disan_tf.serving.inference.predict import (
     BATCH_SIZE,
+    check_top_k,
     describe_all,
     make_prediction_step,
     predict_all,
@@ -220,12 +221,20 @@ class LoadedModel:
             return _normalised(np.asarray(given, np.float32))
         return self.encode(given, normalize=True)
 
-    def predict(self, sentences: Sentences, batch_size: int = BATCH_SIZE) -> list[dict]:
+    def predict(
+        self, sentences: Sentences, batch_size: int = BATCH_SIZE, top_k: Optional[int] = None
+    ) -> list[dict]:
         """Predicts labels or scores for sentences, or for pairs (first, second).
+
+        Args:
+          sentences: the texts.
+          batch_size: the most sentences in a batch.
+          top_k: the number of most probable classes in `probabilities`; None = all, in their order.
 
         Returns:
           For each input `label`, or `score` for relatedness, and `probabilities` by class. For a
-          blank input they are None, and `blank` is True.
+          blank input they are None, and `blank` is True. Where the model knows no word of a text,
+          `no_known_word` is True.
 
         Raises:
           ValueError: an item is no text, or no pair where the model reads pairs; the message has
@@ -235,7 +244,7 @@ class LoadedModel:
         if not tokens:
             return []
         rows = predict_all(self._prediction_step, tokens, self._text_to_ids, size)
-        return describe_all(tokens, rows, self._bundle)
+        return describe_all(tokens, rows, self._bundle, top_k=check_top_k(top_k))
 
     def predict_proba(self, sentences: Sentences, batch_size: int = BATCH_SIZE) -> np.ndarray:
         """Computes the probabilities of `classes`, <float32>[sentences, classes], for scikit-learn.

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,7 @@ from disan_tf.common.errors import UserError
 CLASSES = {"contradiction", "neutral", "entailment"}  # as all of these leaderboards spell them
 MATCHED, MISMATCHED, DIAGNOSTIC = 9_796, 9_847, 1_104  # pairs of the official test sets
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # OWASP, "CSV Injection": first characters of a formula
+NO_KNOWN_WORD = "no_known_word"  # marks predictions for texts without a word of the vocabulary
 RESTORE = "restore the official file"
 
 
@@ -66,19 +68,21 @@ class CsvLines(JsonLines):
 
     Without a record, the input's names do, and the table is a header.
 
-    `predicted_label` or `predicted_score`, and a `probability_<class>` for each class, follow the
-    record's columns, with another `predicted_` before a name that these have. They are empty for a
-    blank line.
+    `predicted_label` or `predicted_score`, a `probability_<class>` for each class, and
+    `no_known_word` follow the record's columns, with another `predicted_` before a name that these
+    have. They are empty for a blank line; the last is `true` or empty.
 
     Args:
       blank: the prediction for a blank line, see `blank_prediction`.
+      top_k: None, or the number of classes with the columns `class_<rank>` and
+        `probability_<rank>`, in place of those above.
       escape_formulas: whether texts that a spreadsheet would take for formulas get a quote before
         them, and every cell is quoted, as OWASP advises against CSV injection.
     """
 
-    def __init__(self, blank: dict, escape_formulas: bool = False):
+    def __init__(self, blank: dict, escape_formulas: bool = False, top_k: Optional[int] = None):
         self._columns: Optional[dict[str, None]] = None
-        self._blank, self._escapes = blank, escape_formulas
+        self._blank, self._escapes, self._top_k = blank, escape_formulas, top_k
 
     def check(self, record: dict, where: str) -> None:
         """Raises UserError if a record has a field that the first record lacks."""
@@ -93,7 +97,8 @@ class CsvLines(JsonLines):
 
     def line(self, record: dict, answer: dict) -> bytes:
         """Returns the row of a record and its prediction, after the first record's header."""
-        row = add_prediction({name: record.get(name) for name in self._columns}, flatten(answer))
+        named = flatten(answer, self._top_k)
+        row = add_prediction({name: record.get(name) for name in self._columns}, named)
         rows = [row.values()] if self._has_header else [row, row.values()]
         self._has_header = True
         return self._format(rows)
@@ -102,7 +107,8 @@ class CsvLines(JsonLines):
         """Returns the header if no record has been written."""
         if self._has_header:
             return b""
-        return self._format([add_prediction(dict.fromkeys(names), flatten(self._blank))])
+        blank = flatten(self._blank, self._top_k)
+        return self._format([add_prediction(dict.fromkeys(names), blank)])
 
     def _format(self, rows: Iterable[Iterable]) -> bytes:
         text = io.StringIO()
@@ -119,20 +125,27 @@ class CsvLines(JsonLines):
     _has_header = False
 
 
-def blank_prediction(bundle) -> dict:
+def blank_prediction(bundle, top_k: Optional[int] = None) -> dict:
     """Returns the prediction of a `Bundle` for a line without a word."""
     return {
         "score" if bundle.model.label_dtype.is_floating else "label": None,
-        "probabilities": dict.fromkeys(bundle.classes),
+        "probabilities": dict.fromkeys([] if top_k else bundle.classes),
         "blank": True,
     }
 
 
-def flatten(answer: dict) -> dict:
+def flatten(answer: dict, top_k: Optional[int] = None) -> dict:
     """Returns the columns of a prediction, see `disan_tf.serving.inference.predict.describe`."""
     named = {f"predicted_{name}": answer[name] for name in ("label", "score") if name in answer}
-    probabilities = answer["probabilities"].items()
-    return {**named, **{f"probability_{name}": value for name, value in probabilities}}
+    columns = {f"probability_{name}": value for name, value in answer["probabilities"].items()}
+    if top_k:
+        ranked = itertools.zip_longest(range(1, top_k + 1), answer["probabilities"].items())
+        columns = {
+            f"{title}_{rank}": value
+            for rank, pair in ranked
+            for title, value in zip(("class", "probability"), pair or (None, None))
+        }
+    return {**named, **columns, NO_KNOWN_WORD: answer.get(NO_KNOWN_WORD)}
 
 
 class Submission(JsonLines):
@@ -207,21 +220,27 @@ SUBMISSIONS = {"kaggle": Kaggle, "glue": Glue}
 
 
 def make_output_format(
-    name: str, bundle, input_path, output_path, escape_formulas: bool = False
+    name: str,
+    bundle,
+    input_path,
+    output_path,
+    escape_formulas: bool = False,
+    top_k: Optional[int] = None,
 ) -> Union[JsonLines, Submission]:
     """Makes the output format of a `Bundle`'s predictions.
 
     Args:
       name: "jsonl", "csv" or a key of `SUBMISSIONS`.
       bundle, input_path, output_path: see `disan_tf.serving.inference.predict.predict`.
-      escape_formulas: see `CsvLines`.
+      escape_formulas, top_k: see `CsvLines`.
 
     Raises:
       UserError: there is no such format, it has no formulas, or the model has other classes, or a
         submission would go to standard output, where its rows could not be counted first.
     """
     if name == "csv":
-        return CsvLines(blank_prediction(bundle), escape_formulas)
+        count = top_k and min(top_k, len(bundle.classes))
+        return CsvLines(blank_prediction(bundle, top_k), escape_formulas, count)
     if escape_formulas:
         raise UserError(
             f"--escape_formulas is for tables; leave --output_format={name} out, and name an "
@@ -229,6 +248,8 @@ def make_output_format(
         )
     if name == "jsonl":
         return JsonLines()
+    if top_k:
+        raise UserError(f"--top_k is for JSON lines and CSV; leave --output_format={name} out.")
     if name not in SUBMISSIONS:
         known = ", ".join(SUBMISSIONS)
         raise UserError(f"There is no output format {name!r}; choose jsonl, csv or one of {known}.")

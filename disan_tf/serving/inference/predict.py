@@ -16,7 +16,11 @@ from disan_tf.input_pipeline import evaluation_batches
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.explain import Explanation
 from disan_tf.serving.inference.lines import count_lines, is_blank, look_up, read_chunks, tokenise
-from disan_tf.serving.inference.output_formats import blank_prediction, make_output_format
+from disan_tf.serving.inference.output_formats import (
+    NO_KNOWN_WORD,
+    blank_prediction,
+    make_output_format,
+)
 from disan_tf.serving.inference.records import columns_of
 from disan_tf.text.text_files import format_of
 
@@ -53,6 +57,7 @@ def predict(
     text_column: Sequence[str] = (),
     encoding: str = "utf-8",
     escape_formulas: bool = False,
+    top_k: Optional[int] = None,
 ) -> Counts:
     """Predicts for every line of the input, in order.
 
@@ -62,6 +67,7 @@ def predict(
         {"text": "a good film", "label": "positive", "probabilities": {"negative": 0.02, ...}}
         {"premise": "...", "hypothesis": "...", "label": "neutral", "probabilities": {...}}
         {"sentence_a": "...", "sentence_b": "...", "score": 3.7, "probabilities": {"1": ...}}
+        {"text": "qwertyuiop", "label": "positive", "probabilities": {...}, "no_known_word": true}
         {"text": "", "label": null, "probabilities": {"negative": null, ...}, "blank": true}
 
     Memory is bounded by the chunks of `read_chunks`. The input's fields are carried over, gold
@@ -81,6 +87,7 @@ def predict(
       text_column: the columns of the texts; none = see `columns_of`.
       encoding: see `read_chunks`.
       escape_formulas: see `disan_tf.serving.inference.output_formats.CsvLines`.
+      top_k: the number of most probable classes to write; None = all, in their order.
 
     Raises:
       UserError: see `read_chunks`, `disan_tf.serving.inference.output_formats` and `Explanation`;
@@ -89,7 +96,9 @@ def predict(
     """
     output_format = output_format or ("csv" if format_of(output_path) == "csv" else "jsonl")
     explanation = _explanation(bundle, output_format) if explain else None
-    form = make_output_format(output_format, bundle, input_path, output_path, escape_formulas)
+    form = make_output_format(
+        output_format, bundle, input_path, output_path, escape_formulas, check_top_k(top_k)
+    )
     step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     fields, counts, lines = bundle.model.fields, Counts(0, 0, 0), 0
     columns = columns_of(bundle.config, fields, text_column)
@@ -102,7 +111,7 @@ def predict(
         for records in chunks:
             sentences = tokenise(records, text_to_ids, fields, columns)
             rows = predict_all(step, sentences, text_to_ids, batch_size, bar.update)
-            predictions = describe_all(sentences, rows, bundle, form.marks_blank)
+            predictions = describe_all(sentences, rows, bundle, form.marks_blank, top_k)
             if explanation:
                 for prediction, added in zip(predictions, explanation(sentences, text_to_ids)):
                     prediction.update({} if "blank" in prediction else added)
@@ -135,40 +144,67 @@ def _explanation(bundle, output_format) -> Explanation:
     return Explanation(bundle)
 
 
-def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
-    """Compiles a function: the model's inputs -> probabilities, predictions.
+def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, ...]]:
+    """Compiles a function: the model's inputs -> probabilities, predictions, missing words.
 
     Probabilities are <float32>[batch, classes]; predictions are class numbers <int32>[batch] or,
-    for relatedness, scores <float32>[batch].
+    for relatedness, scores <float32>[batch]; the last are `SentenceModel.lacks_words`.
     """
 
     @tf.function(input_signature=model.signatures()["call"], autograph=False)
     def predict_batch(*inputs):
         outputs = model(*inputs, training=False)
-        return tf.nn.softmax(outputs), model.predictions(outputs)
+        return tf.nn.softmax(outputs), model.predictions(outputs), model.lacks_words(*inputs)
 
     return predict_batch
 
 
-def describe(probabilities: np.ndarray, prediction: np.generic, bundle: Bundle) -> dict:
-    """Describes a prediction by its `label` or `score`, and its `probabilities`."""
-    named = {"probabilities": dict(zip(bundle.classes, map(_digits, probabilities)))}
+def check_top_k(top_k: Optional[int]) -> Optional[int]:
+    """Returns `top_k`; raises UserError if it is below 1."""
+    if top_k is not None and top_k < 1:
+        raise UserError(f"--top_k={top_k} must be at least 1.")
+    return top_k
+
+
+def describe(
+    probabilities: np.ndarray,
+    prediction: np.generic,
+    lacks_words: np.generic,
+    bundle: Bundle,
+    top_k: Optional[int] = None,
+) -> dict:
+    """Describes a prediction by its `label` or `score`, and its `probabilities`.
+
+    Where a text has no word that the model knows, `no_known_word` is True. With `top_k` there are
+    so many classes, the most probable first.
+    """
+    order = np.arange(len(probabilities))
+    if top_k:
+        order = np.argsort(-probabilities, kind="stable")[:top_k]
+    named = {
+        "probabilities": {bundle.classes[k]: _digits(probabilities[k]) for k in order},
+        **({NO_KNOWN_WORD: True} if lacks_words else {}),
+    }
     if bundle.model.label_dtype.is_floating:
         return {"score": _digits(prediction), **named}
     return {"label": bundle.classes[prediction], **named}
 
 
 def describe_all(
-    sentences: Sequence[tuple], rows: Sequence[tuple], bundle: Bundle, marks_blank: bool = True
+    sentences: Sequence[tuple],
+    rows: Sequence[tuple],
+    bundle: Bundle,
+    marks_blank: bool = True,
+    top_k: Optional[int] = None,
 ) -> list[dict]:
     """Describes the predictions for `tokenise`'s sentences.
 
     Records without a word are marked with "blank", and have neither label nor probabilities, if
-    `marks_blank`.
+    `marks_blank`. `top_k`: see `describe`.
     """
-    blank = blank_prediction(bundle)
+    blank = blank_prediction(bundle, top_k)
     return [
-        dict(blank) if marks_blank and is_blank(texts) else describe(*row, bundle)
+        dict(blank) if marks_blank and is_blank(texts) else describe(*row, bundle, top_k)
         for texts, row in zip(sentences, rows)
     ]
 
@@ -188,7 +224,7 @@ def _count(counts: Counts, records, predictions, classes) -> Counts:
 def predict_all(
     step, sentences, text_to_ids, batch_size, advance: Callable[[int], object] = lambda count: None
 ) -> list[tuple]:
-    """Returns (probabilities, prediction) for each record's sentences, in order.
+    """Returns the results of `make_prediction_step` for each record's sentences, in order.
 
     `advance` is called with the number of records in each finished batch.
     """

@@ -17,19 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
 
-from disan_tf.common.errors import UserError
 from disan_tf.metrics.correlations import correlation_scores, pearson
-
-try:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedKFold
-    from threadpoolctl import threadpool_limits
-except ImportError:
-    raise UserError(
-        "--mode=transfer needs scikit-learn; install it with pip install '.[transfer]', or "
-        "pip install scikit-learn."
-    ) from None
 
 FOLDS, SEED = 10, 1111  # SentEval's
 STRENGTHS = tuple(2.0**power for power in range(-2, 4))

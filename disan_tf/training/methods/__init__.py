@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from disan_tf.common.errors import UserError
 from disan_tf.models.factory import check_regularisation
+from disan_tf.training.class_options import check_class_options
 from disan_tf.training.compilation import check_jit_compile, make_compiler
 from disan_tf.training.distribution.cluster import check_distribution
 from disan_tf.training.methods.back_propagation import BackPropagation
@@ -16,12 +17,13 @@ from disan_tf.training.steps import make_evaluation_step
 
 
 def training_sections(
-    name: str, encoder: type, train, evaluate, policy, splits: Sequence[str]
+    name: str, encoder: type, task: type, train, evaluate, policy, splits: Sequence[str]
 ) -> Iterator[tuple]:
     """Yields the arguments with which `check_section` checks the sections of a training.
 
     Args:
       name, encoder: name and class of the encoder; `PolicyGradient` trains hard attention.
+      task: the class of the model.
       train, evaluate, policy: sections of the config; policy may be None.
       splits: the names of the corpus' splits.
 
@@ -39,6 +41,7 @@ def training_sections(
         check_regularisation,
         check_batch_norm_batches,
         check_options,
+        functools.partial(check_class_options, task=task, has_policy=method is PolicyGradient),
         check_jit_compile,
         check_distribution,
         *checks.get("train", ()),

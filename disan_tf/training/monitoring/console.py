@@ -18,11 +18,12 @@ class ConsoleLog(tf.keras.callbacks.Callback):
     Args:
       steps: the number of steps in the whole training.
       examples: the mean number of examples in a step.
+      epoch_steps: the number of steps in an epoch.
     """
 
-    def __init__(self, steps: int, examples: float):
+    def __init__(self, steps: int, examples: float, epoch_steps: int):
         super().__init__()
-        self._steps = steps
+        self._steps, self._epoch_steps = steps, epoch_steps
         self._examples = examples
         self._started = None
 
@@ -39,7 +40,8 @@ class ConsoleLog(tf.keras.callbacks.Callback):
         speed = steps / (time.monotonic() - self._started)
         left = format_seconds((self._steps - logs["step"]) / speed)
         print(
-            f"step {logs['step']:,} of {self._steps:,}: {describe_scores(logs)}, "
+            f"step {logs['step']:,} of {self._steps:,}, epoch "
+            f"{logs['step'] / self._epoch_steps:.1f}: {describe_scores(logs)}, "
             f"{speed * self._examples:,.0f} examples/s, {left} left",
             flush=True,
         )

@@ -6,7 +6,6 @@ from random import Random
 
 import pytest
 
-from data_prep.bag_of_words import bag_of_words_accuracy
 from data_prep.corpora.nli_rows import CLASSES
 from data_prep.synthetic import pairs as synthetic_pairs
 from data_prep.synthetic.pairs import (
@@ -19,6 +18,7 @@ from data_prep.synthetic.pairs import (
     write_pairs,
 )
 from disan_tf.common.errors import UserError
+from tests.support.corpora.bag_of_words import bag_of_words_accuracy
 
 SMALL = {"train": 30, "dev": 9, "test": 12}
 PREMISE = Sentence("man", "chasing", "dog", "in the park")
@@ -113,7 +113,6 @@ def accuracy(pairs, words):
 
 
 def test_one_sentence_alone_tells_little_of_the_label(pairs):
-    pytest.importorskip("sklearn")
     assert accuracy(pairs, lambda premise, hypothesis: tuple(leaves(premise.tree()))) < 0.52
     assert accuracy(pairs, lambda premise, hypothesis: tuple(leaves(hypothesis.tree()))) < 0.45
 

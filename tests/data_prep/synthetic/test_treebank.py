@@ -7,7 +7,6 @@ from random import Random
 
 import pytest
 
-from data_prep.bag_of_words import bag_of_words_accuracy
 from data_prep.synthetic import treebank as synthetic
 from data_prep.synthetic.treebank import (
     SIZES,
@@ -20,6 +19,7 @@ from data_prep.synthetic.treebank import (
     write_treebank,
 )
 from disan_tf.common.errors import UserError
+from tests.support.corpora.bag_of_words import bag_of_words_accuracy
 
 GOOD, SUPERB = Tree(1, "good"), Tree(2, "superb")
 DULL, AWFUL = Tree(-1, "dull"), Tree(-2, "awful")
@@ -145,7 +145,6 @@ def test_order_matters_in_a_third_of_the_test_sentences(treebank):
 
 @pytest.mark.parametrize("level", ["sentences", "phrases"])
 def test_a_bag_of_words_learns_something_but_stays_under_three_quarters(treebank, level):
-    pytest.importorskip("sklearn")
     train = treebank["train"]
     if level == "phrases":
         train = [node for tree in train for node in nodes(tree)]

@@ -645,10 +645,10 @@ FAULTS = (
         tests=("test_command_line.py",),
     ),
     Fault(
-        folder="data_prep",
-        line="counter = CountVectorizer(analyzer=list)",
-        fault="counter = CountVectorizer(analyzer=list, binary=True)",
-        tests=("test_bag_of_words.py",),
+        folder="disan_tf",
+        line="parts = first, second, product, abs(first - second), csr_matrix(shared)",
+        fault="parts = first, second",
+        tests=("test_baseline.py",),
     ),
     Fault(
         folder="data_prep",

@@ -51,6 +51,9 @@ def check_answers(answers, name, bundle, zeros=()):
     probabilities = tf.nn.softmax(bundle.model(ids)).numpy()
     found = answers[name, "serving_default"]
     np.testing.assert_allclose(found["probabilities"], probabilities, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(found["logits"], bundle.model(ids), rtol=0, atol=1e-5)
+    unknown = np.all(ids.numpy() <= 1, axis=1).tolist()
+    assert found["no_known_word"].tolist() == unknown and set(unknown) == {True, False}
     assert found["probabilities"].dtype == np.float32
     assert decoded(found["class"]) == [CLASSES[row.argmax()] for row in probabilities]
     assert decoded(found["class_names"]) == [CLASSES] * len(SENTENCES)

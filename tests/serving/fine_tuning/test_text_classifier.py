@@ -25,7 +25,9 @@ import tensorflow as tf
 import tensorflow_text
 model = tf.saved_model.load(sys.argv[1])
 outputs = model.signatures["serving_default"](text=tf.constant(["a fine film ."]))
+names, (label,) = outputs["class_names"].numpy()[0], outputs["class"].numpy()
 print(*outputs["logits"].numpy()[0], "disan_tf" in sys.modules)
+print(sorted(outputs), names, label, outputs["no_known_word"].numpy())
 """
 
 
@@ -311,8 +313,12 @@ def test_an_export_runs_in_a_process_without_the_package(trained, tmp_path):
     command = [sys.executable, "-c", LOADING, str(tmp_path / "exported")]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    *logits, imported = result.stdout.split()[-3:]
+    *_, line, others = result.stdout.splitlines()
+    *logits, imported = line.split()
     assert imported == "False"
+    outputs = ["class", "class_names", "logits", "no_known_word", "probabilities"]
+    best = ("bad", "good")[np.argmax([float(logit) for logit in logits])]
+    assert others == f"{outputs} [b'bad' b'good'] b'{best}' [False]"
     expected = trained.predict(np.array(["a fine film ."]), verbose=0)[0]
     np.testing.assert_allclose([float(logit) for logit in logits], expected, atol=1e-4)
 

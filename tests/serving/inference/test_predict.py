@@ -33,6 +33,11 @@ def probabilities(records):
     return np.array([[record["probabilities"][name] for name in CLASSES] for record in records])
 
 
+def predict_file(bundle, source, target, **options):
+    predict(bundle, source, target, **options)
+    return read(target)
+
+
 def random_sentences(count):
     generator = np.random.default_rng(3)
     return [" ".join(generator.choice(WORDS, generator.integers(1, 40))) for _ in range(count)]
@@ -132,7 +137,7 @@ def test_a_file_that_exists_is_refused_before_the_input_is_read(bundle, tmp_path
 def test_a_file_that_appears_meanwhile_is_not_replaced(bundle, texts, tmp_path, monkeypatch):
     def answer_slowly(*_):
         (tmp_path / "out.jsonl").write_text("of another run")
-        return [(np.ones(5), 0)] * len(SENTENCES)
+        return [(np.ones(5), 0, False)] * len(SENTENCES)
 
     monkeypatch.setattr(predict_module, "predict_all", answer_slowly)
     with pytest.raises(UserError, match=r"out\.jsonl exists already"):
@@ -141,7 +146,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(bundle, texts, tmp_path, 
 
 
 def test_a_lost_prediction_is_noticed(bundle, texts, tmp_path, monkeypatch):
-    monkeypatch.setattr(predict_module, "predict_all", lambda *_: [(np.ones(5), 0)])
+    monkeypatch.setattr(predict_module, "predict_all", lambda *_: [(np.ones(5), 0, False)])
     with pytest.raises(RuntimeError, match=f"1 predictions for {len(SENTENCES)} rows"):
         predict(bundle, texts, tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
@@ -220,13 +225,47 @@ def test_a_table_keeps_its_columns_and_gets_those_of_the_prediction(bundle, tmp_
     predict(bundle, tmp_path / "in.csv", tmp_path / "out.jsonl")
     rows, expected = read_table(tmp_path / "out.csv"), read(tmp_path / "out.jsonl")
     own = ["id", "text", "label", "predicted_label"]
-    assert list(rows[0]) == [*own, *(f"probability_{name}" for name in CLASSES)]
+    named = (f"probability_{name}" for name in CLASSES)
+    assert list(rows[0]) == [*own, *named, "no_known_word"]
     assert [row["label"] for row in rows] == ["x", "y", "z"]
     assert rows[0]["text"] == 'a "good" film, new' and rows[2]["text"] == "été"
     assert rows[0]["predicted_label"] == expected[0]["predicted_label"]
     for name in CLASSES:
         assert float(rows[0][f"probability_{name}"]) == expected[0]["probabilities"][name]
         assert rows[1][f"probability_{name}"] == rows[1]["predicted_label"] == ""
+
+
+def test_a_text_without_a_known_word_is_marked(bundle, tmp_path):
+    (tmp_path / "in.txt").write_text("qwertyuiop zzzz\na zzzz\n\n")
+    first, second, blank = predict_file(bundle, tmp_path / "in.txt", tmp_path / "out.jsonl")
+    assert first["no_known_word"] is True and first["label"] in CLASSES
+    assert "no_known_word" not in second and "no_known_word" not in blank
+    predict(bundle, tmp_path / "in.txt", tmp_path / "out.csv")
+    with open(tmp_path / "out.csv", newline="") as file:
+        assert [row["no_known_word"] for row in csv.DictReader(file)] == ["true", "", ""]
+
+
+def test_the_most_probable_classes_come_first(bundle, tmp_path):
+    (tmp_path / "in.txt").write_text("a good film\n\n")
+    every, _ = predict_file(bundle, tmp_path / "in.txt", tmp_path / "all.jsonl")
+    ranked = sorted(every["probabilities"].items(), key=lambda item: -item[1])
+    first, blank = predict_file(bundle, tmp_path / "in.txt", tmp_path / "out.jsonl", top_k=2)
+    assert list(first["probabilities"].items()) == ranked[:2]
+    assert blank["probabilities"] == {} and blank["blank"]
+    predict(bundle, tmp_path / "in.txt", tmp_path / "out.csv", top_k=9)
+    with open(tmp_path / "out.csv", newline="") as file:
+        row, blank = csv.DictReader(file)
+    columns = [f"{title}_{k}" for k in range(1, 6) for title in ("class", "probability")]
+    assert list(row) == ["text", "predicted_label", *columns, "no_known_word"]
+    assert (row["class_5"], float(row["probability_5"])) == ranked[4]
+    assert row["class_1"] == row["predicted_label"] and set(blank.values()) == {""}
+
+
+def test_impossible_numbers_of_classes_are_refused(bundle, texts, tmp_path):
+    with pytest.raises(UserError, match="--top_k=0 must be at least 1"):
+        predict(bundle, texts, tmp_path / "out.jsonl", top_k=0)
+    with pytest.raises(UserError, match="--top_k is for JSON lines and CSV"):
+        predict(bundle, texts, tmp_path / "out.txt", output_format="glue", top_k=3)
 
 
 def test_no_field_of_the_input_is_replaced(bundle, tmp_path):
@@ -280,7 +319,8 @@ def test_another_column_is_read_on_request(bundle, tmp_path):
 def test_a_table_without_rows_has_its_header(bundle, tmp_path, name, content, own):
     (tmp_path / name).write_text(content)
     predict(bundle, tmp_path / name, tmp_path / "out.csv")
-    header = [*own, "predicted_label", *(f"probability_{name}" for name in CLASSES)]
+    named = (f"probability_{name}" for name in CLASSES)
+    header = [*own, "predicted_label", *named, "no_known_word"]
     assert (tmp_path / "out.csv").read_text() == ",".join(header) + "\n"
 
 

@@ -61,7 +61,7 @@ def test_a_best_score_that_is_not_there_is_not_named():
     bar.on_train_end()
 
 
-@pytest.mark.parametrize("progress", [ConsoleLog(100, 15.5), None])
+@pytest.mark.parametrize("progress", [ConsoleLog(100, 15.5, 10), None])
 def test_a_resumed_training_says_its_step(progress, capsys):
     progress = progress or make_bar(first=0)
     progress.on_train_begin({"step": 0})
@@ -78,7 +78,7 @@ def test_a_bar_closes_before_it_has_begun():
 @pytest.mark.parametrize("is_over", [False, True])
 def test_a_training_that_had_finished_does_not_resume(is_over, capsys):
     logs = {"step": 20, "is_over": is_over}
-    for progress in (ConsoleLog(100, 15.5), TrainingBar(Schedule(100, 10, 1), 1, "x", None)):
+    for progress in (ConsoleLog(100, 15.5, 10), TrainingBar(Schedule(100, 10, 1), 1, "x", None)):
         progress.on_train_begin(logs)
         progress.on_train_end()
         start = "this training had finished" if is_over else "resuming"

@@ -1,0 +1,89 @@
+"""Class weights, and the score that selects the model."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from disan_tf.training.check_config import check_config
+from ml_collections import ConfigDict
+
+from disan_tf.common.errors import UserError
+from disan_tf.input_pipeline import draw_examples
+from disan_tf.models.class_scores import ClassScores
+from disan_tf.training.class_options import weights_of_classes
+from disan_tf.training.loop import Trainer
+from tests.support.runs.training import corpus_of, load_config, tiny_config
+
+
+class _Corpus:
+    """Labels 0, 0, 0, 1, and no example of the third class."""
+
+    classes = ["bad", "good", "rare"]
+
+    def split(self, name):
+        assert name == "train"
+        return type("Split", (), {"labels": np.array([0, 0, 0, 1])})
+
+
+def weights(text, examples=0):
+    train = ConfigDict({"class_weights": text, "examples": examples})
+    return weights_of_classes(train, _Corpus()).tolist()
+
+
+def test_balanced_weights_give_each_class_that_occurs_the_same_sum():
+    assert weights("balanced") == pytest.approx([4 / 9, 4 / 3, 4 / 3])
+
+
+def test_balanced_weights_count_the_drawn_examples():
+    drawn = np.bincount(_Corpus().split("train").labels[draw_examples(4, 3)], minlength=3)
+    assert weights("balanced", 3) == pytest.approx((1 / np.maximum(drawn, 1)).tolist())
+
+
+def test_numbers_have_the_order_of_the_classes():
+    assert weights("1,2.5,.5") == [1.0, 2.5, 0.5]
+    with pytest.raises(UserError, match="class_weights=1,2 must have 3 numbers, for bad, good, ra"):
+        weights("1,2")
+
+
+def test_weights_act_in_the_training_loss_alone():
+    model = ClassScores()
+    logits, labels = tf.constant([[0.0, 0.0], [0.0, 0.0]]), tf.constant([0, 1])
+    model.batch_loss = lambda *batch: tf.reduce_mean(model.example_losses(*batch))
+    assert float(model.training_loss(logits, labels)) == pytest.approx(np.log(2))
+    model.class_weights = np.array([1.0, 5.0], np.float32)
+    assert float(model.training_loss(logits, labels)) == pytest.approx(3 * np.log(2))
+    assert float(model.batch_loss(logits, labels)) == pytest.approx(np.log(2))
+
+
+def test_a_training_weights_its_classes_and_selects_by_macro_f1(tmp_path):
+    config = tiny_config(steps=4, evaluate_every=2)
+    config.train.class_weights, config.train.criterion = "balanced", "macro_f1"
+    corpus = corpus_of(config, tmp_path / "data")
+    trainer = Trainer(config, corpus, tmp_path / "run")
+    counts = np.bincount(corpus.split("train").labels)
+    np.testing.assert_allclose(trainer.model.class_weights, counts.mean() / counts, rtol=1e-6)
+    trainer.scores.of_dev = lambda: dev.pop(0)
+    dev = [
+        {"loss": 1.0, "accuracy": 0.9, "macro_f1": 0.5},
+        {"loss": 1.0, "accuracy": 0.4, "macro_f1": 0.6},
+    ]
+    summary = trainer.run()
+    assert (summary["criterion"], summary["best_step"]) == ("macro_f1", 4)
+    assert summary["best_score"] == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize(
+    "config, values, message",
+    [
+        ("own_table:tiny", {"class_weights": "balance"}, "class_weights=balance must be balanced"),
+        ("own_table:tiny", {"class_weights": "1,0"}, "class_weights=1,0 must be balanced, or numb"),
+        ("own_table:tiny", {"criterion": "f1"}, "criterion=f1 must be accuracy or macro_f1"),
+        ("own_table:scores,tiny", {"criterion": "macro_f1"}, "macro_f1 must be pearson"),
+        ("own_table:scores,tiny", {"class_weights": "balanced"}, "is for classes without hard"),
+        ("resan_snli:tiny", {"class_weights": "balanced"}, "is for classes without hard attention"),
+    ],
+)
+def test_wrong_options_are_refused(config, values, message):
+    config = load_config(*config.split(":"))
+    config.train.update(values)
+    with pytest.raises(UserError, match=message):
+        check_config(config)

@@ -22,7 +22,6 @@ from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.initial_model import InitialModel
 from disan_tf.training.methods import make_method
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
-from disan_tf.training.monitoring.event_files import sync_events
 from disan_tf.training.resources import gather_resources
 from disan_tf.training.schedule import is_evaluated, is_logged, is_saved
 from disan_tf.training.training_log import TrainingLog, format_metrics
@@ -257,8 +256,9 @@ class Trainer:
 
     def _write_checkpoint(self) -> None:
         """Saves the state when the disk has the logs of its steps, which no later run repeats."""
-        sync(self.workdir / "metrics.jsonl")
-        sync_events(self.workdir / "tensorboard")
+        for path in (self.workdir / "metrics.jsonl", self.workdir / "tensorboard"):
+            if path.exists():
+                sync(path)
         self.state.save()
 
     def _finished(self, step: int) -> bool:

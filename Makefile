@@ -24,7 +24,7 @@ QUICK := tests/addons tests/common/test_keras_version.py tests/ops/*.py tests/op
   $(LOOP)_moving_average_serves_evaluation_only \
   tests/serving/export/test_saved_model.py::test_text_model_equals_the_trained_one_without_our_package
 
-.PHONY: install install-beam install-docs demo docs test test-quick test-keras3 test-all test-beam faults \
+.PHONY: install install-beam install-docs demo docs test test-quick test-keras3 test-all test-beam faults mutations \
   lint locks wheel clean
 
 install:
@@ -75,6 +75,16 @@ docs: install-docs
 faults: install
 	$(BIN)/python -m tests.measurements.failures.run_failures --output=faults.json
 
+# Changes the modules of mutations.toml in a copy of the last commit; prints what no test notices.
+mutations: export PATH := $(abspath $(BIN)):$(PATH)
+mutations: install
+	rm -rf .mutations
+	git clone --quiet . .mutations
+	cd .mutations && set -e && config=tests/measurements/mutations.toml && \
+	  cosmic-ray init $$config s.sqlite && cr-filter-operators s.sqlite $$config && \
+	  cosmic-ray baseline $$config && cosmic-ray exec $$config s.sqlite && \
+	  cr-report --show-diff --surviving-only s.sqlite
+
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -95,4 +105,4 @@ wheel:
 	@PYTHON="$(PYTHON)" sh .ci/wheel $(or $(TENSORFLOW),2.15 2.21)
 
 clean:
-	rm -rf .venv .venv-* site $(DEMO) build dist
+	rm -rf .venv .venv-* .mutations site $(DEMO) build dist

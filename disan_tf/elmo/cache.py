@@ -11,7 +11,7 @@ on>/`. Corpora that differ only in word vectors, or in the vectors' seed, share 
 
 Sorted batches make this fast. A biLM of the official sizes, 1,000 sentences of the treebank
 (20,174 tokens), float32, two threads: 63 sentences a second, 10 one at a time; 124 MB of layers,
-2.8 GB of memory at most (`tests/measurements/bilm_encoding.py`).
+2.8 GB of memory at most.
 """
 
 import hashlib

@@ -85,7 +85,7 @@ def load_keras(path: Union[str, Path]) -> tf.keras.Model:
                 file.writestr(name, text)
             file.write(weights, _WEIGHTS)
         # Twice, and a megabyte: a state that is not saved, such as that of metrics.
-        with memory_limit(1, (str(path), 2 * size + (1 << 20))):
+        with memory_limit(1, ("file", 2 * size + (1 << 20))):
             model = _load(path, checked)
     check_finite(model, path, REMEDY)
     return model

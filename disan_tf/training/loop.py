@@ -20,7 +20,6 @@ from disan_tf.training.class_options import selecting_score
 from disan_tf.training.distribution.replicas import STOP
 from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
-from disan_tf.training.monitoring.event_files import sync_events
 from disan_tf.training.schedule import is_evaluated, is_logged, is_saved
 from disan_tf.training.training_log import TrainingLog, format_metrics
 
@@ -220,8 +219,9 @@ class TrainingLoop:
 
     def _write_checkpoint(self) -> None:
         """Saves the state when the disk has the logs of its steps, which no later run repeats."""
-        sync(self.workdir / "metrics.jsonl")
-        sync_events(self.workdir / "tensorboard")
+        for path in (self.workdir / "metrics.jsonl", self.workdir / "tensorboard"):
+            if path.exists():
+                sync(path)
         self.state.save()
 
     def _finished(self, step: int) -> bool:

@@ -55,6 +55,19 @@ def test_both_paths_of_a_renaming_are_named(tmp_path):
     assert explain(caught.value).startswith(f"{tmp_path}/a -> {tmp_path}/b: No such file")
 
 
+def test_the_arguments_of_a_layer_are_left_out_of_its_error():
+    class Large(tf.keras.layers.Layer):
+        def call(self, inputs):
+            raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating a tensor")
+
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="Call arguments") as caught:
+        Large()(tf.ones([1]))
+    assert explain(caught.value) == (
+        "There is not enough memory (OOM when allocating a tensor); use smaller batches or a "
+        "smaller model."
+    )
+
+
 def test_a_library_may_hide_the_number_in_its_message():
     text = "unable to write\n(file write failed: errno = 28, error message = 'No space left')"
     assert "; free some space" in explain(OSError(text))

@@ -24,9 +24,10 @@ import time
 from pathlib import Path
 from typing import Optional
 
-from disan_tf.benchmark.timing import in_new_process
+import tensorflow as tf
+
+from disan_tf.benchmark.timing import describe_machine, in_new_process
 from disan_tf.common.files import write_json
-from tests.measurements.threads import machine
 from tests.support.runs.training import load_config
 
 ROOT = Path(__file__).parents[2]
@@ -62,7 +63,7 @@ def main() -> None:
     options = parser.parse_args()
     folders = [f"--data_dir={options.data_dir}", f"--prepared_dir={options.prepared_dir}"]
     content = json.loads(options.output.read_text(encoding="utf-8"))
-    about = in_new_process(machine, options.threads)
+    about = in_new_process(_machine, options.threads)
     content["machine"] = {
         **{key: about[key] for key in ("processor", "threads", "tensorflow")},
         "beside": options.beside,
@@ -119,6 +120,13 @@ def _time(words: tuple[str, ...], folders: list[str]) -> Optional[dict]:
     step = (ends[2 * STEPS] - ends[begun]) / (2 * STEPS - begun)
     evaluation = ends[last] - ends[2 * STEPS] - LOGGED * step
     return {"step_seconds": round(step, 5), "evaluation_seconds": round(max(evaluation, 0.0), 3)}
+
+
+def _machine(threads: int) -> dict:
+    """Describes the machine for a process with so many threads."""
+    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    tf.config.threading.set_inter_op_parallelism_threads(threads)
+    return describe_machine()
 
 
 def _config(words: list[str]):

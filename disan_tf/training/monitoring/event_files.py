@@ -1,15 +1,50 @@
-"""Keeps TensorBoard's files whole: without a lost write, and without events of repeated steps."""
+"""Keeps TensorBoard's files whole: without a lost event, and without events of repeated steps."""
 
-import errno
+import itertools
 import os
+import platform
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import tensorflow as tf
+from tensorboard.compat.proto.event_pb2 import Event
 
-from disan_tf.common.files import rename_whole, sync
+from disan_tf.common.files import rename_whole
 
 EVENT_FILES = "events.out.tfevents.*"
+_NUMBERS = itertools.count()  # of the files of this process
+
+
+class EventWriter:
+    """Writes a new event file; a failed write raises an error.
+
+    The writers of `tf.summary` go on after a failed write, and lose whole events.
+
+    Args:
+      directory: the folder of the file; it is made.
+
+    Raises:
+      tf.errors.OpError: the file cannot be written; so do `write`, `flush` and `close`.
+    """
+
+    def __init__(self, directory: Path):
+        directory.mkdir(parents=True, exist_ok=True)
+        process = f"{platform.node()}.{os.getpid()}.{next(_NUMBERS)}.v2"
+        path = directory / EVENT_FILES.replace("*", f"{int(time.time()):010d}.{process}")
+        self._file = tf.io.TFRecordWriter(str(path))
+        self.write(0, file_version="brain.Event:2")
+
+    def write(self, step: int, **content) -> None:
+        """Writes an event, such as `summary` or `graph_def`, see TensorBoard's `event.proto`."""
+        event = Event(wall_time=time.time(), step=step, **content)
+        self._file.write(event.SerializeToString())
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def drop_later_events(directory: Path, last_step: int) -> None:
@@ -32,29 +67,6 @@ def drop_later_events(directory: Path, last_step: int) -> None:
             _rewrite(path, kept)
 
 
-def sync_events(directory: Path) -> None:
-    """Waits until the disk has all event files of a directory, if it exists, and its subfolders.
-
-    Raises:
-      OSError: a file lacks a part, since TensorFlow goes on after a failed write.
-    """
-    for path in Path(directory).rglob(EVENT_FILES):
-        if _lacks_a_part(path):
-            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
-    if Path(directory).exists():
-        sync(directory)
-
-
-def _lacks_a_part(path: Path) -> bool:
-    """Returns whether the file does not end where its last record does, by the records' lengths."""
-    size, end = path.stat().st_size, 0
-    with open(path, "rb") as file:
-        while end < size:
-            file.seek(end)
-            end += int.from_bytes(file.read(8), "little") + _FRAME
-    return end != size
-
-
 _FRAME = 16  # bytes around a record: its length and two checksums
 
 
@@ -67,7 +79,7 @@ def _records(path) -> Iterator[bytes]:
 
 
 def _step(record: bytes) -> int:
-    return tf.compat.v1.Event.FromString(record).step
+    return Event.FromString(record).step
 
 
 def _rewrite(path, records):

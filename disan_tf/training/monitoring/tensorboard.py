@@ -9,10 +9,16 @@ from typing import Callable
 
 import numpy as np
 import tensorflow as tf
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.plugins.histogram.summary_v2 import histogram_pb
 from tensorboard.plugins.hparams import api as hparams
+from tensorboard.plugins.image.metadata import create_summary_metadata
+from tensorboard.plugins.scalar.summary_v2 import scalar_pb
+from tensorboard.plugins.text.summary_v2 import text_pb
+from tensorboard.util.tensor_util import make_tensor_proto
 
 from disan_tf.runs.work_directory import flatten
-from disan_tf.training.monitoring.event_files import drop_later_events
+from disan_tf.training.monitoring.event_files import EventWriter, drop_later_events
 from disan_tf.training.schedule import is_logged
 
 
@@ -57,13 +63,13 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
     def on_train_begin(self, logs=None):
         last_step = logs["step"]
         drop_later_events(self._directory, last_step)
-        with tf.summary.create_file_writer(str(self._directory)).as_default() as writer:
-            write_hparams(self._config)
-            if not last_step:
-                tf.summary.text("config", _as_markdown(self._config), step=0)
-            writer.close()
+        writer = EventWriter(self._directory)
+        writer.write(0, summary=hparams_summary(self._config))
+        if not last_step:
+            writer.write(0, summary=text_pb("config", _as_markdown(self._config)))
+        writer.close()
         self._writers = {
-            split: tf.summary.create_file_writer(str(self._directory / split))
+            split: EventWriter(self._directory / split)
             for split in ("train", "dev", *self._config.evaluate.splits)
         }
         self._histograms = tf.function(lambda: attention_histograms(self.model, *self._probe))
@@ -88,9 +94,8 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         self._started = time.monotonic()
 
     def _write_scalars(self, split, step, scores):
-        with self._writers[split].as_default(step):
-            for name, value in scores.items():
-                tf.summary.scalar(name, value)
+        for name, value in scores.items():
+            self._writers[split].write(step, summary=scalar_pb(name, value))
         self._writers[split].flush()
 
     def _seconds(self):
@@ -104,16 +109,19 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         step, watched = dev.pop("step"), dev.pop("watched", {})
         for split, scores in {"dev": dev, **watched}.items():
             self._write_scalars(split, step, scores)
-        with self._writers["dev"].as_default(step):
-            for name, values in self._histograms().items():
-                tf.summary.histogram(name, values)
-            for name, picture in (pair for draw in self._pictures for pair in draw()):
-                tf.summary.image(name, picture[None])
-            if not self._graph_written:
-                tf.summary.graph(self._evaluation_step.get_concrete_function().graph)
-                self._graph_written = True
-        self._writers["dev"].flush()
+        self._write_details(self._writers["dev"], step)
         self._started = time.monotonic() - self._trained
+
+    def _write_details(self, writer, step):
+        for name, values in self._histograms().items():
+            writer.write(step, summary=histogram_pb(name, values.numpy()))
+        for name, picture in (pair for draw in self._pictures for pair in draw()):
+            writer.write(step, summary=image_summary(name, picture))
+        if not self._graph_written:
+            graph = self._evaluation_step.get_concrete_function().graph.as_graph_def()
+            writer.write(step, graph_def=graph.SerializeToString())
+            self._graph_written = True
+        writer.flush()
 
     def on_train_end(self, logs=None):
         for writer in self._writers.values():
@@ -124,6 +132,15 @@ def _as_markdown(config) -> str:
     """Formats the config as a code block, which the text tab shows unchanged."""
     lines = json.dumps(config.to_dict(), indent=2).splitlines()
     return "".join(f"    {line}\n" for line in lines)
+
+
+def image_summary(name: str, picture: np.ndarray) -> Summary:
+    """Returns the summary of a picture <uint8>[height, width, 3]."""
+    height, width, _ = picture.shape
+    content = [str(width).encode(), str(height).encode(), tf.io.encode_png(picture).numpy()]
+    metadata = create_summary_metadata(display_name=None, description=None)
+    tensor = make_tensor_proto(content)
+    return Summary(value=[Summary.Value(tag=name, tensor=tensor, metadata=metadata)])
 
 
 def attention_histograms(model, *inputs: tf.Tensor) -> dict:
@@ -172,8 +189,8 @@ def entropy(weights: tf.Tensor, axis: int) -> tf.Tensor:
     return -tf.reduce_sum(tf.math.xlogy(weights, weights), axis=axis)
 
 
-def write_hparams(config) -> None:
-    """Writes all options of a training's config as hyper-parameters to the default writer.
+def hparams_summary(config) -> Summary:
+    """Returns the summary of all options of a training's config as hyper-parameters.
 
     Each has the name of its flag without "config.". TensorBoard itself finds the scores, and shows
     the options in which trainings differ first; a description of the experiment would fix the
@@ -181,7 +198,7 @@ def write_hparams(config) -> None:
     """
     values = {name: _plain(value) for name, value in flatten(config.to_dict()).items()}
     digest = hashlib.sha256(json.dumps(config.to_dict(), sort_keys=True).encode()).hexdigest()
-    hparams.hparams(values, trial_id=digest[:16])
+    return hparams.hparams_pb(values, trial_id=digest[:16])
 
 
 def _plain(value):

@@ -127,6 +127,8 @@ static int noted(int result, const char *kind, const char *path, const char *oth
   static result (*real)(__VA_ARGS__) = NULL;                      \
   if (!real) real = (result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name)
 
+#define ALIAS(name) __attribute__((alias(#name)))  // both are one on 64-bit machines
+
 #define MODE                       \
   va_list rest;                    \
   va_start(rest, flags);           \
@@ -138,37 +140,31 @@ static int opened(int fd, int flags) {
   return fd;
 }
 
-#define OPEN(name)                                                                   \
-  int name(const char *path, int flags, ...) {                                       \
-    REAL(int, #name, const char *, int, ...);                                        \
-    MODE;                                                                            \
-    if (flags & (O_WRONLY | O_RDWR | O_CREAT) && fails(below(path))) return -1;      \
-    return opened(real(path, flags, mode), flags);                                   \
-  }
-OPEN(open)
-OPEN(open64)
+int open(const char *path, int flags, ...) {
+  REAL(int, "open", const char *, int, ...);
+  MODE;
+  if (flags & (O_WRONLY | O_RDWR | O_CREAT) && fails(below(path))) return -1;
+  return opened(real(path, flags, mode), flags);
+}
+int open64(const char *path, int flags, ...) ALIAS(open);
 
-#define OPENAT(name)                                                                          \
-  int name(int fd, const char *path, int flags, ...) {                                        \
-    REAL(int, #name, int, const char *, int, ...);                                            \
-    MODE;                                                                                     \
-    char whole[PATH_MAX];                                                                     \
-    if (flags & (O_WRONLY | O_RDWR | O_CREAT) && fails(below(at_path(fd, path, whole)))) return -1; \
-    return opened(real(fd, path, flags, mode), flags);                                        \
-  }
-OPENAT(openat)
-OPENAT(openat64)
+int openat(int fd, const char *path, int flags, ...) {
+  REAL(int, "openat", int, const char *, int, ...);
+  MODE;
+  char whole[PATH_MAX];
+  if (flags & (O_WRONLY | O_RDWR | O_CREAT) && fails(below(at_path(fd, path, whole)))) return -1;
+  return opened(real(fd, path, flags, mode), flags);
+}
+int openat64(int fd, const char *path, int flags, ...) ALIAS(openat);
 
-#define FOPEN(name)                                                       \
-  FILE *name(const char *path, const char *mode) {                        \
-    REAL(FILE *, #name, const char *, const char *);                      \
-    if (strpbrk(mode, "wa+") && fails(below(path))) return NULL;          \
-    FILE *file = real(path, mode);                                        \
-    if (file && strpbrk(mode, "wa")) note("open", path, NULL, *mode == 'w', NULL, 0); \
-    return file;                                                          \
-  }
-FOPEN(fopen)
-FOPEN(fopen64)
+FILE *fopen(const char *path, const char *mode) {
+  REAL(FILE *, "fopen", const char *, const char *);
+  if (strpbrk(mode, "wa+") && fails(below(path))) return NULL;
+  FILE *file = real(path, mode);
+  if (file && strpbrk(mode, "wa")) note("open", path, NULL, *mode == 'w', NULL, 0);
+  return file;
+}
+FILE *fopen64(const char *path, const char *mode) ALIAS(fopen);
 
 ssize_t write(int fd, const void *data, size_t size) {
   REAL(ssize_t, "write", int, const void *, size_t);
@@ -181,18 +177,16 @@ ssize_t write(int fd, const void *data, size_t size) {
   return written;
 }
 
-#define PWRITE(name)                                                       \
-  ssize_t name(int fd, const void *data, size_t size, off_t offset) {      \
-    REAL(ssize_t, #name, int, const void *, size_t, off_t);                \
-    int what = fate(fd_below(fd));                                         \
-    if (what == FAILS) return -1;                                          \
-    ssize_t written = real(fd, data, what == DIES ? size / 2 : size, offset); \
-    if (what == DIES) die();                                               \
-    if (written > 0) note_fd("write", fd, offset, data, written);          \
-    return written;                                                        \
-  }
-PWRITE(pwrite)
-PWRITE(pwrite64)
+ssize_t pwrite(int fd, const void *data, size_t size, off_t offset) {
+  REAL(ssize_t, "pwrite", int, const void *, size_t, off_t);
+  int what = fate(fd_below(fd));
+  if (what == FAILS) return -1;
+  ssize_t written = real(fd, data, what == DIES ? size / 2 : size, offset);
+  if (what == DIES) die();
+  if (written > 0) note_fd("write", fd, offset, data, written);
+  return written;
+}
+ssize_t pwrite64(int fd, const void *data, size_t size, off_t offset) ALIAS(pwrite);
 
 ssize_t writev(int fd, const struct iovec *parts, int size) {
   REAL(ssize_t, "writev", int, const struct iovec *, int);
@@ -245,27 +239,23 @@ PATH(mkdir, mode_t, 0)
 PATH(chmod, mode_t, 0)
 PATH(truncate, off_t, argument)
 
-#define SYNC(name)                                             \
-  int name(int fd) {                                           \
-    REAL(int, #name, int);                                     \
-    if (fails(fd_below(fd))) return -1;                        \
-    int result = real(fd);                                     \
-    if (result == 0) note_fd("fsync", fd, 0, NULL, 0);         \
-    return result;                                             \
-  }
-SYNC(fsync)
-SYNC(fdatasync)
+int fsync(int fd) {
+  REAL(int, "fsync", int);
+  if (fails(fd_below(fd))) return -1;
+  int result = real(fd);
+  if (result == 0) note_fd("fsync", fd, 0, NULL, 0);
+  return result;
+}
+int fdatasync(int fd) ALIAS(fsync);  // the disk has no less than was asked for
 
-#define FTRUNCATE(name)                                        \
-  int name(int fd, off_t size) {                               \
-    REAL(int, #name, int, off_t);                              \
-    if (fails(fd_below(fd))) return -1;                        \
-    int result = real(fd, size);                               \
-    if (result == 0) note_fd("truncate", fd, size, NULL, 0);   \
-    return result;                                             \
-  }
-FTRUNCATE(ftruncate)
-FTRUNCATE(ftruncate64)
+int ftruncate(int fd, off_t size) {
+  REAL(int, "ftruncate", int, off_t);
+  if (fails(fd_below(fd))) return -1;
+  int result = real(fd, size);
+  if (result == 0) note_fd("truncate", fd, size, NULL, 0);
+  return result;
+}
+int ftruncate64(int fd, off_t size) ALIAS(ftruncate);
 
 #define REMOVE(name)                                           \
   int name(const char *path) {                                 \

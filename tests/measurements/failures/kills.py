@@ -28,21 +28,6 @@ class Unbroken:
     trace: list[Operation] = field(default_factory=list)
 
 
-@dataclass
-class Breaks:
-    """What came of the breaks so far."""
-
-    count: int = 0
-    by_scenario: dict = field(default_factory=dict)
-    failures: list = field(default_factory=list)
-
-    def add(self, name: str, count: int, failure: str = "") -> None:
-        self.count += count
-        self.by_scenario[name] = self.by_scenario.get(name, 0) + count
-        if failure:
-            self.failures.append(failure)
-
-
 class Kind(NamedTuple):
     """A kind of break.
 
@@ -66,22 +51,21 @@ def _draw_kill(draw: random.Random, unbroken: Unbroken) -> dict:
     return {"after": after, "signal": signal.SIGKILL if kind < 0.85 else signal.SIGTERM}
 
 
-def _draw_failing_write(draw: random.Random, unbroken: Unbroken) -> dict:
-    error = draw.choice((errno.ENOSPC, errno.EIO))
-    return {"kill_at": draw.randint(1, unbroken.operations), "error": error}
-
-
-def _draw_loss_of_power(draw: random.Random, unbroken: Unbroken) -> dict:
-    return {
-        "after_operations": draw.randint(1, len(unbroken.trace)),
-        "loss": draw.choice([*LOSSES]),
-    }
-
-
 KINDS = {
     "kill": Kind(_draw_kill, most=3),
-    "write": Kind(_draw_failing_write),
-    "power": Kind(_draw_loss_of_power, left_out=MAPPED),
+    "write": Kind(
+        lambda draw, unbroken: {
+            "kill_at": draw.randint(1, unbroken.operations),
+            "error": draw.choice((errno.ENOSPC, errno.EIO)),
+        }
+    ),
+    "power": Kind(
+        lambda draw, unbroken: {
+            "after_operations": draw.randint(1, len(unbroken.trace)),
+            "loss": draw.choice([*LOSSES]),
+        },
+        left_out=MAPPED,
+    ),
 }
 
 

@@ -27,48 +27,14 @@ from disan_tf.encoders import DiSAN as X
 
 Path(__file__).with_suffix(".ran").write_text("")
 """
-ENCODERS = (
-    "evil:X",
-    "evil:Y",
-    "evil.X",
-    "evil:",
-    ":X",
-    ":",
-    "..evil:X",
-    "evil",
-    "./evil:X",
-    "evil\0:X",
-    "this:s",
-    "antigravity:x",
-    "lib2to3.__main__:x",
-    "os:system",
-    "nope",
-    "..x:y",
-    "",
-    "disan ",
-)
+ENCODERS = ["evil:X", "evil:Y", "evil.X", "evil:", ":X", ":", "..evil:X", "evil", "./evil:X", ""]
+ENCODERS += ["this:s", "antigravity:x", "os:system", "lib2to3.__main__:x", "evil\0:X", "disan "]
 _MODULES = {"evil", "this", "antigravity", "lib2to3", "lib2to3.__main__"}
 NAMES = ("a\0b", "a\nb", "../x", "/x", "", ".", "é", "a" * 3000, "a b", 5, None, ["a"])
 CLASSES = ([], ["a"], ["a", "a"], ["a", "b", "c"], ["a", 5], "ab", {"a": 1, "b": 2}, [["a"], "b"])
 TEXTS = ["The film is good .", "", "zzz okra", "good " * 150, "\0\u2028 \\ -LRB- 😀", "a\nb"]
-ARGUMENTS = (
-    TEXTS,
-    [],
-    "The film",
-    [None],
-    [b"film"],
-    [5],
-    [["a", "b"]],
-    [("a",)],
-    [()],
-    None,
-    7,
-    np.array(TEXTS[:3]),
-    {"film": 1},
-    (text for text in TEXTS[:2]),
-    ["\ud800"],
-    [TEXTS],
-)
+ARGUMENTS = [TEXTS, [], "The film", [None], [b"film"], [5], [["a", "b"]], [("a",)], [()], None, 7]
+ARGUMENTS += [np.array(TEXTS[:3]), {"film": 1}, (it for it in TEXTS[:2]), ["\ud800"], [TEXTS]]
 BATCH_SIZES = (1, 3, 10**9, 0, -1, -(2**63), 2**70, 2.5, 1e308, math.nan, None, "3", [2], True)
 REFUSALS = (UserError, TypeError, ValueError)
 
@@ -130,9 +96,8 @@ def _forge_encoder(folder, info, draw):
 
 
 def _forge_name(folder, info, draw):
-    name = draw.choice(NAMES)
-    place = draw.choice((info, info["config"], info["config"]["embedding"], info["config"]["task"]))
-    place["name"] = name
+    places = info, info["config"], info["config"]["embedding"], info["config"]["task"]
+    draw.choice(places)["name"] = draw.choice(NAMES)
 
 
 def _forge_classes(folder, info, draw):
@@ -142,18 +107,11 @@ def _forge_classes(folder, info, draw):
 def _forge_vocabulary(folder, info, draw):
     path = folder / "vocabulary.txt"
     lines = path.read_bytes().splitlines(keepends=True)
-    place, kind = draw.randrange(len(lines)), draw.randrange(6)
-    if kind == 0:
-        lines[place] = lines[place].rstrip(b"\n")  # two words become one
-    elif kind == 1:
-        lines[place] = draw.choice(lines)
-    elif kind == 2:
-        lines.insert(place, draw.choice((b"\n", b"new\n", lines[place])))
-    elif kind == 3:
-        del lines[place]
-    elif kind == 4:
-        lines[place] = draw.choice((b"\n", b"\xff\n", b"\0\n", b"a b\n", b"\r\n"))
-    else:
+    place, bad = draw.randrange(len(lines)), (b"\n", b"\xff\n", b"\0\n", b"a b\n", b"\r\n")
+    line, new = lines[place], draw.choice((b"new\n", b"\n", b""))
+    changed = (line.rstrip(b"\n"), line * 2, new + line, b"", draw.choice(lines), draw.choice(bad))
+    lines[place] = draw.choice(changed)
+    if draw.random() < 0.1:
         draw.shuffle(lines)
     path.write_bytes(b"".join(lines))
 

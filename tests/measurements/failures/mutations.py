@@ -1,6 +1,5 @@
 """Damaged files, read in process: a right result, or one sentence."""
 
-import json
 import multiprocessing
 import random
 import resource
@@ -9,36 +8,18 @@ import signal
 import sys
 import time
 import traceback
-from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable
 
 from disan_tf.common.errors import explain
 from tests.measurements.failures.mutated_files import Target, all_targets
 
 SLOW = 45  # seconds of a case, after which it counts as a failure
-STUCK = 90  # seconds after which its process is killed
+STUCK = 180  # seconds after which its process is killed
 MEMORY = 2 << 30  # bytes that a case may take
 ADDRESSES = 24 << 30  # bytes of a process
-
-
-@dataclass
-class Mutations:
-    """What came of the cases so far."""
-
-    cases: int = 0
-    refused: int = 0
-    by_target: Counter = field(default_factory=Counter)
-    failures: list = field(default_factory=list)
-
-    def add(self, line: dict) -> None:
-        self.cases += 1
-        self.refused += line["verdict"] == "refused"
-        self.by_target[line["target"]] += 1
-        if line["verdict"] not in ("read", "refused"):
-            told = f"--replay=mutation:{line['case']} {line['target']}: {line['verdict']}"
-            self.failures.append(told)
 
 
 class Reader:
@@ -120,9 +101,9 @@ def _tail(error) -> str:
 
 
 def run_mutations(
-    originals: Path, scratch: Path, seed: int, cases: int, processes: int, until: Optional[float]
-) -> Mutations:
-    """Reads `cases` damaged files, or as many as there is time for.
+    originals: Path, scratch: Path, seed: int, cases: int, processes: int, until: float
+) -> dict:
+    """Reads `cases` damaged files, or as many as there is time for; returns a summary.
 
     Args:
       originals: a folder with `data` and `model`, see `mutated_files.all_targets`.
@@ -130,79 +111,58 @@ def run_mutations(
       seed: of the cases.
       cases: their number.
       processes: that share them.
-      until: of `time.monotonic`, or None.
+      until: of `time.monotonic`.
     """
-    scratch.mkdir()
-    found, workers = Mutations(), {}
-    for number in range(processes):
-        workers[number] = _Worker(originals, scratch, seed, range(number, cases, processes))
-    while any(worker.is_running(found) for worker in workers.values()):
-        if until and time.monotonic() > until:
+
+    def read(first: int) -> list[dict]:
+        numbers = range(first, cases, processes)
+        return list(_verdicts(originals, scratch / str(first), seed, numbers, until))
+
+    with ThreadPoolExecutor(processes) as pool:
+        lines = [line for part in pool.map(read, range(processes)) for line in part]
+    failures = [
+        f"--replay=mutation:{line['case']} {line['target']}: {line['verdict']}"
+        for line in lines
+        if line["verdict"] not in ("read", "refused")
+    ]
+    refused = sum(line["verdict"] == "refused" for line in lines)
+    return {"cases": len(lines), "refused": refused, "failures": failures}
+
+
+def _verdicts(originals, scratch: Path, seed: int, cases: range, until: float) -> Iterator[dict]:
+    """Verdicts of a process, begun anew behind a case that ends it or hangs."""
+    context = multiprocessing.get_context("spawn")
+    while cases:
+        receiver, sender = context.Pipe(duplex=False)
+        arguments = originals, scratch / str(cases.start), seed, cases, sender
+        process = context.Process(target=_work, args=arguments)
+        process.start()
+        sender.close()
+        while cases and time.monotonic() < until:
+            number, cases = cases[0], cases[1:]
+            try:
+                if receiver.poll(STUCK):
+                    yield receiver.recv()
+                    continue
+                verdict = "hangs"
+            except EOFError:
+                process.join()
+                verdict = f"ends the process with {process.exitcode}"
+            if process.exitcode == 1:  # a case does not end so
+                raise RuntimeError("the mutations cannot begin")
+            yield {"case": number, "target": "?", "verdict": verdict}
             break
-        time.sleep(0.2)
-    for worker in workers.values():
-        worker.stop(found)
-    return found
+        else:
+            cases = ()
+        process.kill()
+        process.join()
 
 
-class _Worker:
-    """A process for some of the cases, begun anew behind a case that killed it."""
-
-    def __init__(self, originals: Path, scratch: Path, seed: int, cases: range):
-        self._arguments, self._cases, self._starts = (originals, scratch, seed), cases, 0
-        self._begin()
-
-    def _begin(self):
-        originals, scratch, seed = self._arguments
-        self._starts += 1
-        name = scratch / f"{self._cases.start}-{self._starts}"
-        self._log, self._at, self._seen = name.with_suffix(".jsonl"), 0, time.monotonic()
-        self._process = multiprocessing.get_context("spawn").Process(
-            target=_work, args=(originals, name, seed, self._cases, self._log)
-        )
-        self._process.start()
-
-    def is_running(self, found: Mutations) -> bool:
-        """Takes what is new, and begins anew where a case ended the process or hangs."""
-        is_alive = self._process.is_alive()
-        began = self._take(found)
-        if is_alive and time.monotonic() - self._seen < STUCK:
-            return True
-        if self._process.exitcode == 0:
-            return False
-        self._process.kill()
-        self._process.join()
-        if began is None:
-            raise RuntimeError(f"the mutations cannot begin: {self._process.exitcode}")
-        what = "hangs" if is_alive else f"ends the process with {self._process.exitcode}"
-        found.add({"case": began["case"], "target": began["target"], "verdict": what})
-        self._cases = range(began["case"] + self._cases.step, self._cases.stop, self._cases.step)
-        self._begin()
-        return True
-
-    def _take(self, found: Mutations) -> Optional[dict]:
-        """Adds new verdicts; returns the case that began and has none."""
-        lines = self._log.read_text().splitlines(keepends=True) if self._log.exists() else []
-        lines = [json.loads(line) for line in lines if line.endswith("\n")]
-        for line in lines[self._at :]:
-            self._seen = time.monotonic()
-            if "verdict" in line:
-                found.add(line)
-        self._at = len(lines)
-        return lines[-1] if lines and "verdict" not in lines[-1] else None
-
-    def stop(self, found: Mutations) -> None:
-        self._process.kill()
-        self._process.join()
-        self._take(found)
-
-
-def _work(originals, name: Path, seed: int, cases: range, log: Path) -> None:
+def _work(originals, scratch: Path, seed: int, cases: range, sender) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    sys.stdout = open(name.with_suffix(".out"), "w")  # noqa: SIM115
-    reader = Reader(originals, name, seed)
-    with open(log, "w", buffering=1) as file:
-        for number in cases:
-            file.write(json.dumps({"case": number, "target": "?"}) + "\n")
-            file.write(json.dumps(reader.case(number)) + "\n")
+    scratch.parent.mkdir(parents=True, exist_ok=True)
+    sys.stdout = open(scratch.with_suffix(".out"), "w")  # noqa: SIM115
+    reader = Reader(originals, scratch, seed)
+    for number in cases:
+        sender.send(reader.case(number))

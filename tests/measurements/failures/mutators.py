@@ -5,41 +5,11 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-VALUES = (  # of wrong types, and at the ends of ranges
-    None,
-    True,
-    [],
-    {},
-    "",
-    "x",
-    -1,
-    0,
-    2**31,
-    2**63,
-    10**30,
-    -0.5,
-    1e308,
-    float("nan"),
-    float("inf"),
-    "é" * 300,
-    "a/b",
-    "../x",
-    "\u0000",
-    [[]],
-    {"a": 1},
-    ["x", 1],
-)
-BYTES = (
-    b"\0",
-    b"\xff\xfe",
-    b"\xc3",
-    b"\r",
-    b"\x1a",
-    b"\xef\xbb\xbf",
-    b"\xe2\x80\xa8",
-    b"nan",
-    b'"',
-)
+# Of wrong types, and at the ends of ranges.
+VALUES = [None, True, [], {}, "", "x", -1, 0, 2**31, 2**63, 10**30, -0.5, 1e308]
+VALUES += [float("nan"), float("inf"), "é" * 300, "a/b", "../x", "\0", [[]], {"a": 1}, ["x", 1]]
+BYTES = (b"\0", b"\xff\xfe", b"\xc3", b"\r", b"\x1a", b"\xef\xbb\xbf", b"\xe2\x80\xa8", b'"')
+HUGE = (b"nan", b"x", b"( ", b"(2 ", b"x ", b'"', b"[", b"1", b"\xc3\xa9 ")
 
 
 def damage(content: bytes, draw: random.Random) -> bytes:
@@ -70,10 +40,7 @@ def damage(content: bytes, draw: random.Random) -> bytes:
 def damage_lines(content: bytes, draw: random.Random) -> bytes:
     """The content with a line dropped, doubled, swapped, made huge, or with another column."""
     lines = content.split(b"\n")
-    number = draw.randrange(len(lines))
-    separator = draw.choice((b"\t", b",", b" "))
-    cells = lines[number].split(separator)
-    cell, kind = draw.randrange(len(cells)), draw.randrange(8)
+    number, kind = draw.randrange(len(lines)), draw.randrange(8)
     if kind == 0:
         del lines[number]
     elif kind == 1:
@@ -82,21 +49,20 @@ def damage_lines(content: bytes, draw: random.Random) -> bytes:
         other = draw.randrange(len(lines))
         lines[number], lines[other] = lines[other], lines[number]
     elif kind == 3:
-        huge = draw.choice((b"x", b"( ", b"(2 ", b"x ", b'"', b"[", b"1", b"\xc3\xa9 "))
-        lines[number] += huge * draw.choice((300, 70_000, 400_000))
-    elif kind == 4:
-        del cells[cell]
-        lines[number] = separator.join(cells)
-    elif kind == 5:
-        cells[cell] = str(draw.choice(VALUES)).encode()
-        lines[number] = separator.join(cells)
-    elif kind == 6:
-        cells.insert(cell, draw.choice(cells))
-        lines[number] = separator.join(cells)
+        lines[number] += draw.choice(HUGE) * draw.choice((300, 70_000, 400_000))
     else:
-        draw.shuffle(cells)
-        lines[number] = separator.join(cells)
+        separator = draw.choice((b"\t", b",", b" "))
+        cells = lines[number].split(separator)
+        lines[number] = separator.join(_change_cells(cells, kind, draw))
     return b"\n".join(lines)
+
+
+def _change_cells(cells: list[bytes], kind: int, draw: random.Random) -> list[bytes]:
+    cell = draw.randrange(len(cells))
+    if kind == 7:
+        return draw.sample(cells, len(cells))
+    new = {4: [], 5: [str(draw.choice(VALUES)).encode()], 6: [draw.choice(cells), cells[cell]]}
+    return [*cells[:cell], *new[kind], *cells[cell + 1 :]]
 
 
 def damage_json(content: bytes, draw: random.Random) -> bytes:

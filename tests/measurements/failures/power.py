@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Callable, NamedTuple, Union
 
@@ -32,12 +33,7 @@ class Node:
     synced: Content
 
 
-def _whole(node: Node) -> Content:
-    return node.content
-
-
-def _synced(node: Node) -> Content:
-    return node.synced
+_whole, _synced = attrgetter("content"), attrgetter("synced")
 
 
 def _torn(node: Node) -> bytes:

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional, Union
@@ -25,7 +26,7 @@ from disan_tf.common.files import scratch_folder  # noqa: E402
 from tests.measurements.failures import downloads, loaded_models, saved_models  # noqa: E402
 from tests.measurements.failures.commands import ForkServer, build_library  # noqa: E402
 from tests.measurements.failures.edits import run_edits  # noqa: E402
-from tests.measurements.failures.kills import KINDS, Breaker, Breaks, plan  # noqa: E402
+from tests.measurements.failures.kills import KINDS, Breaker, plan  # noqa: E402
 from tests.measurements.failures.mutations import Reader, run_mutations  # noqa: E402
 from tests.measurements.failures.scenarios import ALL, fresh, train_model, write_data  # noqa: E402
 from tests.measurements.failures.surroundings import Surroundings  # noqa: E402
@@ -68,13 +69,13 @@ class Harness:
 
     def breaks(self, kind: str, most: int) -> dict:
         """Chains of breaks, shared by the servers until there are enough or no time is left."""
-        found, lock = Breaks(), threading.Lock()
+        counts, failures, lock = Counter(), [], threading.Lock()
         chains = iter(plan(kind, self.seed, 10 * most, self.options.commands))
 
         def work(breaker: Breaker) -> None:
             while True:
                 with lock:
-                    if found.count >= most or time.monotonic() > self._until:
+                    if sum(counts.values()) >= most or time.monotonic() > self._until:
                         return
                     name, seed = next(chains)
                 try:
@@ -82,24 +83,18 @@ class Harness:
                 except Exception as error:  # what is left cannot be read, for instance
                     count, failure = 0, f"--replay={kind}:{name}:{seed} {error!r}"
                 with lock:
-                    found.add(name, count, failure)
-                    _tell(f"{found.count} of {kind}; {name}: {failure or 'ok'}")
+                    counts[name] += count
+                    failures.extend([failure] if failure else [])
+                    _tell(f"{sum(counts.values())} of {kind}; {name}: {failure or 'ok'}")
 
         with ThreadPoolExecutor(len(self.servers)) as pool:
             list(pool.map(work, self._breakers))
-        by_command = dict(sorted(found.by_scenario.items()))
-        return {"cases": found.count, "by command": by_command, "failures": found.failures}
+        by_command = dict(sorted(counts.items()))
+        return {"cases": sum(counts.values()), "by command": by_command, "failures": failures}
 
     def mutations(self, cases: int) -> dict:
-        found = run_mutations(
-            self.folder / "originals",
-            self.folder / "mutations",
-            self.seed,
-            cases,
-            self.options.processes,
-            self._until,
-        )
-        return {"cases": found.cases, "refused": found.refused, "failures": found.failures}
+        folders = self.folder / "originals", self.folder / "mutations"
+        return run_mutations(*folders, self.seed, cases, self.options.processes, self._until)
 
     def surroundings(self, most: int) -> dict:
         pair = (self.servers * 2)[:2]

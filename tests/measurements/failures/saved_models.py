@@ -7,20 +7,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401 (registers the tokenizer's operations)
 
-WORDS = (
-    "film",
-    "good",
-    "\0",
-    "é" * 50,
-    "x" * 5000,
-    "😀",
-    "\u2028",
-    "(",
-    "-LRB-",
-    "\\",
-    " ",
-    "<pad>",
-)
+WORDS = ["film", "good", "\0", "é" * 50, "x" * 5000, "😀", "\u2028", "(", "-LRB-<pad>", "\\", " "]
 REFUSALS = (tf.errors.OpError, TypeError, ValueError)
 
 

@@ -54,10 +54,8 @@ def _read(path: Path, name: str, folder: Path) -> dict:
     if path.match(EVENT_FILES):
         kind = str(path.parent.relative_to(folder))
         return {f"{kind}/events": _digest(_scalars(path.parent))}
-    if path.parent.name == "checkpoints" and path.name.startswith("step-"):
-        return _of_checkpoint(path, name)
-    if path.parent.name == "variables":
-        return _of_export(path, name)
+    if path.parent.name == "variables" or path.name.startswith("step-"):
+        return {name: _digest(_variables(path)) if path.suffix == ".index" else "there"}
     if path.suffix in (".h5", ".hdf5"):
         return {name: _digest(_hdf5(path))}
     if path.suffix in (".npz", ".npy"):
@@ -71,22 +69,14 @@ def _read(path: Path, name: str, folder: Path) -> dict:
     return {name: hashlib.sha256(text).hexdigest()[:12]}
 
 
-def _of_checkpoint(path, name):
-    if path.suffix != ".index":
-        return {name: "there"}
-    reader = tf.train.load_checkpoint(str(path)[: -len(".index")])
-    names = sorted(reader.get_variable_to_shape_map())
-    skipped = ("_CHECKPOINTABLE_OBJECT_GRAPH", "save_counter/.ATTRIBUTES/VARIABLE_VALUE")
-    return {name: _digest([(it, reader.get_tensor(it)) for it in names if it not in skipped])}
-
-
-def _of_export(path, name):
-    """The values alone: their names are numbers in any order."""
-    if path.suffix != ".index":
-        return {name: "there"}
-    reader = tf.train.load_checkpoint(str(path)[: -len(".index")])
-    names = reader.get_variable_to_shape_map().keys() - {"_CHECKPOINTABLE_OBJECT_GRAPH"}
-    return {name: _digest(sorted(_digest(reader.get_tensor(it)) for it in names))}
+def _variables(path) -> list:
+    """The values by name; without names in an export, where they are numbers in any order."""
+    reader = tf.train.load_checkpoint(str(path.with_suffix("")))
+    skipped = {"_CHECKPOINTABLE_OBJECT_GRAPH", "save_counter/.ATTRIBUTES/VARIABLE_VALUE"}
+    names = sorted(reader.get_variable_to_shape_map().keys() - skipped)
+    if path.parent.name == "variables":
+        return sorted(_digest(reader.get_tensor(name)) for name in names)
+    return [(name, reader.get_tensor(name)) for name in names]
 
 
 def _hdf5(path) -> list:
@@ -115,7 +105,7 @@ def _events(path) -> Iterator[tuple]:
     for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
         event = tf.compat.v1.Event.FromString(record)
         for value in event.summary.value:
-            yield value.tag, event.step, value.tensor.tensor_content.hex()[:64]
+            yield value.tag, event.step, _digest(tf.make_ndarray(value.tensor).tolist())
 
 
 def _timeless(value):

@@ -40,7 +40,7 @@ class Surroundings:
         yield "no home", lambda: self._as_ever("predict", none)
         yield "no compiler", lambda: self._as_ever("predict", {"CXX": "/nowhere/g++"})
         yield "read-only native cache", lambda: self._as_ever("predict", locked)
-        yield "two of one work directory", lambda: self._two_trainings()
+        yield "two of one work directory", lambda: self._two("disan", statuses=(0, 2))
         yield "two of one series", lambda: self._two("series")
         yield "two of one prepared corpus", lambda: self._two("prepare")
         yield "two of one ELMo cache", lambda: self._two("elmo", "--prepared_dir")
@@ -85,34 +85,27 @@ class Surroundings:
         with ThreadPoolExecutor(2) as pool:
             return [it.result() for it in [pool.submit(run) for run in runs]]
 
-    def _two_trainings(self) -> str:
-        """One trains; the other says that it does, or comes after it and has nothing to do."""
-        expected, out = self._files("disan"), fresh(self._folder / "disan")
-        outcomes = self._both(*(lambda it=it: self._run("disan", out, it) for it in (0, 1)))
-        wrong = [outcome.complaint((0, 2)) for outcome in outcomes]
-        if not any(wrong) and all(outcome.status for outcome in outcomes):
-            wrong = ["neither of them trains"]
-        return "; ".join(filter(None, wrong)) or "; ".join(differences(expected, snapshot(out)))
+    def _two(self, name: str, shared: str = "", statuses=(0,)) -> str:
+        """Both end well, or one says that the other works: in one folder, or with one shared.
 
-    def _two(self, name: str, shared: str = "") -> str:
-        """Both end well: in one folder, or in two that share another."""
-        self._files(name)
-        folder = fresh(self._folder / name)
+        Args:
+          name: of the scenario.
+          shared: a flag for a folder that both share; "" = they share all.
+          statuses: with which they may end, one of them with 0.
+        """
+        expected, folder = self._files(name), fresh(self._folder / name)
         outs = [folder / "0", folder / "1"] if shared else [folder, folder]
-        more = [f"{shared}={folder / 'shared'}"] if shared else []
-        outcomes = self._both(
-            *(lambda it=it: self._run(name, fresh_or_same(outs[it]), it, more) for it in (0, 1))
-        )
-        wrong = [complaint for it in outcomes if (complaint := it.complaint())]
         for out in outs:
-            found = snapshot(out)
-            expected = {
-                key: it
-                for key, it in self._files(name).items()
-                if not (shared and key.startswith("prepared/"))
-            }
-            wrong += differences(expected, found)
-        return "; ".join(wrong)
+            out.mkdir(exist_ok=True)
+        more = [f"{shared}={folder / 'shared'}"] if shared else []
+        outcomes = self._both(*(lambda it=it: self._run(name, outs[it], it, more) for it in (0, 1)))
+        wrong = [complaint for it in outcomes if (complaint := it.complaint(statuses))]
+        wrong += [] if wrong or any(it.status == 0 for it in outcomes) else ["none works"]
+        if shared:
+            expected = {key: it for key, it in expected.items() if not key.startswith("prepared/")}
+        return "; ".join(
+            wrong + [line for out in outs for line in differences(expected, snapshot(out))]
+        )
 
     def _two_builds(self) -> str:
         cache = self._folder / "native"
@@ -143,8 +136,3 @@ class Surroundings:
         if not outcome.complaint() and "cannot be locked" not in outcome.stderr:
             return "no warning"
         return outcome.complaint() or "; ".join(differences(expected, snapshot(out)))
-
-
-def fresh_or_same(out: Path) -> Path:
-    out.mkdir(parents=True, exist_ok=True)
-    return out

@@ -1,6 +1,8 @@
 """The event files of a training, read back."""
 
+import contextlib
 import math
+import resource
 from collections import Counter
 from types import SimpleNamespace
 
@@ -11,10 +13,11 @@ from ml_collections import ConfigDict
 from tensorboard.plugins.hparams import plugin_data_pb2
 
 from configs.disan_sst import get_config
+from disan_tf.common.errors import explain
 from disan_tf.models.factory import build_model
 from disan_tf.runs.work_directory import flatten
 from disan_tf.training.monitoring import tensorboard
-from disan_tf.training.monitoring.event_files import sync_events
+from disan_tf.training.monitoring.event_files import EventWriter
 from disan_tf.training.monitoring.tensorboard import (
     TensorBoardLogger,
     attention_histograms,
@@ -323,20 +326,36 @@ def test_what_a_killed_process_was_rewriting_is_removed(start, tmp_path):
     assert not list(tmp_path.rglob(".rewritten-*"))
 
 
-@pytest.mark.parametrize("lost", [(8, 12), (-4, None), (0, 12)])  # as by one failed write
-def test_an_event_file_that_lacks_a_part_stops_the_training(lost, tmp_path):
-    for step in range(3):
-        with tf.summary.create_file_writer(str(tmp_path / "dev")).as_default() as writer:
-            tf.summary.scalar("loss", 0.5, step)
-            writer.close()
-    sync_events(tmp_path)
-    path = sorted((tmp_path / "dev").iterdir())[1]
-    content = bytearray(path.read_bytes())
-    del content[slice(*lost)]
-    path.write_bytes(content)
-    with pytest.raises(OSError, match="Input/output error") as caught:
-        sync_events(tmp_path)
-    assert caught.value.filename == str(path)
+@contextlib.contextmanager
+def _full_disk():
+    """Lets every write to a file fail."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_an_event_that_cannot_be_written_is_an_error_at_once(tmp_path):
+    writer = EventWriter(tmp_path)
+    graph = np.random.default_rng(0).bytes(1 << 16)  # more than a buffer
+    with _full_disk(), pytest.raises(tf.errors.OpError) as caught:
+        writer.write(1, graph_def=graph)
+    assert str(next(tmp_path.iterdir())) in explain(caught.value)
+
+
+def _two_steps(running):
+    for batch in (0, 1):
+        _step(running, batch)
+
+
+@pytest.mark.parametrize("action", [_two_steps, lambda running: _evaluate(running, 2)])
+def test_a_full_disk_stops_the_training(start, action, tmp_path):
+    running = start()
+    with _full_disk(), pytest.raises(tf.errors.OpError) as caught:
+        action(running)
+    assert str(tmp_path) in explain(caught.value)
 
 
 def test_a_training_from_the_beginning_leaves_nothing_of_one_before(start, tmp_path):

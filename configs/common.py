@@ -54,7 +54,7 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
     config.train.patience = 0  # evaluations without a better dev score; 0 = never stop early
     config.train.checkpoint_every = config.train.get_oneway_ref("evaluate_every")
     config.train.log_every = 100
-    config.train.jit_compile = False  # whether XLA compiles the steps; for GPUs
+    config.train.jit_compile = "auto"  # whether XLA compiles the steps; auto: on GPUs, if it can
     config.train.distribution = "none"  # "mirrored" = all local devices, or "multi_worker"
 
     config.evaluate = ConfigDict()

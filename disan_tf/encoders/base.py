@@ -1,10 +1,14 @@
 """The base classes of encoders for sentences and for sentence pairs."""
 
+import tensorflow as tf
+
 from disan_tf.layers.activations import activation_of
 from disan_tf.layers.attention.token_attention import Source2Token
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child
 from disan_tf.layers.precision import shared_conversions
+from disan_tf.ops.devices import is_on_gpu
+from disan_tf.ops.xla import is_jit_compiled
 
 
 class PairEncoder(BaseLayer):
@@ -59,6 +63,17 @@ class PairEncoder(BaseLayer):
         return None
 
 
+def _is_one_batch(first, second) -> bool:
+    """Returns whether both sentences make one batch: XLA would join their products on a GPU."""
+    shapes = first.shape, second.shape
+    return (
+        is_jit_compiled()
+        and is_on_gpu()
+        and shapes[0] == shapes[1]
+        and shapes[0].is_fully_defined()
+    )
+
+
 class SentenceEncoder(PairEncoder):
     """Base of encoders that read each sentence by itself, both of a pair with the same weights.
 
@@ -89,6 +104,11 @@ class SentenceEncoder(PairEncoder):
         return self(x, mask=mask, training=training, **chosen)
 
     def encode_pair(self, first, second, first_mask, second_mask, selections=None, training=None):
+        if selections is None and _is_one_batch(first, second) and not self.samplers:
+            x, mask = (
+                tf.concat(pair, axis=0) for pair in ((first, second), (first_mask, second_mask))
+            )
+            return tf.split(self.encode(x, mask, training=training), 2)
         sentences = (first, first_mask), (second, second_mask)
         with shared_conversions():
             return [

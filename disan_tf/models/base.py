@@ -7,6 +7,7 @@ import tensorflow as tf
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.embedding.words import Embedding
 from disan_tf.models.resources import Resources
+from disan_tf.ops.batch_share import mean_of_rows
 from disan_tf.text.lookup import UNKNOWN_ID
 
 SENTENCE = ("sentence",)  # the fields of a model of one sentence
@@ -104,7 +105,7 @@ class SentenceModel(tf.keras.Model):
 
     def batch_loss(self, outputs, labels):
         """Returns the mean loss of the batch, <float32>[]."""
-        return tf.reduce_mean(self.example_losses(outputs, labels))
+        return mean_of_rows(self.example_losses(outputs, labels))
 
     def training_loss(self, outputs, labels):
         """Returns the loss of a training step without weight decay, <float32>[]."""

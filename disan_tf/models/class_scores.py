@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.metrics.classification import accuracy, macro_f1
+from disan_tf.ops.batch_share import mean_of_rows
 
 
 class ClassScores:
@@ -29,12 +30,12 @@ class ClassScores:
         if self.class_weights is None:
             return self.batch_loss(outputs, labels)
         weights = tf.gather(tf.constant(self.class_weights), labels)
-        return tf.reduce_mean(weights * self.example_losses(outputs, labels))
+        return mean_of_rows(weights * self.example_losses(outputs, labels))
 
     def batch_score(self, outputs, labels):
         # As 64 bits, because a GPU leaves the comparison of 32 bits to the host.
         predicted, gold = (tf.cast(it, tf.int64) for it in (self.predictions(outputs), labels))
-        return tf.reduce_mean(tf.cast(tf.equal(predicted, gold), tf.float32))
+        return mean_of_rows(tf.cast(tf.equal(predicted, gold), tf.float32))
 
     def predictions(self, outputs):
         return tf.argmax(outputs, axis=-1, output_type=tf.int32)

@@ -6,6 +6,7 @@ from disan_tf.common.options import check_choice
 from disan_tf.layers.serialization import serializable
 from disan_tf.metrics.correlations import correlation_scores
 from disan_tf.models.pairs import SentencePairModel
+from disan_tf.ops.batch_share import mean_of_rows
 
 _LEAST = 1e-10  # lowest probability, as in the authors' code
 
@@ -56,7 +57,7 @@ class RelatednessModel(SentencePairModel):
         return LOSSES[self.loss_name](outputs, labels - (self.lowest - 1))
 
     def batch_score(self, outputs, labels):
-        return tf.reduce_mean(tf.square(self.predictions(outputs) - labels))
+        return mean_of_rows(tf.square(self.predictions(outputs) - labels))
 
     def predictions(self, outputs):
         return expected_score(outputs) + (self.lowest - 1)

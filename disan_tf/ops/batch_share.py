@@ -51,6 +51,26 @@ def current() -> Optional[Share]:
     return getattr(_scope, "share", None)
 
 
+@contextlib.contextmanager
+def counting(rows: Optional[tf.Tensor]) -> Iterator[None]:
+    """Sets the number <int32>[] of a batch's first rows that are examples; None = all rows are."""
+    before = getattr(_scope, "rows", None)
+    _scope.rows = rows
+    try:
+        yield
+    finally:
+        _scope.rows = before
+
+
+def mean_of_rows(x: tf.Tensor) -> tf.Tensor:
+    """Returns the mean <float32>[] of <float32>[batch] over the examples, see `counting`."""
+    rows = getattr(_scope, "rows", None)
+    if rows is None:
+        return tf.reduce_mean(x)
+    is_example = tf.range(tf.size(x)) < rows
+    return tf.reduce_sum(tf.where(is_example, x, 0.0)) / tf.cast(rows, x.dtype)
+
+
 def part_of_mean(mean: tf.Tensor) -> tf.Tensor:
     """Scales the mean over a share's rows to its part of the global batch's mean."""
     share = current()

@@ -5,13 +5,15 @@ form walks over blocks of heads (forward pass) and of dependents (backward pass)
 context and the softmax denominators, and computes the rest again. A block also skips the range of
 pairs that its direction forbids, nearly half of them (measured: twice as fast as the plain form).
 Under XLA, whose slices have fixed sizes, a block computes all pairs and masks the forbidden ones.
+For a GPU, XLA joins a block's operations in a few kernels; pairs that fit into one block then need
+no loop.
 """
 
 import tensorflow as tf
 
-from disan_tf.ops.devices import block_numbers
-from disan_tf.ops.direction_mask import positional_mask, selected_rows
-from disan_tf.ops.xla import is_compiled
+from disan_tf.ops.devices import GPU_BLOCK_NUMBERS, block_numbers, is_on_gpu
+from disan_tf.ops.direction_mask import admissible_pairs, positional_mask, selected_rows
+from disan_tf.ops.xla import is_compiled, is_jit_compiled
 
 # Numbers in one tensor of a block on a CPU. They fit into the caches, and hide the cost of starting
 # an operation (measured: 1 << 18 to 1 << 22 differ by a fifth).
@@ -40,6 +42,9 @@ def lean_attention(head, dependent, value, mask, *, direction, head_mask=None, s
 
 def lean_forward(head, dependent, value, mask, direction, scale):
     """Returns the context s_j and the softmax denominator, both <float32>[batch, length, dim]."""
+    if needs_no_loop(head):
+        pairs = admissible_pairs(mask, direction)
+        return block_context(head[:, :, None], dependent[:, None], value[:, None], pairs, scale)
     length, (size, blocks) = tf.shape(head)[1], _blocks(head)
     head = tf.pad(head, [[0, 0], [0, blocks * size - length], [0, 0]])
     within, positions = tf.range(size), tf.range(length)
@@ -47,16 +52,14 @@ def lean_forward(head, dependent, value, mask, direction, scale):
     def body(block, contexts, denominators):
         heads = block * size + within
         start, end = _range(heads, length, direction)
-        _, weights = pair_weights(
+        context, denominator = block_context(
             tf.gather(head, heads, axis=1)[:, :, None, :],
             dependent[:, None, start:end, :],
+            value[:, None, start:end, :],
             positional_mask(heads, positions[start:end], direction)[None]
             & mask[:, None, start:end],
             scale,
         )
-        denominator = tf.reduce_sum(weights, axis=2)
-        context = tf.reduce_sum(weights * value[:, None, start:end, :], axis=2)
-        context = tf.math.divide_no_nan(context, denominator)
         return [block + 1, contexts.write(block, context), denominators.write(block, denominator)]
 
     arrays = [tf.TensorArray(tf.float32, size=blocks) for _ in range(2)]
@@ -75,11 +78,16 @@ def lean_backward(upstream, head, dependent, value, context, denominator, mask, 
     With p_ij the attention, g_j the upstream gradient and t_ij the tanh:
     dv_i = sum_j p_ij g_j and d(dependent_i + head_j) = p_ij g_j (v_i - s_j) (1 - t_ij^2).
     """
+    scaled = tf.math.divide_no_nan(upstream, denominator)  # g_j over the denominator
+    if needs_no_loop(head):
+        rows = (tensor[:, :, None] for tensor in (head, scaled, context))
+        columns = (tensor[:, None] for tensor in (dependent, value))
+        pairs = admissible_pairs(mask, direction)
+        return block_gradients(*rows, *columns, pairs, scale)
     length, (size, blocks) = tf.shape(head)[1], _blocks(head)
     padding = [[0, 0], [0, blocks * size - length], [0, 0]]
     dependent, value = tf.pad(dependent, padding), tf.pad(value, padding)
     mask = tf.pad(mask, padding[:2])
-    scaled = tf.math.divide_no_nan(upstream, denominator)  # g_j over the denominator
     mirrored = {"forward": "backward", "backward": "forward"}.get(direction, direction)
     within = tf.range(size)
 
@@ -90,18 +98,15 @@ def lean_backward(upstream, head, dependent, value, context, denominator, mask, 
         )
         start, end = _range(dependents, length, mirrored)
         heads = tf.range(start, end)
-        tanh, weights = pair_weights(
-            head[:, start:end, None, :],
+        block_gradient, *sums = block_gradients(
+            *(tensor[:, start:end, None, :] for tensor in (head, scaled, context)),
             own_dependent[:, None],
+            own_value[:, None],
             positional_mask(heads, dependents, direction)[None] & own_mask[:, None],
             scale,
         )
-        weights *= scaled[:, start:end, None, :]  # p_ij g_j
-        value_gradients = value_gradients.write(block, tf.reduce_sum(weights, axis=1))
-        weights *= own_value[:, None] - context[:, start:end, None, :]
-        weights *= 1.0 - tf.square(tanh)
-        dependent_gradients = dependent_gradients.write(block, tf.reduce_sum(weights, axis=1))
-        block_gradient = tf.reduce_sum(weights, axis=2)
+        dependent_gradients = dependent_gradients.write(block, sums[0])
+        value_gradients = value_gradients.write(block, sums[1])
         head_gradient += tf.pad(block_gradient, [[0, 0], [start, length - end], [0, 0]])
         head_gradient.set_shape(head.shape)  # the loop must keep this shape
         return block + 1, head_gradient, dependent_gradients, value_gradients
@@ -117,6 +122,44 @@ def lean_backward(upstream, head, dependent, value, context, denominator, mask, 
         unblock(array, head, blocks, size)[:, :length] for array in arrays
     )
     return head_gradient, dependent_gradient, value_gradient
+
+
+def block_context(head, dependent, value, pairs, scale):
+    """Returns the context s_j and the softmax denominator of a block's heads.
+
+    Args:
+      head: <float32>[batch, heads, 1, dim].
+      dependent: <float32>[batch, 1, dependents, dim], as `value`.
+      pairs: <bool>[batch, heads, dependents].
+
+    Returns:
+      Two of <float32>[batch, heads, dim].
+    """
+    _, weights = pair_weights(head, dependent, pairs, scale)
+    denominator = tf.reduce_sum(weights, axis=2)
+    context = tf.reduce_sum(weights * value, axis=2)
+    return tf.math.divide_no_nan(context, denominator), denominator
+
+
+def block_gradients(head, scaled, context, dependent, value, pairs, scale):
+    """Returns the gradients that a block adds for head, dependent and value.
+
+    `scaled`, g_j over the denominator, and `context` have the shape of `head`; for the shapes see
+    `block_context`.
+    """
+    tanh, weights = pair_weights(head, dependent, pairs, scale)
+    weights *= scaled  # p_ij g_j
+    value_gradient = tf.reduce_sum(weights, axis=1)
+    weights *= value - context
+    weights *= 1.0 - tf.square(tanh)
+    return tf.reduce_sum(weights, axis=2), tf.reduce_sum(weights, axis=1), value_gradient
+
+
+def needs_no_loop(head) -> bool:
+    """Returns whether XLA computes all pairs of <float32>[batch, length, dim] at once on a GPU."""
+    if not (is_jit_compiled() and is_on_gpu() and head.shape.is_fully_defined()):
+        return False
+    return head.shape.num_elements() * head.shape[1] <= GPU_BLOCK_NUMBERS
 
 
 def fits_one_block(head) -> bool:

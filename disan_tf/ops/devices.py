@@ -1,6 +1,8 @@
 """The device that computes an operation, and what depends on it."""
 
 import contextlib
+import threading
+from collections.abc import Iterator
 from typing import Optional
 
 import tensorflow as tf
@@ -13,13 +15,28 @@ from disan_tf.ops.xla import is_compiled
 # operations. Other sizes have not been measured.
 GPU_BLOCK_NUMBERS = 1 << 27
 
+_scope = threading.local()
+
+
+@contextlib.contextmanager
+def target(device: str) -> Iterator[None]:
+    """Makes this thread trace functions for a "CPU" or a "GPU", whatever this machine has."""
+    before = getattr(_scope, "target", None)
+    _scope.target = device
+    try:
+        yield
+    finally:
+        _scope.target = before
+
 
 def device_type() -> str:
     """Returns the type of the device, such as "CPU", that computes an operation called here.
 
     It is the innermost `tf.device`, which a strategy's replicas have too, if the device exists;
-    otherwise the device that TensorFlow prefers.
+    otherwise the device that TensorFlow prefers. `target` goes before both.
     """
+    if getattr(_scope, "target", None):
+        return _scope.target
     with tf.init_scope():  # a traced operation is placed later
         return tf.DeviceSpec.from_string(tf.zeros([]).device).device_type or "CPU"
 

@@ -58,12 +58,14 @@ def _lean_attention(*args, **options) -> tf.Tensor:
 def _auto_attention(*args, **options) -> tf.Tensor:
     """Calls this machine's fastest form.
 
-    Exports for XLA have the plain form. Under XLA the plain form computes what fits into one block,
-    where the lean form would be no faster; see the README's measurements.
+    Exports for XLA have the plain form. On CPUs under XLA the plain form computes what fits into
+    one block, where the lean form would be no faster; see the README's measurements.
     """
     if is_used():
         return native_attention(*args, **options)
-    is_plain = is_compiled() and (not is_jit_compiled() or fits_one_block(args[0]))
+    is_plain = is_compiled()
+    if is_jit_compiled():
+        is_plain = not is_on_gpu() and fits_one_block(args[0])
     return (plain_attention if is_plain else _lean_attention)(*args, **options)
 
 

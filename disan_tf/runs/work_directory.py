@@ -27,15 +27,15 @@ RUN = {
     "data": {"splits": {str: int}},
     "init_from?": START,
 }
-# A training may resume with more steps or patience, or on other devices. Any other change makes
-# another experiment, also fewer steps: the folder may hold a model from a later step.
+# A training may resume with more steps or patience, or on other devices, compiled for them. Any
+# other change makes another experiment, also fewer steps: the folder may hold a model from a later
+# step.
 _MAY_GROW = {"train.steps", "train.epochs", "train.patience"}
-_MAY_CHANGE = {"train.distribution"}
+_MAY_CHANGE = {"train.distribution", "train.jit_compile"}
 # Options that older versions lack, with the value that has the same effect; some only of configs
 # whose corpus takes them.
 ADDED = {
     "train.clip_norm": 0.0,
-    "train.jit_compile": False,
     "data.subset": "",
     "train.epochs": 0,
     "train.moving_average_warm_up": False,

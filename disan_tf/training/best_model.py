@@ -28,7 +28,7 @@ class SplitScores:
 
     def __init__(self, batch_size: int, model, method, dev: Split, watched: Mapping[str, Split]):
         self._model, self._method, self._dev, self._watched = model, method, dev, watched
-        self._batch_size = batch_size
+        self.batch_size = batch_size
         self.dev_outputs: Optional[np.ndarray] = None
 
     def of_dev(self) -> dict:
@@ -52,7 +52,7 @@ class SplitScores:
         }
 
     def _score(self, evaluation_step, split: Split) -> tuple[dict, np.ndarray]:
-        outcome = run_split(evaluation_step, split, self._model.reads, self._batch_size)
+        outcome = run_split(evaluation_step, split, self._model.reads, self.batch_size)
         scores = {"loss": outcome.loss, **self._model.scores(outcome.outputs, split.labels)}
         return scores, outcome.outputs
 

@@ -1,11 +1,18 @@
-"""Compilation of steps: by TensorFlow for all shapes, or by XLA for batches of few lengths."""
+"""Compilation of steps: by TensorFlow for all shapes, or by XLA for batches of few shapes."""
 
+import os
 from collections.abc import Iterator, Sequence
-from typing import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Callable, Optional
 
+import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
+from disan_tf.common.options import check_choice
+from disan_tf.common.progress import progress_bar
+from disan_tf.ops.batch_share import counting
+from disan_tf.ops.devices import device_type
 
 SHORTEST = 8  # tokens; shorter batches are padded to them
 
@@ -21,14 +28,22 @@ class Compiler:
     """
 
     def __init__(self, jit_compile: bool = False):
-        self._jit_compile = jit_compile
+        self.jit_compile = jit_compile
         self._steps: list[FewShapes] = []
 
-    def compile(self, step: Callable, signature: Sequence[tf.TensorSpec]) -> Callable:
-        """Compiles a step, a function of tensors with the specs of `signature`."""
-        if not self._jit_compile:
+    def compile(
+        self, step: Callable, signature: Sequence[tf.TensorSpec], rows: Optional[int] = None
+    ) -> Callable:
+        """Compiles a step, a function of tensors with the specs of `signature`.
+
+        Args:
+          step: the function.
+          signature: the specs of its arguments.
+          rows: the examples of a whole batch, see `FewShapes`.
+        """
+        if not self.jit_compile:
             return tf.function(step, input_signature=signature, autograph=False)
-        self._steps.append(FewShapes(step, signature))
+        self._steps.append(FewShapes(step, signature, rows))
         return self._steps[-1]
 
     @property
@@ -39,30 +54,70 @@ class Compiler:
 class FewShapes:
     """A step that XLA compiles once for each shape of a batch.
 
-    The second axis of a tensor counts tokens. It is padded with 0 to a `padded_length`, so that
-    batches have few shapes. Dropout draws the masks of the padded batch.
+    The second axis of a tensor counts tokens. It is padded with 0 to one `padded_length` for all
+    tensors, so that batches have few shapes. Dropout draws the masks of the padded batch. The last
+    batch of an epoch is padded to `rows` examples, which `mean_of_rows` leaves out.
 
     Args:
       step: a function of tensors.
       signature: the specs of its arguments.
+      rows: the examples of a whole batch; None = smaller batches have shapes of their own, for
+        steps with statistics of the batch's rows.
 
     Attributes:
       compiled: shapes of the arguments -> the function that is compiled for them.
     """
 
-    def __init__(self, step: Callable, signature: Sequence[tf.TensorSpec]):
-        self._step, self._signature = step, signature
+    def __init__(self, step: Callable, signature: Sequence[tf.TensorSpec], rows=None):
+        self._step, self._signature, self._rows = step, signature, rows
         self.compiled: dict[tuple, Callable] = {}
 
     def __call__(self, *batch: tf.Tensor):
-        batch = [pad_tokens(tf.convert_to_tensor(tensor)) for tensor in batch]
+        function, arguments = self.function_of(batch)
+        results, rows = function(*arguments), len(batch[0])
+        if len(arguments[1]) == rows:
+            return results
+        return tf.nest.map_structure(lambda it: it[:rows] if it.shape.rank else it, results)
+
+    def function_of(self, batch: Sequence[tf.Tensor]) -> tuple[Callable, list]:
+        """Returns the function for a batch, and its arguments: the rows, and the padded batch."""
+        batch = pad_tokens([*map(tf.convert_to_tensor, batch)])
+        rows = tf.constant(batch[0].shape[0])
+        batch = [pad_rows(tensor, self._rows or 0) for tensor in batch]
         shapes = tuple(tuple(tensor.shape) for tensor in batch)
         if shapes not in self.compiled:
             specs = [tf.TensorSpec(each.shape, each.dtype) for each in batch]
+
+            def step(rows, *batch):
+                with counting(rows if self._rows else None):
+                    return self._step(*batch)
+
             self.compiled[shapes] = tf.function(
-                self._step, input_signature=specs, autograph=False, jit_compile=True
+                step,
+                input_signature=[tf.TensorSpec([], tf.int32), *specs],
+                autograph=False,
+                jit_compile=True,
             )
-        return self.compiled[shapes](*batch)
+        return self.compiled[shapes], [rows, *batch]
+
+    def prepare(self, batch: Sequence[tf.Tensor], lengths: Sequence[int], variables) -> None:
+        """Compiles the step for batches of some lengths, side by side, and leaves no other trace.
+
+        Args:
+          batch: the tensors of some batch.
+          lengths: see `padded_length`.
+          variables: all variables that the step changes.
+        """
+        before = [tf.identity(variable) for variable in variables]
+        batches = [[with_length(tensor, length) for tensor in batch] for length in lengths]
+        for each in batches:  # Keras' layers are not traced in several threads
+            self.function_of(each)[0].get_concrete_function()
+        bar = progress_bar("compile", "programs", len(batches))
+        with bar, ThreadPoolExecutor(os.cpu_count()) as pool:
+            for _ in pool.map(lambda each: self(*each), batches):
+                bar.update(1)
+        for variable, value in zip(variables, before):
+            variable.assign(value)
 
     def get_concrete_function(self):
         """Returns the step for all shapes, which XLA does not compile, to show its graph."""
@@ -79,25 +134,59 @@ def padded_length(length: int) -> int:
     return shorter if length <= shorter and shorter % SHORTEST == 0 else power
 
 
-def pad_tokens(tensor: tf.Tensor) -> tf.Tensor:
-    """Pads the second axis of [batch, length, ...] with 0 to its `padded_length`."""
+def padded_lengths(lengths: np.ndarray, batches: np.ndarray) -> list[int]:
+    """Returns the distinct `padded_length`s of batches.
+
+    Args:
+      lengths: the tokens of the longest sentence of each example, <int>[examples].
+      batches: indices of examples, <int>[batches, rows], negative = none.
+    """
+    longest = np.max(np.where(batches >= 0, lengths[batches], 0), axis=1)
+    return sorted({padded_length(int(length)) for length in longest})
+
+
+def pad_tokens(tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+    """Pads the second axis of each [batch, length, ...] with 0 to one `padded_length`."""
+    lengths = [tensor.shape[1] for tensor in tensors if tensor.shape.rank > 1]
+    return [with_length(tensor, padded_length(max(lengths, default=0))) for tensor in tensors]
+
+
+def with_length(tensor: tf.Tensor, length: int) -> tf.Tensor:
+    """Cuts or pads with 0 the second axis of [batch, length, ...]; other tensors stay."""
     if tensor.shape.rank < 2:
         return tensor
-    surplus = padded_length(tensor.shape[1]) - tensor.shape[1]
+    tensor = tensor[:, :length]
+    surplus = length - tensor.shape[1]
     return tf.pad(tensor, [[0, 0], [0, surplus], *[[0, 0]] * (tensor.shape.rank - 2)])
 
 
-def make_compiler(train) -> Compiler:
-    """Makes the compiler that `config.train.jit_compile` chooses; older configs have no value."""
-    return Compiler(train.get("jit_compile", False))
+def pad_rows(tensor: tf.Tensor, rows: int) -> tf.Tensor:
+    """Pads the first axis of [batch, ...] with 0 to at least `rows`."""
+    surplus = max(0, rows - tensor.shape[0])
+    return tf.pad(tensor, [[0, surplus], *[[0, 0]] * (tensor.shape.rank - 1)])
 
 
-def check_jit_compile(jit_compile: bool = False) -> None:
-    """Checks `config.train.jit_compile`, any truth value; see `check_xla` for its conditions."""
+def make_compiler(train, model) -> Compiler:
+    """Makes the compiler that `config.train.jit_compile` chooses; older configs have no value.
+
+    "auto" stands for True on a GPU, for a model without obstacle.
+    """
+    choice = str(train.get("jit_compile", False))
+    if choice != "auto":
+        return Compiler(choice == "True")
+    encoder = {"unselected": getattr(model.encoder, "unselected", None)}
+    task = "language_model" if model.criterion == "log_likelihood" else ""
+    obstacles = _obstacles(train, encoder, task, model.encoder.dtype_policy.name)
+    return Compiler(device_type() == "GPU" and not any(obstacles))
+
+
+def check_jit_compile(jit_compile="auto") -> None:
+    """Checks `config.train.jit_compile`, "auto" or a truth value; see `check_xla`."""
+    check_choice("jit_compile", str(jit_compile), ("auto", "True", "False"))
 
 
 def check_xla(train, encoder, task: str, dtype: str) -> None:
-    """Raises UserError if `train.jit_compile` is set and XLA cannot compile the steps.
+    """Raises UserError if `train.jit_compile` is True and XLA cannot compile the steps.
 
     XLA compiles a function for fixed shapes. Rows or batches that depend on the data would have a
     shape of their own in nearly every step.
@@ -107,7 +196,7 @@ def check_xla(train, encoder, task: str, dtype: str) -> None:
       task: the name of its task.
       dtype: its precision.
     """
-    if not train.get("jit_compile", False):
+    if str(train.get("jit_compile", False)) != "True":
         return
     for setting, reason, remedy in _obstacles(train, encoder, task, dtype):
         raise UserError(
@@ -134,6 +223,3 @@ def _obstacles(train, encoder, task: str, dtype: str) -> Iterator[tuple[str, str
     if dtype == "mixed_float16":
         reason = "whose loss scale was not tried under XLA"
         yield "dtype=mixed_float16", reason, "set it to mixed_bfloat16"
-    if train.get("optimizer") == "adagrad" and train.get("optimizer_options", {}).get("start") == 0:
-        reason = "which divides by 0 for rows outside the batch"
-        yield "train.optimizer_options.start=0.0", reason, "set it above 0"

@@ -106,7 +106,7 @@ def scored_split(bundle: Bundle, corpus: PreparedCorpus, name: str) -> Split:
 def _selections(bundle, split):
     """Returns the scores that `evaluate` adds for hard attention."""
     model, evaluation = bundle.model, bundle.config.evaluate
-    compiler, scores = make_compiler(bundle.config.train), {}
+    compiler, scores = make_compiler(bundle.config.train, model), {}
     steps = evaluation_steps(model, evaluation.samples, compiler)
     for how in _SELECTIONS:
         outcome = run_split(steps[how], split, model.reads, evaluation.batch_size)

@@ -12,11 +12,18 @@ import tensorflow as tf
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.files import sync
 from disan_tf.common.signals import deferred
-from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, Split
+from disan_tf.input_pipeline import (
+    BatchPlan,
+    PreparedCorpus,
+    Split,
+    evaluation_batches,
+    make_dataset,
+)
 from disan_tf.runs.run_summary import is_over
 from disan_tf.training.best_model import BestModel, SplitScores
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.class_options import selecting_score
+from disan_tf.training.compilation import FewShapes, padded_lengths
 from disan_tf.training.distribution.replicas import STOP
 from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
@@ -78,8 +85,8 @@ class TrainingLoop:
 
         Returns:
           {"step", "epoch", "best_step", "best_epoch", "criterion", "best_score", "seconds"}; the
-          criterion is the name of the score. With `train.jit_compile` also "compilations", the
-          number in this process.
+          criterion is the name of the score. If XLA compiles, also "compilations", the number in
+          this process.
 
         Raises:
           UserError: the loss or a weight is not finite (the last good checkpoint stays), a
@@ -98,6 +105,7 @@ class TrainingLoop:
         callbacks.on_train_begin(
             {"step": step, "measured": self.log.formatted(), "is_over": self._finished(step)}
         )
+        self._compile_ahead()
         with deferred() as caught:
             while not self._finished(step):
                 step = self._epoch(step, callbacks, caught)
@@ -113,9 +121,27 @@ class TrainingLoop:
             **self._compilations(),
         }
 
+    def _compile_ahead(self) -> None:
+        """Lets XLA compile the steps for the lengths of the first epoch and of dev, if it does."""
+        method, variables = self.method, None
+        evaluation = evaluation_batches(self.dev.field_lengths, self.scores.batch_size)
+        for step, split, batches in (
+            (
+                getattr(method, "train_step", None),
+                self.train,
+                self.plan.batches(0)[: self.options.steps],
+            ),
+            (method.evaluation_step, self.dev, evaluation),
+        ):
+            if isinstance(step, FewShapes):
+                variables = variables or [*self.model.variables, *method.optimizer.variables()]
+                batch = next(iter(make_dataset(split, batches[:1])))
+                tensors = [batch[name] for name in (*self.model.reads, "label")]
+                step.prepare(tensors, padded_lengths(split.lengths, batches), variables)
+
     def _compilations(self) -> dict:
-        is_counted = self.options.get("jit_compile", False)
-        return {"compilations": self.method.compiler.compilations} if is_counted else {}
+        compiler = self.method.compiler
+        return {"compilations": compiler.compilations} if compiler.jit_compile else {}
 
     def batches(self, step: int) -> tf.data.Dataset:
         """Returns the remaining batches of the epoch after `step` steps."""

@@ -16,6 +16,7 @@ from disan_tf.common.options import (
     chosen,
 )
 from disan_tf.ops.native import runtime
+from disan_tf.training.row_steps import RowSteps
 
 
 def adadelta(
@@ -41,7 +42,7 @@ def adam(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimizer:
     Epsilon, 1e-8, is added to the root of the second moment before its bias is corrected (the
     paper's "epsilon hat"); PyTorch adds it afterwards. The difference is negligible.
     """
-    return tf.keras.optimizers.legacy.Adam(learning_rate, epsilon=1e-8, name="Adam")
+    return _Adam(learning_rate, epsilon=1e-8, name="Adam")
 
 
 def rmsprop(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimizer:
@@ -64,7 +65,7 @@ def adagrad(learning_rate: float = 0.2, start: float = 1.0) -> tf.keras.optimize
       ValueError: a negative start.
     """
     check_at_least("start", start, 0)
-    return tf.keras.optimizers.legacy.Adagrad(learning_rate, start, epsilon=0.0, name="Adagrad")
+    return _Adagrad(learning_rate, start, epsilon=0.0, name="Adagrad")
 
 
 OPTIMIZERS = {"adadelta": adadelta, "adagrad": adagrad, "adam": adam, "rmsprop": rmsprop}
@@ -93,18 +94,39 @@ def check_options(
     check_section("train.optimizer_options", optimizer_options or {}, optimizer, make)
 
 
-class _Adadelta(tf.keras.optimizers.legacy.Adadelta):
+class _Adam(RowSteps, tf.keras.optimizers.legacy.Adam):
+    """Keras' legacy class, with sparse gradients under XLA."""
+
+
+class _Adagrad(RowSteps, tf.keras.optimizers.legacy.Adagrad):
+    """Keras' legacy class, with sparse gradients under XLA."""
+
+    row_slots = ("accumulator",)
+
+    def step_rows(self, gradients, values, squares, *, lr_t, epsilon, **_):
+        squares += tf.square(gradients)
+        return values - lr_t * gradients / (tf.sqrt(squares) + epsilon), squares
+
+
+class _Adadelta(RowSteps, tf.keras.optimizers.legacy.Adadelta):
     """Keras' legacy class, with one native pass over the values for a dense gradient."""
+
+    row_slots = ("accum_grad", "accum_var")
+
+    def step_rows(self, gradients, values, squares, moves, *, lr_t, rho, epsilon, **_):
+        squares = rho * squares + (1.0 - rho) * tf.square(gradients)
+        move = tf.sqrt(moves + epsilon) * tf.math.rsqrt(squares + epsilon) * gradients
+        return values - lr_t * move, squares, rho * moves + (1.0 - rho) * tf.square(move)
 
     def _resource_apply_dense(self, grad, var, apply_state=None):
         if not runtime.is_used():
             return super()._resource_apply_dense(grad, var, apply_state)
-        slots = [self.get_slot(var, name).handle for name in ("accum_grad", "accum_var")]
+        slots = [self.get_slot(var, name).handle for name in self.row_slots]
         settings = _settings(self, var, apply_state)
         return runtime.operations().disan_adadelta(var.handle, *slots, grad, *settings)
 
 
-class _RMSprop(tf.keras.optimizers.legacy.RMSprop):
+class _RMSprop(RowSteps, tf.keras.optimizers.legacy.RMSprop):
     """Keras' legacy class, with one native pass over the values for a dense gradient."""
 
     def _resource_apply_dense(self, grad, var, apply_state=None):

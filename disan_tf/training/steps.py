@@ -5,13 +5,17 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.ops.batch_share import part_of_all, part_of_mean
-from disan_tf.ops.xla import is_jit_compiled
 from disan_tf.training.compilation import Compiler
-from disan_tf.training.dense_rows import dense_gradient, keeping_other_rows
 from disan_tf.training.distribution.replicas import compiled_step, summed
 
 
-def make_train_step(model, optimizer, clip_norm: float = 0.0, compiler: Optional[Compiler] = None):
+def make_train_step(
+    model,
+    optimizer,
+    clip_norm: float = 0.0,
+    compiler: Optional[Compiler] = None,
+    rows: Optional[int] = None,
+):
     """Returns the training step: one optimizer step on the model's loss + weight decay.
 
     Args:
@@ -19,7 +23,7 @@ def make_train_step(model, optimizer, clip_norm: float = 0.0, compiler: Optional
       optimizer: see `disan_tf.training.optimizers`; under a loss-scale optimizer a step whose
         gradients overflow changes nothing and lowers the scale.
       clip_norm: see `apply_gradients`.
-      compiler: see `compiled_step`.
+      compiler, rows: see `compiled_step`.
 
     Returns:
       A `compiled_step`: the model's inputs (`model.reads`), labels <`model.label_dtype`>[batch]
@@ -41,11 +45,15 @@ def make_train_step(model, optimizer, clip_norm: float = 0.0, compiler: Optional
         _, skipped = apply_gradients(optimizer, gradients, model.trainable_variables, clip_norm)
         return {**measured, "skipped_steps": skipped}
 
-    return compiled_step(train_step, batch_signature(model), compiler)
+    return compiled_step(train_step, batch_signature(model), compiler, rows)
 
 
 def make_evaluation_step(
-    model, how: Optional[str] = None, samples: int = 1, compiler: Optional[Compiler] = None
+    model,
+    how: Optional[str] = None,
+    samples: int = 1,
+    compiler: Optional[Compiler] = None,
+    rows: Optional[int] = None,
 ):
     """Returns a step: inputs, labels -> (outputs <float32>[batch, classes], loss <float32>[]).
 
@@ -58,6 +66,7 @@ def make_evaluation_step(
       samples: the number of selections; if above 1, the outputs are the logarithms of the mean
         probabilities.
       compiler: compiles the step; None = TensorFlow does.
+      rows: the examples of a whole batch, see `Compiler.compile`.
     """
 
     def evaluation_step(*batch):
@@ -66,7 +75,7 @@ def make_evaluation_step(
         outputs = outputs[0] if samples == 1 else _log_mean_probabilities(outputs)
         return outputs, model.batch_loss(outputs, label) + sum(added_losses(model))
 
-    return (compiler or Compiler()).compile(evaluation_step, batch_signature(model))
+    return (compiler or Compiler()).compile(evaluation_step, batch_signature(model), rows)
 
 
 def make_selection_step(model, how: str):
@@ -135,12 +144,7 @@ def apply_gradients(
     norm, moves = tf.linalg.global_norm(gradients), gradients
     if clip_norm:
         moves, _ = tf.clip_by_global_norm(gradients, clip_norm, use_norm=norm)
-    if is_jit_compiled():
-        with keeping_other_rows(optimizer, moves, weights):
-            dense = [dense_gradient(move) for move in moves]
-            optimizer.apply_gradients(zip(dense, weights), experimental_aggregate_gradients=False)
-    else:
-        optimizer.apply_gradients(zip(moves, weights), experimental_aggregate_gradients=False)
+    optimizer.apply_gradients(zip(moves, weights), experimental_aggregate_gradients=False)
     skipped = tf.logical_not(_finite(gradients)) if _scales(optimizer) else False
     return norm, tf.cast(skipped, tf.float32)
 

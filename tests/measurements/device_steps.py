@@ -70,13 +70,13 @@ def find(model: str, dtype: str, jit_compile: bool) -> Found:
     name, _, variant = model.partition(":")
     config = load_config(name, variant) if name != "elmo_disan_sst" else elmo_config()
     config.dtype, config.train.batch_size = dtype, 8
-    config.train.jit_compile = jit_compile
+    config.train.jit_compile = str(jit_compile)
     if "policy" in config:
         config.policy.update({"pretrain_steps": 0, "policy_steps": 0})
     with tempfile.TemporaryDirectory() as folder:
         trainer = Trainer(config, _corpus(config, Path(folder)), Path(folder) / "run")
         batch = next(iter(trainer.batches(0)))
-        batch = [pad_tokens(batch[part]) for part in (*trainer.model.reads, "label")]
+        batch = pad_tokens([batch[part] for part in (*trainer.model.reads, "label")])
         before = _flat(trainer.model.trainable_weights)
         losses = [trainer.method.train(step, *batch)["loss"] for step in range(STEPS)]
         outputs, _ = trainer.method.evaluation_step(*batch)

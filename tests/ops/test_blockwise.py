@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from disan_tf.ops import DIRECTIONS, blockwise
 from disan_tf.ops.blockwise import lean_attention
+from disan_tf.ops.devices import target
 from disan_tf.ops.directional_attention import plain_attention
 from tests.support.ops.attention_problems import (
     assert_close,
@@ -49,6 +50,26 @@ def test_under_xla_it_is_the_plain_form(direction):
             actual = lean(*short)
         for ours, expected in zip(actual, plain(*short)):
             assert_close(ours, expected, 1e-5)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_for_a_gpu_xla_computes_one_block_without_a_loop(direction):
+    inputs = [
+        tf.constant(tensor, tf.float32) for tensor in (make_mask(2, 7, 3), *make_inputs(2, 7, 3))
+    ]
+    inputs[0] = inputs[0] > 0
+    plain, _ = compiled_step(partial(plain_attention, direction=direction), 3)
+    lean, _ = compiled_step(partial(lean_attention, direction=direction), 3)
+    with target("GPU"):
+        compiled = tf.function(lean, autograph=False, jit_compile=True)
+        actual = compiled(*inputs)
+    kinds = {
+        operation.type
+        for operation in compiled.get_concrete_function(*inputs).graph.get_operations()
+    }
+    assert not {"While", "StatelessWhile"} & kinds
+    for ours, expected in zip(actual, plain(*inputs)):
+        assert_close(ours, expected, 1e-5)
 
 
 @pytest.mark.parametrize(

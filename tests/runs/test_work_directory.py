@@ -15,7 +15,7 @@ OF_FORMAT_2 = {
     "embedding.dim", "embedding.trainable", "task.name", "task.head", "train.batch_size",
     "train.batch_tokens", "train.examples", "train.window", "train.moving_average", "train.steps",
     "train.evaluate_every", "train.patience", "train.checkpoint_every", "train.log_every",
-    "train.distribution", "evaluate.batch_size", "evaluate.splits",
+    "train.distribution", "train.jit_compile", "evaluate.batch_size", "evaluate.splits",
 }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Trainings whose steps XLA compiles: equal losses, resumption, few shapes, refused configs."""
 
 from functools import partial
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -8,10 +9,18 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.cli.check_config import check_config
-from disan_tf.training.compilation import FewShapes, check_xla, pad_tokens, padded_length
-from disan_tf.training.dense_rows import dense_gradient
+from disan_tf.ops.batch_share import mean_of_rows
+from disan_tf.ops.devices import target
+from disan_tf.training.compilation import (
+    FewShapes,
+    check_xla,
+    make_compiler,
+    pad_tokens,
+    padded_length,
+)
 from disan_tf.training.experiment import Trainer
 from disan_tf.training.optimizers import OPTIMIZERS, build_optimizer
+from disan_tf.training.row_steps import sums_of_rows
 from disan_tf.training.steps import apply_gradients
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
 from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
@@ -130,11 +139,11 @@ def _three_steps(config, corpus, workdir, jit_compile):
 
 def _trainer_and_batch(config, corpus, workdir, jit_compile):
     """Returns a trainer, and its first batch, padded."""
-    config.train.jit_compile, config.train.batch_size = jit_compile, 8
+    config.train.jit_compile, config.train.batch_size = str(jit_compile), 8
     check_xla(config.train, config.encoder, config.task.name, config.dtype)
     trainer = Trainer(config, corpus, workdir)
     batch = next(iter(trainer.batches(0)))
-    return trainer, [pad_tokens(batch[name]) for name in (*trainer.model.reads, "label")]
+    return trainer, pad_tokens([batch[name] for name in (*trainer.model.reads, "label")])
 
 
 @pytest.mark.slow
@@ -206,14 +215,14 @@ def _rmsprop_move(gradient):
 @pytest.mark.slow
 def test_a_killed_training_resumes_bit_for_bit(tmp_path):
     options = {"steps": 6, "evaluate_every": 3, "checkpoint_every": 2, "moving_average": 0.9}
-    config = with_few_operations(tiny_config(jit_compile=True, **options))
+    config = with_few_operations(tiny_config(jit_compile="True", **options))
     config.evaluate.batch_size = 40  # all of dev
     corpus = corpus_of(config, tmp_path / "corpus")
     check_resumes(partial(run_trainer, config, corpus), tmp_path, 5)
 
 
 def test_the_summary_counts_compilations(tmp_path):
-    config = with_few_operations(tiny_config(steps=2, evaluate_every=2, jit_compile=True))
+    config = with_few_operations(tiny_config(steps=2, evaluate_every=2, jit_compile="True"))
     config.evaluate.batch_size = 40  # all of dev
     trainer = Trainer(config, corpus_of(config, tmp_path / "corpus"), tmp_path / "run")
     lengths = {
@@ -239,6 +248,55 @@ def test_a_step_is_compiled_once_for_each_padded_length():
     assert [spec.shape.rank for spec in step.get_concrete_function().inputs] == [2, 1]
 
 
+def test_a_smaller_batch_is_padded_and_not_counted():
+    specs = [tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None], tf.int32)]
+
+    def lengths(ids, labels):
+        sums = tf.cast(tf.reduce_sum(ids, axis=1) + labels, tf.float32)
+        return sums, mean_of_rows(sums + 1.0)
+
+    step = FewShapes(lengths, specs, rows=5)
+    for rows in (5, 2, 1):
+        sums, mean = step(tf.ones([rows, 3], tf.int32), tf.range(rows))
+        np.testing.assert_array_equal(sums, 3.0 + np.arange(rows))
+        assert float(mean) == 4.0 + (rows - 1) / 2
+    assert len(step.compiled) == 1
+
+
+def test_compiling_ahead_leaves_the_variables_and_has_every_length(tmp_path):
+    config, corpus = _trees("")(tmp_path)
+    trainer, batch = _trainer_and_batch(config, corpus, tmp_path / "run", True)
+    method = trainer.method
+    variables = [*trainer.model.variables, *method.optimizer.variables()]
+    before = [variable.numpy() for variable in variables]
+    method.train_step.prepare(batch, [8, 16], variables)
+    for variable, value in zip(variables, before):
+        np.testing.assert_array_equal(variable, value)
+    assert sorted(shapes[0][1] for shapes in method.train_step.compiled) == [8, 16]
+    method.train(0, *batch)
+    assert len(method.train_step.compiled) == 2
+    assert any((variable.numpy() != value).any() for variable, value in zip(variables, before))
+
+
+@pytest.mark.parametrize(
+    "choice, on_gpu, changes, expected",
+    [
+        ("auto", True, {}, True),
+        ("auto", False, {}, False),
+        ("auto", True, {"train.batch_tokens": 99}, False),
+        ("True", False, {}, True),
+        ("False", True, {}, False),
+    ],
+)
+def test_xla_compiles_by_default_on_a_gpu(choice, on_gpu, changes, expected):
+    config = load_config("disan_sst")
+    config.update_from_flattened_dict({"train.jit_compile": choice, **changes})
+    encoder = SimpleNamespace(dtype_policy=SimpleNamespace(name=config.dtype))
+    model = SimpleNamespace(encoder=encoder, criterion="accuracy")
+    with target("GPU" if on_gpu else "CPU"):
+        assert make_compiler(config.train, model).jit_compile is expected
+
+
 @pytest.mark.parametrize("moving_average", [0.0, 0.9])
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_an_optimizer_changes_the_same_rows_of_a_table(name, moving_average):
@@ -261,10 +319,10 @@ def test_an_optimizer_changes_the_same_rows_of_a_table(name, moving_average):
         np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-7)
 
 
-def test_a_dense_gradient_sums_the_occurrences_of_a_row():
-    values, rows = tf.constant([[1.0], [2], [4]]), tf.constant([2, 0, 2])
-    gradient = tf.IndexedSlices(values, rows, tf.constant([4, 1]))
-    np.testing.assert_array_equal(dense_gradient(gradient), [[2.0], [0], [5], [0]])
+def test_each_occurrence_of_a_row_has_the_sum_of_its_values():
+    rows, sums = sums_of_rows(tf.constant([[1.0], [2], [4]]), tf.constant([2, 0, 2]))
+    np.testing.assert_array_equal(rows, [0, 2, 2])
+    np.testing.assert_array_equal(sums, [[2.0], [5], [5]])
 
 
 @pytest.mark.parametrize(
@@ -281,7 +339,7 @@ def test_a_config_that_xla_cannot_compile_is_refused(name, changes, setting):
     config = load_config(name)
     config.update_from_flattened_dict(changes)
     check_config(config)
-    config.train.jit_compile = True
+    config.train.jit_compile = "True"
     message = user_error(check_config, config)
     assert message.startswith(
         f"--config.train.jit_compile=True does not go with --config.{setting}, wh"

@@ -16,13 +16,19 @@ _STOP = tf.TensorSpec([], tf.float32, name=STOP)
 _SHARE = tf.TensorSpec([len(Share._fields)], tf.int32, name="share")
 
 
-def compiled_step(step, signature: Sequence[tf.TensorSpec], compiler: Optional[Compiler] = None):
+def compiled_step(
+    step,
+    signature: Sequence[tf.TensorSpec],
+    compiler: Optional[Compiler] = None,
+    rows: Optional[int] = None,
+):
     """Compiles `step`, which is traced once, or by XLA once for each shape.
 
     Args:
       step: a function of tensors that returns a dictionary of tensors.
       signature: the specs of its arguments.
       compiler: compiles the step if no strategy is in scope; None = TensorFlow does.
+      rows: the examples of a whole batch, see `Compiler.compile`.
 
     Returns:
       A function. If a strategy is in scope, its first argument is whether this process must stop,
@@ -31,7 +37,7 @@ def compiled_step(step, signature: Sequence[tf.TensorSpec], compiler: Optional[C
       results of `step` must be the same on all replicas, see `summed`.
     """
     if not tf.distribute.has_strategy():
-        return (compiler or Compiler()).compile(step, signature)
+        return (compiler or Compiler()).compile(step, signature, rows)
     strategy = tf.distribute.get_strategy()
     signature = [_SHARE, *signature]  # for one replica
     local = len(strategy.extended.worker_devices)

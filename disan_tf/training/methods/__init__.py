@@ -71,7 +71,7 @@ def method_for(samplers) -> type:
 
 def final_evaluation_step(model, train, evaluate):
     """Returns the evaluation step of a trained model, according to `config.evaluate.selection`."""
-    compiler = make_compiler(train)
+    compiler = make_compiler(train, model)
     if not model.samplers:
-        return make_evaluation_step(model, compiler=compiler)
+        return make_evaluation_step(model, compiler=compiler, rows=evaluate.batch_size)
     return evaluation_steps(model, evaluate.samples, compiler)[evaluate.selection]

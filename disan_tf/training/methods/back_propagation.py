@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Callable, Optional
 
 from disan_tf.common.options import check_section
+from disan_tf.layers.heads.batch_norm import BatchNormHead
 from disan_tf.training.compilation import make_compiler
 from disan_tf.training.methods.plateau import Plateau, check_plateau
 from disan_tf.training.optimizers import averaged_weights, build_optimizer
@@ -48,9 +49,13 @@ class BackPropagation:
     def __init__(self, model, train, dtype: str, evaluate=None, policy=None):
         self._model = model
         self.optimizer = build_optimizer(train, dtype, model.trainable_variables)
-        self.compiler = make_compiler(train)
-        self.train_step = make_train_step(model, self.optimizer, train.clip_norm, self.compiler)
-        self.evaluation_step = make_evaluation_step(model, compiler=self.compiler)
+        self.compiler = make_compiler(train, model)
+        rows = None if isinstance(model.head, BatchNormHead) else train.batch_size
+        self.train_step = make_train_step(
+            model, self.optimizer, train.clip_norm, self.compiler, rows
+        )
+        rows = evaluate and evaluate.batch_size
+        self.evaluation_step = make_evaluation_step(model, compiler=self.compiler, rows=rows)
         self.saved = {"optimizer": self.optimizer}
         self._plateau = None
         if train.get("plateau"):

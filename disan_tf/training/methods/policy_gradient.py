@@ -63,7 +63,7 @@ class PolicyGradient(BackPropagation):
         self._weights = {SOFT: soft, POLICY: hard}
         self.baseline = Baseline(policy.baseline)
         reward = functools.partial(REWARDS[policy.reward], penalty=policy.penalty)
-        self.compiler = make_compiler(train)
+        self.compiler = make_compiler(train, model)
         self.steps = {
             phase: make_policy_step(
                 model,

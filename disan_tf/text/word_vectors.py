@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import open_bytes, read_lines, whole_gzip
-from disan_tf.text.text_files import kind_of
+from disan_tf.common.files import checked_gzip, open_bytes, read_lines
+from disan_tf.text.text_files import detect_format
 
 _HEADER = re.compile("([0-9]{1,12}) ([0-9]{1,6})")  # word2vec's rows and dimension
 
@@ -72,8 +72,8 @@ def _read_rows(path: Path) -> Iterator[tuple[int, str]]:
     Raises:
       UserError: see `read`.
     """
-    with open_bytes(path) as file, whole_gzip(path):
-        if kind := kind_of(file.read(80)):
+    with open_bytes(path) as file, checked_gzip(path):
+        if kind := detect_format(file.read(80)):
             raise _no_vectors(path, f"it is {kind}")
     for number, line in read_lines(path):
         yield number, (line.replace("\t", " ") if "\t" in line else line).rstrip(" ")

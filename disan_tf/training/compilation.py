@@ -14,7 +14,7 @@ class Compiler:
     """Compiles the steps of one training.
 
     Args:
-      jit_compile: whether XLA compiles, see `FewShapes`.
+      jit_compile: whether XLA compiles, see `BucketedStep`.
 
     Attributes:
       compilations: the number of functions that XLA has compiled.
@@ -22,13 +22,13 @@ class Compiler:
 
     def __init__(self, jit_compile: bool = False):
         self._jit_compile = jit_compile
-        self._steps: list[FewShapes] = []
+        self._steps: list[BucketedStep] = []
 
     def compile(self, step: Callable, signature: Sequence[tf.TensorSpec]) -> Callable:
         """Compiles a step, a function of tensors with the specs of `signature`."""
         if not self._jit_compile:
             return tf.function(step, input_signature=signature, autograph=False)
-        self._steps.append(FewShapes(step, signature))
+        self._steps.append(BucketedStep(step, signature))
         return self._steps[-1]
 
     @property
@@ -36,7 +36,7 @@ class Compiler:
         return sum(len(step.compiled) for step in self._steps)
 
 
-class FewShapes:
+class BucketedStep:
     """A step that XLA compiles once for each shape of a batch.
 
     The second axis of a tensor counts tokens. It is padded with 0 to a `padded_length`, so that
@@ -58,7 +58,7 @@ class FewShapes:
         batch = [pad_tokens(tf.convert_to_tensor(tensor)) for tensor in batch]
         shapes = tuple(tuple(tensor.shape) for tensor in batch)
         if shapes not in self.compiled:
-            specs = [tf.TensorSpec(each.shape, each.dtype) for each in batch]
+            specs = [tf.TensorSpec(argument.shape, argument.dtype) for argument in batch]
             self.compiled[shapes] = tf.function(
                 self._step, input_signature=specs, autograph=False, jit_compile=True
             )

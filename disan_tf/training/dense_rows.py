@@ -17,7 +17,7 @@ def dense_gradient(gradient):
 
 
 @contextlib.contextmanager
-def keeping_other_rows(optimizer, gradients: list, weights: list) -> Iterator[None]:
+def keeping_untouched_rows(optimizer, gradients: list, weights: list) -> Iterator[None]:
     """Restores the rows outside sparse gradients after an optimizer's step on dense gradients.
 
     Adadelta's and Adagrad's sparse steps change only the rows of the batch, weights and slots. For
@@ -30,7 +30,7 @@ def keeping_other_rows(optimizer, gradients: list, weights: list) -> Iterator[No
             slots = (optimizer.get_slot(weight, name) for name in optimizer.get_slot_names())
             ones = tf.ones_like(gradient.indices)
             counts = tf.math.unsorted_segment_sum(ones, gradient.indices, weight.shape[0])
-            kept += [(each, each.read_value(), counts > 0) for each in (weight, *slots)]
+            kept += [(table, table.read_value(), counts > 0) for table in (weight, *slots)]
     yield
     for variable, before, changes in kept:
         variable.assign(tf.where(changes[:, None], variable.read_value(), before))

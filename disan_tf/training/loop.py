@@ -135,7 +135,7 @@ class TrainingLoop:
             callbacks.on_train_batch_begin(step)
             metrics = self._train_on(batch, step, caught)
             others_stop = metrics.pop(STOP, False)  # the same in all workers
-            if self.log.is_of_other_phase(metrics):
+            if self.log.begins_phase(metrics):
                 self._log_training(step)  # a line holds one phase
             self.log.steps.append(metrics)
             step += 1
@@ -212,9 +212,12 @@ class TrainingLoop:
     def _score_and_keep(self, step: int) -> tuple[dict, tuple[int, float]]:
         """Keeps the best model; returns the scores by split, and the best step and score."""
         with self.method.averaged_weights():
-            dev = self.scores.of_dev()
+            dev = self.scores.score_dev()
             self.best.keep(step, dev, self.method.may_choose)
-            scores = {"dev": {**dev, **self.scores.of_dev_otherwise()}, **self.scores.of_watched()}
+            scores = {
+                "dev": {**dev, **self.scores.score_dev_selections()},
+                **self.scores.score_watched(),
+            }
         return scores, self.best.recorded()
 
     def _save(self, step: int) -> None:

@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.ops.batch_share import part_of_all, part_of_mean
 from disan_tf.ops.xla import is_jit_compiled
 from disan_tf.training.compilation import Compiler
-from disan_tf.training.dense_rows import dense_gradient, keeping_other_rows
+from disan_tf.training.dense_rows import dense_gradient, keeping_untouched_rows
 from disan_tf.training.distribution.replicas import compiled_step, summed
 
 
@@ -136,7 +136,7 @@ def apply_gradients(
     if clip_norm:
         moves, _ = tf.clip_by_global_norm(gradients, clip_norm, use_norm=norm)
     if is_jit_compiled():
-        with keeping_other_rows(optimizer, moves, weights):
+        with keeping_untouched_rows(optimizer, moves, weights):
             dense = [dense_gradient(move) for move in moves]
             optimizer.apply_gradients(zip(dense, weights), experimental_aggregate_gradients=False)
     else:

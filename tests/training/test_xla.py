@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.cli.check_config import check_config
-from disan_tf.training.compilation import FewShapes, check_xla, pad_tokens, padded_length
+from disan_tf.training.compilation import BucketedStep, check_xla, pad_tokens, padded_length
 from disan_tf.training.dense_rows import dense_gradient
 from disan_tf.training.experiment import Trainer
 from disan_tf.training.optimizers import OPTIMIZERS, build_optimizer
@@ -231,7 +231,7 @@ def test_lengths_are_padded_to_few():
 
 def test_a_step_is_compiled_once_for_each_padded_length():
     specs = [tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None], tf.int32)]
-    step = FewShapes(lambda ids, labels: tf.reduce_sum(ids, axis=1) + labels, specs)
+    step = BucketedStep(lambda ids, labels: tf.reduce_sum(ids, axis=1) + labels, specs)
     for length in (3, 8, 9, 15):
         found = step(tf.ones([2, length], tf.int32), tf.constant([0, 5]))
         np.testing.assert_array_equal(found, [length, length + 5])

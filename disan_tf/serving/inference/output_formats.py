@@ -45,10 +45,10 @@ class JsonLines:
     def check(self, record: dict, where: str) -> None:
         """Accepts any record."""
 
-    def line(self, record: dict, answer: dict) -> bytes:
+    def line(self, record: dict, prediction: dict) -> bytes:
         """Returns the line of a record and its prediction."""
-        self.renamed += not record.keys().isdisjoint(answer)
-        row = add_prediction(record, answer)
+        self.renamed += not record.keys().isdisjoint(prediction)
+        row = add_prediction(record, prediction)
         return json.dumps(row, ensure_ascii=False).encode("utf-8") + b"\n"
 
     def footer(self, names: Sequence[str]) -> bytes:
@@ -91,9 +91,11 @@ class CsvLines(JsonLines):
                     "name an --output that ends with .jsonl."
                 )
 
-    def line(self, record: dict, answer: dict) -> bytes:
+    def line(self, record: dict, prediction: dict) -> bytes:
         """Returns the row of a record and its prediction, after the first record's header."""
-        row = add_prediction({name: record.get(name) for name in self._columns}, flatten(answer))
+        row = add_prediction(
+            {name: record.get(name) for name in self._columns}, flatten(prediction)
+        )
         rows = [row.values()] if self._has_header else [row, row.values()]
         self._has_header = True
         return self._format(rows)
@@ -128,10 +130,12 @@ def blank_prediction(bundle) -> dict:
     }
 
 
-def flatten(answer: dict) -> dict:
+def flatten(prediction: dict) -> dict:
     """Returns the columns of a prediction, see `disan_tf.serving.inference.predict.describe`."""
-    named = {f"predicted_{name}": answer[name] for name in ("label", "score") if name in answer}
-    probabilities = answer["probabilities"].items()
+    named = {
+        f"predicted_{name}": prediction[name] for name in ("label", "score") if name in prediction
+    }
+    probabilities = prediction["probabilities"].items()
     return {**named, **{f"probability_{name}": value for name, value in probabilities}}
 
 
@@ -168,9 +172,9 @@ class Submission(JsonLines):
             )
         self._seen[str(value)] = where
 
-    def line(self, record: dict, answer: dict) -> bytes:
+    def line(self, record: dict, prediction: dict) -> bytes:
         """Returns the line of a record and its prediction."""
-        return f"{record[self.columns[0]]}{self.separator}{answer['label']}\n".encode()
+        return f"{record[self.columns[0]]}{self.separator}{prediction['label']}\n".encode()
 
     def finish(self, rows: int, lines: int) -> None:
         """Raises UserError unless there are as many rows as in the official test set."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from disan_tf.common.files import rename_whole, sync
+from disan_tf.common.files import sync, sync_and_rename
 
 EVENT_FILES = "events.out.tfevents.*"
 
@@ -75,4 +75,4 @@ def _rewrite(path, records):
     with tf.io.TFRecordWriter(str(temporary)) as writer:
         for record in records:
             writer.write(record)
-    rename_whole(temporary, path)
+    sync_and_rename(temporary, path)

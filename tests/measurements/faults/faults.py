@@ -169,8 +169,8 @@ FAULTS = (
     ),
     Fault(
         folder="layers",
-        line="scale = tf.where(real & (square > LEAST_SQUARED_NORM), scale, 0.0)",
-        fault="scale = tf.where(square > LEAST_SQUARED_NORM, scale, 0.0)",
+        line="scale = tf.where(real & (square > MIN_SQUARED_NORM), scale, 0.0)",
+        fault="scale = tf.where(square > MIN_SQUARED_NORM, scale, 0.0)",
         tests=("test_dense_convolution.py",),
     ),
     Fault(

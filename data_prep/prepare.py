@@ -15,7 +15,7 @@ from data_prep.word_features import write_word_features
 from data_prep.write_corpus import index_tokens, write_split
 from data_prep.write_vocabulary import write_vocabulary
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import rename_whole, scratch_folder, write_json
+from disan_tf.common.files import scratch_folder, sync_and_rename, write_json
 from disan_tf.common.progress import Stages, stages
 from disan_tf.input_pipeline.format import MANIFEST, Keys
 from disan_tf.input_pipeline.recorded_files import record_files
@@ -54,7 +54,7 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
             return target
         if target.exists():
             os.replace(target, outdated)
-        rename_whole(new, target)
+        sync_and_rename(new, target)
     return target
 
 
@@ -83,7 +83,7 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     """
     vector_files, bilm = _find_files(options, data_dir)
     files = [*READERS[options.corpus].files(data_dir, options), *vector_files, *bilm]
-    found = {path: state(path) for path in files}
+    states = {path: state(path) for path in files}
     with stages(4) as work:
         work.begin(f"preparing: reads {options.corpus}")
         corpus = _read_corpus(options, data_dir)
@@ -94,7 +94,7 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
             for path in corpus.inputs + vector_files + list(bilm)
             if path.parent != word_vectors.PACKAGED_WORDS  # the same wherever the package is
         }
-    for path, before in found.items():  # after the digests, so that these match the read files
+    for path, before in states.items():  # after the digests, so that these match the read files
         if state(path) != before:
             raise UserError(f"{path} changed while it was prepared; run the same command again.")
     manifest[Keys.FILES] = record_files(sorted(folder.iterdir()))

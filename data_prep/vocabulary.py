@@ -143,11 +143,11 @@ def embeddings(
         return generator.uniform(-UNIFORM_LIMITS[oov], UNIFORM_LIMITS[oov], shape)
 
     matrix = np.empty((len(vocabulary.words), dim), np.float32)
-    found = np.array([origin is not None for origin in vocabulary.sources], bool)
-    matrix[~found] = draw(vocabulary.sources.count(None), dim)
+    has_vector = np.array([origin is not None for origin in vocabulary.sources], bool)
+    matrix[~has_vector] = draw(vocabulary.sources.count(None), dim)
     width = len(next(iter(vectors.values()))) if vectors else dim
-    for row in np.flatnonzero(found):
+    for row in np.flatnonzero(has_vector):
         matrix[row, :width] = vectors[vocabulary.sources[row]]
     if width < dim:
-        matrix[found, width:] = draw(np.count_nonzero(found), dim - width)
+        matrix[has_vector, width:] = draw(np.count_nonzero(has_vector), dim - width)
     return matrix

@@ -11,7 +11,7 @@ import pytest
 
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.common.errors import UserError
-from disan_tf.encoders import own
+from disan_tf.encoders import custom
 from disan_tf.models import factory
 from tests.measurements.failures import edits, loaded_models
 from tests.measurements.failures.commands import ForkServer, Outcome, build_library
@@ -111,8 +111,8 @@ def test_forged_bundles_are_refused_or_read_and_import_nothing(bundle, tmp_path)
 
 
 def test_a_bundle_that_imports_is_seen(bundle, tmp_path, monkeypatch):
-    monkeypatch.setattr(own, "own_encoder", own.import_encoder)
-    monkeypatch.setattr(factory, "own_encoder", own.import_encoder)
+    monkeypatch.setattr(custom, "custom_encoder", custom.import_encoder)
+    monkeypatch.setattr(factory, "custom_encoder", custom.import_encoder)
     monkeypatch.setattr(loaded_models, "ENCODERS", ("evil:X",))
     monkeypatch.setattr(loaded_models, "FORGERIES", loaded_models.FORGERIES[:1])
     (wrong,) = loaded_models.run_forged(bundle, tmp_path / "forged", seed=1, cases=1)

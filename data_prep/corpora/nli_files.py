@@ -57,8 +57,8 @@ class Layout(NamedTuple):
     def files(self, data_dir: Path, options) -> list[Path]:
         """Returns the files that `read` would read below `data_dir`; see `find`."""
         subset = _find_subset(data_dir, options)
-        own = [] if subset is None or subset.parent == subsets.PACKAGED else [subset]
-        return [*self.find(data_dir).values(), *own]
+        extra = [] if subset is None or subset.parent == subsets.PACKAGED else [subset]
+        return [*self.find(data_dir).values(), *extra]
 
 
 def read(data_dir: Path, layout: Layout, options) -> Corpus:

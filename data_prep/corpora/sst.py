@@ -13,7 +13,7 @@ from data_prep.corpora.sst_layouts import find_layout
 from data_prep.corpora.sst_trees import Node
 from data_prep.corpora.synthetic_mark import is_synthetic
 from disan_tf.common.options import check_choice
-from disan_tf.text.tokenizer import KEPT_BY_KIM
+from disan_tf.text.tokenizer import KIM_CHARACTERS
 
 OFFICIAL_TREES = {"train": 8544, "dev": 1101, "test": 2210}
 CLASSES = {
@@ -23,7 +23,7 @@ CLASSES = {
 LEVELS = ("phrase", "sentence")
 NEUTRAL = 2
 EXTRA_COPIES = 3  # the authors' re-balancing, not in the paper
-_KEPT_BY_KIM = re.compile(f"[{KEPT_BY_KIM}]+")
+_KEPT_BY_KIM = re.compile(f"[{KIM_CHARACTERS}]+")
 
 
 def check_options(

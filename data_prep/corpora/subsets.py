@@ -22,7 +22,7 @@ BYTES = 5  # of a digest
 FOLDER = "subsets"  # below the data directory; and the subsets that come with this package
 SUFFIX = ".digests"
 PACKAGED = Path(__file__).parents[1] / FOLDER
-MOST_MISSING = 0.01  # share of a subset's pairs that a file may lack
+MAX_MISSING = 0.01  # share of a subset's pairs that a file may lack
 _HEADER = b"disan_tf pairs 1 %d\n"
 _KNOWN_HEADER = re.compile(b"disan_tf pairs 1 ([1-9][0-9]{0,8})\n")
 _NAME = re.compile("[A-Za-z0-9_-]*")
@@ -58,10 +58,10 @@ class Subset:
         """Returns the number of pairs that `path`, which was read, does not have.
 
         Raises:
-          UserError: the number is over `MOST_MISSING` of the pairs.
+          UserError: the number is over `MAX_MISSING` of the pairs.
         """
         missing = len(self._missing)
-        if missing > MOST_MISSING * self.pairs:
+        if missing > MAX_MISSING * self.pairs:
             raise UserError(
                 f"{path} lacks {missing:,} of the {self.pairs:,} pairs of the subset {self.name}; "
                 f"{remedy}, or choose another --config.data.subset."

@@ -17,8 +17,8 @@ from disan_tf.text.labels import order_classes
 from disan_tf.text.text_files import check_encoding
 
 NO_FOLD = -1  # `test_share` draws the test part
-MOST_CLASSES = 1000  # a column with more distinct labels does not hold classes
-FEW_ROWS = 20  # in a longer table labels that are all different are no classes
+MAX_CLASSES = 1000  # a column with more distinct labels does not hold classes
+ROWS_FOR_NAMES = 20  # in a longer table labels that are all different are no classes
 
 
 def check_options(
@@ -178,7 +178,7 @@ def _classes(path: Path, options, rows: Sequence[Row]) -> tuple[str, ...]:
             f"{options.label}, and a model learns to tell at least two labels apart; add rows with "
             "another label, or name another column with --config.data.label."
         )
-    if len(labels) > MOST_CLASSES or len(labels) == len(rows) > FEW_ROWS:
+    if len(labels) > MAX_CLASSES or len(labels) == len(rows) > ROWS_FOR_NAMES:
         raise UserError(
             f"{path} has {len(labels):,} different labels in {len(rows):,} rows of the column "
             f"{options.label}; "

@@ -105,14 +105,14 @@ class Table:
         """Describes labels that may mark missing labels, and labels in two spellings."""
         if self._options.score:
             return []
-        found, lines = Counter(row.target for row in self.rows), {}
+        counts, lines = Counter(row.target for row in self.rows), {}
         for row in self.rows:
             lines.setdefault(row.target, row.line)
 
         def place(label: str) -> str:
-            return f"{label!r} ({count(found[label], 'row')}, as in line {lines[label]})"
+            return f"{label!r} ({count(counts[label], 'row')}, as in line {lines[label]})"
 
-        labels = order_classes(found)
+        labels = order_classes(counts)
         suspects = [name for name in labels if _spelling(name) in SUSPECT]
         warnings = [
             f"{self._path} has the label {place(name)}, which often marks a missing label; "

@@ -17,13 +17,13 @@ from typing import Optional
 
 from data_prep.download.archives import ALTERNATIVES, ARCHIVES, Archive
 from data_prep.download.unpack import one_line, unpack
-from data_prep.download.web import LEAST, TIMEOUT, Watchdog, open_url
+from data_prep.download.web import MIN_BYTES, TIMEOUT, Watchdog, open_url
 from disan_tf.common.errors import UserError, exit_status
-from disan_tf.common.files import read_lines, rename_whole, sha256, write_atomically
+from disan_tf.common.files import read_lines, sha256, sync_and_rename, write_atomically
 
 BLOCK = 1 << 20  # bytes read at a time
 _SPAN = re.compile(r"bytes (\d{1,15})-\d{1,15}/(\d{1,15}|\*)")  # the part that a server sends
-_STALLED = f"fewer than {LEAST:,} bytes in {TIMEOUT} s"
+_STALLED = f"fewer than {MIN_BYTES:,} bytes in {TIMEOUT} s"
 
 
 def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) -> None:
@@ -54,7 +54,7 @@ def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) ->
         except UserError:
             part.unlink()
             raise
-        rename_whole(part, path)
+        sync_and_rename(part, path)
     unpack(path, Path(data_dir) / archive.folder, archive.rows, archive.whole)
     if not archive.sha256:  # recorded only now, so that a broken archive never becomes the norm
         write_atomically(_record(path), f"{digest}  {archive.name}\n")

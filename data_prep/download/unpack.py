@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Optional
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import open_atomically, rename_whole, scratch_folder
+from disan_tf.common.files import open_atomically, scratch_folder, sync_and_rename
 
 BLOCK = 1 << 20  # bytes read at a time
 
@@ -74,7 +74,7 @@ def unpack(path: Path, folder: Path, rows: LineCounts, whole: bool = True) -> No
                 )
         for name in names:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            rename_whole(scratch / name, folder / name)
+            sync_and_rename(scratch / name, folder / name)
 
 
 def _write_members(path: Path, folder: Path, rows: LineCounts, whole: bool) -> list[str]:

@@ -8,11 +8,11 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 
 TIMEOUT = 60  # seconds without a byte before the server counts as gone
-LEAST = 60_000  # with fewer bytes in TIMEOUT seconds a server counts as stalled: 1 kB a second
+MIN_BYTES = 60_000  # with fewer bytes in TIMEOUT seconds a server counts as stalled: 1 kB a second
 
 
 class Watchdog:
-    """A watchdog that ends connections with fewer than `LEAST` bytes in `TIMEOUT` seconds.
+    """A watchdog that ends connections with fewer than `MIN_BYTES` bytes in `TIMEOUT` seconds.
 
     A timeout of the socket alone would let a server send a byte a minute for ever.
 
@@ -46,7 +46,7 @@ class Watchdog:
     def _run(self):
         seen = 0
         while not self._done.wait(TIMEOUT):
-            if self._received - seen < LEAST:
+            if self._received - seen < MIN_BYTES:
                 self.has_barked = True
                 for connection in self._sockets:
                     with contextlib.suppress(OSError):  # it is closed already

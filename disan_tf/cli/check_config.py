@@ -8,7 +8,7 @@ import tensorflow as tf
 from data_prep.check_options import data_section
 from data_prep.corpora import fields_of, splits_of
 from disan_tf.common.options import check_at_least, check_choice, check_section
-from disan_tf.encoders.own import import_own
+from disan_tf.encoders.custom import import_custom
 from disan_tf.layers.base import BaseLayer
 from disan_tf.models.factory import TASKS, model_sections
 from disan_tf.runs.bundle import NAME
@@ -41,7 +41,7 @@ def check_config(config) -> None:
 def _sections(config) -> Iterator[tuple]:
     """Yields the arguments of `check_section`; a section may rely on earlier sections."""
     yield "", config, "a config", _check_sections
-    import_own(config.encoder)
+    import_custom(config.encoder)
     yield data_section(config.data)
     model = config.task, config.embedding, config.encoder, config.data
     encoder = yield from model_sections(*model, fields_of(config.data))

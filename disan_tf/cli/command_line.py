@@ -8,10 +8,10 @@ from pathlib import Path
 from absl import app, flags, logging
 from ml_collections import ConfigDict, config_flags
 
+from disan_tf.cli.flag_errors import INTERNAL, check_repetitions, check_tuples, explain, log_failure
 from disan_tf.cli.help import HELP_FLAGS, help_text, parameters_of, welcome
 from disan_tf.cli.listings import FLAG as COMPLETE
 from disan_tf.cli.listings import complete
-from disan_tf.cli.mistakes import INTERNAL, check_repetitions, check_tuples, explain, log_failure
 from disan_tf.cli.modes import MODES
 from disan_tf.common import quiet, signals
 from disan_tf.common.errors import Stopped, UserError
@@ -137,14 +137,14 @@ def main(_) -> None:
     _check_encoding()
     logging.set_verbosity(logging.WARNING)
     mode = MODES[FLAGS.mode]
-    for flag in own_flags():
+    for flag in defined_flags():
         if flag.value == "" and flag.name in _PATHS:
             raise UserError(f"--{flag.name}= is empty; name a path, or leave the flag out.")
         if flag.present and flag.name not in [*_OF_ALL_MODES, *parameters_of(mode)]:
             takers = join_choices(name for name in MODES if flag.name in parameters_of(MODES[name]))
             raise UserError(f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}.")
     if FLAGS.allow_module:
-        from disan_tf.encoders.own import allow_modules  # imports TensorFlow
+        from disan_tf.encoders.custom import allow_modules  # imports TensorFlow
 
         allow_modules(FLAGS.allow_module)
     parameters = inspect.signature(mode).parameters.values()
@@ -155,7 +155,7 @@ def main(_) -> None:
 
 def _check_encoding() -> None:
     """Raises UserError for a path that is not UTF-8, which TensorFlow cannot open."""
-    for flag in own_flags():
+    for flag in defined_flags():
         try:
             str(flag.value).encode("utf-8")
         except UnicodeEncodeError:
@@ -163,7 +163,7 @@ def _check_encoding() -> None:
             raise UserError(f"--{flag.name}={printable} is not UTF-8; rename the path.") from None
 
 
-def own_flags() -> list[flags.Flag]:
+def defined_flags() -> list[flags.Flag]:
     """Returns the flags defined above, without the overrides of config values."""
     return [flag for flag in FLAGS.flags_by_module_dict()[__name__] if "." not in flag.name]
 
@@ -199,11 +199,11 @@ def _with_config_files(argv: list[str]) -> list[str]:
 def _answer(argv: list[str]) -> None:
     """Prints what needs no parsed flags, such as the help, and exits."""
     if len(argv) > 1 and argv[1] == COMPLETE:
-        print("\n".join(complete(os.environ.get("COMP_LINE", ""), own_flags())))
+        print("\n".join(complete(os.environ.get("COMP_LINE", ""), defined_flags())))
     elif len(argv) == 1:
         print(welcome(command()))
     elif set(argv) & set(HELP_FLAGS):
-        print(help_text(MODES, own_flags(), command()))
+        print(help_text(MODES, defined_flags(), command()))
     elif "--version" in argv:
         print(version())
     else:

@@ -96,11 +96,11 @@ def _describe_backends():
 
     package = tf.keras.Model.__module__.split(".")[0]
     asked = os.environ.get(keras_version.VARIABLE, "unset")
-    own = addons.backend().__name__.endswith("without_tfa")
+    is_without_tfa = addons.backend().__name__.endswith("without_tfa")
     return [
         f"Keras: Keras {sys.modules[package].__version__[0]} from {package} "
         f"({keras_version.VARIABLE}: {asked})",
-        f"addons: {'our own' if own else 'tensorflow-addons'}",
+        f"addons: {'our own' if is_without_tfa else 'tensorflow-addons'}",
         f"operations: {_operations(runtime)}",
     ]
 

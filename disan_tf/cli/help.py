@@ -25,18 +25,20 @@ STAND_INS = {"checkpoint": "workdir", "prepared_dir": "workdir"}
 _WIDTH = 100
 
 
-def help_text(modes: Mapping[str, Callable], own_flags: Sequence[flags.Flag], command: str) -> str:
+def help_text(
+    modes: Mapping[str, Callable], defined_flags: Sequence[flags.Flag], command: str
+) -> str:
     """Returns the help: each mode with its needs, three examples, and the flags grouped by mode.
 
     Args:
       modes: name -> function, whose parameters are named as its flags; parameters without a
         default are needed.
-      own_flags: the flags of the command line, --mode among them.
+      defined_flags: the flags of the command line, --mode among them.
       command: what a user types before the flags.
     """
-    defaults = {flag.name: flag.default for flag in own_flags}
+    defaults = {flag.name: flag.default for flag in defined_flags}
     groups: dict[tuple, list[flags.Flag]] = {}
-    for flag in own_flags:
+    for flag in defined_flags:
         takers = tuple(name for name, mode in modes.items() if flag.name in parameters_of(mode))
         if takers:
             groups.setdefault(takers, []).append(flag)

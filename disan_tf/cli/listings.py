@@ -81,24 +81,24 @@ FLAG = "--complete"
 _BREAKS = "=:"  # bash completes the part of a word behind the last of these
 
 
-def complete(line: str, own_flags: Sequence[flags.Flag]) -> list[str]:
+def complete(line: str, defined_flags: Sequence[flags.Flag]) -> list[str]:
     """Returns the completions of a command line's last word; [] = let the shell complete files.
 
     Args:
       line: the command line up to the cursor.
-      own_flags: the flags of the command line.
+      defined_flags: the flags of the command line.
     """
     word = line.rpartition(" ")[2]
     name, equals, value = word.partition("=")
     if not equals:
-        known = [f"--{flag.name}{'' if flag.boolean else '='}" for flag in own_flags]
+        known = [f"--{flag.name}{'' if flag.boolean else '='}" for flag in defined_flags]
     else:
-        known = [f"{name}={known}" for known in _values(name.lstrip("-"), value, own_flags)]
+        known = [f"{name}={known}" for known in _values(name.lstrip("-"), value, defined_flags)]
     cut = max(map(word.rfind, _BREAKS)) + 1
     return [item[cut:] for item in known if item.startswith(word)]
 
 
-def _values(name: str, value: str, own_flags: Sequence[flags.Flag]) -> list[str]:
+def _values(name: str, value: str, defined_flags: Sequence[flags.Flag]) -> list[str]:
     """Returns the known values of a flag, of which `value` is the beginning of one."""
     if name == "config":
         config, colon, _ = value.partition(":")
@@ -107,11 +107,11 @@ def _values(name: str, value: str, own_flags: Sequence[flags.Flag]) -> list[str]
         return config_names()
     if name in ("checkpoint", "init_from"):
         return sorted(path.parent.name for path in CHECKPOINTS.glob("*/model.json"))
-    parsers = {flag.name: flag.parser for flag in own_flags}
+    parsers = {flag.name: flag.parser for flag in defined_flags}
     return list(getattr(parsers.get(name), "enum_values", None) or ())
 
 
-def what_next(workdir, data_dir, prepared_dir) -> str:
+def next_steps(workdir, data_dir, prepared_dir) -> str:
     """Returns three lines: how to score the trained model, to use it and to export it."""
     work = f"--workdir={shlex.quote(str(workdir))}"
     data = f"--data_dir={shlex.quote(str(data_dir))}"

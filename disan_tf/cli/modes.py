@@ -35,7 +35,7 @@ def train(
 ) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     from disan_tf.cli.check_config import check_config
-    from disan_tf.cli.listings import what_next
+    from disan_tf.cli.listings import next_steps
     from disan_tf.training import experiment, series
 
     check_config(config)
@@ -44,7 +44,7 @@ def train(
     if seeds or folds:
         series.train_series(config, workdir, seeds, folds, prepare_corpus, pictures, initial)
         return
-    series.refuse_series(workdir)
+    series.check_no_series(workdir)
     summary = experiment.run(
         config, lambda: prepare_corpus(config.data), workdir, pictures, initial
     )
@@ -59,7 +59,7 @@ def train(
         f"--logdir {Path(workdir) / 'tensorboard'}"
         + (f"; {compiled:,} compilations by XLA" if compiled is not None else "")
     )
-    print(what_next(workdir, data_dir, prepared_dir))
+    print(next_steps(workdir, data_dir, prepared_dir))
 
 
 def evaluate(

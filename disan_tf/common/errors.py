@@ -97,9 +97,9 @@ def _sentence(error: BaseException) -> Optional[str]:
 
 def _number_of(text: str) -> Optional[int]:
     """Returns the operating system's error number that a library's message names, or None."""
-    found = re.search(r"errno = ([0-9]+)", text)  # HDF5
-    if found:
-        return int(found[1])
+    match = re.search(r"errno = ([0-9]+)", text)  # HDF5
+    if match:
+        return int(match[1])
     if re.fullmatch("[0-9]+ requested and [0-9]+ written", text):  # NumPy
         return errno.ENOSPC
     text = text.lower()  # TensorFlow begins some messages with a small letter

@@ -56,7 +56,7 @@ def open_atomically(path: PathLike) -> Iterator[BinaryIO]:
     try:
         with open_output(temporary, path) as file:
             yield file
-        rename_whole(temporary, path)
+        sync_and_rename(temporary, path)
     except BaseException:
         _remove(temporary)
         raise
@@ -91,7 +91,7 @@ def naming(path: PathLike) -> Iterator[None]:
         raise OSError(error.errno, os.strerror(error.errno), str(path)) from None
 
 
-def rename_whole(new: PathLike, target: PathLike) -> None:
+def sync_and_rename(new: PathLike, target: PathLike) -> None:
     """Renames a file or a folder when the disk has all of its content.
 
     Raises:
@@ -106,8 +106,8 @@ def rename_whole(new: PathLike, target: PathLike) -> None:
 
 def sync(path: PathLike) -> None:
     """Waits until the disk has a file, or a folder and all that is in it."""
-    for each in (*Path(path).rglob("*"), path):
-        _sync_one(each)
+    for entry in (*Path(path).rglob("*"), path):
+        _sync_one(entry)
 
 
 def _sync_one(path: PathLike) -> None:
@@ -303,7 +303,7 @@ class _Gunzipped(gzip.GzipFile):
 
 
 @contextlib.contextmanager
-def whole_gzip(name) -> Iterator[None]:
+def checked_gzip(name) -> Iterator[None]:
     """Raises UserError if a compressed file that is read is damaged or cut off."""
     try:
         yield
@@ -329,7 +329,7 @@ def decode_line(line: bytes, name, number: int, remedy: str, encoding: str = "ut
 
 def bounded_lines(file: BinaryIO, name) -> Iterator[bytes]:
     """Yields the lines of the open file `name`; raises UserError for one that is too long."""
-    with whole_gzip(name):
+    with checked_gzip(name):
         for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), start=1):
             if len(line) > LONGEST_LINE:
                 raise too_long(name, number)

@@ -20,9 +20,9 @@ from typing import Any, Callable, Optional, Union
 
 from disan_tf.common.errors import UserError
 
-MOST = 2**31 - 1  # the largest whole number
-MOST_LAYERS = 100  # building more takes minutes, which a damaged file may ask for
-MOST_UNITS = 2**16  # the largest in a section that describes a model: sizes of weights
+MAX_NUMBER = 2**31 - 1  # the largest whole number
+MAX_LAYERS = 100  # building more takes minutes, which a damaged file may ask for
+MAX_UNITS = 2**16  # the largest in a section that describes a model: sizes of weights
 _MODEL = ("embedding", "encoder", "task")
 _ALIKE = 0.62  # least similarity: "classify" is near "classification", "samples" not near "splits"
 _TYPES = {  # annotation -> type of its values, words for one value, for several
@@ -60,7 +60,7 @@ def check_section(section: str, values: Mapping, owner: str, *components: Callab
         if name in values and not _fits(values[name], option.annotation):
             wanted = _description(option.annotation)
             raise UserError(f"{flag(section, name)}={values[name]!r} must be {wanted}.")
-        most = MOST_UNITS if section in _MODEL else MOST
+        most = MAX_UNITS if section in _MODEL else MAX_NUMBER
         if name in values and not _is_within(values[name], most):
             raise UserError(f"{flag(section, name)}={values[name]} must be at most {most:,}.")
     for component, options in zip(components, by_component):
@@ -166,10 +166,10 @@ def check_at_least(name: str, value, least):
 
 
 def check_layers(name: str, value: int, least: int = 1) -> int:
-    """Returns `value`, a number of layers or iterations; it must be in [least, `MOST_LAYERS`]."""
+    """Returns `value`, a number of layers or iterations; it must be in [least, `MAX_LAYERS`]."""
     check_at_least(name, value, least)
-    if value > MOST_LAYERS:
-        raise ValueError(f"{name}={value} must be at most {MOST_LAYERS}.")
+    if value > MAX_LAYERS:
+        raise ValueError(f"{name}={value} must be at most {MAX_LAYERS}.")
     return value
 
 

@@ -54,7 +54,7 @@ def is_terminal() -> bool:
 
 
 def progress_bar(
-    description: str, unit: str, total: Optional[int] = None, is_shown: bool = True
+    description: str, unit: str, total: Optional[int] = None, is_enabled: bool = True
 ) -> tqdm:
     """Returns a bar with counts, speed and time left; it draws nothing without a terminal.
 
@@ -62,14 +62,14 @@ def progress_bar(
       description: the work, such as "predict".
       unit: the counted things, such as "lines".
       total: their number; None = unknown.
-      is_shown: False never draws.
+      is_enabled: False never draws.
     """
     return Bar(
         desc=description,
         unit=unit,
         total=total,
         bar_format=_UNKNOWN if total is None else _KNOWN,
-        disable=not (is_shown and is_terminal()),
+        disable=not (is_enabled and is_terminal()),
         dynamic_ncols=True,
         leave=False,
     )

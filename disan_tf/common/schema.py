@@ -64,8 +64,8 @@ def _difference(value: Any, schema: Schema, place: str) -> Optional[str]:
 def _first(values: Union[Sequence, Mapping], schema: Schema, place: str) -> Optional[str]:
     """Returns the first difference in a list's items or an object's values, or None."""
     items = values.items() if isinstance(values, Mapping) else enumerate(values)
-    found = (_difference(value, schema, _join(place, name)) for name, value in items)
-    return next(filter(None, found), None)
+    unequal = (_difference(value, schema, _join(place, name)) for name, value in items)
+    return next(filter(None, unequal), None)
 
 
 def _kind(value: Any, kind: type, place: str) -> Optional[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import PathLike, read_json
-from disan_tf.common.options import MOST_LAYERS, MOST_UNITS
+from disan_tf.common.options import MAX_LAYERS, MAX_UNITS
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.elmo.token_encoder import ACTIVATIONS
 from disan_tf.text.characters import BYTE_CHARACTERS
@@ -47,7 +47,7 @@ def read_options(path: PathLike) -> dict:
         least = 0 if name == "highways" else 3 if name == "word_length" else 1
         if not _is_whole(arguments[name]) or arguments[name] < least:
             raise _wrong(path, _name(name), arguments[name], f"a whole number of at least {least}")
-        most = MOST_LAYERS if name in ("layers", "highways") else MOST_UNITS
+        most = MAX_LAYERS if name in ("layers", "highways") else MAX_UNITS
         if arguments[name] > most:
             raise _wrong(path, _name(name), arguments[name], f"at most {most:,}")
     characters = content["char_cnn"].get("n_characters", BYTE_CHARACTERS)

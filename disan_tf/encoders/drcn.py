@@ -9,7 +9,7 @@ from disan_tf.encoders.base import PairEncoder
 from disan_tf.layers.attention.multiway import MultiwayCoAttention
 from disan_tf.layers.bottleneck import Bottleneck
 from disan_tf.layers.children import build_child
-from disan_tf.layers.dropout import Places
+from disan_tf.layers.dropout import Positions
 from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packing import pad_length, real_tokens
@@ -218,14 +218,14 @@ class _Pair:
         return [half[:, : tf.shape(mask)[1]] for half, mask in pairs]
 
 
-def _places(length) -> Optional[Places]:
-    """Returns the joined tokens' `Places` in a shared batch, first sentences before second ones."""
+def _places(length) -> Optional[Positions]:
+    """Returns the joined tokens' `Positions` in a shared batch, first sentences before second."""
     share = batch_share.current()
     if share is None:
         return None
     first = share.first + tf.range(share.rows)
     rows = tf.concat([first, share.batch + first], axis=0)
-    return Places(rows[:, None] * length + tf.range(length), 2 * share.batch * length)
+    return Positions(rows[:, None] * length + tf.range(length), 2 * share.batch * length)
 
 
 def _cut(weights, first, second):

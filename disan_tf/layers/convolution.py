@@ -108,7 +108,7 @@ def _same_convolution(x, kernel):
     return y if x.dtype != tf.bfloat16 else tf.slice(y, [0, 0, 0], [-1, length, -1])
 
 
-LEAST_SQUARED_NORM = 1e-12  # a shorter vector is not normalised: its gradient would explode
+MIN_SQUARED_NORM = 1e-12  # a shorter vector is not normalised: its gradient would explode
 
 
 @serializable
@@ -258,6 +258,6 @@ def l2_normalized(x: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
     """Computes x / ||x|| along the last axis where `real` <bool>[..., 1] is True, else 0."""
     wide = tf.cast(x, tf.float32)
     square = tf.reduce_sum(tf.square(wide), axis=-1, keepdims=True)
-    scale = tf.math.rsqrt(tf.maximum(square, LEAST_SQUARED_NORM))
-    scale = tf.where(real & (square > LEAST_SQUARED_NORM), scale, 0.0)
+    scale = tf.math.rsqrt(tf.maximum(square, MIN_SQUARED_NORM))
+    scale = tf.where(real & (square > MIN_SQUARED_NORM), scale, 0.0)
     return tf.cast(wide * scale, x.dtype)

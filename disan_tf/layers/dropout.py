@@ -56,7 +56,7 @@ def next_seed(seed: int, calls: tf.Variable) -> tf.Tensor:
     return tf.stack([first, calls.assign_add(1)])
 
 
-class Places(NamedTuple):
+class Positions(NamedTuple):
     """The rows of a global tensor that a replica's tensor <float>[..., dim] holds.
 
     Attributes:
@@ -84,8 +84,8 @@ class Dropout(ConfiguredLayer):
     Call arguments:
       x: <float>[...].
       training: whether entries are dropped; if not, x is returned unchanged.
-      places: the `Places` of x in the global tensor, for a `Share` of a batch whose first axis is
-        not the batch, or for a layout other than the one whose masks are drawn.
+      places: the `Positions` of x in the global tensor, for a `Share` of a batch whose first axis
+        is not the batch, or for a layout other than the one whose masks are drawn.
 
     Returns:
       y, <float>[...].

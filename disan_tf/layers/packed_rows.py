@@ -2,14 +2,14 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.dropout import Places
+from disan_tf.layers.dropout import Positions
 from disan_tf.layers.packing import LENGTH_MULTIPLE, ROWS_MULTIPLE, surplus
 from disan_tf.ops.batch_share import all_rows, current
 from disan_tf.ops.devices import on_host
 from disan_tf.ops.xla import ensure_shape, is_compiled, is_jit_compiled
 
 SENTENCES_PER_ROW = 8
-LEAST_SAVING = 0.25  # least fraction of positions to save, for packing to pay
+MIN_SAVING = 0.25  # least fraction of positions to save, for packing to pay
 
 
 class PackedRows:
@@ -18,7 +18,7 @@ class PackedRows:
     The sentences, sorted from the longest to the shortest, are dealt to the rows back and forth,
     `SENTENCES_PER_ROW` to a row, so that all rows are about equally long. A gap of padding follows
     every sentence, so a convolution whose windows reach no further than the gap gives the same
-    results as for each sentence alone. If packing saves less than `LEAST_SAVING` of the positions,
+    results as for each sentence alone. If packing saves less than `MIN_SAVING` of the positions,
     the batch stays as it is.
 
     Args:
@@ -64,7 +64,7 @@ class PackedRows:
             self._pays, self.places = self._shared(ends, gap, length, places)
 
     def _shared(self, ends, gap, length, tokens):
-        """Returns whether packing pays for the global batch, and `Places` of the rows' tokens."""
+        """Returns whether packing pays for the global batch, and the rows' `Positions`."""
         share, ends = current(), all_rows(ends)
         rows = _ceil_div(share.batch, SENTENCES_PER_ROW)
         starts, width = _deal(tf.where(ends > 0, ends + gap, 0), rows)
@@ -80,7 +80,7 @@ class PackedRows:
             return first[:, None] * length + tf.range(length)
 
         count = tf.where(self._pays, rows * width, share.batch * length)
-        return self._pays, Places(self._choose(packed, unpacked), count)
+        return self._pays, Positions(self._choose(packed, unpacked), count)
 
     def pack(self, x: tf.Tensor) -> tf.Tensor:
         """Packs <float>[batch, length, dim] into [rows, width, dim]; gaps have arbitrary values."""
@@ -132,11 +132,11 @@ def _ceil_div(x, divisor):
 
 
 def _pays(packed, positions):
-    return tf.cast(packed, tf.float32) < (1.0 - LEAST_SAVING) * tf.cast(positions, tf.float32)
+    return tf.cast(packed, tf.float32) < (1.0 - MIN_SAVING) * tf.cast(positions, tf.float32)
 
 
 def _places_if_packed(mask, gap):
-    """Returns the `Places` that the tokens of an unpacked batch had in its rows."""
+    """Returns the `Positions` that the tokens of an unpacked batch had in its rows."""
     batch, length = tf.unstack(tf.shape(mask))
     positions = tf.range(length)
     ends = tf.reduce_max(tf.where(mask, positions + 1, 0), axis=1)
@@ -144,7 +144,7 @@ def _places_if_packed(mask, gap):
     starts, width = _deal(tf.where(ends > 0, ends + gap, 0), rows)
     starts = tf.where(_pays(rows * width, batch * length), starts, tf.range(batch) * length)
     count = batch * length  # no smaller than the packed rows, and constant
-    return Places(tf.minimum(starts[:, None] + positions, count - 1), count)
+    return Positions(tf.minimum(starts[:, None] + positions, count - 1), count)
 
 
 def _deal(sizes, rows):

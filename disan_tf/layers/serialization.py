@@ -44,20 +44,21 @@ class ConfiguredLayer(Layer):
 
 def _signature(cls: type) -> inspect.Signature:
     """Returns a constructor's signature, with the arguments of its bases before `**kwargs`."""
-    own = list(inspect.signature(vars(cls)["__init__"]).parameters.values())
-    if own[-1].kind is not inspect.Parameter.VAR_KEYWORD:
-        return inspect.Signature(own)
-    *own, rest = own
-    known = {each.name for each in own}
+    parameters = list(inspect.signature(vars(cls)["__init__"]).parameters.values())
+    if parameters[-1].kind is not inspect.Parameter.VAR_KEYWORD:
+        return inspect.Signature(parameters)
+    *parameters, rest = parameters
+    known = {parameter.name for parameter in parameters}
     inherited = [
-        each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for each in inspect.signature(super(cls, cls).__init__).parameters.values()
-        if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) and each.name not in known
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in inspect.signature(super(cls, cls).__init__).parameters.values()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        and parameter.name not in known
     ]
     if super(cls, cls).__init__ is Layer.__init__:
-        inherited = [each for each in inherited if each.name in _OF_KERAS]
-        inherited.sort(key=lambda each: _OF_KERAS.index(each.name))
-    return inspect.Signature([*own, *inherited, rest])
+        inherited = [parameter for parameter in inherited if parameter.name in _OF_KERAS]
+        inherited.sort(key=lambda parameter: _OF_KERAS.index(parameter.name))
+    return inspect.Signature([*parameters, *inherited, rest])
 
 
 def _serialized(name, value):

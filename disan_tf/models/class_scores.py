@@ -34,7 +34,9 @@ class ClassScores:
 
     def batch_score(self, outputs, labels):
         # As 64 bits, because a GPU leaves the comparison of 32 bits to the host.
-        predicted, gold = (tf.cast(it, tf.int64) for it in (self.predictions(outputs), labels))
+        predicted, gold = (
+            tf.cast(classes, tf.int64) for classes in (self.predictions(outputs), labels)
+        )
         return mean_of_rows(tf.cast(tf.equal(predicted, gold), tf.float32))
 
     def predictions(self, outputs):

@@ -10,7 +10,7 @@ from disan_tf import encoders
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import check_choice, chosen, flag
 from disan_tf.elmo.bilm import BiLM
-from disan_tf.encoders.own import own_encoder
+from disan_tf.encoders.custom import custom_encoder
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding.words import WordEmbedding
@@ -149,14 +149,14 @@ def _fitting_encoder(encoder, kind: type, task: str) -> type:
     """
     name = encoder.get("name")
     if not isinstance(name, str) or ":" not in name:  # one of ours
-        fitting = [ours for ours, each in ENCODERS.items() if issubclass(each, kind)]
+        fitting = [known for known, other in ENCODERS.items() if issubclass(other, kind)]
         return chosen(_named(ENCODERS, fitting), "encoder", encoder)
-    if not issubclass(own_encoder(name), kind):
+    if not issubclass(custom_encoder(name), kind):
         raise UserError(
             f"{flag('encoder', 'name')}={name} must be a {kind.__name__}, which the task {task} "
             "needs."
         )
-    return own_encoder(name)
+    return custom_encoder(name)
 
 
 def check_calibration(calibrate: bool = False, *, task: type[SentenceModel], has_policy: bool):
@@ -212,13 +212,13 @@ def _task_options(task) -> dict:
 
 
 def encoder_class(name: str) -> type:
-    """Returns a class of `ENCODERS`, or of another package, see `own_encoder`.
+    """Returns a class of `ENCODERS`, or of another package, see `custom_encoder`.
 
     Raises:
       ValueError: the class does not exist, or its module is not imported.
     """
     if ":" in name:
-        return own_encoder(name)
+        return custom_encoder(name)
     check_choice("name", name, ENCODERS)
     return ENCODERS[name]
 

@@ -36,7 +36,7 @@ from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import build_model, count_parameters, encoder_class
 from disan_tf.models.memory import memory_limit
 from disan_tf.runs.weight_files import REMEDY, read_weights, write_weights
-from disan_tf.runs.work_directory import OTHER_VERSION, check_names
+from disan_tf.runs.work_directory import VERSION_REMEDY, check_names
 from disan_tf.text import VERSIONS, TextToIds, TracedTextToIds
 from disan_tf.text.tokenizer import for_raw_text
 
@@ -234,7 +234,7 @@ def read_info(directory) -> dict:
     """
     path = Path(directory) / "model.json"
     info = read_json(path, "name a directory that holds a trained model")
-    check_format(path, info, FORMAT, OTHER_VERSION)
+    check_format(path, info, FORMAT, VERSION_REMEDY)
     check_schema(path, info, _SCHEMA, REMEDY)
     check_names(path, info["config"], REMEDY)
     names = [*info["sha256"], info["weights"]]

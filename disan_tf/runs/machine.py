@@ -61,4 +61,4 @@ def _processor():
 def _gpus() -> list[str]:
     """Returns the model names of the visible GPUs, such as "NVIDIA L4"."""
     details = map(tf.config.experimental.get_device_details, tf.config.get_visible_devices("GPU"))
-    return [its.get("device_name", "unknown") for its in details]
+    return [detail.get("device_name", "unknown") for detail in details]

@@ -143,12 +143,12 @@ def _watched(records):
 
 def _selections(records):
     """Returns the "selection_curve" of `summarise_run`; {} without hard attention."""
-    found = [
+    points = [
         [after["step"], *(round(before[name], 4) for name in FRACTIONS)]
         for before, after in zip(records, records[1:])
         if after["split"] == "dev" and FRACTIONS[0] in before
     ]
-    return {"selection_curve": found} if found else {}
+    return {"selection_curve": points} if points else {}
 
 
 def _criterion(record):

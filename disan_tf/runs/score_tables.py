@@ -9,7 +9,7 @@ from disan_tf.common.tables import text_table
 from disan_tf.input_pipeline.format import Keys
 
 _MOST_CLASSES, _MOST_PAIRS = 12, 10  # of a printed confusion matrix; of the pairs in its place
-FEW_ROWS = 1000  # a test part of a tenth has an interval of some eight points each way
+ROWS_FOR_A_SPLIT = 1000  # a test part of a tenth has an interval of some eight points each way
 _HEADLINES = {  # key of a score -> template of its headline
     "accuracy": "accuracy {accuracy:.4f}, Cohen's kappa {cohen_kappa:.4f}, macro F1 {macro_f1:.4f}",
     "pearson": "Pearson's r {pearson:.4f}, Spearman's rho {spearman:.4f}, MSE {mse:.4f}",
@@ -81,7 +81,7 @@ def advise_folds(manifest: dict) -> list[str]:
     """
     rows = sum(split["examples"] for split in manifest[Keys.SPLITS].values())
     is_drawn = not manifest[Keys.OPTIONS].get("test")
-    if manifest[Keys.CORPUS] != "table" or rows >= FEW_ROWS or not is_drawn:
+    if manifest[Keys.CORPUS] != "table" or rows >= ROWS_FOR_A_SPLIT or not is_drawn:
         return []
     return [
         f"The table has {rows:,} rows, so another split may score some points more or less; train "

@@ -222,15 +222,17 @@ def _by_length(parts):
     sizes = np.array([len(part["members"]) for part in parts])
     bins = {}
     for name in parts[0]["by_length"]:
-        found = [part["by_length"].get(name, {"accuracy": None}) for part in parts]
-        accuracies = [bin["accuracy"] for bin in found]
+        same_length = [part["by_length"].get(name, {"accuracy": None}) for part in parts]
+        accuracies = [bin["accuracy"] for bin in same_length]
         if None in accuracies:
             continue
         mean = np.average(accuracies, weights=sizes)
-        inside = [bin["standard_deviation"] or 0.0 for bin in found]
+        inside = [bin["standard_deviation"] or 0.0 for bin in same_length]
         squares = (sizes - 1) * np.square(inside) + sizes * np.square(accuracies - mean)
         bins[name] = {
-            "sentences": float(np.average([bin["sentences"] for bin in found], weights=sizes)),
+            "sentences": float(
+                np.average([bin["sentences"] for bin in same_length], weights=sizes)
+            ),
             "accuracy": float(mean),
             "standard_deviation": (
                 float(np.sqrt(squares.sum() / (sizes.sum() - 1))) if sizes.sum() > 1 else None

@@ -114,10 +114,10 @@ def _places(layer, place: str = "", seen: Optional[set] = None) -> Iterator[tupl
             yield from _places(part, f"{place}/{name}", seen)
         elif isinstance(part, (list, tuple, dict)):
             parts = part.values() if isinstance(part, dict) else part
-            parts = [each for each in parts if isinstance(each, tf.keras.layers.Layer)]
-            new = [each for each in dict.fromkeys(parts) if id(each) not in seen]
-            for each, kind in zip(new, _kinds(new)):
-                yield from _places(each, f"{place}/{name}/{kind}", seen)
+            parts = [sublayer for sublayer in parts if isinstance(sublayer, tf.keras.layers.Layer)]
+            new = [sublayer for sublayer in dict.fromkeys(parts) if id(sublayer) not in seen]
+            for sublayer, kind in zip(new, _kinds(new)):
+                yield from _places(sublayer, f"{place}/{name}/{kind}", seen)
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from disan_tf.common.files import check_format, read_json, write_json
 from disan_tf.runs.machine import MACHINE
 
 FORMAT = 2  # of `config.json` and `run.json`
-OTHER_VERSION = "use the version that wrote it, or train again"
+VERSION_REMEDY = "use the version that wrote it, or train again"
 # The schema of "init_from" in `run.json` and in results: the model with which a training began.
 START = {"name": str, "sha256": str, "words": int, "words_found": int, "head": bool}
 # The schema of `run.json`.
@@ -46,12 +46,12 @@ ADDED = {
 
 
 def claim(workdir: Path, config) -> None:
-    """Writes `config.json`, unless a different one exists; see `refuse_other_config`."""
-    refuse_other_config(workdir, config)
+    """Writes `config.json`, unless a different one exists; see `check_same_config`."""
+    check_same_config(workdir, config)
     write_json(workdir / "config.json", {"format": FORMAT, **config.to_dict()})
 
 
-def refuse_other_config(workdir: Path, config) -> None:
+def check_same_config(workdir: Path, config) -> None:
     """Checks that a work directory is new or has the same config.
 
     Raises:
@@ -93,7 +93,7 @@ def read_start(workdir: Path) -> Optional[dict]:
     )
 
 
-def refuse_other_start(workdir: Path, name: Optional[str]) -> None:
+def check_same_start(workdir: Path, name: Optional[str]) -> None:
     """Checks that a work directory is new, or that its training began with the same model.
 
     Args:
@@ -132,7 +132,7 @@ def read_config(workdir: Path) -> dict:
     """
     path = Path(workdir) / "config.json"
     config = read_json(path, "choose another --workdir")
-    check_format(path, config, FORMAT, OTHER_VERSION)
+    check_format(path, config, FORMAT, VERSION_REMEDY)
     check_names(path, config, "choose another --workdir")
     return {name: value for name, value in config.items() if name != "format"}
 

@@ -145,13 +145,17 @@ def _check_classes(path: Path, config: dict) -> None:
 
 def _objects(config: dict) -> Iterator[tuple[str, dict]]:
     """Yields all objects of a config, each with its place."""
-    found = [("config.json", config)]
-    while found:
-        place, value = found.pop()
+    pending = [("config.json", config)]
+    while pending:
+        place, value = pending.pop()
         if isinstance(value, dict):
             yield place, value
         items = value.items() if isinstance(value, dict) else enumerate(value)
-        found += [(f"{place[-80:]}.{key}", it) for key, it in items if isinstance(it, (dict, list))]
+        pending += [
+            (f"{place[-80:]}.{key}", entry)
+            for key, entry in items
+            if isinstance(entry, (dict, list))
+        ]
 
 
 @functools.cache
@@ -189,13 +193,13 @@ def _check_arrays(path: Path, weights: Path) -> int:
     """
     try:
         with h5py.File(weights) as file:
-            found = list(datasets(file))
-            size = sum(item.nbytes for item in found)
-            if any(item.dtype.kind not in "fiub" for item in found):
+            arrays = list(datasets(file))
+            size = sum(item.nbytes for item in arrays)
+            if any(item.dtype.kind not in "fiub" for item in arrays):
                 raise ValueError("it has arrays of other types than numbers")
             if size > weights.stat().st_size:
                 raise ValueError(f"its arrays have {size:,} bytes, more than the file")
-            for item in found:  # the optimizer's too
+            for item in arrays:  # the optimizer's too
                 if item.dtype.kind == "f" and not np.all(np.isfinite(item[()])):
                     raise ValueError(f"{item.name} has weights that are not finite")
             return size

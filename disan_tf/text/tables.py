@@ -17,9 +17,9 @@ from disan_tf.text.text_files import TextLines, format_of, open_texts
 T = TypeVar("T")
 
 LONGEST_VALUE = 131_072  # characters, as in `csv`
-MOST_COLUMNS = 10_000  # a row of the longest line could have four millions
+MAX_COLUMNS = 10_000  # a row of the longest line could have four millions
 LONGEST_NAME = 255  # an array pads all names to the longest
-SHOWN = 80  # characters of a file in a message
+MAX_SHOWN = 80  # characters of a file in a message
 _ONE_A_ROW = 'each row must be one JSON object (pandas: orient="records", lines=True)'
 
 # The official tables of SNLI and MultiNLI have five columns of annotators' labels, but few pairs
@@ -50,7 +50,7 @@ class Table:
       is_open: whether the last line ended inside a quoted value.
 
     Raises:
-      ValueError: two columns have one name, there are more than `MOST_COLUMNS`, or the line has a
+      ValueError: two columns have one name, there are more than `MAX_COLUMNS`, or the line has a
         quote that does not end.
     """
 
@@ -64,11 +64,11 @@ class Table:
         names = [name.strip() for name in values]
         self._names = [name if name or not place else None for place, name in enumerate(names)]
         self.columns = [name for name in self._names if name is not None]
-        if len(names) > MOST_COLUMNS:
-            raise ValueError(f"{len(names):,} columns, and a table may have {MOST_COLUMNS:,}")
+        if len(names) > MAX_COLUMNS:
+            raise ValueError(f"{len(names):,} columns, and a table may have {MAX_COLUMNS:,}")
         repeated = [name for name, times in Counter(self.columns).items() if times > 1]
         if repeated:
-            raise ValueError(f"two columns have one name, {repeated[0][:SHOWN]}")
+            raise ValueError(f"two columns have one name, {repeated[0][:MAX_SHOWN]}")
         self._required, self._was_open = len(names), False
         while self._required and self._may_lack(names[self._required - 1]):
             self._required -= 1
@@ -98,9 +98,9 @@ class Table:
         if len(values) > len(self._names) and not any(map(str.strip, values[len(self._names) :])):
             del values[len(self._names) :]
         if not self._fits(values):
-            found, known = count(len(values), "column"), len(self._names)
+            present, known = count(len(values), "column"), len(self._names)
             raise ValueError(
-                f"{found}, and the header has {known}{_TAB_QUOTES * (was_open or self._was_open)}"
+                f"{present}, and the header has {known}{_TAB_QUOTES * (was_open or self._was_open)}"
             )
         row = dict(zip(self._names, values))
         row.pop(None, None)
@@ -322,7 +322,7 @@ def _check_columns(names: Collection[str], columns: Mapping[str, str]) -> None:
 
 def shorten(text: str) -> str:
     """Returns the first 80 characters of a file's text, for a message."""
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]} ..."
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]} ..."
 
 
 def check_string(name: str, value, most: int = LONGEST_VALUE) -> None:

@@ -18,11 +18,11 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import (
     LONGEST_LINE,
     check_open,
+    checked_gzip,
     decode_line,
     gunzipped,
     open_bytes,
     too_long,
-    whole_gzip,
 )
 from disan_tf.text.json_texts import array_items
 
@@ -153,9 +153,9 @@ class TextLines:
     def _blocks(self) -> Iterator[bytes]:
         """Yields blocks of bytes in UTF-8."""
         file = gunzipped(io.BufferedReader(_Source(self._read), CHUNK_BYTES))
-        with whole_gzip(self._name):
+        with checked_gzip(self._name):
             head = _head(file)
-            if kind := kind_of(head, self._encoding):
+            if kind := detect_format(head, self._encoding):
                 raise UserError(
                     f"{self._name} is {kind}, and no text; write the texts to a CSV file in UTF-8, "
                     "plain or gzipped."
@@ -223,7 +223,7 @@ def open_texts(path):
     return open_bytes(path)
 
 
-def kind_of(head: bytes, encoding: str = "utf-8") -> Optional[str]:
+def detect_format(head: bytes, encoding: str = "utf-8") -> Optional[str]:
     """Returns what a file with these first bytes is, or None if it may be text."""
     kind = next((kind for start, kind in _OTHERS.items() if head.startswith(start)), None)
     is_wide = any(map(head.startswith, _MARKS)) or "\n".encode(encoding) != b"\n"

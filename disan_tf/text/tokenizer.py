@@ -85,7 +85,7 @@ _ESCAPES = (
 )
 
 # Kim's `clean_str_sst` keeps these characters, and writes a space in place of each other one.
-KEPT_BY_KIM = "A-Za-z0-9(),!?'`"
+KIM_CHARACTERS = "A-Za-z0-9(),!?'`"
 
 # DiSAN's authors divide SNLI's words at hyphens, dashes, slash, tilde, quotes and degree sign.
 _JOINTS = "([-\u2212\u2014\u2013/~\"'\u201c\u2019\u201d\u2018\u00b0])"
@@ -248,5 +248,5 @@ class KimTokenizer(tensorflow_text.Tokenizer):
         """Tokenises `<string>[batch]` -> `<string>[batch, tokens]`; none where nothing is kept."""
         tokens = self._treebank.tokenize(input)
         valid = tf.strings.unicode_transcode(tokens.flat_values, "UTF-8", "UTF-8")  # for RE2
-        pieces = tf.strings.split(tf.strings.regex_replace(valid, f"[^{KEPT_BY_KIM}]", " "))
+        pieces = tf.strings.split(tf.strings.regex_replace(valid, f"[^{KIM_CHARACTERS}]", " "))
         return _join(pieces, tokens)

@@ -40,7 +40,7 @@ class TracedTextToIds:
 
     def tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """Returns the tokens of each text."""
-        flat, splits = (it.numpy() for it in self.split(tf.constant(texts, tf.string)))
+        flat, splits = (result.numpy() for result in self.split(tf.constant(texts, tf.string)))
         words = [token.decode() for token in flat.tolist()]
         return [words[start:end] for start, end in zip(splits, splits[1:])]
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from data_prep.preset_vectors import PREFIX, find_preset, read_preset
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import open_bytes, read_lines, whole_gzip
-from disan_tf.text.text_files import kind_of
+from disan_tf.common.files import checked_gzip, open_bytes, read_lines
+from disan_tf.text.text_files import detect_format
 
 PACKAGED_WORDS = Path(__file__).parent / "subsets"
 MODEL = "model.json"  # of a released model, whose vectors are read
@@ -78,8 +78,8 @@ def _read_rows(path: Path) -> Iterator[tuple[int, str]]:
     Raises:
       UserError: see `read`.
     """
-    with open_bytes(path) as file, whole_gzip(path):
-        if kind := kind_of(file.read(80)):
+    with open_bytes(path) as file, checked_gzip(path):
+        if kind := detect_format(file.read(80)):
             raise _no_vectors(path, f"it is {kind}")
     for number, line in read_lines(path):
         yield number, (line.replace("\t", " ") if "\t" in line else line).rstrip(" ")

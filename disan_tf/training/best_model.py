@@ -31,20 +31,20 @@ class SplitScores:
         self.batch_size = batch_size
         self.dev_outputs: Optional[np.ndarray] = None
 
-    def of_dev(self) -> dict:
+    def score_dev(self) -> dict:
         """Returns the loss and the scores on dev, which choose the best model."""
         scores, self.dev_outputs = self._score(self._method.evaluation_step, self._dev)
         return scores
 
-    def of_dev_otherwise(self) -> dict:
+    def score_dev_selections(self) -> dict:
         """Returns the scores on dev by the other evaluation steps, as "<step>_<score>"."""
-        found = {}
-        for name, evaluation_step in self._method.other_evaluations.items():
+        scores_by_name = {}
+        for name, evaluation_step in self._method.extra_evaluations.items():
             scores, _ = self._score(evaluation_step, self._dev)
-            found.update({f"{name}_{score}": value for score, value in scores.items()})
-        return found
+            scores_by_name.update({f"{name}_{score}": value for score, value in scores.items()})
+        return scores_by_name
 
-    def of_watched(self) -> dict:
+    def score_watched(self) -> dict:
         """Returns the scores of each watched split."""
         return {
             name: self._score(self._method.evaluation_step, split)[0]

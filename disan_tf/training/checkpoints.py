@@ -44,7 +44,7 @@ class TrainingState:
             **saved,
         )
         if is_writer:
-            mend_state(Path(directory))
+            repair_state(Path(directory))
             _remove_leftovers(Path(directory))
         self._directory = Path(directory)
 
@@ -78,7 +78,8 @@ class TrainingState:
     def save(self) -> None:
         """Writes a checkpoint of the current step; removes the oldest when the disk has it."""
         step = int(self.step)
-        older, name = [it for it in _names(self._directory) if _number(it) < step], f"step-{step}"
+        name = f"step-{step}"
+        older = [known for known in _names(self._directory) if _number(known) < step]
         self._checkpoint.write(str(self._directory / name))
         sync(self._directory)
         _write_state(self._directory, [*older, name])
@@ -86,13 +87,13 @@ class TrainingState:
         sync(self._directory)  # the removals
 
 
-def holds_checkpoint(directory: Path) -> bool:
+def has_checkpoint(directory: Path) -> bool:
     """Returns whether a folder has a whole checkpoint, from which a training would resume."""
     indexes = Path(directory).glob("step-*.index")
     return any(_step(index) and _is_readable(index.with_suffix("")) for index in indexes)
 
 
-def mend_state(directory: Path) -> None:
+def repair_state(directory: Path) -> None:
     """Rewrites the file `checkpoint` if it is missing or damaged beside whole checkpoints.
 
     The file names the newest checkpoint; without it, TensorFlow begins at step 0.

@@ -21,7 +21,7 @@ class Compiler:
     """Compiles the steps of one training.
 
     Args:
-      jit_compile: whether XLA compiles, see `FewShapes`.
+      jit_compile: whether XLA compiles, see `BucketedStep`.
 
     Attributes:
       compilations: the number of functions that XLA has compiled.
@@ -29,7 +29,7 @@ class Compiler:
 
     def __init__(self, jit_compile: bool = False):
         self.jit_compile = jit_compile
-        self._steps: list[FewShapes] = []
+        self._steps: list[BucketedStep] = []
 
     def compile(
         self, step: Callable, signature: Sequence[tf.TensorSpec], rows: Optional[int] = None
@@ -39,11 +39,11 @@ class Compiler:
         Args:
           step: the function.
           signature: the specs of its arguments.
-          rows: the examples of a whole batch, see `FewShapes`.
+          rows: the examples of a whole batch, see `BucketedStep`.
         """
         if not self.jit_compile:
             return tf.function(step, input_signature=signature, autograph=False)
-        self._steps.append(FewShapes(step, signature, rows))
+        self._steps.append(BucketedStep(step, signature, rows))
         return self._steps[-1]
 
     @property
@@ -51,7 +51,7 @@ class Compiler:
         return sum(len(step.compiled) for step in self._steps)
 
 
-class FewShapes:
+class BucketedStep:
     """A step that XLA compiles once for each shape of a batch.
 
     The second axis of a tensor counts tokens. It is padded with 0 to one `padded_length` for all
@@ -86,7 +86,7 @@ class FewShapes:
         batch = [pad_rows(tensor, self._rows or 0) for tensor in batch]
         shapes = tuple(tuple(tensor.shape) for tensor in batch)
         if shapes not in self.compiled:
-            specs = [tf.TensorSpec(each.shape, each.dtype) for each in batch]
+            specs = [tf.TensorSpec(argument.shape, argument.dtype) for argument in batch]
 
             def step(rows, *batch):
                 with counting(rows if self._rows else None):

@@ -110,8 +110,8 @@ def _selections(bundle, split):
     steps = evaluation_steps(model, evaluation.samples, compiler)
     for how in _SELECTIONS:
         outcome = run_split(steps[how], split, model.reads, evaluation.batch_size)
-        found = model.scores(outcome.outputs, split.labels)
-        scores[f"{how}_{model.criterion}"] = found[model.criterion]
+        measured = model.scores(outcome.outputs, split.labels)
+        scores[f"{how}_{model.criterion}"] = measured[model.criterion]
         step = make_selection_step(model, how)
         shares = run_split(step, split, model.reads, evaluation.batch_size).outputs.mean(axis=0)
         scores.update({f"{how}_{key}": float(share) for key, share in zip(FRACTIONS, shares)})

@@ -29,15 +29,15 @@ from disan_tf.runs.provenance import command_line, data_summary
 from disan_tf.runs.run_summary import in_steps
 from disan_tf.runs.work_directory import (
     FORMAT,
-    OTHER_VERSION,
     RUN,
+    VERSION_REMEDY,
+    check_same_config,
+    check_same_start,
     claim,
     read_start,
-    refuse_other_config,
-    refuse_other_start,
 )
 from disan_tf.training.calibration import calibrate
-from disan_tf.training.checkpoints import holds_checkpoint
+from disan_tf.training.checkpoints import has_checkpoint
 from disan_tf.training.class_options import selecting_score, weights_of_classes
 from disan_tf.training.distribution.cluster import make_distribution, report_lost_workers
 from disan_tf.training.distribution.strategy import Distribution
@@ -83,7 +83,7 @@ class Trainer(TrainingLoop):
     ):
         distribution = distribution or Distribution()
         checkpoints = Path(workdir) / "checkpoints"
-        if initial and distribution.by_chief(lambda: holds_checkpoint(checkpoints)):
+        if initial and distribution.by_chief(lambda: has_checkpoint(checkpoints)):
             initial = None
         if initial:
             initial.check_fits(config.embedding, config.encoder)
@@ -178,12 +178,12 @@ def train(
     """
     workdir = Path(workdir)
     distribution = distribution or make_distribution(config.train.get("distribution", "none"))
-    refuse_other_config(workdir, config)
+    check_same_config(workdir, config)
     with distribution.chief_first():
         corpus = prepare()
     distribution.check_same("corpus", corpus.manifest)
     if distribution.is_chief:
-        refuse_other_start(workdir, initial and initial.name)
+        check_same_start(workdir, initial and initial.name)
         claim(workdir, config)
         _check_inputs(workdir, corpus)
     trainer = Trainer(config, corpus, workdir, (), distribution, initial)
@@ -214,7 +214,7 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
     if not (path.exists() and any((workdir / "checkpoints").glob("*"))):
         return
     run = read_json(path, "choose another --workdir", RUN)
-    check_format(path, run, FORMAT, OTHER_VERSION)
+    check_format(path, run, FORMAT, VERSION_REMEDY)
     inputs = corpus.manifest[Keys.INPUTS], run["inputs"]
     digests = ({file["sha256"] for file in files.values()} for files in inputs)
     same = set.intersection(*digests)

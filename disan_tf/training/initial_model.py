@@ -18,8 +18,8 @@ from disan_tf.models.factory import embedding_parts, encoder_class, encoder_part
 from disan_tf.models.language_model import LanguageModel
 from disan_tf.runs.bundle import Bundle
 from disan_tf.runs.provenance import portable_name
-from disan_tf.runs.work_directory import refuse_other_start
-from disan_tf.training.checkpoints import holds_checkpoint
+from disan_tf.runs.work_directory import check_same_start
+from disan_tf.training.checkpoints import has_checkpoint
 
 # Arguments of layers that change neither the weights' shapes nor their meaning.
 _FREE = {
@@ -79,9 +79,9 @@ class InitialModel:
         bundle, vocabulary = self.bundle, corpus.vocabulary
         source, tables = bundle.model, list(_parts(model.embedding, WordEmbedding))
         rows = {word: row for row, word in enumerate(bundle.vocabulary)}
-        found = [(row, rows[word]) for row, word in enumerate(vocabulary) if word in rows]
+        pairs = [(row, rows[word]) for row, word in enumerate(vocabulary) if word in rows]
         for table, other in zip(tables, _parts(source.embedding, WordEmbedding)):
-            _copy_rows(table, other, np.array(found, np.int64).reshape(-1, 2))
+            _copy_rows(table, other, np.array(pairs, np.int64).reshape(-1, 2))
         fixed = [bilm for bilm in _parts(model.embedding, BiLM) if not bilm.trainable]
         for bilm, other in zip(fixed, _parts(source.embedding, BiLM)):
             self._check_bilm(bilm, other)
@@ -95,7 +95,7 @@ class InitialModel:
             "name": self.name,
             "sha256": bundle.info["sha256"][bundle.info["weights"]],
             "words": len(vocabulary),
-            "words_found": len(found) if tables else 0,
+            "words_found": len(pairs) if tables else 0,
             "head": is_same,
         }
 
@@ -120,9 +120,9 @@ def check_start(initial: Optional[InitialModel], workdir: Path, embedding, encod
     Raises:
       UserError: the work directory's training began otherwise; or see `InitialModel.check_fits`.
     """
-    if initial and not holds_checkpoint(Path(workdir) / "checkpoints"):
+    if initial and not has_checkpoint(Path(workdir) / "checkpoints"):
         initial.check_fits(embedding, encoder)
-    refuse_other_start(workdir, initial and initial.name)
+    check_same_start(workdir, initial and initial.name)
 
 
 def describe_start(record: dict) -> str:
@@ -166,12 +166,12 @@ def _parts(layer: tf.keras.layers.Layer, kind: type) -> Iterator[tf.keras.layers
     return (part for part in (layer, *layer.submodules) if isinstance(part, kind))
 
 
-def _copy_rows(table: WordEmbedding, source: WordEmbedding, found: np.ndarray) -> None:
+def _copy_rows(table: WordEmbedding, source: WordEmbedding, pairs: np.ndarray) -> None:
     """Copies vectors of words: `found` has pairs of rows, in the table and in the source."""
     vectors, others = (
         np.concatenate([part.trained.numpy(), part.fixed.numpy()]) for part in (table, source)
     )
-    vectors[found[:, 0]] = others[found[:, 1]]
+    vectors[pairs[:, 0]] = others[pairs[:, 1]]
     table.set_vectors(vectors)
 
 
@@ -187,12 +187,12 @@ def _have_same_head(model: SentenceModel, source: SentenceModel) -> bool:
     """Returns whether two models have the same task, and heads of the same shape."""
     heads = [
         (
-            type(each),
-            type(each.head),
-            {name: value for name, value in each.head.get_config().items() if name not in _FREE},
-            [weight.shape for weight in each.head.weights],
+            type(side),
+            type(side.head),
+            {name: value for name, value in side.head.get_config().items() if name not in _FREE},
+            [weight.shape for weight in side.head.weights],
         )
-        for each in (model, source)
+        for side in (model, source)
     ]
     return heads[0] == heads[1]
 

@@ -23,7 +23,7 @@ from disan_tf.runs.run_summary import is_over
 from disan_tf.training.best_model import BestModel, SplitScores
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.class_options import selecting_score
-from disan_tf.training.compilation import FewShapes, padded_lengths
+from disan_tf.training.compilation import BucketedStep, padded_lengths
 from disan_tf.training.distribution.replicas import STOP
 from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
@@ -133,7 +133,7 @@ class TrainingLoop:
             ),
             (method.evaluation_step, self.dev, evaluation),
         ):
-            if isinstance(step, FewShapes):
+            if isinstance(step, BucketedStep):
                 variables = variables or [*self.model.variables, *method.optimizer.variables()]
                 batch = next(iter(make_dataset(split, batches[:1])))
                 tensors = [batch[name] for name in (*self.model.reads, "label")]
@@ -156,7 +156,7 @@ class TrainingLoop:
             callbacks.on_train_batch_begin(step)
             metrics = self._train_on(batch, step, caught)
             others_stop = metrics.pop(STOP, False)  # the same in all workers
-            if self.log.is_of_other_phase(metrics):
+            if self.log.begins_phase(metrics):
                 self._log_training(step)  # a line holds one phase
             self.log.steps.append(metrics)
             step += 1
@@ -233,9 +233,12 @@ class TrainingLoop:
     def _score_and_keep(self, step: int) -> tuple[dict, tuple[int, float]]:
         """Keeps the best model; returns the scores by split, and the best step and score."""
         with self.method.averaged_weights():
-            dev = self.scores.of_dev()
+            dev = self.scores.score_dev()
             self.best.keep(step, dev, self.method.may_choose)
-            scores = {"dev": {**dev, **self.scores.of_dev_otherwise()}, **self.scores.of_watched()}
+            scores = {
+                "dev": {**dev, **self.scores.score_dev_selections()},
+                **self.scores.score_watched(),
+            }
         return scores, self.best.recorded()
 
     def _save(self, step: int) -> None:

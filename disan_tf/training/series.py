@@ -22,7 +22,7 @@ from ml_collections import ConfigDict
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_json
 from disan_tf.common.locks import Owned, owned
-from disan_tf.common.options import MOST
+from disan_tf.common.options import MAX_NUMBER
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.run_summary import is_finished, read_scores
@@ -32,7 +32,7 @@ from disan_tf.runs.series_summary import (
     render_series,
     summarise_series,
 )
-from disan_tf.runs.work_directory import claim, refuse_other_start
+from disan_tf.runs.work_directory import check_same_start, claim
 from disan_tf.training import experiment
 from disan_tf.training.evaluation import write_evaluation
 from disan_tf.training.initial_model import InitialModel, check_start
@@ -163,7 +163,7 @@ def _check_starts(workdir: Path, members: list[Member], initial: Optional[Initia
     """Raises UserError if one of the members, or of those already there, begins otherwise."""
     for pattern in MEMBER_CONFIGS:
         for path in workdir.glob(pattern):
-            refuse_other_start(path.parent, initial and initial.name)
+            check_same_start(path.parent, initial and initial.name)
     for member in members:
         sections = member.config.embedding, member.config.encoder
         check_start(initial, workdir / member.name, *sections)
@@ -197,7 +197,7 @@ def is_useful(record) -> bool:
     return "tf.function retracing" not in record.getMessage()
 
 
-def refuse_series(workdir) -> None:
+def check_no_series(workdir) -> None:
     """Raises UserError if a folder for a single training holds a series."""
     if is_series(workdir):
         raise UserError(
@@ -213,8 +213,8 @@ def _numbers(flag, texts):
     numbers = []
     for text in texts:
         digits = text.lstrip("0") or "0"  # int() rejects thousands of digits
-        if len(digits) > len(str(MOST)) or int(digits) > MOST:
-            raise UserError(f"--{flag}={','.join(texts)}: {digits} must be at most {MOST:,}.")
+        if len(digits) > len(str(MAX_NUMBER)) or int(digits) > MAX_NUMBER:
+            raise UserError(f"--{flag}={','.join(texts)}: {digits} must be at most {MAX_NUMBER:,}.")
         numbers.append(int(digits))
     if len(set(numbers)) < len(numbers):
         raise UserError(f"--{flag}={','.join(texts)} names one twice; name each once.")

@@ -38,10 +38,11 @@ class TrainingLog:
         self._started = time.monotonic() - self._lines.seconds
         steps = json.loads(saved)
         self.steps = [
-            {name: np.dtype(kind).type(it) for name, (kind, it) in step.items()} for step in steps
+            {name: np.dtype(kind).type(number) for name, (kind, number) in step.items()}
+            for step in steps
         ]
 
-    def is_of_other_phase(self, metrics: dict) -> bool:
+    def begins_phase(self, metrics: dict) -> bool:
         """Returns whether a step belongs to another phase than the collected steps."""
         return bool(self.steps) and metrics.get("phase") != self.steps[0].get("phase")
 
@@ -68,9 +69,14 @@ class TrainingLog:
 
     def dump(self) -> str:
         """Returns the metrics of the steps as JSON, from which `open` restores equal numbers."""
-        arrays = [{name: np.asarray(it) for name, it in step.items()} for step in self.steps]
+        arrays = [
+            {name: np.asarray(number) for name, number in step.items()} for step in self.steps
+        ]
         return json.dumps(
-            [{name: [it.dtype.name, it.item()] for name, it in step.items()} for step in arrays]
+            [
+                {name: [number.dtype.name, number.item()] for name, number in step.items()}
+                for step in arrays
+            ]
         )
 
 

@@ -17,7 +17,7 @@ from absl import flags
 import disan_tf
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.cli import command_line
-from disan_tf.cli.command_line import own_flags
+from disan_tf.cli.command_line import defined_flags
 from disan_tf.cli.help import EXAMPLES
 from disan_tf.cli.modes import MODES
 from disan_tf.common.installation import find_config
@@ -268,7 +268,7 @@ def test_help_has_the_first_line_of_every_mode(help_text, mode):
     assert f"\n  {mode.__name__:11}{summary}\n" in help_text
 
 
-@pytest.mark.parametrize("flag", own_flags(), ids=lambda flag: flag.name)
+@pytest.mark.parametrize("flag", defined_flags(), ids=lambda flag: flag.name)
 def test_help_has_every_flag_and_the_modes_that_take_it(help_text, flag):
     takers = {
         name for name, mode in MODES.items() if flag.name in inspect.signature(mode).parameters
@@ -298,7 +298,7 @@ def test_help_fits_a_screen_and_shows_three_commands(help_text):
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_commands_of_the_help_are_possible(example):
-    names = {flag.name for flag in own_flags()}
+    names = {flag.name for flag in defined_flags()}
     flags = dict(re.findall(r"--(\w+)=(\S+)", example))
     assert flags.keys() <= names and flags.get("mode", "train") in MODES
     assert Path(find_config(flags.get("config", "demo"))).is_file()

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from disan_tf.cli.command_line import own_flags
+from disan_tf.cli.command_line import defined_flags
 from disan_tf.cli.listings import complete
 from disan_tf.cli.modes import MODES
 from tests.support.runs.training import ROOT
@@ -27,7 +27,7 @@ from tests.support.runs.training import ROOT
     ],
 )
 def test_the_last_word_is_completed(word, completions):
-    assert complete(f"disan-tf --mode=predict {word}", own_flags()) == completions
+    assert complete(f"disan-tf --mode=predict {word}", defined_flags()) == completions
 
 
 def test_a_shell_asks_the_program():

@@ -18,7 +18,7 @@ def _write_folder(path, text):
         files.write_atomically(scratch / "new/inner", text)
         if path.exists():
             os.rename(path, scratch / "old")
-        files.rename_whole(scratch / "new", path)
+        files.sync_and_rename(scratch / "new", path)
 
 
 def _copy(path, text):

@@ -53,7 +53,7 @@ def test_nothing_is_drawn_into_a_file(capsys):
 
 
 def test_nothing_is_drawn_on_request(terminal):
-    _count(terminal, total=3000, is_shown=False)
+    _count(terminal, total=3000, is_enabled=False)
     assert terminal.getvalue() == ""
 
 

@@ -23,7 +23,7 @@ from disan_tf.benchmark import step as steps
 from disan_tf.common.files import write_json
 from disan_tf.ops.devices import target
 from disan_tf.ops.native.runtime import portable
-from disan_tf.training.compilation import FewShapes
+from disan_tf.training.compilation import BucketedStep
 from disan_tf.training.methods import make_method
 
 MODELS = {
@@ -53,7 +53,7 @@ def program_of(model: str, length: int, stage: str = "hlo"):
         sections = config.train, config.dtype, config.evaluate, config.get("policy")
         method = make_method(steps.build(config), *sections)
         compiled = getattr(method, "train_step", None) or method.steps["both"]
-        assert isinstance(compiled, FewShapes)
+        assert isinstance(compiled, BucketedStep)
         function, batch = compiled.function_of(steps.make_batch(config, (length, length)))
         return function.experimental_get_compiler_ir(*batch)(stage=stage)
 

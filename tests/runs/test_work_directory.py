@@ -36,7 +36,7 @@ def test_an_option_that_is_new_has_a_value_for_older_work_directories():
 def test_a_directory_of_a_config_without_a_new_option_goes_on(tmp_path):
     work_directory.claim(tmp_path, _config())
     assert not OF_SOME & work_directory.flatten(_config().to_dict()).keys()
-    work_directory.refuse_other_config(tmp_path, _config())
+    work_directory.check_same_config(tmp_path, _config())
 
 
 @pytest.mark.parametrize("name", work_directory.ADDED)
@@ -46,7 +46,7 @@ def test_a_directory_without_a_new_option_is_one_with_its_old_effect(name, tmp_p
     recorded[section].pop(option, None)
     write_json(tmp_path / "config.json", {"format": work_directory.FORMAT, **recorded})
     config[section][option] = work_directory.ADDED[name]
-    work_directory.refuse_other_config(tmp_path, config)
+    work_directory.check_same_config(tmp_path, config)
     config[section][option] = type(work_directory.ADDED[name])(5)
     with pytest.raises(UserError, match=f"another config: {name} "):
-        work_directory.refuse_other_config(tmp_path, config)
+        work_directory.check_same_config(tmp_path, config)

@@ -10,8 +10,8 @@ from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.serving.export.warm_up import FILE
 from tests.support.models.bundles import SENTENCES
 
-MOST = 8  # tokens
-LONG = [index for index, text in enumerate(SENTENCES) if len(text.split()) > MOST]
+MAX_NUMBER = 8  # tokens
+LONG = [index for index, text in enumerate(SENTENCES) if len(text.split()) > MAX_NUMBER]
 
 
 @pytest.fixture(scope="module")
@@ -19,16 +19,16 @@ def models(bundle, tmp_path_factory):
     """The loaded models of text and of ids, which read eight tokens, in blocks of two sentences."""
     folder = tmp_path_factory.mktemp("cut")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_blocks, "BLOCK_POSITIONS", 2 * MOST)
-        patch.setattr(saved_model, "attend_limit", lambda bundle: MOST)
-        paths = export_saved_model(bundle.directory, folder, MOST)
+        patch.setattr(row_blocks, "BLOCK_POSITIONS", 2 * MAX_NUMBER)
+        patch.setattr(saved_model, "attend_limit", lambda bundle: MAX_NUMBER)
+        paths = export_saved_model(bundle.directory, folder, MAX_NUMBER)
     return [tf.saved_model.load(str(path)) for path in paths]
 
 
 @pytest.fixture(scope="module")
 def cut(bundle):
     """Ids of the tokens that are read."""
-    return bundle.text_to_ids()(SENTENCES)[:, :MOST]
+    return bundle.text_to_ids()(SENTENCES)[:, :MAX_NUMBER]
 
 
 def questions(models, bundle):
@@ -60,7 +60,7 @@ def test_answers_in_several_blocks_are_those_of_the_tokens_that_are_read(models,
 
 def test_attend_refuses_what_is_too_large_with_its_limit(models):
     attend = models[0].signatures["attend"]
-    assert attend(tf.constant(SENTENCES[4:5]))["tokens"].shape == [1, MOST]
+    assert attend(tf.constant(SENTENCES[4:5]))["tokens"].shape == [1, MAX_NUMBER]
     with pytest.raises(tf.errors.InvalidArgumentError, match="one text of up to 8 tokens"):
         attend(tf.constant(SENTENCES))
 

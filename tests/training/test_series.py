@@ -18,7 +18,7 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.series_summary import series_command, summarise_series
 from disan_tf.training import experiment
 from disan_tf.training.experiment import Trainer
-from disan_tf.training.series import evaluate_series, is_useful, plan, refuse_series, train_series
+from disan_tf.training.series import check_no_series, evaluate_series, is_useful, plan, train_series
 from tests.support.runs.finished import config_of, write_series
 from tests.support.runs.training import KillAt, Killed, corpus_of, tiny_config, with_few_operations
 
@@ -277,16 +277,16 @@ def test_a_series_does_not_begin_in_a_single_training(corpus, tmp_path):
 
 
 def test_a_single_training_does_not_begin_in_a_series(finished, tmp_path):
-    refuse_series(tmp_path)
+    check_no_series(tmp_path)
     with pytest.raises(UserError, match="holds a series; say which --seeds or --folds"):
-        refuse_series(finished)
+        check_no_series(finished)
 
 
 def test_a_single_training_does_not_begin_in_a_series_without_results(finished, tmp_path):
     (tmp_path / "seed-2" / "fold-0").mkdir(parents=True)
     shutil.copy(finished / "seed-2/fold-0/config.json", tmp_path / "seed-2" / "fold-0")
     with pytest.raises(UserError, match="holds a series"):
-        refuse_series(tmp_path)
+        check_no_series(tmp_path)
 
 
 def test_a_member_that_another_process_trains_comes_last(copied, capsys):

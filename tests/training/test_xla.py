@@ -12,7 +12,7 @@ from disan_tf.cli.check_config import check_config
 from disan_tf.ops.batch_share import mean_of_rows
 from disan_tf.ops.devices import target
 from disan_tf.training.compilation import (
-    FewShapes,
+    BucketedStep,
     check_xla,
     make_compiler,
     pad_tokens,
@@ -240,7 +240,7 @@ def test_lengths_are_padded_to_few():
 
 def test_a_step_is_compiled_once_for_each_padded_length():
     specs = [tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None], tf.int32)]
-    step = FewShapes(lambda ids, labels: tf.reduce_sum(ids, axis=1) + labels, specs)
+    step = BucketedStep(lambda ids, labels: tf.reduce_sum(ids, axis=1) + labels, specs)
     for length in (3, 8, 9, 15):
         found = step(tf.ones([2, length], tf.int32), tf.constant([0, 5]))
         np.testing.assert_array_equal(found, [length, length + 5])
@@ -255,7 +255,7 @@ def test_a_smaller_batch_is_padded_and_not_counted():
         sums = tf.cast(tf.reduce_sum(ids, axis=1) + labels, tf.float32)
         return sums, mean_of_rows(sums + 1.0)
 
-    step = FewShapes(lengths, specs, rows=5)
+    step = BucketedStep(lengths, specs, rows=5)
     for rows in (5, 2, 1):
         sums, mean = step(tf.ones([rows, 3], tf.int32), tf.range(rows))
         np.testing.assert_array_equal(sums, 3.0 + np.arange(rows))

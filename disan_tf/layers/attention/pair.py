@@ -12,7 +12,7 @@ from disan_tf.ops import masked_softmax
 from disan_tf.ops.co_attention_scores import additive_scores, product_scores
 from disan_tf.ops.devices import on_host
 
-LEAST_SQUARED_NORM = 1e-24  # a shorter vector counts as 0: its gradient would explode
+MIN_SQUARED_NORM = 1e-24  # a shorter vector counts as 0: its gradient would explode
 
 
 class PairAttention(BaseLayer):
@@ -237,5 +237,5 @@ def _unit(x):
     """Computes x / ||x||, <float32>[..., dim]; 0, without a gradient, where ||x|| is 0."""
     x = tf.cast(x, tf.float32)
     square = tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)
-    has_norm = square > LEAST_SQUARED_NORM
+    has_norm = square > MIN_SQUARED_NORM
     return x * tf.where(has_norm, tf.math.rsqrt(tf.where(has_norm, square, 1.0)), 0.0)

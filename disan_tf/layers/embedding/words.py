@@ -160,5 +160,5 @@ class WordEmbedding(Embedding):
         known = (rows >= 0) & (rows < table.shape[0])
         # Other ids read a row of the batch, so that no further row has a gradient.
         some = tf.reduce_max(tf.where(known, rows, 0))
-        found = tf.gather(table, tf.where(known, rows, some))
-        return tf.cast(tf.where(tf.expand_dims(known, -1), found, 0.0), self.compute_dtype)
+        gathered = tf.gather(table, tf.where(known, rows, some))
+        return tf.cast(tf.where(tf.expand_dims(known, -1), gathered, 0.0), self.compute_dtype)

@@ -110,7 +110,7 @@ def _fraction(selections, mask):
 
 
 HOW = ("all", "sample", "greedy")
-LEAST_PROBABILITY = 1e-10  # smallest argument of a logarithm, as in the authors' code
+MIN_PROBABILITY = 1e-10  # smallest argument of a logarithm, as in the authors' code
 
 
 class Selection(NamedTuple):
@@ -190,5 +190,5 @@ def log_probability(probabilities, selected, mask) -> tf.Tensor:
       mask: <bool>[batch, length], True = real token.
     """
     chosen = tf.where(selected, probabilities, 1.0 - probabilities)
-    chosen = tf.where(mask, tf.maximum(chosen, LEAST_PROBABILITY), 1.0)
+    chosen = tf.where(mask, tf.maximum(chosen, MIN_PROBABILITY), 1.0)
     return tf.reduce_sum(tf.math.log(chosen), axis=1)

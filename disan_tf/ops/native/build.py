@@ -23,7 +23,7 @@ from typing import Callable, Optional
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import naming, rename_whole, scratch_folder, write_atomically
+from disan_tf.common.files import naming, scratch_folder, sync_and_rename, write_atomically
 from disan_tf.common.locks import locked
 
 FOLDER = Path(__file__).parent
@@ -193,7 +193,7 @@ def _compile(compiler: str, target: Path) -> None:
             digest = hashlib.sha256(file.read()).digest()
             file.write(digest)  # at the end, which the loader ignores
         output.chmod(0o700)  # whatever the umask
-        rename_whole(output, target)
+        sync_and_rename(output, target)
 
 
 def compile_library(compiler: str, flags: Sequence[str], output: Path) -> None:

@@ -97,7 +97,7 @@ def library() -> Library:
     refused = ""
     try:
         return _load("shipped", shipped.library)
-    except shipped.NoneFitsError as error:
+    except shipped.NoLibraryError as error:
         unfit = str(error)
     except BuildError as error:
         unfit = refused = str(error)

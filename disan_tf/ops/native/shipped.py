@@ -45,7 +45,7 @@ LEVELS = {
 }
 
 
-class NoneFitsError(BuildError):
+class NoLibraryError(BuildError):
     """The error if no shipped library is meant for this TensorFlow and processor."""
 
 
@@ -53,15 +53,15 @@ def library() -> Path:
     """Returns the path of the shipped library for this TensorFlow and processor.
 
     Raises:
-      NoneFitsError: there is none; the message is empty if the package ships no libraries at all.
+      NoLibraryError: there is none; the message is empty if the package ships no libraries at all.
       BuildError: there is one, but it changed since the wheel was built, or users can write it who
         cannot write this module.
     """
     manifest = (FOLDER / MANIFEST).resolve()
     if not manifest.exists():
-        raise NoneFitsError("")
+        raise NoLibraryError("")
     if os.environ.get("DISAN_TF_NATIVE") == "compile":
-        raise NoneFitsError("DISAN_TF_NATIVE=compile excludes the shipped libraries")
+        raise NoLibraryError("DISAN_TF_NATIVE=compile excludes the shipped libraries")
     try:
         _refuse_foreign(manifest.parent, stat.S_ISDIR, "folder")
         _refuse_foreign(manifest, stat.S_ISREG, "regular file")
@@ -95,12 +95,18 @@ def sources_digest() -> str:
 def _choose(content: dict) -> str:
     """Returns the name of the library for this TensorFlow and the processor's highest level."""
     if content["sources"] != sources_digest():
-        raise NoneFitsError("the shipped libraries were compiled from other sources")
+        raise NoLibraryError("the shipped libraries were compiled from other sources")
     build, libraries = tensorflow_build(), content["libraries"]
-    fitting = {it["processor"]: name for name, it in libraries.items() if it["tensorflow"] == build}
+    fitting = {
+        library["processor"]: name
+        for name, library in libraries.items()
+        if library["tensorflow"] == build
+    }
     if not fitting:
-        versions = sorted({it["tensorflow"].get("version", "?") for it in libraries.values()})
-        raise NoneFitsError(
+        versions = sorted(
+            {library["tensorflow"].get("version", "?") for library in libraries.values()}
+        )
+        raise NoLibraryError(
             f"the shipped libraries are for TensorFlow {' and '.join(versions)} as on PyPI, "
             f"and this is {build['version']}"
         )
@@ -108,7 +114,7 @@ def _choose(content: dict) -> str:
     for level in LEVELS.get(platform.machine(), ()):
         if level.name in fitting and flags.issuperset(level.flags.split()):
             return fitting[level.name]
-    raise NoneFitsError(f"the shipped libraries need a processor of level {' or '.join(fitting)}")
+    raise NoLibraryError(f"the shipped libraries need a processor of level {' or '.join(fitting)}")
 
 
 def _processor_flags() -> set[str]:

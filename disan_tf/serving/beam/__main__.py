@@ -19,20 +19,20 @@ from disan_tf.common.options import suggestion
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:
     """Runs the pipeline, and prints a summary."""
-    own, others = _parser().parse_known_args(arguments)
-    if own.threads < 0:
-        raise UserError(f"--threads={own.threads} must be at least 0.")
+    ours, others = _parser().parse_known_args(arguments)
+    if ours.threads < 0:
+        raise UserError(f"--threads={ours.threads} must be at least 0.")
     if importlib.util.find_spec("apache_beam") is None:
         raise UserError(
             "Apache Beam is not installed; pip install -r requirements-beam.txt, or "
             "pip install 'disan_tf[beam]', installs it."
         )
-    options = _beam_options(others, vars(own))
+    options = _beam_options(others, vars(ours))
     from disan_tf.serving.beam.pipeline import run
 
     workers = "apache_beam.runners.portability.local_job_service"
     logging.getLogger(workers).setLevel(logging.ERROR)  # its services warn of Beam's own flags
-    print(run(options=options, **vars(own)))
+    print(run(options=options, **vars(ours)))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _beam_options(words: Sequence[str], own: dict):
+def _beam_options(words: Sequence[str], ours: dict):
     """Parses Beam's options; raises UserError for a word that belongs to no flag.
 
     A runner on other machines may have flags that Beam does not know.
@@ -64,7 +64,7 @@ def _beam_options(words: Sequence[str], own: dict):
             raise UserError(f"{word} belongs to no flag; put a pattern of --input in quotes.")
     options = PipelineOptions(list(words))
     if options.view_as(StandardOptions).runner in (None, "DirectRunner"):
-        known = {*options.get_all_options(), *own}
+        known = {*options.get_all_options(), *ours}
         for name in options.get_all_options(retain_unknown_options=True).keys() - known:
             raise UserError(
                 f"--{name} is a flag neither of this command nor of Beam{suggestion(name, known)}"

@@ -13,7 +13,7 @@ from apache_beam.ml.inference.base import RunInference
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from disan_tf.common.errors import UserError
-from disan_tf.encoders.own import allow_modules
+from disan_tf.encoders.custom import allow_modules
 from disan_tf.models.base import SENTENCE
 from disan_tf.serving.beam import steps
 from disan_tf.serving.inference.encode import make_encoding_step
@@ -85,8 +85,8 @@ def find_inputs(pattern: str, input_format: Optional[str] = None) -> list[tuple[
     if not paths:
         raise UserError(f"--input={pattern} matches no file; check the path.")
     inputs = [(path, input_format or format_of(_SHARD.sub("", path)) or "text") for path in paths]
-    for path, found in inputs:
-        if found not in ("text", "jsonl") or ".tfrecord" in os.path.basename(path).lower():
+    for path, form in inputs:
+        if form not in ("text", "jsonl") or ".tfrecord" in os.path.basename(path).lower():
             raise UserError(
                 f"{path} is no file of text or JSON lines; write its rows as JSON lines, as with "
                 'pandas\' to_json(..., orient="records", lines=True).'

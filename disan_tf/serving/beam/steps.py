@@ -14,7 +14,7 @@ from apache_beam.ml.inference.base import ModelHandler
 from apache_beam.utils import shared
 
 from disan_tf.common.errors import UserError
-from disan_tf.encoders.own import allow_modules
+from disan_tf.encoders.custom import allow_modules
 from disan_tf.serving.inference.model import LoadedModel, load
 from disan_tf.serving.inference.output_formats import JsonLines, add_prediction
 from disan_tf.serving.inference.records import Columns, make_parser
@@ -23,7 +23,7 @@ from disan_tf.text.text_files import TextLines
 NAMESPACE = "disan_tf"  # of the counters
 LINES, BAD = "lines", "bad"  # counters; BAD is also the tag of unreadable lines
 BATCH_LINES = 2048  # are divided into batches of similar length
-SHOWN = 1000  # characters of an unreadable line
+MAX_SHOWN = 1000  # characters of an unreadable line
 
 
 class ReadLines(beam.DoFn):
@@ -104,7 +104,7 @@ def thread_variables(threads: int) -> dict[str, str]:
 
 
 def _bad_line(path: str, number: int, reason: str, line: Optional[bytes]) -> str:
-    content = (line or b"").decode("utf-8", "backslashreplace")[:SHOWN]
+    content = (line or b"").decode("utf-8", "backslashreplace")[:MAX_SHOWN]
     row = {"file": path, "line": number, "reason": reason, "content": content}
     return json.dumps(row, ensure_ascii=False)
 

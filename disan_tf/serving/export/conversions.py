@@ -121,9 +121,9 @@ def _difference(signatures, predict, sentences) -> float:
         outputs = predict(sentences)
     except Exception as error:  # a runtime may raise any error
         raise _Refused(_reason(error)) from None
-    for name, found in outputs.items():
+    for name, converted in outputs.items():
         exact = expected[name].numpy().astype(np.float64)
-        differences.append(np.abs(found - exact) / np.maximum(1.0, np.abs(exact)))
+        differences.append(np.abs(converted - exact) / np.maximum(1.0, np.abs(exact)))
     return float(max(difference.max() for difference in differences))
 
 

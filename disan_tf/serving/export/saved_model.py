@@ -11,7 +11,7 @@ from typing import Callable, Optional
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.common.files import rename_whole, scratch_folder, sync, write_json
+from disan_tf.common.files import scratch_folder, sync, sync_and_rename, write_json
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.signatures import (
@@ -160,7 +160,7 @@ def _add_versions(new: Mapping[Path, Path]) -> tuple[Path, ...]:
         moved = []
         try:
             for folder, path in new.items():
-                rename_whole(path, folder / str(number))
+                sync_and_rename(path, folder / str(number))
                 moved.append(folder / str(number))
             return tuple(moved)
         except OSError as error:

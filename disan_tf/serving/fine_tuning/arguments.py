@@ -150,14 +150,14 @@ def _texts_of(texts, fields: Sequence[str]):
     Raises:
       ValueError: a text is missing.
     """
-    found = [_COLUMNS.find_text(texts, field) for field in fields]
-    for field, text in zip(fields, found):
+    values = [_COLUMNS.find_text(texts, field) for field in fields]
+    for field, text in zip(fields, values):
         if text is None:
             names = " or ".join(f'"{name}"' for name in _COLUMNS.names(field))
             raise ValueError(
                 f"there is no {names} among the inputs {', '.join(texts)}; rename an input."
             )
-    return tuple(found) if len(found) > 1 else found[0]
+    return tuple(values) if len(values) > 1 else values[0]
 
 
 def list_texts(texts, fields: Sequence[str]) -> list[str]:

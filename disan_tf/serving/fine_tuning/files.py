@@ -8,7 +8,7 @@ from typing import Callable, Optional
 
 import tensorflow as tf
 
-from disan_tf.common.files import rename_whole, scratch_folder, write_atomically
+from disan_tf.common.files import scratch_folder, sync_and_rename, write_atomically
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.classification import SentenceClassifier
@@ -43,8 +43,8 @@ def read_preset(
     if not isinstance(model.encoder, PairEncoder if pairs else SentenceEncoder):
         raise ValueError(f"the encoder of {preset} reads only pairs; set pairs=True.")
     task = "nli" if pairs else "classification"
-    own = TASKS[config["task"]["name"]].options
-    kept = {name: value for name, value in config["task"].items() if name not in own}
+    options = TASKS[config["task"]["name"]].options
+    kept = {name: value for name, value in config["task"].items() if name not in options}
     model = _with_new_head(model, SentencePairClassifier if pairs else SentenceClassifier, names)
     return bundle, model, {**config, "task": {**kept, "name": task}}
 
@@ -120,7 +120,7 @@ def write_saved_model(
         tf.saved_model.save(served, str(scratch / "new"), {"serving_default": served.serve})
         if path.exists():
             os.replace(path, scratch / "old")
-        rename_whole(scratch / "new", path)
+        sync_and_rename(scratch / "new", path)
 
 
 def to_bytes(model: tf.keras.Model) -> bytes:

@@ -156,8 +156,8 @@ class TextClassifier(tf.keras.Model):
         model.encoder.trainable = encoder_trainable
         model.embedding.trainable = embedding_trainable
         tokenizer, names = bundle.info["tokenizer"], names or bundle.classes
-        own = {"config": config, "activation": activation, "name": model.name}
-        classifier = cls(model, bundle.vocabulary, tokenizer, names, **own)
+        arguments = {"config": config, "activation": activation, "name": model.name}
+        classifier = cls(model, bundle.vocabulary, tokenizer, names, **arguments)
         classifier.build_from_config(classifier.get_build_config())
         return classifier
 
@@ -301,17 +301,17 @@ class TextClassifier(tf.keras.Model):
           ValueError: an item is no text; the message has its position.
         """
         check_fork()
-        found, known = {}, {*self.words}
+        occurring, known = {}, {*self.words}
         texts = list_texts(texts, self.sentence_model.fields)
         for start in range(0, len(texts), _TEXTS):
             tokens = self._text_to_ids.tokens(tf.constant(texts[start : start + _TEXTS]))
             words = dict.fromkeys(tokens.flat_values.numpy())
-            found.update((self._written(word.decode()), None) for word in words)
+            occurring.update((self._written(word.decode()), None) for word in words)
         table = self.embedding
         read = word_vectors.read(
-            Path(vectors), table.dim, lambda word: word in found and word not in known
+            Path(vectors), table.dim, lambda word: word in occurring and word not in known
         )
-        added = [word for word in found if word in read.by_word]
+        added = [word for word in occurring if word in read.by_word]
         table.add_fixed([read.by_word[word] for word in added])
         self._set_words([*self.words, *added])
         self.train_function = self.test_function = self.predict_function = None

@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import rename_whole, scratch_folder, write_arrays, write_atomically
+from disan_tf.common.files import scratch_folder, sync_and_rename, write_arrays, write_atomically
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
 from disan_tf.serving.inference.output_formats import add_prediction
@@ -103,7 +103,7 @@ def attend(
                 vectors.add(count, tensors)
         vectors.write(folder)
         finish(folder)
-        rename_whole(folder, target)
+        sync_and_rename(folder, target)
     return count
 
 

@@ -200,8 +200,8 @@ class Attention(Mapping[str, Any]):
 
     def _sides(self, matrix: str) -> tuple[list[str], list[str]]:
         """Returns the tokens of a matrix' rows and columns."""
-        sentences, own = list(self._sentences.values()), self._owner(matrix)
-        return sentences[own], sentences[1 - own if self._crossed else own]
+        sentences, head_field = list(self._sentences.values()), self._owner(matrix)
+        return sentences[head_field], sentences[1 - head_field if self._crossed else head_field]
 
     def _mean(self, name: str) -> np.ndarray:
         return self._tensors[name].mean(axis=-1, dtype=np.float64)

@@ -100,8 +100,8 @@ def encode(
 
 def _bar(input_path, input_format):
     """Returns a bar over the input's lines, unless the terminal is the input."""
-    is_shown = is_terminal() and not (input_path == "-" and sys.stdin.isatty())
-    return progress_bar("encode", "lines", count_lines(input_path, input_format), is_shown)
+    is_enabled = is_terminal() and not (input_path == "-" and sys.stdin.isatty())
+    return progress_bar("encode", "lines", count_lines(input_path, input_format), is_enabled)
 
 
 def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:

@@ -27,8 +27,8 @@ class Explanation:
         self._weigh = tf.function(
             self._weights, input_signature=bundle.model.input_specs(), autograph=False
         )
-        found = self._weigh.get_concrete_function().structured_outputs
-        if len(found) != len(self._model.fields):
+        outputs = self._weigh.get_concrete_function().structured_outputs
+        if len(outputs) != len(self._model.fields):
             raise UserError(
                 f"--explain needs source2token attention, which {bundle.config.encoder.name} in "
                 f"{bundle.directory} lacks; --mode=attend writes what there is."

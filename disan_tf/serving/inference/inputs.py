@@ -116,14 +116,14 @@ def _column_names(inputs) -> Optional[list]:
 def _column_of(names, field, columns) -> str:
     """Returns the name of the column that holds a field."""
     known = columns.texts[field]
-    found = next((name for name in known if name in names), None)
-    if found is None:
+    suffix = next((name for name in known if name in names), None)
+    if suffix is None:
         wanted = join_choices(f'"{name}"' for name in known)
         raise ValueError(
             f"there is no {wanted} among the columns {_shorten(', '.join(map(str, names)))}; "
             "rename a column."
         )
-    return found
+    return suffix
 
 
 def _are_two_columns(inputs, items, fields) -> bool:

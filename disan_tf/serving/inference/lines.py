@@ -9,7 +9,7 @@ from typing import Callable, Optional
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import open_bytes, whole_gzip
+from disan_tf.common.files import checked_gzip, open_bytes
 from disan_tf.common.progress import is_terminal
 from disan_tf.models.base import SENTENCE
 from disan_tf.serving.inference.records import (
@@ -108,7 +108,7 @@ def count_lines(path, input_format: Optional[str] = None) -> Optional[int]:
     if path == "-" or not is_terminal() or not Path(path).is_file():
         return None
     lines, last = 0, b"\n"
-    with open_bytes(path) as file, whole_gzip(path):
+    with open_bytes(path) as file, checked_gzip(path):
         for block in iter(lambda: file.read(1 << 20), b""):
             lines, last = lines + block.count(b"\n"), block[-1:]
     has_header = (input_format or format_of(path)) in ("tsv", "csv")

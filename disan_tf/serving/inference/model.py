@@ -13,7 +13,7 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError, escape
 from disan_tf.common.forks import check_fork
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.encoders.own import give_encoder
+from disan_tf.encoders.custom import register_encoder
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle, load_bundle, read_files, read_info
 from disan_tf.serving.inference.attend import LengthLimit, make_attention_step
@@ -66,7 +66,7 @@ def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "Loade
     folder = find_bundle(checkpoint)
     if encoder is not None:
         try:
-            give_encoder(read_info(folder)["config"]["encoder"]["name"], encoder)
+            register_encoder(read_info(folder)["config"]["encoder"]["name"], encoder)
         except ValueError as error:
             raise UserError(f"{folder / 'model.json'}: encoder.{error}") from None
     return LoadedModel(load_reader(folder))
@@ -321,12 +321,12 @@ def _restore(files: dict[str, bytes], directory: str, encoder: type) -> LoadedMo
     return model
 
 
-def _bar(total: int, is_shown: bool):
+def _bar(total: int, is_enabled: bool):
     """Returns a context with a bar over sentences, or with None.
 
     The import warns in notebooks without ipywidgets.
     """
-    if not is_shown:
+    if not is_enabled:
         return contextlib.nullcontext()
     from tqdm.auto import tqdm
 

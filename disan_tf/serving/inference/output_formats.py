@@ -47,10 +47,10 @@ class JsonLines:
     def check(self, record: dict, where: str) -> None:
         """Accepts any record."""
 
-    def line(self, record: dict, answer: dict) -> bytes:
+    def line(self, record: dict, prediction: dict) -> bytes:
         """Returns the line of a record and its prediction."""
-        self.renamed += not record.keys().isdisjoint(answer)
-        row = add_prediction(record, answer)
+        self.renamed += not record.keys().isdisjoint(prediction)
+        row = add_prediction(record, prediction)
         return json.dumps(row, ensure_ascii=False).encode("utf-8") + b"\n"
 
     def footer(self, names: Sequence[str]) -> bytes:
@@ -95,9 +95,9 @@ class CsvLines(JsonLines):
                     "name an --output that ends with .jsonl."
                 )
 
-    def line(self, record: dict, answer: dict) -> bytes:
+    def line(self, record: dict, prediction: dict) -> bytes:
         """Returns the row of a record and its prediction, after the first record's header."""
-        named = flatten(answer, self._top_k)
+        named = flatten(prediction, self._top_k)
         row = add_prediction({name: record.get(name) for name in self._columns}, named)
         rows = [row.values()] if self._has_header else [row, row.values()]
         self._has_header = True
@@ -134,18 +134,20 @@ def blank_prediction(bundle, top_k: Optional[int] = None) -> dict:
     }
 
 
-def flatten(answer: dict, top_k: Optional[int] = None) -> dict:
+def flatten(prediction: dict, top_k: Optional[int] = None) -> dict:
     """Returns the columns of a prediction, see `disan_tf.serving.inference.predict.describe`."""
-    named = {f"predicted_{name}": answer[name] for name in ("label", "score") if name in answer}
-    columns = {f"probability_{name}": value for name, value in answer["probabilities"].items()}
+    named = {
+        f"predicted_{name}": prediction[name] for name in ("label", "score") if name in prediction
+    }
+    columns = {f"probability_{name}": value for name, value in prediction["probabilities"].items()}
     if top_k:
-        ranked = itertools.zip_longest(range(1, top_k + 1), answer["probabilities"].items())
+        ranked = itertools.zip_longest(range(1, top_k + 1), prediction["probabilities"].items())
         columns = {
             f"{title}_{rank}": value
             for rank, pair in ranked
             for title, value in zip(("class", "probability"), pair or (None, None))
         }
-    return {**named, **columns, NO_KNOWN_WORD: answer.get(NO_KNOWN_WORD)}
+    return {**named, **columns, NO_KNOWN_WORD: prediction.get(NO_KNOWN_WORD)}
 
 
 class Submission(JsonLines):
@@ -181,9 +183,9 @@ class Submission(JsonLines):
             )
         self._seen[str(value)] = where
 
-    def line(self, record: dict, answer: dict) -> bytes:
+    def line(self, record: dict, prediction: dict) -> bytes:
         """Returns the line of a record and its prediction."""
-        return f"{record[self.columns[0]]}{self.separator}{answer['label']}\n".encode()
+        return f"{record[self.columns[0]]}{self.separator}{prediction['label']}\n".encode()
 
     def finish(self, rows: int, lines: int) -> None:
         """Raises UserError unless there are as many rows as in the official test set."""

@@ -129,10 +129,10 @@ def predict(
 def _bar(input_path, input_format, output_path):
     """Returns a bar over the input's lines, unless the terminal is the input or the output."""
     streams = [(input_path, sys.stdin), (output_path, sys.stdout)]
-    is_shown = is_terminal() and not any(
+    is_enabled = is_terminal() and not any(
         path == "-" and stream.isatty() for path, stream in streams
     )
-    return progress_bar("predict", "lines", count_lines(input_path, input_format), is_shown)
+    return progress_bar("predict", "lines", count_lines(input_path, input_format), is_enabled)
 
 
 def _explanation(bundle, output_format) -> Explanation:

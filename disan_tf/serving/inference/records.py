@@ -80,8 +80,8 @@ def columns_of(config, fields: Sequence[str], chosen: Sequence[str] = ()) -> Col
         return Columns({field: (name,) for field, name in zip(fields, chosen)}, are_chosen=True)
     data = config.get("data", {})
     trained = [data.get("text"), data.get("second_text")] if data.get("corpus") == "table" else []
-    own = {field: (name,) for field, name in zip(fields, trained) if name}
-    texts = {field: (*own.get(field, ()), *_TEXTS[field]) for field in fields}
+    trained_names = {field: (name,) for field, name in zip(fields, trained) if name}
+    texts = {field: (*trained_names.get(field, ()), *_TEXTS[field]) for field in fields}
     return Columns({field: tuple(dict.fromkeys(names)) for field, names in texts.items()})
 
 
@@ -207,11 +207,11 @@ class Recogniser(SentenceLines):
 
     def __call__(self, line: str, where: str) -> Optional[dict]:
         if self._parse is None:
-            self._parse, found = SentenceLines(self._fields, self._columns), self._recognise(line)
-            if found:
-                self._announce(line, *found)
-            if found and self._follows:
-                self._parse = RecordLines(self._fields, self._columns, found[1])
+            self._parse, form = SentenceLines(self._fields, self._columns), self._recognise(line)
+            if form:
+                self._announce(line, *form)
+            if form and self._follows:
+                self._parse = RecordLines(self._fields, self._columns, form[1])
         record = self._parse(line, where)
         self.names = self._parse.names
         return record

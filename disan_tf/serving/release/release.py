@@ -17,9 +17,9 @@ from disan_tf.common.errors import UserError, exit_status
 from disan_tf.common.files import (
     copy_file,
     read_json,
-    rename_whole,
     scratch_folder,
     sha256,
+    sync_and_rename,
     write_atomically,
 )
 from disan_tf.common.installation import CHECKPOINTS
@@ -89,7 +89,7 @@ def release(
         write_atomically(new / "README.md", card)
         if (checkpoints / name).exists():
             os.replace(checkpoints / name, scratch / "old")
-        rename_whole(new, checkpoints / name)
+        sync_and_rename(new, checkpoints / name)
     _add_row(checkpoints, name, info, model.criterion, scores)
     return checkpoints / name
 

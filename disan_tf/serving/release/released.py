@@ -45,16 +45,16 @@ def presets(checkpoints: Path = CHECKPOINTS) -> list[Preset]:
       UserError: the manifest lists no models or has a wrong value, or a model's folder is missing
         or damaged.
     """
-    path, found = checkpoints / "manifest.tsv", []
+    path, models = checkpoints / "manifest.tsv", []
     for name, row in read_manifest(path).items():
         score, parameters = _numbers(path, name, row)
         folder = _check(checkpoints / name, row["sha256"])
         info = read_json(folder / "model.json", "restore the folder from the repository")
         task, classes = info["config"]["task"]["name"], tuple(info["classes"])
-        found.append(Preset(name, task, classes, row["criterion"], score, parameters))
-    if not found:
+        models.append(Preset(name, task, classes, row["criterion"], score, parameters))
+    if not models:
         raise UserError(f"{path} lists no models; restore the file.")
-    return found
+    return models
 
 
 def _numbers(path: Path, name: str, row: dict) -> tuple[float, int]:

@@ -52,7 +52,10 @@ def compiled_step(
                 return {STOP: stop, **step(*batch)}
 
         measured = strategy.run(replica)
-        return {name: strategy.experimental_local_results(it)[0] for name, it in measured.items()}
+        return {
+            name: strategy.experimental_local_results(column)[0]
+            for name, column in measured.items()
+        }
 
     return on_replicas
 
@@ -131,7 +134,7 @@ def make_shared_dataset(split: Split, batches: np.ndarray, replicas: int, local:
         parts = []
         for share in tf.unstack(numbers, len(local)):
             rows = slice(share[1], share[1] + share[0])
-            parts.append({"share": share, **{name: it[rows] for name, it in batch.items()}})
+            parts.append({"share": share, **{name: column[rows] for name, column in batch.items()}})
         return tuple(parts)
 
     return tf.data.Dataset.zip((make_dataset(split, batches), shares)).map(cut)

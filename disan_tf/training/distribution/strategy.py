@@ -95,8 +95,8 @@ class Distribution:
 
     def check_same(self, name: str, value) -> None:
         """Raises UserError unless all processes have the same value, which JSON must hold."""
-        own = json.dumps(value, sort_keys=True)
-        if self.by_chief(lambda: own) != own:
+        message = json.dumps(value, sort_keys=True)
+        if self.by_chief(lambda: message) != message:
             raise UserError(
                 f"this worker has another {name} than the first one; give all workers the same "
                 "command, code and data."
@@ -104,8 +104,8 @@ class Distribution:
 
     def _chief_numbers(self, numbers):
         """Returns the chief's numbers, <int32>[n]; other processes add zeros."""
-        own = tf.constant(numbers, tf.int32) * int(self.is_chief)
-        return self._sum(own).numpy()
+        message = tf.constant(numbers, tf.int32) * int(self.is_chief)
+        return self._sum(message).numpy()
 
     def _sum_on_replicas(self, numbers):
         def add():

@@ -33,12 +33,12 @@ class BackPropagation:
     Attributes:
       compiler: compiles the steps.
       evaluation_step: see `disan_tf.training.steps.make_evaluation_step`.
-      other_evaluations: name -> evaluation step whose scores on dev are also reported.
+      extra_evaluations: name -> evaluation step whose scores on dev are also reported.
       saved: name -> trackable object that a checkpoint must hold besides the model.
       may_choose: whether the scores on dev may choose the current model.
     """
 
-    other_evaluations: dict = {}
+    extra_evaluations: dict = {}
     may_choose = True
 
     @staticmethod

@@ -134,7 +134,7 @@ class PolicyGradient(BackPropagation):
         return self._evaluations[self._selection if self.may_choose else "all"]
 
     @property
-    def other_evaluations(self):
+    def extra_evaluations(self):
         if not self.may_choose:
             return {}
         names = {"sample", "greedy"} - {self._selection}

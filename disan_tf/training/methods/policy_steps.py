@@ -98,8 +98,8 @@ def make_policy_step(
         norms = {SOFT: tf.constant(0.0), POLICY: tf.constant(0.0)}
         skipped = tf.constant(0.0)
         for kind, optimizer in optimizers.items():
-            own, flat = flat[: len(weights[kind])], flat[len(weights[kind]) :]
-            norms[kind], was_skipped = apply_gradients(optimizer, own, weights[kind], clip_norm)
+            part, flat = flat[: len(weights[kind])], flat[len(weights[kind]) :]
+            norms[kind], was_skipped = apply_gradients(optimizer, part, weights[kind], clip_norm)
             skipped += was_skipped
         baseline.add(measured["reward"])
         return {

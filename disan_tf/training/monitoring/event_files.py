@@ -10,7 +10,7 @@ from pathlib import Path
 import tensorflow as tf
 from tensorboard.compat.proto.event_pb2 import Event
 
-from disan_tf.common.files import rename_whole
+from disan_tf.common.files import sync_and_rename
 
 EVENT_FILES = "events.out.tfevents.*"
 _NUMBERS = itertools.count()  # of the files of this process
@@ -87,4 +87,4 @@ def _rewrite(path, records):
     with tf.io.TFRecordWriter(str(temporary)) as writer:
         for record in records:
             writer.write(record)
-    rename_whole(temporary, path)
+    sync_and_rename(temporary, path)

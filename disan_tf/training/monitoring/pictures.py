@@ -155,12 +155,12 @@ def sides(name: str, tokens: dict[str, Sequence[str]]) -> tuple[Sequence, Sequen
       tokens: the tokens of each field.
     """
     if len(tokens) == 1:
-        (own,) = tokens.values()
-        return own, own
-    own = next(field for field in tokens if name.startswith(f"{field}_"))
-    (other,) = tokens.keys() - {own}
+        (field_of_heads,) = tokens.values()
+        return field_of_heads, field_of_heads
+    field_of_heads = next(field for field in tokens if name.startswith(f"{field}_"))
+    (other,) = tokens.keys() - {field_of_heads}
     # Encoders name it "..._attention"; DRCN "<function>_<layer>", towards the other sentence.
-    return tokens[own], tokens[own if name.endswith("attention") else other]
+    return tokens[field_of_heads], tokens[field_of_heads if name.endswith("attention") else other]
 
 
 def draw_confusion(labels: np.ndarray, predictions: np.ndarray, classes: Sequence[str]) -> Figure:

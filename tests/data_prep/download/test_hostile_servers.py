@@ -97,7 +97,7 @@ def test_a_length_beyond_the_size_in_the_table_is_refused_at_once(server, tmp_pa
 @pytest.fixture
 def short_patience(monkeypatch):
     monkeypatch.setattr(web, "TIMEOUT", 0.3)
-    monkeypatch.setattr(web, "LEAST", 1000)
+    monkeypatch.setattr(web, "MIN_BYTES", 1000)
 
 
 def _drip(handler):

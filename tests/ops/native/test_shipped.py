@@ -104,13 +104,13 @@ def test_a_level_needs_all_its_flags(folder, processor, missing):
 
 def test_a_processor_below_all_levels_has_none(folder, processor):
     processor(V3.replace("fma", ""))
-    with pytest.raises(shipped.NoneFitsError, match="of level x86-64-v4 or x86-64-v3"):
+    with pytest.raises(shipped.NoLibraryError, match="of level x86-64-v4 or x86-64-v3"):
         shipped.library()
 
 
 def test_another_architecture_has_none(folder, processor):
     processor("asimd", machine="aarch64", name="Features")
-    with pytest.raises(shipped.NoneFitsError, match="need a processor of level"):
+    with pytest.raises(shipped.NoLibraryError, match="need a processor of level"):
         shipped.library()
 
 
@@ -125,7 +125,7 @@ def test_an_arm_processor_has_a_level_too(folder, processor):
 @pytest.mark.parametrize("name", ["version", "git", "compiler", "flags"])
 def test_the_build_of_tensorflow_must_be_the_same(folder, name):
     _change(folder, **{name: "2.99"})
-    with pytest.raises(shipped.NoneFitsError, match="libraries are for TensorFlow 2"):
+    with pytest.raises(shipped.NoLibraryError, match="libraries are for TensorFlow 2"):
         shipped.library()
 
 
@@ -134,7 +134,7 @@ def test_libraries_of_other_sources_do_not_fit(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(build, "FOLDER", sources)
     assert shipped.library()
     (sources / "vectors.h").write_text("// another\n", encoding="utf-8")
-    with pytest.raises(shipped.NoneFitsError, match="compiled from other sources"):
+    with pytest.raises(shipped.NoLibraryError, match="compiled from other sources"):
         shipped.library()
 
 
@@ -154,7 +154,7 @@ def test_a_second_lock_adds_its_libraries_and_other_sources_begin_anew(folder, m
 
 def test_the_variable_excludes_them(folder, monkeypatch):
     monkeypatch.setenv("DISAN_TF_NATIVE", "compile")
-    with pytest.raises(shipped.NoneFitsError, match="DISAN_TF_NATIVE=compile"):
+    with pytest.raises(shipped.NoLibraryError, match="DISAN_TF_NATIVE=compile"):
         shipped.library()
 
 
@@ -296,7 +296,7 @@ def test_without_a_compiler_and_a_cache_a_library_that_fits_runs(tmp_path, monke
     monkeypatch.setattr(shipped, "FOLDER", tmp_path / "libraries")
     try:
         shipped.library()
-    except shipped.NoneFitsError as error:
+    except shipped.NoLibraryError as error:
         pytest.skip(str(error))
     variables = {"CXX": "/nonexistent", "DISAN_TF_NATIVE_CACHE": str(tmp_path / "empty")}
     outcome = subprocess.run(

@@ -175,10 +175,10 @@ def test_a_killed_export_leaves_the_older_pair_whole(renamings, tmp_path, monkey
         renamed.append(paths)
         rename(*paths)
 
-    rename, renamed = saved_model.rename_whole, []
+    rename, renamed = saved_model.sync_and_rename, []
     _write_both(tmp_path)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(saved_model, "rename_whole", replace)
+        patched.setattr(saved_model, "sync_and_rename", replace)
         _write_both(tmp_path)
     common = set.intersection(*({path.name for path in it.iterdir()} for it in tmp_path.iterdir()))
     assert common == {"1"}

@@ -62,14 +62,14 @@ def test_in_pretraining_dev_is_scored_with_all_tokens():
     everything = model(*IDS, selections=model.select(*IDS, how="all"))
     np.testing.assert_array_equal(method.evaluation_step(*IDS, LABELS)[0], everything)
     assert np.any(everything != model(*IDS))
-    assert not method.other_evaluations
+    assert not method.extra_evaluations
 
 
 def test_then_dev_is_scored_as_the_config_says_and_sampled_and_greedily():
     config, model = _model(selection="mean", samples=2)
     method = method_of(config, model)
     method.pretrained.assign(20)
-    steps = {"mean": method.evaluation_step, **method.other_evaluations}
+    steps = {"mean": method.evaluation_step, **method.extra_evaluations}
     assert steps.keys() == {"mean", "sample", "greedy"}
     outputs = {name: [step(*IDS, LABELS)[0] for _ in range(8)] for name, step in steps.items()}
     different = {name: len({each.numpy().tobytes() for each in outputs[name]}) for name in steps}
@@ -81,5 +81,5 @@ def test_then_dev_is_scored_as_the_config_says_and_sampled_and_greedily():
 def test_no_score_on_dev_is_computed_twice(selection, other):
     method = method_of(*_model(selection=selection))
     method.pretrained.assign(20)
-    assert method.other_evaluations.keys() == {other}
-    assert method.evaluation_step not in method.other_evaluations.values()
+    assert method.extra_evaluations.keys() == {other}
+    assert method.evaluation_step not in method.extra_evaluations.values()

@@ -13,8 +13,8 @@ from ml_collections import ConfigDict
 from disan_tf.cli.check_config import check_config
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.encoders import DiSAN, own
-from disan_tf.encoders.own import allow_modules, import_encoder
+from disan_tf.encoders import DiSAN, custom
+from disan_tf.encoders.custom import allow_modules, import_encoder
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.serving.inference.model import load
@@ -111,7 +111,7 @@ def test_a_model_loads_once_its_module_is_allowed(not_imported):
 
 
 def test_a_model_loads_with_the_class_of_its_encoder(not_imported, both, monkeypatch):
-    monkeypatch.setattr(own, "_given", {})
+    monkeypatch.setattr(custom, "_given", {})
     kind = type(both[1].model.encoder)
     model = load(not_imported, encoder=kind)
     assert model.encode(["the film is good ."]).shape == (1, 12)

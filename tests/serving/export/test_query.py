@@ -2,13 +2,13 @@
 
 import pytest
 
-from disan_tf.serving.export import ask as answer
+from disan_tf.serving.export import query as command
 from disan_tf.serving.inference.predict import make_prediction_step
 from tests.support.models.bundles import SENTENCES
 
 
 def ask(exported, *arguments):
-    answer.main([f"--saved_model={exported[0]}", *arguments])
+    command.main([f"--saved_model={exported[0]}", *arguments])
 
 
 def said(bundle, *texts):

@@ -1,7 +1,7 @@
 """Predicts with an exported model, without disan_tf, as a deployed process does.
 
-python -m disan_tf.serving.export.ask --saved_model=runs/x/saved_model "a sentence" "another one"
-python -m disan_tf.serving.export.ask --saved_model=runs/y/saved_model --pair "premise" "hypothesis"
+python -m disan_tf.serving.export.query --saved_model=runs/x/saved_model "a text" "another one"
+python -m disan_tf.serving.export.query --saved_model=runs/y/saved_model --pair "premise" "next"
 """
 
 import argparse
@@ -14,7 +14,7 @@ import tensorflow_text  # noqa: F401  (registers the tokenizer's operations)
 
 def main(arguments=None) -> None:
     """Prints the class and its probability, or the score, of each sentence or pair."""
-    parser = argparse.ArgumentParser(prog="disan_tf.serving.export.ask")
+    parser = argparse.ArgumentParser(prog="disan_tf.serving.export.query")
     parser.add_argument("--saved_model", required=True, type=Path)
     parser.add_argument("--pair", nargs=2, action="append", default=[])
     parser.add_argument("sentences", nargs="*")
@@ -29,12 +29,12 @@ def main(arguments=None) -> None:
     if not rows or any(len(row) != len(inputs) for row in rows):
         form = "sentences" if len(inputs) == 1 else "--pair and two sentences, again for each pair"
         parser.error(f"{options.saved_model} takes {' and '.join(inputs)}; give {form}")
-    for row, prediction in zip(rows, ask(saved_model, dict(zip(inputs, zip(*rows))))):
+    for row, prediction in zip(rows, query(saved_model, dict(zip(inputs, zip(*rows))))):
         is_blank = not any(text.strip() for text in row)
         print(f"{'blank' if is_blank else prediction}: {' | '.join(row)}")
 
 
-def ask(saved_model: Path, texts: dict) -> list[str]:
+def query(saved_model: Path, texts: dict) -> list[str]:
     """Returns, for each row of the texts, its class with the probability, or its score."""
     model = tf.saved_model.load(str(saved_model))
     constants = {name: tf.constant(column) for name, column in texts.items()}

@@ -3,11 +3,11 @@
 import shlex
 
 from disan_tf.cli.command_line import MODES
-from disan_tf.cli.listings import what_next
+from disan_tf.cli.listings import next_steps
 
 
 def test_three_commands_name_the_folders_and_known_modes():
-    lines = what_next("my runs/a", "data", "my runs/a/prepared").splitlines()
+    lines = next_steps("my runs/a", "data", "my runs/a/prepared").splitlines()
     assert len(lines) == 3
     for line in lines:
         words = shlex.split(line.partition(":")[2])
@@ -17,7 +17,7 @@ def test_three_commands_name_the_folders_and_known_modes():
 
 
 def test_a_shared_folder_of_prepared_corpora_is_named():
-    score, *others = what_next("runs/a", "data", "all/prepared").splitlines()
+    score, *others = next_steps("runs/a", "data", "all/prepared").splitlines()
     assert score.endswith("--workdir=runs/a --data_dir=data --prepared_dir=all/prepared")
     assert not any("--prepared_dir" in line for line in others)
-    assert "--prepared_dir" not in what_next("runs/a", "data", "runs/a/prepared")
+    assert "--prepared_dir" not in next_steps("runs/a", "data", "runs/a/prepared")

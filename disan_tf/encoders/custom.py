@@ -2,7 +2,7 @@
 
 A name may come from an untrusted file, such as the `model.json` of a bundle, and importing a module
 runs its code. So only `import_encoder` and `allow_modules` import, for names that the user has
-written; `own_encoder` finds the encoders of imported modules and of `give_encoder`.
+written; `custom_encoder` finds the encoders of imported modules and of `register_encoder`.
 """
 
 import importlib
@@ -21,7 +21,7 @@ def import_encoder(name: str) -> type:
     The module must be one that Python can import: installed, or in `PYTHONPATH`.
 
     Raises:
-      ValueError: see `own_encoder`, or there is no such module.
+      ValueError: see `custom_encoder`, or there is no such module.
     """
     if name not in _given:
         try:
@@ -31,10 +31,10 @@ def import_encoder(name: str) -> type:
                 f"name={name} must name a module that Python can import ({error}); install it, or "
                 "put its folder in PYTHONPATH."
             ) from None
-    return own_encoder(name)
+    return custom_encoder(name)
 
 
-def import_own(options) -> None:
+def import_custom(options) -> None:
     """Imports the module of the encoder in `config.encoder`, if it is another package's.
 
     Raises:
@@ -49,7 +49,7 @@ def import_own(options) -> None:
 
 
 def allow_modules(names: Iterable[str]) -> None:
-    """Imports the modules that a user names with `--allow_module`, for `own_encoder`.
+    """Imports the modules that a user names with `--allow_module`, for `custom_encoder`.
 
     Raises:
       UserError: there is no such module.
@@ -64,8 +64,8 @@ def allow_modules(names: Iterable[str]) -> None:
             ) from None
 
 
-def give_encoder(name: str, encoder: type) -> None:
-    """Registers a class for `own_encoder` by a name, wherever the class was defined.
+def register_encoder(name: str, encoder: type) -> None:
+    """Registers a class for `custom_encoder` by a name, wherever the class was defined.
 
     Raises:
       ValueError: the class has another name, or is no encoder.
@@ -76,7 +76,7 @@ def give_encoder(name: str, encoder: type) -> None:
     _given[name] = encoder
 
 
-def own_encoder(name: str) -> type:
+def custom_encoder(name: str) -> type:
     """Returns the class of a name with a colon, without importing anything.
 
     Raises:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from data_prep import bilm_files
-from data_prep.corpora import READERS, Corpus
+from data_prep.corpora import READERS, Corpus, subsets
 from data_prep.corpora.overlap import overlap_warnings
 from data_prep.manifest import describe
 from data_prep.reuse import directory_name, fingerprint, is_current, state
@@ -92,7 +92,7 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
         manifest[Keys.INPUTS] = {
             Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)
             for path in corpus.inputs + vector_files + list(bilm)
-            if path.parent != word_vectors.PACKAGED_WORDS  # the same wherever the package is
+            if path.parent != subsets.PACKAGED  # the same wherever the package is
         }
     for path, before in states.items():  # after the digests, so that these match the read files
         if state(path) != before:
@@ -135,7 +135,7 @@ def _find_files(options, data_dir: Path) -> tuple[list[Path], list[Path]]:
         vectors = [word_vectors.find(data_dir, options.vectors)]
         word_vectors.check_dimension(vectors[0], word_vectors.dimension(options))
         if words := options.get("vector_words"):
-            vectors.append(word_vectors.find_words(data_dir, words))
+            vectors.append(subsets.find_words(data_dir, words))
     if options.get("bilm"):
         bilm = bilm_files.find(data_dir, options.bilm)
         bilm_files.read_word_length(bilm[0])

@@ -16,7 +16,7 @@ import numpy as np
 from ml_collections import ConfigDict
 
 from data_prep import vocabulary as vocabularies
-from data_prep.corpora import READERS, Corpus
+from data_prep.corpora import READERS, Corpus, subsets
 from data_prep.corpora.sick import JUDGMENTS, read_judgments
 from data_prep.reuse import fingerprint
 from disan_tf.common.errors import UserError
@@ -125,7 +125,7 @@ def read_vectors(
     path, words = word_vectors.find(Path(data_dir), options.vectors), list(words)
     wanted = vocabularies.all_variants(words)
     if options.get("vector_words"):
-        wanted &= word_vectors.read_words(word_vectors.find_words(data_dir, options.vector_words))
+        wanted &= subsets.read_words(subsets.find_words(data_dir, options.vector_words))
     dim = word_vectors.dimension(options)
     vectors = word_vectors.read(path, dim, wanted.__contains__).by_word
     vocabulary = vocabularies.build((), words, vectors)

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from data_prep import vocabulary as vocabularies
-from data_prep.preset_vectors import PREFIX
+from data_prep.corpora import subsets
 from data_prep.vocabulary import Vocabulary
 from data_prep.write_corpus import save
 from disan_tf.common.files import write_atomically
 from disan_tf.input_pipeline.format import EMBEDDINGS, VOCABULARY, Keys
 from disan_tf.text import word_vectors
 from disan_tf.text.lookup import UNKNOWN_ID
+from disan_tf.text.preset_vectors import PREFIX
 from disan_tf.text.tokenizer import lowercase
 from disan_tf.text.word_vectors import WordVectors
 
@@ -74,7 +75,7 @@ def _read_vectors(options, files: Sequence[Path], words: Iterable[str]) -> WordV
     variants = vocabularies.all_variants(words)
     wanted = (lambda word: True) if _keeps_all(options) else variants.__contains__
     if len(files) > 1:
-        known = word_vectors.read_words(files[1])
+        known = subsets.read_words(files[1])
         return word_vectors.read(
             files[0],
             word_vectors.dimension(options),

@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import write_atomically
+from disan_tf.common.files import read_lines, write_atomically
 
 BYTES = 5  # of a digest
 FOLDER = "subsets"  # below the data directory; and the subsets that come with this package
@@ -131,3 +131,32 @@ def write(path: Path, digests: Collection[bytes]) -> None:
     """Writes a file of digests; equal digests are written once."""
     distinct = sorted(set(digests))
     write_atomically(path, _HEADER % len(distinct) + b"".join(distinct))
+
+
+def find_words(data_dir: Path, name: str) -> Path:
+    """Finds `<data_dir>/subsets/<name>.words`, or the list of words that this package has.
+
+    Raises:
+      UserError: there is neither.
+    """
+    path = data_dir / FOLDER / f"{name}.words"
+    for candidate in (path, PACKAGED / path.name):
+        if candidate.is_file():
+            return candidate
+    known = ", ".join(sorted(path.stem for path in PACKAGED.glob("*.words")))
+    raise UserError(
+        f"--config.data.vector_words={name} names no list of words: there is no {path}, and the "
+        f"package has {known}; write a file with one word in each line, or choose one of these."
+    )
+
+
+def read_words(path: Path) -> frozenset[str]:
+    """Reads a list of words, one in each line.
+
+    Raises:
+      UserError: the file has no words.
+    """
+    words = frozenset(word for _, word in read_lines(path) if word)
+    if not words:
+        raise UserError(f"{path} has no words; write one in each line.")
+    return words

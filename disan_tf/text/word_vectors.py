@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from data_prep.preset_vectors import PREFIX, find_preset, read_preset
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import checked_gzip, open_bytes, read_lines
+from disan_tf.text.preset_vectors import PREFIX, find_preset, read_preset
 from disan_tf.text.text_files import detect_format
 
-PACKAGED_WORDS = Path(__file__).parent / "subsets"
 MODEL = "model.json"  # of a released model, whose vectors are read
 _HEADER = re.compile("([0-9]{1,12}) ([0-9]{1,6})")  # word2vec's rows and dimension
 
@@ -108,35 +107,6 @@ def find(data_dir: Path, name: str) -> Path:
             f"glove.840B (or glove.6B) --data_dir={data_dir}."
         )
     return files[0]
-
-
-def find_words(data_dir: Path, name: str) -> Path:
-    """Finds `<data_dir>/subsets/<name>.words`, or the list of words that this package has.
-
-    Raises:
-      UserError: there is neither.
-    """
-    path = data_dir / PACKAGED_WORDS.name / f"{name}.words"
-    for candidate in (path, PACKAGED_WORDS / path.name):
-        if candidate.is_file():
-            return candidate
-    known = ", ".join(sorted(path.stem for path in PACKAGED_WORDS.glob("*.words")))
-    raise UserError(
-        f"--config.data.vector_words={name} names no list of words: there is no {path}, and the "
-        f"package has {known}; write a file with one word in each line, or choose one of these."
-    )
-
-
-def read_words(path: Path) -> frozenset[str]:
-    """Reads a list of words, one in each line.
-
-    Raises:
-      UserError: the file has no words.
-    """
-    words = frozenset(word for _, word in read_lines(path) if word)
-    if not words:
-        raise UserError(f"{path} has no words; write one in each line.")
-    return words
 
 
 def dimension(options) -> int:

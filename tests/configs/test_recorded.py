@@ -1,9 +1,9 @@
 """The variants `recorded` of configs train the results that the papers' rows name."""
 
 import pytest
-from data_prep.word_vectors import find_words, read_words
 
 from data_prep.corpora import subsets
+from data_prep.corpora.subsets import find_words, read_words
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.models.factory import build_model, count_parameters
 from disan_tf.reporting.paper_tables.all_tables import TABLES

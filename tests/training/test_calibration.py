@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from disan_tf.training.check_config import check_config
 from scipy.special import softmax
 
+from disan_tf.cli.check_config import check_config
 from disan_tf.common.errors import UserError
 from disan_tf.metrics.classification import expected_calibration_error
 from disan_tf.runs.bundle import load_bundle

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from disan_tf.training.check_config import check_config
 from ml_collections import ConfigDict
 
+from disan_tf.cli.check_config import check_config
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import draw_examples
 from disan_tf.models.class_scores import ClassScores

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import disan_tf
-from data_prep import preset_vectors, word_vectors
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.text import preset_vectors, word_vectors
 from tests.support.runs.training import load_config
 
 NOWHERE = Path("nowhere")

@@ -78,6 +78,8 @@ flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Of the vec
 flags.DEFINE_enum(
     "format", "saved_model", ("saved_model", "tflite", "onnx"), "What an export writes."
 )
+flags.DEFINE_string("host", "127.0.0.1", "Address to serve at; 0.0.0.0 = all of this machine.")
+flags.DEFINE_integer("port", 8000, "Port to serve at.")
 flags.DEFINE_integer("max_tokens", None, "An export reads so many tokens of a sentence; else all.")
 flags.DEFINE_string("output", None, "File of predict and benchmark, folder of the other modes.")
 flags.DEFINE_list("tasks", [], "Transfer tasks, such as cr and sick_relatedness; default: all.")

@@ -241,6 +241,22 @@ def export(checkpoint, workdir=None, output=None, format="saved_model", max_toke
         print(path)
 
 
+def serve(checkpoint, host="127.0.0.1", port=8000) -> None:
+    """Serves predictions and vectors over HTTP, until SIGTERM or Control-C."""
+    from disan_tf.serving.inference.model import LoadedModel
+    from disan_tf.serving.release.released import model_name
+
+    try:
+        from disan_tf.serving.server import server
+    except ImportError as error:
+        raise UserError(
+            f"--mode=serve needs FastAPI and uvicorn ({error}); install them with pip install "
+            "'.[serve]'."
+        ) from None
+    bundle = _serving(checkpoint)
+    server.serve(LoadedModel(bundle), model_name(bundle), host, port)
+
+
 def compare(runs, output="comparison") -> None:
     """Compares runs: config differences, scores with paired intervals, learning curves."""
     from disan_tf.reporting.comparison import compare as compare_runs
@@ -323,6 +339,7 @@ MODES = {
         transfer,
         attend,
         export,
+        serve,
         compare,
         report,
         figures,

@@ -1,0 +1,135 @@
+"""`--mode=serve`: predictions and vectors of a trained model over HTTP."""
+
+import asyncio
+import contextlib
+from typing import Annotated, Optional
+
+import uvicorn
+from fastapi import FastAPI, HTTPException
+from pydantic import Field, create_model
+
+import disan_tf
+from disan_tf.common.errors import Stopped
+from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.serving.inference.model import LoadedModel
+from disan_tf.serving.server.batcher import Batcher, Busy
+
+MOST_BYTES = 1 << 20  # of a request's body
+MOST_TEXTS = 256  # of a request, and of a batch
+MOST_CHARACTERS = 10_000  # of a text
+_STOPPING = 30  # seconds that running requests have after SIGTERM
+
+Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
+
+
+def make_app(model: LoadedModel, name: str) -> FastAPI:
+    """Makes the application of a model, whose page `/docs` describes it.
+
+    `POST /predict` takes {"texts": [...], "top_k": 5}, where a text is a string, or for models of
+    pairs an object with the two texts, and returns {"predictions": [...]}, see
+    `LoadedModel.predict`. `POST /encode` takes {"texts": [...]} and returns {"vectors": [...]};
+    models that read only pairs lack it. `GET /health` names the model and its classes.
+
+    Concurrent requests are computed together. Texts of more than `MOST_CHARACTERS` and more than
+    `MOST_TEXTS` of them get the status 422, bodies of more than `MOST_BYTES` 413, and requests
+    beyond those that may wait 503.
+
+    Args:
+      model: the model.
+      name: its name.
+    """
+    predictions = Batcher(model.predict, MOST_TEXTS)
+    vectors = Batcher(lambda texts: model.encode(texts).tolist(), MOST_TEXTS)
+
+    @contextlib.asynccontextmanager
+    async def computing(_):
+        running = [asyncio.create_task(batcher.run()) for batcher in (predictions, vectors)]
+        yield
+        for task in running:
+            task.cancel()
+
+    app = FastAPI(title=name, version=disan_tf.__version__, lifespan=computing)
+    app.add_middleware(BodyLimit)
+    one = Text if len(model.fields) == 1 else _record(model.fields)
+    Predict = create_model("Predict", texts=_texts(one), top_k=(_TopK, None))
+    Encode = create_model("Encode", texts=_texts(Text))
+
+    @app.get("/health")
+    async def health() -> dict:
+        return {"status": "ok", "model": name, "fields": model.fields, "classes": model.classes}
+
+    @app.post("/predict")
+    async def predict(request: Predict) -> dict:
+        texts = [text if isinstance(text, str) else text.model_dump() for text in request.texts]
+        found = await _wait_for(predictions(texts))
+        return {"predictions": [_first(each, request.top_k) for each in found]}
+
+    async def encode(request: Encode) -> dict:
+        return {"vectors": await _wait_for(vectors(request.texts))}
+
+    if isinstance(model.encoder, SentenceEncoder):
+        app.post("/encode")(encode)
+    return app
+
+
+_TopK = Optional[Annotated[int, Field(ge=1)]]
+
+
+def _texts(kind):
+    return (Annotated[list[kind], Field(min_length=1, max_length=MOST_TEXTS)], ...)
+
+
+def _record(fields):
+    """Returns the type of a pair: an object with a text for each field."""
+    return create_model("Pair", **dict.fromkeys(fields, (Text, ...)))
+
+
+async def _wait_for(results):
+    try:
+        return await results
+    except Busy:
+        raise HTTPException(503, "Too many requests wait; try again later.") from None
+
+
+def _first(prediction: dict, top_k: Optional[int]) -> dict:
+    """Returns a prediction with its `top_k` most probable classes, see `LoadedModel.predict`."""
+    if not top_k or "blank" in prediction:
+        return prediction
+    ranked = sorted(prediction["probabilities"].items(), key=lambda item: -item[1])
+    return {**prediction, "probabilities": dict(ranked[:top_k])}
+
+
+class BodyLimit:
+    """Refuses bodies of more than `MOST_BYTES` while they are read."""
+
+    def __init__(self, app):
+        self._app = app
+
+    async def __call__(self, scope, receive, send):
+        read = 0
+
+        async def receive_some():
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > MOST_BYTES:
+                raise HTTPException(413, f"A request may have {MOST_BYTES:,} bytes.")
+            return message
+
+        await self._app(scope, receive_some, send)
+
+
+def serve(model: LoadedModel, name: str, host: str, port: int) -> None:
+    """Serves a model until SIGTERM or Control-C; running requests are finished first."""
+    example = "A text." if len(model.fields) == 1 else dict.fromkeys(model.fields, "A text.")
+    model.predict([example])  # compiles it
+    config = uvicorn.Config(
+        make_app(model, name),
+        host=host,
+        port=port,
+        log_level="warning",
+        timeout_graceful_shutdown=_STOPPING,
+    )
+    print(f"{name}: http://{host}:{port}/docs", flush=True)
+    with contextlib.suppress(Stopped, KeyboardInterrupt):  # raised again after the shutdown
+        uvicorn.Server(config).run()

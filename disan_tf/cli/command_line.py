@@ -4,6 +4,7 @@ import inspect
 import os
 import sys
 from pathlib import Path
+from typing import Optional
 
 from absl import app, flags, logging
 from ml_collections import ConfigDict, config_flags
@@ -17,6 +18,7 @@ from disan_tf.common import quiet, signals
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.errors import explain as explain_failure
 from disan_tf.common.installation import (
+    cache_folder,
     command,
     find_config,
     import_configs,
@@ -27,7 +29,7 @@ from disan_tf.common.options import join_choices
 
 FLAGS = flags.FLAGS
 _PATHS = ("workdir", "data_dir", "prepared_dir", "checkpoint", "init_from", "input", "output")
-_OF_ALL_MODES = ("mode", "debug", "allow_module")
+OF_ALL_MODES = ("mode", "debug", "allow_module", "jit_cache")
 _AFTER_A_STOP = {  # mode -> what the same command does after Control-C; the others begin again
     "train": "goes on from the last checkpoint",
     "reproduce": "goes on from the last checkpoint",
@@ -89,6 +91,11 @@ flags.DEFINE_integer("repetitions", 9, "How often each function is timed.")
 flags.DEFINE_list(
     "allow_module", [], "Imports modules, for models whose encoder is code of one of them."
 )
+flags.DEFINE_string(
+    "jit_cache",
+    None,
+    "Folder of what XLA compiled for GPUs; default: your cache folder. '' = none.",
+)
 flags.DEFINE_bool("debug", False, "Shows TensorFlow's log, and where in the code errors arise.")
 
 
@@ -142,9 +149,10 @@ def main(_) -> None:
     for flag in defined_flags():
         if flag.value == "" and flag.name in _PATHS:
             raise UserError(f"--{flag.name}= is empty; name a path, or leave the flag out.")
-        if flag.present and flag.name not in [*_OF_ALL_MODES, *parameters_of(mode)]:
+        if flag.present and flag.name not in [*OF_ALL_MODES, *parameters_of(mode)]:
             takers = join_choices(name for name in MODES if flag.name in parameters_of(MODES[name]))
             raise UserError(f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}.")
+    keep_compiled(FLAGS.jit_cache)
     if FLAGS.allow_module:
         from disan_tf.encoders.custom import allow_modules  # imports TensorFlow
 
@@ -153,6 +161,32 @@ def main(_) -> None:
     mode(**{parameter.name: _value(parameter) for parameter in parameters})
     sys.stdout.flush()
     signals.ignore_closed_terminal()  # all is written
+
+
+def keep_compiled(folder: Optional[str]) -> None:
+    """Lets XLA keep its programs for GPUs in a folder, unless TF_XLA_FLAGS is set.
+
+    Raises:
+      UserError: others can write the folder that --jit_cache names; its programs are code.
+    """
+    if folder == "" or "TF_XLA_FLAGS" in os.environ:
+        return
+    try:
+        path = Path(folder) if folder else cache_folder("xla")
+    except RuntimeError:  # there is no home folder
+        return
+    if " " in str(path):  # TensorFlow takes the rest for another flag
+        return
+    if path.exists() and (path.stat().st_mode & 0o022 or path.stat().st_uid != os.geteuid()):
+        if folder:
+            raise UserError(
+                f"--jit_cache={folder} is not yours alone to write, and holds code; run "
+                f"chmod go-w {folder}, or choose another folder."
+            )
+        return
+    os.environ["TF_XLA_FLAGS"] = (
+        f"--tf_xla_persistent_cache_directory={path} --tf_xla_persistent_cache_device_types=GPU"
+    )
 
 
 def _check_encoding() -> None:

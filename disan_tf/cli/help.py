@@ -60,8 +60,8 @@ def help_text(
         lines += [_entry(f"--{flag.name}", _describe(flag), 19) for flag in group]
     lines += [
         "",
-        "--allow_module imports a model's encoder; --debug shows logs; --helpfull lists all;",
-        "--version prints versions.",
+        "--allow_module imports a model's encoder; --jit_cache is where XLA keeps programs for GPUs;",
+        "--debug shows logs; --helpfull lists all; --version prints versions.",
     ]
     return "\n".join(lines)
 

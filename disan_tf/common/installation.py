@@ -1,5 +1,6 @@
 """The version, and paths of the configs and released models, in a checkout or an installation."""
 
+import os
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -37,6 +38,16 @@ def version() -> str:
         tensorflow = "TensorFlow of no known version"
     python = ".".join(map(str, sys.version_info[:3]))
     return f"disan_tf {VERSION}, {tensorflow}, Python {python}"
+
+
+def cache_folder(name: str) -> Path:
+    """Returns the folder "disan_tf/<name>" in XDG_CACHE_HOME or ~/.cache.
+
+    Raises:
+      RuntimeError: there is no home folder.
+    """
+    general = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(general) / "disan_tf" / name
 
 
 def config_names() -> list[str]:

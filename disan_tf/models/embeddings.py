@@ -241,7 +241,8 @@ def check_arrays(embedding, data) -> None:
                 f"--config.data.{prepared}={data.get(prepared)} must be {embedding[name]}, as "
                 f"config.embedding.{name} is."
             )
-    if embedding.name == "words" and not embedding.get("trainable", True) and not data.vectors:
+    is_frozen = embedding.name == "words" and not embedding.get("trainable", True)
+    if is_frozen and data.corpus == "table" and not data.vectors:
         raise UserError(
             "--config.embedding.trainable=False would leave random vectors as they are; name "
             "--config.data.vectors, or train them."

@@ -20,6 +20,7 @@ from disan_tf.cli import command_line
 from disan_tf.cli.command_line import defined_flags
 from disan_tf.cli.help import EXAMPLES
 from disan_tf.cli.modes import MODES
+from disan_tf.common.errors import UserError
 from disan_tf.common.installation import find_config
 from disan_tf.common.locks import owned
 from tests.support.runs.command import needs_sighup
@@ -275,7 +276,7 @@ def test_help_has_every_flag_and_the_modes_that_take_it(help_text, flag):
     }
     groups = help_text.partition("Flags, by the modes that take them:\n\n")[2].split("\n\n")
     headings = [group.partition(":\n")[0] for group in groups if f"\n  --{flag.name} " in group]
-    if flag.name not in ("mode", "debug", "allow_module"):  # of all modes
+    if flag.name not in command_line.OF_ALL_MODES:
         assert takers and takers <= set(*(heading.split(", ") for heading in headings))
     assert f"--{flag.name}" in help_text
 
@@ -328,7 +329,10 @@ def test_help_and_mistakes_need_no_tensorflow():
         (["--mode=compare", "a", "b"], "a is neither a work directory nor a recorded result."),
         (["--mode=predict"], "--mode=predict needs --workdir or --checkpoint; see"),
         (["--mode=prepare", TINY], "--mode=prepare needs --workdir or --prepared_dir; see"),
-        (["--mode=doctor", "--seeds=1"], "--seeds is not a flag of --mode=doctor, but of train."),
+        (
+            ["--mode=doctor", "--seeds=1"],
+            "--seeds is not a flag of --mode=doctor, but of train or reproduce.",
+        ),
         (["--mode=evaluate", TINY], "--config is not a flag of --mode=evaluate, but of prepare"),
         (
             ["--config=configs/disan_sts.py"],
@@ -637,3 +641,24 @@ def test_a_folder_without_a_model_is_refused_by_its_own_name():
     outcome = run("--mode=predict", "--workdir=nothing")
     assert_refused(outcome, "run.py: nothing is neither a work directory with a trained model nor")
     assert "--checkpoint" not in outcome.stderr
+
+
+def test_programs_for_gpus_are_kept_in_a_folder_of_this_user(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("TF_XLA_FLAGS", raising=False)
+    command_line.keep_compiled("")
+    assert "TF_XLA_FLAGS" not in os.environ
+    command_line.keep_compiled(None)
+    flags_of_xla = dict(flag.split("=") for flag in os.environ.pop("TF_XLA_FLAGS").split())
+    folder = tmp_path / "disan_tf/xla"
+    assert flags_of_xla["--tf_xla_persistent_cache_directory"] == str(folder)
+    assert flags_of_xla["--tf_xla_persistent_cache_device_types"] == "GPU"
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    command_line.keep_compiled(None)
+    assert "TF_XLA_FLAGS" not in os.environ
+    with pytest.raises(UserError, match="--jit_cache=.* holds code; run chmod go-w"):
+        command_line.keep_compiled(str(folder))
+    monkeypatch.setenv("TF_XLA_FLAGS", "--other")
+    command_line.keep_compiled(str(tmp_path))
+    assert os.environ["TF_XLA_FLAGS"] == "--other"

@@ -24,6 +24,7 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import naming, scratch_folder, sync_and_rename, write_atomically
+from disan_tf.common.installation import cache_folder
 from disan_tf.common.locks import locked
 
 FOLDER = Path(__file__).parent
@@ -91,8 +92,7 @@ def find_compiler() -> str:
 
 def _cache() -> Path:
     named = os.environ.get("DISAN_TF_NATIVE_CACHE")
-    general = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(named) if named else Path(general) / "disan_tf" / "native"
+    return Path(named) if named else cache_folder("native")
 
 
 def _open_cache() -> Path:

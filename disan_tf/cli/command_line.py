@@ -94,7 +94,7 @@ flags.DEFINE_list(
 flags.DEFINE_string(
     "jit_cache",
     None,
-    "Folder of what XLA compiled for GPUs; default: your cache folder. '' = none.",
+    "Folder of XLA's programs for GPUs; default: your cache folder. '' = none.",
 )
 flags.DEFINE_bool("debug", False, "Shows TensorFlow's log, and where in the code errors arise.")
 

@@ -60,7 +60,7 @@ def help_text(
         lines += [_entry(f"--{flag.name}", _describe(flag), 19) for flag in group]
     lines += [
         "",
-        "--allow_module imports a model's encoder; --jit_cache is where XLA keeps programs for GPUs;",
+        "--allow_module imports a model's encoder; --jit_cache keeps what XLA compiles for GPUs;",
         "--debug shows logs; --helpfull lists all; --version prints versions.",
     ]
     return "\n".join(lines)

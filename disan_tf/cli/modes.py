@@ -97,7 +97,7 @@ def evaluate(
 def reproduce(
     row=None, data_dir="data", seeds=(), released=False, workdir=None, prepared_dir=None
 ) -> None:
-    """Trains a row of a paper's table and compares it with our recorded score; lists the rows."""
+    """Trains a row of a paper's table and judges the score; lists the rows."""
     from disan_tf.cli.check_config import check_config
     from disan_tf.cli.reproduce import Reproduction, load_config, render_rows, targets
     from disan_tf.reporting.reproduction import FAIL, find_target

@@ -33,7 +33,7 @@ DEMO = "demo"  # its corpus is written below its folder
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Where and how rows are reproduced.
+    """Reproduces rows in one folder.
 
     Attributes:
       workdir: gets a folder for each row.

@@ -1,8 +1,48 @@
-"""A classifier of single sentences."""
+"""The losses and metrics of models with class logits, and the classifier of single sentences."""
+
+import tensorflow as tf
 
 from disan_tf.layers.serialization import serializable
+from disan_tf.metrics.classification import accuracy
 from disan_tf.models.base import SENTENCE, SentenceModel
-from disan_tf.models.class_scores import ClassScores
+
+
+class ClassScores:
+    """A mixin with the losses and metrics of a `SentenceModel` that predicts classes."""
+
+    label_dtype = tf.int32
+    criterion = "accuracy"
+    batch_score_name = "accuracy"
+    keras_metrics = ("accuracy",)
+
+    def keras_loss(self):
+        return tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    def example_losses(self, outputs, labels):
+        return cross_entropies(outputs, labels)
+
+    def batch_score(self, outputs, labels):
+        # As 64 bits, because a GPU leaves the comparison of 32 bits to the host.
+        predicted, gold = (
+            tf.cast(classes, tf.int64) for classes in (self.predictions(outputs), labels)
+        )
+        return tf.reduce_mean(tf.cast(tf.equal(predicted, gold), tf.float32))
+
+    def predictions(self, outputs):
+        return tf.argmax(outputs, axis=-1, output_type=tf.int32)
+
+    def scores(self, outputs, labels):
+        return {"accuracy": accuracy(self.predictions(outputs).numpy(), labels)}
+
+
+def cross_entropies(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Computes -ln softmax(logits) of the gold class, in nats, <float32>[batch].
+
+    Args:
+      logits: <float32>[batch, classes].
+      labels: <int32>[batch].
+    """
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
 
 @serializable

@@ -22,7 +22,7 @@ from configs.elmo_disan_sst import get_config
 from data_prep.prepare import prepare
 from disan_tf.elmo import BiLM
 from disan_tf.elmo.cache import cache_layers, find_sentences, make_encoder
-from disan_tf.elmo.weights import load_bilm, save_bilm
+from disan_tf.elmo.official_files import load_bilm, save_bilm
 from disan_tf.input_pipeline import PreparedCorpus
 
 SENTENCES = 1000

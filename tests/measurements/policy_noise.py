@@ -30,8 +30,7 @@ from disan_tf.common.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus, make_dataset
 from disan_tf.runs.work_directory import read_config
 from disan_tf.training.experiment import Trainer
-from disan_tf.training.methods.policy_steps import split_weights
-from disan_tf.training.methods.rewards import REWARDS, policy_loss
+from disan_tf.training.methods.policy_steps import REWARDS, policy_loss, split_weights
 from disan_tf.training.steps import batch_signature
 
 RATES = (

@@ -52,7 +52,7 @@ test-quick: install
 # The layers and encoders as native Keras 3 (TENSORFLOW=2.21); the two ignored files train.
 test-keras3: install
 	DISAN_TF_KERAS=3 $(PYTEST) tests/keras3 tests/layers tests/encoders \
-	  --ignore=tests/layers/heads/test_dsa_head.py --ignore=tests/encoders/test_own.py
+	  --ignore=tests/layers/heads/test_dsa_head.py --ignore=tests/encoders/test_custom.py
 
 test-all: install
 	$(PYTEST) -m "slow or not slow"

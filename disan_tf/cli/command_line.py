@@ -10,9 +10,7 @@ from absl import app, flags, logging
 from ml_collections import ConfigDict, config_flags
 
 from disan_tf.cli.flag_errors import INTERNAL, check_repetitions, check_tuples, explain, log_failure
-from disan_tf.cli.help import HELP_FLAGS, help_text, parameters_of, welcome
-from disan_tf.cli.listings import FLAG as COMPLETE
-from disan_tf.cli.listings import complete
+from disan_tf.cli.help import COMPLETE, HELP_FLAGS, complete, help_text, parameters_of, welcome
 from disan_tf.cli.modes import MODES
 from disan_tf.common import quiet, signals
 from disan_tf.common.errors import Stopped, UserError

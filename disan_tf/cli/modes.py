@@ -35,7 +35,7 @@ def train(
 ) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     from disan_tf.cli.check_config import check_config
-    from disan_tf.cli.listings import next_steps
+    from disan_tf.cli.help import next_steps
     from disan_tf.training import experiment, series
 
     check_config(config)
@@ -298,7 +298,7 @@ def figures(
 
 def models() -> None:
     """Lists the trained models that come with the package: name, task, score."""
-    from disan_tf.cli.listings import list_models
+    from disan_tf.cli.help import list_models
     from disan_tf.serving.release.released import presets
 
     print(list_models(presets(), command()))
@@ -306,7 +306,7 @@ def models() -> None:
 
 def configs() -> None:
     """Lists the experiments' configs with their variants."""
-    from disan_tf.cli.listings import list_configs
+    from disan_tf.cli.help import list_configs
 
     print(list_configs(command()))
 
@@ -359,7 +359,7 @@ def _prepare(data, data_dir, prepared_dir, in_full: bool = False):
     import data_prep.prepare
     from data_prep import bilm_files
     from data_prep.manifest import describe_briefly, describe_counts
-    from disan_tf.elmo.options import read_options
+    from disan_tf.elmo.official_files import read_options
     from disan_tf.input_pipeline import PreparedCorpus
 
     if data.get("bilm"):

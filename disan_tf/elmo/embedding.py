@@ -5,8 +5,7 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
-from disan_tf.elmo.bilm import BiLM
-from disan_tf.elmo.official_tensors import official_tensors
+from disan_tf.elmo.bilm import BiLM, official_tensors
 from disan_tf.elmo.scalar_mix import ScalarMix
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.children import build_child

@@ -10,8 +10,7 @@ from disan_tf.encoders.convolutional import HierarchicalCNNEncoder, MultiWindowC
 from disan_tf.encoders.disan import DiSAN
 from disan_tf.encoders.drcn import DRCN
 from disan_tf.encoders.dsa import DSAEncoder
-from disan_tf.encoders.resan import ReSAN
-from disan_tf.encoders.selected_source2token import SelectedSource2TokenEncoder
+from disan_tf.encoders.resan import ReSAN, SelectedSource2TokenEncoder
 
 ENCODERS = {
     "additive": AdditiveEncoder,

@@ -4,13 +4,12 @@
 add an encoder, `disan_tf.layers.embedding.words` how to add an embedding.
 """
 
-from disan_tf.models.base import SentenceModel
+from disan_tf.models.base import Resources, SentenceModel
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.models.factory import TASKS, build_model, count_parameters
 from disan_tf.models.language_model import LanguageModel
 from disan_tf.models.nli import SentencePairClassifier
 from disan_tf.models.relatedness import RelatednessModel
-from disan_tf.models.resources import Resources
 
 __all__ = [
     "LanguageModel",

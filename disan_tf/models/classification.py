@@ -1,8 +1,65 @@
-"""A classifier of single sentences."""
+"""The losses and metrics of models with class logits, and the classifier of single sentences."""
+
+import tensorflow as tf
 
 from disan_tf.layers.serialization import serializable
+from disan_tf.metrics.classification import accuracy, macro_f1
 from disan_tf.models.base import SENTENCE, SentenceModel
-from disan_tf.models.class_scores import ClassScores
+from disan_tf.ops.batch_share import mean_of_rows
+
+
+class ClassScores:
+    """A mixin with the losses and metrics of a `SentenceModel` that predicts classes.
+
+    Attributes:
+      class_weights: weights of the classes in `training_loss`, <float32>[classes]; None = all 1.
+    """
+
+    label_dtype = tf.int32
+    criterion = "accuracy"
+    batch_score_name = "accuracy"
+    keras_metrics = ("accuracy",)
+    criteria = ("accuracy", "macro_f1")
+    class_weights = None
+
+    def keras_loss(self):
+        return tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    def example_losses(self, outputs, labels):
+        return cross_entropies(outputs, labels)
+
+    def training_loss(self, outputs, labels):
+        if self.class_weights is None:
+            return self.batch_loss(outputs, labels)
+        weights = tf.gather(tf.constant(self.class_weights), labels)
+        return mean_of_rows(weights * self.example_losses(outputs, labels))
+
+    def batch_score(self, outputs, labels):
+        # As 64 bits, because a GPU leaves the comparison of 32 bits to the host.
+        predicted, gold = (
+            tf.cast(classes, tf.int64) for classes in (self.predictions(outputs), labels)
+        )
+        return mean_of_rows(tf.cast(tf.equal(predicted, gold), tf.float32))
+
+    def predictions(self, outputs):
+        return tf.argmax(outputs, axis=-1, output_type=tf.int32)
+
+    def scores(self, outputs, labels):
+        predictions = self.predictions(outputs).numpy()
+        return {
+            "accuracy": accuracy(predictions, labels),
+            "macro_f1": macro_f1(predictions, labels, outputs.shape[-1]),
+        }
+
+
+def cross_entropies(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Computes -ln softmax(logits) of the gold class, in nats, <float32>[batch].
+
+    Args:
+      logits: <float32>[batch, classes].
+      labels: <int32>[batch].
+    """
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
 
 @serializable

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_choice
 from disan_tf.layers.serialization import serializable
-from disan_tf.models.class_scores import ClassScores
+from disan_tf.models.classification import ClassScores
 from disan_tf.models.pairs import SentencePairModel
 
 PAIR_FEATURES = {

@@ -6,15 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from disan_tf.common.errors import UserError
+from disan_tf.elmo.bilm import official_tensors
 from disan_tf.elmo.cache import cache_layers
-from disan_tf.elmo.official_tensors import official_tensors
-from disan_tf.elmo.options import read_options
-from disan_tf.elmo.weights import load_bilm
+from disan_tf.elmo.official_files import load_bilm, read_options
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.models.base import Resources
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import TASKS
 from disan_tf.models.language_model import BOUNDARIES
-from disan_tf.models.resources import Resources
 
 
 def gather_resources(

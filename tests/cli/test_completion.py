@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from disan_tf.cli.command_line import defined_flags
-from disan_tf.cli.listings import complete
+from disan_tf.cli.help import complete
 from disan_tf.cli.modes import MODES
 from tests.support.runs.training import ROOT
 

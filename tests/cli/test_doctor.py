@@ -7,7 +7,7 @@ import pytest
 from data_prep.prepare import prepare
 from disan_tf.cli.doctor import diagnose
 from disan_tf.elmo.cache import cache_layers
-from disan_tf.elmo.weights import load_bilm
+from disan_tf.elmo.official_files import load_bilm
 from disan_tf.ops.native import runtime
 from tests.support.corpora import tiny_trees
 from tests.support.corpora.elmo import elmo_corpus

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from disan_tf.cli import listings
-from disan_tf.cli.listings import list_configs, list_models, variants_of
+from disan_tf.cli import help as cli_help
+from disan_tf.cli.help import list_configs, list_models, variants_of
 from disan_tf.common.installation import config_names, import_configs
 from disan_tf.serving.release.released import Preset, presets
 from tests.support.runs.training import load_config
@@ -64,7 +64,7 @@ def test_a_broken_config_is_listed_beside_the_others(content, line, tmp_path, mo
         monkeypatch.delitem(sys.modules, f"configs.{name}", raising=False)
     import_configs()
     monkeypatch.setattr(importlib.import_module("configs"), "__path__", [str(tmp_path)])
-    monkeypatch.setattr(listings, "config_names", lambda: [*names])
+    monkeypatch.setattr(cli_help, "config_names", lambda: [*names])
     lines = list_configs("disan-tf")
     assert lines.startswith(line) and "\nbb: Differences\n" in lines
     for name in names:

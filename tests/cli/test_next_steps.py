@@ -3,7 +3,7 @@
 import shlex
 
 from disan_tf.cli.command_line import MODES
-from disan_tf.cli.listings import next_steps
+from disan_tf.cli.help import next_steps
 
 
 def test_three_commands_name_the_folders_and_known_modes():

@@ -9,7 +9,7 @@ import pytest
 
 from data_prep.prepare import prepare
 from disan_tf.common.files import read_json
-from disan_tf.elmo.weights import save_bilm
+from disan_tf.elmo.official_files import save_bilm
 from disan_tf.input_pipeline import PreparedCorpus
 from tests.support.corpora import tiny_trees
 from tests.support.errors import user_error

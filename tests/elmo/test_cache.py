@@ -14,7 +14,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.locks import locked
 from disan_tf.elmo import cache
 from disan_tf.elmo.cache import cache_layers, find_sentences, plan_batches
-from disan_tf.elmo.weights import load_bilm
+from disan_tf.elmo.official_files import load_bilm
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
 from tests.support.corpora.manifests import save_array

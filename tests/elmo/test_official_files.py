@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
-from disan_tf.elmo import weights
-from disan_tf.elmo.options import read_options
-from disan_tf.elmo.weights import load_bilm, save_bilm
+from disan_tf.elmo import official_files
+from disan_tf.elmo.official_files import load_bilm, read_options, save_bilm
 from tests.support.errors import user_error
 from tests.support.models.bilm import SIZES, batch, small_bilm
 
@@ -194,7 +193,7 @@ def test_a_number_of_unknown_precision_is_refused(files, monkeypatch):
     def read(*_):
         raise ValueError("Insufficient precision in available types to represent (31, 23, 8)")
 
-    monkeypatch.setattr(weights, "_read", read)  # as h5py does of a flipped bit
+    monkeypatch.setattr(official_files, "_read", read)  # as h5py does of a flipped bit
     assert f"{files[1]} cannot be read as HDF5 (Insufficient precision" in user_error(
         load_bilm, *files
     )
@@ -264,7 +263,7 @@ def test_weights_that_are_not_finite_are_refused(files):
 
 
 def test_nothing_is_assigned_where_one_tensor_does_not_fit(files):
-    from disan_tf.elmo.weights import load_weights
+    from disan_tf.elmo.official_files import load_weights
 
     with h5py.File(files[1], "a") as file:
         del file["CNN_proj/b_proj"]

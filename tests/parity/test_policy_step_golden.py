@@ -6,8 +6,13 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import Dropout
-from disan_tf.training.methods.policy_steps import POLICY, SOFT, Baseline, make_policy_step
-from disan_tf.training.methods.rewards import product_reward
+from disan_tf.training.methods.policy_steps import (
+    POLICY,
+    SOFT,
+    Baseline,
+    make_policy_step,
+    product_reward,
+)
 from disan_tf.training.optimizers import adadelta
 from tests.support.golden import official
 from tests.support.golden.pairs import pair_ids

@@ -9,7 +9,7 @@ import pytest
 from data_prep.prepare import prepare
 from disan_tf.cli import modes
 from disan_tf.common.errors import UserError
-from disan_tf.elmo.weights import load_bilm
+from disan_tf.elmo.official_files import load_bilm
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.score_tables import render_scores

@@ -8,7 +8,7 @@ from ml_collections import ConfigDict
 from disan_tf.cli.check_config import check_config
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import draw_examples
-from disan_tf.models.class_scores import ClassScores
+from disan_tf.models.classification import ClassScores
 from disan_tf.training.class_options import weights_of_classes
 from disan_tf.training.experiment import Trainer
 from tests.support.runs.training import corpus_of, load_config, tiny_config

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.elmo.weights import load_bilm
+from disan_tf.elmo.official_files import load_bilm
 from disan_tf.models.factory import build_model
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model

@@ -13,7 +13,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus, draw_examples
 from disan_tf.metrics.classification import classification_scores
 from disan_tf.models import SentenceModel
-from disan_tf.models.class_scores import ClassScores
+from disan_tf.models.classification import ClassScores
 from disan_tf.runs.bundle import Bundle
 from disan_tf.training.evaluation import evaluate, write_evaluation
 from tests.support.corpora.manifests import save_array, write_manifest

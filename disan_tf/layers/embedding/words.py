@@ -54,7 +54,7 @@ class Embedding(ConfiguredLayer):
         Args:
           vectors: <float32>[words, dim], the word vectors of ids 2 and up.
           bilm: official name -> weight of a biLM, see
-            `disan_tf.elmo.official_tensors`.
+            `disan_tf.elmo.bilm.official_tensors`.
         """
 
     def without_partner(self, *features) -> tuple:

@@ -1,8 +1,5 @@
 """The gradients of the native operations; importing the package `disan_tf.ops.native` adds them."""
 
-from collections.abc import Sequence
-from typing import Callable
-
 import tensorflow as tf
 
 from disan_tf.ops.native.runtime import operations
@@ -56,6 +53,11 @@ def _copies(_, *upstreams):
     return operations().disan_sum(upstreams)
 
 
+@tf.RegisterGradient("DisanSum")
+def _sum(operation, upstream):
+    return operations().disan_copies(upstream, N=len(operation.inputs))
+
+
 @tf.RegisterGradient("DisanBiasActivation")
 def _bias_activation(operation, upstream):
     return operations().disan_bias_activation_gradient(
@@ -67,14 +69,10 @@ def _bias_activation(operation, upstream):
 
 
 @tf.RegisterGradient("DisanFusionGate")
-def _fusion_gate(operation, upstream, gate_upstream):
+def _fusion_gate(operation, upstream, _):
     _, _, _, h, s, mask = operation.inputs
     _, gate = operation.outputs
     inner, to_h, to_s, to_bias = operations().disan_fusion_gate_gradient(upstream, gate, h, s, mask)
-    if is_used(gate_upstream):
-        through_gate = gate_upstream * gate * (1 - gate)
-        inner += through_gate
-        to_bias += tf.reduce_sum(tf.reshape(through_gate, [-1, gate.shape[-1]]), axis=0)
     return [inner, inner, to_bias, to_h, to_s, None]
 
 
@@ -88,22 +86,31 @@ def _additive_scores(operation, upstream):
     return operations().disan_additive_scores_gradient(*operation.inputs, upstream)
 
 
-def is_used(upstream: tf.Tensor) -> bool:
-    """Returns whether the upstream gradient of an output that only gradients use may differ from 0.
+@tf.RegisterGradient("DisanRecurrence")
+def _recurrence(operation, upstream, *_):
+    product, _, mask, kernel = operation.inputs
+    _, gates, old_h, old_c = operation.outputs
+    options = {name: operation.get_attr(name) for name in ("cell", "backward")}
+    exact = operations().disan_recurrence_gradient(
+        upstream, mask, tf.transpose(kernel), gates, old_c, **options
+    )
+    units, wide = kernel.shape
+    rows = tf.reshape(exact, [-1, wide])
+    to_kernel = tf.matmul(tf.reshape(old_h, [-1, units]), rows, transpose_a=True)
+    _, to_bias = operations().disan_bias_activation_gradient(rows, rows, activation="linear")
+    return tf.cast(exact, product.dtype), to_bias, None, to_kernel
 
-    It does in a second derivative. In a first one it is the zeros that TensorFlow fills in.
-    """
-    if tf.executing_eagerly():
-        return bool(tf.reduce_any(upstream != 0))
-    if upstream.op.type == "ZerosLike":
-        return False
-    value = tf.get_static_value(upstream)
-    return value is None or bool(value.any())
+
+def _refuse(operation, *_):
+    """Raises NotImplementedError for a second derivative."""
+    raise NotImplementedError(
+        f"{operation.type} has no derivative; compute second derivatives inside "
+        "`with disan_tf.ops.portable():`, in operations of TensorFlow."
+    )
 
 
-def vector_jacobian_product(function: Callable, inputs: Sequence[tf.Tensor], upstreams) -> list:
-    """Returns the gradients of `function(*inputs)`, which portable TensorFlow computes."""
-    with tf.GradientTape() as tape:
-        tape.watch(inputs)
-        outputs = function(*inputs)
-    return tape.gradient(outputs, inputs, upstreams)
+for _name in (
+    *("DirectionalAttention", "LinearAttention", "BiasActivation", "FusionGate"),
+    *("SoftmaxPool", "AdditiveScores", "Recurrence"),
+):
+    tf.RegisterGradient(f"Disan{_name}Gradient")(_refuse)

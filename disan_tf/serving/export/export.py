@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Optional
 
 from disan_tf.common.errors import UserError
-from disan_tf.elmo.weights import save_bilm
+from disan_tf.elmo.official_files import save_bilm
 from disan_tf.runs.bundle import load_bundle, read_info
 from disan_tf.serving.export.conversions import export_converted
 from disan_tf.serving.export.saved_model import export_saved_model

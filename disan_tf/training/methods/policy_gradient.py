@@ -13,12 +13,12 @@ from disan_tf.training.compilation import Compiler, make_compiler
 from disan_tf.training.methods.back_propagation import BackPropagation
 from disan_tf.training.methods.policy_steps import (
     POLICY,
+    REWARDS,
     SOFT,
     Baseline,
     make_policy_step,
     split_weights,
 )
-from disan_tf.training.methods.rewards import REWARDS
 from disan_tf.training.optimizers import averaged_weights, build_optimizer
 from disan_tf.training.steps import make_evaluation_step
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from data_prep.corpora import READERS, multinli, sick, trec
 from disan_tf.common.files import read_json, sha256, write_arrays
-from disan_tf.elmo.weights import load_bilm
+from disan_tf.elmo.official_files import load_bilm
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.reporting.figures.table_curves import picture, table_groups
 from disan_tf.reporting.paper_tables.all_tables import TABLES

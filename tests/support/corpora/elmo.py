@@ -6,7 +6,7 @@ from configs.papers.elmo import feed_with_elmo
 from data_prep.corpora import sick, trec
 from data_prep.prepare import prepare
 from data_prep.synthetic.pairs import write_pairs
-from disan_tf.elmo.weights import save_bilm
+from disan_tf.elmo.official_files import save_bilm
 from disan_tf.input_pipeline import PreparedCorpus
 from tests.support.models.bilm import small_bilm
 from tests.support.runs.training import corpus_of, tiny_config

@@ -8,7 +8,7 @@ import tensorflow as tf
 from disan_tf.encoders import DiSAN, ReSAN
 from disan_tf.models import RelatednessModel, SentencePairClassifier
 from disan_tf.ops.native import runtime
-from disan_tf.training.methods.rewards import REWARDS, policy_loss
+from disan_tf.training.methods.policy_steps import REWARDS, policy_loss
 from disan_tf.training.steps import added_losses
 from tests.support.golden import official
 from tests.support.golden.pairs import pair_ids, pair_model

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.elmo import BiLM
-from disan_tf.elmo.official_tensors import official_tensors
+from disan_tf.elmo.bilm import official_tensors
 from disan_tf.text.characters import byte_ids
 from tests.support.layers.small import sigmoid
 from tests.support.layers.weights import built, mapped

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.sampler import Selections, merge_selections
-from disan_tf.training.methods.rewards import REWARDS, policy_loss, product_reward
+from disan_tf.training.methods.policy_steps import REWARDS, policy_loss, product_reward
 from tests.support.layers.samplers import DIM, choose_only, randomised
 
 LENGTH = 4

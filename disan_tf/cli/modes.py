@@ -92,19 +92,16 @@ def evaluate(checkpoint, split, data_dir, prepared_dir, workdir=None, output=Non
     print("\n\n".join([render_scores(scores), *advise_folds(corpus.manifest)]))
 
 
-def reproduce(
-    row=None, data_dir="data", seeds=(), released=False, workdir=None, prepared_dir=None
-) -> None:
-    """Trains a row of a paper's table and compares it with our recorded score; lists the rows."""
+def reproduce(row=None, data_dir="data", seeds=(), released=False, output="runs/reproduce") -> None:
+    """Trains a row of a paper or scores its released model, and prints a verdict."""
     from disan_tf.cli.reproduce import Reproduction, load_config, render_rows, targets
     from disan_tf.reporting.reproduction import FAIL, find_target
 
     if row is None:
         print(render_rows())
         return
-    target, folder = find_target(targets(), row), Path(workdir or "runs/reproduce")
-    prepared = Path(prepared_dir or folder / "prepared")
-    work = Reproduction(folder, prepared, Path(data_dir), _check, _prepare)
+    target = find_target(targets(), row)
+    work = Reproduction(Path(output), Path(data_dir), _check, _prepare)
     if released:
         verdict = work.score_released(target)
     else:

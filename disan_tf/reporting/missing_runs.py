@@ -39,8 +39,8 @@ def read_missing_runs(path: Path, results: dict[str, dict]) -> dict[str, str]:
     about = content["machine"]
     threads = f"{about['threads']} thread{'s' if about['threads'] > 1 else ''}"
     title = (
-        "\nTo be run yet, with the hours of all their steps, reckoned from the time of a step and "
-        f"of an evaluation ({about['processor']}, {threads}, beside {about['beside']}):\n\n"
+        "\nRemaining runs and their estimated hours "
+        f"({about['processor']}, {threads}, beside {about['beside']}):\n\n"
     )
     recorded = {_words(result.get("command") or "") for result in results.values()}
     texts = {}

@@ -180,7 +180,7 @@ def test_runs_with_other_vectors_stand_apart(tmp_path):
     table, _, remarks = wide.partition("![")
     assert "| DiSAN | wide |" in table and "| narrow |" not in table
     assert "| not run |" in narrow and "| not run |" not in table
-    assert ", narrow: " in remarks and ", wide: " in remarks
+    assert ", [narrow](" in remarks and ", [wide](" in remarks
 
 
 def test_rows_that_differ_in_vectors_are_one_kind(tmp_path):
@@ -214,8 +214,20 @@ def test_runs_on_a_subset_stand_apart(tmp_path):
 def test_the_note_of_a_run_stands_beside_its_command(tmp_path):
     (tmp_path / "note.txt").write_text("Few\nvectors.\n")
     text = _tables(summarise(write_run(tmp_path, config_of()), {}))["disan_table_2.md"]
-    command = "`python run.py --config=configs/disan_sst.py`"
-    assert f"- DiSAN, mine: {command}. Few vectors.\n" in text
+    assert "- DiSAN, [mine](../results/mine.json): Few vectors.\n" in text
+
+
+def test_a_remark_has_the_row_that_reproduces_the_run_and_two_lines_at_most(tmp_path):
+    (tmp_path / "note.txt").write_text(f"{'Some vectors are missing. ' * 20}\n")
+    run = summarise(write_run(tmp_path, config_of()), {})
+    tables = _tables(run, "disan_sst_glove_100d")
+    (remark,) = (line for line in tables["disan_table_2.md"].splitlines() if line[:8] == "- DiSAN,")
+    assert "_100d.json): `--mode=reproduce --row=disan/sst`. Some vectors are missing." in remark
+    assert remark.endswith(" ...") and len(remark.partition("`. ")[2]) <= 160
+    (line,) = (
+        line for line in _lines(tables["disan_table_2.csv"]) if line["run"].startswith("disan")
+    )
+    assert line["row"] == "disan/sst" and len(line["note"]) > 500
 
 
 def test_a_line_tells_how_many_examples_were_drawn(tmp_path):

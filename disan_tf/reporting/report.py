@@ -7,8 +7,7 @@
     <output>/tables/                  the papers' tables with our runs beside, see `paper_tables`,
                                       the results of `--mode=transfer`, accuracy against the
                                       number of training examples, and models that began with a
-                                      trained one; each lists the runs of
-                                      <output>/missing_runs.json that it lacks
+                                      trained one
     <output>/claims.md, claims.csv    the papers' claims with computed verdicts, see `claims`
     <output>/figures/                 a picture of accuracy against training examples, one for each
                                       table, see `figures.table_curves`, and the papers' figures
@@ -37,7 +36,6 @@ from disan_tf.reporting.figures.main import draw_results
 from disan_tf.reporting.figures.table_curves import draw_table_curves
 from disan_tf.reporting.fine_tuning_table import NAME as FINE_TUNING
 from disan_tf.reporting.fine_tuning_table import fine_tuning_tables
-from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.readme import update_readmes
@@ -85,8 +83,7 @@ def report(runs: Optional[Path], output: Path) -> None:
         **scaling_tables(curves),
         **fine_tuning_tables(output),
     }
-    missing = read_missing_runs(output / "missing_runs.json", results)
-    for name, text in add_missing_runs(tables, missing).items():
+    for name, text in tables.items():
         write_atomically(output / "tables" / name, text)
     ledger = assess_claims(read_records(results, predictions, output / "benchmarks"))
     for name, text in render_claims(ledger).items():

@@ -8,7 +8,6 @@ import pytest
 
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.fine_tuning_table import fine_tuning_tables
-from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import summarise
@@ -16,6 +15,7 @@ from disan_tf.reporting.result_files import read_predictions, read_results, read
 from disan_tf.reporting.scaling.law import fit_curves, leave_out_parts
 from disan_tf.reporting.scaling.table import scaling_tables
 from disan_tf.reporting.transfer_table import transfer_tables
+from disan_tf.runs.work_directory import flatten
 from tests.support.runs.finished import config_of, write_run, write_series
 from tests.support.runs.training import load_config
 
@@ -239,6 +239,20 @@ def test_a_line_tells_how_many_examples_were_drawn(tmp_path):
     assert line["training examples"] == "200 of 8,544 trees (2.34 %)"
 
 
+REMAINING = [(table.name, run) for table in TABLES.values() for run in table.remaining]
+
+
+@pytest.mark.parametrize("name, run", REMAINING)
+def test_a_remaining_run_is_possible_and_shown_below_its_table(name, run):
+    assert f"- {run.hours} hours: `{run.run}`.\n" in render_tables({})[f"{name}.md"]
+    config, *flags = run.run.split()
+    options = flatten(load_config(*config.removeprefix("--config=").split(":")).to_dict())
+    for flag in flags:
+        option, _, value = flag.partition("=")
+        assert option == "--seeds" or option.removeprefix("--config.") in options
+        assert value and 0 < run.hours < 24
+
+
 def test_accuracy_by_length_is_the_mean_over_a_series(tmp_path):
     run = summarise(write_series(tmp_path, config_of()), {})
     (line,) = _lines(_tables(run)["disan_figure_5.csv"])
@@ -338,5 +352,4 @@ def test_the_tables_of_the_repository_are_those_of_its_results():
         **scaling_tables(curves),
         **fine_tuning_tables(CHECKPOINTS),
     }
-    missing = read_missing_runs(CHECKPOINTS / "missing_runs.json", results)
-    assert tables == add_missing_runs(made, missing)
+    assert tables == made

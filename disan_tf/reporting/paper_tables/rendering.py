@@ -24,6 +24,9 @@ from disan_tf.reporting.results import (
 _OURS, _DEVIATION = ", ours", ", standard deviation"
 _SNLI_DEV_PAIRS = 9842
 _NOT_RUN = "not run"
+_REMAINING = (
+    "Remaining runs and their estimated hours (AMD EPYC, 1 thread, beside another training):"
+)
 _NOTE = 160  # characters of a note in Markdown
 _OPTIMISTIC = "best of its own curve (optimistic)"
 _TIMES = ("seconds", "inference")  # the first words of columns that a benchmark fills
@@ -177,7 +180,9 @@ def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
     remarks = "".join(f"{_remark(line)}\n" for line in lines)
     picture = f"![dev scores by epoch, and scores by length](../figures/{table.name}.png)\n\n"
     has_runs = any(line["run"] != _NOT_RUN for line in lines)  # see `figures.table_curves`
-    return f"{title}{caption}{link}{parts}{picture if has_runs else ''}{remarks}"
+    remaining = "".join(f"- {run.hours} hours: `{run.run}`.\n" for run in table.remaining)
+    rest = f"\n{_REMAINING}\n\n{remaining}" if remaining else ""
+    return f"{title}{caption}{link}{parts}{picture if has_runs else ''}{remarks}{rest}"
 
 
 def _part(lines) -> str:

@@ -94,10 +94,8 @@ def evaluate(
     print("\n\n".join([render_scores(scores, compared), *advise_folds(corpus.manifest)]))
 
 
-def reproduce(
-    row=None, data_dir="data", seeds=(), released=False, workdir=None, prepared_dir=None
-) -> None:
-    """Trains a row of a paper's table and judges the score; lists the rows."""
+def reproduce(row=None, data_dir="data", seeds=(), released=False, output="runs/reproduce") -> None:
+    """Trains a row of a paper or scores its released model, and prints a verdict."""
     from disan_tf.cli.check_config import check_config
     from disan_tf.cli.reproduce import Reproduction, load_config, render_rows, targets
     from disan_tf.reporting.reproduction import FAIL, find_target
@@ -105,9 +103,8 @@ def reproduce(
     if row is None:
         print(render_rows())
         return
-    target, folder = find_target(targets(), row), Path(workdir or "runs/reproduce")
-    prepared = Path(prepared_dir or folder / "prepared")
-    work = Reproduction(folder, prepared, Path(data_dir), check_config, _prepare)
+    target = find_target(targets(), row)
+    work = Reproduction(Path(output), Path(data_dir), check_config, _prepare)
     if released:
         verdict = work.score_released(target)
     else:

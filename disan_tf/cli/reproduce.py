@@ -33,18 +33,16 @@ DEMO = "demo"  # its corpus is written below its folder
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Reproduces rows in one folder.
+    """The folders in which rows are reproduced, and the functions that prepare them.
 
     Attributes:
-      workdir: gets a folder for each row.
-      prepared_dir: the prepared corpora.
+      output: gets a folder for each row, and `prepared/` with the prepared corpora.
       data_dir: the raw corpora and vectors.
       check: a function that raises UserError for a wrong config.
       prepare: a function from `config.data`, data_dir and prepared_dir to a `PreparedCorpus`.
     """
 
-    workdir: Path
-    prepared_dir: Path
+    output: Path
     data_dir: Path
     check: Callable
     prepare: Callable
@@ -77,7 +75,7 @@ class Reproduction:
         return judge_released(target, released, evaluate(bundle, corpus, "test"))
 
     def _folder(self, target: Target) -> Path:
-        return self.workdir / target.row.name.replace("/", "-")
+        return self.output / target.row.name.replace("/", "-")
 
     def _preparation(self, target: Target) -> Callable:
         """Returns a function from `config.data` to a prepared corpus; writes the demo's corpus."""
@@ -85,9 +83,9 @@ class Reproduction:
         if target.row.name == DEMO:
             from data_prep.synthetic.treebank import write_treebank
 
-            data_dir = self.workdir / "demo-data"
+            data_dir = self.output / "demo-data"
             write_treebank(data_dir, seed=0)
-        return lambda data: self.prepare(data, data_dir, self.prepared_dir)
+        return lambda data: self.prepare(data, data_dir, self.output / "prepared")
 
 
 def load_config(target: Target) -> ConfigDict:

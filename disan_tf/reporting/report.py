@@ -5,9 +5,7 @@
     <output>/deviations.md            settings in which the runs differ from the papers
     <output>/tables/                  the papers' tables with our runs beside, see `paper_tables`,
                                       all runs, all benchmarks, the results of
-                                      `--mode=transfer`, and models that began with a trained one;
-                                      each lists the runs of
-                                      <output>/missing_runs.json that it lacks
+                                      `--mode=transfer`, and models that began with a trained one
     <output>/claims.md, claims.csv    the papers' claims with computed verdicts, see `claims`
     <output>/figures/                 a picture for each table, see `figures.table_curves`, and
                                       the papers' figures of recorded results
@@ -34,7 +32,6 @@ from disan_tf.reporting.claims.ledger import assess_claims, read_records, render
 from disan_tf.reporting.figures.main import draw_results
 from disan_tf.reporting.figures.table_curves import draw_table_curves
 from disan_tf.reporting.front_page import update_pages
-from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.other_tables import FINE_TUNING, fine_tuning_tables, transfer_tables
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
@@ -76,8 +73,7 @@ def report(runs: Optional[Path], output: Path) -> None:
         **results_table(results),
         **benchmark_tables(output / "benchmarks"),
     }
-    missing = read_missing_runs(output / "missing_runs.json", results)
-    for name, text in add_missing_runs(tables, missing).items():
+    for name, text in tables.items():
         write_atomically(output / "tables" / name, text)
     ledger = assess_claims(read_records(results, predictions, output / "benchmarks"))
     for name, text in render_claims(ledger).items():

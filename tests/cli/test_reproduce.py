@@ -62,9 +62,7 @@ def trained(tmp_path_factory):
 @pytest.fixture
 def work(trained, tmp_path):
     """A folder for rows beside the same data."""
-    return Reproduction(
-        tmp_path, trained / "prepared", trained / "data", modes._check, modes._prepare
-    )
+    return Reproduction(tmp_path, trained / "data", modes._check, modes._prepare)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +97,7 @@ def test_another_training_fails(change, work, target):
 
 def test_a_wrong_subset_fails_though_its_score_is_right(work, target, trained):
     lines = (trained / "data/sst/trees/train.txt").read_text().splitlines(keepends=True)
-    other = work.workdir / "other"
+    other = work.output / "other"
     shutil.copytree(trained / "data", other)
     (other / "sst/trees/train.txt").write_text("".join(lines[:500]))
     verdict = dataclasses.replace(work, data_dir=other).train(target, _config())
@@ -170,4 +168,4 @@ def test_the_config_of_a_row_is_that_of_its_result(name):
 def test_the_demo_writes_its_corpus(work, target):
     demo = dataclasses.replace(target, row=dataclasses.replace(ROW, name="demo"))
     work._preparation(demo)
-    assert (work.workdir / "demo-data/sst/trees/train.txt").is_file()
+    assert (work.output / "demo-data/sst/trees/train.txt").is_file()

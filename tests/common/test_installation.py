@@ -77,12 +77,16 @@ def test_a_wheel_has_two_packages_with_configs_models_and_sources(installed):
     for sources in ("*.cc", "*.h"):
         assert listed(installed / native, sources) == listed(ROOT / native, sources) != set()
     assert not [*(installed / native).rglob("*.so")]
-    papers = Path("checkpoints") / "papers"
-    assert listed(bundled / papers, "*") == listed(ROOT / papers, "*.yaml") != set()
+    for folder, files in (("papers", "*.yaml"), ("results", "*.json")):
+        own = {path.name for path in (ROOT / "checkpoints" / folder).glob(files)}
+        assert listed(bundled / "checkpoints" / folder, "*") == own != set()
+    lists = Path("data_prep") / "subsets"
+    assert listed(installed / lists, "*") == listed(ROOT / lists, "*") != set()
     released = read_manifest(bundled / "checkpoints" / "manifest.tsv")
     assert {path.name for path in (bundled / "checkpoints").iterdir() if path.is_dir()} == {
         *released,
         "papers",
+        "results",
     }
     for name in released:
         model = bundled / "checkpoints" / name
@@ -121,6 +125,12 @@ def test_a_config_of_the_package_is_loaded_by_name(installed, tmp_path):
     arguments = ("--config=demo", "--mode=prepare", "--workdir=run")
     refused = _call(installed, tmp_path, arguments)
     assert refused.returncode == 2 and "SST is not in data" in refused.stderr
+
+
+def test_the_package_lists_the_rows_of_the_papers(installed, tmp_path):
+    listed = _call(installed, tmp_path, ["--mode=reproduce"])
+    assert listed.returncode == 0 and "\ndisan/sick " in listed.stdout
+    assert list(tmp_path.iterdir()) == []
 
 
 def _call(installed, folder, arguments, **given):

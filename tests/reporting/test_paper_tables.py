@@ -9,12 +9,12 @@ import pytest
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.all_runs import results_table
 from disan_tf.reporting.benchmark_tables import benchmark_tables
-from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.other_tables import fine_tuning_tables, transfer_tables
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import summarise
 from disan_tf.reporting.result_files import read_predictions, read_results, read_speeds
+from disan_tf.runs.work_directory import flatten
 from tests.support.runs.finished import config_of, write_run, write_series
 from tests.support.runs.training import load_config
 
@@ -179,7 +179,7 @@ def test_runs_with_other_vectors_stand_apart(tmp_path):
     table, _, remarks = wide.partition("![")
     assert "| DiSAN | wide |" in table and "| narrow |" not in table
     assert "| not run |" in narrow and "| not run |" not in table
-    assert ", narrow: " in remarks and ", wide: " in remarks
+    assert ", [narrow](" in remarks and ", [wide](" in remarks
 
 
 def test_rows_that_differ_in_vectors_are_one_kind(tmp_path):
@@ -213,8 +213,20 @@ def test_runs_on_a_subset_stand_apart(tmp_path):
 def test_the_note_of_a_run_stands_beside_its_command(tmp_path):
     (tmp_path / "note.txt").write_text("Few\nvectors.\n")
     text = _tables(summarise(write_run(tmp_path, config_of()), {}))["disan_table_2.md"]
-    command = "`python run.py --config=configs/disan_sst.py`"
-    assert f"- DiSAN, mine: {command}. Few vectors.\n" in text
+    assert "- DiSAN, [mine](../results/mine.json): Few vectors.\n" in text
+
+
+def test_a_remark_has_the_row_that_reproduces_the_run_and_two_lines_at_most(tmp_path):
+    (tmp_path / "note.txt").write_text(f"{'Some vectors are missing. ' * 20}\n")
+    run = summarise(write_run(tmp_path, config_of()), {})
+    tables = _tables(run, "disan_sst_glove_100d")
+    (remark,) = (line for line in tables["disan_table_2.md"].splitlines() if line[:8] == "- DiSAN,")
+    assert "_100d.json): `--mode=reproduce --row=disan/sst`. Some vectors are missing." in remark
+    assert remark.endswith(" ...") and len(remark.partition("`. ")[2]) <= 160
+    (line,) = (
+        line for line in _lines(tables["disan_table_2.csv"]) if line["run"].startswith("disan")
+    )
+    assert line["row"] == "disan/sst" and len(line["note"]) > 500
 
 
 def test_a_line_tells_how_many_examples_were_drawn(tmp_path):
@@ -224,6 +236,20 @@ def test_a_line_tells_how_many_examples_were_drawn(tmp_path):
     assert "| 200 of 8,544 trees (2.34 %) |" in tables["disan_table_2.md"]
     line = next(line for line in _lines(tables["disan_table_2.csv"]) if line["run"] == "mine")
     assert line["training examples"] == "200 of 8,544 trees (2.34 %)"
+
+
+REMAINING = [(table.name, run) for table in TABLES.values() for run in table.remaining]
+
+
+@pytest.mark.parametrize("name, run", REMAINING)
+def test_a_remaining_run_is_possible_and_shown_below_its_table(name, run):
+    assert f"- {run.hours} hours: `{run.run}`.\n" in render_tables({})[f"{name}.md"]
+    config, *flags = run.run.split()
+    options = flatten(load_config(*config.removeprefix("--config=").split(":")).to_dict())
+    for flag in flags:
+        option, _, value = flag.partition("=")
+        assert option == "--seeds" or option.removeprefix("--config.") in options
+        assert value and 0 < run.hours < 24
 
 
 def test_accuracy_by_length_is_the_mean_over_a_series(tmp_path):
@@ -324,5 +350,4 @@ def test_the_tables_of_the_repository_are_those_of_its_results():
         **results_table(results),
         **benchmark_tables(CHECKPOINTS / "benchmarks"),
     }
-    missing = read_missing_runs(CHECKPOINTS / "missing_runs.json", results)
-    assert tables == add_missing_runs(made, missing)
+    assert tables == made

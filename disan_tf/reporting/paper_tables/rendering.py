@@ -4,6 +4,7 @@ A paper's row has a line for each recorded run of its model, or says "not run". 
 with other word vectors or another subset have a part of their own, see `Table.by_inputs`.
 """
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -23,6 +24,10 @@ from disan_tf.reporting.results import (
 _OURS, _DEVIATION = ", ours", ", standard deviation"
 _SNLI_DEV_PAIRS = 9842
 _NOT_RUN = "not run"
+_REMAINING = (
+    "Remaining runs and their estimated hours (AMD EPYC, 1 thread, beside another training):"
+)
+_NOTE = 160  # characters of a note in Markdown
 _OPTIMISTIC = "best of its own curve (optimistic)"
 _TIMES = ("seconds", "inference")  # the first words of columns that a benchmark fills
 # The reasons of empty cells in a recorded run's line.
@@ -87,7 +92,8 @@ def _line(table: Table, row: Row, name: str, run: dict, speeds, apart: str) -> d
             line[score.name] = line[score.name] or UNKNOWN
     main = f"{table.headline.name}, difference to {table.main_row.model} (95 % interval)"
     command = run["command"] if has_run else row.command
-    return {**line, main: apart, "command": command or "", "note": run.get("note") or ""}
+    about = {"row": row.name if name in (row.recorded, _NOT_RUN) else "", "command": command or ""}
+    return {**line, main: apart, **about, "note": run.get("note") or ""}
 
 
 def _times(row: Row, speeds) -> dict:
@@ -174,12 +180,14 @@ def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
     remarks = "".join(f"{_remark(line)}\n" for line in lines)
     picture = f"![dev scores by epoch, and scores by length](../figures/{table.name}.png)\n\n"
     has_runs = any(line["run"] != _NOT_RUN for line in lines)  # see `figures.table_curves`
-    return f"{title}{caption}{link}{parts}{picture if has_runs else ''}{remarks}"
+    remaining = "".join(f"- {run.hours} hours: `{run.run}`.\n" for run in table.remaining)
+    rest = f"\n{_REMAINING}\n\n{remaining}" if remaining else ""
+    return f"{title}{caption}{link}{parts}{picture if has_runs else ''}{remarks}{rest}"
 
 
 def _part(lines) -> str:
     """Renders lines without empty columns and with deviations in parentheses."""
-    hidden = ("command", "note")
+    hidden = ("row", "command", "note")
     columns = [
         column
         for column in lines[0]
@@ -208,7 +216,14 @@ def _reason(column: str) -> str:
 
 
 def _remark(line):
-    """Returns a line's command, and why its figures differ from the paper's."""
-    command = f"`{line['command']}`" if line["command"] else "command not recorded"
-    note = f". {line['note'].rstrip('.')}" if line["note"] else ""
-    return f"- {line['model']}, {line['run']}: {command}{note}."
+    """Returns how to train a line's run, and why its figures differ from the paper's.
+
+    The run's result, which is linked, has the command and the whole note.
+    """
+    if line["run"] == _NOT_RUN:
+        return f"- {line['model']}: `{line['command']}`."
+    note = textwrap.shorten(line["note"].rstrip("."), _NOTE, placeholder=" ...")
+    parts = [f"`--mode=reproduce --row={line['row']}`" if line["row"] else "", note]
+    about = ". ".join(filter(None, parts)) or "no note"
+    link = f"[{line['run']}](../results/{line['run']}.json)"
+    return f"- {line['model']}, {link}: {about}{'' if about.endswith('...') else '.'}"

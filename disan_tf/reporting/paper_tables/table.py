@@ -126,6 +126,14 @@ def _fits(config: dict, option: str, patterns) -> bool:
 
 
 @dataclass(frozen=True)
+class Remaining:
+    """A run that a table lacks: the flags of its command, and its estimated hours."""
+
+    run: str
+    hours: float
+
+
+@dataclass(frozen=True)
 class Table:
     """A paper's table.
 
@@ -142,6 +150,8 @@ class Table:
       distinguishing_options: options of `config.data` in which rows differ; compared models agree
         in all other options.
       classes: the classes of the rows' `confusion`.
+      remaining: the runs that the table lacks, with hours on one thread of an AMD EPYC beside
+        another training.
       where: conditions of every row, see `Row`.
     """
 
@@ -156,6 +166,7 @@ class Table:
     main: str = ""
     distinguishing_options: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
+    remaining: tuple[Remaining, ...] = ()
     where: Mapping[str, Any] = field(default_factory=dict)
 
     @property

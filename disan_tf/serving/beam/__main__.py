@@ -61,13 +61,13 @@ def _beam_options(words: Sequence[str], own: dict):
 
     for before, word in zip(["", *words], words):
         if not word.startswith("-") and ("=" in before or not before.startswith("--")):
-            raise UserError(f"{word} belongs to no flag; put a pattern of --input in quotes.")
+            raise UserError(f"{word} is not a flag; put a pattern of --input in quotes.")
     options = PipelineOptions(list(words))
     if options.view_as(StandardOptions).runner in (None, "DirectRunner"):
         known = {*options.get_all_options(), *own}
         for name in options.get_all_options(retain_unknown_options=True).keys() - known:
             raise UserError(
-                f"--{name} is a flag neither of this command nor of Beam{suggestion(name, known)}"
+                f"--{name} is not a flag of this command or of Beam{suggestion(name, known)}"
             )
         # Otherwise Beam tries to download another program first, which does the same.
         options.view_as(TypeOptions).allow_unsafe_triggers = True

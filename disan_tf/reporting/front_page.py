@@ -1,4 +1,8 @@
-"""The results on the front page, between marks in README.md."""
+"""Generated parts of pages, which stand between marks.
+
+<!-- results: begin -->
+<!-- results: end -->
+"""
 
 import csv
 from collections import Counter
@@ -12,7 +16,7 @@ from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.result_files import read_results
 from disan_tf.reporting.results import mean, percent, training_share
 
-MARKS = ("<!-- results: begin -->\n", "<!-- results: end -->\n")
+FILES = {"results": "README.md"}  # name of the marks -> the file that has them
 _MULTIWAY = ("B-Cs-D-M", "B-Ca-D-M", "B-Ca-Cs-D-M", "B-Ca-Cs-D", "B-Ca-Cs-M")
 ROWS = (  # table, corpus, and the rows with the paper's own model, the strongest last
     ("disan_table_1", "SNLI", "DiSAN"),
@@ -32,23 +36,27 @@ ROWS = (  # table, corpus, and the rows with the paper's own model, the stronges
 )
 
 
-def update_front_page(repository: Path = CHECKPOINTS.parent) -> None:
-    """Writes the results between their marks in README.md.
+def update_pages(repository: Path = CHECKPOINTS.parent) -> None:
+    """Writes the generated parts between their marks.
 
     Raises:
-      UserError: the marks are missing; the file is not changed.
+      UserError: marks are missing; their file is not changed.
     """
-    path = repository / "README.md"
-    before, begin, rest = path.read_text(encoding="utf-8").partition(MARKS[0])
-    _, end, after = rest.partition(MARKS[1])
-    if not begin or not end:
-        raise UserError(
-            f"{path} lacks the lines {' and '.join(map(str.strip, MARKS))}; restore it."
-        )
     checkpoints = repository / "checkpoints"
     table = front_page_table(read_results(checkpoints / "results"))
-    ledger = ledger_sentence(checkpoints / "claims.csv")
-    write_atomically(path, f"{before}{begin}{table}\n{ledger}\n{end}{after}")
+    parts = {"results": f"{table}\n{ledger_sentence(checkpoints / 'claims.csv')}\n"}
+    for name, file in FILES.items():
+        _replace(repository / file, name, parts[name])
+
+
+def _replace(path: Path, name: str, content: str) -> None:
+    marks = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    before, begin, rest = path.read_text(encoding="utf-8").partition(marks[0])
+    _, end, after = rest.partition(marks[1])
+    if not begin or not end:
+        lines = " and ".join(map(str.strip, marks))
+        raise UserError(f"{path} lacks the lines {lines}; restore it.")
+    write_atomically(path, before + begin + content + end + after)
 
 
 def ledger_sentence(path: Path) -> str:

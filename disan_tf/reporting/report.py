@@ -34,7 +34,7 @@ from disan_tf.reporting.claims.page import render_claims
 from disan_tf.reporting.deviations import page as deviations
 from disan_tf.reporting.figures.main import draw_results
 from disan_tf.reporting.figures.table_curves import draw_table_curves
-from disan_tf.reporting.front_page import update_front_page
+from disan_tf.reporting.front_page import update_pages
 from disan_tf.reporting.missing_runs import add_missing_runs, read_missing_runs
 from disan_tf.reporting.other_tables import FINE_TUNING, fine_tuning_tables, transfer_tables
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
@@ -86,7 +86,7 @@ def report(runs: Optional[Path], output: Path) -> None:
     texts = deviations.render_deviations(results, deviations.load_defaults())
     write_atomically(output / deviations.PAGE, texts)
     if output.resolve() == CHECKPOINTS:
-        update_front_page()
+        update_pages()
     print(f"tables in {output / 'tables'}")
 
 

@@ -7,16 +7,16 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.front_page import (
-    MARKS,
     ROWS,
     front_page_table,
     ledger_sentence,
-    update_front_page,
+    update_pages,
 )
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from tests.support.runs.training import load_config
 
 ROOT = CHECKPOINTS.parent
+MARKS = ("<!-- results: begin -->\n", "<!-- results: end -->\n")
 DATA = {
     "official_training_examples": 200,
     "training_examples": 40,  # and 10 for dev
@@ -114,7 +114,7 @@ def repository(tmp_path):
 
 
 def test_what_stands_between_the_marks_is_replaced_and_nothing_else(repository):
-    update_front_page(repository)
+    update_pages(repository)
     text = (repository / "README.md").read_text()
     assert text.startswith(f"before\n{MARKS[0]}") and text.endswith(f"{MARKS[1]}after\n")
     assert "earlier" not in text and "| [DiSAN](checkpoints/tables/" in text
@@ -127,7 +127,7 @@ def test_a_front_page_without_a_mark_is_refused_and_not_changed(repository, mark
     before = path.read_text().replace(mark, "")
     path.write_text(before)
     with pytest.raises(UserError, match="README.md lacks the lines .*results: begin"):
-        update_front_page(repository)
+        update_pages(repository)
     assert path.read_text() == before
 
 
@@ -136,5 +136,5 @@ def test_the_front_page_shows_what_is_recorded(tmp_path):
     shutil.copytree(CHECKPOINTS / "results", tmp_path / "checkpoints/results")
     shutil.copy(CHECKPOINTS / "claims.csv", tmp_path / "checkpoints")
     shutil.copy(ROOT / "README.md", tmp_path)
-    update_front_page(tmp_path)
+    update_pages(tmp_path)
     assert (tmp_path / "README.md").read_text("utf-8") == (ROOT / "README.md").read_text("utf-8")

@@ -43,12 +43,23 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--checkpoint", required=True, help="a work directory, or the name of a released model")
-    add("--input", required=True, help="a path or a pattern, which the shell must not expand")
-    add("--output", required=True, help=".jsonl: predictions; .tfrecord: vectors")
-    add("--input_format", choices=("text", "jsonl"), help="default: by the name of each file")
-    add("--allow_module", action="append", default=[], help="a module with the model's encoder")
-    add("--threads", type=int, default=0, help="of TensorFlow in a worker; 0: one for each core")
+    add("--checkpoint", required=True, help="work directory or name of a released model")
+    add("--input", required=True, help="path or quoted pattern of input files")
+    add(
+        "--output", required=True, help="output file: .jsonl for predictions, .tfrecord for vectors"
+    )
+    add(
+        "--input_format",
+        choices=("text", "jsonl"),
+        help="format of the input (default: by file name)",
+    )
+    add(
+        "--allow_module",
+        action="append",
+        default=[],
+        help="module that defines the model's encoder",
+    )
+    add("--threads", type=int, default=0, help="TensorFlow threads in a worker; 0: one a core")
     return parser
 
 

@@ -70,7 +70,7 @@ The second command writes SavedModels. The process that loads the SavedModel of 
 `import tensorflow_text` ([export](../../disan_tf/serving/README.md#export)).
 
 Out-of-vocabulary words map to one token. Probabilities are not calibrated. Expect lower scores on
-sentences unlike those of the training data. `model.json` has the digests of all files.
+sentences unlike the training data. `model.json` has the digests of all files.
 {_LICENCE if vectors else ""}"""
 
 
